@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/platform.h — all that the runtime asks of the machine, on one screen. A program links exactly one library that
+// defines it: arch/linux, kernel-free, or in tests tests/fake_platform (virtual clock, scripted faults) and
+// tests/hosted_platform (pthreads, for the sanitizers). Any thread may call any function unless it says otherwise.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::platform {
+
+inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
+
+// --- Pages -----------------------------------------------------------------------------------------------------------
+
+// `bytes` (a multiple of 4096) of zeroed, private pages that cost nothing until touched, or nullptr.
+[[nodiscard]] std::byte* map(std::size_t bytes) noexcept;
+void unmap(std::byte* pages, std::size_t bytes) noexcept;
+
+// Gives the memory behind whole pages back; they read as zero afterwards. Guards inside survive.
+void discard(std::byte* pages, std::size_t bytes) noexcept;
+
+// What makes a guard fault, best first. kNone: nothing does, the caller falls back to a canary.
+enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
+
+// Makes `guard_bytes` at first, first + stride, ... (`count` of them) fault when touched, by the cheapest means this
+// kernel has; `guarded` receives how many got one. Fewer than asked is no error: mappings are a limited resource.
+[[nodiscard]] Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
+                          std::size_t& guarded) noexcept;
+
+// Bytes that this process may use: the machine's memory or the nearest cgroup limit. Never 0.
+[[nodiscard]] std::uint64_t memory_limit() noexcept;
+
+// --- Workers ---------------------------------------------------------------------------------------------------------
+
+inline constexpr unsigned kMaxCpus = 1024;
+struct Cpus {
+  unsigned allowed;                   // CPUs in the affinity mask
+  unsigned quota;                     // whole CPUs that cgroup quotas of this process and its ancestors leave, >= 1
+  bool fractional;                    // a quota that is no whole number of CPUs, or smaller than `allowed`: do not pin
+  std::uint16_t ids[kMaxCpus];        // the first `allowed` entries
+};
+void cpus(Cpus& out) noexcept;
+
+// A new thread with a stack, an alternate signal stack and an %fs block of its own; it runs entry(arg), which must not
+// return but call exit_thread(). `cpu` < 0: not pinned. False when the machine refuses, with nothing left behind.
+using ThreadEntry = void (*)(void* arg);
+[[nodiscard]] bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexcept;
+[[noreturn]] void exit_thread() noexcept;
+// What start_thread gives a thread, for the one that was there before us (main's, or a host's): alternate signal stack, name, CPU.
+void adopt_thread(int cpu, const char* name) noexcept;
+
+// The gs base of the calling thread. worker_slot() is nullptr in a thread that never called set_worker_slot().
+void set_worker_slot(void* slot) noexcept;
+[[nodiscard]] void* worker_slot() noexcept;
+
+// --- Waiting and time ------------------------------------------------------------------------------------------------
+
+// Sleeps while word == seen, until woken or `until_ns` (now_ns() clock; kForever: no limit). May return early: the caller looks again.
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept;
+void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept;
+
+// A store-load fence in every thread of this process at once; the partner of a compiler barrier in an owner's fast
+// path. Where has_heavy_fence() is false it does nothing, and owners must fence for themselves. Constant for a process.
+void heavy_fence() noexcept;
+[[nodiscard]] bool has_heavy_fence() noexcept;
+
+std::uint64_t now_ns() noexcept;         // monotonic
+std::int64_t unix_time_ns() noexcept;
+
+// --- The world -------------------------------------------------------------------------------------------------------
+
+// Writes once; bytes written, or -errno.
+[[nodiscard]] long write(int fd, const void* bytes, std::size_t count) noexcept;
+[[nodiscard]] bool entropy(void* bytes, std::size_t count) noexcept;
+// A raw system call for janus_syscall; -ENOSYS (-38) where there is no kernel.
+long syscall(long nr, const long (&args)[6]) noexcept;
+[[noreturn]] void exit(int status) noexcept;
+// Ends the process as a bug of ours would: the default action of SIGABRT.
+[[noreturn]] void abort() noexcept;
+
+// --- Faults and requests to end --------------------------------------------------------------------------------------
+
+enum class FaultKind : std::uint8_t { kAccess, kIllegalInstruction, kDivision, kFloatingPoint, kBreakpoint, kBus };
+struct Fault {
+  FaultKind kind;
+  bool has_address;
+  std::uint64_t address;               // what was touched, if has_address
+  std::uint64_t ip, sp, fp;            // where
+  // What a handler that returns true sets: where the thread goes on, with DF clear, default mxcsr and x87 control word,
+  // all vector state clean, and `resume_arg` in rdi.
+  std::uint64_t resume_ip, resume_sp, resume_arg;
+};
+// Called on the faulting thread's alternate stack. True: edit the context and return as the Fault says. False: the
+// fault is not ours; the handler that was there before goes first, else the default action ends the process.
+using FaultHandler = bool (*)(Fault& fault);
+void on_fault(FaultHandler handler) noexcept;
+void remove_fault_handler() noexcept;
+
+// Called for SIGTERM and SIGINT, on some thread's alternate stack: store and wake, nothing else.
+using TerminateHandler = void (*)(int signal);
+void on_terminate(TerminateHandler handler) noexcept;
+
+}  // namespace janus::platform
