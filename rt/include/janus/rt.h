@@ -37,9 +37,9 @@ extern const char janus_abi_1;
 __attribute__((__retain__))
 #endif
 #endif
-__attribute__((__used__)) static const char *const janus_abi_reference = &janus_abi_1;
+__attribute__((__used__)) static const char* const janus_abi_reference = &janus_abi_1;
 
-// ---- Results ---------------------------------------------------------------------------------------------------------
+// ---- Results --------------------------------------------------------------------------------------------------------
 
 // What a nursery came to (janus_nursery_await_all, janus_nursery_await). A child that failed gives its own negative
 // return value instead; a child that itself returns -1 ... -4 is told apart by janus_result.kind.
@@ -74,16 +74,16 @@ typedef struct janus_result {
   uint32_t kind;           // JANUS_KIND_*: of the first failure, by severity
   uint32_t errors;         // how many children did not succeed, cancelled ones not counted
   int64_t code;            // the value as in the table above
-  uint64_t task_id;        // whose value it is, 0 if there was no failure
+  uint64_t task_id;        // whose value it is; 0 if no child of a nursery failed
   uint32_t was_cancelled;  // 1 if it was cancelled, whatever the result says
   uint32_t reserved;
 } janus_result;
 
-// ---- Types -----------------------------------------------------------------------------------------------------------
+// ---- Types ----------------------------------------------------------------------------------------------------------
 
 // What a task runs: a plain System V call with DF clear and default mxcsr and x87 control word, on any worker. A result
 // of 0 or more is a value, a negative one a failure.
-typedef int64_t (*janus_task_fn)(void *arg);
+typedef int64_t (*janus_task_fn)(void* arg);
 
 typedef struct janus_rt janus_rt;
 typedef struct janus_nursery janus_nursery;
@@ -112,7 +112,8 @@ typedef struct janus_budget {
 } janus_budget;
 
 // All that the parent has, as an initialiser and as a value.
-#define JANUS_BUDGET_ALL_INIT {UINT32_MAX, SIZE_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX}
+#define JANUS_BUDGET_ALL_INIT \
+  { UINT32_MAX, SIZE_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX }
 #ifdef __cplusplus
 #define JANUS_BUDGET_ALL (janus_budget JANUS_BUDGET_ALL_INIT)
 #else
@@ -132,7 +133,7 @@ typedef struct janus_budget {
 // ... and what becomes of a child that has used up its budget.
 #define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until somebody recharges it
 #define JANUS_ON_EXHAUSTION_FAIL 1u     // ends as JANUS_BUDGET_EXCEEDED
-#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation answers JANUS_E_BUDGET; for ops, which no operation can answer: suspend
+#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation answers JANUS_E_BUDGET; without ops it waits
 
 typedef struct janus_nursery_options {
   uint32_t size;           // sizeof, or 0 for the size that version 1 began with
@@ -141,7 +142,7 @@ typedef struct janus_nursery_options {
   uint32_t flags;          // 0
   janus_budget budget;     // carved from the opener's; comes back when the nursery ends
   janus_cap cap;
-  const char *name;      // up to 31 bytes, NULL for none
+  const char* name;      // up to 31 bytes, NULL for none
   uint64_t deadline_ns;  // on janus_now_ns's clock: cancelled then; 0 for none
 } janus_nursery_options;
 
@@ -151,6 +152,9 @@ typedef struct janus_nursery_options {
 
 // The record goes when the task ends: nobody will join it or ask for its result.
 #define JANUS_SPAWN_DETACHED 1u
+// Call fn even if the task was cancelled before it started, so that fn can free what `arg` owns. Otherwise it never
+// runs.
+#define JANUS_SPAWN_RUN_CANCELLED 2u
 
 typedef struct janus_spawn_options {
   uint32_t size;        // sizeof, or 0 for the size that version 1 began with
@@ -158,7 +162,7 @@ typedef struct janus_spawn_options {
   size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 1 MiB; 0: the runtime's default
   janus_budget budget;  // carved from the nursery's
   janus_cap cap;
-  const char *name;  // up to 31 bytes, NULL for none
+  const char* name;  // up to 31 bytes, NULL for none
   uint64_t flags;    // JANUS_SPAWN_*
 } janus_spawn_options;
 
@@ -166,15 +170,15 @@ typedef struct janus_spawn_options {
 #define JANUS_RECV 1u
 
 typedef struct janus_select_case {
-  janus_channel *channel;  // NULL: never ready
-  void *data;              // what to send, or where to receive
+  janus_channel* channel;  // NULL: never ready
+  void* data;              // what to send, or where to receive
   uint32_t op;             // JANUS_SEND or JANUS_RECV
   int32_t status;          // out, of the case taken: 0 or JANUS_E_CLOSED
 } janus_select_case;
 
-// ---- Settings --------------------------------------------------------------------------------------------------------
+// ---- Settings -------------------------------------------------------------------------------------------------------
 
-#define JANUS_RT_DETERMINISTIC 1u  // logical workers on one thread, every choice drawn from deterministic_seed (also from seed 0)
+#define JANUS_RT_DETERMINISTIC 1u  // logical workers on one thread, every choice drawn from the seed, be it 0
 #define JANUS_RT_NO_PIN 2u         // never pin workers to CPUs
 #define JANUS_RT_NO_SIGNALS 4u     // install no signal handlers: faults and stack overflow then end the process
 #define JANUS_RT_PIN 8u            // pin even where the machine is shared
@@ -189,12 +193,12 @@ typedef struct janus_select_case {
 #define JANUS_VICTIM_LEAST_LOADED 2u  // spare the least loaded: steal from the fullest deque
 
 // Starts a thread that runs entry(arg) once and then ends. 0, or a negative value: refused, nothing left behind.
-typedef int (*janus_start_thread_fn)(void (*entry)(void *arg), void *arg, void *context);
+typedef int (*janus_start_thread_fn)(void (*entry)(void* arg), void* arg, void* context);
 
 // 0 in any field means the default. 256 bytes for all of version 1; `reserved` must be zero.
 typedef struct janus_rt_config {
   uint32_t size;                       // sizeof, or 0 for the size that version 1 began with
-  uint32_t worker_count;               // 1 ... 1024; default: the CPUs that affinity and quotas leave, 4 if deterministic
+  uint32_t worker_count;               // 1 ... 1024; default: the CPUs that it may use, 4 if deterministic
   uint64_t deterministic_seed;         // with JANUS_RT_DETERMINISTIC
   uint32_t flags;                      // JANUS_RT_*
   uint32_t profile;                    // JANUS_PROFILE_*
@@ -208,9 +212,9 @@ typedef struct janus_rt_config {
   uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up; default 65,536
   uint32_t stats;                      // 1: the table of JANUS_STATS on stderr at the end
   uint32_t stack_cache;                // idle stacks that a worker keeps warm; default 64
-  const char *trace;                   // file for a Chrome trace; NULL: none
+  const char* trace;                   // file for a Chrome trace; NULL: none
   janus_start_thread_fn start_thread;  // a host's own threads for the workers; NULL: ours
-  void *start_thread_context;
+  void* start_thread_context;
   uint64_t slice_ops;     // ops that a task runs before it goes behind the others; default 16 yield intervals
   uint8_t reserved[136];  // zero
 } janus_rt_config;
@@ -254,17 +258,17 @@ typedef struct janus_stats {
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
   uint64_t bytes_peak;
-  uint64_t bytes_limit;      // the root pool
-  uint64_t yields_charged;   // yields after a yield with nothing in between, which cost 1 op
-  uint64_t workers_pinned;   // to one CPU each
-  uint64_t injected;         // tasks that came in through the shared queue
-  uint64_t uptime_ns;        // since the runtime began
-  uint64_t seed;             // in deterministic mode
-  uint64_t yield_interval;   // in force
-  uint64_t stack_size;       // in force
+  uint64_t bytes_limit;     // the root pool
+  uint64_t yields_charged;  // yields after a yield with nothing in between, which cost 1 op
+  uint64_t workers_pinned;  // to one CPU each
+  uint64_t injected;        // tasks that came in through the shared queue
+  uint64_t uptime_ns;       // since the runtime began
+  uint64_t seed;            // in deterministic mode
+  uint64_t yield_interval;  // in force
+  uint64_t stack_size;      // in force
 } janus_stats;
 
-// ---- Frozen by the specification: the current nursery -------------------------------------------------------------------
+// ---- Frozen by the specification: the current nursery ---------------------------------------------------------------
 
 // Starts the process's runtime [any]. Does nothing if there is one; whether it worked, janus_rt_try_init says.
 JANUS_API void janus_rt_init(janus_rt_config config);
@@ -272,14 +276,14 @@ JANUS_API void janus_rt_init(janus_rt_config config);
 JANUS_API void janus_rt_shutdown(void);
 // Opens a nursery and makes it the current one of this task, or of this thread outside tasks. Starts the runtime if
 // need be. The pointer is also good as a janus_nursery *, but only janus_nursery_await_all ends it [any].
-JANUS_API void *janus_nursery_create(void);
+JANUS_API void* janus_nursery_create(void);
 // Spawns a detached task in the current nursery: 0, or -1 with the reason in janus_last_error() [any].
-JANUS_API int janus_nursery_spawn(janus_task_fn fn, void *arg);
+JANUS_API int janus_nursery_spawn(janus_task_fn fn, void* arg);
 // Closes the current nursery, waits for all its children, destroys it; the one below becomes current again. The table
 // above, or JANUS_E_STATE where there is no current nursery [any].
 JANUS_API long janus_nursery_await_all(void);
 
-// ---- Nurseries -------------------------------------------------------------------------------------------------------
+// ---- Nurseries ------------------------------------------------------------------------------------------------------
 
 #define JANUS_NURSERY_OPEN 0
 #define JANUS_NURSERY_CLOSING 1     // no more spawns, children live
@@ -287,29 +291,29 @@ JANUS_API long janus_nursery_await_all(void);
 #define JANUS_NURSERY_CLOSED 3      // terminal
 #define JANUS_NURSERY_CANCELLED 4   // terminal
 
-// Opens a nursery owned by the calling task (or thread). Does not change the current nursery. NULL options: defaults [any].
-JANUS_API janus_nursery *janus_nursery_open(janus_rt *rt, const janus_nursery_options *options);
+// Opens a nursery owned by the calling task (or thread); the current nursery stays. NULL options: defaults [any].
+JANUS_API janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
 // Spawns fn(arg). The owner and every task below it may; from inside a task it costs 1 op, and 1 spawn_count of the
 // nursery. `arg` is passed untouched. NULL options: defaults [any].
-JANUS_API janus_task janus_nursery_spawn_in(janus_nursery *nursery, janus_task_fn fn, void *arg,
-                                            const janus_spawn_options *options);
+JANUS_API janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
+                                            const janus_spawn_options* options);
 // No more spawns. Closing twice is fine [any].
-JANUS_API int janus_nursery_close(janus_nursery *nursery);
+JANUS_API int janus_nursery_close(janus_nursery* nursery);
 // Closes, and tells every child and all below them to end. What has not started never runs [any].
-JANUS_API int janus_nursery_cancel(janus_nursery *nursery);
+JANUS_API int janus_nursery_cancel(janus_nursery* nursery);
 // JANUS_NURSERY_* [any].
-JANUS_API int janus_nursery_state(const janus_nursery *nursery);
+JANUS_API int janus_nursery_state(const janus_nursery* nursery);
 // 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
-JANUS_API int janus_nursery_try_result(janus_nursery *nursery, janus_result *result);
+JANUS_API int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
 // Closes, waits for all children, and gives the table above. If the caller is cancelled meanwhile it passes that on and
 // still waits. `result` may be NULL [owner].
-JANUS_API long janus_nursery_await(janus_nursery *nursery, janus_result *result);
+JANUS_API long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
-JANUS_API int janus_nursery_destroy(janus_nursery *nursery);
+JANUS_API int janus_nursery_destroy(janus_nursery* nursery);
 // Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children [any].
-JANUS_API int janus_nursery_recharge(janus_nursery *nursery, janus_budget amount);
+JANUS_API int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
 
-// ---- Tasks -----------------------------------------------------------------------------------------------------------
+// ---- Tasks ----------------------------------------------------------------------------------------------------------
 
 #define JANUS_TASK_CREATED 0
 #define JANUS_TASK_READY 1
@@ -320,12 +324,12 @@ JANUS_API int janus_nursery_recharge(janus_nursery *nursery, janus_budget amount
 #define JANUS_TASK_FAILED 6
 #define JANUS_TASK_CANCELLED 7
 
-// Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned, the
-// value of the table. Negative: the wait failed; JANUS_CANCELLED means that the caller was cancelled. Any task below the
-// owner of its nursery may join it, several times; oneself or an ancestor is JANUS_E_DEADLOCK [task].
-JANUS_API int janus_task_join(janus_task task, int64_t *result);
-// 0 and how it ended, JANUS_PENDING while it lives [any].
-JANUS_API int janus_task_result(janus_task task, janus_result *result);
+// Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
+// the value of the table. Negative: the wait failed; JANUS_CANCELLED means that the caller was cancelled. Any task
+// below the owner of its nursery may join it, several times; oneself or an ancestor is JANUS_E_DEADLOCK [task].
+JANUS_API int janus_task_join(janus_task task, int64_t* result);
+// 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's id [any].
+JANUS_API int janus_task_result(janus_task task, janus_result* result);
 // Gives up the handle: the record goes as soon as the task has ended [any].
 JANUS_API int janus_task_release(janus_task task);
 // Tells the task, and all below it, to end [any].
@@ -339,9 +343,9 @@ JANUS_API uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. It stays so.
 JANUS_API int janus_cancelled(void);
 // Ends the calling task as JANUS_PANIC; destructors do not run. Outside tasks it ends the process.
-JANUS_NORETURN void janus_task_panic(const char *why);
+JANUS_NORETURN void janus_task_panic(const char* why);
 // Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
-JANUS_API int janus_task_set_name(const char *name);
+JANUS_API int janus_task_set_name(const char* name);
 // The JANUS_E_* behind this task's (thread's) last NULL, {0} or -1; 0 if there was none.
 JANUS_API int janus_last_error(void);
 // Keeps the task on the worker that it is on, until as many unpins have followed [task].
@@ -349,17 +353,17 @@ JANUS_API int janus_task_pin(void);
 JANUS_API int janus_task_unpin(void);
 
 // Task-local values: at most 32 keys a process, each with a destructor (may be NULL) for what is left when a task ends.
-JANUS_API int janus_local_new(janus_local_key *key, void (*destroy)(void *value));
-JANUS_API void *janus_local_get(janus_local_key key);
-JANUS_API int janus_local_set(janus_local_key key, void *value);
+JANUS_API int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+JANUS_API void* janus_local_get(janus_local_key key);
+JANUS_API int janus_local_set(janus_local_key key, void* value);
 
-// ---- Yield points ----------------------------------------------------------------------------------------------------
+// ---- Yield points ---------------------------------------------------------------------------------------------------
 
 // The running task's fuel, an int64_t at %gs:8; the rest of that block is private. The check is
 // `subq $cost, %gs:8; jl slow`, and the slow path an ordinary call of janus_yield_slow.
 #define JANUS_FUEL_OFFSET 8
 
-// Goes behind every ready task. 0, or JANUS_CANCELLED. Free, but for a second one with nothing charged in between [task].
+// Goes behind every ready task: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
 JANUS_API int janus_yield(void);
 // What the check calls once the slice is used up: settles it against the budget, yields if others wait, suspends an
 // exhausted task. 0, or JANUS_CANCELLED [task].
@@ -368,10 +372,11 @@ JANUS_API int janus_yield_slow(void);
 // Charges `cost` ops. Belongs before calls and into loops. 0, or JANUS_CANCELLED. Tasks only: outside of
 // them there is no fuel to count, and the access faults.
 static inline int janus_yield_check(uint32_t cost) {
+  const int64_t charge = cost;
   int spent;
   __asm__ __volatile__("{subq %[cost], %%gs:%c[fuel]|sub QWORD PTR gs:%c[fuel], %[cost]}"
                        : "=@ccl"(spent)
-                       : [cost] "er"((int64_t)cost), [fuel] "i"(JANUS_FUEL_OFFSET));
+                       : [cost] "er"(charge), [fuel] "i"(JANUS_FUEL_OFFSET));
   return __builtin_expect(spent, 0) ? janus_yield_slow() : 0;
 }
 
@@ -388,19 +393,19 @@ static inline int janus_yield_check(uint32_t cost) {
 #define JANUS_LOOP_CHECK(counter) janus_loop_check(&(counter))
 #define JANUS_LOOP_END(counter) janus_loop_end(&(counter))
 
-static inline int janus_loop_check(uint32_t *counter) {
+static inline int janus_loop_check(uint32_t* counter) {
   if (__builtin_expect(++*counter < JANUS_YIELD_INTERVAL, 1)) return 0;
   *counter = 0;
   return janus_yield_check(JANUS_YIELD_INTERVAL);
 }
 
-static inline int janus_loop_end(uint32_t *counter) {
+static inline int janus_loop_end(uint32_t* counter) {
   const uint32_t cost = *counter;
   *counter = 0;
   return janus_yield_check(cost);
 }
 
-// ---- Time and waiting ------------------------------------------------------------------------------------------------
+// ---- Time and waiting -----------------------------------------------------------------------------------------------
 
 // 0, or JANUS_CANCELLED [task].
 JANUS_API int janus_sleep_ns(uint64_t ns);
@@ -413,29 +418,29 @@ JANUS_API int64_t janus_unix_time_ns(void);
 JANUS_API int janus_park(int64_t timeout_ns);
 JANUS_API int janus_unpark(janus_task task);  // [any]
 
-// ---- Channels --------------------------------------------------------------------------------------------------------
+// ---- Channels -------------------------------------------------------------------------------------------------------
 
 // Elements are copied in and out. First come, first served. Sends and receives cost 1 op and 1 channel_op; NULL
 // channels are JANUS_E_INVALID.
 
 // Capacity 0: sender and receiver meet. The caller holds the one reference; the last release closes and frees [any].
-JANUS_API janus_channel *janus_channel_create(size_t element_size, size_t capacity);
-JANUS_API janus_channel *janus_channel_retain(janus_channel *channel);
-JANUS_API void janus_channel_release(janus_channel *channel);
+JANUS_API janus_channel* janus_channel_create(size_t element_size, size_t capacity);
+JANUS_API janus_channel* janus_channel_retain(janus_channel* channel);
+JANUS_API void janus_channel_release(janus_channel* channel);
 // 0, JANUS_E_CLOSED or JANUS_CANCELLED; what was not sent was not taken [task].
-JANUS_API int janus_channel_send(janus_channel *channel, const void *element);
+JANUS_API int janus_channel_send(janus_channel* channel, const void* element);
 // 0, JANUS_E_CLOSED once closed and drained, or JANUS_CANCELLED [task].
-JANUS_API int janus_channel_recv(janus_channel *channel, void *element);
+JANUS_API int janus_channel_recv(janus_channel* channel, void* element);
 // As above, but JANUS_E_WOULD_BLOCK in place of waiting [any].
-JANUS_API int janus_channel_try_send(janus_channel *channel, const void *element);
-JANUS_API int janus_channel_try_recv(janus_channel *channel, void *element);
+JANUS_API int janus_channel_try_send(janus_channel* channel, const void* element);
+JANUS_API int janus_channel_try_recv(janus_channel* channel, void* element);
 // Senders get JANUS_E_CLOSED from now on, receivers when they have drained it; so does a second close [any].
-JANUS_API int janus_channel_close(janus_channel *channel);
+JANUS_API int janus_channel_close(janus_channel* channel);
 // The index of the case taken, one at random among several that are ready. Timeout 0 polls, below 0 waits for ever.
 // Nothing taken: JANUS_E_TIMEOUT or JANUS_CANCELLED [task].
-JANUS_API int janus_select(janus_select_case *cases, size_t count, int64_t timeout_ns);
+JANUS_API int janus_select(janus_select_case* cases, size_t count, int64_t timeout_ns);
 
-// ---- Budgets and capabilities -------------------------------------------------------------------------------------------
+// ---- Budgets and capabilities ---------------------------------------------------------------------------------------
 
 #define JANUS_CAP_SPAWN 1u   // may spawn
 #define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
@@ -445,55 +450,56 @@ JANUS_API janus_budget janus_budget_get_current(void);
 // Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET [task].
 JANUS_API int janus_budget_recharge(janus_budget amount);
 // As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
-JANUS_API int janus_budget_grant64(janus_nursery *nursery, int component, uint64_t amount);
+JANUS_API int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
 // The token that everything derives from [the root task].
-JANUS_API janus_cap janus_cap_root(janus_rt *rt);
+JANUS_API janus_cap janus_cap_root(janus_rt* rt);
 // A token with no more rights and no more limit than `cap` has [task].
 JANUS_API janus_cap janus_cap_derive(janus_cap cap, uint32_t rights, janus_budget limit);
 // Ends that token and all derived from it [task].
 JANUS_API int janus_cap_revoke(janus_cap cap);
 
-// ---- Memory, output, the system -----------------------------------------------------------------------------------------
+// ---- Memory, output, the system -------------------------------------------------------------------------------------
 
-// Charged to the calling task's memory and credited there when freed, by whomever. 16-byte aligned; size 0 gives a block
-// of its own. NULL: the budget or the machine has no more [any].
-JANUS_ALLOCATES(__alloc_size__(1)) void *janus_alloc(size_t size);
+// Charged to the calling task's memory and credited there when freed, by whomever. 16-byte aligned; size 0 gives a
+// block of its own. NULL: the budget or the machine has no more [any].
+JANUS_ALLOCATES(__alloc_size__(1)) void* janus_alloc(size_t size);
 // `align` is a power of two, up to 1 MiB [any].
-JANUS_ALLOCATES(__alloc_align__(1), __alloc_size__(2)) void *janus_alloc_aligned(size_t align, size_t size);
+JANUS_ALLOCATES(__alloc_align__(1), __alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
 // NULL: as janus_alloc. On failure the old block is as it was [any].
-JANUS_API void *janus_realloc(void *block, size_t size);
+JANUS_API void* janus_realloc(void* block, size_t size);
 // NULL is fine [any].
-JANUS_API void janus_free(void *block);
+JANUS_API void janus_free(void* block);
 
-// %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j. One piece of at most 4 KiB. 0 or -errno [any].
-JANUS_PRINTF(2, 3) JANUS_API int janus_print(int fd, const char *format, ...);
+// %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. 0, or
+// -errno [any].
+JANUS_PRINTF(2, 3) JANUS_API int janus_print(int fd, const char* format, ...);
 // 0 when all is written, else -errno. Whole lines never interleave [any].
-JANUS_API int janus_write(int fd, const void *bytes, size_t size);
+JANUS_API int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 1 op and 1 of `syscalls`; may hold its worker [task].
 JANUS_API int64_t janus_syscall(long nr, ...);
 // Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result [task].
-JANUS_API int64_t janus_blocking(janus_task_fn fn, void *arg);
+JANUS_API int64_t janus_blocking(janus_task_fn fn, void* arg);
 // Fills with random bytes, drawn from the seed in deterministic mode [any].
-JANUS_API int janus_entropy(void *bytes, size_t size);
+JANUS_API int janus_entropy(void* bytes, size_t size);
 // Ends the process at once [any].
 JANUS_NORETURN void janus_exit(int status);
 
-// ---- For runtimes and hosts ---------------------------------------------------------------------------------------------
+// ---- For runtimes and hosts -----------------------------------------------------------------------------------------
 
 // janus_rt_init with an answer. NULL: defaults. JANUS_E_STATE if there is a runtime [any].
-JANUS_API int janus_rt_try_init(const janus_rt_config *config);
+JANUS_API int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
-JANUS_API janus_rt *janus_rt_create(const janus_rt_config *config);
+JANUS_API janus_rt* janus_rt_create(const janus_rt_config* config);
 // Cancels what still runs, waits, and frees [threads outside tasks].
-JANUS_API void janus_rt_destroy(janus_rt *rt);
+JANUS_API void janus_rt_destroy(janus_rt* rt);
 // Runs fn(arg) as a root task and waits; its result as for main [threads outside tasks].
-JANUS_API long janus_rt_run(janus_rt *rt, janus_task_fn fn, void *arg);
+JANUS_API long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
-JANUS_API void janus_rt_stats(janus_rt *rt, janus_stats *out);
+JANUS_API void janus_rt_stats(janus_rt* rt, janus_stats* out);
 // Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT [any].
-JANUS_API int janus_safepoint_stop(janus_rt *rt, int64_t timeout_ns);
-JANUS_API int janus_safepoint_resume(janus_rt *rt);
+JANUS_API int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
+JANUS_API int janus_safepoint_resume(janus_rt* rt);
 
 #ifdef __cplusplus
 }  // extern "C"
