@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// asm.h — what every assembly file here begins with: symbol type, size and CFI in one place. Assembler only.
+#pragma once
+
+// Our objects never need an executable stack; a missing note would give the whole program one.
+.section .note.GNU-stack, "", @progbits
+.text
+
+// Each function lives in a section of its own, so that --gc-sections can drop it.
+#define FUNC(name)                         \
+  .section .text.name, "ax", @progbits;    \
+  .globl name;                             \
+  .hidden name;                            \
+  .type name, @function;                   \
+  .p2align 4;                              \
+  name:                                    \
+  .cfi_startproc
+
+#define END(name) \
+  .cfi_endproc;   \
+  .size name, . - name
+
+// DWARF's numbers for registers (System V psABI, figure 3.36), for the CFI that has no mnemonic of its own.
+#define DWARF_RCX 2
+#define DWARF_RBX 3
+#define DWARF_RSI 4
+#define DWARF_RDI 5
+#define DWARF_RBP 6
+#define DWARF_R12 12
+#define DWARF_R13 13
+#define DWARF_R14 14
+#define DWARF_R15 15
+#define DWARF_RIP 16
+
+// The caller's `reg` is in memory at base + offset (DW_CFA_expression; DW_OP_breg<base>; one-byte SLEB: offset < 64).
+#define CFI_SAVED_AT(reg, base, offset) .cfi_escape 0x10, reg, 2, 0x70 + base, offset

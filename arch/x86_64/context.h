@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// context.h — what a fiber leaves behind when it stops, and the switch between two. System V x86-64.
+// The contract in full: docs/CONTEXT-SWITCH-INVARIANTS.md. Allocates nothing, knows no task and no scheduler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace janus::arch {
+
+// The registers that the psABI calls callee-saved. tests/offsets holds context_switch.S to this layout.
+struct Context {
+  std::uint64_t sp;
+  std::uint64_t rbx;
+  std::uint64_t rbp;
+  std::uint64_t r12;
+  std::uint64_t r13;
+  std::uint64_t r14;
+  std::uint64_t r15;
+  std::uint32_t mxcsr;     // SSE control and status
+  std::uint16_t fcw;       // x87 control word
+  std::uint16_t reserved;  // never read
+};
+
+static_assert(sizeof(Context) == 64 && std::is_trivial_v<Context> && std::is_standard_layout_v<Context>);
+static_assert(offsetof(Context, sp) == 0 && offsetof(Context, rbx) == 8 && offsetof(Context, rbp) == 16);
+static_assert(offsetof(Context, r12) == 24 && offsetof(Context, r13) == 32);
+static_assert(offsetof(Context, r14) == 40 && offsetof(Context, r15) == 48);
+static_assert(offsetof(Context, mxcsr) == 56 && offsetof(Context, fcw) == 60);
+
+// What a process starts with: all exceptions masked, round to nearest, x87 in extended precision.
+inline constexpr std::uint32_t kDefaultMxcsr = 0x1f80;
+inline constexpr std::uint16_t kDefaultFcw = 0x037f;
+// The bits of mxcsr that a callee preserves; the rest are sticky exception flags, which belong to nobody across a call.
+inline constexpr std::uint32_t kMxcsrControlBits = 0xffc0;
+
+// Makes `context` a fiber that, switched to, runs entry(arg) on the stack below `stack_top` (rounded down to 16) and
+// then finished(its result), which must not return. Writes 24 bytes of that stack; a fresh fiber has default mxcsr and fcw.
+void make_context(Context& context, std::byte* stack_top, std::int64_t (*entry)(void*), void* arg,
+                  void (*finished)(std::int64_t)) noexcept;
+
+}  // namespace janus::arch
+
+extern "C" {
+// Leaves the running fiber in `from` and goes on where `to` was left. Returns when somebody switches to `from`, maybe on
+// another thread. `to` is only read; it is used up until it has been `from` again. from == to returns at once.
+void janus_context_switch(janus::arch::Context* from, const janus::arch::Context* to);
+
+// Where a fresh fiber begins and where its entry function returns to: for make_context, debuggers and tests; not to be called.
+void janus_fiber_entry();
+void janus_fiber_cleanup();
+}

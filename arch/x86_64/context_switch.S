@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// context_switch.S — leave one fiber, resume another. System V x86-64.
+//   void janus_context_switch(Context* from, const Context* to)      rdi, rsi
+// Saves and restores rsp, rbx, rbp, r12-r15, mxcsr and the x87 control word as struct Context (context.h).
+// Leaves alone caller-saved registers that it does not need (it uses rax, rcx and flags), the signal mask, and fs/gs
+// (they belong to the worker). A debugger unwinds at every instruction: tests/arch/unwind.
+#include "arch/x86_64/asm.h"
+#include "arch/x86_64/context_offsets.h"    // generated from context.h: JANUS_CONTEXT_SP, _RBX, ...
+
+FUNC(janus_context_switch)
+    mov     %rbx, JANUS_CONTEXT_RBX(%rdi)
+    mov     %rbp, JANUS_CONTEXT_RBP(%rdi)
+    mov     %r12, JANUS_CONTEXT_R12(%rdi)
+    mov     %r13, JANUS_CONTEXT_R13(%rdi)
+    mov     %r14, JANUS_CONTEXT_R14(%rdi)
+    mov     %r15, JANUS_CONTEXT_R15(%rdi)
+    stmxcsr JANUS_CONTEXT_MXCSR(%rdi)
+    fnstcw  JANUS_CONTEXT_FCW(%rdi)
+    mov     %rsp, JANUS_CONTEXT_SP(%rdi)        // `from` is whole; from here on our caller's registers are read from it
+    CFI_SAVED_AT(DWARF_RBX, DWARF_RDI, JANUS_CONTEXT_RBX)
+    CFI_SAVED_AT(DWARF_RBP, DWARF_RDI, JANUS_CONTEXT_RBP)
+    CFI_SAVED_AT(DWARF_R12, DWARF_RDI, JANUS_CONTEXT_R12)
+    CFI_SAVED_AT(DWARF_R13, DWARF_RDI, JANUS_CONTEXT_R13)
+    CFI_SAVED_AT(DWARF_R14, DWARF_RDI, JANUS_CONTEXT_R14)
+    CFI_SAVED_AT(DWARF_R15, DWARF_RDI, JANUS_CONTEXT_R15)
+
+    // Loading mxcsr and the x87 word costs more than all the rest, and they are nearly always the same on both sides.
+    mov     JANUS_CONTEXT_MXCSR(%rdi), %eax
+    xor     JANUS_CONTEXT_MXCSR(%rsi), %eax
+    and     $JANUS_MXCSR_CONTROL_BITS, %eax
+    movzwl  JANUS_CONTEXT_FCW(%rdi), %ecx
+    xor     JANUS_CONTEXT_FCW(%rsi), %cx
+    or      %ecx, %eax
+    jnz     .Lload_fp_control
+.Lfp_control_is_right:
+
+    mov     JANUS_CONTEXT_RBX(%rsi), %rbx
+    mov     JANUS_CONTEXT_RBP(%rsi), %rbp
+    mov     JANUS_CONTEXT_R12(%rsi), %r12
+    mov     JANUS_CONTEXT_R13(%rsi), %r13
+    mov     JANUS_CONTEXT_R14(%rsi), %r14
+    mov     JANUS_CONTEXT_R15(%rsi), %r15
+    .cfi_remember_state
+    mov     JANUS_CONTEXT_SP(%rsi), %rsp        // now on the other stack, as whoever called for `to`
+    .cfi_restore DWARF_RBX
+    .cfi_restore DWARF_RBP
+    .cfi_restore DWARF_R12
+    .cfi_restore DWARF_R13
+    .cfi_restore DWARF_R14
+    .cfi_restore DWARF_R15
+    pop     %rcx                                // to where `to` left off, or into janus_fiber_entry
+    .cfi_adjust_cfa_offset -8
+    .cfi_register DWARF_RIP, DWARF_RCX
+    jmp     *%rcx                               // a ret here mispredicts: docs/decisions/0001
+
+.Lload_fp_control:
+    .cfi_restore_state
+    ldmxcsr JANUS_CONTEXT_MXCSR(%rsi)
+    fnclex                                      // a flag that `from` left would trap in `to` if `to` unmasks it
+    fldcw   JANUS_CONTEXT_FCW(%rsi)
+    jmp     .Lfp_control_is_right
+END(janus_context_switch)
+
+// A stack walker looks up the byte before a return address. While a fiber has not started, that is the byte before
+// janus_fiber_entry, so one stands here with a name and with the same CFI: nobody called.
+    .section .text.janus_fiber_entry, "ax", @progbits
+    .p2align 4
+    .type   janus_fiber_unstarted, @function
+janus_fiber_unstarted:
+    .cfi_startproc
+    .cfi_undefined DWARF_RIP
+    nop
+    .size   janus_fiber_unstarted, . - janus_fiber_unstarted
+
+// janus_fiber_entry: a fresh fiber begins here, laid out by make_context: r12 entry function, r13 its argument,
+// r14 the function to call with its result. Returns into janus_fiber_cleanup, whose address lies on the stack.
+    .globl  janus_fiber_entry
+    .hidden janus_fiber_entry
+    .type   janus_fiber_entry, @function
+janus_fiber_entry:
+    mov     %r13, %rdi
+    call    *%r12
+    ret
+END(janus_fiber_entry)
+
+// janus_fiber_cleanup: hands the result of the entry function on to r14, which never comes back.
+FUNC(janus_fiber_cleanup)
+    .cfi_undefined DWARF_RIP
+    mov     %rax, %rdi
+    sub     $8, %rsp                            // entered as a function is, 8 off a multiple of 16
+    .cfi_adjust_cfa_offset 8
+    call    *%r14
+    ud2
+END(janus_fiber_cleanup)

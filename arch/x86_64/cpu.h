@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// cpu.h — what the processor is and the instructions that C++ has no words for.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::arch {
+
+inline constexpr std::size_t kCacheLine = 64;
+// The adjacent-line prefetcher fetches lines in pairs: what two workers write stays this far apart.
+inline constexpr std::size_t kPrefetchPair = 128;
+
+// In a loop that waits for another worker.
+[[gnu::always_inline]] inline void pause() noexcept { asm volatile("pause"); }
+
+// Stops the compiler only; the partner of a platform::heavy_fence().
+[[gnu::always_inline]] inline void compiler_barrier() noexcept { asm volatile("" : : : "memory"); }
+
+// Store-load fence. A locked operation takes half the time of mfence; it changes nothing, and lies off the words around
+// rsp, which would otherwise wait for it.
+[[gnu::always_inline]] inline void full_fence() noexcept { asm volatile("lock orl $0, -64(%%rsp)" : : : "memory", "cc"); }
+
+// Unordered, and slow in a virtual machine: never on a hot path.
+[[nodiscard, gnu::always_inline]] inline std::uint64_t rdtsc() noexcept {
+  std::uint32_t low, high;
+  asm volatile("rdtsc" : "=a"(low), "=d"(high));
+  return std::uint64_t{high} << 32 | low;
+}
+
+[[gnu::always_inline]] inline void prefetch(const void* address) noexcept { __builtin_prefetch(address, 0, 3); }
+[[gnu::always_inline]] inline void prefetch_to_write(const void* address) noexcept { __builtin_prefetch(address, 1, 3); }
+
+struct Cpuid {
+  std::uint32_t eax, ebx, ecx, edx;
+};
+[[nodiscard]] inline Cpuid cpuid(std::uint32_t leaf, std::uint32_t subleaf = 0) noexcept {
+  Cpuid r;
+  asm volatile("cpuid" : "=a"(r.eax), "=b"(r.ebx), "=c"(r.ecx), "=d"(r.edx) : "a"(leaf), "c"(subleaf));
+  return r;
+}
+
+// A set of abilities. What needs the kernel's consent too says so.
+class Features {
+ public:
+  enum Bit : std::uint32_t {
+    kKnown = 1u << 0,         // the word has been filled in
+    kErms = 1u << 1,          // rep movsb and rep stosb are fast for long runs
+    kFsrm = 1u << 2,          // rep movsb is fast for short ones too
+    kAvx2 = 1u << 3,          // and the kernel keeps the ymm registers
+    kFsgsbase = 1u << 4,      // the processor has rdgsbase; whether user code may use it only the kernel tells
+    kInvariantTsc = 1u << 5,  // rdtsc counts at one rate, asleep or not
+    kRdtscp = 1u << 6,
+    kRdrand = 1u << 7,
+    kHypervisor = 1u << 8,    // running in a virtual machine
+    kTscDeadline = 1u << 9,   // the local APIC has a timer that fires at a TSC value
+    kX2apic = 1u << 10,
+    kAvx512 = 1u << 11,       // F, BW and VL, and the kernel keeps the zmm registers
+  };
+
+  constexpr explicit Features(std::uint32_t bits) : bits_(bits) {}
+  [[nodiscard]] constexpr bool has(Bit bit) const { return (bits_ & bit) != 0; }
+  [[nodiscard]] constexpr std::uint32_t bits() const { return bits_; }
+
+ private:
+  std::uint32_t bits_;
+};
+
+// Asked of the processor once (cpuid may leave the virtual machine), by whoever comes first. Any thread.
+[[nodiscard]] Features features() noexcept;
+
+}  // namespace janus::arch

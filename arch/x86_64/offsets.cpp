@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// offsets.cpp — the numbers that assembly here uses, as the compiler knows them. Compiled, never linked: offsets.py
+// turns the table in section .janus_offsets into context_offsets.h.
+#include "arch/x86_64/context.h"
+#include "arch/x86_64/offsets.h"
+#include "arch/x86_64/task_call.h"
+
+using janus::arch::Context;
+using janus::arch::TaskFrame;
+
+JANUS_OFFSETS = {
+    {"JANUS_CONTEXT_SP", offsetof(Context, sp)},
+    {"JANUS_CONTEXT_RBX", offsetof(Context, rbx)},
+    {"JANUS_CONTEXT_RBP", offsetof(Context, rbp)},
+    {"JANUS_CONTEXT_R12", offsetof(Context, r12)},
+    {"JANUS_CONTEXT_R13", offsetof(Context, r13)},
+    {"JANUS_CONTEXT_R14", offsetof(Context, r14)},
+    {"JANUS_CONTEXT_R15", offsetof(Context, r15)},
+    {"JANUS_CONTEXT_MXCSR", offsetof(Context, mxcsr)},
+    {"JANUS_CONTEXT_FCW", offsetof(Context, fcw)},
+    {"JANUS_TASK_FRAME_MXCSR", offsetof(TaskFrame, mxcsr)},
+    {"JANUS_TASK_FRAME_FCW", offsetof(TaskFrame, fcw)},
+    {"JANUS_TASK_FRAME_RBX", offsetof(TaskFrame, rbx)},
+    {"JANUS_TASK_FRAME_RBP", offsetof(TaskFrame, rbp)},
+    {"JANUS_TASK_FRAME_R12", offsetof(TaskFrame, r12)},
+    {"JANUS_TASK_FRAME_R13", offsetof(TaskFrame, r13)},
+    {"JANUS_TASK_FRAME_R14", offsetof(TaskFrame, r14)},
+    {"JANUS_TASK_FRAME_R15", offsetof(TaskFrame, r15)},
+    {"JANUS_TASK_FRAME_RETURN_IP", offsetof(TaskFrame, return_ip)},
+    {"JANUS_MXCSR_DEFAULT", janus::arch::kDefaultMxcsr},
+    {"JANUS_FCW_DEFAULT", janus::arch::kDefaultFcw},
+    {"JANUS_MXCSR_CONTROL_BITS", janus::arch::kMxcsrControlBits},
+};

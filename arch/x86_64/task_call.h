@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// task_call.h — calling a task's function so that it can be abandoned half-way, and stepping onto another stack.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+namespace janus::arch {
+
+// What janus_task_call leaves on the stack; `*frame_sp` is its address. Written by task_call.S, read by it and by
+// stack walkers: rbp points at `rbp`, so it is also an ordinary link of the frame pointer chain.
+struct TaskFrame {
+  std::uint32_t mxcsr;
+  std::uint16_t fcw;
+  std::uint16_t reserved;
+  std::uint64_t r15;
+  std::uint64_t r14;
+  std::uint64_t r13;
+  std::uint64_t r12;
+  std::uint64_t rbx;
+  std::uint64_t rbp;
+  std::uint64_t return_ip;
+};
+
+static_assert(sizeof(TaskFrame) == 64 && std::is_trivial_v<TaskFrame> && std::is_standard_layout_v<TaskFrame>);
+static_assert(offsetof(TaskFrame, rbp) + 8 == offsetof(TaskFrame, return_ip), "a link of the frame pointer chain");
+static_assert(offsetof(TaskFrame, return_ip) % 16 == 8, "the task's function is called with rsp on a multiple of 16");
+
+}  // namespace janus::arch
+
+extern "C" {
+// fn(arg) with default mxcsr and x87 control word and DF clear; its result. The caller's words are back afterwards.
+// Before fn starts, *frame_sp receives what janus_task_abandon takes; it is good until this call returns.
+std::int64_t janus_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
+
+// Leaves every frame below the janus_task_call that gave `frame_sp`, which returns `value`. From any stack, on any
+// thread that may run that call's caller. No destructor runs. Once per call.
+[[noreturn]] void janus_task_abandon(std::uint64_t frame_sp, std::int64_t value);
+
+// Calls fn(arg), which must not return, on the empty stack below `top` (rounded down to 16). The stack that we stand on
+// is not looked at again.
+[[noreturn]] void janus_run_on_stack(std::byte* top, void (*fn)(void*), void* arg);
+}

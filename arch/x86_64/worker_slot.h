@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// worker_slot.h — reaching the block that the gs base points to. Every access is an instruction of its own that the
+// compiler can neither merge nor keep, since a task may wake up on another worker, where the same %gs:8 is another's.
+// What stands in the slot is rt/base/worker_slot.h; the words at the offsets here are all 64 bits wide.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::arch {
+
+// The slot's own address, which its first word holds. Faults where the gs base is 0: not for code outside tasks.
+[[nodiscard, gnu::always_inline]] inline void* slot_self() noexcept {
+  void* self;
+  asm volatile("movq %%gs:0, %0" : "=r"(self));
+  return self;
+}
+
+// "memory": the same words are also reached through slot_self().
+template <std::size_t Offset>
+[[nodiscard, gnu::always_inline]] inline std::uint64_t slot_load() noexcept {
+  std::uint64_t value;
+  asm volatile("movq %%gs:%c1, %0" : "=r"(value) : "i"(Offset) : "memory");
+  return value;
+}
+
+template <std::size_t Offset>
+[[gnu::always_inline]] inline void slot_store(std::uint64_t value) noexcept {
+  asm volatile("movq %0, %%gs:%c1" : : "r"(value), "i"(Offset) : "memory");
+}
+
+// Subtracts and tells whether the result is negative: the yield check on the fuel.
+template <std::size_t Offset>
+[[nodiscard, gnu::always_inline]] inline bool slot_sub_is_negative(std::int64_t amount) noexcept {
+  bool negative;
+  asm volatile("subq %1, %%gs:%c2" : "=@ccl"(negative) : "er"(amount), "i"(Offset) : "memory");
+  return negative;
+}
+
+// FSGSBASE; only where the kernel allows user code these instructions, else they are illegal.
+[[nodiscard, gnu::always_inline]] inline std::uint64_t read_gs_base() noexcept {
+  std::uint64_t base;
+  asm volatile("rdgsbase %0" : "=r"(base));
+  return base;
+}
+
+[[gnu::always_inline]] inline void write_gs_base(std::uint64_t base) noexcept {
+  asm volatile("wrgsbase %0" : : "r"(base) : "memory");
+}
+
+[[nodiscard, gnu::always_inline]] inline std::uint64_t stack_pointer() noexcept {
+  std::uint64_t sp;
+  asm volatile("movq %%rsp, %0" : "=r"(sp));
+  return sp;
+}
+
+}  // namespace janus::arch
