@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/base/format.h"
+
+#include <cstdint>
+#include <limits>
+
+namespace janus {
+namespace {
+
+constexpr int kMostInt = std::numeric_limits<int>::max();
+
+// Where the text goes. Counts what does not fit, so that lengths come out as if there were room.
+class Sink {
+ public:
+  Sink(char* buffer, std::size_t capacity) noexcept : buffer_(buffer), capacity_(capacity) {}
+
+  void put(char byte) noexcept {
+    if (size_ < capacity_) buffer_[size_] = byte;
+    ++size_;
+  }
+  void put(const char* bytes, std::size_t count) noexcept {
+    const std::size_t room = room_for(count);
+    for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = bytes[i];
+    size_ += count;
+  }
+  void fill(char byte, std::size_t count) noexcept {
+    const std::size_t room = room_for(count);  // a width of two thousand millions costs nothing
+    for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = byte;
+    size_ += count;
+  }
+
+  std::size_t finish() noexcept {
+    if (capacity_ != 0) buffer_[size_ < capacity_ ? size_ : capacity_ - 1] = '\0';
+    return size_;
+  }
+
+ private:
+  [[nodiscard]] std::size_t room_for(std::size_t count) const noexcept {
+    const std::size_t room = size_ < capacity_ ? capacity_ - size_ : 0;
+    return count < room ? count : room;
+  }
+
+  char* buffer_;
+  std::size_t capacity_;
+  std::size_t size_ = 0;
+};
+
+enum class Length : std::uint8_t { kInt, kChar, kShort, kLong, kLongLong, kSize, kPtrdiff, kMax, kLongDouble };
+
+// One directive: %[flags][width][.precision][length]conversion.
+struct Directive {
+  bool left = false, zero = false, plus = false, space = false, alternative = false;
+  int width = 0;
+  int precision = -1;  // none
+  Length length = Length::kInt;
+  char conversion = '\0';
+};
+
+// A va_list that can be handed on by reference whatever the ABI makes of it.
+struct Arguments {
+  va_list list;
+};
+
+// ---- Parsing
+// ---------------------------------------------------------------------------------------------------------
+
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+const char* parse_number(const char* at, int& number) noexcept {
+  number = 0;
+  for (; is_digit(*at); ++at) {
+    const int digit = *at - '0';
+    number = number > (kMostInt - digit) / 10 ? kMostInt : number * 10 + digit;
+  }
+  return at;
+}
+
+const char* parse_flags(const char* at, Directive& directive) noexcept {
+  for (;; ++at) {
+    switch (*at) {
+      case '-':
+        directive.left = true;
+        break;
+      case '0':
+        directive.zero = true;
+        break;
+      case '+':
+        directive.plus = true;
+        break;
+      case ' ':
+        directive.space = true;
+        break;
+      case '#':
+        directive.alternative = true;
+        break;
+      default:
+        return at;
+    }
+  }
+}
+
+const char* parse_width(const char* at, Directive& directive, Arguments& arguments) noexcept {
+  if (*at != '*') return parse_number(at, directive.width);
+  const int width = va_arg(arguments.list, int);
+  directive.left = directive.left || width < 0;
+  if (width >= 0) {
+    directive.width = width;
+  } else {
+    directive.width = width == -kMostInt - 1 ? kMostInt : -width;
+  }
+  return at + 1;
+}
+
+const char* parse_precision(const char* at, Directive& directive, Arguments& arguments) noexcept {
+  if (*at != '.') return at;
+  ++at;
+  if (*at != '*') return parse_number(at, directive.precision);
+  directive.precision = va_arg(arguments.list, int);  // negative: as if there were none
+  return at + 1;
+}
+
+const char* parse_length(const char* at, Length& length) noexcept {
+  switch (*at) {
+    case 'h':
+      length = at[1] == 'h' ? Length::kChar : Length::kShort;
+      return at + (at[1] == 'h' ? 2 : 1);
+    case 'l':
+      length = at[1] == 'l' ? Length::kLongLong : Length::kLong;
+      return at + (at[1] == 'l' ? 2 : 1);
+    case 'z':
+      length = Length::kSize;
+      return at + 1;
+    case 't':
+      length = Length::kPtrdiff;
+      return at + 1;
+    case 'j':
+      length = Length::kMax;
+      return at + 1;
+    case 'L':
+      length = Length::kLongDouble;
+      return at + 1;
+    default:
+      return at;
+  }
+}
+
+// ---- Fetching arguments
+// ----------------------------------------------------------------------------------------------
+
+std::int64_t next_signed(Arguments& arguments, Length length) noexcept {
+  switch (length) {
+    case Length::kChar:
+      return static_cast<signed char>(va_arg(arguments.list, int));
+    case Length::kShort:
+      return static_cast<short>(va_arg(arguments.list, int));
+    case Length::kInt:
+      return va_arg(arguments.list, int);
+    default:
+      return va_arg(arguments.list, std::int64_t);  // all others are 64 bits on this machine
+  }
+}
+
+std::uint64_t next_unsigned(Arguments& arguments, Length length) noexcept {
+  switch (length) {
+    case Length::kChar:
+      return static_cast<unsigned char>(va_arg(arguments.list, unsigned));
+    case Length::kShort:
+      return static_cast<unsigned short>(va_arg(arguments.list, unsigned));
+    case Length::kInt:
+      return va_arg(arguments.list, unsigned);
+    default:
+      return va_arg(arguments.list, std::uint64_t);
+  }
+}
+
+// ---- Printing
+// --------------------------------------------------------------------------------------------------------
+
+// `text` in a field of the directive's width.
+void print_padded(Sink& sink, const Directive& directive, const char* text, std::size_t count) noexcept {
+  const std::size_t width = static_cast<std::size_t>(directive.width);
+  const std::size_t padding = width > count ? width - count : 0;
+  if (!directive.left) sink.fill(' ', padding);
+  sink.put(text, count);
+  if (directive.left) sink.fill(' ', padding);
+}
+
+void print_string(Sink& sink, const Directive& directive, const char* text) noexcept {
+  const bool is_bounded = directive.precision >= 0;
+  const std::size_t most = static_cast<std::size_t>(directive.precision);
+  if (text == nullptr) text = is_bounded && most < 6 ? "" : "(null)";
+  std::size_t count = 0;
+  while ((!is_bounded || count < most) && text[count] != '\0') ++count;
+  print_padded(sink, directive, text, count);
+}
+
+struct Number {
+  char digits[22];  // 2^64 in octal
+  unsigned count = 0;
+  const char* prefix = "";
+  unsigned prefix_count = 0;
+};
+
+void write_digits(Number& number, std::uint64_t value, unsigned base, bool is_upper) noexcept {
+  const char* const digits = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
+  char reversed[sizeof number.digits];
+  for (; value != 0; value /= base) reversed[number.count++] = digits[value % base];
+  for (unsigned i = 0; i < number.count; ++i) number.digits[i] = reversed[number.count - 1 - i];
+}
+
+// Field: padding, prefix, zeros up to the precision, digits.
+void print_number(Sink& sink, const Directive& directive, const Number& number) noexcept {
+  const bool has_precision = directive.precision >= 0;
+  const std::size_t least = has_precision ? static_cast<std::size_t>(directive.precision) : 1;
+  std::size_t zeros = least > number.count ? least - number.count : 0;
+  std::size_t taken = number.prefix_count + zeros + number.count;
+  const std::size_t width = static_cast<std::size_t>(directive.width);
+  if (directive.zero && !directive.left && !has_precision && width > taken) {
+    zeros += width - taken;
+    taken = width;
+  }
+  const std::size_t padding = width > taken ? width - taken : 0;
+  if (!directive.left) sink.fill(' ', padding);
+  sink.put(number.prefix, number.prefix_count);
+  sink.fill('0', zeros);
+  sink.put(number.digits, number.count);
+  if (directive.left) sink.fill(' ', padding);
+}
+
+void set_prefix(Number& number, const char* prefix, unsigned count) noexcept {
+  number.prefix = prefix;
+  number.prefix_count = count;
+}
+
+void print_signed(Sink& sink, const Directive& directive, std::int64_t value) noexcept {
+  Number number;
+  const std::uint64_t bits = static_cast<std::uint64_t>(value);
+  write_digits(number, value < 0 ? 0 - bits : bits, 10, false);
+  if (value < 0) {
+    set_prefix(number, "-", 1);
+  } else if (directive.plus) {
+    set_prefix(number, "+", 1);
+  } else if (directive.space) {
+    set_prefix(number, " ", 1);
+  }
+  print_number(sink, directive, number);
+}
+
+void print_hex(Sink& sink, const Directive& directive, std::uint64_t value, bool is_upper) noexcept {
+  Number number;
+  write_digits(number, value, 16, is_upper);
+  if (directive.alternative && value != 0) set_prefix(number, is_upper ? "0X" : "0x", 2);
+  print_number(sink, directive, number);
+}
+
+void print_octal(Sink& sink, Directive directive, std::uint64_t value) noexcept {
+  Number number;
+  write_digits(number, value, 8, false);
+  // The alternative form begins with a zero: the precision's, if it gives one, or else one more digit.
+  const bool has_zero = directive.precision > static_cast<int>(number.count) || (value == 0 && directive.precision < 0);
+  if (directive.alternative && !has_zero) set_prefix(number, "0", 1);
+  print_number(sink, directive, number);
+}
+
+void print_pointer(Sink& sink, Directive directive, const void* pointer) noexcept {
+  if (pointer == nullptr) return print_padded(sink, directive, "(nil)", 5);
+  Number number;
+  write_digits(number, reinterpret_cast<std::uintptr_t>(pointer), 16, false);
+  set_prefix(number, "0x", 2);
+  print_number(sink, directive, number);
+}
+
+// What we do not know stays as it was written; its argument, if its kind can be told, is skipped.
+void print_unknown(Sink& sink, const Directive& directive, Arguments& arguments, const char* from,
+                   const char* to) noexcept {
+  switch (directive.conversion) {
+    case 'a':
+    case 'A':
+    case 'e':
+    case 'E':
+    case 'f':
+    case 'F':
+    case 'g':
+    case 'G':
+      if (directive.length == Length::kLongDouble) {
+        (void)va_arg(arguments.list, long double);
+      } else {
+        (void)va_arg(arguments.list, double);
+      }
+      break;
+    case 'n':
+    case 's':
+      (void)va_arg(arguments.list, void*);
+      break;
+    case 'c':
+      (void)va_arg(arguments.list, int);
+      break;
+    default:
+      break;
+  }
+  sink.put(from, static_cast<std::size_t>(to - from));
+}
+
+// False: not one of ours.
+bool print_known(Sink& sink, const Directive& directive, Arguments& arguments) noexcept {
+  const bool is_long = directive.length == Length::kLong;  // wide characters are not text here
+  switch (directive.conversion) {
+    case '%':
+      sink.put('%');
+      return true;
+    case 'd':
+    case 'i':
+      print_signed(sink, directive, next_signed(arguments, directive.length));
+      return true;
+    case 'u': {
+      Number number;
+      write_digits(number, next_unsigned(arguments, directive.length), 10, false);
+      print_number(sink, directive, number);
+      return true;
+    }
+    case 'o':
+      print_octal(sink, directive, next_unsigned(arguments, directive.length));
+      return true;
+    case 'x':
+      print_hex(sink, directive, next_unsigned(arguments, directive.length), false);
+      return true;
+    case 'X':
+      print_hex(sink, directive, next_unsigned(arguments, directive.length), true);
+      return true;
+    case 'p':
+      print_pointer(sink, directive, va_arg(arguments.list, void*));
+      return true;
+    case 's':
+      if (is_long) return false;
+      print_string(sink, directive, va_arg(arguments.list, const char*));
+      return true;
+    case 'c': {
+      if (is_long) return false;
+      const char byte = static_cast<char>(va_arg(arguments.list, int));
+      print_padded(sink, directive, &byte, 1);
+      return true;
+    }
+    default:
+      return false;
+  }
+}
+
+// `at` stands behind a '%'; gives what follows the directive.
+const char* print_directive(Sink& sink, const char* at, Arguments& arguments) noexcept {
+  const char* const start = at - 1;
+  Directive directive;
+  at = parse_flags(at, directive);
+  at = parse_width(at, directive, arguments);
+  at = parse_precision(at, directive, arguments);
+  at = parse_length(at, directive.length);
+  directive.conversion = *at;
+  if (*at != '\0') ++at;
+  if (!print_known(sink, directive, arguments)) print_unknown(sink, directive, arguments, start, at);
+  return at;
+}
+
+}  // namespace
+
+std::size_t format_to(char* buffer, std::size_t capacity, const char* format, ...) noexcept {
+  va_list arguments;
+  va_start(arguments, format);
+  const std::size_t size = janus_vformat(buffer, capacity, format, arguments);
+  va_end(arguments);
+  return size;
+}
+
+}  // namespace janus
+
+extern "C" std::size_t janus_vformat(char* buffer, std::size_t capacity, const char* format, va_list list) {
+  janus::Sink sink(buffer, capacity);
+  janus::Arguments arguments;
+  va_copy(arguments.list, list);
+  while (*format != '\0') {
+    if (*format != '%') {
+      sink.put(*format++);
+    } else {
+      format = janus::print_directive(sink, format + 1, arguments);
+    }
+  }
+  va_end(arguments.list);
+  return sink.finish();
+}

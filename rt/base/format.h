@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/base/format.h — printf's integer and string formats into a bounded buffer: %d %i %u %o %x %X %c %s %p %%, the
+// flags
+// - 0 + space #, width and precision (also *), hh h l ll z t j. No locale, no floating point, no errno, no allocation:
+// good in a signal handler. What it does not know it prints as written, skipping its argument.
+#pragma once
+
+#include <stdarg.h>
+
+#include <cstddef>
+
+// As C's vsnprintf, but that lengths do not end at INT_MAX: at most `capacity` bytes, the terminator included, which is
+// always written unless capacity is 0. Gives the length that the whole text has.
+extern "C" std::size_t janus_vformat(char* buffer, std::size_t capacity, const char* format, va_list arguments);
+
+namespace janus {
+
+[[gnu::format(printf, 3, 4)]] std::size_t format_to(char* buffer, std::size_t capacity, const char* format,
+                                                    ...) noexcept;
+
+// A line or two being put together. What does not fit is cut off; is_cut() tells.
+template <std::size_t kCapacity>
+class Text {
+ public:
+  Text() noexcept { bytes_[0] = '\0'; }
+
+  [[gnu::format(printf, 2, 3)]] Text& append(const char* format, ...) noexcept {
+    va_list arguments;
+    va_start(arguments, format);
+    vappend(format, arguments);
+    va_end(arguments);
+    return *this;
+  }
+
+  [[gnu::format(printf, 2, 0)]] void vappend(const char* format, va_list arguments) noexcept {
+    const std::size_t room = kCapacity - size_;
+    const std::size_t wanted = janus_vformat(bytes_ + size_, room, format, arguments);
+    is_cut_ = is_cut_ || wanted >= room;
+    size_ += wanted < room ? wanted : room - 1;
+  }
+
+  void clear() noexcept {
+    size_ = 0;
+    is_cut_ = false;
+    bytes_[0] = '\0';
+  }
+
+  [[nodiscard]] const char* data() const noexcept { return bytes_; }
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+
+ private:
+  static_assert(kCapacity > 0);
+  std::size_t size_ = 0;
+  bool is_cut_ = false;
+  char bytes_[kCapacity];
+};
+
+}  // namespace janus
