@@ -22,8 +22,10 @@ inline constexpr std::uint64_t kMostFinite = kUnlimited - 1;
 struct Amounts {
   std::uint64_t of[kComponents];
 
-  std::uint64_t& operator[](Component component) noexcept { return of[static_cast<unsigned>(component)]; }
-  std::uint64_t operator[](Component component) const noexcept { return of[static_cast<unsigned>(component)]; }
+  constexpr std::uint64_t& operator[](Component component) noexcept { return of[static_cast<unsigned>(component)]; }
+  constexpr std::uint64_t operator[](Component component) const noexcept {
+    return of[static_cast<unsigned>(component)];
+  }
 };
 
 // One account. Type-stable: the record is reused for other accounts, its memory stays readable until
