@@ -5,7 +5,9 @@
 // Features::bits(), 0 until somebody asked. Also read by mem*.S, for which 0 means the baseline. Everybody who finds it
 // empty computes the same value, so a plain relaxed store is enough.
 extern "C" {
-[[gnu::visibility("hidden")]] std::uint32_t janus_cpu_features = 0;
+extern std::uint32_t janus_cpu_features;
+std::uint32_t janus_cpu_features = 0;
+std::uint32_t janus_cpu_find_features();
 }
 
 namespace janus::arch {
@@ -51,12 +53,15 @@ std::uint32_t detect() {
 }  // namespace
 
 Features features() noexcept {
-  std::uint32_t bits = __atomic_load_n(&janus_cpu_features, __ATOMIC_RELAXED);
-  if (bits == 0) [[unlikely]] {
-    bits = detect();
-    __atomic_store_n(&janus_cpu_features, bits, __ATOMIC_RELAXED);
-  }
-  return Features(bits);
+  const std::uint32_t bits = __atomic_load_n(&janus_cpu_features, __ATOMIC_RELAXED);
+  return Features(bits != 0 ? bits : janus_cpu_find_features());
 }
 
 }  // namespace janus::arch
+
+// For mem*.S: their callers' registers and stack are all that it may rely on, so it stays small.
+std::uint32_t janus_cpu_find_features() {
+  const std::uint32_t bits = janus::arch::detect();
+  __atomic_store_n(&janus_cpu_features, bits, __ATOMIC_RELAXED);
+  return bits;
+}

@@ -2,10 +2,12 @@
 // offsets.cpp — the numbers that assembly here uses, as the compiler knows them. Compiled, never linked: offsets.py
 // turns the table in section .janus_offsets into context_offsets.h.
 #include "arch/x86_64/context.h"
+#include "arch/x86_64/cpu.h"
 #include "arch/x86_64/offsets.h"
 #include "arch/x86_64/task_call.h"
 
 using janus::arch::Context;
+using janus::arch::Features;
 using janus::arch::TaskFrame;
 
 JANUS_OFFSETS = {
@@ -30,4 +32,6 @@ JANUS_OFFSETS = {
     {"JANUS_MXCSR_DEFAULT", janus::arch::kDefaultMxcsr},
     {"JANUS_FCW_DEFAULT", janus::arch::kDefaultFcw},
     {"JANUS_MXCSR_CONTROL_BITS", janus::arch::kMxcsrControlBits},
+    {"JANUS_CPU_AVX2", Features::kAvx2},
+    {"JANUS_CPU_ERMS", Features::kErms},
 };
