@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// hosted.h — the parts of rt/platform.h that a test may want to falsify, under names of their own: seam.cpp passes them
+// on as they are, tests/fake_platform puts scripted faults and virtual time in between.
+#pragma once
+
+#include "rt/platform.h"
+
+namespace janus::hosted {
+
+std::byte* map(std::size_t bytes) noexcept;
+void unmap(std::byte* pages, std::size_t bytes) noexcept;
+void discard(std::byte* pages, std::size_t bytes) noexcept;
+platform::Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
+                      std::size_t& guarded) noexcept;
+std::uint64_t memory_limit() noexcept;
+
+void cpus(platform::Cpus& out) noexcept;
+bool start_thread(platform::ThreadEntry entry, void* arg, int cpu, const char* name) noexcept;
+
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept;
+void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept;
+void heavy_fence() noexcept;
+bool has_heavy_fence() noexcept;
+std::uint64_t now_ns() noexcept;
+std::int64_t unix_time_ns() noexcept;
+bool entropy(void* bytes, std::size_t count) noexcept;
+
+}  // namespace janus::hosted

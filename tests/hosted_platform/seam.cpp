@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// seam.cpp — rt/platform.h as the host gives it, nothing falsified.
+#include "tests/hosted_platform/hosted.h"
+
+namespace janus::platform {
+
+std::byte* map(std::size_t bytes) noexcept {
+  return hosted::map(bytes);
+}
+void unmap(std::byte* pages, std::size_t bytes) noexcept {
+  hosted::unmap(pages, bytes);
+}
+void discard(std::byte* pages, std::size_t bytes) noexcept {
+  hosted::discard(pages, bytes);
+}
+Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
+            std::size_t& guarded) noexcept {
+  return hosted::guard(first, stride, count, guard_bytes, guarded);
+}
+std::uint64_t memory_limit() noexcept {
+  return hosted::memory_limit();
+}
+
+void cpus(Cpus& out) noexcept {
+  hosted::cpus(out);
+}
+bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexcept {
+  return hosted::start_thread(entry, arg, cpu, name);
+}
+
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
+  hosted::wait(word, seen, until_ns);
+}
+void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
+  hosted::wake(word, count);
+}
+void heavy_fence() noexcept {
+  hosted::heavy_fence();
+}
+bool has_heavy_fence() noexcept {
+  return hosted::has_heavy_fence();
+}
+std::uint64_t now_ns() noexcept {
+  return hosted::now_ns();
+}
+std::int64_t unix_time_ns() noexcept {
+  return hosted::unix_time_ns();
+}
+bool entropy(void* bytes, std::size_t count) noexcept {
+  return hosted::entropy(bytes, count);
+}
+
+}  // namespace janus::platform

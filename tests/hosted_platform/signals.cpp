@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+// signals.cpp — faults and requests to end, by sigaction. A fault that is not ours goes to the handler that was there
+// before, which in a sanitizer's build is the one that reports.
+#include <signal.h>
+#include <ucontext.h>
+
+#include <cstring>
+
+#include "rt/platform.h"
+
+namespace janus::platform {
+namespace {
+
+constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
+constexpr unsigned kDirectionFlag = 0x400;
+constexpr std::uint32_t kXstateMagic = 0x46505853;  // in the frame: extended state follows the 512 bytes
+
+FaultHandler fault_handler = nullptr;
+TerminateHandler terminate_handler = nullptr;
+struct sigaction before[64];
+
+FaultKind kind_of(const siginfo_t& info) {
+  switch (info.si_signo) {
+    case SIGILL:
+      return FaultKind::kIllegalInstruction;
+    case SIGBUS:
+      return FaultKind::kBus;
+    case SIGTRAP:
+      return FaultKind::kBreakpoint;
+    case SIGFPE:
+      return info.si_code == FPE_INTDIV ? FaultKind::kDivision : FaultKind::kFloatingPoint;
+    default:
+      return FaultKind::kAccess;
+  }
+}
+
+std::uint64_t register_of(const ucontext_t& context, int index) {
+  return static_cast<std::uint64_t>(context.uc_mcontext.gregs[index]);
+}
+
+// Default mxcsr and x87 control word, everything else in its initial state.
+void clean_vector_state(ucontext_t& context) {
+  auto* state = reinterpret_cast<unsigned char*>(context.uc_mcontext.fpregs);
+  if (state == nullptr) return;
+  context.uc_mcontext.fpregs->mxcsr = 0x1f80;
+  context.uc_mcontext.fpregs->cwd = 0x37f;
+  std::uint32_t magic;
+  std::memcpy(&magic, state + 464, sizeof magic);
+  if (magic == kXstateMagic) std::memset(state + 512, 0, 8);  // no component is present: each gets its initial state
+}
+
+void resume(ucontext_t& context, const Fault& fault) {
+  auto& registers = context.uc_mcontext.gregs;
+  registers[REG_RIP] = static_cast<greg_t>(fault.resume_ip);
+  registers[REG_RSP] = static_cast<greg_t>(fault.resume_sp);
+  registers[REG_RDI] = static_cast<greg_t>(fault.resume_arg);
+  registers[REG_EFL] &= ~static_cast<greg_t>(kDirectionFlag);
+  clean_vector_state(context);
+}
+
+// To whom it would have gone; the default action is taken by the faulting instruction as it runs again.
+void pass_on(int signal, siginfo_t* info, void* context) {
+  const struct sigaction& old = before[signal];
+  if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) return old.sa_sigaction(signal, info, context);
+  if (old.sa_handler != SIG_DFL && old.sa_handler != SIG_IGN) return old.sa_handler(signal);
+  sigaction(signal, &old, nullptr);
+}
+
+void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
+  auto& context = *static_cast<ucontext_t*>(raw_context);
+  Fault fault{};
+  fault.kind = kind_of(*info);
+  fault.has_address = (signal == SIGSEGV || signal == SIGBUS) && info->si_code > 0 && info->si_code != SI_KERNEL;
+  if (fault.has_address) fault.address = reinterpret_cast<std::uint64_t>(info->si_addr);
+  fault.ip = register_of(context, REG_RIP);
+  fault.sp = register_of(context, REG_RSP);
+  fault.fp = register_of(context, REG_RBP);
+  if (fault_handler != nullptr && fault_handler(fault)) return resume(context, fault);
+  pass_on(signal, info, raw_context);
+}
+
+void on_terminate_signal(int signal) {
+  if (terminate_handler != nullptr) terminate_handler(signal);
+}
+
+}  // namespace
+
+void on_fault(FaultHandler handler) noexcept {
+  const bool first = fault_handler == nullptr;
+  fault_handler = handler;
+  if (!first) return;
+  struct sigaction action {};
+  action.sa_sigaction = on_fault_signal;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  for (const int signal : kFaultSignals) sigaction(signal, &action, &before[signal]);
+}
+
+void remove_fault_handler() noexcept {
+  if (fault_handler == nullptr) return;
+  fault_handler = nullptr;
+  for (const int signal : kFaultSignals) sigaction(signal, &before[signal], nullptr);
+}
+
+void on_terminate(TerminateHandler handler) noexcept {
+  terminate_handler = handler;
+  struct sigaction action {};
+  action.sa_handler = on_terminate_signal;
+  action.sa_flags = SA_ONSTACK | SA_RESTART;
+  for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &action, nullptr);
+  action.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &action, nullptr);
+}
+
+}  // namespace janus::platform

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// threads.cpp — workers as pthreads, each with an alternate signal stack.
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sys/mman.h>
+
+#include <cstdlib>
+
+#include "tests/hosted_platform/hosted.h"
+
+namespace janus::hosted {
+namespace {
+
+constexpr std::size_t kSignalStackBytes = 256 * 1024;  // a sanitizer's report runs on it, too
+
+struct Start {
+  platform::ThreadEntry entry;
+  void* arg;
+  int cpu;
+  char name[16];
+};
+
+// Where exit_thread() goes: back into the thread's first function, so that the C library ends it as its own.
+thread_local jmp_buf thread_end;
+
+void name_and_pin(int cpu, const char* name) noexcept {
+  if (name != nullptr) pthread_setname_np(pthread_self(), name);  // longer than 15 is refused, and no harm
+  if (cpu < 0) return;
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(static_cast<unsigned>(cpu), &set);
+  sched_setaffinity(0, sizeof set, &set);
+}
+
+// Sanitizers put an alternate stack of their own in place and take it away at the end: it is put back for them.
+class SignalStack {
+ public:
+  SignalStack() noexcept {
+    void* pages = mmap(nullptr, kSignalStackBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) return;
+    const stack_t mine{pages, 0, kSignalStackBytes};
+    if (sigaltstack(&mine, &before_) == 0) pages_ = pages;
+  }
+  void put_back() noexcept {
+    if (pages_ == nullptr) return;
+    sigaltstack(&before_, nullptr);
+    munmap(pages_, kSignalStackBytes);
+  }
+
+ private:
+  void* pages_ = nullptr;
+  stack_t before_{};
+};
+
+void* run(void* raw) noexcept {
+  const Start start = *static_cast<Start*>(raw);
+  std::free(raw);
+  static thread_local SignalStack signal_stack;  // outlives the jump
+  name_and_pin(start.cpu, start.name);
+  if (setjmp(thread_end) == 0) start.entry(start.arg);
+  signal_stack.put_back();
+  return nullptr;
+}
+
+}  // namespace
+
+bool start_thread(platform::ThreadEntry entry, void* arg, int cpu, const char* name) noexcept {
+  auto* start = static_cast<Start*>(std::malloc(sizeof(Start)));
+  if (start == nullptr) return false;
+  *start = {entry, arg, cpu, {}};
+  for (unsigned i = 0; name != nullptr && name[i] != '\0' && i < sizeof start->name - 1; ++i) start->name[i] = name[i];
+
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  pthread_t thread;
+  const bool started = pthread_create(&thread, &attributes, run, start) == 0;
+  pthread_attr_destroy(&attributes);
+  if (!started) std::free(start);
+  return started;
+}
+
+void cpus(platform::Cpus& out) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  out = {};
+  if (sched_getaffinity(0, sizeof set, &set) == 0)
+    for (unsigned cpu = 0; cpu < platform::kMaxCpus && cpu < CPU_SETSIZE; ++cpu)
+      if (CPU_ISSET(cpu, &set)) out.ids[out.allowed++] = static_cast<std::uint16_t>(cpu);
+  if (out.allowed == 0) out.allowed = 1;
+  out.quota = out.allowed;
+}
+
+}  // namespace janus::hosted
+
+namespace janus::platform {
+
+void exit_thread() noexcept {
+  longjmp(hosted::thread_end, 1);
+}
+
+void adopt_thread(int cpu, const char* name) noexcept {
+  static thread_local hosted::SignalStack signal_stack;
+  (void)signal_stack;
+  hosted::name_and_pin(cpu, name);
+}
+
+}  // namespace janus::platform
