@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/futex.cpp — waiting for a word to change.
+#include "arch/linux/kernel_call.h"
+#include "rt/platform.h"
+
+namespace janus::platform {
+
+using namespace janus::kernel;
+
+// Every outcome looks the same to a caller that looks again: woken, too late, interrupted, or the word had changed.
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  const Timespec until{static_cast<std::int64_t>(until_ns / kSecond), static_cast<std::int64_t>(until_ns % kSecond)};
+  call(kFutex, &word, kFutexWaitBitsetPrivate, seen, until_ns == kForever ? nullptr : &until, nullptr, kFutexAnyone);
+}
+
+void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
+  constexpr std::uint32_t kMost = 0x7fffffff;  // the kernel's count is signed
+  call(kFutex, &word, kFutexWakePrivate, count < kMost ? count : kMost);
+}
+
+}  // namespace janus::platform

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/kernel_abi.h — the numbers and layouts of the kernel's x86-64 interface that this layer uses. They are part
+// of Linux' promise never to break user space; nothing here is ours to change.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::kernel {
+
+inline constexpr std::size_t kPage = 4096;
+
+enum Number : long {
+  kRead = 0,
+  kWrite = 1,
+  kClose = 3,
+  kMmap = 9,
+  kMprotect = 10,
+  kMunmap = 11,
+  kSigaction = 13,
+  kSigprocmask = 14,
+  kMadvise = 28,
+  kGetpid = 39,
+  kExit = 60,
+  kSysinfo = 99,
+  kSigaltstack = 131,
+  kMunlock = 150,
+  kPrctl = 157,
+  kArchPrctl = 158,
+  kGettid = 186,
+  kFutex = 202,
+  kSchedSetaffinity = 203,
+  kSchedGetaffinity = 204,
+  kClockGettime = 228,
+  kExitGroup = 231,
+  kTgkill = 234,
+  kOpenat = 257,
+  kGetrandom = 318,
+  kMembarrier = 324,
+  kPidfdOpen = 434,
+  kProcessMadvise = 440,
+};
+
+enum Error : long {
+  kEPERM = 1,
+  kEINTR = 4,
+  kEAGAIN = 11,
+  kENOMEM = 12,
+  kEINVAL = 22,
+  kENOSYS = 38,
+};
+
+// --- Pages
+inline constexpr long kProtNone = 0, kProtRead = 1, kProtWrite = 2;
+inline constexpr long kMapPrivate = 0x02, kMapAnonymous = 0x20, kMapNoReserve = 0x4000;
+inline constexpr long kAdviseDontNeed = 4, kAdviseDontNeedLocked = 24, kAdviseGuardInstall = 102;
+inline constexpr long kPidfdSelf = -10000;
+
+struct Range {
+  void* start;
+  std::size_t bytes;
+};
+
+// --- Threads
+inline constexpr std::uint64_t kCloneVm = 0x100, kCloneFs = 0x200, kCloneFiles = 0x400, kCloneSighand = 0x800,
+                               kCloneThread = 0x10000, kCloneSysvsem = 0x40000, kCloneSettls = 0x80000;
+struct CloneArgs {
+  std::uint64_t flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
+};
+inline constexpr long kPrSetName = 15, kPrGetAuxv = 0x41555856;
+inline constexpr long kArchSetGs = 0x1001, kArchSetFs = 0x1002, kArchGetFs = 0x1003, kArchGetGs = 0x1004;
+
+// --- Futexes, time, fences
+inline constexpr long kFutexWakePrivate = 1 | 128, kFutexWaitBitsetPrivate = 9 | 128, kFutexAnyone = 0xffffffff;
+inline constexpr long kClockRealtime = 0, kClockMonotonic = 1;
+struct Timespec {
+  std::int64_t seconds, nanoseconds;
+};
+inline constexpr long kMembarrierPrivate = 1 << 3, kMembarrierRegisterPrivate = 1 << 4;
+
+// --- Signals
+enum Signal : int {
+  kSigInt = 2,
+  kSigIll = 4,
+  kSigTrap = 5,
+  kSigAbrt = 6,
+  kSigBus = 7,
+  kSigFpe = 8,
+  kSigSegv = 11,
+  kSigPipe = 13,
+  kSigTerm = 15,
+  kSigChld = 17,
+  kSigSys = 31,
+};
+inline constexpr long kSigBlock = 0, kSigUnblock = 1, kSigSetmask = 2;
+constexpr std::uint64_t signal_bit(int signal) { return std::uint64_t{1} << (signal - 1); }
+
+inline constexpr std::uint64_t kSaNocldwait = 2, kSaSiginfo = 4, kSaRestorer = 0x04000000, kSaOnstack = 0x08000000,
+                               kSaRestart = 0x10000000, kSaNodefer = 0x40000000, kSaResethand = 0x80000000;
+inline constexpr std::uintptr_t kSigDfl = 0, kSigIgn = 1;
+
+struct SignalStack {
+  void* base;
+  std::int32_t flags;
+  std::size_t bytes;
+};
+inline constexpr std::int32_t kStackDisabled = 2;
+
+struct SignalAction {
+  std::uintptr_t handler;
+  std::uint64_t flags;
+  void (*restorer)();
+  std::uint64_t mask;
+};
+
+// What came with a signal. `code` above 0 is the processor's doing, kFromKernel among them: a fault without an address.
+struct SignalInfo {
+  std::int32_t signal, error, code, reserved;
+  std::uint64_t address;
+};
+inline constexpr std::int32_t kFromKernel = 0x80, kFpeIntDivide = 1, kFpeIntOverflow = 2;
+
+// The frame that a handler finds and sigreturn restores.
+struct MachineContext {
+  std::uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
+  std::uint16_t cs, gs, fs, ss;
+  std::uint64_t error, trap, old_mask, cr2;
+  struct FpuState* fpu;
+  std::uint64_t reserved[8];
+};
+struct SignalFrame {
+  std::uint64_t flags;
+  SignalFrame* link;
+  SignalStack stack;
+  MachineContext machine;
+  std::uint64_t mask;
+};
+
+// The fxsave image; an extended state (its size in the software bytes) follows when `magic` says so.
+struct FpuState {
+  std::uint16_t control, status, tag, opcode;
+  std::uint64_t last_ip, last_operand;
+  std::uint32_t mxcsr, mxcsr_mask;
+  std::uint8_t st[128], xmm[256], unused[48];
+  std::uint32_t magic, extended_bytes;
+  std::uint64_t features;
+  std::uint32_t xstate_bytes, padding[7];
+  std::uint64_t present;  // XSTATE_BV, the first word of the extended state's header
+};
+inline constexpr std::uint32_t kExtendedMagic = 0x46505853;
+
+static_assert(offsetof(MachineContext, fpu) == 184 && offsetof(SignalFrame, machine) == 40 && offsetof(SignalFrame, mask) == 296);
+static_assert(offsetof(FpuState, mxcsr) == 24 && offsetof(FpuState, magic) == 464 && offsetof(FpuState, present) == 512);
+static_assert(sizeof(SignalAction) == 32 && sizeof(SignalStack) == 24 && sizeof(CloneArgs) == 64);
+
+// --- What the kernel tells a new program
+struct AuxEntry {
+  std::uint64_t type, value;
+};
+inline constexpr std::uint64_t kAuxNull = 0, kAuxPhdr = 3, kAuxPhnum = 5, kAuxRandom = 25, kAuxHwcap2 = 26,
+                               kAuxVdso = 33, kAuxMinSigStack = 51;
+inline constexpr std::uint64_t kHwcap2Fsgsbase = 1 << 1;
+
+struct SystemInfo {
+  std::int64_t uptime;
+  std::uint64_t loads[3], total_ram, free_ram, shared_ram, buffer_ram, total_swap, free_swap;
+  std::uint16_t processes, padding;
+  std::uint64_t total_high, free_high;
+  std::uint32_t unit;
+};
+
+// --- Files
+inline constexpr long kAtCwd = -100, kOpenCloexec = 02000000;
+
+}  // namespace janus::kernel

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/resources.cpp — how much of the machine is ours: CPUs by affinity and quota, memory by size and limit.
+#include "arch/linux/affinity.h"
+#include "arch/linux/cgroup.h"
+#include "arch/linux/kernel_call.h"
+#include "rt/platform.h"
+
+namespace janus::platform {
+
+using namespace janus::kernel;
+
+namespace {
+
+void list_allowed(Cpus& out) {
+  CpuMask mask;
+  allowed_cpus(mask);
+  out.allowed = 0;
+  for (unsigned cpu = 0; cpu < sizeof mask * 8 && out.allowed < kMaxCpus; ++cpu)
+    if (mask.has(cpu)) out.ids[out.allowed++] = static_cast<std::uint16_t>(cpu);
+}
+
+}  // namespace
+
+// A quota is rounded down: a worker more than whole CPUs would be throttled in the middle of a period, and with it
+// whatever waits for its task. docs/decisions/0011.
+void cpus(Cpus& out) noexcept {
+  list_allowed(out);
+  const std::uint64_t milli = cpu_quota_milli();
+  const std::uint64_t whole = milli / 1000;
+  out.quota = out.allowed;
+  out.fractional = false;
+  if (milli == kNoLimit) return;
+  out.quota = whole < 1 ? 1 : whole > kMaxCpus ? kMaxCpus : static_cast<unsigned>(whole);
+  out.fractional = milli % 1000 != 0 || whole < out.allowed;
+}
+
+std::uint64_t memory_limit() noexcept {
+  SystemInfo info{};
+  std::uint64_t machine = 0;
+  if (!failed(call(kSysinfo, &info))) machine = info.total_ram * info.unit;
+  const std::uint64_t group = cgroup_memory_limit();
+  const std::uint64_t least = machine != 0 && machine < group ? machine : group;
+  return least == 0 || least == kNoLimit ? std::uint64_t{1} << 30 : least;  // nobody told: assume little
+}
+
+}  // namespace janus::platform

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM and SIGINT
+// reach the runtime, a closed pipe is an error and no death, and the first process of a container buries its orphans.
+#include "arch/linux/signal_action.h"
+#include "arch/linux/kernel_call.h"
+#include "rt/platform.h"
+
+namespace janus::kernel {
+namespace {
+
+std::atomic<platform::TerminateHandler> g_handler{nullptr};
+
+void handle(int signal, SignalInfo*, SignalFrame*) {
+  if (const auto handler = g_handler.load(std::memory_order_acquire); handler != nullptr)  // pairs with on_terminate
+    handler(signal);
+}
+
+void ignore(int signal, std::uint64_t flags) {
+  SignalAction action{};
+  action.handler = kSigIgn;
+  action.flags = flags;
+  set_action(signal, action);
+}
+
+}  // namespace
+}  // namespace janus::kernel
+
+namespace janus::platform {
+
+using namespace janus::kernel;
+
+// SIGINT is taken even if the shell that started us in the background had set it to be ignored: the promise is the same
+// for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
+void on_terminate(TerminateHandler handler) noexcept {
+  g_handler.store(handler, std::memory_order_release);  // pairs with handle()
+  if (handler == nullptr) {
+    for (const int signal : {kSigTerm, kSigInt, kSigPipe, kSigChld}) set_action(signal, SignalAction{});
+    return;
+  }
+  for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, kSaRestart));
+  ignore(kSigPipe, 0);
+  if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
+}
+
+}  // namespace janus::platform
