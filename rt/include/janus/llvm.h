@@ -25,15 +25,15 @@ extern "C" {
 #endif
 
 // The process's runtime, or NULL before it began [any].
-JANUS_API janus_rt* janus_rt_get(void);
+janus_rt* janus_rt_get(void);
 
 // An isolated runtime, as janus_rt_create and janus_rt_destroy have it.
-JANUS_API void* janus_scheduler_create(janus_rt_config config);
-JANUS_API void janus_scheduler_shutdown(void* scheduler);
+void* janus_scheduler_create(janus_rt_config config);
+void janus_scheduler_shutdown(void* scheduler);
 // As janus_nursery_spawn: func is a janus_task_fn, its nursery the current one; -1 where there is none.
-JANUS_API int janus_scheduler_spawn(void* func, void* arg);
+int janus_scheduler_spawn(void* func, void* arg);
 // As janus_yield.
-JANUS_API int janus_scheduler_yield(void);
+int janus_scheduler_yield(void);
 
 // Task functions of other shapes, and what adapts them to janus_task_fn.
 typedef int64_t (*janus_task_noarg_fn)(void);

@@ -24,10 +24,9 @@
 extern "C" {
 #endif
 
-#define JANUS_API __attribute__((__nothrow__))
-#define JANUS_NORETURN __attribute__((__noreturn__, __nothrow__))
+#define JANUS_NORETURN __attribute__((__noreturn__))
 #define JANUS_PRINTF(format_at, values_at) __attribute__((__format__(__printf__, format_at, values_at)))
-#define JANUS_ALLOCATES(...) __attribute__((__nothrow__, __malloc__, __VA_ARGS__))
+#define JANUS_ALLOCATES(...) __attribute__((__malloc__, __VA_ARGS__))
 
 // Every object that includes this file refers to the symbol of its ABI, so that a mismatch is a link error.
 // `retain` keeps the reference where the linker drops unused sections.
@@ -271,17 +270,17 @@ typedef struct janus_stats {
 // ---- Frozen by the specification: the current nursery ---------------------------------------------------------------
 
 // Starts the process's runtime [any]. Does nothing if there is one; whether it worked, janus_rt_try_init says.
-JANUS_API void janus_rt_init(janus_rt_config config);
+void janus_rt_init(janus_rt_config config);
 // Cancels what still runs, waits for it, and frees everything [threads outside tasks].
-JANUS_API void janus_rt_shutdown(void);
+void janus_rt_shutdown(void);
 // Opens a nursery and makes it the current one of this task, or of this thread outside tasks. Starts the runtime if
 // need be. The pointer is also good as a janus_nursery *, but only janus_nursery_await_all ends it [any].
-JANUS_API void* janus_nursery_create(void);
+void* janus_nursery_create(void);
 // Spawns a detached task in the current nursery: 0, or -1 with the reason in janus_last_error() [any].
-JANUS_API int janus_nursery_spawn(janus_task_fn fn, void* arg);
+int janus_nursery_spawn(janus_task_fn fn, void* arg);
 // Closes the current nursery, waits for all its children, destroys it; the one below becomes current again. The table
 // above, or JANUS_E_STATE where there is no current nursery [any].
-JANUS_API long janus_nursery_await_all(void);
+long janus_nursery_await_all(void);
 
 // ---- Nurseries ------------------------------------------------------------------------------------------------------
 
@@ -292,26 +291,26 @@ JANUS_API long janus_nursery_await_all(void);
 #define JANUS_NURSERY_CANCELLED 4   // terminal
 
 // Opens a nursery owned by the calling task (or thread); the current nursery stays. NULL options: defaults [any].
-JANUS_API janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
+janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
 // Spawns fn(arg). The owner and every task below it may; from inside a task it costs 1 op, and 1 spawn_count of the
 // nursery. `arg` is passed untouched. NULL options: defaults [any].
-JANUS_API janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
-                                            const janus_spawn_options* options);
+janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
+                                  const janus_spawn_options* options);
 // No more spawns. Closing twice is fine [any].
-JANUS_API int janus_nursery_close(janus_nursery* nursery);
+int janus_nursery_close(janus_nursery* nursery);
 // Closes, and tells every child and all below them to end. What has not started never runs [any].
-JANUS_API int janus_nursery_cancel(janus_nursery* nursery);
+int janus_nursery_cancel(janus_nursery* nursery);
 // JANUS_NURSERY_* [any].
-JANUS_API int janus_nursery_state(const janus_nursery* nursery);
+int janus_nursery_state(const janus_nursery* nursery);
 // 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
-JANUS_API int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
+int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
 // Closes, waits for all children, and gives the table above. If the caller is cancelled meanwhile it passes that on and
 // still waits. `result` may be NULL [owner].
-JANUS_API long janus_nursery_await(janus_nursery* nursery, janus_result* result);
+long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
-JANUS_API int janus_nursery_destroy(janus_nursery* nursery);
+int janus_nursery_destroy(janus_nursery* nursery);
 // Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children [any].
-JANUS_API int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
+int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
 
 // ---- Tasks ----------------------------------------------------------------------------------------------------------
 
@@ -327,35 +326,35 @@ JANUS_API int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount
 // Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
 // the value of the table. Negative: the wait failed; JANUS_CANCELLED means that the caller was cancelled. Any task
 // below the owner of its nursery may join it, several times; oneself or an ancestor is JANUS_E_DEADLOCK [task].
-JANUS_API int janus_task_join(janus_task task, int64_t* result);
+int janus_task_join(janus_task task, int64_t* result);
 // 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's id [any].
-JANUS_API int janus_task_result(janus_task task, janus_result* result);
+int janus_task_result(janus_task task, janus_result* result);
 // Gives up the handle: the record goes as soon as the task has ended [any].
-JANUS_API int janus_task_release(janus_task task);
+int janus_task_release(janus_task task);
 // Tells the task, and all below it, to end [any].
-JANUS_API int janus_task_cancel(janus_task task);
+int janus_task_cancel(janus_task task);
 // JANUS_TASK_* [any].
-JANUS_API int janus_task_state(janus_task task);
+int janus_task_state(janus_task task);
 // The calling task; {0} outside tasks.
-JANUS_API janus_task janus_task_self(void);
+janus_task janus_task_self(void);
 // Never used twice; the root task's is 1; 0 outside tasks.
-JANUS_API uint64_t janus_task_id(void);
+uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. It stays so.
-JANUS_API int janus_cancelled(void);
+int janus_cancelled(void);
 // Ends the calling task as JANUS_PANIC; destructors do not run. Outside tasks it ends the process.
 JANUS_NORETURN void janus_task_panic(const char* why);
 // Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
-JANUS_API int janus_task_set_name(const char* name);
+int janus_task_set_name(const char* name);
 // The JANUS_E_* behind this task's (thread's) last NULL, {0} or -1; 0 if there was none.
-JANUS_API int janus_last_error(void);
+int janus_last_error(void);
 // Keeps the task on the worker that it is on, until as many unpins have followed [task].
-JANUS_API int janus_task_pin(void);
-JANUS_API int janus_task_unpin(void);
+int janus_task_pin(void);
+int janus_task_unpin(void);
 
 // Task-local values: at most 32 keys a process, each with a destructor (may be NULL) for what is left when a task ends.
-JANUS_API int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
-JANUS_API void* janus_local_get(janus_local_key key);
-JANUS_API int janus_local_set(janus_local_key key, void* value);
+int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+void* janus_local_get(janus_local_key key);
+int janus_local_set(janus_local_key key, void* value);
 
 // ---- Yield points ---------------------------------------------------------------------------------------------------
 
@@ -364,10 +363,10 @@ JANUS_API int janus_local_set(janus_local_key key, void* value);
 #define JANUS_FUEL_OFFSET 8
 
 // Goes behind every ready task: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
-JANUS_API int janus_yield(void);
+int janus_yield(void);
 // What the check calls once the slice is used up: settles it against the budget, yields if others wait, suspends an
 // exhausted task. 0, or JANUS_CANCELLED [task].
-JANUS_API int janus_yield_slow(void);
+int janus_yield_slow(void);
 
 // Charges `cost` ops. Belongs before calls and into loops. 0, or JANUS_CANCELLED. Tasks only: outside of
 // them there is no fuel to count, and the access faults.
@@ -408,15 +407,15 @@ static inline int janus_loop_end(uint32_t* counter) {
 // ---- Time and waiting -----------------------------------------------------------------------------------------------
 
 // 0, or JANUS_CANCELLED [task].
-JANUS_API int janus_sleep_ns(uint64_t ns);
+int janus_sleep_ns(uint64_t ns);
 // Monotonic; virtual in deterministic mode [any].
-JANUS_API uint64_t janus_now_ns(void);
+uint64_t janus_now_ns(void);
 // Since 1970-01-01 UTC [any].
-JANUS_API int64_t janus_unix_time_ns(void);
+int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED. Tokens do not add
 // up. A negative time is for ever. For building one's own locks [task].
-JANUS_API int janus_park(int64_t timeout_ns);
-JANUS_API int janus_unpark(janus_task task);  // [any]
+int janus_park(int64_t timeout_ns);
+int janus_unpark(janus_task task);  // [any]
 
 // ---- Channels -------------------------------------------------------------------------------------------------------
 
@@ -424,21 +423,21 @@ JANUS_API int janus_unpark(janus_task task);  // [any]
 // channels are JANUS_E_INVALID.
 
 // Capacity 0: sender and receiver meet. The caller holds the one reference; the last release closes and frees [any].
-JANUS_API janus_channel* janus_channel_create(size_t element_size, size_t capacity);
-JANUS_API janus_channel* janus_channel_retain(janus_channel* channel);
-JANUS_API void janus_channel_release(janus_channel* channel);
+janus_channel* janus_channel_create(size_t element_size, size_t capacity);
+janus_channel* janus_channel_retain(janus_channel* channel);
+void janus_channel_release(janus_channel* channel);
 // 0, JANUS_E_CLOSED or JANUS_CANCELLED; what was not sent was not taken [task].
-JANUS_API int janus_channel_send(janus_channel* channel, const void* element);
+int janus_channel_send(janus_channel* channel, const void* element);
 // 0, JANUS_E_CLOSED once closed and drained, or JANUS_CANCELLED [task].
-JANUS_API int janus_channel_recv(janus_channel* channel, void* element);
+int janus_channel_recv(janus_channel* channel, void* element);
 // As above, but JANUS_E_WOULD_BLOCK in place of waiting [any].
-JANUS_API int janus_channel_try_send(janus_channel* channel, const void* element);
-JANUS_API int janus_channel_try_recv(janus_channel* channel, void* element);
+int janus_channel_try_send(janus_channel* channel, const void* element);
+int janus_channel_try_recv(janus_channel* channel, void* element);
 // Senders get JANUS_E_CLOSED from now on, receivers when they have drained it; so does a second close [any].
-JANUS_API int janus_channel_close(janus_channel* channel);
+int janus_channel_close(janus_channel* channel);
 // The index of the case taken, one at random among several that are ready. Timeout 0 polls, below 0 waits for ever.
 // Nothing taken: JANUS_E_TIMEOUT or JANUS_CANCELLED [task].
-JANUS_API int janus_select(janus_select_case* cases, size_t count, int64_t timeout_ns);
+int janus_select(janus_select_case* cases, size_t count, int64_t timeout_ns);
 
 // ---- Budgets and capabilities ---------------------------------------------------------------------------------------
 
@@ -446,17 +445,17 @@ JANUS_API int janus_select(janus_select_case* cases, size_t count, int64_t timeo
 #define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
 
 // What the calling task has left; all zero outside tasks.
-JANUS_API janus_budget janus_budget_get_current(void);
+janus_budget janus_budget_get_current(void);
 // Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET [task].
-JANUS_API int janus_budget_recharge(janus_budget amount);
+int janus_budget_recharge(janus_budget amount);
 // As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
-JANUS_API int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
+int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
 // The token that everything derives from [the root task].
-JANUS_API janus_cap janus_cap_root(janus_rt* rt);
+janus_cap janus_cap_root(janus_rt* rt);
 // A token with no more rights and no more limit than `cap` has [task].
-JANUS_API janus_cap janus_cap_derive(janus_cap cap, uint32_t rights, janus_budget limit);
+janus_cap janus_cap_derive(janus_cap cap, uint32_t rights, janus_budget limit);
 // Ends that token and all derived from it [task].
-JANUS_API int janus_cap_revoke(janus_cap cap);
+int janus_cap_revoke(janus_cap cap);
 
 // ---- Memory, output, the system -------------------------------------------------------------------------------------
 
@@ -466,40 +465,40 @@ JANUS_ALLOCATES(__alloc_size__(1)) void* janus_alloc(size_t size);
 // `align` is a power of two, up to 1 MiB [any].
 JANUS_ALLOCATES(__alloc_align__(1), __alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
 // NULL: as janus_alloc. On failure the old block is as it was [any].
-JANUS_API void* janus_realloc(void* block, size_t size);
+void* janus_realloc(void* block, size_t size);
 // NULL is fine [any].
-JANUS_API void janus_free(void* block);
+void janus_free(void* block);
 
 // %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. 0, or
 // -errno [any].
-JANUS_PRINTF(2, 3) JANUS_API int janus_print(int fd, const char* format, ...);
+JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // 0 when all is written, else -errno. Whole lines never interleave [any].
-JANUS_API int janus_write(int fd, const void* bytes, size_t size);
+int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 1 op and 1 of `syscalls`; may hold its worker [task].
-JANUS_API int64_t janus_syscall(long nr, ...);
+int64_t janus_syscall(long nr, ...);
 // Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result [task].
-JANUS_API int64_t janus_blocking(janus_task_fn fn, void* arg);
+int64_t janus_blocking(janus_task_fn fn, void* arg);
 // Fills with random bytes, drawn from the seed in deterministic mode [any].
-JANUS_API int janus_entropy(void* bytes, size_t size);
+int janus_entropy(void* bytes, size_t size);
 // Ends the process at once [any].
 JANUS_NORETURN void janus_exit(int status);
 
 // ---- For runtimes and hosts -----------------------------------------------------------------------------------------
 
 // janus_rt_init with an answer. NULL: defaults. JANUS_E_STATE if there is a runtime [any].
-JANUS_API int janus_rt_try_init(const janus_rt_config* config);
+int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
-JANUS_API janus_rt* janus_rt_create(const janus_rt_config* config);
+janus_rt* janus_rt_create(const janus_rt_config* config);
 // Cancels what still runs, waits, and frees [threads outside tasks].
-JANUS_API void janus_rt_destroy(janus_rt* rt);
+void janus_rt_destroy(janus_rt* rt);
 // Runs fn(arg) as a root task and waits; its result as for main [threads outside tasks].
-JANUS_API long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
+long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
-JANUS_API void janus_rt_stats(janus_rt* rt, janus_stats* out);
+void janus_rt_stats(janus_rt* rt, janus_stats* out);
 // Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT [any].
-JANUS_API int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
-JANUS_API int janus_safepoint_resume(janus_rt* rt);
+int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
+int janus_safepoint_resume(janus_rt* rt);
 
 #ifdef __cplusplus
 }  // extern "C"

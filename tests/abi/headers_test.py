@@ -1,0 +1,190 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The public headers: frozen as version 1, silent in every language and compiler, misuse refused. Speaks TAP.
+
+    headers_test.py HERE INCLUDE VERSION        HERE: tests/abi, INCLUDE: the directory above janus/
+"""
+import json
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+here, include, version = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+work = pathlib.Path(tempfile.mkdtemp(prefix='janus-headers-'))
+warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror']
+compilers = [c for c in ('gcc', shutil.which('clang') or shutil.which('clang-14')) if c and shutil.which(c)]
+rt_h = (include / 'janus/rt.h').read_text()
+llvm_h = (include / 'janus/llvm.h').read_text()
+count = failures = 0
+
+
+def check(claim, ok, why=''):
+    global count, failures
+    count += 1
+    failures += not ok
+    print(f'{"ok" if ok else "not ok"} {count} - {claim}', flush=True)
+    for line in str(why).splitlines()[:20] if not ok else []:
+        print(f'# {line}')
+
+
+def run(*command, text=None):
+    return subprocess.run([str(c) for c in command], input=text, capture_output=True, text=True, timeout=120)
+
+
+def compile(compiler, standard, source, *options, text=None, output='/dev/null'):
+    language = 'c++' if '++' in standard else 'c'
+    return run(compiler, '-x', language, f'-std={standard}', *warnings, '-I', include, *options, '-c', source,
+               '-o', output, text=text)
+
+
+def code_without_comments(header):
+    return re.sub(r'//[^\n]*', '', header)
+
+
+def frozen():
+    for compiler in compilers:
+        for standard in ('c99', 'c11', 'c++11', 'c++20'):
+            done = compile(compiler, standard, here / 'frozen.c')
+            check(f'{compiler} -std={standard}: values, layouts and prototypes are those of version 1',
+                  done.returncode == 0, done.stderr)
+
+
+def nothing_escapes_the_frozen_list():
+    golden = (here / 'frozen.c').read_text()
+    listed = set(re.findall(r'\bjanus_\w+(?=\()', golden))
+    declared = {name for name in re.findall(r'\b(janus_\w+)\(', code_without_comments(rt_h + llvm_h))}
+    check('every function of the headers is in the frozen list', declared <= listed, declared - listed)
+    macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M))
+    asserted = set(re.findall(r'HOLDS\((JANUS_\w+) ==', golden))
+    check('every constant of rt.h is in the frozen list', macros == asserted, macros ^ asserted)
+    for name, body in re.findall(r'typedef struct (janus_\w+) \{(.*?)\} \1;', code_without_comments(rt_h), re.S):
+        fields = {re.sub(r'\[.*', '', part.split()[-1].lstrip('*'))
+                  for line in body.split(';') if line.strip() for part in line.split(',')}
+        held = set(re.findall(rf'FIELD\({name}, (\w+),', golden))
+        check(f'every field of {name} is in the frozen list', fields == held, fields ^ held)
+
+
+def a_changed_interface_is_refused():
+    # The frozen list proves something only if it fails on a header that differs.
+    changes = {
+        'a value': ('#define JANUS_E_CLOSED (-4097)', '#define JANUS_E_CLOSED (-4096)'),
+        'a field moved': ('uint32_t kind;', 'uint64_t kind;'),
+        'a return type': ('long janus_nursery_await_all(void);', 'int janus_nursery_await_all(void);'),
+        'a parameter': ('int janus_unpark(janus_task task);', 'int janus_unpark(uint64_t task);'),
+        'a task function': ('typedef int64_t (*janus_task_fn)(void* arg);', 'typedef int (*janus_task_fn)(void* arg);'),
+    }
+    for what, (old, new) in changes.items():
+        tree = work / 'changed'
+        (tree / 'janus').mkdir(parents=True, exist_ok=True)
+        (tree / 'janus/rt.h').write_text(rt_h.replace(old, new))
+        (tree / 'janus/llvm.h').write_text(llvm_h)
+        for standard in ('c99', 'c++20'):
+            done = run('gcc', '-x', 'c++' if '++' in standard else 'c', f'-std={standard}', '-Werror', '-I', tree,
+                       '-fsyntax-only', here / 'frozen.c')
+            check(f'-std={standard}: {what} that changed is refused', old in rt_h and done.returncode != 0, done.stderr)
+
+
+def each_header_stands_alone():
+    for compiler in compilers:
+        for header, standards in {'rt.h': ('c99', 'c11', 'c++11', 'c++20'), 'llvm.h': ('c99', 'c++11'),
+                                  'rt.hpp': ('c++20', 'c++23' if compiler == 'gcc' else 'c++2b')}.items():
+            for standard in standards:
+                text = f'#include <janus/{header}>\n#include <janus/{header}>\n'
+                done = compile(compiler, standard, '-', '-Wold-style-cast' if '++' in standard else '-Wall', text=text)
+                check(f'{compiler} -std={standard}: {header} is silent, alone and twice', done.returncode == 0,
+                      done.stderr)
+
+
+def usage():
+    for compiler in compilers:
+        for options in (['-O0'], ['-O2', '-fno-exceptions', '-fno-rtti'], ['-O3', '-ffreestanding', '-fno-exceptions']):
+            done = compile(compiler, 'c++20', here / 'usage.cpp', '-Wconversion', '-Wold-style-cast', *options)
+            check(f'{compiler} {" ".join(options)}: rt.hpp does what its notes say', done.returncode == 0, done.stderr)
+
+
+def misuse():
+    for source in sorted((here / 'misuse').iterdir()):
+        expected = re.search(r'^// REFUSED: (.*)$', source.read_text(), re.M).group(1)
+        for compiler in compilers:
+            done = compile(compiler, 'c++20' if source.suffix == '.cpp' else 'c99', source)
+            check(f'{compiler} refuses {source.name}', done.returncode != 0 and re.search(expected, done.stderr),
+                  f'expected {expected!r} in:\n{done.stderr or "(it compiled)"}')
+
+
+def names():
+    plain = '#include <stddef.h>\n#include <stdint.h>\n'
+    for header, more in {'rt.h': '', 'llvm.h': ''}.items():
+        with_header = plain + f'#include <janus/{header}>\n'
+        macros = [set(re.findall(r'^#define (\w+)', run('gcc', '-E', '-dM', '-x', 'c', '-I', include, '-', text=t).stdout,
+                                 re.M)) for t in (plain, with_header)]
+        stray = {m for m in macros[1] - macros[0] if not m.startswith('JANUS_')}
+        check(f'{header} defines no macro but JANUS_*', macros[1] > macros[0] and not stray, stray)
+        clang = [c for c in compilers if 'clang' in c]
+        if clang:
+            declared = [ast_names(clang[0], t) for t in (plain, with_header)]
+            stray = {n for n in declared[1] - declared[0] if not n.startswith(('janus_', '__builtin_'))}
+            check(f'{header} declares no name but janus_*', declared[1] > declared[0] and not stray, stray)
+
+
+def ast_names(clang, text):
+    dump = run(clang, '-x', 'c', '-std=c99', '-I', include, '-Xclang', '-ast-dump=json', '-fsyntax-only', '-', text=text)
+    return {node['name'] for node in json.loads(dump.stdout)['inner'] if 'name' in node}
+
+
+def abi_symbol():
+    for compiler in compilers:
+        for options in (['-O0'], ['-O2', '-ffunction-sections', '-fdata-sections']):
+            unit, main = work / 'unit.o', work / 'main.o'
+            compile(compiler, 'c99', '-', *options, text='#include <janus/rt.h>\n', output=unit)
+            compile(compiler, 'c99', '-', *options, text='int main(void) { return 0; }\n', output=main)
+            linked = run(compiler, '-Wl,--gc-sections', main, unit, '-o', work / 'program')
+            check(f'{compiler} {" ".join(options)}: without a runtime of this version there is a link error',
+                  linked.returncode != 0 and 'janus_abi_1' in linked.stderr, linked.stderr or 'it linked')
+            linked = run(compiler, '-Wl,--gc-sections', '-Wl,--defsym=janus_abi_1=0', main, unit, '-o', work / 'program')
+            check(f'{compiler} {" ".join(options)}: with it there is none', linked.returncode == 0, linked.stderr)
+
+
+def disassembly(unit):
+    return run('objdump', '-d', '-r', '--no-show-raw-insn', unit).stdout
+
+
+def yield_check():
+    text = '#include <janus/rt.h>\nint check(void);\nint check(void) { return janus_yield_check(1); }\n'
+    expected = r'<check>:\s+0:\s+subq\s+\$0x1,%gs:0x8\s+\S+\s+jl\b'
+    for compiler in compilers:
+        for options in (['-O2'], ['-O2', '-masm=intel']):
+            done = compile(compiler, 'c99', '-', *options, text=text, output=work / 'check.o')
+            code = disassembly(work / 'check.o')
+            check(f'{compiler} {" ".join(options)}: the yield check is one sub and one jl',
+                  done.returncode == 0 and re.search(expected, code) and 'janus_yield_slow' in code, done.stderr + code)
+
+
+def yield_check_in_llvm():
+    ir = (here / 'yield_check.ll').read_text()
+    for line in re.findall(r'^//     (%.*?|br .*?)(?:\s+; .*)?$', llvm_h, re.M):
+        check(f'llvm.h and yield_check.ll agree: {line[:40]}...', line in ir, line)
+    clang = [c for c in compilers if 'clang' in c]
+    if clang:
+        done = run(clang[0], '-O2', '-x', 'ir', '-c', here / 'yield_check.ll', '-o', work / 'ir.o')
+        code = disassembly(work / 'ir.o')
+        check('LLVM makes one sub and one jl of it', done.returncode == 0 and
+              re.search(r'<check_one>:\s+\w+:\s+subq\s+\$0x1,%gs:0x8\s+\S+\s+jl\b', code), done.stderr + code)
+
+
+def versions():
+    major, minor, patch = (int(part) for part in version.split('.'))
+    found = re.search(r'#define JANUS_RT_VERSION (\d+)', rt_h).group(1)
+    check('JANUS_RT_VERSION is the version of the build', int(found) == major * 10000 + minor * 100 + patch, found)
+
+
+try:
+    for group in (frozen, nothing_escapes_the_frozen_list, a_changed_interface_is_refused, each_header_stands_alone, usage,
+                  misuse, names, abi_symbol, yield_check, yield_check_in_llvm, versions):
+        group()
+finally:
+    shutil.rmtree(work)
+print(f'1..{count}')
+sys.exit(1 if failures else 0)

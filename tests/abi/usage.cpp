@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every part of rt.hpp used as its notes say: compiled, not run, by headers_test.py.
+#include <janus/rt.hpp>
+
+namespace {
+
+using namespace janus;
+
+// Moves, and is no bytes to be copied.
+class Text {
+ public:
+  Text() noexcept = default;
+  Text(Text&& other) noexcept : bytes_(std::exchange(other.bytes_, nullptr)) {}
+  Text& operator=(Text&& other) noexcept {
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~Text() { janus_free(bytes_); }
+
+ private:
+  void* bytes_ = nullptr;
+};
+
+struct alignas(64) Line {
+  char bytes[64];
+};
+
+long fib(int n) {
+  if (n < 2) return n;
+  Nursery nursery;
+  auto left = nursery.spawn([n] { return fib(n - 1); });
+  const long right = fib(n - 2);
+  return left.join().value() + right;
+}
+
+Result<long> positive(int x) {
+  if (x < 0) return Error{-42, JANUS_KIND_CHILD_FAILED};
+  return x;
+}
+
+[[maybe_unused]] int tasks() {
+  Nursery nursery({.on_error = OnError::kCollect, .name = "usage"});
+  auto negative = nursery.spawn([] { return -5; });
+  static_assert(std::is_same_v<decltype(negative), Task<int>>);
+  auto unwrapped = nursery.spawn([] { return positive(3); }, {.stack_size = 65536, .name = "positive"});
+  static_assert(std::is_same_v<decltype(unwrapped), Task<long>>);
+  auto nothing = nursery.spawn([] {});
+  static_assert(std::is_same_v<decltype(nothing), Task<void>>);
+  auto moved = nursery.spawn([text = Text()]() mutable { return std::move(text); });
+  auto aligned = nursery.spawn([line = Line{}] { return line; });
+  auto checked = nursery.spawn([]() -> Result<void> { return {}; });
+  nursery.spawn(&tasks);
+
+  nothing.cancel();
+  if (!checked.join() || nothing.done()) return static_cast<int>(nothing.id());
+  const int value = negative.join().value_or(3);
+  negative = nursery.spawn([] { return 1; });
+  const Text text = moved.join().value();
+  nursery.close();
+  nursery.cancel();
+  if (const Result<void> result = nursery.await(); !result) return static_cast<int>(result.error().kind);
+  return value + aligned.join().value().bytes[0] + static_cast<int>(unwrapped.join().error().code);
+}
+
+[[maybe_unused]] bool channels() {
+  Nursery nursery;
+  Channel<Text> texts(4);
+  Channel<int> numbers;
+  nursery.spawn([texts, numbers] {
+    (void)texts.send(Text());
+    Text text;
+    (void)texts.try_send(std::move(text));
+    const int two = 2;
+    (void)numbers.try_send(two);
+    (void)numbers.send(1);
+    (void)numbers.close();
+  });
+  int sum = 0;
+  for (int number : numbers) sum += number;
+  for (Text& text : texts) [[maybe_unused]] const Text kept = std::move(text);
+  return texts.try_recv().ok() && numbers.recv().ok() && texts && sum > 0;
+}
+
+[[maybe_unused]] Result<long> runtimes() {
+  janus_rt_config config = {};
+  config.worker_count = 2;
+  config.flags = JANUS_RT_DETERMINISTIC;
+  Runtime runtime(config);
+  if (!runtime) return Error{-1, Error::kCall};
+  if (auto result = runtime.run([]() -> Result<void> { return sleep(5_ms + 3_us); }); !result) return result.error();
+  if (runtime.stats().workers != 2 || cancelled() || !yield()) return Error{-2, Error::kCall};
+  return runtime.run([] { return fib(20); });
+}
+
+static_assert(2_s == 2000_ms && 1_us < 1_ms && 3_ns * 2 == 6_ns);
+static_assert(!std::is_copy_constructible_v<Task<int>> && std::is_nothrow_move_constructible_v<Task<int>>);
+static_assert(!std::is_move_constructible_v<Nursery> && std::is_copy_constructible_v<Channel<int>>);
+
+}  // namespace
