@@ -1,0 +1,453 @@
+// SPDX-License-Identifier: Apache-2.0
+// context_test.cpp — the contract of the switch (docs/CONTEXT-SWITCH-INVARIANTS.md), clause by clause.
+#include "arch/x86_64/context.h"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+
+#include "arch/x86_64/worker_slot.h"
+#include "rt/platform.h"
+#include "tests/arch/fiber.h"
+#include "tests/arch/probe.h"
+#include "tests/harness/test.h"
+
+namespace {
+
+using janus::arch::Context;
+using janus::arch::kDefaultFcw;
+using janus::arch::kDefaultMxcsr;
+using janus::arch::kMxcsrControlBits;
+using janus::arch::make_context;
+using janus::test::Entry;
+using janus::test::Fiber;
+using janus::test::Registers;
+
+constexpr std::uint32_t kRoundUp = 0x4000;       // mxcsr: towards +infinity
+constexpr std::uint16_t kRoundUpX87 = 0x0800;    // x87 control word: likewise
+constexpr std::uint64_t kDirectionFlag = 1 << 10;
+
+std::uint32_t mxcsr() {
+  std::uint32_t word;
+  asm volatile("stmxcsr %0" : "=m"(word));
+  return word;
+}
+void set_mxcsr(std::uint32_t word) { asm volatile("ldmxcsr %0" : : "m"(word)); }
+
+std::uint16_t fcw() {
+  std::uint16_t word;
+  asm volatile("fnstcw %0" : "=m"(word));
+  return word;
+}
+void set_fcw(std::uint16_t word) { asm volatile("fldcw %0" : : "m"(word)); }
+
+// The thread that runs the test, while a fiber runs; and one fiber.
+Context home;
+Fiber<> one;
+Fiber<> two;
+
+void go_home(std::int64_t) {
+  janus_context_switch(&one.context, &home);
+  __builtin_trap();
+}
+
+// Comes home at once, as often as it is switched to.
+std::int64_t bounce(void* fiber) {
+  for (;;) janus_context_switch(&static_cast<Fiber<>*>(fiber)->context, &home);
+}
+
+// --- The layout ------------------------------------------------------------------------------------------------------
+
+TEST(context, the_layout_is_the_one_that_the_specification_fixes) {
+  CHECK_EQ(offsetof(Context, sp), 0);
+  CHECK_EQ(offsetof(Context, rbx), 8);
+  CHECK_EQ(offsetof(Context, rbp), 16);
+  CHECK_EQ(offsetof(Context, r12), 24);
+  CHECK_EQ(offsetof(Context, r13), 32);
+  CHECK_EQ(offsetof(Context, r14), 40);
+  CHECK_EQ(offsetof(Context, r15), 48);
+}
+
+TEST(context, a_context_is_one_cache_line) {
+  CHECK_EQ(sizeof(Context), 64);
+  CHECK_EQ(offsetof(Context, mxcsr), 56);
+  CHECK_EQ(offsetof(Context, fcw), 60);
+}
+
+// --- A fresh fiber ---------------------------------------------------------------------------------------------------
+
+TEST(context, a_fresh_stack_holds_entry_cleanup_and_nobody) {
+  one.start(bounce, &one);
+  auto* words = reinterpret_cast<std::uint64_t*>(one.top());
+  CHECK_EQ(words[-1], 0);
+  CHECK_EQ(words[-2], reinterpret_cast<std::uint64_t>(janus_fiber_cleanup));
+  CHECK_EQ(words[-3], reinterpret_cast<std::uint64_t>(janus_fiber_entry));
+  CHECK_EQ(one.context.sp, reinterpret_cast<std::uint64_t>(words - 3));
+}
+
+TEST(context, a_fresh_context_carries_entry_argument_and_what_comes_after) {
+  one.start(bounce, &two, go_home);
+  CHECK_EQ(one.context.r12, reinterpret_cast<std::uint64_t>(bounce));
+  CHECK_EQ(one.context.r13, reinterpret_cast<std::uint64_t>(&two));
+  CHECK_EQ(one.context.r14, reinterpret_cast<std::uint64_t>(go_home));
+  CHECK_EQ(one.context.rbx | one.context.rbp | one.context.r15, 0);
+  CHECK_EQ(one.context.mxcsr, kDefaultMxcsr);
+  CHECK_EQ(one.context.fcw, kDefaultFcw);
+}
+
+TEST(context, making_one_writes_nothing_but_three_words_below_the_top) {
+  alignas(16) std::uint64_t stack[16];
+  for (auto& word : stack) word = 0x5555;
+  make_context(one.context, reinterpret_cast<std::byte*>(stack + 12), bounce, nullptr, go_home);
+  for (int i = 0; i < 16; ++i) CHECK((stack[i] == 0x5555) == (i < 9 || i >= 12));
+}
+
+TEST(context, a_top_that_is_not_aligned_is_rounded_down) {
+  Context odd;
+  for (int off = 0; off < 16; ++off) {
+    make_context(odd, one.top() - 64 + off, bounce, nullptr, go_home);
+    CHECK_EQ(odd.sp, reinterpret_cast<std::uint64_t>(one.top() - 64 - 24));
+  }
+}
+
+Entry entered;
+
+void enter_probe(std::int64_t result) {
+  entered = {};
+  entered.result = result;
+  probe_finished_next = go_home;
+  one.start(probe_entry, &entered, probe_finished);
+  janus_context_switch(&home, &one.context);
+}
+
+TEST(context, the_entry_function_gets_its_argument) {
+  enter_probe(0);
+  CHECK_EQ(entered.argument, reinterpret_cast<std::uint64_t>(&entered));
+}
+
+TEST(context, the_entry_function_is_entered_aligned_as_a_called_function) {
+  enter_probe(0);
+  CHECK_EQ(entered.sp % 16, 8);
+}
+
+TEST(context, the_chain_of_frame_pointers_ends_at_the_entry_function) {
+  enter_probe(0);
+  CHECK_EQ(entered.rbp, 0);
+}
+
+TEST(context, a_fresh_fiber_has_default_floating_point_control) {
+  set_mxcsr(kDefaultMxcsr | kRoundUp);
+  set_fcw(kDefaultFcw | kRoundUpX87);
+  enter_probe(0);
+  set_mxcsr(kDefaultMxcsr);
+  set_fcw(kDefaultFcw);
+  CHECK_EQ(entered.mxcsr & kMxcsrControlBits, kDefaultMxcsr & kMxcsrControlBits);
+  CHECK_EQ(entered.fcw, kDefaultFcw);
+  CHECK_EQ(entered.flags & kDirectionFlag, 0);
+}
+
+TEST(context, the_result_reaches_what_comes_after) {
+  for (std::int64_t result : {std::int64_t{0}, std::int64_t{-2}, std::int64_t{INT64_MIN}, std::int64_t{INT64_MAX}}) {
+    enter_probe(result);
+    CHECK_EQ(static_cast<std::int64_t>(probe_finished_entry.argument), result);
+  }
+}
+
+TEST(context, what_comes_after_is_entered_aligned_as_a_called_function) {
+  enter_probe(0);
+  CHECK_EQ(probe_finished_entry.sp % 16, 8);
+}
+
+TEST(context, the_entry_returns_to_the_top_of_the_stack) {
+  enter_probe(0);
+  CHECK_EQ(entered.sp, reinterpret_cast<std::uint64_t>(one.top()) - 24);
+  CHECK_EQ(probe_finished_entry.sp, reinterpret_cast<std::uint64_t>(one.top()) - 24);
+}
+
+// --- What a switch preserves -----------------------------------------------------------------------------------------
+
+constexpr Registers kMarks = {0x1111'0001, 0x2222'0002, 0x3333'0003, 0x4444'0004, 0x5555'0005, 0x6666'0006};
+
+// Overwrites them all before it switches back.
+std::int64_t change_all_registers(void*) {
+  constexpr Registers others = {~0u, ~1u, ~2u, ~3u, ~4u, ~5u};
+  static Registers after;
+  for (;;) probe_switch(&one.context, &home, &others, &after);
+}
+
+Registers registers_after_a_round_trip() {
+  Registers after = {};
+  one.start(change_all_registers, nullptr);
+  probe_switch(&home, &one.context, &kMarks, &after);
+  return after;
+}
+
+TEST(context, rbx_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().rbx, kMarks.rbx); }
+TEST(context, rbp_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().rbp, kMarks.rbp); }
+TEST(context, r12_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r12, kMarks.r12); }
+TEST(context, r13_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r13, kMarks.r13); }
+TEST(context, r14_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r14, kMarks.r14); }
+TEST(context, r15_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r15, kMarks.r15); }
+
+TEST(context, the_saved_registers_stand_where_the_layout_says) {
+  Registers after;
+  one.start(bounce, &one);
+  probe_switch(&home, &one.context, &kMarks, &after);
+  CHECK_EQ(home.rbx, kMarks.rbx);
+  CHECK_EQ(home.rbp, kMarks.rbp);
+  CHECK_EQ(home.r12, kMarks.r12);
+  CHECK_EQ(home.r13, kMarks.r13);
+  CHECK_EQ(home.r14, kMarks.r14);
+  CHECK_EQ(home.r15, kMarks.r15);
+}
+
+TEST(context, the_stack_pointer_is_the_same_after_a_switch) {
+  one.start(bounce, &one);
+  const std::uint64_t before = janus::arch::stack_pointer();
+  janus_context_switch(&home, &one.context);
+  CHECK_EQ(janus::arch::stack_pointer(), before);
+}
+
+std::int64_t round_up_and_bounce(void*) {
+  set_mxcsr(kDefaultMxcsr | kRoundUp);
+  set_fcw(kDefaultFcw | kRoundUpX87);
+  for (;;) {
+    janus_context_switch(&one.context, &home);
+    if ((mxcsr() & kMxcsrControlBits) != (kDefaultMxcsr | kRoundUp) || fcw() != (kDefaultFcw | kRoundUpX87))
+      __builtin_trap();
+  }
+}
+
+TEST(context, every_fiber_has_its_own_rounding) {
+  one.start(round_up_and_bounce, nullptr);
+  for (int i = 0; i < 3; ++i) {
+    janus_context_switch(&home, &one.context);
+    CHECK_EQ(mxcsr() & kMxcsrControlBits, kDefaultMxcsr);
+    CHECK_EQ(fcw(), kDefaultFcw);
+  }
+}
+
+std::int64_t only_x87_differs(void*) {
+  set_fcw(kDefaultFcw | kRoundUpX87);
+  for (;;) janus_context_switch(&one.context, &home);
+}
+
+TEST(context, a_difference_in_the_x87_word_alone_is_seen) {
+  one.start(only_x87_differs, nullptr);
+  janus_context_switch(&home, &one.context);
+  CHECK_EQ(fcw(), kDefaultFcw);
+  CHECK_EQ(one.context.fcw, kDefaultFcw | kRoundUpX87);
+}
+
+std::int64_t divide_by_zero_unheard(void*) {
+  asm volatile("fldz; fld1; fdiv %%st(1), %%st; fstp %%st; fstp %%st" : : : "st", "st(1)");  // masked: leaves the flag
+  for (;;) janus_context_switch(&one.context, &home);
+}
+
+TEST(context, a_fiber_that_traps_division_is_not_hit_by_the_division_of_another) {
+  one.start(divide_by_zero_unheard, nullptr);
+  set_fcw(kDefaultFcw & ~0x4);  // division by zero traps
+  janus_context_switch(&home, &one.context);
+  asm volatile("fwait");  // here a flag that one left would be raised
+  CHECK_EQ(fcw(), kDefaultFcw & ~0x4);
+  set_fcw(kDefaultFcw);
+}
+
+TEST(context, the_target_is_only_read) {
+  one.start(bounce, &one);
+  const Context before = one.context;
+  Context copy = one.context;
+  janus_context_switch(&home, &copy);  // comes home by way of one.context
+  auto* a = reinterpret_cast<const unsigned char*>(&before);
+  auto* b = reinterpret_cast<const unsigned char*>(&copy);
+  for (std::size_t i = 0; i < sizeof(Context); ++i) REQUIRE(a[i] == b[i]);
+}
+
+TEST(context, the_bases_of_fs_and_gs_stay_with_the_thread) {
+  // Read by way of memory, since user code may not be allowed rdgsbase: the canary word, which every thread has.
+  std::uint64_t before, after;
+  asm volatile("mov %%fs:0x28, %0" : "=r"(before));
+  one.start(bounce, &one);
+  void* slot = janus::platform::worker_slot();
+  janus_context_switch(&home, &one.context);
+  asm volatile("mov %%fs:0x28, %0" : "=r"(after));
+  CHECK_EQ(before, after);
+  CHECK(janus::platform::worker_slot() == slot);
+}
+
+TEST(context, switching_to_oneself_returns_at_once) {
+  Context self = {};
+  Registers after = {};
+  probe_switch(&self, &self, &kMarks, &after);
+  CHECK(after == kMarks);
+}
+
+// --- Stacks ----------------------------------------------------------------------------------------------------------
+
+TEST(context, a_switch_and_an_entry_write_a_few_words_of_the_stack) {
+  for (auto& byte : one.stack) byte = std::byte{0x77};
+  enter_probe(0);
+  for (std::size_t i = 0; i + 256 < sizeof one.stack; ++i) REQUIRE(one.stack[i] == std::byte{0x77});
+}
+
+std::int64_t count_down(std::int64_t depth) {
+  volatile std::int64_t local = depth * 3;
+  if (depth == 0)
+    janus_context_switch(&one.context, &home);
+  else if (count_down(depth - 1) != depth - 1)
+    return -1;
+  return local == depth * 3 ? depth : -1;
+}
+
+std::int64_t result_of_recursion;
+std::int64_t recurse(void*) {
+  result_of_recursion = count_down(50);
+  for (;;) janus_context_switch(&one.context, &home);
+}
+
+TEST(context, a_switch_deep_in_recursion_keeps_every_frame) {
+  result_of_recursion = 0;
+  one.start(recurse, nullptr);
+  janus_context_switch(&home, &one.context);
+  CHECK_EQ(result_of_recursion, 0);
+  janus_context_switch(&home, &one.context);
+  CHECK_EQ(result_of_recursion, 50);
+}
+
+std::byte tiny_stack[4][512];
+Context tiny[4];
+int tiny_turns;
+
+std::int64_t next_tiny(void* self) {
+  auto i = reinterpret_cast<std::uint64_t>(self);
+  for (;;) {
+    ++tiny_turns;
+    janus_context_switch(&tiny[i], i == 3 ? &home : &tiny[i + 1]);
+  }
+}
+
+TEST(context, half_a_kilobyte_of_stack_is_enough) {
+  tiny_turns = 0;
+  for (std::uint64_t i = 0; i < 4; ++i)
+    make_context(tiny[i], tiny_stack[i] + sizeof tiny_stack[i], next_tiny, reinterpret_cast<void*>(i), go_home);
+  for (int round = 0; round < 100; ++round) janus_context_switch(&home, &tiny[0]);
+  CHECK_EQ(tiny_turns, 400);
+}
+
+// --- Many ------------------------------------------------------------------------------------------------------------
+
+std::uint64_t turns;
+std::int64_t play(void* partner) {
+  auto* self = partner == &two ? &one : &two;
+  for (;;) {
+    ++turns;
+    janus_context_switch(&self->context, turns >= 1'000'000 ? &home : &static_cast<Fiber<>*>(partner)->context);
+  }
+}
+
+TEST(context, two_fibers_change_places_a_million_times) {
+  turns = 0;
+  one.start(play, &two);
+  two.start(play, &one);
+  janus_context_switch(&home, &one.context);
+  CHECK_EQ(turns, 1'000'000);
+}
+
+constexpr int kRing = 64;
+Fiber<2048> ring[kRing];
+int visited;
+
+std::int64_t pass_on(void* self) {
+  auto i = static_cast<int>(reinterpret_cast<std::uint64_t>(self));
+  for (int round = 0;; ++round) {
+    if (visited != round * kRing + i) __builtin_trap();
+    ++visited;
+    janus_context_switch(&ring[i].context, i == kRing - 1 ? &home : &ring[i + 1].context);
+  }
+}
+
+TEST(context, a_ring_of_fibers_is_visited_in_order) {
+  visited = 0;
+  for (std::uint64_t i = 0; i < kRing; ++i) ring[i].start(pass_on, reinterpret_cast<void*>(i));
+  for (int round = 0; round < 50; ++round) janus_context_switch(&home, &ring[0].context);
+  CHECK_EQ(visited, 50 * kRing);
+}
+
+// Every fiber keeps a sum of pseudo-random numbers in locals; whoever is next is drawn from another generator.
+std::uint64_t sums[kRing];
+
+std::uint64_t step(std::uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
+
+std::int64_t add_up(void* self) {
+  auto i = static_cast<int>(reinterpret_cast<std::uint64_t>(self));
+  std::uint64_t a = static_cast<std::uint64_t>(i) + 1, b = 0, c = ~a;
+  double d = i;
+  for (;;) {
+    a = step(a);
+    b += a ^ c;
+    c = step(c);
+    d += 0.5;
+    sums[i] = b + static_cast<std::uint64_t>(d * 2);
+    janus_context_switch(&ring[i].context, &home);
+  }
+}
+
+std::uint64_t sum_after(int i, int rounds) {
+  std::uint64_t a = static_cast<std::uint64_t>(i) + 1, b = 0, c = ~a;
+  for (int r = 0; r < rounds; ++r) {
+    a = step(a);
+    b += a ^ c;
+    c = step(c);
+  }
+  return b + static_cast<std::uint64_t>(i * 2 + rounds);
+}
+
+TEST(context, locals_survive_a_random_order_of_fibers) {
+  int rounds[kRing] = {};
+  for (std::uint64_t i = 0; i < kRing; ++i) ring[i].start(add_up, reinterpret_cast<void*>(i));
+  std::uint64_t random = 42;
+  for (int turn = 0; turn < 20'000; ++turn) {
+    random = step(random);
+    const auto i = static_cast<int>(random >> 40) % kRing;
+    ++rounds[i];
+    janus_context_switch(&home, &ring[i].context);
+    REQUIRE(sums[i] == sum_after(i, rounds[i]));
+  }
+}
+
+// --- Threads ---------------------------------------------------------------------------------------------------------
+
+Context other_home;
+std::atomic<std::uint32_t> other_is_done;
+
+std::int64_t leave_and_come_back(void*) {
+  Registers after;
+  probe_switch(&one.context, &home, &kMarks, &after);           // leaves the first thread here
+  entered.result = after == kMarks ? 1 : -1;                    // and is on the second one here
+  janus_context_switch(&one.context, &other_home);
+  __builtin_trap();
+}
+
+void second_thread(void*) {
+  janus_context_switch(&other_home, &one.context);
+  other_is_done.store(1, std::memory_order_release);  // pairs with the test's load
+  janus::platform::wake(other_is_done, 1);
+  janus::platform::exit_thread();
+}
+
+TEST(context, a_fiber_that_one_thread_left_goes_on_in_another) {
+  other_is_done.store(0, std::memory_order_relaxed);  // before the thread starts
+  entered.result = 0;
+  one.start(leave_and_come_back, nullptr);
+  janus_context_switch(&home, &one.context);
+  REQUIRE(janus::platform::start_thread(second_thread, nullptr, -1, "second"));
+  while (other_is_done.load(std::memory_order_acquire) == 0)  // pairs with second_thread
+    janus::platform::wait(other_is_done, 0, janus::platform::kForever);
+  CHECK_EQ(entered.result, 1);
+}
+
+}  // namespace
+
+janus::test::Entry probe_finished_entry;
+void (*probe_finished_next)(std::int64_t);

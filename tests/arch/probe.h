@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// probe.h — looking at registers where C++ cannot: around a switch, at the entry of a function, around an abandoned call.
+#pragma once
+
+#include <cstdint>
+
+#include "arch/x86_64/context.h"
+
+namespace janus::test {
+
+// The callee-saved registers but rsp.
+struct Registers {
+  std::uint64_t rbx, rbp, r12, r13, r14, r15;
+  friend bool operator==(const Registers&, const Registers&) = default;
+};
+static_assert(sizeof(Registers) == 48);
+
+// What a function finds when it is entered.
+struct Entry {
+  std::uint64_t sp, rbp, flags, argument;
+  std::uint32_t mxcsr;
+  std::uint16_t fcw;
+  std::uint16_t unused;
+  std::int64_t result;  // what probe_entry will give back
+};
+static_assert(sizeof(Entry) == 48);
+
+}  // namespace janus::test
+
+extern "C" {
+// janus_context_switch(from, to) with `before` in the callee-saved registers; `after` is what they hold when it returns.
+void probe_switch(janus::arch::Context* from, const janus::arch::Context* to, const janus::test::Registers* before,
+                  janus::test::Registers* after);
+
+// The same around janus_task_call(fn, arg, frame_sp); its result.
+std::int64_t probe_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp,
+                             const janus::test::Registers* before, janus::test::Registers* after);
+
+// An entry function: writes down how it was entered into the Entry that `arg` points to, returns that one's result.
+std::int64_t probe_entry(void* arg);
+
+// A `finished` function: writes down how it was entered, then calls probe_finished_next(value), which must not return.
+void probe_finished(std::int64_t value);
+extern janus::test::Entry probe_finished_entry;
+extern void (*probe_finished_next)(std::int64_t value);
+
+// Overwrites every callee-saved register, sets DF, then calls next(arg), which must not return.
+[[noreturn]] void probe_wreck_registers(void (*next)(void*), void* arg);
+}
