@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# tally.py [--failed-build=DIR]... [LOG]... — adds up the TAP of every test in meson's logs (testlog.json) and says so
+# in the last line: `N passed, N failed[, N skipped]`. Status 0 only if something passed and nothing failed.
+import json
+import re
+import sys
+from pathlib import Path
+
+RESULT = re.compile(r"^(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)\s*(?:#\s*(skip|todo)\b.*)?$", re.IGNORECASE)
+PLAN = re.compile(r"^1\.\.(\d+)\s*(#\s*skip.*)?$", re.IGNORECASE)
+FINE = ("OK", "SKIP", "EXPECTEDFAIL")
+
+
+class Count:
+    def __init__(self):
+        self.passed, self.failures, self.skipped = 0, [], 0
+
+    def add(self, other):
+        self.passed += other.passed
+        self.failures += other.failures
+        self.skipped += other.skipped
+
+    def __str__(self):
+        text = f"{self.passed} passed, {len(self.failures)} failed"
+        return text + (f", {self.skipped} skipped" if self.skipped else "")
+
+
+def count_tap(output):
+    """What the test program itself said, and how many results its plan still owes."""
+    count, planned, running = Count(), None, ""
+    for line in output.splitlines():
+        if plan := PLAN.match(line):
+            planned = int(plan[1])
+        elif result := RESULT.match(line):
+            if result[1]:
+                count.failures.append(result[2])
+            elif (result[3] or "").lower() == "skip":
+                count.skipped += 1
+            else:
+                count.passed += 1
+            running = ""
+        elif line.startswith("# ") and ": " not in line:
+            running = line[2:]  # the harness announces each test before it runs
+    seen = count.passed + len(count.failures) + count.skipped
+    return count, (planned - seen if planned is not None else 0), running
+
+
+def count_test(test):
+    """One test of meson's: its TAP if it spoke any, else the verdict itself."""
+    name, verdict = test["name"].split(" / ")[-1], test["result"]
+    output = test.get("stdout") or ""
+    count, owed, running = count_tap(output)
+    spoke = count.passed + len(count.failures) + count.skipped > 0
+    count.failures = [f"{name}: {what}" for what in count.failures]
+    if verdict == "SKIP" and not spoke:
+        count.skipped = 1
+    elif verdict == "OK" and not spoke:
+        count.passed = 1
+    elif owed > 0:
+        end = {"TIMEOUT": "timed out", "INTERRUPT": "was interrupted"}.get(verdict, "died")
+        count.failures += [f"{name}: {end}" + (f" in {running}" if running else "")]
+        count.failures += [f"{name}: never ran"] * (owed - 1)
+    elif verdict not in FINE and not count.failures:
+        count.failures.append(f"{name}: {verdict.lower()}")
+    return count
+
+
+def count_log(path):
+    count = Count()
+    if not path.exists():
+        return count  # no test of that suite in this build
+    for line in path.read_text(errors="replace").splitlines():
+        if line.strip():
+            count.add(count_test(json.loads(line)))
+    return count
+
+
+def main():
+    total = Count()
+    for argument in sys.argv[1:]:
+        option, _, directory = argument.partition("--failed-build=")
+        if directory:
+            total.failures.append(f"{directory}: does not build")
+            continue
+        count = count_log(Path(argument))
+        build = Path(argument).parts[0]
+        print(f"{build}: {count}")
+        count.failures = [f"{build}: {failure}" for failure in count.failures]
+        total.add(count)
+    for failure in total.failures:
+        print("FAILED", failure)
+    print(total)
+    return 0 if total.passed and not total.failures else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
