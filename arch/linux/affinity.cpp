@@ -3,8 +3,8 @@
 // inherits one CPU, and a second runtime made by it must still see them all.
 #include "arch/linux/affinity.h"
 
-#include "arch/linux/once.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/once.h"
 
 namespace janus::kernel {
 namespace {

@@ -2,8 +2,8 @@
 // arch/linux/auxv.cpp — the auxiliary vector: from the initial stack, from prctl (Linux 6.4), or from /proc.
 #include "arch/linux/auxv.h"
 
-#include "arch/linux/once.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/once.h"
 
 namespace janus::kernel {
 namespace {
@@ -35,7 +35,9 @@ void ask() {
 
 }  // namespace
 
-void remember_auxv(const AuxEntry* entries) noexcept { g_entries = entries; }
+void remember_auxv(const AuxEntry* entries) noexcept {
+  g_entries = entries;
+}
 
 std::uint64_t aux_value(std::uint64_t type, std::uint64_t otherwise) noexcept {
   g_found.run(ask);

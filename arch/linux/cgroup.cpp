@@ -98,8 +98,12 @@ std::uint64_t smallest_limit(Controller controller, ReadLimit read) {
 
 }  // namespace
 
-std::uint64_t cpu_quota_milli() noexcept { return smallest_limit(Controller::kCpu, read_quota); }
+std::uint64_t cpu_quota_milli() noexcept {
+  return smallest_limit(Controller::kCpu, read_quota);
+}
 
-std::uint64_t cgroup_memory_limit() noexcept { return smallest_limit(Controller::kMemory, read_memory); }
+std::uint64_t cgroup_memory_limit() noexcept {
+  return smallest_limit(Controller::kMemory, read_memory);
+}
 
 }  // namespace janus::kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/cgroup.h — the limits that control groups put on this process, version 1 and 2, of its own group and of all
-// ancestors that can be seen. The functions on Text know no files: tests feed them what containers really show.
+// arch/linux/cgroup.h — the limits that control groups put on this process, version 1 and 2, of its own group and of
+// all ancestors that can be seen. The functions on Text know no files: tests feed them what containers really show.
 #pragma once
 
 #include <cstddef>
@@ -27,9 +27,9 @@ struct Mount {
 };
 [[nodiscard]] bool parse_mount(Text line, Controller controller, Version version, Mount& out) noexcept;
 
-// Writes the directory of the group `path` as `mount` shows it, with a final zero; where the group lies outside of what is
-// mounted (a container's bind mount), the nearest that can be seen: the mount point. 0 if it does not fit, else its length;
-// `point_bytes` receives the length of the mount point in it, above which there is nothing to look for.
+// Writes the directory of the group `path` as `mount` shows it, with a final zero; where the group lies outside of what
+// is mounted (a container's bind mount), the nearest that can be seen: the mount point. 0 if it does not fit, else its
+// length; `point_bytes` receives the length of the mount point in it, above which there is nothing to look for.
 [[nodiscard]] std::size_t group_directory(const Mount& mount, Text path, char* out, std::size_t room,
                                           std::size_t& point_bytes) noexcept;
 

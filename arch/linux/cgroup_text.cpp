@@ -5,7 +5,9 @@
 namespace janus::kernel {
 namespace {
 
-Text name_of(Controller controller) { return text_of(controller == Controller::kCpu ? "cpu" : "memory"); }
+Text name_of(Controller controller) {
+  return text_of(controller == Controller::kCpu ? "cpu" : "memory");
+}
 
 unsigned octal(Text digits) {
   return static_cast<unsigned>((digits[0] - '0') * 64 + (digits[1] - '0') * 8 + (digits[2] - '0'));

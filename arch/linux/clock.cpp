@@ -13,7 +13,9 @@ namespace {
 
 using ReadClock = long (*)(long clock, Timespec* out);
 
-long read_by_system_call(long clock, Timespec* out) { return call(kClockGettime, clock, out); }
+long read_by_system_call(long clock, Timespec* out) {
+  return call(kClockGettime, clock, out);
+}
 
 // Found out by whoever comes first; two that come together find the same.
 std::atomic<ReadClock> g_read_clock{nullptr};
@@ -28,7 +30,8 @@ ReadClock find_read_clock() {
 
 std::int64_t read_ns(long clock) {
   ReadClock read = g_read_clock.load(std::memory_order_relaxed);
-  if (read == nullptr) [[unlikely]] read = find_read_clock();
+  if (read == nullptr) [[unlikely]]
+    read = find_read_clock();
   Timespec time{};
   read(clock, &time);
   return time.seconds * 1'000'000'000 + time.nanoseconds;
@@ -36,8 +39,12 @@ std::int64_t read_ns(long clock) {
 
 }  // namespace
 
-std::uint64_t now_ns() noexcept { return static_cast<std::uint64_t>(read_ns(kClockMonotonic)); }
+std::uint64_t now_ns() noexcept {
+  return static_cast<std::uint64_t>(read_ns(kClockMonotonic));
+}
 
-std::int64_t unix_time_ns() noexcept { return read_ns(kClockRealtime); }
+std::int64_t unix_time_ns() noexcept {
+  return read_ns(kClockRealtime);
+}
 
 }  // namespace janus::platform

@@ -23,7 +23,8 @@ FaultKind kind_of(const SignalInfo& info) {
   }
 }
 
-// A page fault names its address. A general protection fault (a non-canonical pointer, a privileged instruction) cannot.
+// A page fault names its address. A general protection fault (a non-canonical pointer, a privileged instruction)
+// cannot.
 bool has_address(const SignalInfo& info) {
   return (info.signal == kSigSegv || info.signal == kSigBus) && info.code != kFromKernel;
 }

@@ -3,9 +3,9 @@
 // the handlers that were there before. The handler never jumps: it edits the frame and returns, so the kernel restores
 // signal mask, alternate stack and vector state.
 #include "arch/linux/fault_frame.h"
+#include "arch/linux/kernel_call.h"
 #include "arch/linux/lock.h"
 #include "arch/linux/signal_action.h"
-#include "arch/linux/kernel_call.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {
@@ -13,9 +13,9 @@ namespace {
 
 constexpr int kSignals[] = {kSigSegv, kSigBus, kSigFpe, kSigIll, kSigTrap};
 
-Lock g_lock;                                         // of installing and removing
+Lock g_lock;  // of installing and removing
 std::atomic<platform::FaultHandler> g_handler{nullptr};
-SignalAction g_previous[32];                         // by signal; written before the handler is installed
+SignalAction g_previous[32];  // by signal; written before the handler is installed
 
 // Ends the process as the fault would have. An access recurs when the frame is restored; a breakpoint or a signal that
 // someone sent would not, and is sent again: it is blocked here, and arrives with the frame's own registers in place.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/fence.cpp — a fence in every thread of the process, by membarrier's expedited form.
-#include "arch/linux/once.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/once.h"
 #include "rt/platform.h"
 
 namespace janus::platform {
@@ -13,7 +13,9 @@ namespace {
 Once g_tried;
 bool g_registered = false;
 
-void register_process() { g_registered = call(kMembarrier, kMembarrierRegisterPrivate, 0) == 0; }
+void register_process() {
+  g_registered = call(kMembarrier, kMembarrierRegisterPrivate, 0) == 0;
+}
 
 }  // namespace
 

@@ -7,7 +7,9 @@
 namespace janus::kernel {
 namespace {
 
-long open_to_read(const char* path) { return call_again(kOpenat, kAtCwd, path, kOpenCloexec, 0); }
+long open_to_read(const char* path) {
+  return call_again(kOpenat, kAtCwd, path, kOpenCloexec, 0);
+}
 
 }  // namespace
 

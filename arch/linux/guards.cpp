@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/guards.cpp — the ladder of guard pages, each rung found by trying, since kernel versions say little (a locked
-// mapping or a filter refuses what the version promises):
+// arch/linux/guards.cpp — the ladder of guard pages, each rung found by trying, since kernel versions say little (a
+// locked mapping or a filter refuses what the version promises):
 //   1 MADV_GUARD_INSTALL (Linux 6.13), many at once by process_madvise: no mapping, a quarter of a microsecond
 //   2 the same, one call each
 //   3 mprotect, two mappings each, up to half of vm.max_map_count in the whole process: a program that used them all up
@@ -8,9 +8,9 @@
 #include "arch/linux/guards.h"
 
 #include "arch/linux/files.h"
-#include "arch/linux/once.h"
-#include "arch/linux/lock.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/lock.h"
+#include "arch/linux/once.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {
@@ -26,7 +26,8 @@ struct Row {
   [[nodiscard]] bool done() const { return made == count; }
 };
 
-// --- Rung 1: the vector lives on the caller's stack, which may be a task's: 512 bytes of it, not the kernel's limit of 16 KiB.
+// --- Rung 1: the vector lives on the caller's stack, which may be a task's: 512 bytes of it, not the kernel's limit of
+// 16 KiB.
 constexpr std::size_t kBatch = 32;
 
 std::size_t fill(Range (&batch)[kBatch], const Row& row) {
@@ -71,9 +72,9 @@ struct Protected {
 };
 constexpr std::size_t kMostRows = 256;
 
-Lock g_lock;                           // guards g_rows and g_count
+Lock g_lock;  // guards g_rows and g_count
 Protected g_rows[kMostRows];
-std::atomic<std::size_t> g_count{0};   // written under the lock; forget_guards looks without it
+std::atomic<std::size_t> g_count{0};  // written under the lock; forget_guards looks without it
 std::size_t g_share = 0;
 Once g_share_known;
 

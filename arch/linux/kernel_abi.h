@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/kernel_abi.h — the numbers and layouts of the kernel's x86-64 interface that this layer uses. They are part
-// of Linux' promise never to break user space; nothing here is ours to change.
+// arch/linux/kernel_abi.h — the numbers and layouts of the kernel's x86-64 interface that this layer uses. They are
+// part of Linux' promise never to break user space; nothing here is ours to change.
 #pragma once
 
 #include <cstddef>
@@ -93,10 +93,12 @@ enum Signal : int {
   kSigSys = 31,
 };
 inline constexpr long kSigBlock = 0, kSigUnblock = 1, kSigSetmask = 2;
-constexpr std::uint64_t signal_bit(int signal) { return std::uint64_t{1} << (signal - 1); }
+constexpr std::uint64_t signal_bit(int signal) {
+  return std::uint64_t{1} << (signal - 1);
+}
 
 inline constexpr std::uint64_t kSaNocldwait = 2, kSaSiginfo = 4, kSaRestorer = 0x04000000, kSaOnstack = 0x08000000,
-                               kSaRestart = 0x10000000, kSaNodefer = 0x40000000, kSaResethand = 0x80000000;
+                               kSaNodefer = 0x40000000, kSaResethand = 0x80000000;
 inline constexpr std::uintptr_t kSigDfl = 0, kSigIgn = 1;
 
 struct SignalStack {
@@ -149,8 +151,10 @@ struct FpuState {
 };
 inline constexpr std::uint32_t kExtendedMagic = 0x46505853;
 
-static_assert(offsetof(MachineContext, fpu) == 184 && offsetof(SignalFrame, machine) == 40 && offsetof(SignalFrame, mask) == 296);
-static_assert(offsetof(FpuState, mxcsr) == 24 && offsetof(FpuState, magic) == 464 && offsetof(FpuState, present) == 512);
+static_assert(offsetof(MachineContext, fpu) == 184 && offsetof(SignalFrame, machine) == 40 &&
+              offsetof(SignalFrame, mask) == 296);
+static_assert(offsetof(FpuState, mxcsr) == 24 && offsetof(FpuState, magic) == 464 &&
+              offsetof(FpuState, present) == 512);
 static_assert(sizeof(SignalAction) == 32 && sizeof(SignalStack) == 24 && sizeof(CloneArgs) == 64);
 
 // --- What the kernel tells a new program

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/kernel_call.h — the kernel entered directly. A result from -4095 to -1 is an errno; nothing is retried here.
+// arch/linux/kernel_call.h — the kernel entered directly. A result from -4095 to -1 is an errno; nothing is retried
+// here.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,9 @@ inline long call(long number, Args... args) {
   return result;
 }
 
-inline bool failed(long result) { return static_cast<unsigned long>(result) > -4096UL; }
+inline bool failed(long result) {
+  return static_cast<unsigned long>(result) > -4096UL;
+}
 
 // For calls that an interrupting handler leaves without any effect.
 template <typename... Args>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/relocate.cpp — RELA and RELR relative relocations, IRELATIVE (multiversioned functions of user code), RELRO.
+// arch/linux/relocate.cpp — RELA and RELR relative relocations, IRELATIVE (multiversioned functions of user code),
+// RELRO.
 #include "arch/linux/relocate.h"
 
 #include "arch/linux/kernel_call.h"
@@ -30,7 +31,9 @@ Tables read_tables(const Dynamic* dynamic) {
   return t;
 }
 
-std::uint64_t& at(std::uint64_t address) { return *reinterpret_cast<std::uint64_t*>(address); }
+std::uint64_t& at(std::uint64_t address) {
+  return *reinterpret_cast<std::uint64_t*>(address);
+}
 
 void apply_relative(std::uint64_t base, std::uint64_t table, std::uint64_t bytes) {
   const auto* rela = reinterpret_cast<const Rela*>(base + table);
@@ -44,7 +47,8 @@ void apply_irelative(std::uint64_t base, std::uint64_t table, std::uint64_t byte
   const auto* rela = reinterpret_cast<const Rela*>(base + table);
   for (std::size_t i = 0; i < bytes / sizeof(Rela); ++i)
     if (static_cast<std::uint32_t>(rela[i].info) == kIrelative)
-      at(base + rela[i].offset) = reinterpret_cast<std::uint64_t (*)()>(base + static_cast<std::uint64_t>(rela[i].addend))();
+      at(base + rela[i].offset) =
+          reinterpret_cast<std::uint64_t (*)()>(base + static_cast<std::uint64_t>(rela[i].addend))();
 }
 
 // RELR: an even entry is the address of one word to move; an odd one is a bit map of the 63 words that follow the last.
@@ -89,7 +93,8 @@ void relocate_self(const Segment* segments, std::size_t count, const Dynamic* dy
     if (segments[i].type == kDynamic) base = reinterpret_cast<std::uint64_t>(dynamic) - segments[i].address;
     if (segments[i].type == kDynamic) apply_all(base, dynamic);
   }
-  const auto fixed_bytes = reinterpret_cast<std::uint64_t>(__rela_iplt_end) - reinterpret_cast<std::uint64_t>(__rela_iplt_start);
+  const auto fixed_bytes =
+      reinterpret_cast<std::uint64_t>(__rela_iplt_end) - reinterpret_cast<std::uint64_t>(__rela_iplt_start);
   if (base == 0) apply_irelative(0, reinterpret_cast<std::uint64_t>(__rela_iplt_start), fixed_bytes);
   if (relro != nullptr) protect_relro(base, *relro);
 }

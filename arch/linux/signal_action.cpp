@@ -19,14 +19,16 @@ void set_action(int signal, const SignalAction& action) noexcept {
 }
 
 SignalAction action_for(SignalHandler handler, std::uint64_t flags) noexcept {
-  return {reinterpret_cast<std::uintptr_t>(handler), flags | kSaSiginfo | kSaOnstack | kSaRestorer,
-          janus_signal_return, 0};
+  return {reinterpret_cast<std::uintptr_t>(handler), flags | kSaSiginfo | kSaOnstack | kSaRestorer, janus_signal_return,
+          0};
 }
 
 bool calls(const SignalAction& action, SignalHandler handler) noexcept {
   return action.handler == reinterpret_cast<std::uintptr_t>(handler);
 }
 
-void raise_here(int signal) noexcept { call(kTgkill, call(kGetpid), call(kGettid), signal); }
+void raise_here(int signal) noexcept {
+  call(kTgkill, call(kGetpid), call(kGettid), signal);
+}
 
 }  // namespace janus::kernel

@@ -3,8 +3,8 @@
 // thread's block, then up. Needs no environment, no /proc, no argv[0].
 #include "arch/linux/auxv.h"
 #include "arch/linux/elf.h"
-#include "arch/linux/relocate.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/relocate.h"
 #include "arch/linux/thread_block.h"
 
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM and SIGINT
 // reach the runtime, a closed pipe is an error and no death, and the first process of a container buries its orphans.
-#include "arch/linux/signal_action.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/signal_action.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {
@@ -29,6 +29,7 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
+// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees that it is to end.
 // SIGINT is taken even if the shell that started us in the background had set it to be ignored: the promise is the same
 // for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
 void on_terminate(TerminateHandler handler) noexcept {
@@ -37,7 +38,7 @@ void on_terminate(TerminateHandler handler) noexcept {
     for (const int signal : {kSigTerm, kSigInt, kSigPipe, kSigChld}) set_action(signal, SignalAction{});
     return;
   }
-  for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, kSaRestart));
+  for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, 0));
   ignore(kSigPipe, 0);
   if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
 }

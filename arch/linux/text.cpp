@@ -10,7 +10,9 @@ Text text_of(const char* string) noexcept {
   return text;
 }
 
-bool equal(Text a, Text b) noexcept { return a.bytes == b.bytes && begins_with(a, b); }
+bool equal(Text a, Text b) noexcept {
+  return a.bytes == b.bytes && begins_with(a, b);
+}
 
 bool begins_with(Text text, Text prefix) noexcept {
   if (prefix.bytes > text.bytes) return false;

@@ -60,7 +60,8 @@ ThreadBlock* make_thread_memory() {
 
 long start(ThreadBlock* block) {
   std::byte* const stack = block->mapping + kStackGuard;
-  const CloneArgs args{kFlags, 0, 0, 0, 0, reinterpret_cast<std::uint64_t>(stack), kStack, reinterpret_cast<std::uint64_t>(block)};
+  const CloneArgs args{
+      kFlags, 0, 0, 0, 0, reinterpret_cast<std::uint64_t>(stack), kStack, reinterpret_cast<std::uint64_t>(block)};
   const long result = janus_clone3(&args, sizeof args, block);
   // Old kernels do not know it, and the filters of some container hosts answer EPERM.
   if (result == -kENOSYS || result == -kEPERM) return janus_clone(kFlags, stack + kStack, block);
@@ -70,8 +71,8 @@ long start(ThreadBlock* block) {
 }  // namespace
 }  // namespace janus::kernel
 
-// The new thread's first frame. All signals are blocked until there is an alternate stack; afterwards only faults are let
-// in: the other signals of a process are for the threads that were there before, whose handlers may need a libc.
+// The new thread's first frame. All signals are blocked until there is an alternate stack; afterwards only faults are
+// let in: the other signals of a process are for the threads that were there before, whose handlers may need a libc.
 extern "C" void janus_thread_main(janus::kernel::ThreadBlock* block) {
   using namespace janus::kernel;
   janus::platform::set_worker_slot(nullptr);  // the parent's gs base was inherited

@@ -14,7 +14,8 @@ std::atomic<Way> g_way{Way::kUnknown};
 
 Way way() {
   const Way known = g_way.load(std::memory_order_relaxed);
-  if (known != Way::kUnknown) [[likely]] return known;
+  if (known != Way::kUnknown) [[likely]]
+    return known;
   const bool allowed = (kernel::aux_value(kernel::kAuxHwcap2, 0) & kernel::kHwcap2Fsgsbase) != 0;
   const Way found = allowed ? Way::kInstruction : Way::kSystemCall;
   g_way.store(found, std::memory_order_relaxed);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/world.cpp — output, randomness, other system calls, and the ends of a process.
 #include "arch/linux/files.h"
-#include "arch/linux/signal_action.h"
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/signal_action.h"
 #include "rt/platform.h"
 
 namespace janus::platform {
 
 using namespace janus::kernel;
 
-long write(int fd, const void* bytes, std::size_t count) noexcept { return call_again(kWrite, fd, bytes, count); }
+long write(int fd, const void* bytes, std::size_t count) noexcept {
+  return call_again(kWrite, fd, bytes, count);
+}
 
 long syscall(long nr, const long (&args)[6]) noexcept {
   return call(nr, args[0], args[1], args[2], args[3], args[4], args[5]);

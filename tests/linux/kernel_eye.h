@@ -1,28 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/linux/kernel_eye.h — asking the kernel what a test must not try by itself, and joining threads.
+// tests/linux/kernel_eye.h — asking the kernel what a test must not try by itself, children to try the rest in, and
+// files.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "arch/linux/kernel_call.h"
 #include "rt/platform.h"
 
 namespace janus::test {
 
-template <typename... Args>
-long kernel(long number, Args... args) {
-  const long list[6] = {(long)args...};
-  return platform::syscall(number, list);
-}
+using kernel::call;
+using kernel::failed;
+
+// System calls that only tests make.
+enum : long {
+  kOpen = 2,
+  kFtruncate = 77,
+  kUnlink = 87,
+  kRmdir = 84,
+  kMkdir = 83,
+  kKill = 62,
+  kFork = 57,
+  kWait4 = 61,
+  kExecve = 59,
+  kSchedYield = 24,
+  kPipe2 = 293,
+  kSetresuid = 117,
+  kChroot = 161,
+  kChdir = 80,
+  kPrlimit = 302,
+  kSeccomp = 317,
+  kMemfdCreate = 319,
+  kMlockall = 151,
+  kGeteuid = 107,
+};
 
 // Would reading this byte fault? A pipe's write reads it in the kernel, which answers EFAULT.
 inline bool is_readable(const void* byte) {
   int ends[2];
-  if (kernel(293, ends, 0) < 0) return false;  // pipe2
-  const bool readable = kernel(1, ends[1], byte, 1) == 1;
-  kernel(3, ends[0]);
-  kernel(3, ends[1]);
+  if (failed(call(kPipe2, ends, 0))) return false;
+  const bool readable = call(kernel::kWrite, ends[1], byte, 1) == 1;
+  call(kernel::kClose, ends[0]);
+  call(kernel::kClose, ends[1]);
   return readable;
 }
 
@@ -41,20 +63,91 @@ inline void bump(std::atomic<std::uint32_t>& word) {
   platform::wake(word, ~0u);
 }
 
-// Runs `body` in a child process of one thread, and gives the child's wait status.
-template <typename Body>
-int in_child(Body body) {
-  const long child = kernel(57);  // fork
-  if (child == 0) {
-    body();
-    platform::exit(0);
-  }
+// How a child process ended.
+struct End {
   int status = -1;
-  while (kernel(61, child, &status, 0, 0) == -4) {
-  }
-  return status;
+  [[nodiscard]] bool exited(int code) const { return status == code << 8; }
+  [[nodiscard]] bool died_of(int signal) const { return (status & 0x7f) == signal; }
+};
+
+inline End await_child(long child) {
+  End end;
+  if (failed(child)) return end;
+  kernel::call_again(kWait4, child, &end.status, 0, nullptr);
+  return end;
 }
-inline bool exited_with(int status, int code) { return status == code << 8; }
-inline bool died_of(int status, int signal) { return (status & 0x7f) == signal; }
+
+// Runs `body` in a child process of one thread, which exits with 0 if it returns true, else with 1.
+template <typename Body>
+End in_child(Body body) {
+  const long child = call(kFork);
+  if (child == 0) platform::exit(body() ? 0 : 1);
+  return await_child(child);
+}
+
+// From here on, and for all children, the kernel answers `error` to this system call; with `third` given, only where
+// its third argument is that.
+inline bool refuse(long number, long error, long third = -1) {
+  struct Instruction {
+    std::uint16_t code;
+    std::uint8_t yes, no;
+    std::uint32_t value;
+  };
+  const auto n = static_cast<std::uint32_t>(number), t = static_cast<std::uint32_t>(third);
+  const auto answer = 0x50000u | static_cast<std::uint32_t>(error);  // SECCOMP_RET_ERRNO
+  const Instruction any[] = {{0x20, 0, 0, 0}, {0x15, 0, 1, n}, {0x06, 0, 0, answer}, {0x06, 0, 0, 0x7fff0000}};
+  const Instruction one[] = {{0x20, 0, 0, 0}, {0x15, 0, 3, n},      {0x20, 0, 0, 32},
+                             {0x15, 0, 1, t}, {0x06, 0, 0, answer}, {0x06, 0, 0, 0x7fff0000}};
+  struct {
+    std::uint16_t count;
+    const Instruction* list;
+  } program = {static_cast<std::uint16_t>(third < 0 ? 4 : 6), third < 0 ? any : one};
+  call(kernel::kPrctl, 38, 1, 0, 0, 0);  // PR_SET_NO_NEW_PRIVS
+  return !failed(call(kSeccomp, 1, 0, &program));
+}
+
+inline bool limit(int resource, std::uint64_t value) {
+  const std::uint64_t both[2] = {value, value};
+  return !failed(call(kPrlimit, 0, resource, both, nullptr));
+}
+inline constexpr int kLimitNproc = 6, kLimitAddresses = 9;
+
+inline bool is_root() {
+  return call(kGeteuid) == 0;
+}
+
+inline bool write_file(const char* path, const char* text) {
+  const long fd = call(kOpen, path, 01 | 0100 | 01000, 0644);  // O_WRONLY | O_CREAT | O_TRUNC
+  if (failed(fd)) return false;
+  long bytes = 0;
+  while (text[bytes] != '\0') ++bytes;
+  const bool written = call(kernel::kWrite, fd, text, bytes) == bytes;
+  call(kernel::kClose, fd);
+  return written;
+}
+
+// A number that a file of the kernel's begins with.
+inline std::uint64_t first_number(const char* path) {
+  char text[64] = {};
+  const long fd = call(kOpen, path, 0, 0);
+  if (failed(fd)) return 0;
+  call(kernel::kRead, fd, text, sizeof text - 1);
+  call(kernel::kClose, fd);
+  std::uint64_t number = 0;
+  for (const char* c = text; *c >= '0' && *c <= '9'; ++c) number = number * 10 + static_cast<std::uint64_t>(*c - '0');
+  return number;
+}
+
+// How many mappings this process has; 0 without /proc.
+inline std::size_t count_mappings() {
+  static char buffer[1 << 16];
+  std::size_t lines = 0;
+  const long fd = call(kOpen, "/proc/self/maps", 0, 0);
+  if (failed(fd)) return 0;
+  for (long got; (got = call(kernel::kRead, fd, buffer, sizeof buffer)) > 0;)
+    for (long i = 0; i < got; ++i) lines += buffer[i] == '\n';
+  call(kernel::kClose, fd);
+  return lines;
+}
 
 }  // namespace janus::test

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // threads_test.cpp — threads without a libc: what they have of their own, where they run, what is left of them.
+#include "arch/linux/affinity.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"
@@ -15,7 +16,7 @@ struct Seen {
   std::uint64_t canary = 0, own_address = 0;
   void* slot = &done;
   std::uint64_t cpus[128] = {};
-  std::uint64_t alternate[3] = {};
+  kernel::SignalStack alternate{};
   std::uint64_t blocked = 0;
 };
 
@@ -27,13 +28,13 @@ std::uint64_t canary() {
 
 void look_around(void* arg) {
   auto& seen = *static_cast<Seen*>(arg);
-  test::kernel(157, 16, seen.name);  // prctl(PR_GET_NAME)
+  test::call(kernel::kPrctl, 16, seen.name);  // PR_GET_NAME
   seen.canary = canary();
   asm volatile("mov %%fs:0, %0" : "=r"(seen.own_address));
   seen.slot = platform::worker_slot();
-  test::kernel(204, 0, sizeof seen.cpus, seen.cpus);  // sched_getaffinity
-  test::kernel(131, nullptr, seen.alternate);         // sigaltstack
-  test::kernel(14, 0, nullptr, &seen.blocked, 8);     // rt_sigprocmask
+  test::call(kernel::kSchedGetaffinity, 0, sizeof seen.cpus, seen.cpus);
+  test::call(kernel::kSigaltstack, nullptr, &seen.alternate);
+  test::call(kernel::kSigprocmask, 0, nullptr, &seen.blocked, 8);
   test::bump(seen.done);
   platform::exit_thread();
 }
@@ -68,11 +69,11 @@ TEST(threads, handlers_have_a_stack_of_64_KiB_at_least_and_only_faults_get_in) {
   static Seen seen;
   REQUIRE(platform::start_thread(look_around, &seen, -1, nullptr));
   REQUIRE(test::reaches(seen.done, 1));
-  CHECK_EQ(static_cast<std::uint32_t>(seen.alternate[1]), 0u);  // neither disabled nor in use
-  CHECK_GE(seen.alternate[2], 64u * 1024);
-  const std::uint64_t faults = 1u << 10 | 1u << 6 | 1u << 7 | 1u << 3 | 1u << 4;
-  CHECK_EQ(seen.blocked & faults, 0u);
-  CHECK_NE(seen.blocked & 1u << 14, 0u);  // SIGTERM is for the first thread
+  CHECK_EQ(seen.alternate.flags, 0);  // neither disabled nor in use
+  CHECK_GE(seen.alternate.bytes, 64u * 1024);
+  for (const int fault : {kernel::kSigSegv, kernel::kSigBus, kernel::kSigFpe, kernel::kSigIll, kernel::kSigTrap})
+    CHECK_EQ(seen.blocked & kernel::signal_bit(fault), 0u);
+  CHECK_NE(seen.blocked & kernel::signal_bit(kernel::kSigTerm), 0u);  // is for the first thread
 }
 
 TEST(threads, a_pinned_thread_stays_on_its_cpu_and_an_unpinned_child_of_it_does_not) {
@@ -112,20 +113,13 @@ TEST(threads, cpus_are_counted_as_before_the_first_pinning) {
   CHECK(test::reaches(counted, before.allowed));
 }
 
-std::uint64_t mapped_kib() {
-  char text[64] = {};
-  const long fd = test::kernel(2, "/proc/self/statm", 0, 0);
-  if (fd < 0) return 0;
-  test::kernel(0, fd, text, sizeof text - 1);
-  test::kernel(3, fd);
-  std::uint64_t pages = 0;
-  for (const char* c = text; *c >= '0' && *c <= '9'; ++c) pages = pages * 10 + static_cast<std::uint64_t>(*c - '0');
-  return pages * 4;
+std::uint64_t mapped_pages() {
+  return test::first_number("/proc/self/statm");
 }
 
 TEST(threads, nothing_is_left_of_a_thousand_that_ended) {
   static Word ended{0};
-  const std::uint64_t before = mapped_kib();
+  const std::uint64_t before = mapped_pages();
   for (std::uint32_t i = 0; i < 1000; ++i) {
     REQUIRE(platform::start_thread(
         [](void*) {
@@ -136,8 +130,72 @@ TEST(threads, nothing_is_left_of_a_thousand_that_ended) {
     REQUIRE(test::reaches(ended, i + 1));
   }
   const std::uint64_t until = platform::now_ns() + 10'000'000'000;
-  while (mapped_kib() > before && platform::now_ns() < until) test::kernel(24);  // sched_yield
-  CHECK_LE(mapped_kib(), before);
+  while (mapped_pages() > before && platform::now_ns() < until) test::call(test::kSchedYield);
+  CHECK_LE(mapped_pages(), before);
+}
+
+void run_nothing(void*) {
+  platform::exit_thread();
+}
+
+TEST(threads, none_starts_when_the_user_may_have_no_more_and_nothing_is_left_behind) {
+  const test::End end = test::in_child([] {
+    if (test::failed(test::call(test::kSetresuid, 12345, 12345, 12345)) && test::is_root()) return false;
+    if (!test::limit(test::kLimitNproc, 0)) return false;
+    const std::uint64_t before = mapped_pages();
+    for (int i = 0; i < 100; ++i)
+      if (platform::start_thread(run_nothing, nullptr, -1, "never")) return false;
+    return mapped_pages() == before;
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(threads, none_starts_without_memory_for_its_stack) {
+  const test::End end = test::in_child([] {
+    if (!test::limit(test::kLimitAddresses, 64 * 1024)) return false;
+    return platform::map(4096 * 64) == nullptr && !platform::start_thread(run_nothing, nullptr, -1, "never");
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(threads, an_overflow_of_a_threads_own_stack_ends_the_process_and_not_its_neighbours_memory) {
+  const test::End end = test::in_child([] {
+    auto deep = [](auto& self, int depth) -> int {
+      volatile char frame[512];
+      frame[0] = static_cast<char>(depth);
+      return depth == 0 ? 0 : self(self, depth - 1) + frame[0];
+    };
+    static decltype(deep)* recurse;
+    recurse = &deep;
+    if (!platform::start_thread(
+            [](void*) {
+              (*recurse)(*recurse, 1'000'000);
+              platform::exit_thread();
+            },
+            nullptr, -1, nullptr))
+      return false;
+    for (;;) test::call(test::kSchedYield);
+  });
+  CHECK(end.died_of(kernel::kSigSegv));
+}
+
+TEST(threads, an_adopted_thread_gets_its_name_its_cpu_and_a_stack_for_handlers_once) {
+  const test::End end = test::in_child([] {
+    platform::Cpus cpus;
+    platform::cpus(cpus);
+    platform::adopt_thread(cpus.ids[0], "janus/0");
+    kernel::SignalStack first{}, second{};
+    test::call(kernel::kSigaltstack, nullptr, &first);
+    platform::adopt_thread(-1, nullptr);
+    test::call(kernel::kSigaltstack, nullptr, &second);
+    kernel::CpuMask mask{};
+    test::call(kernel::kSchedGetaffinity, 0, sizeof mask, &mask);
+    char name[16] = {};
+    test::call(kernel::kPrctl, 16, name);  // PR_GET_NAME
+    return first.bytes >= 64 * 1024 && first.base == second.base && mask.has(cpus.ids[0]) && name[6] == '0' &&
+           (cpus.allowed < 2 || !mask.has(cpus.ids[1]));
+  });
+  CHECK(end.exited(0));
 }
 
 }  // namespace

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// terminate_test.cpp — requests to end, the ends themselves, and the duties of the first process of a container.
+#include "arch/linux/signal_action.h"
+#include "rt/platform.h"
+#include "tests/harness/test.h"
+#include "tests/linux/kernel_eye.h"
+
+namespace {
+
+using namespace janus;
+
+volatile int g_signal;
+std::uint64_t g_handler_sp;
+
+void note_signal(int signal) {
+  g_signal = signal;
+  g_handler_sp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+}
+
+TEST(terminate, the_handler_hears_of_both_signals_on_the_alternate_stack) {
+  const test::End end = test::in_child([] {
+    platform::adopt_thread(-1, nullptr);
+    platform::on_terminate(note_signal);
+    kernel::SignalStack stack{};
+    test::call(kernel::kSigaltstack, nullptr, &stack);
+    for (const int signal : {kernel::kSigTerm, kernel::kSigInt}) {
+      test::call(test::kKill, test::call(kernel::kGetpid), signal);
+      if (g_signal != signal) return false;
+      if (g_handler_sp - reinterpret_cast<std::uint64_t>(stack.base) >= stack.bytes) return false;
+    }
+    return true;
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(terminate, a_closed_pipe_is_an_error_and_no_death) {
+  const test::End end = test::in_child([] {
+    platform::on_terminate(note_signal);
+    int ends[2];
+    if (test::failed(test::call(test::kPipe2, ends, 0))) return false;
+    test::call(kernel::kClose, ends[0]);
+    return platform::write(ends[1], "x", 1) == -32;  // EPIPE
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(terminate, without_a_handler_the_signals_end_the_process_again) {
+  const test::End end = test::in_child([] {
+    platform::on_terminate(note_signal);
+    platform::on_terminate(nullptr);
+    test::call(test::kKill, test::call(kernel::kGetpid), static_cast<int>(kernel::kSigTerm));
+    return true;
+  });
+  CHECK(end.died_of(kernel::kSigTerm));
+}
+
+TEST(terminate, an_interrupted_wait_returns_so_that_its_caller_looks_again) {
+  const test::End end = test::in_child([] {
+    platform::on_terminate(note_signal);
+    const long parent = test::call(kernel::kGetpid);
+    const long child = test::call(test::kFork);
+    if (child == 0) {
+      for (;;) {  // until the parent has had enough
+        test::call(test::kKill, parent, static_cast<int>(kernel::kSigTerm));
+        test::call(test::kSchedYield);
+      }
+    }
+    std::atomic<std::uint32_t> word{0};
+    platform::wait(word, 0, platform::kForever);
+    test::call(test::kKill, child, 9);
+    return g_signal == kernel::kSigTerm;
+  });
+  CHECK(end.exited(0));
+}
+
+// Runs `body` as the first process of a new PID namespace.
+template <typename Body>
+test::End as_first_process(Body body) {
+  constexpr std::uint64_t kNewPidNamespace = 0x20000000;
+  kernel::CloneArgs args{};
+  args.flags = kNewPidNamespace;
+  args.exit_signal = kernel::kSigChld;
+  const long child = test::call(435, &args, sizeof args);  // clone3, which without a stack is a fork
+  if (child == 0) platform::exit(body() ? 0 : 1);
+  return test::await_child(child);
+}
+
+TEST(terminate, the_first_process_of_a_container_leaves_no_zombies) {
+  if (!test::is_root()) SKIP("making a PID namespace needs root");
+  const test::End end = as_first_process([] {
+    if (test::call(kernel::kGetpid) != 1) return false;
+    platform::on_terminate(note_signal);
+    const long child = test::call(test::kFork);
+    if (child == 0) platform::exit(7);
+    // Waits until all children are gone, and then says that there are none: nobody was left to be asked for.
+    return kernel::call_again(test::kWait4, -1, nullptr, 0, nullptr) == -10;  // ECHILD
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(terminate, another_process_can_still_wait_for_its_children) {
+  const test::End end = test::in_child([] {
+    platform::on_terminate(note_signal);
+    return test::in_child([] { return false; }).exited(1);
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(terminate, abort_is_the_death_by_SIGABRT_whatever_was_installed) {
+  const test::End end = test::in_child([]() -> bool {
+    kernel::SignalAction ignored{};
+    ignored.handler = kernel::kSigIgn;
+    kernel::set_action(kernel::kSigAbrt, ignored);
+    platform::abort();
+  });
+  CHECK(end.died_of(kernel::kSigAbrt));
+}
+
+TEST(terminate, abort_of_the_first_process_exits_with_134) {
+  if (!test::is_root()) SKIP("making a PID namespace needs root");
+  const test::End end = as_first_process([]() -> bool { platform::abort(); });
+  CHECK(end.exited(134));
+}
+
+TEST(terminate, exit_ends_all_threads_with_the_status) {
+  const test::End end = test::in_child([]() -> bool {
+    for (int i = 0; i < 3; ++i) {
+      const bool started = platform::start_thread(
+          [](void*) {
+            std::atomic<std::uint32_t> never{0};
+            for (;;) platform::wait(never, 0, platform::kForever);
+          },
+          nullptr, -1, nullptr);
+      if (!started) return false;
+    }
+    platform::exit(42);
+  });
+  CHECK(end.exited(42));
+}
+
+TEST(terminate, a_write_to_nowhere_gives_the_kernels_answer) {
+  CHECK_EQ(platform::write(-1, "x", 1), -9);  // EBADF
+  int ends[2];
+  REQUIRE(!test::failed(test::call(test::kPipe2, ends, 04000)));           // O_NONBLOCK
+  CHECK_EQ(platform::write(ends[1], reinterpret_cast<void*>(8), 1), -14);  // EFAULT
+  static char much[1 << 20];
+  const long written = platform::write(ends[1], much, sizeof much);
+  CHECK_GT(written, 0);
+  CHECK_LT(written, static_cast<long>(sizeof much));  // a short write is the caller's to continue
+  CHECK_EQ(platform::write(ends[1], much, sizeof much), -kernel::kEAGAIN);
+  test::call(kernel::kClose, ends[0]);
+  test::call(kernel::kClose, ends[1]);
+}
+
+TEST(terminate, other_system_calls_come_back_as_the_kernel_answers_them) {
+  const long none[6] = {};
+  CHECK_EQ(platform::syscall(kernel::kGetpid, none), test::call(kernel::kGetpid));
+  CHECK_EQ(platform::syscall(9999, none), -kernel::kENOSYS);
+  const long six[6] = {0, 4096, 3, 0x22, -1, 0};
+  const long page = platform::syscall(kernel::kMmap, six);
+  REQUIRE(!test::failed(page));
+  platform::unmap(reinterpret_cast<std::byte*>(page), 4096);
+}
+
+TEST(entropy, fills_any_length_and_never_the_same) {
+  static std::uint64_t a[512], b[512];
+  REQUIRE(platform::entropy(a, sizeof a));
+  REQUIRE(platform::entropy(b, sizeof b));
+  unsigned same = 0, zero = 0;
+  for (unsigned i = 0; i < 512; ++i) same += a[i] == b[i], zero += a[i] == 0;
+  CHECK_EQ(same, 0u);
+  CHECK_EQ(zero, 0u);
+  CHECK(platform::entropy(a, 0));
+}
+
+}  // namespace
