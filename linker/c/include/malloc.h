@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// malloc.h: what other systems keep beside stdlib.h.
+#ifndef JANUS_C_MALLOC_H
+#define JANUS_C_MALLOC_H
+#include <stdlib.h>
+
+__BEGIN_DECLS
+void *memalign(size_t alignment, size_t bytes) __JANUS_NOTHROW __JANUS_MALLOC;
+__END_DECLS
+#endif

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// format.c: snprintf and its kin, as C has them for integers, characters, strings and pointers. There is no floating
+// point: its conversions take their argument and print "(float)". Wide characters are printed if they are ASCII.
+#include <errno.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/types.h>
+
+#include "linker/c/src/define.h"
+
+// Where the text goes. `length` is what all of it would take, and may pass `room`; only what fits is stored.
+struct sink {
+  char *to;
+  size_t room, length;
+};
+
+enum { LEFT = 1, PLUS = 2, SPACE = 4, ALTERNATE = 8, ZERO = 16 };
+
+// One conversion: %[flags][width][.precision][size]letter. precision < 0: not given.
+struct conversion {
+  unsigned flags;
+  int width, precision;
+  char size;  // 'H' for hh, 'q' for ll, else the letter itself or 0
+  char letter;
+};
+
+static void put(struct sink *sink, const char *text, size_t count) {
+  if (sink->length < sink->room) {
+    const size_t left = sink->room - sink->length;
+    memcpy(sink->to + sink->length, text, count < left ? count : left);
+  }
+  sink->length += count;
+}
+
+static void fill(struct sink *sink, char c, long count) {
+  for (; count > 0; count--) put(sink, &c, 1);
+}
+
+// Pads what follows a prefix of its own (a sign, 0x) and zeroes to the width.
+static void put_padded(struct sink *sink, const struct conversion *c, const char *prefix, long zeroes, const char *text,
+                       size_t count) {
+  const size_t prefix_count = strlen(prefix);
+  const long blanks = (long)c->width - zeroes - (long)(prefix_count + count);
+  if (!(c->flags & LEFT)) fill(sink, ' ', blanks);
+  put(sink, prefix, prefix_count);
+  fill(sink, '0', zeroes);
+  put(sink, text, count);
+  if (c->flags & LEFT) fill(sink, ' ', blanks);
+}
+
+// --- Numbers ---------------------------------------------------------------------------------------------------------
+
+static intmax_t take_signed(const struct conversion *c, va_list *values) {
+  switch (c->size) {
+    case 'H': return (signed char)va_arg(*values, int);
+    case 'h': return (short)va_arg(*values, int);
+    case 'l': return va_arg(*values, long);
+    case 'q': return va_arg(*values, long long);
+    case 'j': return va_arg(*values, intmax_t);
+    case 'z': return va_arg(*values, ssize_t);
+    case 't': return va_arg(*values, ptrdiff_t);
+    default: return va_arg(*values, int);
+  }
+}
+
+static uintmax_t take_unsigned(const struct conversion *c, va_list *values) {
+  switch (c->size) {
+    case 'H': return (unsigned char)va_arg(*values, unsigned);
+    case 'h': return (unsigned short)va_arg(*values, unsigned);
+    case 'l': return va_arg(*values, unsigned long);
+    case 'q': return va_arg(*values, unsigned long long);
+    case 'j': return va_arg(*values, uintmax_t);
+    case 'z': return va_arg(*values, size_t);
+    case 't': return (uintmax_t)va_arg(*values, ptrdiff_t);
+    default: return va_arg(*values, unsigned);
+  }
+}
+
+static void put_number(struct sink *sink, const struct conversion *c, const char *prefix, uintmax_t value, unsigned base) {
+  const char *digits = c->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
+  char text[24];
+  char *first = text + sizeof text;
+  for (uintmax_t left = value; left != 0; left /= base) *--first = digits[left % base];
+  const long count = text + sizeof text - first;
+
+  long zeroes = (c->precision < 0 ? 1 : c->precision) - count;
+  if (c->flags & ALTERNATE && base == 8 && zeroes < 1) zeroes = count == 0 || *first != '0' ? 1 : 0;
+  if (c->flags & ZERO && !(c->flags & LEFT) && c->precision < 0) {
+    const long to_width = (long)c->width - (long)strlen(prefix) - count;
+    if (to_width > zeroes) zeroes = to_width;
+  }
+  put_padded(sink, c, prefix, zeroes < 0 ? 0 : zeroes, first, (size_t)count);
+}
+
+static void put_signed(struct sink *sink, const struct conversion *c, intmax_t value) {
+  const char *sign = value < 0 ? "-" : c->flags & PLUS ? "+" : c->flags & SPACE ? " " : "";
+  put_number(sink, c, sign, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value, 10);
+}
+
+static void put_hexadecimal(struct sink *sink, const struct conversion *c, uintmax_t value) {
+  const char *prefix = !(c->flags & ALTERNATE) || value == 0 ? "" : c->letter == 'X' ? "0X" : "0x";
+  put_number(sink, c, prefix, value, 16);
+}
+
+static void put_pointer(struct sink *sink, struct conversion *c, const void *pointer) {
+  c->flags |= ALTERNATE;
+  if (pointer == NULL)
+    put_padded(sink, c, "", 0, "(nil)", 5);
+  else
+    put_hexadecimal(sink, c, (uintptr_t)pointer);
+}
+
+// --- Text ------------------------------------------------------------------------------------------------------------
+
+static void put_character(struct sink *sink, const struct conversion *c, va_list *values) {
+  const unsigned value = va_arg(*values, unsigned);
+  const char byte = (char)(c->size == 'l' && value > 127 ? '?' : value);
+  put_padded(sink, c, "", 0, &byte, 1);
+}
+
+static void put_string(struct sink *sink, const struct conversion *c, const char *text) {
+  if (text == NULL) text = c->precision < 0 || c->precision >= 6 ? "(null)" : "";
+  const size_t count = c->precision < 0 ? strlen(text) : strnlen(text, (size_t)c->precision);
+  put_padded(sink, c, "", 0, text, count);
+}
+
+static void put_wide_string(struct sink *sink, const struct conversion *c, const wchar_t *text) {
+  const size_t most = c->precision < 0 ? SIZE_MAX : (size_t)c->precision;
+  size_t count = 0;
+  while (count < most && text[count] != 0) count++;
+  const long blanks = (long)c->width - (long)count;
+  if (!(c->flags & LEFT)) fill(sink, ' ', blanks);
+  for (size_t i = 0; i < count; i++) fill(sink, text[i] >= 0 && text[i] < 128 ? (char)text[i] : '?', 1);
+  if (c->flags & LEFT) fill(sink, ' ', blanks);
+}
+
+static void skip_floating(struct sink *sink, const struct conversion *c, va_list *values) {
+  if (c->size == 'L')
+    (void)va_arg(*values, long double);
+  else
+    (void)va_arg(*values, double);
+  put_padded(sink, c, "", 0, "(float)", 7);
+}
+
+static void store_length(const struct sink *sink, const struct conversion *c, void *to) {
+  switch (c->size) {
+    case 'H': *(signed char *)to = (signed char)sink->length; break;
+    case 'h': *(short *)to = (short)sink->length; break;
+    case 0: *(int *)to = (int)sink->length; break;
+    default: *(long *)to = (long)sink->length; break;
+  }
+}
+
+// --- The format ------------------------------------------------------------------------------------------------------
+
+static unsigned flag_of(char c) {
+  switch (c) {
+    case '-': return LEFT;
+    case '+': return PLUS;
+    case ' ': return SPACE;
+    case '#': return ALTERNATE;
+    case '0': return ZERO;
+    default: return 0;
+  }
+}
+
+// A number in the format, or * for one among the values.
+static int parse_count(const char **at, va_list *values) {
+  if (**at == '*') {
+    ++*at;
+    return va_arg(*values, int);
+  }
+  int count = 0;
+  for (; **at >= '0' && **at <= '9'; ++*at)
+    if (__builtin_mul_overflow(count, 10, &count) || __builtin_add_overflow(count, **at - '0', &count)) count = INT_MAX;
+  return count;
+}
+
+static char parse_size(const char **at) {
+  const char size = **at;
+  if (size == '\0' || strchr("hlqjztL", size) == NULL) return 0;
+  ++*at;
+  if ((size != 'h' && size != 'l') || **at != size) return size;
+  ++*at;
+  return size == 'h' ? 'H' : 'q';
+}
+
+// Reads what follows a %. The letter is 0 at the end of the format.
+static struct conversion parse_conversion(const char **at, va_list *values) {
+  struct conversion c = {0, 0, -1, 0, 0};
+  for (unsigned flag; (flag = flag_of(**at)) != 0; ++*at) c.flags |= flag;
+  c.width = parse_count(at, values);
+  if (c.width < 0) {
+    c.flags |= LEFT;
+    c.width = c.width == INT_MIN ? INT_MAX : -c.width;
+  }
+  if (**at == '.') {
+    ++*at;
+    c.precision = parse_count(at, values);
+  }
+  c.size = parse_size(at);
+  c.letter = **at;
+  if (c.letter != '\0') ++*at;
+  return c;
+}
+
+// False for a letter that is none of C's.
+static int put_conversion(struct sink *sink, struct conversion *c, va_list *values) {
+  switch (c->letter) {
+    case 'd':
+    case 'i': put_signed(sink, c, take_signed(c, values)); return 1;
+    case 'u': put_number(sink, c, "", take_unsigned(c, values), 10); return 1;
+    case 'o': put_number(sink, c, "", take_unsigned(c, values), 8); return 1;
+    case 'x':
+    case 'X': put_hexadecimal(sink, c, take_unsigned(c, values)); return 1;
+    case 'p': put_pointer(sink, c, va_arg(*values, void *)); return 1;
+    case 'c': put_character(sink, c, values); return 1;
+    case 's':
+      if (c->size == 'l')
+        put_wide_string(sink, c, va_arg(*values, const wchar_t *));
+      else
+        put_string(sink, c, va_arg(*values, const char *));
+      return 1;
+    case 'n': store_length(sink, c, va_arg(*values, void *)); return 1;
+    case 'm': put_string(sink, c, strerror(errno)); return 1;
+    case '%': put(sink, "%", 1); return 1;
+    default: break;
+  }
+  if (c->letter == '\0' || strchr("aAeEfFgG", c->letter) == NULL) return 0;
+  skip_floating(sink, c, values);
+  return 1;
+}
+
+static void put_format(struct sink *sink, const char *format, va_list *values) {
+  while (*format != '\0') {
+    const char *percent = strchrnul(format, '%');
+    put(sink, format, (size_t)(percent - format));
+    if (*percent == '\0') return;
+    format = percent + 1;
+    struct conversion c = parse_conversion(&format, values);
+    // What is no conversion is printed as it stands.
+    if (!put_conversion(sink, &c, values)) put(sink, percent, (size_t)(format - percent));
+  }
+}
+
+JANUS_C_DEFINE int vsnprintf(char *restrict to, size_t size, const char *restrict format, va_list values) {
+  struct sink sink = {to, size == 0 ? 0 : size - 1, 0};
+  va_list own;
+  va_copy(own, values);
+  put_format(&sink, format, &own);
+  va_end(own);
+  if (size > 0) to[sink.length < sink.room ? sink.length : sink.room] = '\0';
+  if (sink.length <= INT_MAX) return (int)sink.length;
+  errno = EOVERFLOW;
+  return -1;
+}
+
+JANUS_C_DEFINE int snprintf(char *restrict to, size_t size, const char *restrict format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int length = vsnprintf(to, size, format, values);
+  va_end(values);
+  return length;
+}
+
+JANUS_C_DEFINE int vsprintf(char *restrict to, const char *restrict format, va_list values) {
+  return vsnprintf(to, INT_MAX, format, values);
+}
+
+JANUS_C_DEFINE int sprintf(char *restrict to, const char *restrict format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int length = vsprintf(to, format, values);
+  va_end(values);
+  return length;
+}
