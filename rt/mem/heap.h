@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/heap.h — the runtime's allocator. Small blocks (to 32 KiB) come from per-worker caches without an atomic
+// read-modify-write or a lock; large ones are runs of pages, huge ones (beyond 1 MiB) mappings. Any worker may free any
+// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock.
+//
+// Every block carries a tag, the account that it was charged to. What is charged is what size_of() says, and
+// charge_for() says it before the allocation. The heap itself knows no accounts.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/x86_64/cpu.h"
+#include "rt/base/spinlock.h"
+#include "rt/mem/central_list.h"
+#include "rt/mem/huge_table.h"
+#include "rt/mem/misuse.h"
+#include "rt/mem/page_heap.h"
+#include "rt/mem/size_class.h"
+
+namespace janus {
+
+class Heap;
+
+// One worker's free blocks. Owner only; zeroes are a valid empty cache. It belongs to one heap, from the first use to
+// Heap::flush(). A full list moves aside as the spare, so that no list is ever walked.
+class alignas(arch::kCacheLine) HeapCache {
+ private:
+  friend class Heap;
+  struct List {
+    FreeBlock* hot;                     // last in, first out
+    FreeBlock* spare;                   // nullptr, or one whole batch
+    std::atomic<std::uint32_t> count;   // in `hot`; others read it for the statistics
+    std::atomic<std::uint32_t> spares;  // in `spare`
+  };
+  List lists_[kSizeClasses];
+  Heap* home_;  // nullptr: not linked
+  HeapCache* next_;
+  HeapCache* previous_;
+};
+
+class Heap {
+ public:
+  [[nodiscard]] bool init() noexcept;
+  void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
+
+  // A block of at least `bytes` (0 counts as 1) aligned to `align` (a power of two; at least 16 in any case), or
+  // nullptr when the machine refuses. `cache`: the calling worker's, or nullptr in a foreign thread, which takes a
+  // lock. `tag` is anything but ~0. The contents are undefined.
+  [[nodiscard]] void* allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
+  // nullptr is no block and nothing happens; what else is not held goes to heap_misuse().
+  void free(HeapCache* cache, void* block) noexcept;
+
+  // Usable bytes; 0: not a block of this heap. Any thread.
+  [[nodiscard]] std::size_t size_of(const void* block) noexcept;
+  // The tag that the block was allocated with; ~0: not a held block of this heap. Any thread.
+  [[nodiscard]] std::uint32_t tag_of(const void* block) noexcept;
+  // Makes the block serve `bytes` where it stands. size_of() may change: growing, to charge_for(bytes, 16); shrinking,
+  // to no less than that. False: it cannot, or most of it would be wasted; nothing has changed. The holder only.
+  [[nodiscard]] bool resize_in_place(void* block, std::size_t bytes) noexcept;
+  // What size_of() will say of such a block; 0: no such block is possible.
+  [[nodiscard]] static std::size_t charge_for(std::size_t bytes, std::size_t align) noexcept;
+
+  // The cache's owner ends: everything it holds goes back. The cache is as new afterwards.
+  void flush(HeapCache& cache) noexcept;
+  // Gives back to the machine what lies in the shared lists. Any thread, any time.
+  void trim() noexcept;
+
+  // Held by callers, as charged. Exact while no one allocates, else near.
+  [[nodiscard]] std::size_t bytes_in_use() noexcept;
+  [[nodiscard]] std::size_t bytes_mapped() noexcept;  // address space, touched or not
+  [[nodiscard]] std::size_t mappings() noexcept;
+  [[nodiscard]] std::size_t idle_bytes() noexcept { return pages_.idle_dirty_bytes(); }  // the page heap's reserve
+
+ private:
+  enum class Kind : std::uint8_t { kNone, kSmall, kLarge, kHuge };
+  struct Plan {
+    Kind kind;
+    unsigned size_class;
+    std::size_t bytes;
+  };
+  [[nodiscard]] static Plan plan_for(std::size_t bytes, std::size_t align) noexcept;
+
+  [[nodiscard]] void* allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t align,
+                                      std::uint32_t tag) noexcept;
+  [[nodiscard]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
+  [[nodiscard]] bool refill(HeapCache& cache, unsigned size_class) noexcept;
+  void hold(HeapCache* cache, FreeBlock* block, unsigned size_class, std::uint32_t tag) noexcept;
+  [[noreturn]] void lose(HeapCache* cache, FreeBlock* block, unsigned size_class) noexcept;
+  [[nodiscard]] void* take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
+  void free_unusual(void* block) noexcept;
+  void free_large(Span* span, void* block) noexcept;
+  void give_small(HeapCache* cache, FreeBlock* block, unsigned size_class) noexcept;
+  void set_aside(HeapCache::List& list, unsigned size_class) noexcept;
+  [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
+  void add_large(std::size_t delta) noexcept;
+
+  void link(HeapCache& cache) noexcept;
+  void unlink(HeapCache& cache) noexcept;
+
+  PageHeap pages_;
+  HugeTable huge_;
+  std::atomic<std::size_t> large_bytes_{0};
+  SpinLock caches_lock_;
+  HeapCache* caches_ = nullptr;
+  CentralList central_[kSizeClasses];
+};
+
+}  // namespace janus

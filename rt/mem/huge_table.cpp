@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/mem/huge_table.h"
+
+#include "rt/mem/pages.h"
+#include "rt/platform.h"
+
+namespace janus {
+
+namespace {
+constexpr std::size_t table_bytes(std::size_t places) noexcept {
+  return round_up(places * sizeof(HugeTable::Block), kPageBytes);
+}
+constexpr std::size_t kFirstSize = 64;
+}  // namespace
+
+void* HugeTable::allocate(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
+  std::size_t mapped = bytes;
+  if (align > kPageBytes && __builtin_add_overflow(bytes, align - kPageBytes, &mapped)) return nullptr;
+  LockGuard guard(lock_);
+  if (!make_room()) return nullptr;
+  std::byte* pages = platform::map(mapped);
+  if (pages == nullptr) return nullptr;
+  std::byte* start = align_up(pages, align > kPageBytes ? align : kPageBytes);
+  places_[place_of(start)] = {start, pages, bytes, mapped, tag};
+  count_++;
+  in_use_ += bytes;
+  mapped_ += mapped;
+  return start;
+}
+
+bool HugeTable::free(const void* start) noexcept {
+  Block block;
+  {
+    LockGuard guard(lock_);
+    if (size_ == 0) return false;
+    const std::size_t place = place_of(start);
+    block = places_[place];
+    if (block.start == nullptr) return false;
+    close_gap(place);
+    count_--;
+    in_use_ -= block.bytes;
+    mapped_ -= block.mapped;
+  }
+  platform::unmap(block.pages, block.mapped);
+  return true;
+}
+
+bool HugeTable::find(const void* start, Block& out) noexcept {
+  LockGuard guard(lock_);
+  if (size_ == 0) return false;
+  out = places_[place_of(start)];
+  return out.start != nullptr;
+}
+
+// --- The table, under the lock ---------------------------------------------------------------------------------------
+
+std::size_t HugeTable::home_of(const void* start) const noexcept {
+  const std::uint64_t mixed = (address_of(start) >> kPageShift) * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
+  return static_cast<std::size_t>(mixed >> 32) & (size_ - 1);
+}
+
+// Where it is, or the empty place where it belongs.
+std::size_t HugeTable::place_of(const void* start) const noexcept {
+  std::size_t place = home_of(start);
+  while (places_[place].start != nullptr && places_[place].start != start) place = (place + 1) & (size_ - 1);
+  return place;
+}
+
+// Moves later entries of the same run forward, so that no search stops short.
+void HugeTable::close_gap(std::size_t gap) noexcept {
+  for (std::size_t next = (gap + 1) & (size_ - 1); places_[next].start != nullptr; next = (next + 1) & (size_ - 1)) {
+    const std::size_t home = home_of(places_[next].start);
+    if (((next - home) & (size_ - 1)) < ((next - gap) & (size_ - 1))) continue;  // its home lies behind the gap
+    places_[gap] = places_[next];
+    gap = next;
+  }
+  places_[gap].start = nullptr;
+}
+
+bool HugeTable::make_room() noexcept {
+  if (count_ * 4 < size_ * 3) return true;
+  const std::size_t old_size = size_;
+  Block* old = places_;
+  const std::size_t size = old_size == 0 ? kFirstSize : old_size * 2;
+  std::byte* pages = platform::map(table_bytes(size));
+  if (pages == nullptr) return false;
+  places_ = reinterpret_cast<Block*>(pages);
+  size_ = size;
+  mapped_ += table_bytes(size) - table_bytes(old_size);
+  for (std::size_t n = 0; n < old_size; n++)
+    if (old[n].start != nullptr) places_[place_of(old[n].start)] = old[n];
+  if (old != nullptr) platform::unmap(reinterpret_cast<std::byte*>(old), table_bytes(old_size));
+  return true;
+}
+
+// --- Figures, and the end --------------------------------------------------------------------------------------------
+
+std::size_t HugeTable::bytes_in_use() noexcept {
+  LockGuard guard(lock_);
+  return in_use_;
+}
+std::size_t HugeTable::bytes_mapped() noexcept {
+  LockGuard guard(lock_);
+  return mapped_;
+}
+std::size_t HugeTable::mappings() noexcept {
+  LockGuard guard(lock_);
+  return count_ + (size_ != 0);
+}
+
+void HugeTable::destroy() noexcept {
+  for (std::size_t n = 0; n < size_; n++)
+    if (places_[n].start != nullptr) platform::unmap(places_[n].pages, places_[n].mapped);
+  if (size_ != 0) platform::unmap(reinterpret_cast<std::byte*>(places_), table_bytes(size_));
+  places_ = nullptr;
+  size_ = count_ = in_use_ = mapped_ = 0;
+}
+
+}  // namespace janus

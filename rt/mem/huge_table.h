@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/huge_table.h — blocks too large for a chunk, each a mapping of its own, found by address in an open hash table
+// (Knuth's algorithms L and R of volume 3, 6.4). Every operation on them makes a system call anyway, so one lock serves
+// all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rt/base/spinlock.h"
+
+namespace janus {
+
+class HugeTable {
+ public:
+  struct Block {
+    std::byte* start;   // nullptr: an empty place
+    std::byte* pages;   // the mapping; start lies further in when the alignment wants it
+    std::size_t bytes;  // usable, from start
+    std::size_t mapped;
+    std::uint32_t tag;
+  };
+
+  // `bytes` is a multiple of the page size. nullptr when the machine refuses.
+  [[nodiscard]] void* allocate(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
+  // False: no such block.
+  [[nodiscard]] bool free(const void* start) noexcept;
+  [[nodiscard]] bool find(const void* start, Block& out) noexcept;
+
+  [[nodiscard]] std::size_t bytes_in_use() noexcept;
+  [[nodiscard]] std::size_t bytes_mapped() noexcept;
+  [[nodiscard]] std::size_t mappings() noexcept;
+  void destroy() noexcept;
+
+ private:
+  [[nodiscard]] bool make_room() noexcept;
+  [[nodiscard]] std::size_t home_of(const void* start) const noexcept;
+  [[nodiscard]] std::size_t place_of(const void* start) const noexcept;
+  void close_gap(std::size_t gap) noexcept;
+
+  SpinLock lock_;
+  Block* places_ = nullptr;
+  std::size_t size_ = 0;   // a power of two, or 0
+  std::size_t count_ = 0;  // at most three quarters of size_, so that every search ends
+  std::size_t in_use_ = 0;
+  std::size_t mapped_ = 0;
+};
+
+}  // namespace janus

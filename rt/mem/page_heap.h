@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/page_heap.h — runs of pages for the heap, cut from chunks of 4 MiB: first fit by address, so that the far end
+// empties. Chunks come from the machine in growing groups and stay until destroy(); the memory behind idle pages goes
+// back to it beyond a small reserve.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rt/base/spinlock.h"
+#include "rt/mem/span.h"
+
+namespace janus {
+
+class PageHeap {
+ public:
+  [[nodiscard]] bool init() noexcept;
+  void destroy() noexcept;
+
+  // The record of a new run whose first page is aligned to `align_pages` (a power of two), nullptr when the machine
+  // refuses; size class and contents are the caller's to fill in. At most kMaxRunPages. Any thread.
+  [[nodiscard]] Span* take_run(unsigned pages, unsigned align_pages) noexcept;
+  void give_run(Span* run) noexcept;
+  // Makes a run longer or shorter where it stands. Only for large spans; false: the pages behind are taken.
+  [[nodiscard]] bool resize_run(Span* run, unsigned pages) noexcept;
+  // Gives back what the reserve holds.
+  void trim() noexcept;
+
+  // Lock-free, and touches nothing at `address`.
+  [[nodiscard]] bool owns(const void* address) const noexcept {
+    const std::uintptr_t chunk = address_of(address) >> kChunkShift;
+    if (chunk >= kAddressChunks) [[unlikely]]
+      return false;
+    return (ours_[chunk / 64].load(std::memory_order_acquire) >> chunk % 64 & 1) != 0;  // pairs with add_chunk()
+  }
+
+  [[nodiscard]] std::size_t bytes_mapped() const noexcept { return mapped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t idle_dirty_bytes() noexcept;
+
+ private:
+  static constexpr std::size_t kAddressChunks = std::size_t{1} << (47 - kChunkShift);
+  static constexpr std::size_t kMaxChunks = std::size_t{1} << 18;  // 1 TiB
+  static constexpr unsigned kMaxGroups = 1024;
+  struct Group {
+    std::byte* pages;
+    std::size_t bytes;
+  };
+  struct Position {
+    HeapChunk* chunk;
+    unsigned page;
+  };
+
+  [[nodiscard]] bool grow() noexcept;
+  void add_chunk(std::byte* at) noexcept;
+  [[nodiscard]] Position find_run(unsigned pages, unsigned align_pages) noexcept;
+  [[nodiscard]] static unsigned find_in(const HeapChunk* chunk, unsigned pages, unsigned align_pages) noexcept;
+  void occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
+  void vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
+  void keep_reserve(HeapChunk* begin_with) noexcept;
+  void discard_idle(HeapChunk* chunk) noexcept;
+
+  // The tables, one mapping of which only a few pages are ever touched: a bit for every 4 MiB of address space, the
+  // chunks in the order they came, and an upper bound of each one's longest idle run.
+  std::atomic<std::uint64_t>* ours_ = nullptr;
+  HeapChunk** chunks_ = nullptr;
+  std::uint16_t* longest_ = nullptr;
+  Group* groups_ = nullptr;
+
+  SpinLock lock_;
+  std::size_t chunk_count_ = 0;
+  unsigned group_count_ = 0;
+  std::size_t used_pages_ = 0;
+  std::size_t dirty_idle_pages_ = 0;
+  std::atomic<std::size_t> mapped_{0};
+  std::atomic<std::size_t> mappings_{0};
+};
+
+}  // namespace janus
