@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/mem/slab.h"
+
+#include <bit>
+
+#include "rt/platform.h"
+
+namespace janus {
+
+struct SlabCache::Record {
+  Record* next;
+};
+
+// --- Life ------------------------------------------------------------------------------------------------------------
+
+bool Slab::init(std::size_t object_bytes) noexcept {
+  if (object_bytes < sizeof(Record) || object_bytes > kMaxObjectBytes) return false;
+  object_bytes_ = static_cast<std::uint32_t>(round_up(object_bytes, 16));
+  per_chunk_ = static_cast<std::uint32_t>((kChunkBytes - kHeaderBytes) / object_bytes_);
+  index_shift_ = static_cast<std::uint32_t>(std::bit_width(per_chunk_ - 1));
+  // Rounded up, so exact at the start of every record; at most 2^18 * 2^28 in index_of(), no overflow.
+  reciprocal_ = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + object_bytes_ - 1) / object_bytes_);
+  constexpr std::size_t bytes = round_up(kMaxChunks * sizeof(std::byte*) + kMaxGroups * sizeof(Group), kPageBytes);
+  std::byte* tables = platform::map(bytes);
+  if (tables == nullptr) return false;
+  chunks_ = reinterpret_cast<std::byte**>(tables);
+  groups_ = reinterpret_cast<Group*>(tables + kMaxChunks * sizeof(std::byte*));
+  mapped_.store(bytes, std::memory_order_relaxed);
+  mappings_.store(1, std::memory_order_relaxed);
+  return true;
+}
+
+void Slab::destroy() noexcept {
+  if (chunks_ == nullptr) return;
+  std::size_t tables = mapped_.load(std::memory_order_relaxed);
+  for (unsigned g = 0; g < group_count_; g++) {
+    platform::unmap(groups_[g].pages, groups_[g].bytes);
+    tables -= groups_[g].bytes;
+  }
+  platform::unmap(reinterpret_cast<std::byte*>(chunks_), tables);
+  chunks_ = nullptr;
+  loose_ = nullptr;
+  caches_ = nullptr;
+  batches_ = kNoIndex;
+  cut_chunk_ = cut_slot_ = 0;
+  group_count_ = 0;
+  chunk_count_.store(0, std::memory_order_relaxed);
+  out_.store(0, std::memory_order_relaxed);
+  mapped_.store(0, std::memory_order_relaxed);
+  mappings_.store(0, std::memory_order_relaxed);
+}
+
+// --- The owner's side ------------------------------------------------------------------------------------------------
+
+void* Slab::take(SlabCache* cache) noexcept {
+  if (cache == nullptr) [[unlikely]]
+    return take_foreign();
+  if (cache->hot_ == nullptr && !refill(*cache)) [[unlikely]]
+    return nullptr;
+  Record* record = cache->hot_;
+  cache->hot_ = record->next;
+  cache->count_.store(cache->count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  return record;
+}
+
+void Slab::give(SlabCache* cache, void* object) noexcept {
+  Record* record = static_cast<Record*>(object);
+  if (cache == nullptr) [[unlikely]]
+    return give_foreign(record);
+  if (cache->home_ == nullptr) [[unlikely]]
+    link(*cache);
+  const std::uint32_t count = cache->count_.load(std::memory_order_relaxed) + 1;
+  record->next = cache->hot_;
+  cache->hot_ = record;
+  cache->count_.store(count, std::memory_order_relaxed);
+  if (count == kBatch) [[unlikely]]
+    set_aside(*cache);
+}
+
+// The hot list is a whole batch: it becomes the spare, and the spare that there was is shared.
+void Slab::set_aside(SlabCache& cache) noexcept {
+  Record* surplus = cache.spare_;
+  cache.spare_ = cache.hot_;
+  cache.hot_ = nullptr;
+  cache.count_.store(0, std::memory_order_relaxed);
+  cache.spares_.store(kBatch, std::memory_order_relaxed);
+  if (surplus == nullptr) return;
+  LockGuard guard(lock_);
+  push_batch(surplus);
+  count_out(-std::size_t{kBatch});
+}
+
+bool Slab::refill(SlabCache& cache) noexcept {
+  link(cache);
+  std::uint32_t got = cache.spares_.load(std::memory_order_relaxed);
+  Record* chain = cache.spare_;
+  cache.spare_ = nullptr;
+  cache.spares_.store(0, std::memory_order_relaxed);
+  if (chain == nullptr) {
+    LockGuard guard(lock_);
+    got = kBatch;
+    chain = pop_batch();
+    if (chain == nullptr) chain = take_loose(kBatch, got);
+    count_out(got);
+  }
+  cache.hot_ = chain;
+  cache.count_.store(got, std::memory_order_relaxed);
+  return chain != nullptr;
+}
+
+void Slab::flush(SlabCache& cache) noexcept {
+  if (cache.home_ == nullptr) return;
+  {
+    LockGuard guard(lock_);
+    if (cache.spare_ != nullptr) push_batch(cache.spare_);
+    give_loose(cache.hot_);
+    count_out(-std::size_t{cache.count_.load(std::memory_order_relaxed)} -
+              cache.spares_.load(std::memory_order_relaxed));
+  }
+  cache.hot_ = cache.spare_ = nullptr;
+  cache.count_.store(0, std::memory_order_relaxed);
+  cache.spares_.store(0, std::memory_order_relaxed);
+  unlink(cache);
+}
+
+void* Slab::take_foreign() noexcept {
+  LockGuard guard(lock_);
+  if (loose_ == nullptr) give_loose(pop_batch());
+  std::uint32_t got = 0;
+  Record* record = take_loose(1, got);
+  count_out(got);
+  return record;
+}
+
+void Slab::give_foreign(Record* record) noexcept {
+  record->next = nullptr;
+  LockGuard guard(lock_);
+  give_loose(record);
+  count_out(-std::size_t{1});
+}
+
+// --- The shared side, under lock_ ------------------------------------------------------------------------------------
+
+std::uint32_t Slab::index_or_none(const Record* record) const noexcept {
+  return record == nullptr ? kNoIndex : index_of(record);
+}
+
+void Slab::push_batch(Record* head) noexcept {
+  const BatchWord word{index_or_none(head->next), batches_};
+  batches_ = index_of(head);
+  head->next = std::bit_cast<Record*>(word);
+}
+
+Slab::Record* Slab::pop_batch() noexcept {
+  Record* head = static_cast<Record*>(at(batches_));
+  if (head == nullptr) return nullptr;
+  const BatchWord word = std::bit_cast<BatchWord>(head->next);
+  batches_ = word.next_batch;
+  head->next = static_cast<Record*>(at(word.next));
+  return head;
+}
+
+void Slab::give_loose(Record* head) noexcept {
+  while (head != nullptr) {
+    Record* next = head->next;
+    head->next = loose_;
+    loose_ = head;
+    head = next;
+  }
+}
+
+Slab::Record* Slab::take_loose(std::uint32_t wanted, std::uint32_t& got) noexcept {
+  Record* chain = nullptr;
+  for (got = 0; got < wanted; got++) {
+    Record* record = loose_;
+    if (record != nullptr)
+      loose_ = record->next;
+    else if (record = cut(); record == nullptr)
+      break;
+    record->next = chain;
+    chain = record;
+  }
+  return chain;
+}
+
+// A record that nobody ever held.
+Slab::Record* Slab::cut() noexcept {
+  if (cut_chunk_ == chunk_count_.load(std::memory_order_relaxed) && !grow()) return nullptr;
+  Record* record = static_cast<Record*>(at(cut_chunk_ << index_shift_ | cut_slot_));
+  if (++cut_slot_ == per_chunk_) {
+    cut_slot_ = 0;
+    cut_chunk_++;
+  }
+  return record;
+}
+
+// As many chunks as there are, fewer when the machine refuses; one chunk's worth of addresses goes to alignment.
+bool Slab::grow() noexcept {
+  const std::size_t have = chunk_count_.load(std::memory_order_relaxed);
+  if (group_count_ == kMaxGroups) return false;
+  std::size_t wanted = have == 0 ? 1 : have < kMaxGroupChunks ? have : kMaxGroupChunks;
+  if (wanted > kMaxChunks - have) wanted = kMaxChunks - have;
+  for (; wanted != 0; wanted /= 2) {
+    const std::size_t bytes = (wanted + 1) * kChunkBytes;
+    std::byte* pages = platform::map(bytes);
+    if (pages == nullptr) continue;
+    groups_[group_count_++] = {pages, bytes};
+    mapped_.store(mapped_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+    mappings_.store(mappings_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    std::byte* chunk = align_up(pages, kChunkBytes);
+    for (std::size_t n = 0; n < wanted; n++) add_chunk(chunk + n * kChunkBytes);
+    return true;
+  }
+  return false;
+}
+
+void Slab::add_chunk(std::byte* at) noexcept {
+  const std::uint32_t number = chunk_count_.load(std::memory_order_relaxed);
+  reinterpret_cast<Header*>(at)->number = number;
+  chunks_[number] = at;
+  chunk_count_.store(number + 1, std::memory_order_release);  // pairs with at() and owns()
+}
+
+// --- Caches, figures -------------------------------------------------------------------------------------------------
+
+void Slab::link(SlabCache& cache) noexcept {
+  if (cache.home_ != nullptr) return;
+  LockGuard guard(lock_);
+  cache.home_ = this;
+  cache.previous_ = nullptr;
+  cache.next_ = caches_;
+  if (caches_ != nullptr) caches_->previous_ = &cache;
+  caches_ = &cache;
+}
+
+void Slab::unlink(SlabCache& cache) noexcept {
+  LockGuard guard(lock_);
+  (cache.previous_ != nullptr ? cache.previous_->next_ : caches_) = cache.next_;
+  if (cache.next_ != nullptr) cache.next_->previous_ = cache.previous_;
+  cache.home_ = nullptr;
+}
+
+std::size_t Slab::count() noexcept {
+  LockGuard guard(lock_);
+  std::size_t held = out_.load(std::memory_order_relaxed);
+  for (SlabCache* cache = caches_; cache != nullptr; cache = cache->next_)
+    held -= std::size_t{cache->count_.load(std::memory_order_relaxed)} + cache->spares_.load(std::memory_order_relaxed);
+  return held;
+}
+
+bool Slab::owns(const void* object) const noexcept {
+  const std::uintptr_t offset = address_of(object) % kChunkBytes;
+  const std::byte* base = reinterpret_cast<const std::byte*>(address_of(object) - offset);
+  if (offset < kHeaderBytes || (offset - kHeaderBytes) % object_bytes_ != 0) return false;
+  if ((offset - kHeaderBytes) / object_bytes_ >= per_chunk_) return false;
+  // Chunks of one group lie side by side, so a search by group would be shorter; misuse is not worth the second table.
+  const std::uint32_t count = chunk_count_.load(std::memory_order_acquire);  // pairs with add_chunk()
+  for (std::uint32_t n = 0; n < count; n++)
+    if (chunks_[n] == base) return true;
+  return false;
+}
+
+}  // namespace janus

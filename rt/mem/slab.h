@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/slab.h — type-stable records of one size (tasks, nurseries, channels): memory that once held a record holds
+// records until destroy(), so that a stale handle may be looked at. Every record has an index; both ways are a few
+// loads.
+//
+// A record that nobody holds keeps its contents but for its first eight bytes; one that was never held is all zeroes.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/x86_64/cpu.h"
+#include "rt/base/spinlock.h"
+#include "rt/mem/pages.h"
+
+namespace janus {
+
+// One worker's free records. Owner only; zeroes are a valid empty cache. It serves one slab until Slab::flush().
+class SlabCache {
+ private:
+  friend class Slab;
+  struct Record;
+  Record* hot_;                        // last in, first out
+  Record* spare_;                      // nullptr, or one whole batch
+  std::atomic<std::uint32_t> count_;   // in hot_; others read it for the statistics
+  std::atomic<std::uint32_t> spares_;  // in spare_: 0 or kBatch
+  class Slab* home_;
+  SlabCache* next_;
+  SlabCache* previous_;
+};
+
+class Slab {
+ public:
+  static constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
+  static constexpr std::size_t kMaxObjectBytes = 4096;
+
+  // `object_bytes` is at least 8; it is rounded up to 16. Records are aligned to the largest power of two in it, at
+  // most 128.
+  [[nodiscard]] bool init(std::size_t object_bytes) noexcept;
+  void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
+
+  // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr when the machine
+  // refuses.
+  [[nodiscard]] void* take(SlabCache* cache) noexcept;
+  // Any worker may give any record.
+  void give(SlabCache* cache, void* object) noexcept;
+  void flush(SlabCache& cache) noexcept;
+
+  // Any index: nullptr if no record has it. Any thread, lock-free; the record need not be held.
+  [[nodiscard]] void* at(std::uint32_t index) const noexcept {
+    const std::uint32_t chunk = index >> index_shift_, slot = index & ((1u << index_shift_) - 1);
+    if (chunk >= chunk_count_.load(std::memory_order_acquire) || slot >= per_chunk_) [[unlikely]]  // pairs with grow()
+      return nullptr;
+    return chunks_[chunk] + kHeaderBytes + std::size_t{slot} * object_bytes_;
+  }
+  // Of a record of this slab. Any thread.
+  [[nodiscard]] std::uint32_t index_of(const void* object) const noexcept {
+    const std::uintptr_t offset = address_of(object) % kChunkBytes;
+    const Header* header = reinterpret_cast<const Header*>(address_of(object) - offset);
+    const std::uint64_t slot = (offset - kHeaderBytes) * reciprocal_ >> 32;
+    return header->number << index_shift_ | static_cast<std::uint32_t>(slot);
+  }
+  // Whether `object` is the address of a record, held or not. Any address, any thread; nothing is read there.
+  [[nodiscard]] bool owns(const void* object) const noexcept;
+
+  [[nodiscard]] std::size_t count() noexcept;  // held; exact while no one takes or gives, else near
+  [[nodiscard]] std::size_t bytes_mapped() const noexcept { return mapped_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
+
+ private:
+  using Record = SlabCache::Record;
+  static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
+  static constexpr std::size_t kHeaderBytes = 128;
+  static constexpr std::size_t kMaxChunks = 65536;  // 16 GiB of records
+  static constexpr unsigned kMaxGroups = 1024;
+  static constexpr std::size_t kMaxGroupChunks = 256;  // 64 MiB
+  static constexpr std::uint32_t kBatch = 32;
+
+  struct Header {
+    std::uint32_t number;
+  };
+  struct Group {
+    std::byte* pages;
+    std::size_t bytes;
+  };
+  // In a batch that lies in the shared list, the first record's word: where its own list goes on, and the next batch.
+  // Two indexes fit where two addresses would not. Everywhere else the word is an address.
+  struct BatchWord {
+    std::uint32_t next;
+    std::uint32_t next_batch;
+  };
+
+  [[nodiscard]] bool refill(SlabCache& cache) noexcept;
+  void set_aside(SlabCache& cache) noexcept;
+  [[nodiscard]] void* take_foreign() noexcept;
+  void give_foreign(Record* record) noexcept;
+
+  [[nodiscard]] Record* pop_batch() noexcept;
+  void push_batch(Record* head) noexcept;
+  [[nodiscard]] Record* take_loose(std::uint32_t wanted, std::uint32_t& got) noexcept;
+  void give_loose(Record* head) noexcept;
+  [[nodiscard]] Record* cut() noexcept;
+  [[nodiscard]] bool grow() noexcept;
+  void add_chunk(std::byte* at) noexcept;
+  [[nodiscard]] std::uint32_t index_or_none(const Record* record) const noexcept;
+
+  void link(SlabCache& cache) noexcept;
+  void unlink(SlabCache& cache) noexcept;
+  void count_out(std::size_t delta) noexcept {  // under lock_, so no atomic read-modify-write
+    out_.store(out_.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
+  }
+
+  // Constant after init().
+  std::byte** chunks_ = nullptr;  // what is below chunk_count_ never changes again
+  Group* groups_ = nullptr;
+  std::uint32_t object_bytes_ = 0;
+  std::uint32_t reciprocal_ = 0;
+  std::uint32_t index_shift_ = 0;
+  std::uint32_t per_chunk_ = 0;
+  std::atomic<std::uint32_t> chunk_count_{0};
+
+  alignas(arch::kPrefetchPair) SpinLock lock_;
+  std::uint32_t batches_ = kNoIndex;  // whole batches, the newest first
+  Record* loose_ = nullptr;           // single records
+  std::uint32_t cut_chunk_ = 0;       // records are cut from here on
+  std::uint32_t cut_slot_ = 0;
+  unsigned group_count_ = 0;
+  SlabCache* caches_ = nullptr;
+  std::atomic<std::size_t> out_{0};  // held, or in caches
+  std::atomic<std::size_t> mapped_{0};
+  std::atomic<std::size_t> mappings_{0};
+};
+
+}  // namespace janus
