@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/stack.h — one fiber stack, and how its memory is laid out:
+//
+//     guard | usable: at least the class's size below the base frame | base frame | record | colour
+//     ^ base  ^ limit                                               start ^         ^ Stack
+//
+// The record, the base frame and the first frames of a shallow task share the top page, the only one touched. The
+// colour moves all of them down by some cache lines, different from stack to stack: the tops of a thousand stacks would
+// otherwise lie in one set of the first-level cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rt/mem/pages.h"
+#include "rt/platform.h"
+
+namespace janus {
+
+inline constexpr unsigned kStackClasses = 8;  // 8, 16, 32, 64, 128, 256, 512 KiB, 1 MiB
+inline constexpr std::size_t kMinStackBytes = 8192;
+inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses - 1);
+
+[[nodiscard]] constexpr std::size_t stack_class_bytes(unsigned size_class) noexcept {
+  return kMinStackBytes << size_class;
+}
+// The smallest class of at least `bytes`; kStackClasses: there is none.
+[[nodiscard]] constexpr unsigned stack_class_for(std::size_t bytes) noexcept {
+  unsigned size_class = 0;
+  while (size_class < kStackClasses && stack_class_bytes(size_class) < bytes) size_class++;
+  return size_class;
+}
+
+// What lies above the class's size: colour, record, base frame.
+inline constexpr std::size_t kStackTopBytes = kPageBytes;
+inline constexpr unsigned kStackColours = 24;
+inline constexpr std::size_t kStackColourBytes = 64;
+
+// One page can be leapt over by a large frame; where address space is not the point, a leap must be 64 KiB.
+[[nodiscard]] constexpr std::size_t stack_guard_bytes(unsigned size_class) noexcept {
+  return stack_class_bytes(size_class) >= 65536 ? 65536 : kPageBytes;
+}
+[[nodiscard]] constexpr std::size_t stack_usable_bytes(unsigned size_class) noexcept {
+  return stack_class_bytes(size_class) + kStackTopBytes;
+}
+[[nodiscard]] constexpr std::size_t stack_stride(unsigned size_class) noexcept {
+  return stack_guard_bytes(size_class) + stack_usable_bytes(size_class);
+}
+
+// The record of a stack. Valid from take() to give(); `fiber` and `owner` keep their values while the stack is warm.
+struct alignas(64) Stack {
+  std::byte* limit;      // lowest usable byte
+  std::byte* start;      // 16-aligned: where rsp begins
+  Stack* next;           // the holder's
+  void* fiber;           // a sanitizer's; nullptr in a stack that is new or was cold (StackPool::on_cold)
+  void* owner;           // the holder's
+  std::uint64_t canary;  // what check words hold where nothing faults
+  std::uint32_t slab;
+  std::uint32_t index;  // in the slab
+  std::uint8_t size_class;
+  platform::Guard guard;
+  std::uint8_t reserved[6];
+};
+static_assert(sizeof(Stack) == 64);
+
+inline constexpr std::size_t kCanaryWords = 8;
+
+}  // namespace janus

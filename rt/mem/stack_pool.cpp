@@ -1,0 +1,419 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/mem/stack_pool.h"
+
+#include <bit>
+
+#include "rt/platform.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::uintptr_t kToBuild = 1;  // bit 0 of an item: the record is still to be built
+constexpr std::size_t kTableBytes(std::uint32_t slabs) {
+  return round_up(slabs * sizeof(void*), kPageBytes);
+}
+
+// How many a worker's cache holds of a class: the larger the stack, the more memory may lie in it.
+constexpr unsigned depth_of(unsigned size_class) noexcept {
+  constexpr unsigned depths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
+  return depths[size_class];
+}
+// Idle warm stacks that are kept in any case: 8 MiB by their nominal size.
+constexpr std::size_t least_reserve(unsigned size_class) noexcept {
+  return (std::size_t{8} << 20) / stack_class_bytes(size_class);
+}
+// The first slab of a class is small, the next ones double.
+constexpr std::uint32_t first_slab_stacks(unsigned size_class) noexcept {
+  const std::size_t fitting = (std::size_t{2} << 20) / stack_stride(size_class);
+  return static_cast<std::uint32_t>(fitting < 4 ? 4 : fitting > kBankStacks ? kBankStacks : fitting);
+}
+
+constexpr std::uint64_t mask_of(unsigned count) noexcept {
+  return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
+}
+
+// The lowest `wanted` of `bits` go to items, marked with `mark`; which ones they were comes back.
+std::uint64_t pick(StackBank* bank, std::uint64_t bits, std::uintptr_t mark, std::uintptr_t* items, unsigned wanted,
+                   unsigned& count) noexcept {
+  StackSlab* slab = slab_of(bank);
+  std::uint64_t picked = 0;
+  for (count = 0; bits != 0 && count < wanted; count++) {
+    const unsigned n = static_cast<unsigned>(std::countr_zero(bits));
+    picked |= bits & -bits;
+    bits &= bits - 1;
+    items[count] = address_of(slab->record_of(bank->number * kBankStacks + n)) | mark;
+  }
+  return picked;
+}
+
+// std::popcount is a call into libgcc on the processors that we compile for.
+unsigned count_bits(std::uint64_t bits) noexcept {
+  unsigned count = 0;
+  for (; bits != 0; bits &= bits - 1) count++;
+  return count;
+}
+
+void add(std::atomic<std::size_t>& sum, std::size_t n) noexcept {
+  sum.fetch_add(n, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+// --- Life ------------------------------------------------------------------------------------------------------------
+
+bool StackPool::init() noexcept {
+  std::byte* table = platform::map(kTableBytes(kMaxSlabs));
+  if (table == nullptr) return false;
+  slabs_ = reinterpret_cast<std::atomic<StackSlab*>*>(table);
+  // Unguessable where there is entropy; an overflow by accident is found without.
+  if (!platform::entropy(&canary_key_, sizeof canary_key_)) canary_key_ = address_of(table) * 0x9e3779b97f4a7c15u;
+  mappings_.store(1, std::memory_order_relaxed);
+  mapped_.store(kTableBytes(kMaxSlabs), std::memory_order_relaxed);
+  for (unsigned c = 0; c < kStackClasses; c++) shelves_[c].next_count = first_slab_stacks(c);
+  return true;
+}
+
+void StackPool::destroy() noexcept {
+  if (slabs_ == nullptr) return;
+  const std::uint32_t count = slab_count_.load(std::memory_order_relaxed);
+  for (std::uint32_t n = 0; n < count; n++) {
+    StackSlab* slab = slabs_[n].load(std::memory_order_relaxed);
+    for (std::uint32_t b = 0; on_cold_ != nullptr && b * kBankStacks < slab->prepared.load(std::memory_order_relaxed);
+         b++)
+      for (std::uint64_t left = slab->banks()[b].free & slab->banks()[b].warm; left != 0; left &= left - 1)
+        on_cold_(slab->record_of(b * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
+    platform::unmap(reinterpret_cast<std::byte*>(slab), slab->bytes);
+  }
+  platform::unmap(reinterpret_cast<std::byte*>(slabs_), kTableBytes(kMaxSlabs));
+  slabs_ = nullptr;
+  slab_count_.store(0, std::memory_order_relaxed);
+  for (Shelf& shelf : shelves_) {
+    for (BankList& banks : shelf.lists) banks = {};
+    shelf.growing = nullptr;
+    shelf.warm = 0;
+    shelf.out.store(0, std::memory_order_relaxed);
+  }
+  for (auto* figure : {&guards_, &unguarded_, &mappings_, &mapped_}) figure->store(0, std::memory_order_relaxed);
+}
+
+// --- The owner's side ------------------------------------------------------------------------------------------------
+
+Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
+  if (cache == nullptr) [[unlikely]] {
+    Items item;
+    return fetch(size_class, item, 1) == 0 ? nullptr : build(item[0]);
+  }
+  std::atomic<std::uint32_t>& count = cache->counts_[size_class];
+  std::uint32_t have = count.load(std::memory_order_relaxed);
+  std::uintptr_t* items = cache->lists_[size_class].items;
+  if (have == 0) [[unlikely]] {
+    link(*cache);
+    have = fetch(size_class, reinterpret_cast<Items&>(*items), depth_of(size_class) / 2);
+    if (have == 0) return nullptr;
+  }
+  count.store(have - 1, std::memory_order_relaxed);
+  const std::uintptr_t item = items[have - 1];
+  return (item & kToBuild) == 0 ? reinterpret_cast<Stack*>(item) : build(item);
+}
+
+void StackPool::give(StackCache* cache, Stack* stack) noexcept {
+  const unsigned size_class = stack->size_class;
+  const std::uintptr_t item = address_of(stack);
+  if (cache == nullptr) [[unlikely]]
+    return put_back(size_class, &item, 1);
+  if (cache->home_ == nullptr) [[unlikely]]
+    link(*cache);
+  std::atomic<std::uint32_t>& count = cache->counts_[size_class];
+  std::uint32_t have = count.load(std::memory_order_relaxed);
+  std::uintptr_t* items = cache->lists_[size_class].items;
+  if (have == depth_of(size_class)) [[unlikely]] {
+    // The older half goes; the younger is warmer.
+    const unsigned half = have / 2;
+    put_back(size_class, items, half);
+    for (unsigned n = half; n < have; n++) items[n - half] = items[n];
+    have -= half;
+  }
+  items[have] = item;
+  count.store(have + 1, std::memory_order_relaxed);
+}
+
+void StackPool::flush(StackCache& cache) noexcept {
+  if (cache.home_ == nullptr) return;
+  for (unsigned c = 0; c < kStackClasses; c++) {
+    const std::uint32_t have = cache.counts_[c].load(std::memory_order_relaxed);
+    cache.counts_[c].store(0, std::memory_order_relaxed);
+    put_back(c, cache.lists_[c].items, have);
+  }
+  unlink(cache);
+}
+
+Stack* StackPool::build(std::uintptr_t item) noexcept {
+  Stack* stack = reinterpret_cast<Stack*>(item & ~kToBuild);
+  if ((item & kToBuild) == 0) return stack;
+  StackSlab* slab = slab_at(stack);
+  return slab->build(slab->index_at(stack));
+}
+
+// --- Out of the shared pool ------------------------------------------------------------------------------------------
+
+unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) noexcept {
+  Shelf& shelf = shelves_[size_class];
+  unsigned count = 0;
+  {
+    LockGuard guard(shelf.lock);
+    count = fetch_listed(shelf, items, wanted);
+  }
+  if (count == 0) count = fetch_unprepared(size_class, items, wanted);
+  add(shelf.out, count);
+  return count;
+}
+
+// Warm ones if there are any, of the bank that was last given one; else cold ones. One bank's suffice.
+unsigned StackPool::fetch_listed(Shelf& shelf, Items& items, unsigned wanted) noexcept {
+  StackBank* warm = shelf.lists[StackBank::kWarm].first;
+  StackBank* bank = warm != nullptr ? warm : shelf.lists[StackBank::kCold].first;
+  if (bank == nullptr) return 0;
+  unsigned count = 0;
+  unlist(shelf, bank);
+  if (warm != nullptr) {
+    bank->free &= ~pick(bank, bank->free & bank->warm, 0, items, wanted, count);
+    bank->warm &= bank->free;
+    shelf.warm -= count;
+  } else {
+    bank->free &= ~pick(bank, bank->free, kToBuild, items, wanted, count);
+  }
+  list(shelf, bank);
+  return count;
+}
+
+// The guards are made without the lock: the bank is in no list yet.
+unsigned StackPool::fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept {
+  Shelf& shelf = shelves_[size_class];
+  StackBank* bank = nullptr;
+  {
+    LockGuard guard(shelf.lock);
+    bank = claim_bank(shelf, size_class);
+  }
+  if (bank == nullptr) return 0;
+  slab_of(bank)->guard_bank(*bank);
+  count_guards(*bank);
+  unsigned count = 0;
+  const std::uint64_t all = mask_of(bank->stacks);
+  const std::uint64_t free = all & ~pick(bank, all, kToBuild, items, wanted, count);
+  LockGuard guard(shelf.lock);
+  bank->free = free;
+  list(shelf, bank);
+  return count;
+}
+
+StackBank* StackPool::claim_bank(Shelf& shelf, unsigned size_class) noexcept {
+  if (shelf.growing == nullptr && !grow(shelf, size_class)) return nullptr;
+  StackSlab* slab = shelf.growing;
+  const std::uint32_t first = slab->prepared.load(std::memory_order_relaxed);
+  const std::uint32_t left = slab->count - first;
+  StackBank* bank = &slab->banks()[first / kBankStacks];
+  bank->number = first / kBankStacks;
+  bank->stacks = static_cast<std::uint8_t>(left < kBankStacks ? left : kBankStacks);
+  slab->prepared.store(first + bank->stacks, std::memory_order_relaxed);
+  if (left <= kBankStacks) shelf.growing = nullptr;
+  return bank;
+}
+
+// Twice as large as the last one, or as large as the machine allows.
+bool StackPool::grow(Shelf& shelf, unsigned size_class) noexcept {
+  LockGuard guard(slabs_lock_);
+  const std::uint32_t number = slab_count_.load(std::memory_order_relaxed);
+  if (number == kMaxSlabs) return false;
+  for (std::uint32_t count = shelf.next_count; count != 0; count /= 2) {
+    const std::size_t bytes = StackSlab::mapped_bytes(count, size_class);
+    std::byte* pages = platform::map(bytes);
+    if (pages == nullptr) continue;
+    StackSlab* slab = reinterpret_cast<StackSlab*>(pages);
+    slab->init(bytes, count, size_class);
+    slab->number = number;
+    slab->canary_key = canary_key_;
+    slabs_[number].store(slab, std::memory_order_relaxed);
+    slab_count_.store(number + 1, std::memory_order_release);  // pairs with slab_at()
+    shelf.growing = slab;
+    shelf.next_count = bytes * 2 <= kMaxSlabBytes ? count * 2 : count;
+    add(mappings_, 1);
+    add(mapped_, bytes);
+    return true;
+  }
+  return false;
+}
+
+void StackPool::count_guards(const StackBank& bank) noexcept {
+  add(guards_, bank.guarded);
+  add(unguarded_, std::size_t{bank.stacks} - bank.guarded);
+  if (bank.guard == platform::Guard::kProtected) add(mappings_, std::size_t{2} * bank.guarded);
+}
+
+// --- Back into it ----------------------------------------------------------------------------------------------------
+
+void StackPool::put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept {
+  if (count == 0) return;
+  Shelf& shelf = shelves_[size_class];
+  {
+    LockGuard guard(shelf.lock);
+    for (unsigned n = 0; n < count; n++) put_back_one(shelf, items[n]);
+  }
+  add(shelf.out, -std::size_t{count});
+  keep_reserve(size_class);
+}
+
+void StackPool::put_back_one(Shelf& shelf, std::uintptr_t item) noexcept {
+  Stack* stack = reinterpret_cast<Stack*>(item & ~kToBuild);
+  StackSlab* slab = slab_at(stack);
+  const std::uint32_t index = slab->index_at(stack);
+  StackBank* bank = &slab->banks()[index / kBankStacks];
+  const std::uint64_t bit = std::uint64_t{1} << index % kBankStacks;
+  unlist(shelf, bank);
+  bank->free |= bit;
+  if ((item & kToBuild) == 0) {
+    bank->warm |= bit;
+    shelf.warm++;
+  }
+  list(shelf, bank);
+}
+
+// In proportion to what is in use, so that a program that breathes makes no system calls, and that stacks which are
+// freed in no order meet enough neighbours to go back together.
+void StackPool::keep_reserve(unsigned size_class) noexcept {
+  Shelf& shelf = shelves_[size_class];
+  const std::size_t reserve = least_reserve(size_class) + shelf.out.load(std::memory_order_relaxed) / 2;
+  while (cool_one_bank(shelf, reserve)) {
+  }
+}
+
+// Gives back the pages of the bank that has been idle longest. False: there are no more than `reserve` warm ones.
+bool StackPool::cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept {
+  StackBank* bank = nullptr;
+  std::uint64_t cooling = 0;
+  {
+    LockGuard guard(shelf.lock);
+    if (shelf.warm <= reserve) return false;
+    bank = shelf.lists[StackBank::kWarm].last;
+    unlist(shelf, bank);
+    cooling = bank->free & bank->warm;  // nobody's while the lock is open
+    shelf.warm -= count_bits(cooling);
+    bank->free &= ~cooling;
+    bank->warm = 0;
+    list(shelf, bank);
+  }
+  StackSlab* slab = slab_of(bank);
+  for (std::uint64_t left = cooling; on_cold_ != nullptr && left != 0; left &= left - 1)
+    on_cold_(slab->record_of(bank->number * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
+  slab->discard(*bank, cooling);
+  LockGuard guard(shelf.lock);
+  unlist(shelf, bank);
+  bank->free |= cooling;
+  list(shelf, bank);
+  return true;
+}
+
+void StackPool::trim() noexcept {
+  for (Shelf& shelf : shelves_)
+    while (cool_one_bank(shelf, 0)) {
+    }
+}
+
+// --- Lists of banks, under the shelf's lock --------------------------------------------------------------------------
+
+// To the front of the list that it belongs in, if it has anything free.
+void StackPool::list(Shelf& shelf, StackBank* bank) noexcept {
+  bank->list = (bank->free & bank->warm) != 0 ? StackBank::kWarm
+               : bank->free != 0              ? StackBank::kCold
+                                              : StackBank::kUnlisted;
+  if (bank->list == StackBank::kUnlisted) return;
+  BankList& banks = shelf.lists[bank->list];
+  bank->previous = nullptr;
+  bank->next = banks.first;
+  (banks.first != nullptr ? banks.first->previous : banks.last) = bank;
+  banks.first = bank;
+}
+
+void StackPool::unlist(Shelf& shelf, StackBank* bank) noexcept {
+  if (bank->list == StackBank::kUnlisted) return;
+  BankList& banks = shelf.lists[bank->list];
+  (bank->previous != nullptr ? bank->previous->next : banks.first) = bank->next;
+  (bank->next != nullptr ? bank->next->previous : banks.last) = bank->previous;
+  bank->list = StackBank::kUnlisted;
+}
+
+// --- Which stack is it -----------------------------------------------------------------------------------------------
+
+StackSlab* StackPool::slab_at(const void* address) const noexcept {
+  // The latest slabs are the largest.
+  for (std::uint32_t n = slab_count_.load(std::memory_order_acquire); n-- > 0;) {  // pairs with grow()
+    StackSlab* slab = slabs_[n].load(std::memory_order_relaxed);
+    if (slab->index_at(address) != StackSlab::kNone) return slab;
+  }
+  return nullptr;
+}
+
+Stack* StackPool::containing(const void* address) noexcept {
+  StackSlab* slab = slab_at(address);
+  if (slab == nullptr) return nullptr;
+  const std::uint32_t index = slab->index_at(address);
+  if (index >= slab->prepared.load(std::memory_order_relaxed)) return nullptr;
+  Stack* stack = slab->record_of(index);
+  return std::atomic_ref<std::byte*>(stack->limit).load(std::memory_order_acquire) == nullptr ? nullptr : stack;
+}
+
+bool StackPool::in_guard(const Stack* stack, const void* address) noexcept {
+  StackSlab* slab = slab_at(address);
+  if (slab == nullptr) return false;
+  const std::uint32_t index = slab->index_at(address);
+  return slab->record_of(index) == stack && static_cast<const std::byte*>(address) < slab->limit_of(index);
+}
+
+bool StackPool::canary_words_intact(const Stack* stack) noexcept {
+  const std::uint64_t* words = canary_of(stack->limit);
+  std::uint64_t changed = 0;
+  for (std::size_t n = 0; n < kCanaryWords; n++) changed |= words[n] ^ stack->canary;
+  return changed == 0;
+}
+
+// --- Caches and figures ----------------------------------------------------------------------------------------------
+
+void StackPool::link(StackCache& cache) noexcept {
+  if (cache.home_ != nullptr) return;
+  LockGuard guard(caches_lock_);
+  cache.home_ = this;
+  cache.previous_ = nullptr;
+  cache.next_ = caches_;
+  if (caches_ != nullptr) caches_->previous_ = &cache;
+  caches_ = &cache;
+}
+
+void StackPool::unlink(StackCache& cache) noexcept {
+  LockGuard guard(caches_lock_);
+  (cache.previous_ != nullptr ? cache.previous_->next_ : caches_) = cache.next_;
+  if (cache.next_ != nullptr) cache.next_->previous_ = cache.previous_;
+  cache.home_ = nullptr;
+}
+
+std::size_t StackPool::stacks_in_use() noexcept {
+  std::size_t held = 0;
+  for (Shelf& shelf : shelves_) held += shelf.out.load(std::memory_order_relaxed);
+  LockGuard guard(caches_lock_);
+  for (StackCache* cache = caches_; cache != nullptr; cache = cache->next_)
+    for (auto& count : cache->counts_) held -= count.load(std::memory_order_relaxed);
+  return held;
+}
+
+std::size_t StackPool::stacks_cached() noexcept {
+  std::size_t cached = 0;
+  for (Shelf& shelf : shelves_) {
+    LockGuard guard(shelf.lock);
+    cached += shelf.warm;
+  }
+  LockGuard guard(caches_lock_);
+  for (StackCache* cache = caches_; cache != nullptr; cache = cache->next_)
+    for (auto& count : cache->counts_) cached += count.load(std::memory_order_relaxed);
+  return cached;
+}
+
+}  // namespace janus

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/stack_pool.h — stacks above guard pages, in few mappings: slabs that grow as long as the machine lets them.
+// Freed stacks stay mapped and go out again last-in first-out, while they are warm; beyond a reserve their pages go
+// back.
+//
+// INVARIANT one-page: the pool itself touches no page of a stack but the top one, and that only when the stack goes out
+// (a stack without a guard also has the page of its canary). tests/mem/stack_pool_test.cpp
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/x86_64/cpu.h"
+#include "rt/base/spinlock.h"
+#include "rt/mem/stack.h"
+#include "rt/mem/stack_slab.h"
+
+namespace janus {
+
+// One worker's idle stacks. Owner only; zeroes are a valid empty cache. It serves one pool until StackPool::flush().
+class StackCache {
+ private:
+  friend class StackPool;
+  static constexpr unsigned kMostCached = 64;
+  struct List {
+    std::uintptr_t items[kMostCached];  // addresses of records; bit 0: still to be built
+  };
+  std::atomic<std::uint32_t> counts_[kStackClasses];  // others read them for the statistics
+  class StackPool* home_;
+  StackCache* next_;
+  StackCache* previous_;
+  List lists_[kStackClasses];
+};
+
+class StackPool {
+ public:
+  [[nodiscard]] bool init() noexcept;
+  void destroy() noexcept;  // everything is unmapped, in use or not; caches must have been flushed
+
+  // The cache's last one, else from the shared pool, else a new one; nullptr when the machine refuses. `cache`: the
+  // calling worker's, or nullptr in a foreign thread. size_class < kStackClasses.
+  [[nodiscard]] Stack* take(StackCache* cache, unsigned size_class) noexcept;
+  // Nobody stands on it any more. Any worker.
+  void give(StackCache* cache, Stack* stack) noexcept;
+  void flush(StackCache& cache) noexcept;
+
+  // The stack that has this address within it or within its guard; nullptr: none that was ever used and is still warm.
+  // Any thread, lock-free, async-signal-safe.
+  [[nodiscard]] Stack* containing(const void* address) noexcept;
+  // Whether the address is in the guard below this very stack. As above.
+  [[nodiscard]] bool in_guard(const Stack* stack, const void* address) noexcept;
+  // Always true of a stack whose guard faults; of others false once something ran over its end.
+  [[nodiscard]] static bool canary_intact(const Stack* stack) noexcept {
+    return stack->guard != platform::Guard::kNone || canary_words_intact(stack);
+  }
+
+  // Called before a warm stack's pages go back, so that what the holders left in `fiber` and `owner` can be freed.
+  // No lock is held. Set before the first take().
+  void on_cold(void (*hook)(Stack*)) noexcept { on_cold_ = hook; }
+  // Gives back the pages of all idle stacks that are in no cache.
+  void trim() noexcept;
+
+  // Exact while no one takes or gives, else near.
+  [[nodiscard]] std::size_t stacks_in_use() noexcept;
+  [[nodiscard]] std::size_t stacks_cached() noexcept;  // idle and warm, or in a worker's cache
+  [[nodiscard]] std::size_t guard_pages() const noexcept { return guards_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t unguarded() const noexcept { return unguarded_.load(std::memory_order_relaxed); }
+  // As the kernel counts them, neighbours not merged: a slab each, and two for every guard made by mprotect.
+  [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t bytes_mapped() const noexcept { return mapped_.load(std::memory_order_relaxed); }
+
+ private:
+  static constexpr std::uint32_t kMaxSlabs = 4096;
+  static constexpr std::size_t kMaxSlabBytes = std::size_t{1} << 30;
+  static constexpr unsigned kMostRefill = StackCache::kMostCached / 2;
+  struct BankList {
+    StackBank* first;
+    StackBank* last;
+  };
+  // What no cache holds of one class.
+  struct alignas(arch::kPrefetchPair) Shelf {
+    SpinLock lock;
+    BankList lists[3] = {};           // by StackBank::List; those with a warm free stack, those with cold ones only
+    StackSlab* growing = nullptr;     // the slab that has unprepared banks
+    std::uint32_t next_count = 0;     // stacks in the next slab
+    std::size_t warm = 0;             // free and warm
+    std::atomic<std::size_t> out{0};  // held, or in caches
+  };
+  using Items = std::uintptr_t[kMostRefill];
+
+  [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_listed(Shelf& shelf, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] StackBank* claim_bank(Shelf& shelf, unsigned size_class) noexcept;
+  [[nodiscard]] bool grow(Shelf& shelf, unsigned size_class) noexcept;
+  void count_guards(const StackBank& bank) noexcept;
+  [[nodiscard]] Stack* build(std::uintptr_t item) noexcept;
+  void put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept;
+  void put_back_one(Shelf& shelf, std::uintptr_t item) noexcept;
+  void keep_reserve(unsigned size_class) noexcept;
+  [[nodiscard]] bool cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept;
+
+  void list(Shelf& shelf, StackBank* bank) noexcept;
+  void unlist(Shelf& shelf, StackBank* bank) noexcept;
+  [[nodiscard]] StackSlab* slab_at(const void* address) const noexcept;
+  [[nodiscard]] static bool canary_words_intact(const Stack* stack) noexcept;
+
+  void link(StackCache& cache) noexcept;
+  void unlink(StackCache& cache) noexcept;
+
+  std::atomic<StackSlab*>* slabs_ = nullptr;  // what is below slab_count_ never changes again
+  std::atomic<std::uint32_t> slab_count_{0};
+  SpinLock slabs_lock_;
+  std::uint64_t canary_key_ = 0;
+  void (*on_cold_)(Stack*) = nullptr;
+  SpinLock caches_lock_;
+  StackCache* caches_ = nullptr;
+  std::atomic<std::size_t> guards_{0};
+  std::atomic<std::size_t> unguarded_{0};
+  std::atomic<std::size_t> mappings_{0};
+  std::atomic<std::size_t> mapped_{0};
+  Shelf shelves_[kStackClasses];
+};
+
+}  // namespace janus

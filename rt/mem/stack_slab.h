@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/stack_slab.h — a mapping full of stacks of one class. Banks of up to 64 are guarded together when first used,
+// and given back together. What is known of a stack that nobody holds is two bits in its bank, never anything in its
+// own memory, which may not be there.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rt/mem/stack.h"
+
+namespace janus {
+
+inline constexpr unsigned kBankStacks = 64;
+
+// Under the lock of its class.
+struct StackBank {
+  enum List : std::uint8_t { kUnlisted, kWarm, kCold };
+
+  std::uint64_t free;  // a bit a stack: nobody holds it, and it is in no worker's cache
+  std::uint64_t warm;  // of the free ones: has its pages and a valid record
+  StackBank* next;
+  StackBank* previous;
+  std::uint32_t number;  // in its slab
+  std::uint8_t stacks;
+  std::uint8_t guarded;  // so many of them, the first ones, have a guard of this kind
+  platform::Guard guard;
+  List list;
+};
+static_assert(sizeof(StackBank) == 40);
+
+// At the start of its mapping; the stacks follow from the next page boundary on.
+struct StackSlab {
+  static constexpr std::uint32_t kNone = ~std::uint32_t{0};
+
+  std::byte* stacks;
+  std::size_t bytes;  // of the whole mapping
+  std::size_t stride;
+  std::uint64_t canary_key;
+  std::uint32_t count;
+  std::atomic<std::uint32_t> prepared;  // stacks whose guards have been made; what lies behind was never touched
+  std::uint32_t number;                 // in the pool
+  std::uint8_t size_class;
+
+  [[nodiscard]] static constexpr std::size_t header_bytes(std::size_t count) noexcept {
+    return round_up(sizeof(StackSlab) + (count + kBankStacks - 1) / kBankStacks * sizeof(StackBank), kPageBytes);
+  }
+  [[nodiscard]] static constexpr std::size_t mapped_bytes(std::size_t count, unsigned size_class) noexcept {
+    return header_bytes(count) + count * stack_stride(size_class);
+  }
+
+  [[nodiscard]] StackBank* banks() noexcept { return reinterpret_cast<StackBank*>(this + 1); }
+  [[nodiscard]] std::byte* base_of(std::uint32_t index) noexcept { return stacks + index * stride; }
+  [[nodiscard]] std::byte* limit_of(std::uint32_t index) noexcept {
+    return base_of(index) + stack_guard_bytes(size_class);
+  }
+  [[nodiscard]] Stack* record_of(std::uint32_t index) noexcept {
+    const std::size_t down = sizeof(Stack) + index % kStackColours * kStackColourBytes;
+    return reinterpret_cast<Stack*>(base_of(index) + stride - down);
+  }
+  // Which stack, with its guard, holds the address; kNone: none.
+  [[nodiscard]] std::uint32_t index_at(const void* address) const noexcept {
+    const std::uintptr_t offset = address_of(address) - address_of(stacks);
+    return offset < count * stride ? static_cast<std::uint32_t>(offset / stride) : kNone;
+  }
+
+  void init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class) noexcept;
+  // Makes the guards of a bank. It belongs to the caller alone.
+  void guard_bank(StackBank& bank) noexcept;
+  // Writes the record; with it the top page is touched, and where nothing faults the page of the canary.
+  Stack* build(std::uint32_t index) noexcept;
+  // Gives back the pages of these stacks of a bank, in as few calls as there are gaps between them.
+  void discard(const StackBank& bank, std::uint64_t which) noexcept;
+};
+static_assert(sizeof(StackSlab) % alignof(StackBank) == 0);
+
+[[nodiscard]] inline StackSlab* slab_of(StackBank* bank) noexcept {
+  return reinterpret_cast<StackSlab*>(bank - bank->number) - 1;
+}
+
+// The words that a stack without a guard must not have changed; they lie where the guard would be, just below the
+// limit.
+[[nodiscard]] inline std::uint64_t* canary_of(std::byte* limit) noexcept {
+  return reinterpret_cast<std::uint64_t*>(limit) - kCanaryWords;
+}
+
+}  // namespace janus
