@@ -43,8 +43,8 @@ extern "C" [[noreturn]] void janus_start_process(std::uint64_t* initial_stack, c
   char** argv = reinterpret_cast<char**>(initial_stack + 1);
   char** envp = argv + argc + 1;
   const AuxEntry* aux = find_auxv(envp);
-  relocate(aux, dynamic);
   remember_auxv(aux);
-  give_first_thread_its_block();
+  give_first_thread_its_block();  // before relocation, which may call user code: resolvers of multiversioned functions
+  relocate(aux, dynamic);
   janus_boot(argc, argv, envp);
 }

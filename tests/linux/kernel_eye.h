@@ -85,25 +85,47 @@ End in_child(Body body) {
   return await_child(child);
 }
 
-// From here on, and for all children, the kernel answers `error` to this system call; with `third` given, only where
-// its third argument is that.
-inline bool refuse(long number, long error, long third = -1) {
+// From here on, and for all children, the kernel answers `error` to some system call.
+struct Filter {
   struct Instruction {
     std::uint16_t code;
     std::uint8_t yes, no;
     std::uint32_t value;
   };
-  const auto n = static_cast<std::uint32_t>(number), t = static_cast<std::uint32_t>(third);
-  const auto answer = 0x50000u | static_cast<std::uint32_t>(error);  // SECCOMP_RET_ERRNO
-  const Instruction any[] = {{0x20, 0, 0, 0}, {0x15, 0, 1, n}, {0x06, 0, 0, answer}, {0x06, 0, 0, 0x7fff0000}};
-  const Instruction one[] = {{0x20, 0, 0, 0}, {0x15, 0, 3, n},      {0x20, 0, 0, 32},
-                             {0x15, 0, 1, t}, {0x06, 0, 0, answer}, {0x06, 0, 0, 0x7fff0000}};
-  struct {
-    std::uint16_t count;
-    const Instruction* list;
-  } program = {static_cast<std::uint16_t>(third < 0 ? 4 : 6), third < 0 ? any : one};
-  call(kernel::kPrctl, 38, 1, 0, 0, 0);  // PR_SET_NO_NEW_PRIVS
-  return !failed(call(kSeccomp, 1, 0, &program));
+  enum : std::uint16_t { kLoad = 0x20, kIfEqual = 0x15, kReturn = 0x06 };
+  static constexpr std::uint32_t kAllow = 0x7fff0000, kErrno = 0x00050000;
+
+  template <std::size_t kCount>
+  static bool install(const Instruction (&list)[kCount]) {
+    const struct {
+      std::uint16_t count;
+      const Instruction* list;
+    } program = {kCount, list};
+    call(kernel::kPrctl, 38, 1, 0, 0, 0);  // PR_SET_NO_NEW_PRIVS
+    return !failed(call(kSeccomp, 1, 0, &program));
+  }
+};
+
+inline bool refuse(long number, long error) {
+  const Filter::Instruction list[] = {{Filter::kLoad, 0, 0, 0},
+                                      {Filter::kIfEqual, 0, 1, static_cast<std::uint32_t>(number)},
+                                      {Filter::kReturn, 0, 0, Filter::kErrno | static_cast<std::uint32_t>(error)},
+                                      {Filter::kReturn, 0, 0, Filter::kAllow}};
+  return Filter::install(list);
+}
+
+// Only where the lower half of argument `index` is `value`.
+inline bool refuse_if(long number, long error, unsigned index, long value) {
+  const Filter::Instruction list[] = {{Filter::kLoad, 0, 0, 0},
+                                      {Filter::kIfEqual, 0, 3, static_cast<std::uint32_t>(number)},
+                                      {Filter::kLoad, 0, 0, 16 + 8 * index},
+                                      {Filter::kIfEqual, 0, 1, static_cast<std::uint32_t>(value)},
+                                      {Filter::kReturn, 0, 0, Filter::kErrno | static_cast<std::uint32_t>(error)},
+                                      {Filter::kReturn, 0, 0, Filter::kAllow}};
+  return Filter::install(list);
+}
+inline bool refuse_advice(long error, long advice) {
+  return refuse_if(kernel::kMadvise, error, 2, advice);
 }
 
 inline bool limit(int resource, std::uint64_t value) {

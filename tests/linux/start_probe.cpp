@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// start_probe.cpp — a program that looks at how it was started; start_test.sh runs it as fixed and as
+// position-independent image. Its exit status is the number of the first claim that does not hold, or what was asked
+// for.
+#include "arch/linux/auxv.h"
+#include "rt/platform.h"
+#include "tests/linux/kernel_eye.h"
+
+namespace {
+
+using namespace janus;
+
+// --- What relocation must have done
+
+int g_target = 41;
+int* volatile g_pointer = &g_target;  // a relative relocation in writable data
+using Function = int (*)();
+const Function g_functions[] = {[] { return 1; }, [] { return 2; }};  // and a run of them, in RELRO
+
+// The table as the compiler does not know it.
+Function* functions() {
+  auto* table = const_cast<Function*>(g_functions);
+  asm volatile("" : "+r"(table));
+  return table;
+}
+
+int chosen() {
+  return 3;
+}
+extern "C" int (*janus_probe_resolve())() {
+  return chosen;
+}
+extern "C" int janus_probe_indirect() __attribute__((ifunc("janus_probe_resolve")));
+
+bool is_relocated() {
+  return *g_pointer == 41 && functions()[0]() == 1 && functions()[1]() == 2 && janus_probe_indirect() == 3;
+}
+
+bool constants_are_read_only() {
+  const test::End end = test::in_child([] {
+    *functions() = chosen;
+    return true;
+  });
+  return end.died_of(kernel::kSigSegv);
+}
+
+// --- What the first thread must have
+
+bool has_a_block() {
+  std::uint64_t self, canary;
+  asm volatile("mov %%fs:0, %0; mov %%fs:0x28, %1" : "=r"(self), "=r"(canary));
+  std::uint64_t base = 0;
+  test::call(kernel::kArchPrctl, kernel::kArchGetFs, &base);
+  return self == base && canary != 0 && (canary & 0xff) == 0;
+}
+
+bool stack_is_aligned() {
+  return reinterpret_cast<std::uint64_t>(__builtin_frame_address(0)) % 16 == 0;
+}
+
+bool is_empty(const char* text) {
+  return *text == '\0';
+}
+
+bool equal(const char* a, const char* b) {
+  while (*a != '\0' && *a == *b) ++a, ++b;
+  return *a == *b;
+}
+
+int look(int argc, char** argv, char** envp) {
+  if (!is_relocated()) return 1;
+  if (!constants_are_read_only()) return 2;
+  if (!has_a_block()) return 3;
+  if (!stack_is_aligned()) return 4;
+  if (kernel::aux_value(kernel::kAuxRandom, 0) == 0) return 5;
+  if (argc < 2) return 0;
+  if (argv[argc] != nullptr) return 7;
+  if (equal(argv[1], "no-environment")) return *envp == nullptr ? 0 : 8;
+  if (equal(argv[1], "environment")) return *envp != nullptr && equal(*envp, "ONLY=one") && envp[1] == nullptr ? 0 : 9;
+  if (equal(argv[1], "many")) return argc == 1002 && equal(argv[1001], "1000") ? 0 : 10;
+  if (equal(argv[1], "without-arguments")) {
+    char* const none[] = {nullptr};
+    test::call(test::kExecve, "/proc/self/exe", none, none);
+    return 11;
+  }
+  if (equal(argv[1], "say")) return platform::write(1, "said\n", 5) == 5 ? 0 : 12;
+  if (equal(argv[1], "die")) platform::abort();
+  return 13;
+}
+
+}  // namespace
+
+// This file is compiled with canaries in all functions, as Debian compiles libraries.
+extern "C" [[noreturn]] void __stack_chk_fail() {
+  janus::platform::exit(15);
+}
+
+extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
+  // Since Linux 5.18 a program without arguments is given one empty one; before, it has none.
+  if (argc == 0 || is_empty(argv[0])) janus::platform::exit(*envp == nullptr ? 77 : 14);
+  janus::platform::exit(look(argc, argv, envp));
+}
