@@ -19,8 +19,16 @@ using platform::FaultKind;
 struct Landing {
   std::uint64_t frame_sp = 0;
   std::uint64_t mxcsr = 0, x87 = 0, flags = 0, xmm_or = 0, arg = 0, misaligned = 0;
+  std::uint64_t upper_half[2] = {};  // of ymm15, where there is one
 };
 Landing g_landing;
+
+// The processor and the kernel both have it.
+bool has_avx() {
+  std::uint32_t a = 1, b, c = 0, d;
+  asm("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+  return (c >> 27 & 3) == 3;  // OSXSAVE and AVX
+}
 Fault g_fault;
 unsigned g_faults;
 
@@ -34,6 +42,7 @@ extern "C" [[noreturn, gnu::used]] void janus_test_landed(std::uint64_t arg, con
   g_landing.flags = state[2];
   g_landing.xmm_or = state[3] | state[4];
   g_landing.misaligned = state[5];
+  if (has_avx()) asm volatile("vextractf128 $1, %%ymm15, %0" : "=m"(g_landing.upper_half));
   janus_task_abandon(g_landing.frame_sp, 1);
 }
 extern "C" void janus_test_land();  // landing.S: gathers the state before compiled code changes it
@@ -177,6 +186,18 @@ TEST(faults, the_thread_goes_on_with_clean_registers_and_the_argument) {
   CHECK_EQ(g_landing.flags & 1u << 10, 0u);
   CHECK_EQ(g_landing.xmm_or, 0u);
   CHECK_EQ(g_landing.misaligned, 8u);  // as right after a call
+}
+
+TEST(faults, wide_registers_are_clean_too) {
+  if (!has_avx()) SKIP("this processor has no AVX");
+  Worker worker(catch_fault);
+  g_landing.upper_half[0] = g_landing.upper_half[1] = 7;
+  REQUIRE(faults([](void*) -> std::int64_t {
+    asm volatile("vcmpps $15, %%ymm15, %%ymm15, %%ymm15; ud2" ::: "xmm15");  // all ones
+    return 0;
+  }));
+  CHECK_EQ(g_landing.upper_half[0], 0u);
+  CHECK_EQ(g_landing.upper_half[1], 0u);
 }
 
 TEST(faults, the_signal_mask_is_back_afterwards) {
