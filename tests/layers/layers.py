@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# layers.py ROOT BUILD — holds the layers apart, by what their files include and by what their objects need from each
+# other, and holds the shipped objects to what a program without a libc can bear. Prints a line for each violation.
+import json
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+FREESTANDING_HEADERS = {"atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint", "limits", "new",
+                        "type_traits", "utility", "stdarg.h", "stddef.h", "stdint.h", "cpuid.h", "immintrin.h"}
+PLATFORM = "rt/platform.h"
+PUBLIC = "rt/include/"
+
+
+@dataclass(frozen=True)
+class Layer:
+    folder: str
+    sees: tuple            # prefixes of what its files may include and its objects may need
+    freestanding: bool = True
+
+
+# From the bottom up. A layer sees itself; whoever stands above everything else is not listed and sees all.
+LAYERS = (
+    Layer("arch/x86_64/", ()),
+    Layer("arch/linux/", ("arch/x86_64/", PLATFORM)),
+    Layer("kernel-free/", ("arch/x86_64/", PLATFORM)),
+    Layer("rt/include/", ()),
+    Layer(PLATFORM, ()),
+    Layer("rt/base/", ("arch/x86_64/", PLATFORM)),
+    Layer("rt/mem/", ("arch/x86_64/", PLATFORM, "rt/base/")),
+    Layer("rt/sched/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/")),
+    Layer("rt/task/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/", "rt/sched/")),
+    Layer("rt/abi/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/", "rt/sched/", "rt/task/", PUBLIC)),
+    Layer("linker/", (PUBLIC,), freestanding=False),
+)
+# The machine: any library that defines rt/platform.h. Objects above it may need janus::platform and nothing else of it.
+MACHINES = ("arch/linux/", "kernel-free/")
+# Called upward by contract: the first function of whoever stands above _start.
+UPWARD = {"arch/linux/": {"janus_boot"}, "kernel-free/": {"janus_boot"}}
+# Made by the linker.
+LINKER_SYMBOLS = re.compile(r"_GLOBAL_OFFSET_TABLE_|_DYNAMIC|__ehdr_start|__rela_iplt_(start|end)|__(start|stop)_\w+")
+# What compilers call without being asked; weak, so that a program may bring its own.
+COMPILER_NEEDS = {"memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"}
+
+
+def layer_of(path):
+    return next((layer for layer in LAYERS if path.startswith(layer.folder)), None)
+
+
+def may_see(layer, path):
+    return path.startswith(layer.folder) or any(path.startswith(prefix) for prefix in layer.sees)
+
+
+# --- Includes ----------------------------------------------------------------------------------------------------------
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
+
+
+def include_violations(root):
+    for path in sorted(Path(root).rglob("*")):
+        name = str(path.relative_to(root))
+        layer = layer_of(name)
+        if layer is None or path.suffix not in (".h", ".hpp", ".c", ".cpp", ".S"):
+            continue
+        for quoted, angled in INCLUDE.findall(path.read_text(errors="replace")):
+            if why := include_violation(layer, quoted, angled):
+                yield f"{name}: includes {quoted or angled}: {why}"
+
+
+def include_violation(layer, quoted, angled):
+    if angled.startswith("janus/"):
+        return None if may_see(layer, PUBLIC + angled) else "the public headers are for the ABI layer and users"
+    if angled:
+        allowed = not layer.freestanding or angled in FREESTANDING_HEADERS
+        return None if allowed else "not a header that compilers bring themselves"
+    target = layer_of(quoted)
+    if target is None:  # one beside the file: only where there is no include path from the root
+        return None if not layer.freestanding and "/" not in quoted else "not a path from the root into a layer below"
+    return None if may_see(layer, quoted) else "points upward or aside"
+
+
+# --- Links -------------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class Symbol:
+    name: str
+    kind: str              # as nm prints it
+
+
+@dataclass
+class Object:
+    source: str            # path from the root
+    path: str
+    symbols: list
+    sections: set
+
+
+def shipped_objects(root, build):
+    """What ships, by the compile commands of BUILD; the tests' own builds of the same sources are not it."""
+    for entry in json.loads(Path(build, "compile_commands.json").read_text()):
+        source = os.path.relpath(Path(entry["directory"], entry["file"]).resolve(), Path(root).resolve())
+        path = Path(entry["directory"], entry["output"])
+        if layer_of(source) and layer_of(source).freestanding and not entry["output"].startswith("tests/") and path.exists():
+            yield read_object(source, str(path))
+
+
+def read_object(source, path):
+    symbols = []
+    for line in subprocess.run(["nm", "-P", "-C", path], check=True, capture_output=True, text=True).stdout.splitlines():
+        match = re.match(r"(.*?) ([A-Za-z?])(?: [0-9a-f]+)*\s*$", line)
+        symbols.append(Symbol(match[1], match[2]))
+    listing = subprocess.run(["readelf", "-SW", path], check=True, capture_output=True, text=True).stdout
+    sections = set(re.findall(r"^\s*\[\s*\d+\]\s+(\.\S+)", listing, re.MULTILINE))
+    return Object(source, path, symbols, sections)
+
+
+def link_violations(objects):
+    defined = {}
+    for thing in objects:
+        for symbol in thing.symbols:
+            if symbol.kind not in "UwvNn":
+                defined.setdefault(symbol.name, set()).add(thing.source)
+    for thing in objects:
+        layer = layer_of(thing.source)
+        for symbol in thing.symbols:
+            if symbol.kind == "U" and (why := need_violation(layer, symbol.name, defined)):
+                yield f"{thing.source}: needs {symbol.name}: {why}"
+
+
+def need_violation(layer, name, defined):
+    if LINKER_SYMBOLS.fullmatch(name) or name in UPWARD.get(layer.folder, ()):
+        return None
+    homes = defined.get(name)
+    if not homes:
+        return "nothing that ships defines it"
+    if any(may_see(layer, home) for home in homes):
+        return None
+    if name.startswith("janus::platform::") and any(home.startswith(MACHINES) for home in homes):
+        return None
+    return f"it is defined in {', '.join(sorted(homes))}"
+
+
+# --- What a program without a libc can bear ----------------------------------------------------------------------------
+
+BAD_SECTIONS = {".tdata": "thread-local data", ".tbss": "thread-local data", ".init_array": "a constructor before main",
+                ".ctors": "a constructor before main", ".fini_array": "a destructor after main"}
+
+
+def object_violations(objects):
+    for thing in objects:
+        for section in thing.sections:
+            for bad, what in BAD_SECTIONS.items():
+                if section == bad or section.startswith(bad + "."):
+                    yield f"{thing.source}: has {what} ({section})"
+        for symbol in thing.symbols:
+            if symbol.kind == "i":
+                yield f"{thing.source}: {symbol.name} is an IFUNC, which needs a loader"
+            if symbol.kind in "TDBRVWGSC" and not is_ours(symbol):
+                yield f"{thing.source}: {symbol.name} takes a name that is not ours"
+
+
+def is_ours(symbol):
+    # With its template arguments and "vtable for", the demangled name still begins with or contains the namespace.
+    if symbol.name.startswith("janus_") or "janus::" in symbol.name or symbol.name == "_start":
+        return True
+    return symbol.kind in "VW" and symbol.name in COMPILER_NEEDS
+
+
+# --- The isolated runtime ----------------------------------------------------------------------------------------------
+
+# Mutable data of the whole process, and the one file that may name each. Everything else lives in a runtime.
+PROCESS_WIDE = {}
+
+
+def state_violations(objects, process_wide=None):
+    """Below the ABI nothing is global; in it, what is has one file that names it."""
+    process_wide = PROCESS_WIDE if process_wide is None else process_wide
+    for thing in objects:
+        if not thing.source.startswith("rt/"):
+            continue
+        for symbol in thing.symbols:
+            bare = symbol.name.split("::")[-1]
+            home = process_wide.get(bare)
+            if symbol.kind in "BbDdGgSsC" and not is_constant(symbol) and home != thing.source:
+                yield f"{thing.source}: {symbol.name} is mutable data of the whole process"
+            elif symbol.kind == "U" and home not in (None, thing.source):
+                yield f"{thing.source}: names {symbol.name}, which only {home} may"
+
+
+def is_constant(symbol):
+    """Constants with relocations stand in .data.rel.ro, which nm calls data; by house style their names begin with k."""
+    return bool(re.search(r"(^|::)k[A-Z]\w*(\[abi.*\])?$", symbol.name)) or symbol.name.startswith(("vtable for", ".L", "."))
+
+
+def violations(root, build):
+    objects = list(shipped_objects(root, build))
+    if not objects:
+        yield f"{build}: holds no object of any layer"
+    yield from include_violations(root)
+    yield from link_violations(objects)
+    yield from object_violations(objects)
+    yield from state_violations(objects)
+
+
+def main():
+    found = list(violations(sys.argv[1], sys.argv[2]))
+    print("\n".join(found), end="\n" if found else "")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

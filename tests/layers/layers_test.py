@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# layers_test.py ROOT BUILD COMPILER... — the tree keeps its layers, and the checker that says so refuses every seeded
+# tree that does not. Speaks TAP.
+import json
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+import layers
+
+GOOD = {
+    "arch/x86_64/switch.h": "#include <cstdint>\nnamespace janus::arch { int turn(); }\n",
+    "arch/x86_64/switch.cpp": '#include "arch/x86_64/switch.h"\nnamespace janus::arch { int turn() { return 1; } }\n',
+    "rt/platform.h": "#include <cstddef>\nnamespace janus::platform { int now(); }\n",
+    "arch/linux/clock.cpp": '#include "rt/platform.h"\n#include "arch/x86_64/switch.h"\n'
+                            "namespace janus::platform { int now() { return arch::turn(); } }\n",
+    "rt/include/janus/rt.h": '#include <stdint.h>\nextern "C" int janus_run(void);\n',
+    "rt/base/list.h": "namespace janus { int count(); inline constexpr int kLimit = 3; }\n",
+    "rt/base/list.cpp": '#include "rt/base/list.h"\nnamespace janus { int count() { return kLimit; } }\n',
+    "rt/sched/run.h": "namespace janus { int run(); }\n",
+    "rt/sched/run.cpp": '#include "rt/sched/run.h"\n#include "rt/base/list.h"\n#include "rt/platform.h"\n'
+                        "namespace janus { int run() { return count() + platform::now(); } }\n",
+    "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
+}
+
+# claim, files changed, what the checker must say
+SEEDED = [
+    ("an include that points upward is refused",
+     {"rt/base/list.h": '#include "rt/sched/run.h"\nnamespace janus { int count(); inline constexpr int kLimit = 3; }\n'},
+     "rt/base/list.h: includes rt/sched/run.h: points upward or aside"),
+    ("an include around the platform seam is refused",
+     {"arch/linux/futex.h": "", "rt/sched/run.h": '#include "arch/linux/futex.h"\nnamespace janus { int run(); }\n'},
+     "rt/sched/run.h: includes arch/linux/futex.h: points upward or aside"),
+    ("the processor may not see the platform",
+     {"arch/x86_64/switch.h": '#include "rt/platform.h"\nnamespace janus::arch { int turn(); }\n'},
+     "arch/x86_64/switch.h: includes rt/platform.h"),
+    ("the public headers are not for lower layers",
+     {"rt/sched/run.h": "#include <janus/rt.h>\nnamespace janus { int run(); }\n"}, "rt/sched/run.h: includes janus/rt.h"),
+    ("a library header is refused",
+     {"rt/base/list.h": "#include <vector>\nnamespace janus { int count(); inline constexpr int kLimit = 3; }\n"},
+     "rt/base/list.h: includes vector"),
+    ("an include that is no path from the root is refused",
+     {"rt/base/list.cpp": '#include "list.h"\nnamespace janus { int count() { return kLimit; } }\n'},
+     "rt/base/list.cpp: includes list.h"),
+    ("a link that points upward is refused, though nothing was included",
+     {"rt/base/list.cpp": "namespace janus { int run(); int count() { return run(); } }\n"},
+     "rt/base/list.cpp: needs janus::run(): it is defined in rt/sched/run.cpp"),
+    ("a link around the platform seam is refused",
+     {"arch/linux/clock.cpp": "namespace janus { namespace kernel { int raw() { return 1; } }\n"
+                              "namespace platform { int now() { return 1; } } }\n",
+      "rt/sched/run.cpp": "namespace janus { namespace kernel { int raw(); } int run() { return kernel::raw(); } }\n"},
+     "rt/sched/run.cpp: needs janus::kernel::raw(): it is defined in arch/linux/clock.cpp"),
+    ("a call of the C library is refused",
+     {"rt/base/list.cpp": 'extern "C" int puts(const char*);\nnamespace janus { int count() { return puts(""); } }\n'},
+     "rt/base/list.cpp: needs puts: nothing that ships defines it"),
+    ("thread-local data is refused",
+     {"rt/base/list.cpp": "namespace janus { thread_local int mine = 1; int count() { return ++mine; } }\n"},
+     "rt/base/list.cpp: has thread-local data"),
+    ("a constructor before main is refused",
+     {"rt/base/list.cpp": "namespace janus { volatile int input = 1; struct S { S(); int x; }; S::S() : x(input) {}\n"
+                          "S s; int count() { return s.x; } }\n"},
+     "rt/base/list.cpp: has a constructor before main"),
+    ("an IFUNC is refused",
+     {"rt/base/list.cpp": 'extern "C" { static int one() { return 1; } void* janus_pick() { return (void*)one; }\n'
+                          'int janus_picked() __attribute__((ifunc("janus_pick"))); }\n'
+                          "namespace janus { int count() { return janus_picked(); } }\n"},
+     "rt/base/list.cpp: janus_picked is an IFUNC"),
+    ("a name that is not ours is refused",
+     {"rt/base/list.cpp": "int count_all() { return 3; }\nnamespace janus { int count() { return count_all(); } }\n"},
+     "rt/base/list.cpp: count_all() takes a name that is not ours"),
+    ("mutable data of the whole process is refused",
+     {"rt/sched/run.cpp": "namespace janus { int total; int run() { return ++total; } }\n"},
+     "rt/sched/run.cpp: janus::total is mutable data of the whole process"),
+]
+
+
+def grow(folder, files, compiler):
+    """Writes the tree, compiles its sources, and lists them as a build directory does."""
+    commands = []
+    for name, text in files.items():
+        path = Path(folder, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    Path(folder, "build").mkdir()
+    for name in files:
+        if name.endswith(".cpp"):
+            output = name.replace("/", "_") + ".o"
+            subprocess.run([*compiler, "-std=c++20", "-O1", "-ffreestanding", "-fPIC", f"-I{folder}",
+                            f"-I{folder}/rt/include", "-c", f"{folder}/{name}", "-o", f"{folder}/build/{output}"], check=True)
+            commands.append({"directory": f"{folder}/build", "file": f"../{name}", "output": output})
+    Path(folder, "build/compile_commands.json").write_text(json.dumps(commands))
+
+
+def found_in(files, compiler):
+    with tempfile.TemporaryDirectory() as folder:
+        grow(folder, files, compiler)
+        return list(layers.violations(folder, f"{folder}/build"))
+
+
+def claims(root, build, compiler):
+    found = list(layers.violations(root, build))
+    yield "this tree keeps its layers", not found, found
+    found = found_in(GOOD, compiler)
+    yield "a good tree is accepted", not found, found
+    for claim, changed, said in SEEDED:
+        found = found_in({**GOOD, **changed}, compiler)
+        yield claim, any(said in line for line in found), found
+    with tempfile.TemporaryDirectory() as folder:
+        grow(folder, {}, compiler)
+        found = list(layers.violations(folder, f"{folder}/build"))
+    yield "a build without objects proves nothing", bool(found), found
+
+
+def main():
+    results = list(claims(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    print(f"TAP version 13\n1..{len(results)}")
+    for index, (claim, held, found) in enumerate(results, 1):
+        if not held:
+            print("\n".join(f"# {line}" for line in found) or "# nothing was found")
+        print(f"{'ok' if held else 'not ok'} {index} - layers: {claim}")
+
+
+main()
