@@ -173,7 +173,9 @@ def is_ours(symbol):
 # --- The isolated runtime ----------------------------------------------------------------------------------------------
 
 # Mutable data of the whole process, and the one file that may name each. Everything else lives in a runtime.
-PROCESS_WIDE = {}
+PROCESS_WIDE = {
+    "handler_in_force": "rt/mem/misuse.cpp",  # what a corrupt heap calls; it cannot know whose heap it was
+}
 
 
 def state_violations(objects, process_wide=None):
