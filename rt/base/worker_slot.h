@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/base/worker_slot.h — the head of every worker, where the gs base points. Compilers emit the fuel check against it,
+// so JANUS_FUEL_OFFSET is frozen; tests/offsets holds the bytes of the program against this struct.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/x86_64/worker_slot.h"
+
+namespace janus {
+
+struct WorkerSlot {
+  WorkerSlot* self;         // what a task reads to find its worker: one load, %gs:0
+  std::int64_t fuel;        // ops left in the running task's slice; the yield check subtracts from it
+  void* task;               // the running task; nullptr while the worker is in its own code
+  std::byte* stack_limit;   // below this rsp no function of the runtime starts
+};
+
+static_assert(offsetof(WorkerSlot, self) == 0 && offsetof(WorkerSlot, fuel) == 8);
+static_assert(offsetof(WorkerSlot, task) == 16 && offsetof(WorkerSlot, stack_limit) == 24);
+
+}  // namespace janus
