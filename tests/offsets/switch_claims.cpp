@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// switch_claims.cpp — janus_context_switch, janus_fiber_entry and janus_fiber_cleanup against struct Context.
+#include <cstddef>
+
+#include "arch/x86_64/context.h"
+#include "tests/offsets/report.h"
+
+namespace witness {
+namespace {
+
+using janus::arch::Context;
+
+struct Field {
+  const char* reg;
+  std::size_t offset;
+};
+constexpr Field kPreserved[] = {
+    {"rbx", offsetof(Context, rbx)}, {"rbp", offsetof(Context, rbp)}, {"r12", offsetof(Context, r12)},
+    {"r13", offsetof(Context, r13)}, {"r14", offsetof(Context, r14)}, {"r15", offsetof(Context, r15)},
+};
+
+Value at(const char* base, std::size_t offset) { return {base, static_cast<std::int64_t>(offset)}; }
+Value content(const char* base, std::size_t offset) { return {"[" + at(base, offset).text() + "]"}; }
+
+std::map<Value, Word> saved() {
+  std::map<Value, Word> stores;
+  for (const auto& field : kPreserved) stores[at("rdi", field.offset)] = {{field.reg}, 8};
+  stores[at("rdi", offsetof(Context, sp))] = {{"sp"}, 8};
+  stores[at("rdi", offsetof(Context, mxcsr))] = {{"mxcsr"}, sizeof(Context::mxcsr)};
+  stores[at("rdi", offsetof(Context, fcw))] = {{"fcw"}, sizeof(Context::fcw)};
+  return stores;
+}
+
+std::string restored(const Path& path) {
+  std::string wrong;
+  for (const auto& field : kPreserved) {
+    const Value& value = path.registers.at(field.reg);
+    if (value != content("rsi", field.offset)) wrong += std::string(field.reg) + "=" + value.text() + " ";
+  }
+  return wrong;
+}
+
+// What the decision to load the control words must rest on.
+std::string difference_of_control_words() {
+  return "or(and(xor(mxcsr," + content("rsi", offsetof(Context, mxcsr)).text() + ")," +
+         std::to_string(janus::arch::kMxcsrControlBits) + "),xor(fcw," +
+         content("rsi", offsetof(Context, fcw)).text() + "))";
+}
+
+std::string loads_of_control_words(const Path& path) {
+  std::string loads;
+  for (const auto& event : path.events)
+    if (event.what != "jnz") loads += event.what + " " + event.operand.text() + " ";
+  return loads;
+}
+
+void check_switch_path(const Path& path, Report& report) {
+  const auto jumps = events(path, "jnz");
+  report.claim("switch: can be followed", path.trouble.empty(), path.trouble);
+  report.claim("switch: decides once", jumps.size() == 1);
+  if (!path.trouble.empty() || jumps.size() != 1) return;
+
+  const std::string which = jumps[0].taken ? ", control words differ" : ", control words agree";
+  report.equal("switch: saves all of Context and writes nothing else" + which, text(path.stores), text(saved()));
+  report.equal("switch: restores every callee-saved register" + which, restored(path), "");
+  report.equal("switch: pops one word of the other stack" + which, path.registers.at("rsp").text(),
+               (Value{content("rsi", offsetof(Context, sp)).text(), 8}).text());
+  report.equal("switch: leaves by a jump, never by ret" + which, path.end, "jmp");
+  report.equal("switch: goes where the other fiber left off" + which, path.target.text(),
+               "[" + content("rsi", offsetof(Context, sp)).text() + "]");
+  report.equal("switch: compares both control words" + which, jumps[0].operand.text(), difference_of_control_words());
+  report.equal("switch: loads the control words only when they differ" + which, loads_of_control_words(path),
+               jumps[0].taken ? "ldmxcsr " + content("rsi", offsetof(Context, mxcsr)).text() + " fnclex 0 fldcw " +
+                                    content("rsi", offsetof(Context, fcw)).text() + " "
+                              : "");
+}
+
+// How a fresh stack pointer lies, from make_context itself: what the switch's pop leaves, modulo 16.
+std::int64_t alignment_of_a_fresh_fiber() {
+  alignas(16) static std::byte stack[256];
+  Context context;
+  janus::arch::make_context(context, stack + sizeof stack, nullptr, nullptr, nullptr);
+  return static_cast<std::int64_t>((context.sp + 8) % 16);
+}
+
+// rsp modulo 16 at the event, if rsp was `start` modulo 16 when the function was entered.
+std::int64_t alignment(const Event& event, std::int64_t start) {
+  const Value& sp = event.registers.at("rsp");
+  return sp.symbol == "sp" ? ((start + sp.offset) % 16 + 16) % 16 : -1;
+}
+
+}  // namespace
+
+void check_switch(const Image& image, Report& report) {
+  const auto paths = run(image, image.function("janus_context_switch").address);
+  report.claim("switch: has two ways through", paths.size() == 2, std::to_string(paths.size()));
+  for (const auto& path : paths) check_switch_path(path, report);
+}
+
+void check_fiber_entry(const Image& image, Report& report) {
+  const std::int64_t fresh = alignment_of_a_fresh_fiber();
+  const Path entry = run(image, image.function("janus_fiber_entry").address).front();
+  const auto entry_calls = events(entry, "call");
+  report.claim("entry: calls one function", entry.trouble.empty() && entry_calls.size() == 1, entry.trouble);
+  if (entry_calls.size() == 1) {
+    report.equal("entry: the function is r12", entry_calls[0].operand.text(), "r12");
+    report.equal("entry: its argument is r13", entry_calls[0].registers.at("rdi").text(), "r13");
+    report.claim("entry: it is called on a multiple of 16", alignment(entry_calls[0], fresh) == 0);
+  }
+  report.equal("entry: returns into the word that lies on the stack", entry.end + " " + entry.target.text(), "ret [sp]");
+  report.equal("entry: balances the stack", entry.registers.at("rsp").text(), "sp+8");
+  report.equal("entry: hands the result on untouched", entry.registers.at("rax").text(), "result");
+  report.equal("entry: writes nothing", text(entry.stores), "");
+
+  const Path cleanup = run(image, image.function("janus_fiber_cleanup").address).front();
+  const auto cleanup_calls = events(cleanup, "call");
+  report.claim("cleanup: calls one function", cleanup.trouble.empty() && cleanup_calls.size() == 1, cleanup.trouble);
+  if (cleanup_calls.size() == 1) {
+    report.equal("cleanup: the function is r14", cleanup_calls[0].operand.text(), "r14");
+    report.equal("cleanup: its argument is the result", cleanup_calls[0].registers.at("rdi").text(), "rax");
+    report.claim("cleanup: it is called on a multiple of 16", alignment(cleanup_calls[0], fresh + 8) == 0);
+  }
+  report.equal("cleanup: does not come back", cleanup.end, "ud2");
+}
+
+}  // namespace witness
