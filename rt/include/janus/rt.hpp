@@ -26,7 +26,8 @@
 #include <utility>
 
 // The inline namespace keeps these names apart from the runtime's own in the archive.
-namespace janus::inline v1 {
+namespace janus {
+inline namespace v1 {
 
 // Why something failed: `code` as in rt.h (the nursery table, a task's own negative value, or JANUS_E_*), and `kind`
 // one of JANUS_KIND_*, or kCall where the call itself was refused.
@@ -712,6 +713,7 @@ class Runtime {
   janus_rt* rt_;
 };
 
-}  // namespace janus::inline v1
+}  // namespace v1
+}  // namespace janus
 
 #endif  // JANUS_RT_HPP
