@@ -29,9 +29,9 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees that it is to end.
-// SIGINT is taken even if the shell that started us in the background had set it to be ignored: the promise is the same
-// for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
+// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees that it is to
+// end. SIGINT is taken even if the shell that started us in the background had set it to be ignored: the promise is the
+// same for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
 void on_terminate(TerminateHandler handler) noexcept {
   g_handler.store(handler, std::memory_order_release);  // pairs with handle()
   if (handler == nullptr) {
