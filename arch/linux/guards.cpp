@@ -26,6 +26,12 @@ struct Row {
   [[nodiscard]] bool done() const { return made == count; }
 };
 
+// Stacks are touched a page here and a page there. Where the system makes huge pages unasked, one touch of a stack
+// whose guards did not hold would cost 2 MiB, and the kernel would try in vain to collapse the others, over and over.
+void forbid_huge_pages(const Row& row) {
+  if (row.count > 0) call(kMadvise, row.first, row.stride * (row.count - 1) + row.bytes, kAdviseNoHugePage);
+}
+
 // --- Rung 1: the vector lives on the caller's stack, which may be a task's: 512 bytes of it, not the kernel's limit of
 // 16 KiB.
 constexpr std::size_t kBatch = 32;
@@ -124,6 +130,7 @@ namespace janus::platform {
 Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
             std::size_t& guarded) noexcept {
   kernel::Row row{first, stride, count, guard_bytes};
+  kernel::forbid_huge_pages(row);
   kernel::install_in_batches(row);
   kernel::install_singly(row);
   guarded = row.made;

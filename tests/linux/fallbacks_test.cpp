@@ -49,7 +49,7 @@ TEST(guards, many_are_installed_in_a_few_calls_and_cost_no_mapping) {
     if (!test::refuse_advice(kernel::kEINVAL, kernel::kAdviseGuardInstall)) return false;
     Slab slab;
     return slab.guard == Guard::kInstalled && slab.guarded == kRow && slab.holds() &&
-           test::count_mappings() <= before + 1;
+           test::count_mappings() <= before + 3;
   });
   CHECK(end.exited(0));
 }
@@ -122,6 +122,24 @@ TEST(guards, where_nothing_protects_there_is_none_and_the_pages_are_as_before) {
     if (!forbid_install() || !test::refuse(kernel::kMprotect, kernel::kENOMEM)) return false;
     Slab slab;
     return slab.guard == Guard::kNone && slab.guarded == 0 && slab.holds();
+  });
+  CHECK(end.exited(0));
+}
+
+TEST(guards, whatever_they_are_made_of_the_memory_between_is_of_small_pages) {
+  constexpr std::size_t kHuge = 2 << 20;
+  constexpr long kCollapse = 25;
+  const test::End end = test::in_child([] {
+    if (!forbid_install() || !test::refuse(kernel::kMprotect, kernel::kENOMEM)) return false;
+    std::byte* slab = platform::map(3 * kHuge);
+    auto* huge = reinterpret_cast<std::byte*>((reinterpret_cast<std::uint64_t>(slab) + kHuge - 1) & ~(kHuge - 1));
+    huge[0] = std::byte{1};
+    if (test::failed(test::call(kernel::kMadvise, huge, kHuge, kCollapse))) return true;  // no huge pages here
+    platform::discard(slab, 3 * kHuge);
+    std::size_t guarded = 0;
+    if (platform::guard(slab, kHuge / 2, 6, kPage, guarded) != Guard::kNone) return false;
+    huge[0] = std::byte{1};
+    return test::call(kernel::kMadvise, huge, kHuge, kCollapse) == -kernel::kEINVAL;
   });
   CHECK(end.exited(0));
 }
