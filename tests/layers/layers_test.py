@@ -77,6 +77,18 @@ SEEDED = [
 ]
 
 
+def compile_once(folder, files, name, compiler, compiled={}):
+    """The object of files[name]; most trees share most of theirs."""
+    headers = tuple(text for other, text in sorted(files.items()) if other.endswith(".h"))
+    key = (files[name], headers)
+    if key not in compiled:
+        output = f"{folder}/object.o"
+        subprocess.run([*compiler, "-std=c++20", "-O1", "-ffreestanding", "-fPIC", f"-I{folder}", f"-I{folder}/rt/include",
+                        "-c", f"{folder}/{name}", "-o", output], check=True)
+        compiled[key] = Path(output).read_bytes()
+    return compiled[key]
+
+
 def grow(folder, files, compiler):
     """Writes the tree, compiles its sources, and lists them as a build directory does."""
     commands = []
@@ -88,8 +100,7 @@ def grow(folder, files, compiler):
     for name in files:
         if name.endswith(".cpp"):
             output = name.replace("/", "_") + ".o"
-            subprocess.run([*compiler, "-std=c++20", "-O1", "-ffreestanding", "-fPIC", f"-I{folder}",
-                            f"-I{folder}/rt/include", "-c", f"{folder}/{name}", "-o", f"{folder}/build/{output}"], check=True)
+            Path(folder, "build", output).write_bytes(compile_once(folder, files, name, compiler))
             commands.append({"directory": f"{folder}/build", "file": f"../{name}", "output": output})
     Path(folder, "build/compile_commands.json").write_text(json.dumps(commands))
 
