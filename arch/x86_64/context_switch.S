@@ -61,27 +61,33 @@ FUNC(janus_context_switch)
     jmp     .Lfp_control_is_right
 END(janus_context_switch)
 
-// A stack walker looks up the byte before a return address. While a fiber has not started, that is the byte before
-// janus_fiber_entry, so one stands here with a name and with the same CFI: nobody called.
-    .section .text.janus_fiber_entry, "ax", @progbits
-    .p2align 4
-    .type   janus_fiber_unstarted, @function
-janus_fiber_unstarted:
+// A stack walker looks up the byte before a return address. For a fiber that has not started that is the one before
+// janus_fiber_entry, and for its caller the one before janus_fiber_cleanup; so something stands there, with a name.
+#define BYTES_BEFORE(owner, name)                  \
+    .section .text.owner, "ax", @progbits;         \
+    .p2align 4;                                    \
+    .type   name, @function;                       \
+  name:                                            \
     .cfi_startproc
-    .cfi_undefined DWARF_RIP
-    nop
-    .size   janus_fiber_unstarted, . - janus_fiber_unstarted
+
+#define END_BYTES_BEFORE(name)                     \
+    .skip   16, 0x90;  /* keeps the alignment */   \
+    END(name)
+
+BYTES_BEFORE(janus_fiber_entry, janus_fiber_unstarted)
+END_BYTES_BEFORE(janus_fiber_unstarted)
 
 // janus_fiber_entry: a fresh fiber begins here, laid out by make_context: r12 entry function, r13 its argument,
 // r14 the function to call with its result. Returns into janus_fiber_cleanup, whose address lies on the stack.
-    .globl  janus_fiber_entry
-    .hidden janus_fiber_entry
-    .type   janus_fiber_entry, @function
-janus_fiber_entry:
+FUNC(janus_fiber_entry)
     mov     %r13, %rdi
     call    *%r12
     ret
 END(janus_fiber_entry)
+
+BYTES_BEFORE(janus_fiber_cleanup, janus_fiber_bottom)
+    .cfi_undefined DWARF_RIP                    // nobody called: stack walkers end here
+END_BYTES_BEFORE(janus_fiber_bottom)
 
 // janus_fiber_cleanup: hands the result of the entry function on to r14, which never comes back.
 FUNC(janus_fiber_cleanup)

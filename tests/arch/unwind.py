@@ -1,0 +1,189 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# unwind.py PROGRAM — has gdb step through unwind_subject.cpp and asks at every instruction of our assembly who called, and
+# what the caller's registers hold. Outside gdb this file starts gdb with itself. Prints TAP.
+import os
+import shutil
+import subprocess
+import sys
+
+try:
+    import gdb
+except ImportError:
+    gdb = None
+
+FUNCTIONS = ["janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call", "janus_task_abandon",
+             "janus_run_on_stack"]
+PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
+
+
+def start_gdb(program):
+    if shutil.which("gdb") is None:
+        print("1..0 # SKIP gdb is missing")
+        return 0
+    command = ["gdb", "-nx", "-batch", "-iex", "set auto-load off", "-x", os.path.abspath(__file__), program]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
+    if "ptrace" in done.stderr and "ermitted" in done.stderr:
+        print("1..0 # SKIP this machine lets nobody trace")
+        return 0
+    sys.stdout.write("".join(line + "\n" for line in done.stdout.splitlines()
+                             if line.startswith(("ok ", "not ok ", "# ", "1.."))))
+    if "1.." not in done.stdout:
+        sys.stderr.write(done.stdout + done.stderr)
+    return done.returncode
+
+
+def register(frame, name):
+    return int(frame.read_register(name)) & (1 << 64) - 1
+
+
+def frames(newest):
+    found = []
+    while newest is not None and len(found) < 20:
+        found.append(newest)
+        newest = newest.older()
+    return found
+
+
+class Walk:
+    """Where the program is, and who must be found above it."""
+
+    def __init__(self):
+        self.left = {}       # by Context: the callers and their registers when it was left
+        self.callers = []    # of the function that is being stepped through, when it was entered
+        self.registers = {}  # the caller's
+        self.entry_sp = 0
+        self.contexts = (0, 0)
+        self.task_calls = {}  # by frame_sp: who called janus_task_call, and the registers
+        self.outside = {}     # by rsp: what was known when a function of ours called one that is not
+        self.seen = {name: set() for name in FUNCTIONS}
+        self.wrong = []
+
+    def enter(self, name, newest):
+        stack = frames(newest)
+        self.callers = [frame.name() for frame in stack[1:]]
+        self.registers = {reg: register(newest, reg) for reg in PRESERVED}
+        self.entry_sp = register(newest, "rsp")
+        self.contexts = (register(newest, "rdi"), register(newest, "rsi"))
+        if name == "janus_context_switch":
+            self.left[self.contexts[0]] = (self.callers, self.registers)
+        if name == "janus_task_call":
+            self.task_calls[self.entry_sp - 56] = (self.callers, self.registers)
+
+    def call(self, newest):
+        """The function that is being stepped through has just called another."""
+        known = (self.callers, self.registers, self.entry_sp, self.contexts)
+        self.outside[register(newest, "rsp") + 8] = known
+
+    def come_back(self, newest):
+        self.callers, self.registers, self.entry_sp, self.contexts = self.outside[register(newest, "rsp")]
+
+    def expected(self, name, sp):
+        """The callers that must be found, and what their registers must be (None: nobody's)."""
+        if name == "janus_fiber_entry":
+            return ["janus_fiber_bottom"], None
+        if name == "janus_fiber_cleanup":
+            return [], None
+        if name == "janus_run_on_stack" and sp != self.entry_sp:
+            return [], None
+        if name == "janus_context_switch" and abs(sp - self.entry_sp) > 8:
+            fresh = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
+            return self.left.get(self.contexts[1], fresh)
+        if name == "janus_task_abandon" and sp != self.entry_sp:
+            return self.task_calls[self.contexts[0]]
+        return self.callers, self.registers
+
+    def look(self, name, newest):
+        pc, sp = newest.pc(), register(newest, "rsp")
+        self.seen[name].add(pc)
+        callers, registers = self.expected(name, sp)
+        stack = frames(newest)
+        names = [frame.name() for frame in stack[1:]]
+        if names != callers:
+            self.wrong.append(f"{name} at {pc:#x}: called by {names}, not by {callers}")
+        if registers is None or len(stack) < 2:
+            return
+        for reg, value in registers.items():
+            found = register(stack[1], reg)
+            if found != value:
+                self.wrong.append(f"{name} at {pc:#x}: the caller's {reg} is {found:#x}, not {value:#x}")
+
+
+def instructions(name):
+    """The addresses of the instructions of `name`, by its size in the symbol table."""
+    start = int(gdb.parse_and_eval(f"(unsigned long)&{name}"))
+    block = gdb.execute(f"disassemble {name}", to_string=True).splitlines()
+    addresses = [int(line.replace("=>", "").split()[0], 16) for line in block if line.strip().startswith(("0x", "=>"))]
+    return [address for address in addresses if address >= start]
+
+
+def walk_through():
+    for setting in ("pagination off", "confirm off", "debuginfod enabled off", "disable-randomization on",
+                    "backtrace past-main off"):
+        gdb.execute("set " + setting, to_string=True)
+    gdb.execute("break main", to_string=True)
+    gdb.execute("run", to_string=True)
+    code = {name: instructions(name) for name in FUNCTIONS}
+    where = {address: name for name, addresses in code.items() for address in addresses}
+    for name in FUNCTIONS:
+        gdb.execute(f"break *{code[name][0]:#x}", to_string=True)
+
+    walk = Walk()
+    while True:
+        gdb.execute("continue", to_string=True)
+        if not gdb.selected_inferior().threads():
+            break
+        step_through(walk, code, where)
+    return walk, code
+
+
+def step_through(walk, code, where):
+    """From where one of our functions begins, or goes on after a call, to where it leaves our assembly."""
+    newest = gdb.newest_frame()
+    name = where[newest.pc()]
+    if newest.pc() != code[name][0]:
+        walk.come_back(newest)
+    while newest.pc() in where:
+        now = where[newest.pc()]
+        if newest.pc() == code[now][0]:
+            walk.enter(now, newest)
+        elif now != name:  # janus_task_abandon ends in janus_task_call, on behalf of whoever called that
+            walk.callers, walk.registers = walk.task_calls[walk.contexts[0]]
+        name = now
+        walk.look(name, newest)
+        gdb.execute("stepi", to_string=True)
+        newest = gdb.newest_frame()
+    caller = newest.older()
+    if caller is not None and caller.pc() in where:
+        walk.call(newest)
+        gdb.execute(f"tbreak *{caller.pc():#x}", to_string=True)
+
+
+def main():
+    walk, code = walk_through()
+    print("1..3")
+    visited = {name: len(walk.seen[name]) for name in FUNCTIONS}
+    missed = {name: [hex(a) for a in code[name] if a not in walk.seen[name]] for name in FUNCTIONS}
+    # ud2 behind a call that does not return is never reached.
+    missed = {name: rest for name, rest in missed.items() if not all(is_trap(a) for a in rest)}
+    print(f"# instructions looked at: {visited}")
+    print(("ok" if not missed else "not ok") + " 1 - every instruction was reached")
+    print("".join(f"# {name}: {rest}\n" for name, rest in missed.items()), end="")
+    print(("ok" if not walk.wrong else "not ok") + " 2 - callers and their registers are found at every instruction")
+    print("".join(f"# {what}\n" for what in walk.wrong[:40]), end="")
+    exit_code = int(gdb.parse_and_eval("$_exitcode"))
+    print(("ok" if exit_code == 0 else "not ok") + " 3 - the program came to its end")
+    gdb.execute(f"quit {int(bool(missed or walk.wrong or exit_code))}")
+
+
+def is_trap(address):
+    return "ud2" in gdb.execute(f"x/i {address}", to_string=True)
+
+
+if gdb is None:
+    sys.exit(start_gdb(sys.argv[1]))
+try:
+    main()
+except gdb.error as problem:
+    print(f"not ok 1 - gdb: {problem}")
+    gdb.execute("quit 1")

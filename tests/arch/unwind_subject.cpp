@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// unwind_subject.cpp — a program for unwind.py to step through: a fiber that starts, is left, gone back to and finishes;
+// calls that return and that are abandoned. Each way through every assembly function is taken once.
+#include <cstddef>
+#include <cstdint>
+
+#include "arch/x86_64/context.h"
+#include "arch/x86_64/task_call.h"
+#include "tests/arch/fiber.h"
+
+namespace {
+
+using janus::arch::Context;
+
+Context home;
+janus::test::Fiber<16384> fiber;
+std::uint64_t frame;
+
+// No call here is the last thing that its function does, so each has a frame to be found.
+void stay() { asm volatile(""); }
+
+void set_mxcsr(std::uint32_t word) { asm volatile("ldmxcsr %0" : : "m"(word)); }
+
+}  // namespace
+
+#define STEP extern "C" [[gnu::noinline]]
+
+STEP void fiber_deeper() {
+  janus_context_switch(&fiber.context, &home);
+  stay();
+}
+
+STEP std::int64_t fiber_body(void* arg) {
+  fiber_deeper();
+  stay();
+  return *static_cast<std::int64_t*>(arg);
+}
+
+STEP void fiber_finished(std::int64_t) {
+  janus_context_switch(&fiber.context, &home);
+  __builtin_trap();
+}
+
+STEP void leave_home() {
+  janus_context_switch(&home, &fiber.context);
+  stay();
+}
+
+STEP std::int64_t task_that_returns(void*) { return 1; }
+STEP void abandon_deeper() { janus_task_abandon(frame, 2); }
+STEP std::int64_t task_that_is_abandoned(void*) {
+  abandon_deeper();
+  return 3;
+}
+STEP std::int64_t task_that_rounds_up(void*) {
+  set_mxcsr(janus::arch::kDefaultMxcsr | 0x4000);
+  return 4;
+}
+
+STEP std::int64_t call_task(std::int64_t (*task)(void*)) {
+  const std::int64_t result = janus_task_call(task, nullptr, &frame);
+  stay();
+  return result;
+}
+
+STEP void on_empty_stack(void*) { janus_task_abandon(frame, 5); }
+STEP std::int64_t task_that_changes_stacks(void*) { janus_run_on_stack(fiber.top(), on_empty_stack, nullptr); }
+
+int main() {
+  std::int64_t value = 7;
+  fiber.start(fiber_body, &value, fiber_finished);
+  leave_home();                                     // starts it
+  set_mxcsr(janus::arch::kDefaultMxcsr | 0x4000);   // so that control words are loaded, too
+  leave_home();                                     // goes back to it; it finishes
+  call_task(task_that_returns);                     // default words to be loaded, the caller's to be given back
+  set_mxcsr(janus::arch::kDefaultMxcsr);
+  call_task(task_that_returns);
+  call_task(task_that_rounds_up);
+  call_task(task_that_is_abandoned);
+  call_task(task_that_changes_stacks);
+  return 0;
+}
