@@ -37,20 +37,32 @@ const nothrow_t nothrow{};
 new_handler set_new_handler(new_handler handler) noexcept {
   return ::new_handler.exchange(handler, std::memory_order_acq_rel);
 }
-new_handler get_new_handler() noexcept { return ::new_handler.load(std::memory_order_acquire); }
+new_handler get_new_handler() noexcept {
+  return ::new_handler.load(std::memory_order_acquire);
+}
 }  // namespace std
 
 #define WEAK [[gnu::weak]]
 
-WEAK void* operator new(std::size_t bytes) { return allocate(bytes, kDefaultAlign); }
-WEAK void* operator new[](std::size_t bytes) { return operator new(bytes); }
+WEAK void* operator new(std::size_t bytes) {
+  return allocate(bytes, kDefaultAlign);
+}
+WEAK void* operator new[](std::size_t bytes) {
+  return operator new(bytes);
+}
 WEAK void* operator new(std::size_t bytes, std::align_val_t align) {
   return allocate(bytes, static_cast<std::size_t>(align));
 }
-WEAK void* operator new[](std::size_t bytes, std::align_val_t align) { return operator new(bytes, align); }
+WEAK void* operator new[](std::size_t bytes, std::align_val_t align) {
+  return operator new(bytes, align);
+}
 
-WEAK void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return try_allocate(bytes, kDefaultAlign); }
-WEAK void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept { return operator new(bytes, tag); }
+WEAK void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
+  return try_allocate(bytes, kDefaultAlign);
+}
+WEAK void* operator new[](std::size_t bytes, const std::nothrow_t& tag) noexcept {
+  return operator new(bytes, tag);
+}
 WEAK void* operator new(std::size_t bytes, std::align_val_t align, const std::nothrow_t&) noexcept {
   return try_allocate(bytes, static_cast<std::size_t>(align));
 }
@@ -59,15 +71,33 @@ WEAK void* operator new[](std::size_t bytes, std::align_val_t align, const std::
 }
 
 // The allocator knows size and alignment of its blocks, so that every form comes down to one.
-WEAK void operator delete(void* block) noexcept { janus_free(block); }
-WEAK void operator delete[](void* block) noexcept { operator delete(block); }
-WEAK void operator delete(void* block, std::size_t) noexcept { operator delete(block); }
-WEAK void operator delete[](void* block, std::size_t) noexcept { operator delete[](block); }
-WEAK void operator delete(void* block, const std::nothrow_t&) noexcept { operator delete(block); }
-WEAK void operator delete[](void* block, const std::nothrow_t&) noexcept { operator delete[](block); }
-WEAK void operator delete(void* block, std::align_val_t) noexcept { janus_free(block); }
-WEAK void operator delete[](void* block, std::align_val_t align) noexcept { operator delete(block, align); }
-WEAK void operator delete(void* block, std::size_t, std::align_val_t align) noexcept { operator delete(block, align); }
+WEAK void operator delete(void* block) noexcept {
+  janus_free(block);
+}
+WEAK void operator delete[](void* block) noexcept {
+  operator delete(block);
+}
+WEAK void operator delete(void* block, std::size_t) noexcept {
+  operator delete(block);
+}
+WEAK void operator delete[](void* block, std::size_t) noexcept {
+  operator delete[](block);
+}
+WEAK void operator delete(void* block, const std::nothrow_t&) noexcept {
+  operator delete(block);
+}
+WEAK void operator delete[](void* block, const std::nothrow_t&) noexcept {
+  operator delete[](block);
+}
+WEAK void operator delete(void* block, std::align_val_t) noexcept {
+  janus_free(block);
+}
+WEAK void operator delete[](void* block, std::align_val_t align) noexcept {
+  operator delete(block, align);
+}
+WEAK void operator delete(void* block, std::size_t, std::align_val_t align) noexcept {
+  operator delete(block, align);
+}
 WEAK void operator delete[](void* block, std::size_t, std::align_val_t align) noexcept {
   operator delete[](block, align);
 }

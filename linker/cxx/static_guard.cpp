@@ -117,7 +117,11 @@ int __cxa_guard_acquire(Guard* guard) noexcept {
   }
 }
 
-void __cxa_guard_release(Guard* guard) noexcept { give_up_claim(*guard, kDone); }
-void __cxa_guard_abort(Guard* guard) noexcept { give_up_claim(*guard, kUntouched); }
+void __cxa_guard_release(Guard* guard) noexcept {
+  give_up_claim(*guard, kDone);
+}
+void __cxa_guard_abort(Guard* guard) noexcept {
+  give_up_claim(*guard, kUntouched);
+}
 
 }  // extern "C"

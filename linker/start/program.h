@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 // In the root task: constructors of globals, then main. Gives main's value.
-int64_t janus_run_main(int argc, char **argv, char **envp);
+int64_t janus_run_main(int argc, char** argv, char** envp);
 
 // In the root task once main's nurseries have ended, or in a task that calls exit(): what was registered for the end,
 // newest first, then the destructors that the linker collected. Each runs once, whoever calls and how often.
@@ -19,7 +19,7 @@ void janus_run_fini(void);
 void janus_run_at_exit(void);
 
 // Destructors of globals and of function-local statics, by the Itanium C++ ABI. 0, or -1 without memory.
-int __cxa_atexit(void (*destructor)(void *), void *argument, void *library);
+int __cxa_atexit(void (*destructor)(void*), void* argument, void* library);
 
 #ifdef __cplusplus
 }

@@ -7,22 +7,22 @@
 
 #include "linker/start/program.h"
 
-int main(int argc, char **argv, char **envp);
+int main(int argc, char** argv, char** envp);
 
-typedef void (*initialiser)(int argc, char **argv, char **envp);
+typedef void (*initialiser)(int argc, char** argv, char** envp);
 typedef void (*finaliser)(void);
 extern const initialiser __preinit_array_start[], __preinit_array_end[], __init_array_start[], __init_array_end[];
 extern const finaliser __fini_array_start[], __fini_array_end[];
 
 // What compilers pass to __cxa_atexit to say whose destructor it is. There is one library: the program.
-extern void *__dso_handle;
-__attribute__((__visibility__("hidden"))) void *__dso_handle = NULL;
+extern void* __dso_handle;
+__attribute__((__visibility__("hidden"))) void* __dso_handle = NULL;
 
-static void run(const initialiser *first, const initialiser *end, int argc, char **argv, char **envp) {
+static void run(const initialiser* first, const initialiser* end, int argc, char** argv, char** envp) {
   for (; first != end; first++) (*first)(argc, argv, envp);
 }
 
-int64_t janus_run_main(int argc, char **argv, char **envp) {
+int64_t janus_run_main(int argc, char** argv, char** envp) {
   environ = envp;
   run(__preinit_array_start, __preinit_array_end, argc, argv, envp);
   run(__init_array_start, __init_array_end, argc, argv, envp);

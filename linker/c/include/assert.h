@@ -14,6 +14,6 @@
 #endif
 
 __BEGIN_DECLS
-__JANUS_NORETURN void __assert_fail(const char *condition, const char *file, unsigned line, const char *function)
-    __JANUS_NOTHROW;
+__JANUS_NORETURN void __assert_fail(const char* condition, const char* file, unsigned line,
+                                    const char* function) __JANUS_NOTHROW;
 __END_DECLS

@@ -22,4 +22,22 @@ int toascii(int c) __JANUS_NOTHROW;
 int tolower(int c) __JANUS_NOTHROW;
 int toupper(int c) __JANUS_NOTHROW;
 __END_DECLS
+
+#ifdef __cplusplus
+// The classes as bits, which libstdc++'s locales are declared with.
+enum {
+  _ISupper = 1 << 0,
+  _ISlower = 1 << 1,
+  _ISalpha = 1 << 2,
+  _ISdigit = 1 << 3,
+  _ISxdigit = 1 << 4,
+  _ISspace = 1 << 5,
+  _ISprint = 1 << 6,
+  _ISgraph = 1 << 7,
+  _ISblank = 1 << 8,
+  _IScntrl = 1 << 9,
+  _ISpunct = 1 << 10,
+  _ISalnum = 1 << 11,
+};
+#endif
 #endif

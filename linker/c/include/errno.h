@@ -5,7 +5,7 @@
 #include <sys/cdefs.h>
 
 __BEGIN_DECLS
-int *__errno_location(void) __JANUS_NOTHROW __attribute__((__const__));
+int* __errno_location(void) __JANUS_NOTHROW __attribute__((__const__));
 __END_DECLS
 #define errno (*__errno_location())
 

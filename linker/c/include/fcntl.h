@@ -34,9 +34,9 @@
 #define AT_EMPTY_PATH 0x1000
 
 __BEGIN_DECLS
-int open(const char *path, int flags, ...);
-int open64(const char *path, int flags, ...);
-int openat(int directory, const char *path, int flags, ...);
-int creat(const char *path, mode_t mode);
+int open(const char* path, int flags, ...);
+int open64(const char* path, int flags, ...);
+int openat(int directory, const char* path, int flags, ...);
+int creat(const char* path, mode_t mode);
 __END_DECLS
 #endif

@@ -97,7 +97,13 @@ typedef struct {
 __BEGIN_DECLS
 intmax_t imaxabs(intmax_t value) __JANUS_NOTHROW;
 imaxdiv_t imaxdiv(intmax_t dividend, intmax_t divisor) __JANUS_NOTHROW;
-intmax_t strtoimax(const char *__JANUS_RESTRICT text, char **__JANUS_RESTRICT end, int base) __JANUS_NOTHROW;
-uintmax_t strtoumax(const char *__JANUS_RESTRICT text, char **__JANUS_RESTRICT end, int base) __JANUS_NOTHROW;
+intmax_t strtoimax(const char* __JANUS_RESTRICT text, char** __JANUS_RESTRICT end, int base) __JANUS_NOTHROW;
+uintmax_t strtoumax(const char* __JANUS_RESTRICT text, char** __JANUS_RESTRICT end, int base) __JANUS_NOTHROW;
+
+#ifdef __cplusplus
+// What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
+intmax_t wcstoimax(const wchar_t* text, wchar_t** end, int base);
+uintmax_t wcstoumax(const wchar_t* text, wchar_t** end, int base);
+#endif
 __END_DECLS
 #endif

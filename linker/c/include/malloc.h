@@ -5,6 +5,6 @@
 #include <stdlib.h>
 
 __BEGIN_DECLS
-void *memalign(size_t alignment, size_t bytes) __JANUS_NOTHROW __JANUS_MALLOC;
+void* memalign(size_t alignment, size_t bytes) __JANUS_NOTHROW __JANUS_MALLOC;
 __END_DECLS
 #endif

@@ -7,10 +7,10 @@
 #include <sys/cdefs.h>
 
 __BEGIN_DECLS
-int bcmp(const void *left, const void *right, size_t count) __JANUS_NOTHROW;
-void bcopy(const void *from, void *to, size_t count) __JANUS_NOTHROW;
-void bzero(void *bytes, size_t count) __JANUS_NOTHROW;
-int strcasecmp(const char *left, const char *right) __JANUS_NOTHROW;
-int strncasecmp(const char *left, const char *right, size_t count) __JANUS_NOTHROW;
+int bcmp(const void* left, const void* right, size_t count) __JANUS_NOTHROW;
+void bcopy(const void* from, void* to, size_t count) __JANUS_NOTHROW;
+void bzero(void* bytes, size_t count) __JANUS_NOTHROW;
+int strcasecmp(const char* left, const char* right) __JANUS_NOTHROW;
+int strncasecmp(const char* left, const char* right, size_t count) __JANUS_NOTHROW;
 __END_DECLS
 #endif

@@ -22,8 +22,21 @@ struct tm {
 };
 
 __BEGIN_DECLS
-time_t time(time_t *also) __JANUS_NOTHROW;
-int clock_gettime(clockid_t clock, struct timespec *now) __JANUS_NOTHROW;
+time_t time(time_t* also) __JANUS_NOTHROW;
+int clock_gettime(clockid_t clock, struct timespec* now) __JANUS_NOTHROW;
 clock_t clock(void) __JANUS_NOTHROW;
+
+#ifdef __cplusplus
+// What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
+double difftime(time_t later, time_t earlier);
+time_t mktime(struct tm* parts);
+char* asctime(const struct tm* parts);
+char* ctime(const time_t* when);
+struct tm* gmtime(const time_t* when);
+struct tm* localtime(const time_t* when);
+size_t strftime(char* to, size_t size, const char* format, const struct tm* parts);
+int timespec_get(struct timespec* now, int base);
+#define TIME_UTC 1
+#endif
 __END_DECLS
 #endif

@@ -17,10 +17,10 @@
 #define SEEK_END 2
 
 __BEGIN_DECLS
-extern char **environ;
+extern char** environ;
 
-ssize_t read(int fd, void *bytes, size_t count);
-ssize_t write(int fd, const void *bytes, size_t count);
+ssize_t read(int fd, void* bytes, size_t count);
+ssize_t write(int fd, const void* bytes, size_t count);
 int close(int fd);
 off_t lseek(int fd, off_t offset, int whence) __JANUS_NOTHROW;
 off64_t lseek64(int fd, off64_t offset, int whence) __JANUS_NOTHROW;

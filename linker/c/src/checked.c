@@ -15,95 +15,99 @@
 // Known to compilers and hardened objects, declared in no header.
 __attribute__((__noreturn__)) void __chk_fail(void);
 __attribute__((__noreturn__)) void __stack_chk_fail(void);
-void *__memcpy_chk(void *to, const void *from, size_t count, size_t room);
-void *__memmove_chk(void *to, const void *from, size_t count, size_t room);
-void *__mempcpy_chk(void *to, const void *from, size_t count, size_t room);
-void *__memset_chk(void *bytes, int value, size_t count, size_t room);
-void __explicit_bzero_chk(void *bytes, size_t count, size_t room);
-char *__strcpy_chk(char *to, const char *from, size_t room);
-char *__stpcpy_chk(char *to, const char *from, size_t room);
-char *__strncpy_chk(char *to, const char *from, size_t count, size_t room);
-char *__stpncpy_chk(char *to, const char *from, size_t count, size_t room);
-char *__strcat_chk(char *to, const char *from, size_t room);
-char *__strncat_chk(char *to, const char *from, size_t count, size_t room);
-int __snprintf_chk(char *to, size_t size, int flag, size_t room, const char *format, ...);
-int __vsnprintf_chk(char *to, size_t size, int flag, size_t room, const char *format, va_list values);
-int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...);
-int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list values);
-ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room);
-int __open_2(const char *path, int flags);
-int __open64_2(const char *path, int flags);
+void* __memcpy_chk(void* to, const void* from, size_t count, size_t room);
+void* __memmove_chk(void* to, const void* from, size_t count, size_t room);
+void* __mempcpy_chk(void* to, const void* from, size_t count, size_t room);
+void* __memset_chk(void* bytes, int value, size_t count, size_t room);
+void __explicit_bzero_chk(void* bytes, size_t count, size_t room);
+char* __strcpy_chk(char* to, const char* from, size_t room);
+char* __stpcpy_chk(char* to, const char* from, size_t room);
+char* __strncpy_chk(char* to, const char* from, size_t count, size_t room);
+char* __stpncpy_chk(char* to, const char* from, size_t count, size_t room);
+char* __strcat_chk(char* to, const char* from, size_t room);
+char* __strncat_chk(char* to, const char* from, size_t count, size_t room);
+int __snprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, ...);
+int __vsnprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, va_list values);
+int __sprintf_chk(char* to, int flag, size_t room, const char* format, ...);
+int __vsprintf_chk(char* to, int flag, size_t room, const char* format, va_list values);
+ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room);
+int __open_2(const char* path, int flags);
+int __open64_2(const char* path, int flags);
 
-JANUS_C_DEFINE void __chk_fail(void) { janus_task_panic("buffer overflow detected"); }
-JANUS_C_DEFINE void __stack_chk_fail(void) { janus_task_panic("stack smashing detected"); }
+JANUS_C_DEFINE void __chk_fail(void) {
+  janus_task_panic("buffer overflow detected");
+}
+JANUS_C_DEFINE void __stack_chk_fail(void) {
+  janus_task_panic("stack smashing detected");
+}
 
 static void must_fit(size_t count, size_t room) {
   if (count > room) __chk_fail();
 }
 
-JANUS_C_DEFINE void *__memcpy_chk(void *to, const void *from, size_t count, size_t room) {
+JANUS_C_DEFINE void* __memcpy_chk(void* to, const void* from, size_t count, size_t room) {
   must_fit(count, room);
   return memcpy(to, from, count);
 }
 
-JANUS_C_DEFINE void *__memmove_chk(void *to, const void *from, size_t count, size_t room) {
+JANUS_C_DEFINE void* __memmove_chk(void* to, const void* from, size_t count, size_t room) {
   must_fit(count, room);
   return memmove(to, from, count);
 }
 
-JANUS_C_DEFINE void *__mempcpy_chk(void *to, const void *from, size_t count, size_t room) {
+JANUS_C_DEFINE void* __mempcpy_chk(void* to, const void* from, size_t count, size_t room) {
   must_fit(count, room);
   return mempcpy(to, from, count);
 }
 
-JANUS_C_DEFINE void *__memset_chk(void *bytes, int value, size_t count, size_t room) {
+JANUS_C_DEFINE void* __memset_chk(void* bytes, int value, size_t count, size_t room) {
   must_fit(count, room);
   return memset(bytes, value, count);
 }
 
-JANUS_C_DEFINE void __explicit_bzero_chk(void *bytes, size_t count, size_t room) {
+JANUS_C_DEFINE void __explicit_bzero_chk(void* bytes, size_t count, size_t room) {
   must_fit(count, room);
   explicit_bzero(bytes, count);
 }
 
-JANUS_C_DEFINE char *__stpcpy_chk(char *to, const char *from, size_t room) {
+JANUS_C_DEFINE char* __stpcpy_chk(char* to, const char* from, size_t room) {
   const size_t length = strlen(from);
   must_fit(length + 1, room);
   memcpy(to, from, length + 1);
   return to + length;
 }
 
-JANUS_C_DEFINE char *__strcpy_chk(char *to, const char *from, size_t room) {
+JANUS_C_DEFINE char* __strcpy_chk(char* to, const char* from, size_t room) {
   __stpcpy_chk(to, from, room);
   return to;
 }
 
-JANUS_C_DEFINE char *__stpncpy_chk(char *to, const char *from, size_t count, size_t room) {
+JANUS_C_DEFINE char* __stpncpy_chk(char* to, const char* from, size_t count, size_t room) {
   must_fit(count, room);
   return stpncpy(to, from, count);
 }
 
-JANUS_C_DEFINE char *__strncpy_chk(char *to, const char *from, size_t count, size_t room) {
+JANUS_C_DEFINE char* __strncpy_chk(char* to, const char* from, size_t count, size_t room) {
   must_fit(count, room);
   return strncpy(to, from, count);
 }
 
-JANUS_C_DEFINE char *__strncat_chk(char *to, const char *from, size_t count, size_t room) {
+JANUS_C_DEFINE char* __strncat_chk(char* to, const char* from, size_t count, size_t room) {
   must_fit(strlen(to) + strnlen(from, count) + 1, room);
   return strncat(to, from, count);
 }
 
-JANUS_C_DEFINE char *__strcat_chk(char *to, const char *from, size_t room) {
+JANUS_C_DEFINE char* __strcat_chk(char* to, const char* from, size_t room) {
   return __strncat_chk(to, from, SIZE_MAX, room);
 }
 
-JANUS_C_DEFINE int __vsnprintf_chk(char *to, size_t size, int flag, size_t room, const char *format, va_list values) {
+JANUS_C_DEFINE int __vsnprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, va_list values) {
   (void)flag;
   must_fit(size, room);
   return vsnprintf(to, size, format, values);
 }
 
-JANUS_C_DEFINE int __snprintf_chk(char *to, size_t size, int flag, size_t room, const char *format, ...) {
+JANUS_C_DEFINE int __snprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, ...) {
   va_list values;
   va_start(values, format);
   const int length = __vsnprintf_chk(to, size, flag, room, format, values);
@@ -111,14 +115,14 @@ JANUS_C_DEFINE int __snprintf_chk(char *to, size_t size, int flag, size_t room, 
   return length;
 }
 
-JANUS_C_DEFINE int __vsprintf_chk(char *to, int flag, size_t room, const char *format, va_list values) {
+JANUS_C_DEFINE int __vsprintf_chk(char* to, int flag, size_t room, const char* format, va_list values) {
   (void)flag;
   const int length = vsnprintf(to, room < INT_MAX ? room : INT_MAX, format, values);
   if (length >= 0) must_fit((size_t)length + 1, room);
   return length;
 }
 
-JANUS_C_DEFINE int __sprintf_chk(char *to, int flag, size_t room, const char *format, ...) {
+JANUS_C_DEFINE int __sprintf_chk(char* to, int flag, size_t room, const char* format, ...) {
   va_list values;
   va_start(values, format);
   const int length = __vsprintf_chk(to, flag, room, format, values);
@@ -126,15 +130,17 @@ JANUS_C_DEFINE int __sprintf_chk(char *to, int flag, size_t room, const char *fo
   return length;
 }
 
-JANUS_C_DEFINE ssize_t __read_chk(int fd, void *bytes, size_t count, size_t room) {
+JANUS_C_DEFINE ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room) {
   must_fit(count, room);
   return read(fd, bytes, count);
 }
 
 // For calls of open() without a mode; creating a file needs one.
-JANUS_C_DEFINE int __open_2(const char *path, int flags) {
+JANUS_C_DEFINE int __open_2(const char* path, int flags) {
   if (flags & O_CREAT) __chk_fail();
   return open(path, flags);
 }
 
-JANUS_C_DEFINE int __open64_2(const char *path, int flags) { return __open_2(path, flags); }
+JANUS_C_DEFINE int __open64_2(const char* path, int flags) {
+  return __open_2(path, flags);
+}

@@ -13,7 +13,7 @@ static int shared_errno;
 static _Atomic(uint64_t) key_state;
 
 // False while there is no key: outside of any runtime, or for the moment in which another task makes it.
-static int find_key(janus_local_key *key) {
+static int find_key(janus_local_key* key) {
   uint64_t state = atomic_load_explicit(&key_state, memory_order_acquire);  // pairs with the release below
   if (state == 0 && atomic_compare_exchange_strong(&key_state, &state, 1)) {
     const int made = janus_local_new(key, janus_free) >= 0;
@@ -25,8 +25,8 @@ static int find_key(janus_local_key *key) {
   return 1;
 }
 
-static int *make_errno(janus_local_key key) {
-  int *own = janus_alloc(sizeof(int));
+static int* make_errno(janus_local_key key) {
+  int* own = janus_alloc(sizeof(int));
   if (own == NULL) return &shared_errno;
   *own = 0;
   if (janus_local_set(key, own) >= 0) return own;
@@ -34,9 +34,9 @@ static int *make_errno(janus_local_key key) {
   return &shared_errno;
 }
 
-JANUS_C_DEFINE int *__errno_location(void) {
+JANUS_C_DEFINE int* __errno_location(void) {
   janus_local_key key;
   if (janus_task_id() == 0 || !find_key(&key)) return &shared_errno;
-  int *own = janus_local_get(key);
+  int* own = janus_local_get(key);
   return own != NULL ? own : make_errno(key);
 }

@@ -5,7 +5,7 @@
 
 #include "linker/c/src/define.h"
 
-static const char *const texts[] = {
+static const char* const texts[] = {
     [0] = "Success",
     [EPERM] = "Operation not permitted",
     [ENOENT] = "No such file or directory",
@@ -141,8 +141,8 @@ static const char *const texts[] = {
 };
 
 // The text of an unknown number is the same for all of them: there is one place for it, and nobody may write there.
-JANUS_C_DEFINE char *strerror(int error) {
-  const char *text = NULL;
+JANUS_C_DEFINE char* strerror(int error) {
+  const char* text = NULL;
   if (error >= 0 && (unsigned)error < sizeof texts / sizeof *texts) text = texts[error];
-  return (char *)(text == NULL ? "Unknown error" : text);
+  return (char*)(text == NULL ? "Unknown error" : text);
 }

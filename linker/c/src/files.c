@@ -13,11 +13,16 @@
 static int errno_of(int64_t failure) {
   if (failure >= -4095) return (int)-failure;
   switch (failure) {
-    case JANUS_E_BUDGET: return EDQUOT;
-    case JANUS_E_NO_CAP: return EPERM;
-    case JANUS_E_NO_MEMORY: return ENOMEM;
-    case JANUS_E_INVALID: return EINVAL;
-    default: return ENOSYS;
+    case JANUS_E_BUDGET:
+      return EDQUOT;
+    case JANUS_E_NO_CAP:
+      return EPERM;
+    case JANUS_E_NO_MEMORY:
+      return ENOMEM;
+    case JANUS_E_INVALID:
+      return EINVAL;
+    default:
+      return ENOSYS;
   }
 }
 
@@ -27,13 +32,13 @@ static long answer(int64_t result) {
   return -1;
 }
 
-static int open_at(int directory, const char *path, int flags, va_list values) {
+static int open_at(int directory, const char* path, int flags, va_list values) {
   const int takes_mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
   const mode_t mode = takes_mode ? va_arg(values, mode_t) : 0;
   return (int)answer(janus_syscall(SYS_openat, (long)directory, path, (long)flags, (long)mode));
 }
 
-JANUS_C_DEFINE int openat(int directory, const char *path, int flags, ...) {
+JANUS_C_DEFINE int openat(int directory, const char* path, int flags, ...) {
   va_list values;
   va_start(values, flags);
   const int fd = open_at(directory, path, flags, values);
@@ -41,7 +46,7 @@ JANUS_C_DEFINE int openat(int directory, const char *path, int flags, ...) {
   return fd;
 }
 
-JANUS_C_DEFINE int open(const char *path, int flags, ...) {
+JANUS_C_DEFINE int open(const char* path, int flags, ...) {
   va_list values;
   va_start(values, flags);
   const int fd = open_at(AT_FDCWD, path, flags, values);
@@ -50,7 +55,7 @@ JANUS_C_DEFINE int open(const char *path, int flags, ...) {
 }
 
 // off_t has 64 bits, so the two are one; a program compiled for large files asks for this name.
-JANUS_C_DEFINE int open64(const char *path, int flags, ...) {
+JANUS_C_DEFINE int open64(const char* path, int flags, ...) {
   va_list values;
   va_start(values, flags);
   const int fd = open_at(AT_FDCWD, path, flags, values);
@@ -58,20 +63,26 @@ JANUS_C_DEFINE int open64(const char *path, int flags, ...) {
   return fd;
 }
 
-JANUS_C_DEFINE int creat(const char *path, mode_t mode) { return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode); }
+JANUS_C_DEFINE int creat(const char* path, mode_t mode) {
+  return open(path, O_CREAT | O_WRONLY | O_TRUNC, mode);
+}
 
-JANUS_C_DEFINE ssize_t read(int fd, void *bytes, size_t count) {
+JANUS_C_DEFINE ssize_t read(int fd, void* bytes, size_t count) {
   return answer(janus_syscall(SYS_read, (long)fd, bytes, count));
 }
 
-JANUS_C_DEFINE ssize_t write(int fd, const void *bytes, size_t count) {
+JANUS_C_DEFINE ssize_t write(int fd, const void* bytes, size_t count) {
   return answer(janus_syscall(SYS_write, (long)fd, bytes, count));
 }
 
-JANUS_C_DEFINE int close(int fd) { return (int)answer(janus_syscall(SYS_close, (long)fd)); }
+JANUS_C_DEFINE int close(int fd) {
+  return (int)answer(janus_syscall(SYS_close, (long)fd));
+}
 
 JANUS_C_DEFINE off_t lseek(int fd, off_t offset, int whence) {
   return answer(janus_syscall(SYS_lseek, (long)fd, offset, (long)whence));
 }
 
-JANUS_C_DEFINE off64_t lseek64(int fd, off64_t offset, int whence) { return lseek(fd, offset, whence); }
+JANUS_C_DEFINE off64_t lseek64(int fd, off64_t offset, int whence) {
+  return lseek(fd, offset, whence);
+}

@@ -14,7 +14,7 @@
 
 // Where the text goes. `length` is what all of it would take, and may pass `room`; only what fits is stored.
 struct sink {
-  char *to;
+  char* to;
   size_t room, length;
 };
 
@@ -28,7 +28,7 @@ struct conversion {
   char letter;
 };
 
-static void put(struct sink *sink, const char *text, size_t count) {
+static void put(struct sink* sink, const char* text, size_t count) {
   if (sink->length < sink->room) {
     const size_t left = sink->room - sink->length;
     memcpy(sink->to + sink->length, text, count < left ? count : left);
@@ -36,12 +36,13 @@ static void put(struct sink *sink, const char *text, size_t count) {
   sink->length += count;
 }
 
-static void fill(struct sink *sink, char c, long count) {
-  for (; count > 0; count--) put(sink, &c, 1);
+static void fill(struct sink* sink, char c, long count) {
+  for (; count > 0 && sink->length < sink->room; count--) put(sink, &c, 1);
+  if (count > 0) sink->length += (size_t)count;
 }
 
 // Pads what follows a prefix of its own (a sign, 0x) and zeroes to the width.
-static void put_padded(struct sink *sink, const struct conversion *c, const char *prefix, long zeroes, const char *text,
+static void put_padded(struct sink* sink, const struct conversion* c, const char* prefix, long zeroes, const char* text,
                        size_t count) {
   const size_t prefix_count = strlen(prefix);
   const long blanks = (long)c->width - zeroes - (long)(prefix_count + count);
@@ -54,36 +55,53 @@ static void put_padded(struct sink *sink, const struct conversion *c, const char
 
 // --- Numbers ---------------------------------------------------------------------------------------------------------
 
-static intmax_t take_signed(const struct conversion *c, va_list *values) {
+static intmax_t take_signed(const struct conversion* c, va_list* values) {
   switch (c->size) {
-    case 'H': return (signed char)va_arg(*values, int);
-    case 'h': return (short)va_arg(*values, int);
-    case 'l': return va_arg(*values, long);
-    case 'q': return va_arg(*values, long long);
-    case 'j': return va_arg(*values, intmax_t);
-    case 'z': return va_arg(*values, ssize_t);
-    case 't': return va_arg(*values, ptrdiff_t);
-    default: return va_arg(*values, int);
+    case 'H':
+      return (signed char)va_arg(*values, int);
+    case 'h':
+      return (short)va_arg(*values, int);
+    case 'l':
+      return va_arg(*values, long);
+    case 'q':
+      return va_arg(*values, long long);
+    case 'j':
+      return va_arg(*values, intmax_t);
+    case 'z':
+      return va_arg(*values, ssize_t);
+    case 't':
+      return va_arg(*values, ptrdiff_t);
+    default:
+      return va_arg(*values, int);
   }
 }
 
-static uintmax_t take_unsigned(const struct conversion *c, va_list *values) {
+static uintmax_t take_unsigned(const struct conversion* c, va_list* values) {
   switch (c->size) {
-    case 'H': return (unsigned char)va_arg(*values, unsigned);
-    case 'h': return (unsigned short)va_arg(*values, unsigned);
-    case 'l': return va_arg(*values, unsigned long);
-    case 'q': return va_arg(*values, unsigned long long);
-    case 'j': return va_arg(*values, uintmax_t);
-    case 'z': return va_arg(*values, size_t);
-    case 't': return (uintmax_t)va_arg(*values, ptrdiff_t);
-    default: return va_arg(*values, unsigned);
+    case 'H':
+      return (unsigned char)va_arg(*values, unsigned);
+    case 'h':
+      return (unsigned short)va_arg(*values, unsigned);
+    case 'l':
+      return va_arg(*values, unsigned long);
+    case 'q':
+      return va_arg(*values, unsigned long long);
+    case 'j':
+      return va_arg(*values, uintmax_t);
+    case 'z':
+      return va_arg(*values, size_t);
+    case 't':
+      return (uintmax_t)va_arg(*values, ptrdiff_t);
+    default:
+      return va_arg(*values, unsigned);
   }
 }
 
-static void put_number(struct sink *sink, const struct conversion *c, const char *prefix, uintmax_t value, unsigned base) {
-  const char *digits = c->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
+static void put_number(struct sink* sink, const struct conversion* c, const char* prefix, uintmax_t value,
+                       unsigned base) {
+  const char* digits = c->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
   char text[24];
-  char *first = text + sizeof text;
+  char* first = text + sizeof text;
   for (uintmax_t left = value; left != 0; left /= base) *--first = digits[left % base];
   const long count = text + sizeof text - first;
 
@@ -96,17 +114,17 @@ static void put_number(struct sink *sink, const struct conversion *c, const char
   put_padded(sink, c, prefix, zeroes < 0 ? 0 : zeroes, first, (size_t)count);
 }
 
-static void put_signed(struct sink *sink, const struct conversion *c, intmax_t value) {
-  const char *sign = value < 0 ? "-" : c->flags & PLUS ? "+" : c->flags & SPACE ? " " : "";
+static void put_signed(struct sink* sink, const struct conversion* c, intmax_t value) {
+  const char* sign = value < 0 ? "-" : c->flags & PLUS ? "+" : c->flags & SPACE ? " " : "";
   put_number(sink, c, sign, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value, 10);
 }
 
-static void put_hexadecimal(struct sink *sink, const struct conversion *c, uintmax_t value) {
-  const char *prefix = !(c->flags & ALTERNATE) || value == 0 ? "" : c->letter == 'X' ? "0X" : "0x";
+static void put_hexadecimal(struct sink* sink, const struct conversion* c, uintmax_t value) {
+  const char* prefix = !(c->flags & ALTERNATE) || value == 0 ? "" : c->letter == 'X' ? "0X" : "0x";
   put_number(sink, c, prefix, value, 16);
 }
 
-static void put_pointer(struct sink *sink, struct conversion *c, const void *pointer) {
+static void put_pointer(struct sink* sink, struct conversion* c, const void* pointer) {
   c->flags |= ALTERNATE;
   if (pointer == NULL)
     put_padded(sink, c, "", 0, "(nil)", 5);
@@ -116,19 +134,19 @@ static void put_pointer(struct sink *sink, struct conversion *c, const void *poi
 
 // --- Text ------------------------------------------------------------------------------------------------------------
 
-static void put_character(struct sink *sink, const struct conversion *c, va_list *values) {
+static void put_character(struct sink* sink, const struct conversion* c, va_list* values) {
   const unsigned value = va_arg(*values, unsigned);
   const char byte = (char)(c->size == 'l' && value > 127 ? '?' : value);
   put_padded(sink, c, "", 0, &byte, 1);
 }
 
-static void put_string(struct sink *sink, const struct conversion *c, const char *text) {
+static void put_string(struct sink* sink, const struct conversion* c, const char* text) {
   if (text == NULL) text = c->precision < 0 || c->precision >= 6 ? "(null)" : "";
   const size_t count = c->precision < 0 ? strlen(text) : strnlen(text, (size_t)c->precision);
   put_padded(sink, c, "", 0, text, count);
 }
 
-static void put_wide_string(struct sink *sink, const struct conversion *c, const wchar_t *text) {
+static void put_wide_string(struct sink* sink, const struct conversion* c, const wchar_t* text) {
   const size_t most = c->precision < 0 ? SIZE_MAX : (size_t)c->precision;
   size_t count = 0;
   while (count < most && text[count] != 0) count++;
@@ -138,7 +156,7 @@ static void put_wide_string(struct sink *sink, const struct conversion *c, const
   if (c->flags & LEFT) fill(sink, ' ', blanks);
 }
 
-static void skip_floating(struct sink *sink, const struct conversion *c, va_list *values) {
+static void skip_floating(struct sink* sink, const struct conversion* c, va_list* values) {
   if (c->size == 'L')
     (void)va_arg(*values, long double);
   else
@@ -146,12 +164,20 @@ static void skip_floating(struct sink *sink, const struct conversion *c, va_list
   put_padded(sink, c, "", 0, "(float)", 7);
 }
 
-static void store_length(const struct sink *sink, const struct conversion *c, void *to) {
+static void store_length(const struct sink* sink, const struct conversion* c, void* to) {
   switch (c->size) {
-    case 'H': *(signed char *)to = (signed char)sink->length; break;
-    case 'h': *(short *)to = (short)sink->length; break;
-    case 0: *(int *)to = (int)sink->length; break;
-    default: *(long *)to = (long)sink->length; break;
+    case 'H':
+      *(signed char*)to = (signed char)sink->length;
+      break;
+    case 'h':
+      *(short*)to = (short)sink->length;
+      break;
+    case 0:
+      *(int*)to = (int)sink->length;
+      break;
+    default:
+      *(long*)to = (long)sink->length;
+      break;
   }
 }
 
@@ -159,17 +185,23 @@ static void store_length(const struct sink *sink, const struct conversion *c, vo
 
 static unsigned flag_of(char c) {
   switch (c) {
-    case '-': return LEFT;
-    case '+': return PLUS;
-    case ' ': return SPACE;
-    case '#': return ALTERNATE;
-    case '0': return ZERO;
-    default: return 0;
+    case '-':
+      return LEFT;
+    case '+':
+      return PLUS;
+    case ' ':
+      return SPACE;
+    case '#':
+      return ALTERNATE;
+    case '0':
+      return ZERO;
+    default:
+      return 0;
   }
 }
 
 // A number in the format, or * for one among the values.
-static int parse_count(const char **at, va_list *values) {
+static int parse_count(const char** at, va_list* values) {
   if (**at == '*') {
     ++*at;
     return va_arg(*values, int);
@@ -180,7 +212,7 @@ static int parse_count(const char **at, va_list *values) {
   return count;
 }
 
-static char parse_size(const char **at) {
+static char parse_size(const char** at) {
   const char size = **at;
   if (size == '\0' || strchr("hlqjztL", size) == NULL) return 0;
   ++*at;
@@ -190,7 +222,7 @@ static char parse_size(const char **at) {
 }
 
 // Reads what follows a %. The letter is 0 at the end of the format.
-static struct conversion parse_conversion(const char **at, va_list *values) {
+static struct conversion parse_conversion(const char** at, va_list* values) {
   struct conversion c = {0, 0, -1, 0, 0};
   for (unsigned flag; (flag = flag_of(**at)) != 0; ++*at) c.flags |= flag;
   c.width = parse_count(at, values);
@@ -209,35 +241,54 @@ static struct conversion parse_conversion(const char **at, va_list *values) {
 }
 
 // False for a letter that is none of C's.
-static int put_conversion(struct sink *sink, struct conversion *c, va_list *values) {
+static int put_conversion(struct sink* sink, struct conversion* c, va_list* values) {
   switch (c->letter) {
     case 'd':
-    case 'i': put_signed(sink, c, take_signed(c, values)); return 1;
-    case 'u': put_number(sink, c, "", take_unsigned(c, values), 10); return 1;
-    case 'o': put_number(sink, c, "", take_unsigned(c, values), 8); return 1;
+    case 'i':
+      put_signed(sink, c, take_signed(c, values));
+      return 1;
+    case 'u':
+      put_number(sink, c, "", take_unsigned(c, values), 10);
+      return 1;
+    case 'o':
+      put_number(sink, c, "", take_unsigned(c, values), 8);
+      return 1;
     case 'x':
-    case 'X': put_hexadecimal(sink, c, take_unsigned(c, values)); return 1;
-    case 'p': put_pointer(sink, c, va_arg(*values, void *)); return 1;
-    case 'c': put_character(sink, c, values); return 1;
+    case 'X':
+      put_hexadecimal(sink, c, take_unsigned(c, values));
+      return 1;
+    case 'p':
+      put_pointer(sink, c, va_arg(*values, void*));
+      return 1;
+    case 'c':
+      put_character(sink, c, values);
+      return 1;
     case 's':
       if (c->size == 'l')
-        put_wide_string(sink, c, va_arg(*values, const wchar_t *));
+        put_wide_string(sink, c, va_arg(*values, const wchar_t*));
       else
-        put_string(sink, c, va_arg(*values, const char *));
+        put_string(sink, c, va_arg(*values, const char*));
       return 1;
-    case 'n': store_length(sink, c, va_arg(*values, void *)); return 1;
-    case 'm': put_string(sink, c, strerror(errno)); return 1;
-    case '%': put(sink, "%", 1); return 1;
-    default: break;
+    case 'n':
+      store_length(sink, c, va_arg(*values, void*));
+      return 1;
+    case 'm':
+      put_string(sink, c, strerror(errno));
+      return 1;
+    case '%':
+      put(sink, "%", 1);
+      return 1;
+    default:
+      break;
   }
   if (c->letter == '\0' || strchr("aAeEfFgG", c->letter) == NULL) return 0;
   skip_floating(sink, c, values);
   return 1;
 }
 
-static void put_format(struct sink *sink, const char *format, va_list *values) {
+static void put_format(struct sink* sink, const char* format, va_list* values) {
   while (*format != '\0') {
-    const char *percent = strchrnul(format, '%');
+    const char* percent = strchrnul(format, '%');
     put(sink, format, (size_t)(percent - format));
     if (*percent == '\0') return;
     format = percent + 1;
@@ -247,7 +298,7 @@ static void put_format(struct sink *sink, const char *format, va_list *values) {
   }
 }
 
-JANUS_C_DEFINE int vsnprintf(char *restrict to, size_t size, const char *restrict format, va_list values) {
+JANUS_C_DEFINE int vsnprintf(char* restrict to, size_t size, const char* restrict format, va_list values) {
   struct sink sink = {to, size == 0 ? 0 : size - 1, 0};
   va_list own;
   va_copy(own, values);
@@ -259,7 +310,7 @@ JANUS_C_DEFINE int vsnprintf(char *restrict to, size_t size, const char *restric
   return -1;
 }
 
-JANUS_C_DEFINE int snprintf(char *restrict to, size_t size, const char *restrict format, ...) {
+JANUS_C_DEFINE int snprintf(char* restrict to, size_t size, const char* restrict format, ...) {
   va_list values;
   va_start(values, format);
   const int length = vsnprintf(to, size, format, values);
@@ -267,11 +318,11 @@ JANUS_C_DEFINE int snprintf(char *restrict to, size_t size, const char *restrict
   return length;
 }
 
-JANUS_C_DEFINE int vsprintf(char *restrict to, const char *restrict format, va_list values) {
+JANUS_C_DEFINE int vsprintf(char* restrict to, const char* restrict format, va_list values) {
   return vsnprintf(to, INT_MAX, format, values);
 }
 
-JANUS_C_DEFINE int sprintf(char *restrict to, const char *restrict format, ...) {
+JANUS_C_DEFINE int sprintf(char* restrict to, const char* restrict format, ...) {
   va_list values;
   va_start(values, format);
   const int length = vsprintf(to, format, values);

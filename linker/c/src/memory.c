@@ -9,35 +9,41 @@
 
 #include "linker/c/src/define.h"
 
-static void *or_enomem(void *block) {
+static void* or_enomem(void* block) {
   if (block == NULL) errno = ENOMEM;
   return block;
 }
 
-static int is_power_of_two(size_t value) { return value != 0 && (value & (value - 1)) == 0; }
+static int is_power_of_two(size_t value) {
+  return value != 0 && (value & (value - 1)) == 0;
+}
 
-JANUS_C_DEFINE void *malloc(size_t bytes) { return or_enomem(janus_alloc(bytes)); }
+JANUS_C_DEFINE void* malloc(size_t bytes) {
+  return or_enomem(janus_alloc(bytes));
+}
 
-JANUS_C_DEFINE void free(void *block) { janus_free(block); }
+JANUS_C_DEFINE void free(void* block) {
+  janus_free(block);
+}
 
-JANUS_C_DEFINE void *calloc(size_t count, size_t bytes) {
+JANUS_C_DEFINE void* calloc(size_t count, size_t bytes) {
   size_t total;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_enomem(NULL);
-  void *block = malloc(total);
+  void* block = malloc(total);
   return block == NULL ? NULL : memset(block, 0, total);
 }
 
-JANUS_C_DEFINE void *realloc(void *block, size_t bytes) {
+JANUS_C_DEFINE void* realloc(void* block, size_t bytes) {
   return block == NULL ? malloc(bytes) : or_enomem(janus_realloc(block, bytes));
 }
 
-JANUS_C_DEFINE void *reallocarray(void *block, size_t count, size_t bytes) {
+JANUS_C_DEFINE void* reallocarray(void* block, size_t count, size_t bytes) {
   size_t total;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_enomem(NULL);
   return realloc(block, total);
 }
 
-JANUS_C_DEFINE void *memalign(size_t alignment, size_t bytes) {
+JANUS_C_DEFINE void* memalign(size_t alignment, size_t bytes) {
   if (!is_power_of_two(alignment)) {
     errno = EINVAL;
     return NULL;
@@ -45,12 +51,14 @@ JANUS_C_DEFINE void *memalign(size_t alignment, size_t bytes) {
   return or_enomem(janus_alloc_aligned(alignment, bytes));
 }
 
-JANUS_C_DEFINE void *aligned_alloc(size_t alignment, size_t bytes) { return memalign(alignment, bytes); }
+JANUS_C_DEFINE void* aligned_alloc(size_t alignment, size_t bytes) {
+  return memalign(alignment, bytes);
+}
 
 // Leaves errno and, on failure, *block alone, as POSIX has it.
-JANUS_C_DEFINE int posix_memalign(void **block, size_t alignment, size_t bytes) {
-  if (!is_power_of_two(alignment) || alignment % sizeof(void *) != 0) return EINVAL;
-  void *taken = janus_alloc_aligned(alignment, bytes);
+JANUS_C_DEFINE int posix_memalign(void** block, size_t alignment, size_t bytes) {
+  if (!is_power_of_two(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
+  void* taken = janus_alloc_aligned(alignment, bytes);
   if (taken == NULL) return ENOMEM;
   *block = taken;
   return 0;

@@ -10,16 +10,22 @@
 #include "linker/start/program.h"
 
 // Ends the task that calls it, and the program if that is main's.
-JANUS_C_DEFINE void abort(void) { janus_task_panic("abort() was called"); }
+JANUS_C_DEFINE void abort(void) {
+  janus_task_panic("abort() was called");
+}
 
-JANUS_C_DEFINE void __assert_fail(const char *condition, const char *file, unsigned line, const char *function) {
+JANUS_C_DEFINE void __assert_fail(const char* condition, const char* file, unsigned line, const char* function) {
   char why[256];
   snprintf(why, sizeof why, "%s:%u: %s: assertion failed: %s", file, line, function, condition);
   janus_task_panic(why);
 }
 
-JANUS_C_DEFINE void _Exit(int status) { janus_exit(status); }
-JANUS_C_DEFINE void _exit(int status) { janus_exit(status); }
+JANUS_C_DEFINE void _Exit(int status) {
+  janus_exit(status);
+}
+JANUS_C_DEFINE void _exit(int status) {
+  janus_exit(status);
+}
 
 JANUS_C_DEFINE void exit(int status) {
   janus_run_fini();
@@ -36,6 +42,12 @@ static int scramble(unsigned state) {
   return (int)((x ^ x >> 16) & RAND_MAX);
 }
 
-JANUS_C_DEFINE void srand(unsigned seed) { __atomic_store_n(&next_random, seed, __ATOMIC_RELAXED); }
-JANUS_C_DEFINE int rand(void) { return scramble(__atomic_fetch_add(&next_random, 0x9e3779b9u, __ATOMIC_RELAXED)); }
-JANUS_C_DEFINE int rand_r(unsigned *state) { return scramble(*state += 0x9e3779b9u); }
+JANUS_C_DEFINE void srand(unsigned seed) {
+  __atomic_store_n(&next_random, seed, __ATOMIC_RELAXED);
+}
+JANUS_C_DEFINE int rand(void) {
+  return scramble(__atomic_fetch_add(&next_random, 0x9e3779b9u, __ATOMIC_RELAXED));
+}
+JANUS_C_DEFINE int rand_r(unsigned* state) {
+  return scramble(*state += 0x9e3779b9u);
+}

@@ -9,14 +9,14 @@
 
 enum { SHORT = 12 };
 
-typedef int (*comparison)(const void *, const void *);
+typedef int (*comparison)(const void*, const void*);
 
 struct sorter {
   size_t bytes;
   comparison compare;
 };
 
-static void swap(const struct sorter *s, char *left, char *right) {
+static void swap(const struct sorter* s, char* left, char* right) {
   char held[64];
   for (size_t done = 0, part; done < s->bytes; done += part) {
     part = s->bytes - done < sizeof held ? s->bytes - done : sizeof held;
@@ -26,16 +26,16 @@ static void swap(const struct sorter *s, char *left, char *right) {
   }
 }
 
-static void insertion_sort(const struct sorter *s, char *items, size_t count) {
+static void insertion_sort(const struct sorter* s, char* items, size_t count) {
   for (size_t i = 1; i < count; i++)
-    for (char *at = items + i * s->bytes; at > items && s->compare(at - s->bytes, at) > 0; at -= s->bytes)
+    for (char* at = items + i * s->bytes; at > items && s->compare(at - s->bytes, at) > 0; at -= s->bytes)
       swap(s, at - s->bytes, at);
 }
 
 // Lets the item at `root` sink until none below it is greater.
-static void sift_down(const struct sorter *s, char *items, size_t root, size_t count) {
+static void sift_down(const struct sorter* s, char* items, size_t root, size_t count) {
   for (size_t child; (child = 2 * root + 1) < count; root = child) {
-    char *larger = items + child * s->bytes;
+    char* larger = items + child * s->bytes;
     if (child + 1 < count && s->compare(larger, larger + s->bytes) < 0) {
       larger += s->bytes;
       child++;
@@ -45,7 +45,7 @@ static void sift_down(const struct sorter *s, char *items, size_t root, size_t c
   }
 }
 
-static void heap_sort(const struct sorter *s, char *items, size_t count) {
+static void heap_sort(const struct sorter* s, char* items, size_t count) {
   for (size_t root = count / 2; root-- > 0;) sift_down(s, items, root, count);
   for (size_t left = count; left-- > 1;) {
     swap(s, items, items + left * s->bytes);
@@ -54,7 +54,7 @@ static void heap_sort(const struct sorter *s, char *items, size_t count) {
 }
 
 // Moves the median of the first, middle and last item to the front.
-static void choose_pivot(const struct sorter *s, char *items, size_t count) {
+static void choose_pivot(const struct sorter* s, char* items, size_t count) {
   char *first = items, *middle = items + count / 2 * s->bytes, *last = items + (count - 1) * s->bytes;
   if (s->compare(middle, last) > 0) swap(s, middle, last);
   if (s->compare(first, last) > 0) swap(s, first, last);
@@ -64,7 +64,7 @@ static void choose_pivot(const struct sorter *s, char *items, size_t count) {
 // Hoare's: the pivot ends up at the index given back, nothing greater to its left, nothing smaller to its right. The
 // indices are checked against the ends as well, so that a comparison that contradicts itself leaves the array a
 // permutation and stays inside.
-static size_t partition(const struct sorter *s, char *items, size_t count) {
+static size_t partition(const struct sorter* s, char* items, size_t count) {
   choose_pivot(s, items, count);
   size_t low = 0, high = count;
   for (;;) {
@@ -79,14 +79,14 @@ static size_t partition(const struct sorter *s, char *items, size_t count) {
   return high;
 }
 
-static void sort(const struct sorter *s, char *items, size_t count, unsigned bad_partitions_left) {
+static void sort(const struct sorter* s, char* items, size_t count, unsigned bad_partitions_left) {
   while (count > SHORT) {
     if (bad_partitions_left-- == 0) {
       heap_sort(s, items, count);
       return;
     }
     const size_t pivot = partition(s, items, count);
-    char *upper = items + (pivot + 1) * s->bytes;
+    char* upper = items + (pivot + 1) * s->bytes;
     const size_t upper_count = count - pivot - 1;
     // The shorter part by recursion, the longer one by going round: the stack stays O(log n).
     if (pivot < upper_count) {
@@ -101,18 +101,18 @@ static void sort(const struct sorter *s, char *items, size_t count, unsigned bad
   insertion_sort(s, items, count);
 }
 
-JANUS_C_DEFINE void qsort(void *items, size_t count, size_t bytes, comparison compare) {
+JANUS_C_DEFINE void qsort(void* items, size_t count, size_t bytes, comparison compare) {
   if (count < 2 || bytes == 0) return;
   const struct sorter s = {bytes, compare};
   sort(&s, items, count, 2 * (64 - (unsigned)__builtin_clzll(count)));
 }
 
-JANUS_C_DEFINE void *bsearch(const void *key, const void *items, size_t count, size_t bytes, comparison compare) {
-  const char *first = items;
+JANUS_C_DEFINE void* bsearch(const void* key, const void* items, size_t count, size_t bytes, comparison compare) {
+  const char* first = items;
   while (count > 0) {
-    const char *middle = first + count / 2 * bytes;
+    const char* middle = first + count / 2 * bytes;
     const int order = compare(key, middle);
-    if (order == 0) return (void *)middle;
+    if (order == 0) return (void*)middle;
     if (order > 0) {
       first = middle + bytes;
       count--;

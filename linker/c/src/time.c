@@ -10,13 +10,13 @@
 
 enum { NS_PER_SECOND = 1000000000, CLOCK_OF_PROCESS = 2 };
 
-JANUS_C_DEFINE time_t time(time_t *also) {
+JANUS_C_DEFINE time_t time(time_t* also) {
   const time_t now = janus_unix_time_ns() / NS_PER_SECOND;
   if (also != NULL) *also = now;
   return now;
 }
 
-JANUS_C_DEFINE int clock_gettime(clockid_t clock, struct timespec *now) {
+JANUS_C_DEFINE int clock_gettime(clockid_t clock, struct timespec* now) {
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC) {
     errno = EINVAL;
     return -1;

@@ -1,7 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // bits/gthr-default.h: what libstdc++'s headers believe of threads; found before their own, which wants POSIX threads.
-// There are threads, so reference counts are atomic. There are no mutexes and the like: tasks use channels, nurseries and
-// janus_park, since a lock of the kernel would hold the worker.
+// There are some, so reference counts are atomic. What tasks wait with is in janus/rt.h.
 #pragma once
 
-inline int __gthread_active_p() { return 1; }
+#define __GTHREADS 1
+
+// Named in declarations and in inline functions that nothing here calls.
+typedef int __gthread_once_t;
+typedef int __gthread_mutex_t;
+typedef int __gthread_recursive_mutex_t;
+int __gthread_mutex_lock(__gthread_mutex_t*);
+int __gthread_mutex_unlock(__gthread_mutex_t*);
+int __gthread_recursive_mutex_lock(__gthread_recursive_mutex_t*);
+int __gthread_recursive_mutex_unlock(__gthread_recursive_mutex_t*);
+#define __GTHREAD_ONCE_INIT 0
+#define __GTHREAD_MUTEX_INIT 0
+#define __GTHREAD_RECURSIVE_MUTEX_INIT 0
+
+inline int __gthread_active_p() {
+  return 1;
+}
