@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// format_test.cpp: snprintf says what glibc's says, for every combination of flags, widths, precisions and sizes.
+#include <cerrno>
+#include <climits>
+#include <cstdarg>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "tests/harness/test.h"
+
+extern "C" int jc_snprintf(char* to, std::size_t size, const char* format, ...);
+extern "C" int* jc___errno_location();
+extern "C" int jc_sprintf(char* to, const char* format, ...);
+extern "C" int jc_vsnprintf(char* to, std::size_t size, const char* format, va_list values);
+
+#pragma GCC diagnostic ignored "-Wformat-security"
+
+namespace {
+
+char ours[4096], theirs[4096];
+
+template <class... Values>
+bool agree(const std::string& format, Values... values) {
+  const int our_length = jc_snprintf(ours, sizeof ours, format.c_str(), values...);
+  const int their_length = snprintf(theirs, sizeof theirs, format.c_str(), values...);
+  if (our_length == their_length && strcmp(ours, theirs) == 0) return true;
+  janus::test::note("format", format.c_str());
+  return CHECK_STREQ(ours, theirs);
+}
+
+const char* const kWidths[] = {"", "1", "5", "12", "70"};
+const char* const kPrecisions[] = {"", ".", ".0", ".1", ".4", ".25"};
+
+// All 32 sets of flags with every width and precision.
+template <class Each>
+bool for_each_layout(Each each) {
+  for (unsigned set = 0; set < 32; set++) {
+    std::string flags;
+    for (unsigned bit = 0; bit < 5; bit++)
+      if (set >> bit & 1) flags += "-+ #0"[bit];
+    for (const char* width : kWidths)
+      for (const char* precision : kPrecisions)
+        if (!each("%" + flags + width + precision)) return false;
+  }
+  return true;
+}
+
+template <class Number>
+bool numbers_agree(const char* size, const char* letters, std::initializer_list<Number> numbers) {
+  return for_each_layout([&](const std::string& layout) {
+    for (const char* letter = letters; *letter != 0; letter++)
+      for (Number number : numbers)
+        if (!agree("<" + layout + size + *letter + ">", number)) return false;
+    return true;
+  });
+}
+
+}  // namespace
+
+TEST(format, integers_of_every_size_look_as_glibc_prints_them) {
+  CHECK(numbers_agree<int>("hh", "diuoxX", {0, 1, -1, 127, 128, 255, 256}));
+  CHECK(numbers_agree<int>("h", "diuoxX", {0, -1, 32767, 32768, 65536}));
+  CHECK(numbers_agree<int>("", "diuoxX", {0, 1, -1, 7, 8, 42, INT_MAX, INT_MIN}));
+  CHECK(numbers_agree<long>("l", "diuoxX", {0L, -1L, LONG_MAX, LONG_MIN}));
+  CHECK(numbers_agree<long long>("ll", "diuoxX", {0LL, -1LL, LLONG_MAX, LLONG_MIN}));
+  CHECK(numbers_agree<std::intmax_t>("j", "diuoxX", {0, INTMAX_MAX, INTMAX_MIN}));
+  CHECK(numbers_agree<std::size_t>("z", "diuoxX", {0, SIZE_MAX, 12345}));
+  CHECK(numbers_agree<std::ptrdiff_t>("t", "diuoxX", {0, PTRDIFF_MAX, PTRDIFF_MIN}));
+}
+
+TEST(format, strings_are_padded_and_cut_as_glibc_does) {
+  for (const char* text : {"", "a", "hello", "a longer text than any width here, to see it cut, or not"})
+    CHECK(for_each_layout([&](const std::string& layout) { return agree("<" + layout + "s>", text); }));
+  CHECK(agree("%s|%.3s|%.6s|%10s", static_cast<const char*>(nullptr), static_cast<const char*>(nullptr),
+              static_cast<const char*>(nullptr), static_cast<const char*>(nullptr)));
+}
+
+TEST(format, a_string_with_a_precision_needs_no_end) {
+  const char unterminated[3] = {'a', 'b', 'c'};
+  CHECK_EQ(jc_snprintf(ours, sizeof ours, "%.3s", unterminated), 3);
+  CHECK_STREQ(ours, "abc");
+}
+
+TEST(format, characters_pointers_and_percent_signs) {
+  CHECK(agree("%c%5c%-5c|", 'a', 'b', 'c'));
+  CHECK(agree("%%%d%%", 5));
+  int object = 0;
+  for (const char* layout : {"%p", "%20p", "%-20p|"}) {
+    CHECK(agree(layout, static_cast<void*>(&object)));
+    CHECK(agree(layout, static_cast<void*>(nullptr)));
+  }
+  const int length = jc_snprintf(ours, sizeof ours, "a%cb", 0);
+  CHECK_EQ(length, 3);
+  CHECK_EQ(ours[1], 0);
+  CHECK_EQ(ours[2], 'b');
+}
+
+TEST(format, width_and_precision_come_from_arguments) {
+  for (int width : {-20, -1, 0, 1, 20})
+    for (int precision : {-5, 0, 3, 10}) {
+      CHECK(agree("<%*.*d>", width, precision, -42));
+      CHECK(agree("<%-*.*s>", width, precision, "text"));
+      CHECK(agree("<%0*d>", width, 42));
+    }
+}
+
+TEST(format, what_does_not_fit_is_counted_and_cut_with_an_end) {
+  for (std::size_t size = 0; size < 16; size++) {
+    memset(ours, '#', sizeof ours);
+    memset(theirs, '#', sizeof theirs);
+    CHECK_EQ(jc_snprintf(ours, size, "%s-%d", "hello", 12345), 11);
+    snprintf(theirs, size, "%s-%d", "hello", 12345);
+    CHECK(memcmp(ours, theirs, 32) == 0);
+  }
+  CHECK_EQ(jc_snprintf(nullptr, 0, "%0100d", 1), 100);
+}
+
+TEST(format, a_length_beyond_int_is_an_error) {
+  CHECK_EQ(jc_snprintf(ours, 8, "%2147483647d%d", 1, 22), -1);
+}
+
+TEST(format, wide_strings_print_their_ascii) {
+  CHECK_EQ(jc_snprintf(ours, sizeof ours, "<%ls|%5ls|%-5ls|%.2ls>", L"ab", L"ab", L"ab", L"abc"), 19);
+  CHECK_STREQ(ours, "<ab|   ab|ab   |ab>");
+  jc_snprintf(ours, sizeof ours, "%ls", L"\u00e9");
+  CHECK_STREQ(ours, "?");
+}
+
+TEST(format, floating_point_is_named_and_skipped) {
+  jc_snprintf(ours, sizeof ours, "%d %f %d %Lg %s", 1, 2.0, 3, 4.0L, "five");
+  CHECK_STREQ(ours, "1 (float) 3 (float) five");
+}
+
+TEST(format, n_stores_the_length_so_far) {
+  signed char tiny = 0;
+  short small = 0;
+  int plain = 0;
+  long large = 0;
+  jc_snprintf(ours, 4, "ab%hhn-%hn%d%n..%ln", &tiny, &small, 12345, &plain, &large);
+  CHECK_EQ(tiny, 2);
+  CHECK_EQ(small, 3);
+  CHECK_EQ(plain, 8);
+  CHECK_EQ(large, 10);
+}
+
+TEST(format, what_is_no_conversion_stands_as_it_is) {
+  jc_snprintf(ours, sizeof ours, "100%y and %");
+  CHECK_STREQ(ours, "100%y and %");
+}
+
+TEST(format, m_is_the_text_of_errno) {
+  *jc___errno_location() = ENOENT;
+  jc_snprintf(ours, sizeof ours, "<%30m>", 0);
+  CHECK_STREQ(ours, "<     No such file or directory>");
+}
+
+TEST(format, sprintf_has_no_limit) {
+  CHECK_EQ(jc_sprintf(ours, "%s%1000d", "", 7), 1000);
+  CHECK_EQ(ours[999], '7');
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// runtime.cpp: the runtime's C interface by glibc, under the names that libjanus_c's prefixed objects ask for.
+#include "tests/linker/c/runtime.h"
+
+#include <unistd.h>
+#include <cerrno>
+#include <csetjmp>
+#include <cstdarg>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+namespace runtime {
+std::uint64_t current_task = 1;
+long blocks_left = -1;
+std::int64_t scripted_answer = 0;
+const char* panic_text = nullptr;
+int exit_status = -1;
+}  // namespace runtime
+
+namespace {
+
+std::jmp_buf* landing = nullptr;
+char panic_copy[256];
+
+[[noreturn]] void leave() {
+  if (landing == nullptr) std::abort();
+  std::longjmp(*landing, 1);
+}
+
+bool refused() {
+  if (runtime::blocks_left == 0) return true;
+  if (runtime::blocks_left > 0) runtime::blocks_left--;
+  return false;
+}
+
+constexpr int kTasks = 8, kKeys = 4;
+void* locals[kTasks][kKeys];
+std::uint32_t keys = 0;
+
+std::int64_t now(clockid_t clock) {
+  timespec time;
+  clock_gettime(clock, &time);
+  return time.tv_sec * std::int64_t{1000000000} + time.tv_nsec;
+}
+
+}  // namespace
+
+bool runtime::survives(void (*body)()) {
+  std::jmp_buf here;
+  landing = &here;
+  panic_text = nullptr;
+  exit_status = -1;
+  const bool first = setjmp(here) == 0;
+  if (first) body();
+  landing = nullptr;
+  return first;
+}
+
+extern "C" {
+
+char jc_janus_abi_1;
+
+void* jc_memcpy(void* to, const void* from, std::size_t count) {
+  return memcpy(to, from, count);
+}
+void* jc_memmove(void* to, const void* from, std::size_t count) {
+  return memmove(to, from, count);
+}
+void* jc_memset(void* bytes, int value, std::size_t count) {
+  return memset(bytes, value, count);
+}
+int jc_memcmp(const void* left, const void* right, std::size_t count) {
+  return memcmp(left, right, count);
+}
+
+void* jc_janus_alloc(std::size_t size) {
+  return refused() ? nullptr : malloc(size);
+}
+void* jc_janus_alloc_aligned(std::size_t align, std::size_t size) {
+  return refused() ? nullptr : aligned_alloc(align, (size + align - 1) / align * align);
+}
+void* jc_janus_realloc(void* block, std::size_t size) {
+  return refused() ? nullptr : realloc(block, size);
+}
+void jc_janus_free(void* block) {
+  free(block);
+}
+
+std::uint64_t jc_janus_task_id() {
+  return runtime::current_task;
+}
+int jc_janus_local_new(std::uint32_t* key, void (*)(void*)) {
+  *key = keys++;
+  return 0;
+}
+void* jc_janus_local_get(std::uint32_t key) {
+  return locals[runtime::current_task][key];
+}
+int jc_janus_local_set(std::uint32_t key, void* value) {
+  locals[runtime::current_task][key] = value;
+  return 0;
+}
+
+std::int64_t jc_janus_syscall(long number, ...) {
+  if (runtime::scripted_answer != 0) return runtime::scripted_answer;
+  long words[4];
+  va_list values;
+  va_start(values, number);
+  for (long& word : words) word = va_arg(values, long);
+  va_end(values);
+  const long result = syscall(number, words[0], words[1], words[2], words[3]);
+  return result < 0 ? -errno : result;
+}
+
+std::uint64_t jc_janus_now_ns() {
+  return static_cast<std::uint64_t>(now(CLOCK_MONOTONIC));
+}
+std::int64_t jc_janus_unix_time_ns() {
+  return now(CLOCK_REALTIME);
+}
+
+void jc_janus_task_panic(const char* why) {
+  strncpy(panic_copy, why, sizeof panic_copy - 1);
+  runtime::panic_text = panic_copy;
+  leave();
+}
+
+void jc_janus_exit(int status) {
+  runtime::exit_status = status;
+  leave();
+}
+
+void jc_janus_run_fini() {}
+
+}  // extern "C"
