@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+// Budgets through rt.h: what is granted, what is charged, what happens at the end of it, and that nothing is minted.
+#include "tests/abi/program/tools.h"
+
+namespace {
+
+using namespace janus::test;
+
+constexpr janus_budget kAll = JANUS_BUDGET_ALL_INIT;
+
+janus_budget with_ops(std::uint32_t ops) {
+  janus_budget budget = kAll;
+  budget.ops = ops;
+  return budget;
+}
+
+std::int64_t loop_for_ever(void* iterations) {
+  for (;;) {
+    const int status = janus_yield_check(1);
+    if (status < 0) return status;
+    if (iterations) static_cast<std::atomic<std::int64_t>*>(iterations)->fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+TEST(budget, a_loop_beyond_its_ops_ends_as_budget_exceeded) {
+  std::atomic<std::int64_t> iterations = 0;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(100000));
+  spawn(nursery, loop_for_ever, &iterations);
+  janus_result result = {};
+  CHECK_EQ(end(nursery, &result), JANUS_BUDGET_EXCEEDED);
+  CHECK_EQ(result.kind, JANUS_KIND_BUDGET_EXCEEDED);
+  CHECK_LE(iterations.load(), 100000);
+  CHECK_GT(iterations.load(), 90000);
+}
+
+TEST(budget, a_limited_child_does_not_stop_its_sibling) {
+  std::atomic<std::int64_t> free_iterations = 0;
+  janus_nursery* limited = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(50000));
+  janus_nursery* unlimited = open_nursery();
+  spawn(unlimited, loop_for_ever, &free_iterations);
+  spawn(limited, loop_for_ever);
+  CHECK_EQ(end(limited), JANUS_BUDGET_EXCEEDED);
+  const std::int64_t then = free_iterations.load();
+  CHECK(eventually([&] { return free_iterations.load() > then + 100000; }));
+  janus_nursery_cancel(unlimited);
+  CHECK_EQ(end(unlimited), JANUS_CANCELLED);
+}
+
+TEST(budget, an_exhausted_task_waits_and_goes_on_when_recharged) {
+  std::atomic<std::int64_t> iterations = 0;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, with_ops(20000));
+  const janus_task task = spawn(nursery, loop_for_ever, &iterations);
+  for (int round = 1; round <= 3; ++round) {
+    CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    CHECK_LE(iterations.load(), 20000 * round);
+    CHECK_GT(iterations.load(), 20000 * round - 5000);
+    janus_budget more = {};
+    more.ops = 20000;
+    CHECK_EQ(janus_nursery_recharge(nursery, more), 0);
+  }
+  janus_nursery_cancel(nursery);
+  CHECK_EQ(end(nursery), JANUS_CANCELLED);
+}
+
+TEST(budget, cancellation_ends_an_exhausted_task) {
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, with_ops(5000));
+  const janus_task task = spawn(nursery, loop_for_ever);
+  CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+  janus_nursery_cancel(nursery);
+  CHECK_EQ(end(nursery), JANUS_CANCELLED);
+}
+
+std::int64_t spawn_hundreds(void* spawned) {
+  janus_nursery* nursery = open_nursery();
+  for (int i = 0; i < 500; ++i) {
+    if (spawn(nursery, return_zero).raw == 0) {
+      CHECK(janus_last_error() == JANUS_E_BUDGET || janus_last_error() == JANUS_E_NO_CAP);
+      break;
+    }
+    static_cast<std::atomic<int>*>(spawned)->fetch_add(1);
+  }
+  return end(nursery);
+}
+
+TEST(budget, spawns_beyond_the_grant_are_denied) {
+  std::atomic<int> spawned = 0;
+  janus_budget budget = kAll;
+  budget.spawn_count = 101;  // one of them is the spawner itself
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
+  spawn(nursery, spawn_hundreds, &spawned);
+  CHECK_EQ(end(nursery), 0);
+  CHECK_EQ(spawned.load(), 100);
+}
+
+std::int64_t allocate_megabytes(void* allocated) {
+  std::int64_t refused = 0;
+  void* blocks[64];
+  for (void*& block : blocks) {
+    block = janus_alloc(1 << 20);
+    if (block)
+      static_cast<std::atomic<int>*>(allocated)->fetch_add(1);
+    else
+      refused += janus_last_error() == JANUS_E_BUDGET;
+  }
+  for (void* block : blocks) janus_free(block);
+  return refused > 0 ? 0 : -5;
+}
+
+TEST(budget, memory_beyond_the_grant_is_denied_and_comes_back_when_freed) {
+  std::atomic<int> allocated = 0;
+  janus_budget budget = kAll;
+  budget.memory = 10 << 20;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
+  for (int round = 0; round < 3; ++round) {
+    allocated = 0;
+    const janus_task task = spawn(nursery, allocate_megabytes, &allocated);
+    std::int64_t value = -1;
+    CHECK_EQ(janus_task_join(task, &value), 0);
+    CHECK_EQ(value, 0);
+    CHECK_GE(allocated.load(), 8);
+    CHECK_LE(allocated.load(), 10);
+  }
+  CHECK_EQ(end(nursery), 0);
+}
+
+std::int64_t use_what_was_not_granted(void* channel) {
+  const int value = 1;
+  if (janus_channel_try_send(static_cast<janus_channel*>(channel), &value) != JANUS_E_NO_CAP) return -5;
+  if (janus_syscall(39) != JANUS_E_NO_CAP) return -6;  // getpid
+  return 0;
+}
+
+TEST(budget, what_was_not_granted_is_a_missing_right_not_exhaustion) {
+  janus_channel* channel = janus_channel_create(sizeof(int), 4);
+  janus_budget budget = kAll;
+  budget.channel_ops = budget.syscalls = 0;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
+  spawn(nursery, use_what_was_not_granted, channel);
+  CHECK_EQ(end(nursery), 0);
+  janus_channel_release(channel);
+}
+
+std::int64_t call_the_system(void* calls) {
+  while (janus_syscall(39) > 0)
+    if (static_cast<std::atomic<int>*>(calls)->fetch_add(1) > 100) return -5;
+  return 0;
+}
+
+TEST(budget, system_calls_are_counted) {
+  std::atomic<int> calls = 0;
+  janus_budget budget = kAll;
+  budget.syscalls = 7;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
+  spawn(nursery, call_the_system, &calls);
+  CHECK_EQ(end(nursery), 0);
+  CHECK_EQ(calls.load(), 7);
+}
+
+std::int64_t read_own(void* out) {
+  *static_cast<janus_budget*>(out) = janus_budget_get_current();
+  return 0;
+}
+
+TEST(budget, a_task_reads_what_it_has_left) {
+  janus_budget budget = {30000, 1 << 20, 5, 6, 7};
+  janus_budget seen = {};
+  janus_nursery* nursery = open_nursery();
+  janus_spawn_options options = {};
+  options.budget = budget;
+  const janus_task task = janus_nursery_spawn_in(nursery, read_own, &seen, &options);
+  REQUIRE(task.raw != 0);
+  CHECK_EQ(end(nursery), 0);
+  CHECK_LE(seen.ops, 30000u);
+  CHECK_GT(seen.ops, 29000u);
+  CHECK_LE(seen.memory, 1u << 20);
+  CHECK_GT(seen.memory, 1u << 19);
+  CHECK_EQ(seen.spawn_count, 5u);
+  CHECK_EQ(seen.channel_ops, 6u);
+  CHECK_EQ(seen.syscalls, 7u);
+}
+
+std::int64_t ask_for_too_much(void*) {
+  // 1,000 ops are all there is: a nursery of 10 million is not to be had.
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(10000000));
+  if (!nursery) return janus_last_error() == JANUS_E_BUDGET ? 0 : -5;
+  std::atomic<std::int64_t> iterations = 0;
+  spawn(nursery, loop_for_ever, &iterations);
+  const long status = janus_nursery_await(nursery, nullptr);
+  janus_nursery_destroy(nursery);
+  return status == JANUS_BUDGET_EXCEEDED && iterations.load() <= 1000 ? 0 : -6;
+}
+
+TEST(budget, nothing_is_minted_by_asking) {
+  janus_nursery* nursery = open_nursery();
+  janus_spawn_options options = {};
+  options.budget = with_ops(1000);
+  janus_nursery_spawn_in(nursery, ask_for_too_much, nullptr, &options);
+  CHECK_EQ(end(nursery), 0);
+}
+
+std::int64_t spend_in_turns(void* iterations) {
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL);
+  for (int i = 0; i < 8; ++i) spawn(nursery, loop_for_ever, iterations);
+  return end(nursery);
+}
+
+TEST(budget, the_sum_over_a_tree_is_at_most_what_its_root_was_given) {
+  std::atomic<std::int64_t> iterations = 0;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, with_ops(200000));
+  for (int i = 0; i < 4; ++i) spawn(nursery, spend_in_turns, &iterations);
+  CHECK_EQ(end(nursery), JANUS_BUDGET_EXCEEDED);
+  CHECK_LE(iterations.load(), 200000);
+  CHECK_GT(iterations.load(), 100000);
+}
+
+std::int64_t yield_for_ever(void*) {
+  for (;;)
+    if (const int status = janus_yield(); status < 0) return status;
+}
+
+TEST(budget, a_loop_of_yields_does_not_live_for_ever) {
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(1000));
+  spawn(nursery, yield_for_ever);
+  CHECK_EQ(end(nursery), JANUS_BUDGET_EXCEEDED);
+}
+
+std::int64_t loop_in_the_loop_form(void* iterations) {
+  std::uint32_t counter = 0;
+  for (;;) {
+    if (JANUS_LOOP_CHECK(counter) < 0) return JANUS_CANCELLED;
+    static_cast<std::atomic<std::int64_t>*>(iterations)->fetch_add(1, std::memory_order_relaxed);
+  }
+}
+
+TEST(budget, the_loop_form_charges_every_iteration) {
+  std::atomic<std::int64_t> iterations = 0;
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(100000));
+  spawn(nursery, loop_in_the_loop_form, &iterations);
+  CHECK_EQ(end(nursery), JANUS_BUDGET_EXCEEDED);
+  CHECK_LE(iterations.load(), 100000 + 1024);
+  CHECK_GT(iterations.load(), 90000);
+}
+
+}  // namespace
