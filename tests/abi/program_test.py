@@ -45,5 +45,5 @@ try:
                       f'status {done.returncode} after {lines[-1] if lines else "nothing"}\n' +
                       done.stderr.decode(errors='replace')[-800:])
 finally:
-    shutil.rmtree(work)
+    shutil.rmtree(work, ignore_errors=True)
 tap.end()

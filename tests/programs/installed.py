@@ -54,7 +54,7 @@ def install(build, work):
     subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', work / 'root'], check=True,
                    stdout=sys.stderr, timeout=120)
     if not any((work / 'root').rglob('lib/libjanus_rt.a')):
-        shutil.rmtree(work)
+        shutil.rmtree(work, ignore_errors=True)
         print('1..0 # SKIP there is no runtime to install yet')
         sys.exit(0)
     return next((work / 'root').rglob('bin/janus-cc'))
