@@ -26,11 +26,12 @@ bool has_heavy_fence() noexcept {
 
 void heavy_fence() noexcept {
   if (!has_heavy_fence()) return;
-  // Owners rely on it by now, so it must not fail: a kernel short of memory is asked again, and a child that a host
-  // forked may have to register once more.
+  if (call(kMembarrier, kMembarrierPrivate, 0) == 0) return;
+  call(kMembarrier, kMembarrierRegisterPrivate, 0);  // lost, as by a host that cloned its memory
   long result;
-  while ((result = call(kMembarrier, kMembarrierPrivate, 0)) != 0)
-    if (result == -kEPERM) call(kMembarrier, kMembarrierRegisterPrivate, 0);
+  do result = call(kMembarrier, kMembarrierPrivate, 0);
+  while (result == -kENOMEM);
+  if (result != 0) abort();  // a filter that came late; owners rely on the fence, and a lost task would be worse
 }
 
 }  // namespace janus::platform

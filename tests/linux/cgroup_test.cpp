@@ -214,6 +214,22 @@ TEST(cgroup, less_than_one_cpu_is_one_worker) {
   CHECK(in_root_with(files, [] { return quota_is(1, true); }).exited(0));
 }
 
+TEST(cgroup, a_whole_quota_of_fewer_cpus_than_there_are_is_not_for_pinning) {
+  NEEDS_ROOT;
+  static const File files[] = {{"/proc", nullptr},
+                               {"/proc/self", nullptr},
+                               {"/cg", nullptr},
+                               {"/proc/self/cgroup", "0::/\n"},
+                               {"/proc/self/mountinfo", kMountV2},
+                               {"/cg/cpu.max", "100000 100000\n"}};
+  const test::End end = in_root_with(files, [] {
+    platform::Cpus cpus;
+    platform::cpus(cpus);
+    return cpus.quota == 1 && cpus.fractional == (cpus.allowed > 1);
+  });
+  CHECK(end.exited(0));
+}
+
 TEST(cgroup, a_quota_of_more_cpus_than_there_are_leaves_them_all_to_pin) {
   NEEDS_ROOT;
   static const File files[] = {{"/proc", nullptr},

@@ -101,10 +101,11 @@ TEST(guards, protected_ones_take_half_of_the_mappings_at_most_and_what_is_unmapp
     if (!forbid_install()) return false;
     const std::size_t count = most, stride = 2 * kPage;  // four times as many as may be
     std::size_t guarded = 0;
+    const Slab first;  // takes its part of the share, and keeps it
     for (int round = 0; round < 3; ++round) {
       std::byte* slab = platform::map(count * stride);
       if (platform::guard(slab, stride, count, kPage, guarded) != Guard::kProtected) return false;
-      if (guarded != most / 4 || test::count_mappings() > most / 2 + 64) return false;
+      if (guarded != most / 4 - kRow || test::count_mappings() > most / 2 + 64) return false;
       // The share is used up: another slab gets none, and says so.
       std::size_t none = 7;
       std::byte* other = platform::map(4 * stride);
@@ -308,6 +309,16 @@ TEST(fence, is_said_to_be_missing_where_the_kernel_refuses_and_does_nothing_then
     return !platform::has_heavy_fence();
   });
   CHECK(end.exited(0));
+}
+
+TEST(fence, that_is_taken_away_once_it_is_relied_on_ends_the_process) {
+  const test::End end = test::in_child([] {
+    if (!platform::has_heavy_fence()) platform::abort();
+    if (!test::refuse(kernel::kMembarrier, kernel::kEPERM)) return false;
+    platform::heavy_fence();
+    return true;
+  });
+  CHECK(end.died_of(kernel::kSigAbrt));
 }
 
 TEST(fence, works_in_a_forked_child_of_a_process_that_had_it) {
