@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runner.cpp — selects, runs and reports the registered tests as TAP 13. Needs nothing but emit().
 #include <atomic>
+#include <initializer_list>
 
 #include "tests/harness/test.h"
 
