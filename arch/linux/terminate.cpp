@@ -41,6 +41,9 @@ void on_terminate(TerminateHandler handler) noexcept {
   for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, 0));
   ignore(kSigPipe, 0);
   if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
+  // Whatever our parent had blocked when it executed us: it would never reach the handlers.
+  const std::uint64_t none = 0;
+  call(kSigprocmask, kSigSetmask, &none, nullptr, sizeof none);
 }
 
 }  // namespace janus::platform
