@@ -101,5 +101,7 @@ void remove_fault_handler() noexcept;
 // Called for SIGTERM and SIGINT, on some thread's alternate stack: store and wake, nothing else.
 using TerminateHandler = void (*)(int signal);
 void on_terminate(TerminateHandler handler) noexcept;
+// Ends the process with `status` when `after_ns` has passed, whatever runs then. Good in a signal handler.
+void exit_later(std::uint64_t after_ns, int status) noexcept;
 
 }  // namespace janus::platform

@@ -2,6 +2,8 @@
 // signals.cpp — faults and requests to end, by sigaction. A fault that is not ours goes to the handler that was there
 // before, which in a sanitizer's build is the one that reports.
 #include <signal.h>
+#include <sys/time.h>
+#include <unistd.h>
 #include <ucontext.h>
 
 #include <cstring>
@@ -79,6 +81,8 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   pass_on(signal, info, raw_context);
 }
 
+volatile sig_atomic_t late_status = 0;
+
 void on_terminate_signal(int signal) {
   if (terminate_handler != nullptr) terminate_handler(signal);
 }
@@ -109,6 +113,17 @@ void on_terminate(TerminateHandler handler) noexcept {
   for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &action, nullptr);
   action.sa_handler = SIG_IGN;
   sigaction(SIGPIPE, &action, nullptr);
+}
+
+void exit_later(std::uint64_t after_ns, int status) noexcept {
+  late_status = status;
+  struct sigaction action {};
+  action.sa_handler = [](int) { _exit(late_status); };
+  sigaction(SIGALRM, &action, nullptr);
+  itimerval timer{};
+  timer.it_value.tv_sec = static_cast<time_t>(after_ns / 1'000'000'000);
+  timer.it_value.tv_usec = static_cast<suseconds_t>(after_ns % 1'000'000'000 / 1000) + 1;
+  setitimer(ITIMER_REAL, &timer, nullptr);
 }
 
 }  // namespace janus::platform
