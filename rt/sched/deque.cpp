@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/deque.cpp — the slow half of the deque: stealing, growing.
+#include "rt/sched/deque.h"
+
+namespace janus {
+
+bool Deque::init(unsigned log2_capacity) noexcept {
+  Ring* ring = make_ring(std::int64_t{1} << log2_capacity, nullptr);
+  if (ring == nullptr) return false;
+  ring_.store(ring, std::memory_order_relaxed);
+  capacity_ = ring->mask + 1;
+  bottom_.store(0, std::memory_order_relaxed);
+  top_.store(0, std::memory_order_relaxed);
+  top_seen_ = 0;
+  fences_ = !platform::has_heavy_fence();
+  return true;
+}
+
+void Deque::destroy() noexcept {
+  Ring* ring = ring_.exchange(nullptr, std::memory_order_relaxed);
+  while (ring != nullptr) {
+    Ring* older = ring->older;
+    platform::unmap(reinterpret_cast<std::byte*>(ring), ring->bytes);
+    ring = older;
+  }
+}
+
+Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
+  const std::size_t bytes =
+      (sizeof(Ring) + static_cast<std::size_t>(capacity) * sizeof(std::uintptr_t) + 4095) & ~std::size_t{4095};
+  auto* ring = reinterpret_cast<Ring*>(platform::map(bytes));
+  if (ring == nullptr) return nullptr;
+  ring->older = older;
+  ring->bytes = bytes;
+  ring->mask = capacity - 1;
+  return ring;
+}
+
+// The ring looked full from `top_seen_`: look again, and if it is full indeed, move to one of twice the size.
+bool Deque::make_room(std::int64_t bottom) noexcept {
+  top_seen_ = top_.load(std::memory_order_acquire);
+  if (bottom - top_seen_ < capacity_) return true;
+  Ring* ring = ring_.load(std::memory_order_relaxed);
+  Ring* larger = make_ring(2 * capacity_, ring);
+  if (larger == nullptr) return false;
+  for (std::int64_t i = top_seen_; i < bottom; ++i)
+    larger->at(i).store(ring->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
+  ring_.store(larger, std::memory_order_release);  // pairs with a thief's load of ring_
+  capacity_ *= 2;
+  return true;
+}
+
+Entry Deque::take_top(std::int64_t top) noexcept {
+  // The ring is read before the CAS: after it the owner may reuse the place.
+  const Ring* ring = ring_.load(std::memory_order_acquire);
+  const Entry entry = Entry::from_bits(ring->at(top).load(std::memory_order_relaxed));
+  return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed) ? entry
+                                                                                                          : Entry{};
+}
+
+Deque::Steal Deque::steal(Entry& out) noexcept {
+  const std::int64_t top = top_.load(std::memory_order_acquire);
+  if (top >= bottom_.load(std::memory_order_relaxed)) return Steal::kEmpty;  // a cheap look before the dear fence
+  if (fences_)
+    arch::full_fence();
+  else
+    platform::heavy_fence();
+  if (top >= bottom_.load(std::memory_order_acquire)) return Steal::kEmpty;
+  out = take_top(top);
+  return out ? Steal::kTaken : Steal::kLost;
+}
+
+std::size_t Deque::take_batch(Entry* out, std::size_t most) noexcept {
+  for (;;) {
+    std::int64_t top = top_.load(std::memory_order_acquire);
+    const std::int64_t ready = bottom_.load(std::memory_order_relaxed) - top;
+    if (ready <= 0) return 0;
+    const std::size_t count = static_cast<std::size_t>(ready) < most ? static_cast<std::size_t>(ready) : most;
+    for (std::size_t i = 0; i < count; ++i) out[i] = read(top + static_cast<std::int64_t>(i));
+    // Nobody takes from the bottom of this deque, so entries between the two ends leave only by this CAS.
+    if (top_.compare_exchange_strong(top, top + static_cast<std::int64_t>(count), std::memory_order_seq_cst,
+                                     std::memory_order_relaxed))
+      return count;
+  }
+}
+
+}  // namespace janus

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/deque.h — the work-stealing deque of Chase and Lev (2005) with the orders of Lê, Pop, Cohen and Zappa
+// Nardelli (2013). One owner pushes and pops at the bottom, any number of thieves steal at the top.
+//
+// INVARIANT deque-once: every pushed entry is taken exactly once, by pop, steal or take_oldest.
+//   pop:   1 bottom := b-1   2 fence   3 look at top
+//   steal: 1 look at top     2 fence   3 look at bottom   4 CAS top
+//   The two fences are totally ordered, so an owner that does not see the thief's CAS is seen by the thief. Where the
+//   machine has platform::heavy_fence() the thief executes both of them and the owner only keeps the compiler in order.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "arch/x86_64/cpu.h"
+#include "rt/platform.h"
+
+namespace janus {
+
+struct Runnable;
+
+// A runnable and one bit: whether a wake put it here, in which case thieves leave it to its waker for a while.
+class Entry {
+ public:
+  constexpr Entry() = default;
+  static Entry fresh(Runnable* runnable) noexcept { return Entry(reinterpret_cast<std::uintptr_t>(runnable)); }
+  static Entry woken(Runnable* runnable) noexcept { return Entry(reinterpret_cast<std::uintptr_t>(runnable) | 1); }
+  static constexpr Entry from_bits(std::uintptr_t bits) noexcept { return Entry(bits); }
+
+  explicit operator bool() const noexcept { return bits_ != 0; }
+  bool was_woken() const noexcept { return (bits_ & 1) != 0; }
+  Runnable* runnable() const noexcept { return reinterpret_cast<Runnable*>(bits_ & ~std::uintptr_t{1}); }
+  std::uintptr_t bits() const noexcept { return bits_; }
+
+ private:
+  constexpr explicit Entry(std::uintptr_t bits) : bits_(bits) {}
+  std::uintptr_t bits_ = 0;
+};
+
+class Deque {
+ public:
+  // `log2_capacity` entries to begin with, on pages of its own. False: no memory.
+  [[nodiscard]] bool init(unsigned log2_capacity) noexcept;
+  void destroy() noexcept;
+
+  // Owner only. False when full and the machine has no memory for a larger ring: the entry is not in.
+  bool push(Entry entry) noexcept {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
+    if (bottom - top_seen_ >= capacity_) [[unlikely]] {
+      if (!make_room(bottom)) return false;
+    }
+    ring_.load(std::memory_order_relaxed)->at(bottom).store(entry.bits(), std::memory_order_relaxed);
+    bottom_.store(bottom + 1, std::memory_order_release);  // pairs with a thief's load of bottom_
+    return true;
+  }
+
+  // Owner only: the newest entry, or none.
+  Entry pop() noexcept {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    if (top_.load(std::memory_order_relaxed) > bottom) return {};  // empty: the common case of an idle look
+    bottom_.store(bottom, std::memory_order_relaxed);
+    owner_fence();
+    std::int64_t top = top_.load(std::memory_order_relaxed);
+    if (top < bottom) [[likely]] return read(bottom);
+    Entry entry = top == bottom ? read(bottom) : Entry{};
+    if (entry && !top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
+      entry = {};  // a thief was faster
+    bottom_.store(bottom + 1, std::memory_order_relaxed);
+    return entry;
+  }
+
+  // Owner only: what pop would give, without taking it. A thief may take it meanwhile.
+  Entry peek() const noexcept {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    return top_.load(std::memory_order_relaxed) > bottom ? Entry{} : read(bottom);
+  }
+
+  // Owner only: the oldest entry, or none (also when a thief is just taking it).
+  Entry take_oldest() noexcept {
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    return top < bottom_.load(std::memory_order_relaxed) ? take_top(top) : Entry{};
+  }
+
+  // Owner only, and only on a deque that is never popped: moves up to `most` of the oldest entries to `out`.
+  std::size_t take_batch(Entry* out, std::size_t most) noexcept;
+
+  enum class Steal : std::uint8_t { kTaken, kEmpty, kLost };
+  // Any thread: the oldest entry. kLost: somebody else took it first.
+  Steal steal(Entry& out) noexcept;
+
+  // Any thread, on a deque that is never popped: the oldest entry. Needs no fence, since both sides take at the top.
+  Steal take_shared(Entry& out) noexcept {
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    if (top >= bottom_.load(std::memory_order_acquire)) return Steal::kEmpty;
+    out = take_top(top);
+    return out ? Steal::kTaken : Steal::kLost;
+  }
+
+  // Any thread, a hint: the oldest entry, for a thief that wonders whether to steal it.
+  Entry oldest() const noexcept {
+    const std::int64_t top = top_.load(std::memory_order_acquire);
+    if (top >= bottom_.load(std::memory_order_acquire)) return {};
+    const Ring* ring = ring_.load(std::memory_order_acquire);
+    return Entry::from_bits(ring->at(top).load(std::memory_order_relaxed));
+  }
+  // Any thread, a hint.
+  std::int64_t size() const noexcept {
+    const std::int64_t size = bottom_.load(std::memory_order_acquire) - top_.load(std::memory_order_acquire);
+    return size > 0 ? size : 0;
+  }
+  // Any thread: how far the thieves have come; changes with each entry that leaves at the top.
+  std::int64_t top() const noexcept { return top_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Ring {
+    Ring* older;  // kept until destroy(): a slow thief may still read it
+    std::size_t bytes;
+    std::int64_t mask;
+    std::atomic<std::uintptr_t>* entries() const noexcept {
+      return reinterpret_cast<std::atomic<std::uintptr_t>*>(const_cast<Ring*>(this + 1));
+    }
+    std::atomic<std::uintptr_t>& at(std::int64_t index) const noexcept { return entries()[index & mask]; }
+  };
+
+  static Ring* make_ring(std::int64_t capacity, Ring* older) noexcept;
+  bool make_room(std::int64_t bottom) noexcept;
+  Entry take_top(std::int64_t top) noexcept;
+  Entry read(std::int64_t index) const noexcept {
+    return Entry::from_bits(ring_.load(std::memory_order_relaxed)->at(index).load(std::memory_order_relaxed));
+  }
+  void owner_fence() const noexcept {
+    if (fences_) [[unlikely]] arch::full_fence();
+    arch::compiler_barrier();
+  }
+
+  // The owner's line: thieves only read bottom_.
+  alignas(arch::kCacheLine) std::atomic<std::int64_t> bottom_{0};
+  std::atomic<Ring*> ring_{nullptr};
+  std::int64_t top_seen_ = 0;  // top_ when the owner last looked: the room in the ring is at least what this says
+  std::int64_t capacity_ = 0;
+  bool fences_ = false;  // no heavy fence on this machine
+  alignas(arch::kCacheLine) std::atomic<std::int64_t> top_{0};
+};
+
+}  // namespace janus

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/finding.cpp — what a worker runs next: its own queues, the injector, others' queues; then it sleeps.
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kTries = 4;                        // victims per search, before the sweep
+constexpr std::size_t kLaterBatch = 64;               // yielded runnables moved over at once
+constexpr unsigned kInjectedBatch = 16;
+constexpr std::uint64_t kWakerHasNs = 50'000;         // how long a woken runnable is left to its waker
+constexpr std::uint64_t kLossNs = 3'000;              // stealing less work than this costs more than it brings
+constexpr std::uint32_t kLossesBorne = 3;
+constexpr std::uint64_t kFirstNapNs = 50'000;
+constexpr std::uint64_t kLongestNapNs = 1'000'000;
+constexpr std::uint32_t kMostLooks = 8;               // naps in a row without any work to watch
+
+std::uint64_t nap_ns(std::uint32_t number) noexcept {
+  const std::uint64_t ns = kFirstNapNs << (number < 5 ? number : 5);
+  return ns < kLongestNapNs ? ns : kLongestNapNs;
+}
+
+}  // namespace
+
+Runnable* Scheduler::next(Worker& worker) noexcept {
+  interleave();
+  Runnable* const own = next_own(worker);
+  return own != nullptr ? own : find_work(worker);
+}
+
+Runnable* Scheduler::next_own(Worker& worker) noexcept {
+  worker.counters.dispatches.add();
+  if (--worker.until_fair == 0) [[unlikely]] {
+    worker.until_fair = options_.fair_interval;
+    if (Runnable* const oldest = next_fair(worker)) return oldest;
+  }
+  if (const Entry entry = worker.ready.pop()) return entry.runnable();
+  if (Runnable* const yielded = next_later(worker)) return yielded;
+  return take_injected(worker);
+}
+
+// Every so often the oldest goes first, so that what is spawned or woken last cannot starve the rest.
+Runnable* Scheduler::next_fair(Worker& worker) noexcept {
+  if (Runnable* const injected = injector_.take()) {
+    worker.counters.injected.add();
+    return injected;
+  }
+  // Two old ends, and no time stamps to compare: they take turns.
+  const bool later_first = (worker.counters.dispatches.read() & 1) != 0;
+  Entry entry;
+  if (later_first && worker.later.take_batch(&entry, 1) != 0) return entry.runnable();
+  entry = worker.ready.take_oldest();
+  if (entry) return entry.runnable();
+  return worker.later.take_batch(&entry, 1) != 0 ? entry.runnable() : nullptr;
+}
+
+// Moves a batch of the yielded to the empty deque, newest first, so that pops give them oldest first without a CAS each.
+Runnable* Scheduler::next_later(Worker& worker) noexcept {
+  if (worker.later.size() == 0) return nullptr;
+  Entry batch[kLaterBatch];
+  std::size_t count = worker.later.take_batch(batch, kLaterBatch);
+  if (count == 0) return nullptr;
+  while (count > 1) {
+    --count;
+    if (!worker.ready.push(batch[count])) injector_.push(batch[count].runnable());
+  }
+  return batch[0].runnable();
+}
+
+Runnable* Scheduler::take_injected(Worker& worker) noexcept {
+  if (injector_.is_empty()) return nullptr;
+  Runnable* const first = injector_.take();
+  if (first == nullptr) return nullptr;
+  worker.counters.injected.add();
+  // A fair share at once: every take is a lock that all workers meet on.
+  std::uint64_t share = injector_.size() / worker_count_;
+  for (unsigned i = 0; i < kInjectedBatch && share != 0; ++i, --share) {
+    Runnable* const more = injector_.take();
+    if (more == nullptr) break;
+    worker.counters.injected.add();
+    if (!worker.later.push(Entry::fresh(more))) {
+      injector_.push(more);
+      break;
+    }
+  }
+  return first;
+}
+
+Runnable* Scheduler::find_work(Worker& worker) noexcept {
+  judge_last_theft(worker);
+  bool is_searching = false;
+  for (;;) {
+    if (stopping()) {
+      if (is_searching) (void)idle_.end_search();
+      return nullptr;
+    }
+    if (attention_.load(std::memory_order_relaxed)) attend();
+    bool left_alone = false;
+    Runnable* found = take_injected(worker);
+    if (found == nullptr && worker_count_ > 1 && worker.is_steal_enabled) {
+      if (!is_searching) is_searching = idle_.begin_search();
+      if (is_searching) found = search(worker, left_alone);
+    }
+    if (found != nullptr) {
+      worker.thief.looks = 0;
+      if (is_searching && idle_.end_search() && has_work_anywhere(worker)) wake_one();
+      return found;
+    }
+    if (worker.thief.losses > kLossesBorne && worker_count_ > 1) {
+      doze(worker, is_searching);
+      is_searching = false;
+    } else {
+      is_searching = sleep(worker, is_searching, left_alone);
+    }
+    interleave();
+  }
+}
+
+// A few victims of the strategy's choice, then everyone once.
+Runnable* Scheduler::search(Worker& worker, bool& left_alone) noexcept {
+  const unsigned tries = worker_count_ - 1 < kTries ? worker_count_ - 1 : kTries;
+  for (unsigned i = 0; i < tries; ++i) {
+    const unsigned victim = choose_victim(worker);
+    if (victim == worker.id) continue;
+    if (Runnable* const stolen = steal_from(worker, workers_[victim], left_alone)) return stolen;
+  }
+  return sweep(worker, left_alone);
+}
+
+Runnable* Scheduler::sweep(Worker& worker, bool& left_alone) noexcept {
+  unsigned victim = static_cast<unsigned>(worker.rng.below(worker_count_));
+  for (unsigned i = 0; i < worker_count_; ++i, victim = victim + 1 == worker_count_ ? 0 : victim + 1) {
+    if (victim == worker.id) continue;
+    if (Runnable* const stolen = steal_from(worker, workers_[victim], left_alone)) return stolen;
+  }
+  return nullptr;
+}
+
+unsigned Scheduler::choose_victim(Worker& worker) noexcept {
+  switch (options_.victim) {
+    case Victim::kRoundRobin:
+      worker.next_victim = (worker.next_victim + 1) % worker_count_;
+      return worker.next_victim;
+    case Victim::kLeastLoaded: {
+      unsigned fullest = worker.id;
+      std::int64_t most = 0;
+      for (unsigned i = 0; i < worker_count_; ++i) {
+        const std::int64_t size = i == worker.id ? 0 : workers_[i].ready.size() + workers_[i].later.size();
+        if (size > most) {
+          most = size;
+          fullest = i;
+        }
+      }
+      return fullest;
+    }
+    case Victim::kRandom: break;
+  }
+  // One of the others, evenly.
+  const unsigned other = static_cast<unsigned>(worker.rng.below(worker_count_ - 1));
+  return other < worker.id ? other : other + 1;
+}
+
+Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& left_alone) noexcept {
+  Entry entry;
+  Deque::Steal outcome = Deque::Steal::kEmpty;
+  if (const Entry oldest = victim.ready.oldest()) {
+    if (leaves_alone(worker, victim, oldest))
+      left_alone = true;
+    else
+      outcome = victim.ready.steal(entry);
+  }
+  if (outcome != Deque::Steal::kTaken) outcome = victim.later.take_shared(entry);
+  if (outcome != Deque::Steal::kTaken) {
+    worker.counters.steals_failed.add();
+    return nullptr;
+  }
+  worker.counters.steals.add();
+  worker.thief.stolen_at_ns = now_ns();
+  note(worker, Event::kSteal, entry.runnable());
+  return entry.runnable();
+}
+
+// A woken runnable that is alone waits for its waker, which mostly stops soon: so partners stay together. A waker that
+// has not been in the scheduler for a while gets no more patience.
+bool Scheduler::leaves_alone(Worker& worker, Worker& victim, Entry oldest) noexcept {
+  if (!oldest.was_woken() || victim.ready.size() > 1) return false;
+  const std::uint64_t dispatches = victim.counters.dispatches.read();
+  const std::uint64_t now = now_ns();
+  auto& seen = worker.thief;
+  if (seen.victim == victim.id && seen.dispatches == dispatches && seen.since_ns != 0)
+    return now - seen.since_ns < kWakerHasNs;
+  seen.victim = victim.id;
+  seen.dispatches = dispatches;
+  seen.since_ns = now;
+  return true;
+}
+
+// Whether the last stolen runnable was worth the fences and cache lines.
+void Scheduler::judge_last_theft(Worker& worker) noexcept {
+  auto& thief = worker.thief;
+  if (thief.stolen_at_ns == 0) return;
+  thief.losses = now_ns() - thief.stolen_at_ns < kLossNs ? thief.losses + 1 : 0;
+  thief.stolen_at_ns = 0;
+}
+
+bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
+  if (!injector_.is_empty()) return true;
+  for (unsigned i = 0; i < worker_count_; ++i) {
+    const Worker& other = workers_[i];
+    if (other.id == worker.id) continue;
+    if (other.later.size() != 0) return true;
+    const Entry oldest = other.ready.oldest();
+    if (oldest && !(oldest.was_woken() && other.ready.size() <= 1)) return true;
+  }
+  return false;
+}
+
+// Until somebody has work for us; true if somebody claimed us, so that we count as searching. Where others are awake, a
+// few short naps come first: what is left alone now may need a thief soon.
+bool Scheduler::sleep(Worker& worker, bool was_searching, bool left_alone) noexcept {
+  auto& thief = worker.thief;
+  const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
+  const bool watches = left_alone || (others_work && thief.looks < kMostLooks && !idle_.is_watched());
+  const std::uint64_t until = watches ? now_ns() + nap_ns(thief.looks) : platform::kForever;
+  thief.looks = watches ? thief.looks + 1 : 0;
+  const bool last = idle_.enter(worker.id, was_searching, watches);
+  bool has_token = false;
+  if (!stopping() && !has_work_anywhere(worker)) {
+    if (last) options_.quiescent(options_.runtime);
+    worker.counters.parks.add();
+    has_token = park(worker, until);
+    if (has_token) worker.counters.wakes.add();
+  }
+  const bool claimed = !idle_.leave(worker.id);
+  while (claimed && !has_token) has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
+  if (watches) idle_.end_watch();
+  return claimed;
+}
+
+// Stealing has not paid off lately: stays away for a while, whatever is pushed.
+void Scheduler::doze(Worker& worker, bool was_searching) noexcept {
+  auto& thief = worker.thief;
+  if (was_searching) (void)idle_.end_search();
+  idle_.begin_watch();
+  (void)park(worker, now_ns() + nap_ns(thief.losses - kLossesBorne));
+  idle_.end_watch();
+}
+
+bool Scheduler::park(Worker& worker, std::uint64_t until_ns) noexcept {
+  return is_deterministic_ ? stepper_.park(until_ns) : worker.parker.park(until_ns);
+}
+
+void Scheduler::unpark(Worker& worker) noexcept {
+  if (is_deterministic_)
+    stepper_.unpark(worker);
+  else
+    worker.parker.unpark();
+}
+
+void Scheduler::wake_one() noexcept {
+  const unsigned sleeper = idle_.claim();
+  if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
+}
+
+// No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.
+void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
+  injector_.push(runnable);
+  if (idle_.wants_wake(false)) wake_one();
+}
+
+void Scheduler::inject(Runnable* runnable) noexcept {
+  if (is_deterministic_ && !is_own_thread()) return stepper_.submit(runnable);
+  injector_.push(runnable);
+  arch::full_fence();
+  if (idle_.wants_wake(false)) wake_one();
+}
+
+bool Scheduler::is_own_thread() const noexcept {
+  const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr && worker->scheduler == this;
+}
+
+void Scheduler::call_attention() noexcept {
+  attention_.store(true, std::memory_order_seq_cst);
+  if (is_deterministic_)
+    stepper_.nudge();
+  else
+    wake_one();
+}
+
+void Scheduler::attend() noexcept {
+  if (attention_.exchange(false, std::memory_order_acq_rel)) options_.attend(options_.runtime);
+}
+
+}  // namespace janus

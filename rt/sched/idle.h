@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/idle.h — who sleeps and who searches.
+//
+// INVARIANT no-lost-wakeup: while work is queued, a worker is awake, being woken, or sleeps with a timeout.
+//   submit: 1 push the work                                2 fence   3 if somebody sleeps and nobody searches, wake one
+//   sleep:  1 enter the set of sleepers, stop searching    2 fence   3 look at every queue again   4 park
+// The fences are totally ordered, so whoever is second sees the other's step 1. The sleeper executes both of them
+// (platform::heavy_fence), so that a submit only reads a line that nobody writes while all are busy.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+#include "arch/x86_64/cpu.h"
+#include "rt/platform.h"
+
+namespace janus {
+
+class IdleSet {
+ public:
+  static constexpr unsigned kMaxWorkers = 1024;
+  static constexpr unsigned kNobody = ~0u;
+
+  void init(unsigned workers) noexcept {
+    workers_ = workers;
+    fences_ = !platform::has_heavy_fence();
+  }
+
+  // A submitter's step 2 and 3. `woken`: the work is a task that was woken and waits for its waker, so that it is
+  // enough if somebody looks now and then.
+  bool wants_wake(bool woken) const noexcept {
+    if (fences_) [[unlikely]] arch::full_fence();
+    arch::compiler_barrier();
+    const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    return sleeping_of(counts) != 0 && searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
+  }
+
+  // Takes one sleeper out of the set, to be unparked by the caller; it counts as searching from now on.
+  unsigned claim() noexcept {
+    for (unsigned word = 0; word * 64 < workers_; ++word) {
+      std::uint64_t bits = sleepers_[word].load(std::memory_order_relaxed);
+      while (bits != 0) {
+        const unsigned bit = static_cast<unsigned>(std::countr_zero(bits));
+        const std::uint64_t mask = std::uint64_t{1} << bit;
+        bits = sleepers_[word].fetch_and(~mask, std::memory_order_acq_rel);
+        if ((bits & mask) != 0) {
+          counts_.fetch_add(kSearching - kSleeping, std::memory_order_acq_rel);
+          return word * 64 + bit;
+        }
+      }
+    }
+    return kNobody;
+  }
+
+  // A worker begins to search, unless half of them already do.
+  bool begin_search() noexcept {
+    std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    do {
+      if (2 * searching_of(counts) >= workers_ && searching_of(counts) != 0) return false;
+    } while (!counts_.compare_exchange_weak(counts, counts + kSearching, std::memory_order_acq_rel,
+                                            std::memory_order_relaxed));
+    return true;
+  }
+
+  // It has found something. True: it was the last to search while others sleep, so it looks whether to wake one.
+  bool end_search() noexcept {
+    const std::uint64_t counts = counts_.fetch_sub(kSearching, std::memory_order_acq_rel) - kSearching;
+    return searching_of(counts) == 0 && sleeping_of(counts) != 0;
+  }
+
+  // Step 1 and 2 of a sleeper. True: it was the last one awake.
+  bool enter(unsigned worker, bool was_searching, bool watches) noexcept {
+    sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
+    const std::uint64_t change = kSleeping + (watches ? kWatching : 0) - (was_searching ? kSearching : 0);
+    const std::uint64_t counts = counts_.fetch_add(change, std::memory_order_seq_cst) + change;
+    if (fences_)
+      arch::full_fence();
+    else
+      platform::heavy_fence();
+    return sleeping_of(counts) == workers_ && watching_of(counts) == 0;
+  }
+
+  // Leaves the set without having been claimed. False: somebody claimed it meanwhile (a token is on its way, and it
+  // counts as searching).
+  bool leave(unsigned worker) noexcept {
+    const std::uint64_t mask = std::uint64_t{1} << (worker % 64);
+    if ((sleepers_[worker / 64].fetch_and(~mask, std::memory_order_acq_rel) & mask) == 0) return false;
+    counts_.fetch_sub(kSleeping, std::memory_order_acq_rel);
+    return true;
+  }
+
+  void begin_watch() noexcept { counts_.fetch_add(kWatching, std::memory_order_acq_rel); }
+  void end_watch() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
+
+  bool is_watched() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
+  bool all_sleep() const noexcept { return sleeping_of(counts_.load(std::memory_order_seq_cst)) == workers_; }
+  unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
+
+ private:
+  static constexpr std::uint64_t kSleeping = 1, kSearching = std::uint64_t{1} << 20, kWatching = std::uint64_t{1} << 40;
+  static unsigned sleeping_of(std::uint64_t counts) noexcept { return counts & 0xfffff; }
+  static unsigned searching_of(std::uint64_t counts) noexcept { return (counts >> 20) & 0xfffff; }
+  static unsigned watching_of(std::uint64_t counts) noexcept { return (counts >> 40) & 0xfffff; }
+
+  unsigned workers_ = 0;
+  bool fences_ = false;
+  alignas(arch::kCacheLine) std::atomic<std::uint64_t> counts_{0};
+  alignas(arch::kCacheLine) std::atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
+};
+
+}  // namespace janus

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/injector.h — the shared queue: what comes from outside the workers, and what no deque has room for.
+// First in, first out; intrusive, so that it never refuses.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/base/spinlock.h"
+#include "rt/sched/runnable.h"
+
+namespace janus {
+
+class Injector {
+ public:
+  // Any thread.
+  void push(Runnable* runnable) noexcept {
+    runnable->next = nullptr;
+    LockGuard guard(lock_);
+    (tail_ == nullptr ? head_ : tail_->next) = runnable;
+    tail_ = runnable;
+    count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+  }
+
+  // Any thread: the oldest, or nullptr.
+  Runnable* take() noexcept {
+    if (is_empty()) return nullptr;
+    LockGuard guard(lock_);
+    Runnable* first = head_;
+    if (first == nullptr) return nullptr;
+    head_ = first->next;
+    if (head_ == nullptr) tail_ = nullptr;
+    count_.store(count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+    return first;
+  }
+
+  // Any thread, a hint.
+  bool is_empty() const noexcept { return size() == 0; }
+  std::uint64_t size() const noexcept { return count_.load(std::memory_order_acquire); }
+
+ private:
+  SpinLock lock_;
+  Runnable* head_ = nullptr;
+  Runnable* tail_ = nullptr;
+  std::atomic<std::uint64_t> count_{0};
+};
+
+}  // namespace janus

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/scheduler.cpp — the workers' beginning and end.
+#include "rt/sched/scheduler.h"
+
+#include <new>
+
+#include "rt/sched/fiber_hooks.h"
+
+namespace janus {
+
+namespace {
+
+std::size_t bytes_of(unsigned workers) noexcept { return (workers * sizeof(Worker) + 4095) & ~std::size_t{4095}; }
+
+// "janus/7"; `out` has room for 16.
+void name_worker(char* out, unsigned index) noexcept {
+  constexpr char kPrefix[] = "janus/";
+  char* p = out;
+  for (const char* q = kPrefix; *q != 0; ++q) *p++ = *q;
+  char digits[8];
+  unsigned count = 0;
+  do {
+    digits[count++] = static_cast<char>('0' + index % 10);
+    index /= 10;
+  } while (index != 0);
+  while (count != 0) *p++ = digits[--count];
+  *p = 0;
+}
+
+}  // namespace
+
+bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool with_caller, unsigned& started) noexcept {
+  options_ = options;
+  stacks_ = &stacks;
+  worker_count_ = options.workers;
+  is_deterministic_ = options.deterministic;
+  has_caller_ = with_caller;
+  stopping_.store(false, std::memory_order_relaxed);
+  attention_.store(false, std::memory_order_relaxed);
+  threads_.store(0, std::memory_order_relaxed);
+  started = 0;
+  idle_.init(worker_count_);
+  workers_ = reinterpret_cast<Worker*>(platform::map(bytes_of(worker_count_)));
+  if (workers_ == nullptr) return false;
+  for (unsigned i = 0; i < worker_count_; ++i) {
+    if (!init_worker(i)) {
+      destroy_workers();
+      return false;
+    }
+  }
+  if (is_deterministic_) stepper_.init(*this, options.seed);
+  if (start_threads(with_caller, started)) return true;
+  stop();
+  join();
+  return false;
+}
+
+bool Scheduler::init_worker(unsigned index) noexcept {
+  auto* worker = new (&workers_[index]) Worker();
+  worker->self = worker;
+  worker->scheduler = this;
+  worker->runtime = options_.runtime;
+  worker->id = static_cast<std::uint16_t>(index);
+  worker->is_steal_enabled = true;
+  worker->until_fair = options_.fair_interval;
+  worker->rng = Rng::for_worker(options_.seed, index);
+  return worker->ready.init(8) && worker->later.init(8);
+}
+
+bool Scheduler::start_threads(bool with_caller, unsigned& started) noexcept {
+  const unsigned threads = is_deterministic_ ? 1 : worker_count_;
+  const unsigned first = with_caller ? 1 : 0;
+  platform::Cpus cpus{};
+  const bool pin = options_.pin;
+  if (pin) platform::cpus(cpus);
+  const auto cpu_of = [&](unsigned index) {
+    return pin && cpus.allowed != 0 ? static_cast<int>(cpus.ids[index % cpus.allowed]) : -1;
+  };
+  pinned_ = pin ? threads : 0;
+  if (with_caller) {
+    ++started;
+    platform::adopt_thread(cpu_of(0), "janus/0");
+  }
+  for (unsigned i = first; i < threads; ++i) {
+    char name[16];
+    name_worker(name, i);
+    threads_.fetch_add(1, std::memory_order_relaxed);
+    void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];
+    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpu_of(i), name)) {
+      threads_.fetch_sub(1, std::memory_order_relaxed);
+      for (unsigned rest = i; rest < threads; ++rest) workers_[rest].is_gone.store(true, std::memory_order_relaxed);
+      return false;
+    }
+    ++started;
+  }
+  return true;
+}
+
+void Scheduler::thread_main(void* argument) noexcept {
+  auto& worker = *static_cast<Worker*>(argument);
+  Scheduler& scheduler = *worker.scheduler;
+  platform::set_worker_slot(static_cast<WorkerSlot*>(&worker));
+  scheduler.worker_main(worker);
+  platform::set_worker_slot(nullptr);
+  // The last access to the scheduler: join() may free it from here on.
+  if (scheduler.threads_.fetch_sub(1, std::memory_order_acq_rel) == 1) platform::wake(scheduler.threads_, 1u << 30);
+  platform::exit_thread();
+}
+
+void Scheduler::logical_main(void* argument) noexcept {
+  auto& scheduler = *static_cast<Scheduler*>(argument);
+  scheduler.stepper_.run();
+  platform::set_worker_slot(nullptr);
+  if (scheduler.threads_.fetch_sub(1, std::memory_order_acq_rel) == 1) platform::wake(scheduler.threads_, 1u << 30);
+  platform::exit_thread();
+}
+
+void Scheduler::run_caller() noexcept {
+  if (is_deterministic_) return stepper_.run();
+  void* const before = platform::worker_slot();
+  platform::set_worker_slot(static_cast<WorkerSlot*>(&workers_[0]));
+  worker_main(workers_[0]);
+  platform::set_worker_slot(before);
+}
+
+// From the thread's own stack onto the first of the pool, and back when there is no more to do.
+void Scheduler::worker_main(Worker& worker) noexcept {
+  const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
+  worker.thread_fiber = thread;
+  Stack* const first = stacks_->take(&worker.stacks, 0);
+  if (first != nullptr) {
+    arch::Context context;
+    step_onto(worker, first);
+    arch::make_context(context, first->start, base_frame, nullptr, nullptr);
+    fiber_hooks::before_switch(thread, worker.fiber);
+    janus_context_switch(&worker.thread_context, &context);
+    fiber_hooks::after_switch(thread);
+    arrive();
+  }
+  if (!is_deterministic_) fiber_hooks::destroy(thread);
+  worker.is_gone.store(true, std::memory_order_release);
+}
+
+void Scheduler::stop() noexcept {
+  stopping_.store(true, std::memory_order_seq_cst);
+  for (unsigned i = 0; i < worker_count_; ++i) unpark(workers_[i]);
+}
+
+void Scheduler::join() noexcept {
+  for (std::uint32_t left; (left = threads_.load(std::memory_order_acquire)) != 0;)
+    platform::wait(threads_, left, platform::kForever);
+  destroy_workers();
+}
+
+void Scheduler::destroy_workers() noexcept {
+  for (unsigned i = 0; i < worker_count_; ++i) {
+    Worker& worker = workers_[i];
+    stacks_->flush(worker.stacks);
+    worker.ready.destroy();
+    worker.later.destroy();
+  }
+  platform::unmap(reinterpret_cast<std::byte*>(workers_), bytes_of(worker_count_));
+  workers_ = nullptr;
+}
+
+}  // namespace janus

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/scheduler.h — moves runnables over workers. Every stack has a base frame that loops: it takes the next
+// runnable, calls it if it has not started, switches to it if it has. Knows no task, nursery or budget.
+//
+// INVARIANT published-after-left: a runnable that stops is queued, or findable by a waker, only after its stack has been
+// left. It records a pending action in the worker and switches; whatever runs next performs the action first.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/sched/idle.h"
+#include "rt/sched/injector.h"
+#include "rt/sched/stepper.h"
+#include "rt/sched/worker.h"
+
+namespace janus {
+
+enum class Victim : std::uint8_t { kRandom, kRoundRobin, kLeastLoaded };
+
+struct SchedulerOptions {
+  unsigned workers;
+  std::uint64_t seed;
+  bool deterministic;
+  bool pin;
+  Victim victim;
+  std::uint32_t fair_interval;
+  void* runtime;                               // Worker::runtime
+  void (*run)(Runnable* fresh);                // calls a runnable that has not started, on the stack we stand on
+  void (*refuse)(Runnable* fresh);             // there is no stack for it
+  void (*note)(Worker&, Event, Runnable*);     // deterministic mode: what happened, for the order hash
+  void (*quiescent)(void* runtime);            // every worker sleeps and nothing is queued; may make work
+  void (*attend)(void* runtime);               // somebody called for attention
+};
+
+class Scheduler {
+ public:
+  // Lowest stack that code of the runtime may start with, and what it needs below that.
+  static constexpr std::size_t kStackReserve = 1536;
+
+  // Creates the workers' records and, but for `with_caller`, their threads. With it the calling thread becomes worker 0 in
+  // run_caller(). False: nothing is left behind; `started` says how many threads the machine gave.
+  [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller, unsigned& started) noexcept;
+  // The calling thread is worker 0 until stop().
+  void run_caller() noexcept;
+  // Any thread: workers leave their loops as soon as they stand in them. Every task has ended.
+  void stop() noexcept;
+  // Waits until all workers have left (from outside), and frees them.
+  void join() noexcept;
+
+  // --- For code that runs on a worker ---
+
+  // Queues what may run: spawned, or woken by what runs on `worker`.
+  void push_fresh(Worker& worker, Runnable* runnable) noexcept {
+    if (!worker.ready.push(Entry::fresh(runnable))) [[unlikely]] return overflow(worker, runnable);
+    if (idle_.wants_wake(false)) [[unlikely]] wake_one();
+  }
+  void push_woken(Worker& worker, Runnable* runnable) noexcept {
+    if (!worker.ready.push(Entry::woken(runnable))) [[unlikely]] return overflow(worker, runnable);
+    if (idle_.wants_wake(true)) [[unlikely]] wake_one();
+  }
+  // Behind everything that is ready.
+  void push_later(Worker& worker, Runnable* runnable) noexcept {
+    if (!worker.later.push(Entry::fresh(runnable))) [[unlikely]] return overflow(worker, runnable);
+    if (idle_.wants_wake(false)) [[unlikely]] wake_one();
+  }
+  // From any thread.
+  void inject(Runnable* runnable) noexcept;
+
+  // Leaves the running stack: goes on with what is ready, or looks for work. `publish` runs once the stack has been left.
+  // Returns when somebody has switched to `self`. False: there was no stack to go on with, nothing has happened.
+  [[nodiscard]] bool suspend(Suspension& self, Pending publish) noexcept;
+  // As suspend, but false also when nothing else is ready on this worker.
+  [[nodiscard]] bool yield(Suspension& self, Pending publish) noexcept;
+  // Takes the newest ready runnable if it has not started and `wanted` says yes; for helping instead of waiting.
+  template <typename Wanted>
+  Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
+    const Entry seen = worker.ready.peek();
+    if (!seen || seen.runnable()->suspension != nullptr || !wanted(seen.runnable())) return nullptr;
+    const Entry entry = worker.ready.pop();  // a thief may have been faster; then this is none
+    return entry ? entry.runnable() : nullptr;
+  }
+  bool has_ready(const Worker& worker) const noexcept {
+    return worker.ready.size() != 0 || worker.later.size() != 0 || !injector_.is_empty();
+  }
+  // Deterministic mode: another worker may go on here. No lock is held.
+  void interleave() noexcept {
+    if (is_deterministic_) [[unlikely]] stepper_.interleave();
+  }
+  void note(Worker& worker, Event event, Runnable* runnable) noexcept {
+    if (is_deterministic_) [[unlikely]] options_.note(worker, event, runnable);
+  }
+
+  // Some worker calls `attend` soon: one that looks for work, or is between two slices. Any thread, any signal handler.
+  void call_attention() noexcept;
+  bool wants_attention() const noexcept { return attention_.load(std::memory_order_relaxed); }
+  void attend() noexcept;
+
+  Worker* worker(unsigned index) noexcept { return &workers_[index]; }
+  unsigned worker_count() const noexcept { return worker_count_; }
+  bool is_deterministic() const noexcept { return is_deterministic_; }
+  std::uint64_t now_ns() noexcept { return is_deterministic_ ? stepper_.now_ns() : platform::now_ns(); }
+  unsigned pinned() const noexcept { return pinned_; }
+  bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
+
+  // What has to be done first on a stack that was just switched to.
+  static void arrive() noexcept {
+    Worker& worker = current_worker();
+    const Pending pending = worker.pending;
+    if (pending.action == nullptr) return;
+    worker.pending.action = nullptr;
+    pending.action(worker, pending.first, pending.second);
+  }
+
+ private:
+  friend class Stepper;
+
+  static std::int64_t base_frame(void*) noexcept;
+  static void thread_main(void* worker) noexcept;
+  static void logical_main(void* scheduler) noexcept;
+  void worker_main(Worker& worker) noexcept;
+
+  bool init_worker(unsigned index) noexcept;
+  bool start_threads(bool with_caller, unsigned& started) noexcept;
+  void destroy_workers() noexcept;
+
+  Runnable* next(Worker& worker) noexcept;
+  Runnable* next_own(Worker& worker) noexcept;
+  Runnable* next_fair(Worker& worker) noexcept;
+  Runnable* next_later(Worker& worker) noexcept;
+  Runnable* find_work(Worker& worker) noexcept;
+  Runnable* search(Worker& worker, bool& left_alone) noexcept;
+  Runnable* sweep(Worker& worker, bool& left_alone) noexcept;
+  Runnable* steal_from(Worker& worker, Worker& victim, bool& left_alone) noexcept;
+  bool leaves_alone(Worker& worker, Worker& victim, Entry oldest) noexcept;
+  bool has_work_anywhere(const Worker& worker) noexcept;
+  unsigned choose_victim(Worker& worker) noexcept;
+  Runnable* take_injected(Worker& worker) noexcept;
+  void judge_last_theft(Worker& worker) noexcept;
+  bool sleep(Worker& worker, bool was_searching, bool left_alone) noexcept;
+  void doze(Worker& worker, bool was_searching) noexcept;
+  bool park(Worker& worker, std::uint64_t until_ns) noexcept;
+  void unpark(Worker& worker) noexcept;
+  void wake_one() noexcept;
+  void overflow(Worker& worker, Runnable* runnable) noexcept;
+
+  bool is_own_thread() const noexcept;
+
+  bool go(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  void step_onto(Worker& worker, Stack* stack) noexcept;
+  void resume_instead(Worker& worker, Runnable* started) noexcept;
+  void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
+  void leave_for_good(Worker& worker) noexcept;
+
+  SchedulerOptions options_;
+  StackPool* stacks_;
+  Worker* workers_;
+  unsigned worker_count_;
+  unsigned pinned_;
+  bool is_deterministic_;
+  bool has_caller_;
+  std::atomic<bool> stopping_;
+  IdleSet idle_;
+  Injector injector_;
+  Stepper stepper_;
+  std::atomic<std::uint32_t> threads_;  // threads that have not left; join() waits for 0
+  std::atomic<bool> attention_;
+};
+
+}  // namespace janus

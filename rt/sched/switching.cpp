@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/switching.cpp — from stack to stack: the base frame, and how a runnable leaves its stack and comes back.
+#include "rt/sched/fiber_hooks.h"
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+void give_stack(Worker& worker, void* pool, void* stack) noexcept {
+  static_cast<StackPool*>(pool)->give(&worker.stacks, static_cast<Stack*>(stack));
+}
+
+}  // namespace
+
+// The worker's words for the stack that it is about to stand on.
+void Scheduler::step_onto(Worker& worker, Stack* stack) noexcept {
+  if (stack->fiber == nullptr) stack->fiber = fiber_hooks::create(stack->limit, stack->start);
+  worker.stack = stack;
+  worker.fiber = stack->fiber;
+  worker.stack_limit = stack->limit + kStackReserve;
+}
+
+// The bottom of every stack. Nothing in it survives a call of a runnable: that may end on another worker.
+std::int64_t Scheduler::base_frame(void*) noexcept {
+  fiber_hooks::after_switch(current_worker().fiber);
+  arrive();
+  for (;;) {
+    Worker& worker = current_worker();
+    Scheduler& scheduler = *worker.scheduler;
+    Runnable* runnable = worker.handed;
+    worker.handed = nullptr;
+    if (runnable == nullptr) {
+      worker.task = nullptr;
+      runnable = scheduler.next(worker);
+    }
+    if (runnable == nullptr) {
+      scheduler.leave_for_good(worker);
+    } else if (runnable->suspension != nullptr) {
+      scheduler.resume_instead(worker, runnable);
+    } else if (runnable->stack_class == worker.stack->size_class) {
+      scheduler.options_.run(runnable);
+    } else if (Stack* const stack = scheduler.stacks_->take(&worker.stacks, runnable->stack_class)) {
+      scheduler.change_stack(worker, runnable, stack);
+    } else {
+      scheduler.options_.refuse(runnable);
+    }
+  }
+}
+
+bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
+  interleave();
+  Worker& worker = current_worker();
+  return go(worker, self, next_own(worker), publish);
+}
+
+bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
+  interleave();
+  Worker& worker = current_worker();
+  Runnable* const to = next_own(worker);
+  return to != nullptr && go(worker, self, to, publish);
+}
+
+// From `self` to `to`, or to a fresh stack whose base frame starts it or looks for work.
+bool Scheduler::go(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept {
+  arch::Context fresh;
+  const arch::Context* target = &fresh;
+  Stack* const mine = worker.stack;
+  if (to != nullptr && to->suspension != nullptr) {
+    target = &to->suspension->context;
+    step_onto(worker, to->suspension->stack);
+    worker.task = to;
+    note(worker, Event::kResume, to);
+  } else {
+    Stack* const stack = stacks_->take(&worker.stacks, to != nullptr ? to->stack_class : 0);
+    if (stack == nullptr) {
+      if (to != nullptr) push_fresh(worker, to);
+      return false;
+    }
+    worker.handed = to;
+    step_onto(worker, stack);
+    arch::make_context(fresh, stack->start, base_frame, nullptr, nullptr);
+  }
+  self.stack = mine;
+  worker.pending = publish;
+  worker.counters.switches.add();
+  fiber_hooks::before_switch(mine->fiber, worker.fiber);
+  janus_context_switch(&self.context, target);
+  fiber_hooks::after_switch(self.stack->fiber);
+  arrive();
+  return true;
+}
+
+// A base frame leaves its stack to somebody else, for good: the stack is free once it has been left.
+void Scheduler::resume_instead(Worker& worker, Runnable* started) noexcept {
+  arch::Context left;
+  Stack* const mine = worker.stack;
+  worker.pending = {give_stack, stacks_, mine};
+  worker.task = started;
+  step_onto(worker, started->suspension->stack);
+  note(worker, Event::kResume, started);
+  worker.counters.switches.add();
+  fiber_hooks::before_switch(mine->fiber, worker.fiber);
+  janus_context_switch(&left, &started->suspension->context);
+  __builtin_unreachable();
+}
+
+void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept {
+  arch::Context left, context;
+  Stack* const mine = worker.stack;
+  worker.pending = {give_stack, stacks_, mine};
+  worker.handed = fresh;
+  step_onto(worker, stack);
+  arch::make_context(context, stack->start, base_frame, nullptr, nullptr);
+  worker.counters.switches.add();
+  fiber_hooks::before_switch(mine->fiber, worker.fiber);
+  janus_context_switch(&left, &context);
+  __builtin_unreachable();
+}
+
+void Scheduler::leave_for_good(Worker& worker) noexcept {
+  arch::Context left;
+  Stack* const mine = worker.stack;
+  worker.pending = {give_stack, stacks_, mine};
+  worker.stack = nullptr;
+  worker.fiber = worker.thread_fiber;
+  fiber_hooks::before_switch(mine->fiber, worker.fiber);
+  janus_context_switch(&left, &worker.thread_context);
+  __builtin_unreachable();
+}
+
+}  // namespace janus
