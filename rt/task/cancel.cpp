@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/cancel.cpp — telling tasks to end. A cancel sets a flag; who starts, yields or blocks looks at it; who is
+// blocked is woken to look. There is no list of children to walk, only of those that were once off their worker.
+//
+// INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 heavy fence  3 wake the blocked members, descend into their
+// published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence  4 look at the flags.
+// So a member is seen by the cancel, or sees it. What is running looks when it yields; its nurseries are reached when it does.
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+namespace {
+
+// The first to cancel it: marks it, and keeps it from ending until release_pin().
+bool mark_and_pin(Nursery& nursery) noexcept {
+  std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
+  do {
+    if (NurseryWord::is_terminal(word) || (word & NurseryWord::kCancelled) != 0) return false;
+  } while (!nursery.word.compare_exchange_weak(
+      word, (word | NurseryWord::kCancelled | NurseryWord::kClosed) + NurseryWord::kChild, std::memory_order_acq_rel,
+      std::memory_order_relaxed));
+  return true;
+}
+
+// Under the lock of the task's nursery: nobody can take `frame` off the stack.
+void reach_frame(Worker* worker, RunFrame& frame, Nursery*& descend) noexcept {
+  for (Nursery* open = frame.published; open != nullptr; open = open->outer) {
+    if (!mark_and_pin(*open)) continue;
+    open->cancel_next = descend;
+    descend = open;
+  }
+  (void)wake_to_look(worker, *frame.task);
+}
+
+// All that stand in `descend` are marked and pinned.
+void descend_all(Worker* worker, Nursery* descend) noexcept {
+  while (descend != nullptr) {
+    Nursery& nursery = *descend;
+    descend = nursery.cancel_next;
+    {
+      LockGuard guard(nursery.lock);
+      for (RunFrame* frame = nursery.members.front(); frame != nullptr; frame = nursery.members.after(frame))
+        reach_frame(worker, *frame, descend);
+    }
+    release_pin(worker, nursery);
+  }
+}
+
+void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
+  if (worker != nullptr) worker->counters.cancel_requests.add();
+  runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
+  if (platform::has_heavy_fence())
+    platform::heavy_fence();
+  else
+    arch::full_fence();
+}
+
+}  // namespace
+
+// A walk up to the root, but only when somebody has been cancelled since the last one.
+bool is_cancelled(Task& task) noexcept {
+  if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
+  Nursery* const first = task.nursery;
+  const std::uint64_t epoch = first->runtime->cancel_epoch.load(std::memory_order_acquire);
+  if (first->clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]] return false;
+  for (Nursery* nursery = first; nursery != nullptr;) {
+    if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return true;
+    const Task* owner = nursery->owner.load(std::memory_order_relaxed);
+    if (owner == nullptr) break;
+    if (owner->cancel.load(std::memory_order_relaxed) != 0) return true;
+    nursery = owner->nursery;
+  }
+  first->clean_epoch.store(epoch, std::memory_order_relaxed);
+  return false;
+}
+
+bool sees_cancel(Task& task) noexcept {
+  if (!is_cancelled(task)) [[likely]] return false;
+  RunFrame& frame = *task.frame;
+  if (!frame.saw_cancel) {
+    frame.saw_cancel = true;
+    frame.grace = task.nursery->runtime->options.cancel_grace_ops;
+    task.cancel.store(1, std::memory_order_relaxed);
+    // What it has opened and not shown to anybody yet is its own to cancel.
+    for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&current_worker(), *open);
+  }
+  return true;
+}
+
+void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
+  if (!mark_and_pin(nursery)) return;
+  begin_cancel(*nursery.runtime, worker);
+  nursery.cancel_next = nullptr;
+  descend_all(worker, &nursery);
+}
+
+// Holds the task's lock: it cannot end meanwhile, and neither can its nursery.
+void cancel_task(Worker* worker, Task& task) noexcept {
+  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return;
+  begin_cancel(*task.nursery->runtime, worker);
+  Nursery* descend = nullptr;
+  {
+    LockGuard guard(task.nursery->lock);
+    if (task.is_member.load(std::memory_order_relaxed)) reach_frame(worker, *task.frame, descend);
+  }
+  descend_all(worker, descend);
+}
+
+}  // namespace janus

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/handle.cpp — handles of tasks: the record's index and its generation, so that a stale one is found out.
+#include "rt/task/runtime.h"
+#include "rt/task/text.h"
+
+namespace janus {
+
+namespace {
+
+}  // namespace
+
+// One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
+struct Join {
+  Join* next;
+  Task* joiner;
+  std::int64_t result;
+  bool is_over;
+};
+
+std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
+  const std::uint64_t generation = task.generation.load(std::memory_order_relaxed);
+  return generation << 32 | (runtime.tasks.index_of(&task) + 1);
+}
+
+Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept {
+  const auto index = static_cast<std::uint32_t>(handle);
+  if (index == 0) return nullptr;
+  auto* task = static_cast<Task*>(runtime.tasks.at(index - 1));
+  if (task == nullptr) return nullptr;
+  task->lock.lock();
+  // Odd generations are given out (see spawn): a record that was never a task has none.
+  if (task->generation.load(std::memory_order_relaxed) == handle >> 32 && (handle >> 32) % 2 == 1) return task;
+  task->lock.unlock();
+  return nullptr;
+}
+
+void wake_joiners(Worker& worker, Task& task) noexcept {
+  for (Join* join = task.waiters; join != nullptr;) {
+    Join* const next = join->next;
+    Task* const joiner = join->joiner;
+    join->result = task.result;
+    join->is_over = true;  // from here on the joiner may leave as soon as it looks, but it looks only under our lock
+    (void)wake(&worker, *joiner, TaskState::kBlocked);
+    join = next;
+  }
+  task.waiters = nullptr;
+}
+
+void free_record(Worker* worker, Task& task) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  task.generation.store(task.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (task.extra != nullptr) [[unlikely]] {
+    runtime.heap.free(worker != nullptr ? &worker->heap : nullptr, task.extra);
+    task.extra = nullptr;
+  }
+  runtime.tasks.give(worker != nullptr ? &worker->tasks : nullptr, &task);
+}
+
+namespace {
+
+// Under the locks of both. The record leaves the nursery's list.
+void unlink_record(Task& task) noexcept {
+  Nursery& nursery = *task.nursery;
+  (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;
+  if (task.record_next != nullptr) task.record_next->record_previous = task.record_previous;
+  task.flags &= static_cast<std::uint8_t>(~TaskFlags::kRecorded);
+}
+
+bool is_ancestor(const Task& task, const Task& of) noexcept {
+  for (const Task* up = &of; up != nullptr; up = up->nursery->owner.load(std::memory_order_relaxed)) {
+    if (up == &task) return true;
+  }
+  return false;
+}
+
+void unlink_join(Task& task, Join& join) noexcept {
+  Join** at = &task.waiters;
+  while (*at != &join) at = &(*at)->next;
+  *at = join.next;
+}
+
+}  // namespace
+
+int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexcept {
+  Task* const task = lock_handle(runtime, handle);
+  if (task == nullptr) return kErrorStale;
+  SpinLock& lock = task->lock;
+  bool mine = false;
+  if ((task->flags & TaskFlags::kEnded) == 0) {
+    task->flags |= TaskFlags::kDetached;
+  } else {
+    LockGuard guard(task->nursery->lock);
+    mine = (task->flags & TaskFlags::kRecorded) != 0;  // else the nursery is just releasing it
+    if (mine) unlink_record(*task);
+  }
+  if (mine) free_record(worker, *task);
+  lock.unlock();
+  return 0;
+}
+
+// All that ended and was kept. The nursery is terminal, so no more come.
+void release_records(Worker* worker, Nursery& nursery) noexcept {
+  for (;;) {
+    Task* task;
+    {
+      LockGuard guard(nursery.lock);
+      task = nursery.records;
+      if (task == nullptr) return;
+      unlink_record(*task);
+    }
+    task->lock.lock();
+    free_record(worker, *task);
+    task->lock.unlock();
+  }
+}
+
+int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
+  Runtime& runtime = *self.nursery->runtime;
+  Task* const task = lock_handle(runtime, handle);
+  if (task == nullptr) return kErrorStale;
+  if (is_ancestor(*task, self)) {
+    task->lock.unlock();
+    current_worker().counters.deadlocks.add();
+    return kErrorDeadlock;
+  }
+  if ((task->flags & TaskFlags::kEnded) != 0) {
+    const std::int64_t value = task->result;
+    task->lock.unlock();
+    if (result != nullptr) *result = value;
+    return 0;
+  }
+  Join wait{task->waiters, &self, 0, false};
+  task->waiters = &wait;
+  while (!wait.is_over) {
+    if (sees_cancel(self)) {
+      unlink_join(*task, wait);
+      task->lock.unlock();
+      return kCancelledCode;
+    }
+    const bool left = block(self, TaskState::kBlocked,
+                            [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &task->lock);
+    if (!left) {
+      unlink_join(*task, wait);
+      task->lock.unlock();
+      return kErrorNoMemory;
+    }
+    task->lock.lock();
+  }
+  task->lock.unlock();
+  if (result != nullptr) *result = wait.result;
+  return 0;
+}
+
+bool set_name(Worker* worker, Task& task, const char* name) noexcept {
+  if (task.extra == nullptr) {
+    Heap& heap = task.nursery->runtime->heap;
+    void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, 0);
+    if (extra == nullptr) return false;
+    task.extra = static_cast<TaskExtra*>(extra);
+  }
+  copy_name(task.extra->name, name);
+  return true;
+}
+
+}  // namespace janus

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/memory.cpp — the heap behind a budget: reserve, then allocate; what fails is refunded.
+#include "rt/task/memory.h"
+
+namespace janus {
+
+namespace {
+
+HeapCache* cache_of(Worker* worker) noexcept { return worker != nullptr ? &worker->heap : nullptr; }
+AccountCache* purse_of(Worker* worker) noexcept { return worker != nullptr ? &worker->memory : nullptr; }
+
+// 0, or why not. A task may have to wait here; it comes back on any worker.
+int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) noexcept {
+  Account* const payer = task != nullptr ? task->account : runtime.accounts.root();
+  while (!runtime.accounts.draw_memory(purse_of(worker), payer, bytes)) {
+    if (task == nullptr) return kErrorBudget;
+    const int answer = exhausted(*task, Component::kMemory, bytes);
+    if (answer != 0) return answer;
+    worker = &current_worker();
+  }
+  return 0;
+}
+
+}  // namespace
+
+void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept {
+  const std::uint64_t charge = Heap::charge_for(bytes, align);
+  if (charge == 0) return *error = kErrorNoMemory, nullptr;
+  *error = reserve(runtime, worker, task, charge);
+  if (*error != 0) return nullptr;
+  Account* const payer = task != nullptr ? task->account : runtime.accounts.root();
+  void* const block = runtime.heap.allocate(cache_of(worker), bytes, align, payer->index());
+  if (block != nullptr) return block;
+  runtime.accounts.credit_memory(purse_of(worker), payer, charge);
+  return *error = kErrorNoMemory, nullptr;
+}
+
+void release(Runtime& runtime, Worker* worker, void* block) noexcept {
+  const std::uint32_t tag = runtime.heap.tag_of(block);
+  const std::size_t charge = runtime.heap.size_of(block);
+  runtime.heap.free(cache_of(worker), block);  // does not come back from what is no block
+  runtime.accounts.credit_memory(purse_of(worker), runtime.accounts.at(tag), charge);
+}
+
+void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept {
+  if (block == nullptr) return allocate(runtime, worker, task, bytes, 16, error);
+  const std::size_t before = runtime.heap.size_of(block);
+  if (before == 0) return *error = kErrorInvalid, nullptr;
+  // In place only where that changes no charge: whoever holds the block is not always who pays for it.
+  if (bytes <= before && bytes >= before / 2) return block;
+  void* const moved = allocate(runtime, worker, task, bytes, 16, error);
+  if (moved == nullptr) return nullptr;
+  __builtin_memcpy(moved, block, before < bytes ? before : bytes);
+  release(runtime, task != nullptr ? &current_worker() : worker, block);
+  return moved;
+}
+
+}  // namespace janus

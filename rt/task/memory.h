@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/memory.h — blocks that somebody pays for: charged to the account of the task that asks, credited there when
+// freed, by whomever. Outside tasks the root account pays.
+#pragma once
+
+#include <cstddef>
+
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+// nullptr: *error says whether it was the budget or the machine. `task` and `worker` nullptr: outside tasks.
+void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
+void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept;
+void release(Runtime& runtime, Worker* worker, void* block) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nursery.h — a scope that cannot end before its children.
+//
+// INVARIANT nursery-ends-once: exactly one atomic operation on `word` makes it terminal, after the last child has
+// ended, and nothing is spawned after that. Terminal is a property of the word: shared, closed, and no child counted.
+//
+// Children are counted in two places. While the nursery is *private*, `home` is the worker that its owner runs on, and
+// spawns and ends on that worker are counted in `local` with plain arithmetic; all others in `word`. So the count in
+// `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and when it awaits,
+// the nursery is *shared*: `local` moves into `word` for good. `home` is compared by each worker with itself only, and
+// changes only on that worker, so nobody sees it change under his hands. docs/decisions/0070
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/base/account.h"
+#include "rt/base/list.h"
+#include "rt/base/spinlock.h"
+#include "rt/task/task.h"
+
+namespace janus {
+
+enum class NurseryState : std::uint8_t { kOpen, kClosing, kCancelling, kClosed, kCancelled };
+
+struct NurseryWord {
+  static constexpr std::uint64_t kClosed = 1;     // no more spawns
+  static constexpr std::uint64_t kCancelled = 2;  // children are told to end; no more spawns either
+  static constexpr std::uint64_t kShared = 4;     // the count is all there is
+  static constexpr std::uint64_t kWaiter = 8;     // the owner waits: who makes it terminal wakes it
+  static constexpr std::uint64_t kChild = 256;    // the count stands above the flags, in two's complement
+
+  static bool is_terminal(std::uint64_t word) noexcept {
+    return word < kChild && (word & kShared) != 0 && (word & (kClosed | kCancelled)) != 0;
+  }
+};
+
+struct alignas(64) Nursery {
+  Nursery* free_next;                    // the slab's
+  std::atomic<std::uint64_t> word;
+  std::atomic<Worker*> home;             // private: the worker that counts in `local`
+  std::int64_t local;
+  std::atomic<bool> closing;             // the owner awaits it: refuses spawns as kClosed does
+  std::uint8_t on_error;
+  std::uint8_t on_exhaustion;
+  bool owns_account;
+  std::atomic<std::uint32_t> alive;      // kAlive while it is one
+  std::atomic<Task*> owner;              // nullptr: a thread outside tasks
+  Account* account;
+
+  std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
+  Runtime* runtime;
+  Nursery* outer;                        // the owner's lists: the one opened before ...
+  Nursery* inner;                        // ... and after
+  Nursery* below_current;                // what janus_nursery_create found current
+  Nursery* cancel_next;                  // while a cancel descends
+  SpinLock lock;                         // members, their published nurseries, records, the outcome
+  std::atomic<std::uint32_t> ended;      // a thread outside tasks waits for it to become 1
+  List<RunFrame, Members> members;
+  Task* records;
+
+  std::int64_t code;
+  std::uint64_t failed_id;
+  std::uint32_t errors;
+  Outcome outcome;
+  bool is_published;
+  bool has_current;                      // made by janus_nursery_create
+  bool was_read;                         // somebody took the result
+  char name[32];
+
+  static constexpr std::uint32_t kAlive = 0x4a4e5253;
+};
+
+struct NurseryOptions {
+  std::uint8_t on_error = 0;
+  std::uint8_t on_exhaustion = 0;
+  const Amounts* budget = nullptr;
+  const char* name = nullptr;
+};
+
+struct SpawnOptions {
+  std::uint8_t stack_class;
+  std::uint8_t flags;            // TaskFlags
+  const Amounts* budget = nullptr;
+  const char* name = nullptr;
+};
+
+// What a nursery or a task came to.
+struct Report {
+  Outcome outcome;
+  std::uint32_t errors;
+  std::int64_t code;
+  std::uint64_t task_id;
+  bool was_cancelled;
+};
+
+// nullptr: *error is why. `owner` nullptr: a thread outside tasks opens it.
+Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
+// A task that is counted in and not queued yet. nullptr: *error is why, and the nursery is as it was. `worker` nullptr:
+// from outside.
+Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
+void launch(Worker* worker, Task& task) noexcept;
+void close_nursery(Worker* worker, Nursery& nursery) noexcept;
+void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
+NurseryState nursery_state(const Nursery& nursery) noexcept;
+// Before asking for the state: on the home worker of a closed nursery the count becomes visible to all.
+void look_closely(Worker* worker, Nursery& nursery) noexcept;
+bool is_terminal(const Nursery& nursery) noexcept;
+// Closes and waits; on a task, the owner's.
+void await_nursery(Task& self, Nursery& nursery) noexcept;
+void await_from_thread(Nursery& nursery) noexcept;
+Report report_of(Nursery& nursery) noexcept;
+// Terminal, by its owner: it is gone.
+void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
+// A child has ended: counts it out. The nursery may be gone when this returns.
+void leave_nursery(Worker& worker, Nursery& nursery) noexcept;
+void count_child_out(Worker* worker, Nursery& nursery) noexcept;
+void release_pin(Worker* worker, Nursery& nursery) noexcept;
+void release_records(Worker* worker, Nursery& nursery) noexcept;
+// Before its owner leaves its worker, or awaits: the count moves into the word.
+std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept;
+// Makes the task and those below it on the stack members, and their nurseries findable.
+void settle_frames(RunFrame& frame) noexcept;
+void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept;
+// Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
+std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/panic.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. The task alone ends.
+//
+// Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
+// in these frames, so the task goes on as itself on a spare stack, cancels and awaits them, and only then leaves.
+#include "arch/x86_64/task_call.h"
+#include "rt/base/format.h"
+#include "rt/sched/fiber_hooks.h"
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kMostFrames = 24;      // of a backtrace
+constexpr unsigned kMostNurseries = 8;    // of a path
+constexpr std::size_t kLineBytes = 1024;  // of a report
+
+std::int64_t code_of(Outcome outcome) noexcept { return outcome == Outcome::kBudget ? -3 : -2; }
+
+const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
+  switch (fault.kind) {
+    case platform::FaultKind::kAccess:
+    case platform::FaultKind::kBus: {
+      if (!fault.has_address || worker.stack == nullptr) return "invalid memory access";
+      auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
+      return runtime_of(worker).stacks.in_guard(worker.stack, touched) ? "stack overflow" : "invalid memory access";
+    }
+    case platform::FaultKind::kIllegalInstruction: return "illegal instruction";
+    case platform::FaultKind::kDivision: return "division by zero";
+    case platform::FaultKind::kFloatingPoint: return "floating-point exception";
+    case platform::FaultKind::kBreakpoint: return "breakpoint";
+  }
+  return "fault";
+}
+
+void put(const char* bytes, std::size_t count) noexcept {
+  while (count != 0) {
+    const long written = platform::write(2, bytes, count);
+    if (written <= 0) return;
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+}
+
+// "outer/inner": the names of the nurseries from the root down to the task's.
+void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
+  const Nursery* path[kMostNurseries];
+  unsigned depth = 0;
+  for (const Nursery* nursery = task.nursery; nursery != nullptr && depth < kMostNurseries;) {
+    path[depth++] = nursery;
+    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
+    nursery = owner != nullptr ? owner->nursery : nullptr;
+  }
+  for (unsigned i = depth; i-- > 0;) line.append("%s%s", path[i]->name[0] != 0 ? path[i]->name : "-", i != 0 ? "/" : "");
+}
+
+// Return addresses along the frame pointers, as long as they lie on the task's own stack.
+void append_frames(Text<kLineBytes>& line, const Worker& worker, std::uint64_t ip, std::uint64_t fp) noexcept {
+  line.append("janus:   at %#lx", ip);
+  const auto low = reinterpret_cast<std::uint64_t>(worker.stack->limit);
+  const auto high = reinterpret_cast<std::uint64_t>(worker.stack->start);
+  for (unsigned i = 0; i < kMostFrames && fp >= low && fp + 16 <= high && fp % 8 == 0; ++i) {
+    const auto* const frame = reinterpret_cast<const std::uint64_t*>(fp);
+    if (frame[1] == 0) break;
+    line.append(" %#lx", frame[1]);
+    if (frame[0] <= fp) break;
+    fp = frame[0];
+  }
+  line.append("\n");
+}
+
+// --- Leaving ---
+
+void give_spare(Worker& worker, void* stack, void*) noexcept {
+  runtime_of(worker).stacks.give(&worker.stacks, static_cast<Stack*>(stack));
+}
+
+// Nothing points into the frames any more: out of them, to whoever called the task.
+[[noreturn]] void leave_frames(Task& task) noexcept {
+  RunFrame& frame = *task.frame;
+  Worker& worker = current_worker();
+  if (frame.abandoned != nullptr) {
+    Stack* const spare = worker.stack;
+    worker.stack = frame.abandoned;
+    worker.fiber = frame.abandoned->fiber;
+    worker.stack_limit = frame.abandoned->limit + Scheduler::kStackReserve;
+    worker.pending = {give_spare, spare, nullptr};
+    fiber_hooks::before_switch(spare->fiber, worker.fiber);
+  }
+  janus_task_abandon(frame.frame_sp, code_of(task.outcome));
+}
+
+// On the spare stack, as the task.
+void end_on_spare(void* argument) noexcept {
+  auto& task = *static_cast<Task*>(argument);
+  fiber_hooks::after_switch(current_worker().fiber);
+  (void)end_left_open(task, code_of(task.outcome), true);
+  leave_frames(task);
+}
+
+bool has_nurseries(const RunFrame& frame) noexcept { return frame.open != nullptr || frame.published != nullptr; }
+
+// The worker's words for a spare stack; where to enter it. nullptr: there is none.
+Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  Stack* const spare = runtime.stacks.take(&worker.stacks, 1);
+  if (spare == nullptr) return nullptr;
+  if (spare->fiber == nullptr) spare->fiber = fiber_hooks::create(spare->limit, spare->start);
+  task.frame->abandoned = worker.stack;
+  worker.stack = spare;
+  worker.fiber = spare->fiber;
+  worker.stack_limit = spare->limit + Scheduler::kStackReserve;
+  return spare;
+}
+
+// Where the fault handler lets the thread go on, on ground that nobody needs any more.
+void land(void* argument) noexcept {
+  auto& task = *static_cast<Task*>(argument);
+  leave_frames(task);
+}
+
+[[noreturn]] void end_by_force(Task& task, Outcome outcome) noexcept {
+  task.outcome = outcome;
+  if (has_nurseries(*task.frame)) {
+    Worker& worker = current_worker();
+    void* const mine = worker.fiber;
+    if (Stack* const spare = step_onto_spare(worker, task)) {
+      fiber_hooks::before_switch(mine, spare->fiber);
+      janus_run_on_stack(spare->start, end_on_spare, &task);
+    }
+    (void)end_left_open(task, code_of(outcome), true);  // no stack to spare: on this one, deeper down
+  }
+  leave_frames(task);
+}
+
+}  // namespace
+
+void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept {
+  Worker& worker = current_worker();
+  Text<kLineBytes> line;
+  line.append("janus: task %lu", task.id);
+  if (task.extra != nullptr) line.append(" '%s'", task.extra->name);
+  line.append(" panicked: %s", why);
+  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
+  line.append("; nursery ");
+  append_path(line, task);
+  line.append(", stack %lu bytes\n", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
+  if (task.frame != nullptr && worker.stack != nullptr) {
+    const std::uint64_t ip = fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+    const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    append_frames(line, worker, ip, fp);
+  }
+  put(line.data(), line.size());
+}
+
+void panic(Task& task, const char* why) noexcept {
+  report_panic(task, why, nullptr);
+  end_by_force(task, Outcome::kPanic);
+}
+
+void end_for_budget(Task& task) noexcept { end_by_force(task, Outcome::kBudget); }
+
+// On the worker's alternate stack. What the runtime itself broke ends the process; what the task broke ends the task.
+bool contain_fault(platform::Fault& fault) noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  if (worker == nullptr) return false;
+  Task* const task = current_task(*worker);
+  if (task == nullptr || task->frame == nullptr || task->outcome != Outcome::kPending) {
+    Text<kLineBytes> line;
+    line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address, fault.ip);
+    put(line.data(), line.size());
+    platform::abort();
+  }
+  report_panic(*task, cause_of(fault, *worker), &fault);
+  task->outcome = Outcome::kPanic;
+  fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
+  if (has_nurseries(*task->frame)) {
+    if (Stack* const spare = step_onto_spare(*worker, *task)) {
+      fault.resume_ip = reinterpret_cast<std::uint64_t>(&end_on_spare);
+      fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as if called
+      return true;
+    }
+  }
+  fault.resume_ip = reinterpret_cast<std::uint64_t>(&land);
+  fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
+  return true;
+}
+
+void require_stack(Worker& worker) noexcept {
+  if (arch::stack_pointer() >= reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[likely]] return;
+  Task& task = *current_task(worker);
+  platform::Fault fault{};
+  fault.has_address = true;
+  fault.address = arch::stack_pointer();
+  fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  fault.fp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  report_panic(task, "stack overflow", &fault);
+  end_by_force(task, Outcome::kPanic);
+}
+
+}  // namespace janus

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run.cpp — a task from its start to its end.
+#include "arch/x86_64/task_call.h"
+#include "rt/task/account_of.h"
+#include "rt/task/locals.h"
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+namespace {
+
+TaskState final_state(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::kSuccess: return TaskState::kCompleted;
+    case Outcome::kCancelled: return TaskState::kCancelled;
+    default: return TaskState::kFailed;
+  }
+}
+
+void count_end(Counters& counters, Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::kSuccess: return counters.completed.add();
+    case Outcome::kCancelled: return counters.cancelled.add();
+    case Outcome::kPanic: return counters.panicked.add();
+    default: return counters.failed.add();
+  }
+}
+
+// A task that others may hold handles of: its end and what they do with it meet on its lock.
+void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+  task.lock.lock();
+  task.result = code;
+  task.outcome = outcome;
+  task.flags |= TaskFlags::kEnded;
+  task.state.store(final_state(outcome), std::memory_order_release);
+  wake_joiners(worker, task);
+  const bool keep = (task.flags & TaskFlags::kDetached) == 0;
+  if (keep) {
+    Nursery& nursery = *task.nursery;
+    LockGuard guard(nursery.lock);
+    task.record_previous = nullptr;
+    task.record_next = nursery.records;
+    if (nursery.records != nullptr) nursery.records->record_previous = &task;
+    nursery.records = &task;
+    task.flags |= TaskFlags::kRecorded;
+  } else {
+    free_record(&worker, task);
+  }
+  task.lock.unlock();
+}
+
+Outcome outcome_of(const Task& task, std::int64_t code) noexcept {
+  if (task.outcome != Outcome::kPending) return task.outcome;  // ended by force
+  if (code >= 0) return Outcome::kSuccess;
+  return code == -1 && task.cancel.load(std::memory_order_relaxed) != 0 ? Outcome::kCancelled : Outcome::kFailed;
+}
+
+// The second half of a task's end, when nothing of it stands on a stack any more.
+void end_task(Worker& worker, Task& task, std::int64_t code) noexcept {
+  Nursery& nursery = *task.nursery;
+  const Outcome outcome = outcome_of(task, code);
+  runtime_of(worker).scheduler.note(worker, Event::kFinish, &task);
+  count_end(worker.counters, outcome);
+  if (outcome != Outcome::kSuccess && outcome != Outcome::kCancelled) [[unlikely]]
+    record_failure(nursery, worker, task, outcome, code);
+  credit_record(task);
+  task.frame = nullptr;
+  if ((task.flags & TaskFlags::kExposed) != 0) [[unlikely]] {
+    Runtime& runtime = runtime_of(worker);
+    const bool is_main = runtime.terminable.load(std::memory_order_relaxed) == &task;
+    if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
+    end_exposed(worker, task, outcome, code);
+    if (is_main) runtime.scheduler.stop();
+  } else {
+    task.state.store(final_state(outcome), std::memory_order_relaxed);
+    free_record(&worker, task);
+  }
+  leave_nursery(worker, nursery);
+}
+
+// Whatever a task may have left behind on its stack or in its nursery.
+std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+  if (frame.open != nullptr || frame.published != nullptr) code = end_left_open(task, code, code < 0);
+  if (frame.locals != nullptr) destroy_locals(task);
+  if (task.is_member.load(std::memory_order_relaxed)) {
+    LockGuard guard(task.nursery->lock);
+    List<RunFrame, Members>::remove(&frame);
+    task.is_member.store(false, std::memory_order_relaxed);
+  }
+  return code;
+}
+
+// Also where the cancel came before the start.
+bool may_start(Task& task, RunFrame& frame) noexcept {
+  if (!is_cancelled(task)) [[likely]] return true;
+  task.cancel.store(1, std::memory_order_relaxed);
+  frame.saw_cancel = true;
+  frame.grace = runtime_of(current_worker()).options.cancel_grace_ops;
+  return (task.flags & TaskFlags::kRunCancelled) != 0;
+}
+
+}  // namespace
+
+void run_task(Task* task, RunFrame* below) noexcept {
+  RunFrame frame;
+  frame.task = task;
+  frame.below = below;
+  task->frame = &frame;
+  {
+    Worker& worker = current_worker();
+    worker.task = static_cast<Runnable*>(task);
+    task->state.store(TaskState::kRunning, std::memory_order_relaxed);
+    runtime_of(worker).scheduler.note(worker, Event::kStart, task);
+    if (below == nullptr || below->task->account != task->account) begin_slice(worker, *task);
+  }
+  std::int64_t code = -1;
+  if (may_start(*task, frame)) [[likely]] {
+    code = janus_task_call(task->fn, task->arg, &frame.frame_sp);
+    if (task->outcome != Outcome::kPending) [[unlikely]] Scheduler::arrive();  // it was abandoned, maybe from a spare stack
+  }
+  if (frame.open != nullptr || frame.published != nullptr || frame.locals != nullptr ||
+      task->is_member.load(std::memory_order_relaxed)) [[unlikely]]
+    code = clean_up(*task, frame, code);
+  Worker& worker = current_worker();
+  if (below == nullptr || below->task->account != task->account) settle_slice(worker);
+  runtime_of(worker).scheduler.interleave();
+  end_task(worker, *task, code);
+}
+
+void run_from_base(Runnable* fresh) noexcept { run_task(static_cast<Task*>(fresh), nullptr); }
+
+// The machine has no stack of its class: it ends without having run.
+void refuse_start(Runnable* fresh) noexcept {
+  auto* task = static_cast<Task*>(fresh);
+  Worker& worker = current_worker();
+  report_panic(*task, "no memory for its stack", nullptr);
+  task->outcome = Outcome::kPanic;
+  end_task(worker, *task, -2);
+}
+
+}  // namespace janus

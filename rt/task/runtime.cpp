@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/runtime.cpp — a runtime's beginning and end, and the roots that run in it.
+#include "rt/task/runtime.h"
+
+#include <new>
+
+#include "rt/base/format.h"
+#include "rt/task/exhaustion.h"
+#include "rt/task/text.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kDeterministicWorkers = 4;
+constexpr std::uint64_t kDeterministicMemory = std::uint64_t{8} << 30;  // the same on every machine
+constexpr std::uint64_t kIdBlock = 256;                                 // ids that a worker takes at once
+
+std::size_t runtime_bytes() noexcept { return (sizeof(Runtime) + 4095) & ~std::size_t{4095}; }
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
+  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
+  return hash ^ (hash >> 29);
+}
+
+void note_event(Worker& worker, Event event, Runnable* runnable) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  const auto& task = *static_cast<Task*>(runnable);
+  runtime.order_hash = mix(runtime.order_hash, task.id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event));
+}
+
+void say(const char* line) noexcept {
+  std::size_t length = 0;
+  while (line[length] != 0) ++length;
+  (void)!platform::write(2, line, length);
+}
+
+// Nothing can run. Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
+void quiescent(void* pointer) noexcept {
+  auto& runtime = *static_cast<Runtime*>(pointer);
+  Worker& worker = current_worker();
+  if (doom_exhausted(runtime, &worker)) return;
+  if (!runtime.options.is_program || runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
+  worker.counters.deadlocks.add();
+  say("janus: deadlock: every task waits for another\n");
+  platform::exit(3);
+}
+
+void attend(void* pointer) noexcept {
+  auto& runtime = *static_cast<Runtime*>(pointer);
+  if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
+  if (Task* const root = runtime.terminable.load(std::memory_order_acquire)) cancel_task(&current_worker(), *root);
+}
+
+unsigned choose_workers(const RuntimeOptions& options, bool& may_pin) noexcept {
+  may_pin = false;
+  if (options.deterministic) return options.workers != 0 ? options.workers : kDeterministicWorkers;
+  platform::Cpus cpus{};
+  platform::cpus(cpus);
+  const unsigned fit = cpus.quota < cpus.allowed ? cpus.quota : cpus.allowed;
+  const unsigned workers = options.workers != 0 ? options.workers : fit;
+  may_pin = options.pin < 0 ? workers <= cpus.allowed && !cpus.fractional : options.pin != 0;
+  return workers == 0 ? 1 : workers;
+}
+
+bool init_parts(Runtime& runtime) noexcept {
+  Amounts root;
+  for (std::uint64_t& amount : root.of) amount = kUnlimited;
+  root[Component::kMemory] = runtime.memory_limit;
+  if (!runtime.accounts.init(root) || !runtime.heap.init() || !runtime.stacks.init()) return false;
+  if (!runtime.tasks.init(sizeof(Task)) || !runtime.nurseries.init(sizeof(Nursery))) return false;
+  return runtime.channels.init(kChannelBytes);
+}
+
+void destroy_parts(Runtime& runtime) noexcept {
+  runtime.channels.destroy();
+  runtime.nurseries.destroy();
+  runtime.tasks.destroy();
+  runtime.stacks.destroy();
+  runtime.heap.destroy();
+  runtime.accounts.destroy();
+  runtime.~Runtime();
+  platform::unmap(reinterpret_cast<std::byte*>(&runtime), runtime_bytes());
+}
+
+// A root task has a nursery to itself, which belongs to the thread that asked for it.
+struct Root {
+  Nursery* nursery;
+  Task* task;
+  std::uint64_t handle;
+};
+
+bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name,
+               Root& root) noexcept {
+  NurseryOptions options;
+  options.on_error = 1;
+  int error = 0;
+  root.nursery = open_nursery(runtime, nullptr, options, &error);
+  if (root.nursery == nullptr) return false;
+  const SpawnOptions spawning{stack_class, TaskFlags::kExposed, runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, name};
+  root.task = spawn(worker, *root.nursery, fn, arg, spawning, &error);
+  if (root.task == nullptr) {
+    close_nursery(worker, *root.nursery);
+    destroy_nursery(worker, *root.nursery);
+    return false;
+  }
+  root.handle = handle_of(runtime, *root.task);
+  return true;
+}
+
+// It has ended.
+std::int64_t take_result(Runtime& runtime, Root& root) noexcept {
+  std::int64_t result = -2;
+  if (Task* const task = lock_handle(runtime, root.handle)) {
+    result = task->result;
+    task->lock.unlock();
+  }
+  destroy_nursery(nullptr, *root.nursery);
+  return result;
+}
+
+}  // namespace
+
+Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
+  std::byte* const pages = platform::map(runtime_bytes());
+  *error = kErrorNoMemory;
+  if (pages == nullptr) return nullptr;
+  auto& runtime = *new (pages) Runtime();
+  runtime.options = options;
+  const std::uint64_t machine = options.deterministic ? kDeterministicMemory : platform::memory_limit() / 4 * 3;
+  runtime.memory_limit = options.memory != 0 ? options.memory : machine;
+  runtime.next_id.store(1, std::memory_order_relaxed);
+  if (!init_parts(runtime)) return destroy_parts(runtime), nullptr;
+  bool may_pin = false;
+  SchedulerOptions scheduling{};
+  scheduling.workers = runtime.options.workers = choose_workers(options, may_pin);
+  scheduling.seed = options.seed;
+  scheduling.deterministic = options.deterministic;
+  scheduling.pin = may_pin && !options.deterministic;
+  scheduling.victim = options.victim;
+  scheduling.fair_interval = options.fair_interval;
+  scheduling.runtime = &runtime;
+  scheduling.run = run_from_base;
+  scheduling.refuse = refuse_start;
+  scheduling.note = note_event;
+  scheduling.quiescent = quiescent;
+  scheduling.attend = attend;
+  unsigned started = 0;
+  if (options.handles_faults) platform::on_fault(contain_fault);
+  if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {
+    Text<128> line;
+    line.append("janus: %u workers wanted, but the machine gave only %u threads\n", scheduling.workers, started);
+    say(line.data());
+    return destroy_parts(runtime), nullptr;
+  }
+  runtime.started_ns = runtime.scheduler.now_ns();
+  *error = 0;
+  return &runtime;
+}
+
+void destroy_runtime(Runtime* runtime) noexcept {
+  runtime->scheduler.stop();
+  runtime->scheduler.join();
+  destroy_parts(*runtime);
+}
+
+std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept {
+  Root root{};
+  if (!make_root(runtime, nullptr, fn, arg, stack_class, name, root)) return kErrorNoMemory;
+  launch(nullptr, *root.task);
+  await_from_thread(*root.nursery);
+  return take_result(runtime, root);
+}
+
+std::int64_t run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept {
+  Root root{};
+  Worker* const first = runtime.scheduler.worker(0);
+  if (!make_root(runtime, nullptr, fn, arg, stack_class, name, root)) return kErrorNoMemory;
+  runtime.terminable.store(root.task, std::memory_order_release);
+  first->scheduler->push_fresh(*first, root.task);
+  runtime.scheduler.run_caller();
+  close_nursery(nullptr, *root.nursery);
+  return take_result(runtime, root);
+}
+
+Worker* worker_of(const Runtime& runtime) noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr && worker->runtime == &runtime ? worker : nullptr;
+}
+
+Task* calling_task() noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr ? current_task(*worker) : nullptr;
+}
+
+std::uint64_t take_task_id(Runtime& runtime, Worker* worker) noexcept {
+  if (worker == nullptr) return runtime.next_id.fetch_add(1, std::memory_order_relaxed);
+  if (worker->next_id == worker->last_id) {
+    worker->next_id = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed);
+    worker->last_id = worker->next_id + kIdBlock;
+  }
+  return worker->next_id++;
+}
+
+}  // namespace janus

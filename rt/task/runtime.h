@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/runtime.h — one runtime: everything below it hangs here, and any number of them can live side by side.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/base/account.h"
+#include "rt/mem/heap.h"
+#include "rt/mem/slab.h"
+#include "rt/mem/stack_pool.h"
+#include "rt/sched/scheduler.h"
+#include "rt/task/nursery.h"
+#include "rt/task/task.h"
+
+namespace janus {
+
+inline constexpr std::size_t kChannelBytes = 192;   // what the slab of channels is made for
+inline constexpr std::uint8_t kRootStackClass = 7;  // a root's stack is 1 MiB
+
+struct RuntimeOptions {
+  unsigned workers = 0;              // 0: what the machine offers, 4 in deterministic mode
+  std::uint64_t seed = 0;
+  bool deterministic = false;
+  int pin = -1;                      // -1: where the machine is ours alone
+  Victim victim = Victim::kRandom;
+  std::uint32_t fair_interval = 61;
+  std::uint32_t yield_interval = 1024;
+  std::uint8_t stack_class = 0;
+  std::uint64_t memory = 0;          // root pool; 0: three quarters of the machine
+  bool has_root_budget = false;      // else the root task lives on the root account
+  Amounts root_budget = {};
+  std::uint32_t cancel_grace_ops = 65536;
+  bool with_caller = false;          // the calling thread becomes worker 0 when it runs
+  bool handles_faults = true;
+  bool is_program = false;           // nobody outside can end a deadlock: report it and exit with 3
+};
+
+struct Runtime {
+  Scheduler scheduler;
+  Heap heap;
+  StackPool stacks;
+  Slab tasks, nurseries, channels;
+  Accounts accounts;
+  RuntimeOptions options;
+  std::uint64_t memory_limit;
+  std::uint64_t started_ns;
+
+  alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel
+  std::atomic<Task*> terminable;     // the program's root: whom SIGTERM cancels, and whose end stops the workers
+  std::atomic<int> terminate_signal;
+  std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
+  alignas(64) std::atomic<std::uint64_t> next_id;
+  SpinLock exhausted_lock;
+  struct Exhausted* exhausted;       // tasks that wait for a recharge
+  std::uint64_t order_hash;          // deterministic mode
+};
+
+// Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.
+Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
+// Every task has ended. From outside its workers.
+void destroy_runtime(Runtime* runtime) noexcept;
+
+// Runs fn(arg) as a root task and waits for it; from a thread that is none of its workers.
+std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept;
+// The same for the calling thread as worker 0 (options.with_caller); stops the workers when it returns.
+std::int64_t run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept;
+
+// A worker of this runtime, or nullptr: the calling thread is none.
+Worker* worker_of(const Runtime& runtime) noexcept;
+// The task that calls, in whatever runtime, or nullptr.
+Task* calling_task() noexcept;
+
+std::uint64_t take_task_id(Runtime& runtime, Worker* worker) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/task.h — a task: what spawn makes. Two cache lines; it has a stack only from its start to its end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/base/account.h"
+#include "rt/base/errors.h"
+#include "rt/base/list.h"
+#include "rt/base/spinlock.h"
+#include "rt/sched/worker.h"
+
+namespace janus {
+
+struct Nursery;
+struct Runtime;
+struct RunFrame;
+struct Task;
+
+using TaskFn = std::int64_t (*)(void*);
+
+// What the table of the C ABI knows, and two that only we tell apart.
+//
+//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed, Failed, Cancelled
+//                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
+//                           |  \--budget--> Exhausted --recharge--> Ready
+//                           \--runs a child on its own stack--> Buried --child ends--> Running
+//
+// INVARIANT wake-once: who turns Blocked, Parked or Exhausted into Ready queues the task, nobody else. These three are
+// stored only after the stack has been left. Any wait may end early: the waiter looks again at what it waited for.
+enum class TaskState : std::uint8_t {
+  kCreated, kReady, kRunning, kBlocked, kExhausted, kCompleted, kFailed, kCancelled, kParked, kBuried,
+};
+
+// How a task ended; the numbers are the ABI's JANUS_KIND_*.
+enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudget, kPending };
+
+struct TaskFlags {
+  static constexpr std::uint8_t kDetached = 1;      // the record goes when the task ends
+  static constexpr std::uint8_t kExposed = 2;       // somebody may hold a handle
+  static constexpr std::uint8_t kRunCancelled = 4;  // is called even if it was cancelled before its start
+  static constexpr std::uint8_t kOwnAccount = 8;    // has an explicit budget
+  static constexpr std::uint8_t kEnded = 16;        // final state and result are in place (under `lock`)
+  static constexpr std::uint8_t kRecorded = 32;     // linked in its nursery's records (under the nursery's lock)
+};
+
+struct Join;
+
+// What only some tasks have.
+struct TaskExtra {
+  char name[32];
+};
+
+struct alignas(64) Task : Runnable {
+  TaskFn fn;
+  void* arg;
+  Nursery* nursery;
+  Account* account;                       // who pays for what it does
+  std::atomic<TaskState> state;
+  std::atomic<std::uint8_t> cancel;       // told to end; sticky
+  std::atomic<std::uint8_t> token;        // of janus_park
+  std::uint8_t flags;
+  std::atomic<std::uint32_t> generation;  // half of the handle; another one for each task that the record serves
+
+  RunFrame* frame;                        // from start to end
+  std::uint64_t id;
+  std::int64_t result;
+  Join* waiters;                          // under `lock`
+  TaskExtra* extra;
+  Task* record_previous;                  // ended, in the nursery's records; under its lock
+  Task* record_next;
+  SpinLock lock;                          // exposed tasks: the end, waiters, the handle
+  Outcome outcome;
+  std::atomic<bool> is_member;            // its frame is in the nursery's members (under the nursery's lock)
+};
+static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not started are a million of these");
+
+struct Members;  // tag: the tasks of a nursery that have been off their worker at least once
+
+// What a task has while it runs, at the top of its part of the stack.
+struct RunFrame : ListLink<Members> {
+  std::uint64_t frame_sp = 0;           // where janus_task_abandon goes
+  Task* task = nullptr;
+  RunFrame* below = nullptr;            // the task that we were called by, instead of its waiting: buried until we end
+  Nursery* open = nullptr;              // opened by this task since it last left its worker, innermost first
+  Nursery* published = nullptr;         // opened before that; under the lock of task->nursery
+  Nursery* current = nullptr;           // innermost of janus_nursery_create
+  void** locals = nullptr;
+  Stack* abandoned = nullptr;           // a panicked task ends on a spare stack; this is the one it had
+  std::int64_t grace = 0;               // ops left to clean up after a cancel was seen
+  int last_error = 0;
+  int pins = 0;
+  bool below_is_settled = false;        // all frames below are members and have published their nurseries
+  bool saw_cancel = false;
+  bool is_doomed = false;               // its budget will never come
+  bool yielded_free = false;            // the last thing that it did was a yield
+};
+
+inline Task* current_task(Worker& worker) noexcept { return static_cast<Task*>(static_cast<Runnable*>(worker.task)); }
+inline Runtime& runtime_of(Worker& worker) noexcept { return *static_cast<Runtime*>(worker.runtime); }
+
+// --- Life (run.cpp) --------------------------------------------------------------------------------------------------
+
+// Calls a task that has not started on the stack we stand on, and ends it. `below`: who waits by calling it.
+void run_task(Task* task, RunFrame* below) noexcept;
+// The scheduler's view of it.
+void run_from_base(Runnable* fresh) noexcept;
+void refuse_start(Runnable* fresh) noexcept;
+
+// --- Waiting (wait.cpp) ----------------------------------------------------------------------------------------------
+
+// Leaves the stack. Once it has been left: state := `state`; then `publish(task, what)`, which makes the task findable
+// and releases what it holds. Returns after a wake. False: no stack to go on with; nothing happened, nothing released.
+using Publish = void (*)(Task& task, void* what);
+[[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
+// Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
+bool wake(Worker* worker, Task& task, TaskState from) noexcept;
+// Whatever it waits for, if it waits.
+bool wake_to_look(Worker* worker, Task& task) noexcept;
+int yield(Task& task) noexcept;
+int park(Task& task, bool forever) noexcept;
+void unpark(Worker* worker, Task& task) noexcept;
+// Ends the waits that must not start: panics when too little of the stack is left for code of ours.
+void require_stack(Worker& worker) noexcept;
+
+// --- Cancellation (cancel.cpp) ---------------------------------------------------------------------------------------
+
+// Whether `task` was told to end: itself, its nursery, or an ancestor of either.
+bool is_cancelled(Task& task) noexcept;
+// As is_cancelled, at a place where the task learns it: its grace begins.
+bool sees_cancel(Task& task) noexcept;
+void cancel_task(Worker* worker, Task& task) noexcept;
+
+// --- Fuel and budgets (fuel.cpp) -------------------------------------------------------------------------------------
+
+void begin_slice(Worker& worker, Task& task) noexcept;
+void settle_slice(Worker& worker) noexcept;
+int yield_slow(Task& task) noexcept;
+// `amount` of `component` is not to be had: by the policy that rules the account this waits and gives 0 when it is worth
+// another try, gives an error, or ends the task.
+int exhausted(Task& task, Component component, std::uint64_t amount) noexcept;
+// One operation: `ops` fuel and `amount` of `component`. 0, or why not.
+int charge(Task& task, Component component, std::uint64_t amount) noexcept;
+
+// --- Ends by force (panic.cpp) ---------------------------------------------------------------------------------------
+
+[[noreturn]] void panic(Task& task, const char* why) noexcept;
+[[noreturn]] void end_for_budget(Task& task) noexcept;
+
+void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
+bool contain_fault(platform::Fault& fault) noexcept;
+
+// --- Handles (handle.cpp) --------------------------------------------------------------------------------------------
+
+std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
+// The task of a handle, locked, or nullptr: the handle is {0}, forged or stale.
+Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept;
+// The task's lock is held.
+void wake_joiners(Worker& worker, Task& task) noexcept;
+// Nothing of the task is left; its record goes back, and its handles are stale.
+void free_record(Worker* worker, Task& task) noexcept;
+int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexcept;
+int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept;
+
+}  // namespace janus

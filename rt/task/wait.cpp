@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait.cpp — stopping and being woken: what all blocking calls are made of.
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+namespace {
+
+struct Stop {
+  Suspension suspension;
+  TaskState state;
+  Publish publish;
+  void* what;
+};
+
+// Runs on whatever stack comes next. From the store of the state on the task may be woken, and gone a moment later, so
+// `publish` touches it only as long as it holds what a waker needs.
+void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
+  auto& task = *static_cast<Task*>(task_pointer);
+  const Stop stop = *static_cast<Stop*>(stop_pointer);
+  runtime_of(worker).scheduler.note(worker, Event::kBlock, &task);
+  task.state.store(stop.state, std::memory_order_seq_cst);
+  // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked.
+  if (stop.state != TaskState::kReady && is_cancelled(task)) (void)wake(&worker, task, stop.state);
+  stop.publish(task, stop.what);
+}
+
+void resumed(Task& task) noexcept {
+  task.state.store(TaskState::kRunning, std::memory_order_relaxed);
+  begin_slice(current_worker(), task);
+}
+
+}  // namespace
+
+bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
+  settle_frames(*task.frame);
+  Worker& worker = current_worker();
+  settle_slice(worker);
+  Stop stop{{}, state, publish, what};
+  task.suspension = &stop.suspension;
+  task.frame->yielded_free = false;
+  const bool left = runtime_of(worker).scheduler.suspend(stop.suspension, {publish_stop, &task, &stop});
+  resumed(task);
+  return left;
+}
+
+bool wake(Worker* worker, Task& task, TaskState from) noexcept {
+  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel, std::memory_order_relaxed))
+    return false;
+  if (worker != nullptr)
+    worker->scheduler->push_woken(*worker, &task);
+  else
+    task.nursery->runtime->scheduler.inject(&task);
+  return true;
+}
+
+bool wake_to_look(Worker* worker, Task& task) noexcept {
+  return wake(worker, task, TaskState::kBlocked) || wake(worker, task, TaskState::kParked) ||
+         wake(worker, task, TaskState::kExhausted);
+}
+
+int yield(Task& task) noexcept {
+  RunFrame& frame = *task.frame;
+  Worker& worker = current_worker();
+  worker.counters.yields.add();
+  if (frame.yielded_free && worker.fuel == worker.slice) {
+    // A loop of nothing but yields would never end: the second in a row is an operation.
+    worker.counters.yields_charged.add();
+    if (--worker.fuel < 0) return yield_slow(task);
+  }
+  if (sees_cancel(task)) return -1;
+  Scheduler& scheduler = runtime_of(worker).scheduler;
+  if (frame.below != nullptr || frame.open != nullptr) settle_frames(frame);
+  settle_slice(worker);
+  Stop stop{{}, TaskState::kReady, [](Task& self, void*) {
+              Worker& here = current_worker();
+              here.scheduler->push_later(here, &self);
+            }, nullptr};
+  task.suspension = &stop.suspension;
+  (void)scheduler.yield(stop.suspension, {publish_stop, &task, &stop});
+  resumed(task);
+  frame.yielded_free = true;
+  return sees_cancel(task) ? -1 : 0;
+}
+
+int park(Task& task, bool forever) noexcept {
+  for (;;) {
+    if (task.token.exchange(0, std::memory_order_acquire) != 0) return 0;  // pairs with unpark()
+    if (sees_cancel(task)) return -1;
+    if (!forever) return kErrorTimeout;
+    const bool left = block(task, TaskState::kParked, [](Task& self, void*) {
+      // Published: a token that came before nobody could see us is looked at once more.
+      if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
+    }, nullptr);
+    if (!left) panic(task, "no memory for a stack to go on with while it waits");
+  }
+}
+
+void unpark(Worker* worker, Task& task) noexcept {
+  if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
+}
+
+}  // namespace janus
