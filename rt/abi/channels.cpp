@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/channels.cpp — channels.
+#include "rt/abi/caller.h"
+#include "rt/task/channel.h"
+
+namespace janus {
+
+namespace {
+
+Channel* check(janus_channel* pointer, int* error) noexcept {
+  auto* const channel = reinterpret_cast<Channel*>(pointer);
+  if (channel == nullptr) return *error = JANUS_E_INVALID, nullptr;
+  if (channel->alive.load(std::memory_order_acquire) == Channel::kAlive) return channel;
+  return *error = JANUS_E_STALE, nullptr;
+}
+
+// 1 op and 1 channel_op. A task may have to wait for them, so that its worker is another one afterwards.
+int pay(Caller& me) noexcept {
+  if (me.task == nullptr) return 0;
+  me.worker->counters.channel_ops.add();
+  const int answer = charge(*me.task, Component::kChannelOps, 1);
+  if (answer != 0) return answer;
+  me.task->frame->yielded_free = false;
+  me.worker = &current_worker();
+  if (me.worker->fuel < 0) [[unlikely]] {
+    const int told = yield_slow(*me.task);
+    me.worker = &current_worker();
+    if (told != 0) return told;
+  }
+  me.worker->scheduler->interleave();
+  return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
+  const Caller me = caller();
+  Runtime* const runtime = runtime_or_own(nullptr, me);
+  int error = runtime == nullptr ? JANUS_E_STATE : 0;
+  Channel* channel = nullptr;
+  if (error == 0) channel = create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity, &error);
+  if (channel == nullptr) set_error(me, error);
+  return reinterpret_cast<janus_channel*>(channel);
+}
+
+janus_channel* janus_channel_retain(janus_channel* pointer) {
+  int error = 0;
+  Channel* const channel = check(pointer, &error);
+  if (channel == nullptr) return set_error(caller(), error), nullptr;
+  channel->references.fetch_add(1, std::memory_order_relaxed);
+  return pointer;
+}
+
+void janus_channel_release(janus_channel* pointer) {
+  const Caller me = caller();
+  int error = 0;
+  if (Channel* const channel = check(pointer, &error)) release_channel(worker_in(*channel->runtime, me), *channel);
+}
+
+int janus_channel_send(janus_channel* pointer, const void* element) {
+  Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  int error = 0;
+  Channel* const channel = check(pointer, &error);
+  if (channel == nullptr) return error;
+  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  const int answer = pay(me);
+  return answer != 0 ? answer : send(me.worker, me.task, *channel, element);
+}
+
+int janus_channel_recv(janus_channel* pointer, void* element) {
+  Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  int error = 0;
+  Channel* const channel = check(pointer, &error);
+  if (channel == nullptr) return error;
+  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  const int answer = pay(me);
+  return answer != 0 ? answer : receive(me.worker, me.task, *channel, element);
+}
+
+int janus_channel_try_send(janus_channel* pointer, const void* element) {
+  Caller me = caller();
+  int error = 0;
+  Channel* const channel = check(pointer, &error);
+  if (channel == nullptr) return error;
+  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  const int answer = pay(me);
+  return answer != 0 ? answer : send(worker_in(*channel->runtime, me), nullptr, *channel, element);
+}
+
+int janus_channel_try_recv(janus_channel* pointer, void* element) {
+  Caller me = caller();
+  int error = 0;
+  Channel* const channel = check(pointer, &error);
+  if (channel == nullptr) return error;
+  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  const int answer = pay(me);
+  return answer != 0 ? answer : receive(worker_in(*channel->runtime, me), nullptr, *channel, element);
+}
+
+int janus_channel_close(janus_channel* pointer) {
+  const Caller me = caller();
+  int error = 0;
+  Channel* const channel = check(pointer, &error);
+  return channel == nullptr ? error : close_channel(worker_in(*channel->runtime, me), *channel);
+}
+
+}  // extern "C"

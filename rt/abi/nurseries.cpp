@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/nurseries.cpp — nurseries by handle.
+#include "rt/abi/amounts.h"
+#include "rt/abi/caller.h"
+#include "rt/task/exhaustion.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::size_t kFirstNurseryOptions = sizeof(janus_nursery_options);
+constexpr std::size_t kFirstSpawnOptions = sizeof(janus_spawn_options);
+
+bool is_cap_good(janus_cap cap) noexcept { return cap.raw == 0 || cap.raw == 1; }
+
+int check_options(const janus_nursery_options& options) noexcept {
+  if (options.size != 0 && options.size < kFirstNurseryOptions) return JANUS_E_INVALID;
+  if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return JANUS_E_INVALID;
+  if (options.flags != 0) return JANUS_E_INVALID;
+  if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
+  return options.deadline_ns != 0 ? JANUS_E_UNSUPPORTED : 0;
+}
+
+int check_options(const janus_spawn_options& options) noexcept {
+  if (options.size != 0 && options.size < kFirstSpawnOptions) return JANUS_E_INVALID;
+  if (options.priority > JANUS_PRIORITY_LOW || options.stack_size > kMaxStackBytes) return JANUS_E_INVALID;
+  if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0) return JANUS_E_INVALID;
+  if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
+  return options.priority != JANUS_PRIORITY_NORMAL ? JANUS_E_UNSUPPORTED : 0;
+}
+
+void fill(janus_result* out, const Report& report) noexcept {
+  if (out == nullptr) return;
+  *out = {static_cast<std::uint32_t>(report.outcome), report.errors, report.code, report.task_id,
+          report.was_cancelled ? 1u : 0u, 0};
+}
+
+static_assert(static_cast<int>(Outcome::kSuccess) == JANUS_KIND_SUCCESS && static_cast<int>(Outcome::kFailed) == JANUS_KIND_CHILD_FAILED);
+static_assert(static_cast<int>(Outcome::kCancelled) == JANUS_KIND_CANCELLED && static_cast<int>(Outcome::kPanic) == JANUS_KIND_PANIC);
+static_assert(static_cast<int>(Outcome::kBudget) == JANUS_KIND_BUDGET_EXCEEDED && static_cast<int>(Outcome::kPending) == JANUS_KIND_PENDING);
+
+// The owner's own nursery, not one of janus_nursery_create: nullptr with *error.
+Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
+  Nursery* const nursery = check(pointer, error);
+  if (nursery == nullptr) return nullptr;
+  if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->has_current) return nursery;
+  return *error = JANUS_E_STATE, nullptr;
+}
+
+int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
+  Accounts& accounts = nursery.runtime->accounts;
+  Account* const payer = me.task != nullptr && worker_in(*nursery.runtime, me) != nullptr ? me.task->account : accounts.root();
+  if (payer != nursery.account && !accounts.transfer(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
+  wake_recharged(worker_in(*nursery.runtime, me), nursery);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options) {
+  const Caller me = caller();
+  Runtime* runtime = runtime_or_own(rt, me);
+  if (runtime == nullptr && rt == nullptr) runtime = process_runtime_or_new();
+  NurseryOptions asked;
+  Amounts budget;
+  int error = runtime == nullptr ? JANUS_E_STATE : 0;
+  if (options != nullptr && error == 0) {
+    error = check_options(*options);
+    asked.on_error = static_cast<std::uint8_t>(options->on_error);
+    asked.on_exhaustion = static_cast<std::uint8_t>(options->on_exhaustion);
+    asked.name = options->name;
+    budget = amounts_of(options->budget);
+    if (is_given(options->budget)) asked.budget = &budget;
+  }
+  Nursery* nursery = nullptr;
+  if (error == 0) {
+    Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
+    nursery = open_nursery(*runtime, owner, asked, &error);
+  }
+  if (nursery == nullptr) set_error(me, error);
+  return reinterpret_cast<janus_nursery*>(nursery);
+}
+
+janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg, const janus_spawn_options* options) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  if (nursery != nullptr && fn == nullptr) error = JANUS_E_INVALID;
+  if (error == 0 && options != nullptr) error = check_options(*options);
+  Task* task = nullptr;
+  if (error == 0) {
+    SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed, nullptr, nullptr};
+    Amounts budget;
+    if (options != nullptr) {
+      if (options->stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(options->stack_size));
+      if ((options->flags & JANUS_SPAWN_DETACHED) != 0) asked.flags |= TaskFlags::kDetached;
+      if ((options->flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
+      budget = amounts_of(options->budget);
+      if (is_given(options->budget)) asked.budget = &budget;
+      asked.name = options->name;
+    }
+    if (me.task != nullptr) me.worker->fuel -= 1;
+    task = spawn(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
+  }
+  if (task == nullptr) {
+    if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
+    set_error(me, error);
+    return {0};
+  }
+  const janus_task handle = {handle_of(*nursery->runtime, *task)};
+  launch(worker_in(*nursery->runtime, me), *task);
+  return handle;
+}
+
+int janus_nursery_close(janus_nursery* pointer) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  if (nursery == nullptr) return error;
+  close_nursery(worker_in(*nursery->runtime, me), *nursery);
+  return 0;
+}
+
+int janus_nursery_cancel(janus_nursery* pointer) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  if (nursery == nullptr) return error;
+  cancel_nursery(worker_in(*nursery->runtime, me), *nursery);
+  return 0;
+}
+
+int janus_nursery_state(const janus_nursery* pointer) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), &error);
+  if (nursery == nullptr) return error;
+  look_closely(worker_in(*nursery->runtime, me), *nursery);
+  return static_cast<int>(nursery_state(*nursery));
+}
+
+int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  if (nursery == nullptr) return error;
+  look_closely(worker_in(*nursery->runtime, me), *nursery);
+  if (!is_terminal(*nursery)) {
+    fill(result, {Outcome::kPending, 0, JANUS_PENDING, 0, nursery_state(*nursery) == NurseryState::kCancelling});
+    return JANUS_PENDING;
+  }
+  fill(result, report_of(*nursery));
+  return 0;
+}
+
+long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check_owned(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  if (me.task != nullptr)
+    await_nursery(*me.task, *nursery);
+  else
+    await_from_thread(*nursery);
+  const Report report = report_of(*nursery);
+  fill(result, report);
+  return static_cast<long>(report.code);
+}
+
+int janus_nursery_destroy(janus_nursery* pointer) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check_owned(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  look_closely(worker_in(*nursery->runtime, me), *nursery);
+  if (!is_terminal(*nursery)) return JANUS_PENDING;
+  destroy_nursery(worker_in(*nursery->runtime, me), *nursery);
+  return 0;
+}
+
+int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
+}
+
+int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  if (nursery == nullptr) return error;
+  if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
+  Amounts amounts{};
+  amounts.of[component] = amount;
+  return recharge(me, *nursery, amounts);
+}
+
+}  // extern "C"

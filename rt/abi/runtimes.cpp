@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/runtimes.cpp — isolated runtimes, statistics, and the names that compilers emit.
+#include "rt/abi/caller.h"
+#include "rt/abi/settings.h"
+#include "rt/abi/statistics.h"
+#include "rt/include/janus/llvm.h"
+
+using namespace janus;
+
+extern "C" {
+
+// Referred to by every object that includes rt.h.
+extern const char janus_abi_1 = 1;
+
+janus_rt* janus_rt_create(const janus_rt_config* config) {
+  const janus_rt_config merged = merge({}, config);
+  Complaint complaint;
+  int error = JANUS_E_INVALID;
+  Runtime* runtime = nullptr;
+  if (merged.start_thread != nullptr)
+    error = JANUS_E_UNSUPPORTED;
+  else if (check_config(merged, complaint))
+    runtime = create_runtime(options_of(merged), &error);
+  if (runtime == nullptr) set_error(caller(), error);
+  return reinterpret_cast<janus_rt*>(runtime);
+}
+
+void janus_rt_destroy(janus_rt* rt) {
+  auto* const runtime = reinterpret_cast<Runtime*>(rt);
+  if (runtime == nullptr || worker_of(*runtime) != nullptr) return;
+  destroy_runtime(runtime);
+}
+
+long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
+  const Caller me = caller();
+  Runtime* const runtime = rt != nullptr ? reinterpret_cast<Runtime*>(rt) : process_runtime();
+  if (fn == nullptr) return JANUS_E_INVALID;
+  if (runtime == nullptr || worker_in(*runtime, me) != nullptr) return JANUS_E_STATE;
+  return static_cast<long>(run_root(*runtime, fn, arg, kRootStackClass, nullptr));
+}
+
+void janus_rt_stats(janus_rt* rt, janus_stats* out) {
+  Runtime* const runtime = runtime_or_own(rt, caller());
+  if (out != nullptr && runtime != nullptr) read_statistics(*runtime, *out);
+}
+
+void* janus_scheduler_create(janus_rt_config config) { return janus_rt_create(&config); }
+void janus_scheduler_shutdown(void* scheduler) { janus_rt_destroy(static_cast<janus_rt*>(scheduler)); }
+int janus_scheduler_spawn(void* func, void* arg) { return janus_nursery_spawn(reinterpret_cast<janus_task_fn>(func), arg); }
+int janus_scheduler_yield(void) { return janus_yield(); }
+
+}  // extern "C"

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/tasks.cpp — tasks by handle, the calling task, yield points, parking, task-local values.
+#include "rt/abi/caller.h"
+#include "rt/task/locals.h"
+#include "rt/task/text.h"
+
+namespace janus {
+
+namespace {
+
+// Of the caller's runtime, or the process's: where its handles are looked up. nullptr: no runtime, no handle is good.
+Runtime* handles_of(const Caller& me) noexcept { return runtime_or_own(nullptr, me); }
+
+int view_of(TaskState state) noexcept {
+  switch (state) {
+    case TaskState::kParked:
+    case TaskState::kBuried: return JANUS_TASK_BLOCKED;
+    default: return static_cast<int>(state);
+  }
+}
+
+static_assert(static_cast<int>(TaskState::kCreated) == JANUS_TASK_CREATED && static_cast<int>(TaskState::kReady) == JANUS_TASK_READY);
+static_assert(static_cast<int>(TaskState::kRunning) == JANUS_TASK_RUNNING && static_cast<int>(TaskState::kBlocked) == JANUS_TASK_BLOCKED);
+static_assert(static_cast<int>(TaskState::kExhausted) == JANUS_TASK_BUDGET_EXHAUSTED);
+static_assert(static_cast<int>(TaskState::kCompleted) == JANUS_TASK_COMPLETED && static_cast<int>(TaskState::kFailed) == JANUS_TASK_FAILED);
+static_assert(static_cast<int>(TaskState::kCancelled) == JANUS_TASK_CANCELLED);
+
+constexpr std::int64_t kLongestSpinlessPark = 0;
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+int janus_task_join(janus_task task, int64_t* result) {
+  const Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (task.raw == 0) return JANUS_E_INVALID;
+  return join(*me.task, task.raw, result);
+}
+
+int janus_task_result(janus_task handle, janus_result* result) {
+  const Caller me = caller();
+  Runtime* const runtime = handles_of(me);
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  if (task == nullptr) return JANUS_E_STALE;
+  const bool ended = (task->flags & TaskFlags::kEnded) != 0;
+  const bool told = task->cancel.load(std::memory_order_relaxed) != 0;
+  janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told ? 1u : 0u, 0};
+  if (ended) {
+    out.kind = static_cast<std::uint32_t>(task->outcome);
+    out.errors = task->outcome == Outcome::kSuccess || task->outcome == Outcome::kCancelled ? 0 : 1;
+    out.code = task->result;
+  }
+  task->lock.unlock();
+  if (result != nullptr) *result = out;
+  return ended ? 0 : JANUS_PENDING;
+}
+
+int janus_task_release(janus_task handle) {
+  const Caller me = caller();
+  Runtime* const runtime = handles_of(me);
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  return runtime != nullptr ? release_handle(worker_in(*runtime, me), *runtime, handle.raw) : JANUS_E_STALE;
+}
+
+int janus_task_cancel(janus_task handle) {
+  const Caller me = caller();
+  Runtime* const runtime = handles_of(me);
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  if (task == nullptr) return JANUS_E_STALE;
+  if ((task->flags & TaskFlags::kEnded) == 0) cancel_task(worker_in(*runtime, me), *task);
+  task->lock.unlock();
+  return 0;
+}
+
+int janus_task_state(janus_task handle) {
+  const Caller me = caller();
+  Runtime* const runtime = handles_of(me);
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  if (task == nullptr) return JANUS_E_STALE;
+  const TaskState state = task->state.load(std::memory_order_relaxed);
+  task->lock.unlock();
+  return view_of(state);
+}
+
+janus_task janus_task_self(void) {
+  const Caller me = caller();
+  if (me.task == nullptr) return {0};
+  me.task->flags |= TaskFlags::kExposed;
+  return {handle_of(runtime_of(*me.worker), *me.task)};
+}
+
+uint64_t janus_task_id(void) {
+  const Caller me = caller();
+  return me.task != nullptr ? me.task->id : 0;
+}
+
+int janus_cancelled(void) {
+  const Caller me = caller();
+  return me.task != nullptr && sees_cancel(*me.task) ? 1 : 0;
+}
+
+void janus_task_panic(const char* why) {
+  const Caller me = caller();
+  if (me.task != nullptr) panic(*me.task, why != nullptr ? why : "(no reason given)");
+  platform::abort();
+}
+
+int janus_task_set_name(const char* name) {
+  const Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (name == nullptr) return JANUS_E_INVALID;
+  return set_name(me.worker, *me.task, name) ? 0 : JANUS_E_NO_MEMORY;
+}
+
+int janus_yield(void) {
+  const Caller me = caller();
+  return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;
+}
+
+int janus_yield_slow(void) {
+  const Caller me = caller();
+  return me.task != nullptr ? yield_slow(*me.task) : JANUS_E_NO_TASK;
+}
+
+int janus_park(int64_t timeout_ns) {
+  const Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (timeout_ns > kLongestSpinlessPark) return JANUS_E_UNSUPPORTED;
+  return park(*me.task, timeout_ns < 0);
+}
+
+int janus_unpark(janus_task handle) {
+  const Caller me = caller();
+  Runtime* const runtime = handles_of(me);
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  if (task == nullptr) return JANUS_E_STALE;
+  const bool ended = (task->flags & TaskFlags::kEnded) != 0;
+  if (!ended) unpark(worker_in(*runtime, me), *task);
+  task->lock.unlock();
+  return ended ? JANUS_E_STALE : 0;
+}
+
+// There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.
+int janus_task_pin(void) { return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK; }
+int janus_task_unpin(void) { return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK; }
+
+int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
+  if (key == nullptr) return JANUS_E_INVALID;
+  const unsigned fresh = new_local(destroy);
+  if (fresh == kLocalKeys) return JANUS_E_NO_MEMORY;
+  key->raw = fresh + 1;
+  return 0;
+}
+
+void* janus_local_get(janus_local_key key) {
+  const Caller me = caller();
+  if (me.task == nullptr) return nullptr;
+  return key.raw != 0 && is_local(key.raw - 1) ? get_local(*me.task, key.raw - 1) : nullptr;
+}
+
+int janus_local_set(janus_local_key key, void* value) {
+  const Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (key.raw == 0 || !is_local(key.raw - 1)) return JANUS_E_INVALID;
+  return set_local(*me.task, key.raw - 1, value) ? 0 : JANUS_E_NO_MEMORY;
+}
+
+}  // extern "C"
