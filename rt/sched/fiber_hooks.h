@@ -26,6 +26,9 @@ using Fiber = void*;
 
 // A stack [limit, top) is about to be stood on for the first time (since destroy). Any thread.
 Fiber create(const std::byte* limit, const std::byte* top) noexcept;
+// The same stack is about to be entered at its top once more: what was left on it without returning is forgotten. Gives
+// back what to keep instead of `fiber`; nullptr for `fiber` is create().
+Fiber enter(Fiber fiber, const std::byte* limit, const std::byte* top) noexcept;
 // Nobody stands on it, and nobody will.
 void destroy(Fiber fiber) noexcept;
 // The stack on which the calling thread was born; it must be standing there. destroy() it as the thread ends.
@@ -40,6 +43,9 @@ void forget_frames(const std::byte* low, const std::byte* high) noexcept;
 #else
 
 inline Fiber create(const std::byte*, const std::byte*) noexcept {
+  return nullptr;
+}
+inline Fiber enter(Fiber, const std::byte*, const std::byte*) noexcept {
   return nullptr;
 }
 inline void destroy(Fiber) noexcept {}

@@ -64,6 +64,11 @@ void destroy(Fiber fiber) noexcept {
   records().give(record);
 }
 
+Fiber enter(Fiber fiber, const std::byte* limit, const std::byte* top) noexcept {
+  destroy(fiber);
+  return create(limit, top);
+}
+
 Fiber adopt_thread() noexcept {
   const hosted::Bounds stack = hosted::own_stack();
   return records().take(stack.limit, stack.bytes);

@@ -29,6 +29,11 @@ void destroy(Fiber fiber) noexcept {
   if (fiber != nullptr && !is_borrowed(fiber)) __tsan_destroy_fiber(fiber);
 }
 
+Fiber enter(Fiber fiber, const std::byte* limit, const std::byte* top) noexcept {
+  destroy(fiber);
+  return create(limit, top);
+}
+
 Fiber adopt_thread() noexcept {
   return reinterpret_cast<void*>(reinterpret_cast<std::size_t>(__tsan_get_current_fiber()) | kBorrowed);
 }
