@@ -24,9 +24,10 @@ FUNC(janus_task_call)
     mov     %rsp, (%rdx)
     // All of mxcsr, sticky flags too: what a task sees does not depend on who ran before it.
     cmpl    $JANUS_MXCSR_DEFAULT, JANUS_TASK_FRAME_MXCSR(%rsp)
-    jne     .Lload_defaults
+    jne     .Lload_default_mxcsr
+.Lmxcsr_is_default:
     cmpw    $JANUS_FCW_DEFAULT, JANUS_TASK_FRAME_FCW(%rsp)
-    jne     .Lload_defaults
+    jne     .Lload_default_fcw
 .Lcall:
     mov     %rdi, %rax
     mov     %rsi, %rdi
@@ -51,17 +52,22 @@ FUNC(janus_task_call)
     .cfi_adjust_cfa_offset -FRAME_BYTES
     ret
 
-.Lload_defaults:
+.Lload_default_mxcsr:
     .cfi_restore_state
     movl    $JANUS_MXCSR_DEFAULT, -8(%rsp)
-    movw    $JANUS_FCW_DEFAULT, -4(%rsp)
     ldmxcsr -8(%rsp)
-    fnclex
+    jmp     .Lmxcsr_is_default
+
+.Lload_default_fcw:
+    movw    $JANUS_FCW_DEFAULT, -4(%rsp)
+    fnclex                                      // slow: only when the x87 words differ
     fldcw   -4(%rsp)
     jmp     .Lcall
 
 .Lload_callers:
     ldmxcsr JANUS_TASK_FRAME_MXCSR(%rsp)
+    test    %edx, %edx
+    jz      .Lleave
     fnclex
     fldcw   JANUS_TASK_FRAME_FCW(%rsp)
     jmp     .Lleave

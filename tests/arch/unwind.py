@@ -14,6 +14,8 @@ except ImportError:
 
 FUNCTIONS = ["janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call", "janus_task_abandon",
              "janus_run_on_stack"]
+# The callers of a fiber that has not started, whose registers are nobody's.
+NOT_STARTED = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
 PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
 
 
@@ -50,6 +52,7 @@ class Walk:
 
     def __init__(self):
         self.left = {}       # by Context: the callers and their registers when it was left
+        self.target = None   # of a switch: what is known about the fiber that it goes to
         self.callers = []    # of the function that is being stepped through, when it was entered
         self.registers = {}  # the caller's
         self.entry_sp = 0
@@ -67,6 +70,9 @@ class Walk:
         self.contexts = (register(newest, "rdi"), register(newest, "rsi"))
         if name == "janus_context_switch":
             self.left[self.contexts[0]] = (self.callers, self.registers)
+            goes_to = gdb.parse_and_eval(f"**(unsigned long **){self.contexts[1]:#x}")
+            fresh = goes_to == gdb.parse_and_eval("(unsigned long)&janus_fiber_entry")
+            self.target = NOT_STARTED if fresh else self.left[self.contexts[1]]
         if name == "janus_task_call":
             self.task_calls[self.entry_sp - 56] = (self.callers, self.registers)
 
@@ -87,8 +93,7 @@ class Walk:
         if name == "janus_run_on_stack" and sp != self.entry_sp:
             return [], None
         if name == "janus_context_switch" and abs(sp - self.entry_sp) > 8:
-            fresh = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
-            return self.left.get(self.contexts[1], fresh)
+            return self.target
         if name == "janus_task_abandon" and sp != self.entry_sp:
             return self.task_calls[self.contexts[0]]
         return self.callers, self.registers

@@ -19,7 +19,11 @@ std::uint64_t frame;
 // No call here is the last thing that its function does, so each has a frame to be found.
 void stay() { asm volatile(""); }
 
-void set_mxcsr(std::uint32_t word) { asm volatile("ldmxcsr %0" : : "m"(word)); }
+void round_up(bool sse, bool x87) {
+  const std::uint32_t mxcsr = janus::arch::kDefaultMxcsr | (sse ? 0x4000 : 0);
+  const auto fcw = static_cast<std::uint16_t>(janus::arch::kDefaultFcw | (x87 ? 0x0800 : 0));
+  asm volatile("ldmxcsr %0\n fldcw %1" : : "m"(mxcsr), "m"(fcw));
+}
 
 }  // namespace
 
@@ -53,7 +57,7 @@ STEP std::int64_t task_that_is_abandoned(void*) {
   return 3;
 }
 STEP std::int64_t task_that_rounds_up(void*) {
-  set_mxcsr(janus::arch::kDefaultMxcsr | 0x4000);
+  round_up(true, true);
   return 4;
 }
 
@@ -69,11 +73,16 @@ STEP std::int64_t task_that_changes_stacks(void*) { janus_run_on_stack(fiber.top
 int main() {
   std::int64_t value = 7;
   fiber.start(fiber_body, &value, fiber_finished);
-  leave_home();                                     // starts it
-  set_mxcsr(janus::arch::kDefaultMxcsr | 0x4000);   // so that control words are loaded, too
-  leave_home();                                     // goes back to it; it finishes
-  call_task(task_that_returns);                     // default words to be loaded, the caller's to be given back
-  set_mxcsr(janus::arch::kDefaultMxcsr);
+  leave_home();                  // starts it
+  round_up(true, false);
+  leave_home();                  // goes back to it with another mxcsr; it finishes
+  fiber.start(fiber_body, &value, fiber_finished);
+  round_up(true, true);
+  leave_home();                  // with both words changed
+  call_task(task_that_returns);  // default words to be loaded, the caller's to be given back
+  round_up(true, false);
+  call_task(task_that_returns);
+  round_up(false, false);
   call_task(task_that_returns);
   call_task(task_that_rounds_up);
   call_task(task_that_is_abandoned);

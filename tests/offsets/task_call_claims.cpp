@@ -40,27 +40,25 @@ std::map<Value, Word> written() {
 // The jumps taken and the control words loaded, in order, around "call".
 std::string story(const Path& path) {
   std::string told;
-  for (const auto& event : path.events) {
-    const bool jump = event.what == "jnz";
-    if (jump && !event.taken) continue;
-    told += (told.empty() ? "" : "; ") + event.what + " " + event.operand.text();
-  }
+  for (const auto& event : path.events)
+    if (event.what[0] != 'j' || event.taken) told += event.what + " " + event.operand.text() + "; ";
   return told;
 }
 
 const std::string kDefaultMxcsr = std::to_string(janus::arch::kDefaultMxcsr);
 const std::string kDefaultFcw = std::to_string(janus::arch::kDefaultFcw);
-const std::string kLoadDefaults = "ldmxcsr " + kDefaultMxcsr + "; fnclex 0; fldcw " + kDefaultFcw + "; ";
+const std::string kFcwChanged = "xor(fcw after the call,fcw)";
 const std::string kChanged = "jnz or(and(xor(mxcsr after the call,mxcsr)," +
-                             std::to_string(janus::arch::kMxcsrControlBits) + "),xor(fcw after the call,fcw))";
-const std::string kLoadCallers = "; " + kChanged + "; ldmxcsr mxcsr; fnclex 0; fldcw fcw";
+                             std::to_string(janus::arch::kMxcsrControlBits) + ")," + kFcwChanged + "); ldmxcsr mxcsr; ";
 
+// Every word that is not the default is loaded before the call, and every word that changed after it; no other ever.
 std::vector<std::string> stories_that_must_be_told() {
-  const std::string starts[] = {"", "jnz cmp(mxcsr," + kDefaultMxcsr + "); " + kLoadDefaults,
-                                "jnz cmp(fcw," + kDefaultFcw + "); " + kLoadDefaults};
   std::vector<std::string> all;
-  for (const auto& start : starts)
-    for (const auto& end : {std::string(), kLoadCallers}) all.push_back(start + "call rdi" + end);
+  for (const auto& mxcsr : {std::string(), "jnz cmp(mxcsr," + kDefaultMxcsr + "); ldmxcsr " + kDefaultMxcsr + "; "})
+    for (const auto& fcw : {std::string(), "jnz cmp(fcw," + kDefaultFcw + "); fnclex 0; fldcw " + kDefaultFcw + "; "})
+      for (const auto& after : {std::string(), kChanged + "jz test(" + kFcwChanged + "," + kFcwChanged + "); ",
+                                kChanged + "fnclex 0; fldcw fcw; "})
+        all.push_back(mxcsr + fcw + "call rdi; " + after);
   return all;
 }
 
