@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The book holds together: what it points to exists, its programs compile, every requirement has its row. Speaks TAP.
+
+    check.py SOURCE_ROOT
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+root = pathlib.Path(sys.argv[1])
+pages = [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]
+count = failures = 0
+
+
+def check(claim, problems):
+    global count, failures
+    count += 1
+    failures += bool(problems)
+    print(f'{"not ok" if problems else "ok"} {count} - {claim}', flush=True)
+    for problem in list(problems)[:20]:
+        print(f'# {problem}')
+
+
+def points_to(page):
+    text = page.read_text()
+    for target in re.findall(r'\]\(([^)#]+)', text):
+        if '://' not in target:
+            yield target, page.parent / target
+    for path in re.findall(r'(?<![\w/.-])((?:rt|arch|linker|tests|docs|kernel-free)/[\w./-]*[\w])', text):
+        yield path, root / path
+
+
+def programs(page):
+    for block in re.findall(r'(?:^    .*\n|^\n)+', page.read_text(), re.M):
+        text = re.sub('^    ', '', block, flags=re.M)
+        if 'int main(' in text:
+            yield text
+
+
+def compiles(program):
+    language = ['g++', '-x', 'c++', '-std=c++20'] if 'rt.hpp' in program else ['gcc', '-x', 'c', '-std=c11']
+    program = re.sub(r'^\$.*\n', '', program, flags=re.M)
+    done = subprocess.run([*language, '-Wall', '-Wextra', '-Werror', '-I', root / 'rt/include', '-fsyntax-only', '-'],
+                          input=program, capture_output=True, text=True, timeout=60)
+    return done.returncode == 0, done.stderr
+
+
+def rows(text, letter):
+    digits = {'R': 3, 'C': 2}[letter]
+    found = set()
+    for line in text.splitlines():
+        cell = line.split('|')[1] if line.startswith('| ' + letter) else ''
+        for first, last in re.findall(rf'{letter}(\d{{{digits}}})(?: \.\.\. {letter}(\d{{{digits}}}))?', cell):
+            found.update(range(int(first), int(last or first) + 1))
+    return found
+
+
+for page in pages:
+    check(f'{page.name} points to what exists', sorted({name for name, path in points_to(page) if not path.exists()}))
+for page in pages:
+    for number, program in enumerate(programs(page), 1):
+        fine, why = compiles(program)
+        check(f'program {number} of {page.name} compiles', [] if fine else why.splitlines())
+table = (root / 'docs/requirements.md').read_text()
+check('every row R001 ... R355 is in the table', [f'R{n:03}' for n in sorted(set(range(1, 356)) - rows(table, 'R'))])
+check('every row C01 ... C86 is in the table', [f'C{n:02}' for n in sorted(set(range(1, 87)) - rows(table, 'C'))])
+print(f'1..{count}')
+sys.exit(1 if failures else 0)
