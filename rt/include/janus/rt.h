@@ -463,7 +463,7 @@ int janus_cap_revoke(janus_cap cap);
 // block of its own. NULL: the budget or the machine has no more [any].
 JANUS_ALLOCATES(__alloc_size__(1)) void* janus_alloc(size_t size);
 // `align` is a power of two, up to 1 MiB [any].
-JANUS_ALLOCATES(__alloc_align__(1), __alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
+JANUS_ALLOCATES(__alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
 // NULL: as janus_alloc. On failure the old block is as it was [any].
 void* janus_realloc(void* block, size_t size);
 // NULL is fine [any].
