@@ -283,6 +283,22 @@ TEST(cgroup, files_that_make_no_sense_are_no_limit) {
   CHECK(end.exited(0));
 }
 
+TEST(cgroup, this_very_process_has_what_the_machine_has_at_most) {
+  platform::Cpus cpus;
+  platform::cpus(cpus);
+  SystemInfo info{};
+  REQUIRE(!test::failed(test::call(kSysinfo, &info)));
+  CHECK_GE(cpus.allowed, 1u);
+  CHECK_GE(cpus.quota, 1u);
+  for (unsigned i = 1; i < cpus.allowed; ++i) CHECK_LT(cpus.ids[i - 1], cpus.ids[i]);
+  CHECK_GT(platform::memory_limit(), 0u);
+  CHECK_LE(platform::memory_limit(), info.total_ram * info.unit);
+  const std::uint64_t begin = platform::now_ns();
+  platform::cpus(cpus);
+  test::note("us to look at affinity and quotas", (platform::now_ns() - begin) / 1000);
+  test::note("MiB that may be used", platform::memory_limit() >> 20);
+}
+
 // --- Lines of files
 
 TEST(lines, come_whole_through_a_buffer_that_must_be_refilled_and_too_long_ones_not_at_all) {
