@@ -78,6 +78,10 @@ inline constexpr long kClockRealtime = 0, kClockMonotonic = 1;
 struct Timespec {
   std::int64_t seconds, nanoseconds;
 };
+inline constexpr long kTimerReal = 0;
+struct IntervalTimer {
+  std::int64_t again_seconds, again_us, seconds, us;
+};
 inline constexpr long kMembarrierPrivate = 1 << 3, kMembarrierRegisterPrivate = 1 << 4;
 
 // --- Signals

@@ -15,9 +15,12 @@ void handle(int signal, SignalInfo*, SignalFrame*) {
     handler(signal);
 }
 
+// Relaxed: the thread that stored it set the timer afterwards, by way of the kernel.
 std::atomic<int> g_late_status{0};
 
-void end_late(int, SignalInfo*, SignalFrame*) { platform::exit(g_late_status.load(std::memory_order_relaxed)); }
+void end_late(int, SignalInfo*, SignalFrame*) {
+  platform::exit(g_late_status.load(std::memory_order_relaxed));
+}
 
 void ignore(int signal, std::uint64_t flags) {
   SignalAction action{};
@@ -45,15 +48,18 @@ void on_terminate(TerminateHandler handler) noexcept {
   for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, 0));
   ignore(kSigPipe, 0);
   if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
+  // Whatever our parent had blocked when it executed us: it would never reach the handlers.
+  const std::uint64_t none = 0;
+  call(kSigprocmask, kSigSetmask, &none, nullptr, sizeof none);
 }
 
 // The kernel's own timer: it also ends a program whose workers never look.
 void exit_later(std::uint64_t after_ns, int status) noexcept {
   g_late_status.store(status, std::memory_order_relaxed);
   set_action(kSigAlrm, action_for(end_late, 0));
-  const std::uint64_t us = after_ns / 1000 + 1;
-  const long timer[4] = {0, 0, static_cast<long>(us / 1'000'000), static_cast<long>(us % 1'000'000)};  // interval, value
-  (void)call(kSetitimer, 0, timer, nullptr);
+  const std::uint64_t us = after_ns / 1000 + 1;  // a timer of zero would be none
+  const IntervalTimer timer{0, 0, static_cast<std::int64_t>(us / 1'000'000), static_cast<std::int64_t>(us % 1'000'000)};
+  call(kSetitimer, kTimerReal, &timer, nullptr);
 }
 
 }  // namespace janus::platform

@@ -114,6 +114,8 @@ void exit_thread() noexcept {
 
 void adopt_thread(int cpu, const char* name) noexcept {
   ensure_alternate_stack();
+  // A parent may have blocked them before it executed us, and a blocked fault ends the process, handler or not.
+  call(kSigprocmask, kSigUnblock, &kFaultSignals, nullptr, sizeof kFaultSignals);
   if (name != nullptr) call(kPrctl, kPrSetName, name);
   if (cpu >= 0) pin_here(cpu);
 }

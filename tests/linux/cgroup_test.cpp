@@ -296,6 +296,8 @@ TEST(cgroup, this_very_process_has_what_the_machine_has_at_most) {
   const std::uint64_t begin = platform::now_ns();
   platform::cpus(cpus);
   test::note("us to look at affinity and quotas", (platform::now_ns() - begin) / 1000);
+  test::note("CPUs allowed", cpus.allowed);
+  test::note("CPUs by quota", cpus.quota);
   test::note("MiB that may be used", platform::memory_limit() >> 20);
 }
 

@@ -73,6 +73,52 @@ TEST(terminate, an_interrupted_wait_returns_so_that_its_caller_looks_again) {
   CHECK(end.exited(0));
 }
 
+// --- The last resort
+
+void end_soon(int) {
+  platform::exit_later(1, 41);
+}
+
+TEST(terminate, an_end_that_was_set_for_later_comes_while_every_thread_is_busy_or_asleep) {
+  const test::End busy = test::in_child([] {
+    platform::on_terminate(note_signal);
+    platform::exit_later(20'000'000, 99);
+    platform::exit_later(1'000'000, 42);  // the last word counts
+    for (;;) test::call(test::kSchedYield);
+    return true;
+  });
+  CHECK(busy.exited(42));
+  const test::End asleep = test::in_child([] {
+    platform::on_terminate(note_signal);
+    platform::exit_later(0, 43);
+    std::atomic<std::uint32_t> word{0};
+    for (;;) platform::wait(word, 0, platform::kForever);
+    return true;
+  });
+  CHECK(asleep.exited(43));
+}
+
+TEST(terminate, an_end_can_be_set_for_later_by_the_handler) {
+  const test::End end = test::in_child([] {
+    platform::on_terminate(end_soon);
+    test::call(test::kKill, test::call(kernel::kGetpid), static_cast<int>(kernel::kSigTerm));
+    for (;;) test::call(test::kSchedYield);
+    return true;
+  });
+  CHECK(end.exited(41));
+}
+
+TEST(terminate, an_end_set_for_later_does_not_come_before) {
+  const test::End end = test::in_child([] {
+    platform::on_terminate(note_signal);
+    platform::exit_later(3'600'000'000'000, 44);
+    const std::uint64_t until = platform::now_ns() + 5'000'000;
+    while (platform::now_ns() < until) test::call(test::kSchedYield);
+    return true;
+  });
+  CHECK(end.exited(0));
+}
+
 // Runs `body` as the first process of a new PID namespace.
 template <typename Body>
 test::End as_first_process(Body body) {
