@@ -209,6 +209,16 @@ TEST(faults, the_signal_mask_is_back_afterwards) {
   CHECK_EQ(before, after);
 }
 
+TEST(faults, of_a_thread_whose_signals_were_blocked_before_it_was_adopted_are_caught) {
+  const test::End end = test::in_child([] {
+    const std::uint64_t all = ~std::uint64_t{0};
+    test::call(kernel::kSigprocmask, kernel::kSigSetmask, &all, nullptr, sizeof all);
+    Worker worker(catch_fault);
+    return faults(touch);
+  });
+  CHECK(end.exited(0));
+}
+
 // --- Stack overflow
 
 [[gnu::noinline]] std::int64_t recurse(std::uint64_t depth) {

@@ -33,6 +33,17 @@ TEST(terminate, the_handler_hears_of_both_signals_on_the_alternate_stack) {
   CHECK(end.exited(0));
 }
 
+TEST(terminate, signals_that_the_parent_had_blocked_get_through) {
+  const test::End end = test::in_child([] {
+    const std::uint64_t all = ~std::uint64_t{0};
+    test::call(kernel::kSigprocmask, kernel::kSigSetmask, &all, nullptr, sizeof all);
+    platform::on_terminate(note_signal);
+    test::call(test::kKill, test::call(kernel::kGetpid), static_cast<int>(kernel::kSigTerm));
+    return g_signal == kernel::kSigTerm;
+  });
+  CHECK(end.exited(0));
+}
+
 TEST(terminate, a_closed_pipe_is_an_error_and_no_death) {
   const test::End end = test::in_child([] {
     platform::on_terminate(note_signal);
