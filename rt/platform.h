@@ -25,7 +25,8 @@ void discard(std::byte* pages, std::size_t bytes) noexcept;
 enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
 
 // Makes `guard_bytes` at first, first + stride, ... (`count` of them) fault when touched, by the cheapest means this
-// kernel has; `guarded` receives how many got one. Fewer than asked is no error: mappings are a limited resource.
+// kernel has; `guarded` receives how many, the first ones, got one. Fewer than asked is no error: mappings are a
+// limited resource. All up to first + count * stride is the caller's, and from now on made of small pages.
 [[nodiscard]] Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
                           std::size_t& guarded) noexcept;
 

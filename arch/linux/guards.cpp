@@ -28,8 +28,9 @@ struct Row {
 
 // Stacks are touched a page here and a page there. Where the system makes huge pages unasked, one touch of a stack
 // whose guards did not hold would cost 2 MiB, and the kernel would try in vain to collapse the others, over and over.
+// Up to the end of the last stride: a gap between two rows would be a mapping of its own.
 void forbid_huge_pages(const Row& row) {
-  if (row.count > 0) call(kMadvise, row.first, row.stride * (row.count - 1) + row.bytes, kAdviseNoHugePage);
+  if (row.count > 0) call(kMadvise, row.first, row.stride * row.count, kAdviseNoHugePage);
 }
 
 // --- Rung 1: the vector lives on the caller's stack, which may be a task's: 512 bytes of it, not the kernel's limit of
