@@ -47,13 +47,6 @@ std::uint64_t pick(StackBank* bank, std::uint64_t bits, std::uintptr_t mark, std
   return picked;
 }
 
-// std::popcount is a call into libgcc on the processors that we compile for.
-unsigned count_bits(std::uint64_t bits) noexcept {
-  unsigned count = 0;
-  for (; bits != 0; bits &= bits - 1) count++;
-  return count;
-}
-
 void add(std::atomic<std::size_t>& sum, std::size_t n) noexcept {
   sum.fetch_add(n, std::memory_order_relaxed);
 }
@@ -175,7 +168,6 @@ unsigned StackPool::fetch_listed(Shelf& shelf, Items& items, unsigned wanted) no
   StackBank* bank = warm != nullptr ? warm : shelf.lists[StackBank::kCold].first;
   if (bank == nullptr) return 0;
   unsigned count = 0;
-  unlist(shelf, bank);
   if (warm != nullptr) {
     bank->free &= ~pick(bank, bank->free & bank->warm, 0, items, wanted, count);
     bank->warm &= bank->free;
@@ -183,7 +175,7 @@ unsigned StackPool::fetch_listed(Shelf& shelf, Items& items, unsigned wanted) no
   } else {
     bank->free &= ~pick(bank, bank->free, kToBuild, items, wanted, count);
   }
-  list(shelf, bank);
+  sort(shelf, bank);
   return count;
 }
 
@@ -203,7 +195,7 @@ unsigned StackPool::fetch_unprepared(unsigned size_class, Items& items, unsigned
   const std::uint64_t free = all & ~pick(bank, all, kToBuild, items, wanted, count);
   LockGuard guard(shelf.lock);
   bank->free = free;
-  list(shelf, bank);
+  sort(shelf, bank);
   return count;
 }
 
@@ -269,22 +261,22 @@ void StackPool::put_back_one(Shelf& shelf, std::uintptr_t item) noexcept {
   const std::uint32_t index = slab->index_at(stack);
   StackBank* bank = &slab->banks()[index / kBankStacks];
   const std::uint64_t bit = std::uint64_t{1} << index % kBankStacks;
-  unlist(shelf, bank);
   bank->free |= bit;
   if ((item & kToBuild) == 0) {
     bank->warm |= bit;
     shelf.warm++;
   }
-  list(shelf, bank);
+  sort(shelf, bank);
 }
 
-// In proportion to what is in use, so that a program that breathes makes no system calls, and that stacks which are
-// freed in no order meet enough neighbours to go back together.
+// As many may lie idle as are in use, so that a program that breathes makes no system calls. Beyond that half goes
+// back, so that stacks which are freed in no order meet enough neighbours to go together.
 void StackPool::keep_reserve(unsigned size_class) noexcept {
   Shelf& shelf = shelves_[size_class];
-  const std::size_t reserve = least_reserve(size_class) + shelf.out.load(std::memory_order_relaxed) / 2;
-  while (cool_one_bank(shelf, reserve)) {
-  }
+  const std::size_t reserve = least_reserve(size_class) + shelf.out.load(std::memory_order_relaxed);
+  if (cool_one_bank(shelf, reserve))
+    while (cool_one_bank(shelf, reserve / 2)) {
+    }
 }
 
 // Gives back the pages of the bank that has been idle longest. False: there are no more than `reserve` warm ones.
@@ -295,21 +287,19 @@ bool StackPool::cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept {
     LockGuard guard(shelf.lock);
     if (shelf.warm <= reserve) return false;
     bank = shelf.lists[StackBank::kWarm].last;
-    unlist(shelf, bank);
     cooling = bank->free & bank->warm;  // nobody's while the lock is open
-    shelf.warm -= count_bits(cooling);
+    shelf.warm -= count_ones(cooling);
     bank->free &= ~cooling;
     bank->warm = 0;
-    list(shelf, bank);
+    sort(shelf, bank);
   }
   StackSlab* slab = slab_of(bank);
   for (std::uint64_t left = cooling; on_cold_ != nullptr && left != 0; left &= left - 1)
     on_cold_(slab->record_of(bank->number * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
   slab->discard(*bank, cooling);
   LockGuard guard(shelf.lock);
-  unlist(shelf, bank);
   bank->free |= cooling;
-  list(shelf, bank);
+  sort(shelf, bank);
   return true;
 }
 
@@ -321,13 +311,16 @@ void StackPool::trim() noexcept {
 
 // --- Lists of banks, under the shelf's lock --------------------------------------------------------------------------
 
-// To the front of the list that it belongs in, if it has anything free.
-void StackPool::list(Shelf& shelf, StackBank* bank) noexcept {
-  bank->list = (bank->free & bank->warm) != 0 ? StackBank::kWarm
-               : bank->free != 0              ? StackBank::kCold
-                                              : StackBank::kUnlisted;
-  if (bank->list == StackBank::kUnlisted) return;
-  BankList& banks = shelf.lists[bank->list];
+// Puts a bank where it belongs: at the front of another list than it was in, if any.
+void StackPool::sort(Shelf& shelf, StackBank* bank) noexcept {
+  const StackBank::List list = (bank->free & bank->warm) != 0 ? StackBank::kWarm
+                               : bank->free != 0              ? StackBank::kCold
+                                                              : StackBank::kUnlisted;
+  if (list == bank->list) return;
+  unlist(shelf, bank);
+  bank->list = list;
+  if (list == StackBank::kUnlisted) return;
+  BankList& banks = shelf.lists[list];
   bank->previous = nullptr;
   bank->next = banks.first;
   (banks.first != nullptr ? banks.first->previous : banks.last) = bank;

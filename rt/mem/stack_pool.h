@@ -101,7 +101,7 @@ class StackPool {
   void keep_reserve(unsigned size_class) noexcept;
   [[nodiscard]] bool cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept;
 
-  void list(Shelf& shelf, StackBank* bank) noexcept;
+  void sort(Shelf& shelf, StackBank* bank) noexcept;
   void unlist(Shelf& shelf, StackBank* bank) noexcept;
   [[nodiscard]] StackSlab* slab_at(const void* address) const noexcept;
   [[nodiscard]] static bool canary_words_intact(const Stack* stack) noexcept;
