@@ -7,38 +7,48 @@ namespace janus {
 
 namespace {
 
-// Cuts a run of pages into a span: sets up its record, tags and page table entries. No block is touched.
-void make_span(Span* span, unsigned size_class) noexcept {
-  const SpanShape& shape = kSpanShapes.of[size_class];
-  HeapChunk* chunk = chunk_of(span);
-  const unsigned first = first_page(span);
-  span->block_bytes = shape.block_bytes;
-  span->reciprocal = shape.reciprocal;
-  span->size_class = static_cast<std::uint16_t>(size_class);
-  span->blocks = span->idle = shape.blocks;
-  span->cut = 0;
-  span->free_list = nullptr;
-  span->tags = shape.block_bytes < kTagsApartFrom
-                   ? reinterpret_cast<Tag*>(start_of(span) + std::size_t{shape.blocks} * shape.block_bytes)
-                   : &chunk->tags[first * kTagsPerPage];
-  for (unsigned n = 0; n < shape.blocks; n++) span->tags[n].store(kFreeTag, std::memory_order_relaxed);
-  for (unsigned page = first; page < first + shape.pages; page++)
-    chunk->first[page].store(static_cast<std::uint16_t>(first), std::memory_order_relaxed);
-}
-
-FreeBlock* cut_block(Span* span) noexcept {
-  std::byte* block = start_of(span) + std::size_t{span->cut++} * span->block_bytes;
-  fill_free(block, span->block_bytes);
-  return reinterpret_cast<FreeBlock*>(block);
-}
-
-void unmake_span(PageHeap& pages, Span* span) noexcept {
+void set_entries(Span* span, PageEntry entry) noexcept {
   HeapChunk* chunk = chunk_of(span);
   const unsigned first = first_page(span);
   for (unsigned page = first; page < first + span->pages; page++)
-    chunk->first[page].store(0, std::memory_order_relaxed);
-  span->size_class = kNoSpan;
+    chunk->entries[page].store(entry, std::memory_order_relaxed);
+}
+
+// Makes a span of a run of pages: its record, tags and page entries. No block is touched.
+void make_span(Span* span, unsigned size_class) noexcept {
+  const SpanShape& shape = span_shape(size_class);
+  const unsigned first = first_page(span);
+  span->idle = shape.blocks;
+  span->cut = 0;
+  span->free_list = nullptr;
+  Tag* tags = &tag_at(chunk_of(span), first_tag(first, shape));
+  for (unsigned n = 0; n < shape.blocks; n++) tags[n].store(kFreeTag, std::memory_order_relaxed);
+  set_entries(span, PageEntry(first, kind_of_class(size_class)));
+}
+
+void unmake_span(PageHeap& pages, Span* span) noexcept {
+  set_entries(span, PageEntry());
   pages.give_run(span);
+}
+
+// The next block that was never out. Its link is the caller's to set.
+FreeBlock* cut_block(Span* span, const SpanShape& shape) noexcept {
+  const unsigned number = span->cut++;
+  FreeBlock* block = reinterpret_cast<FreeBlock*>(start_of(span) + std::size_t{number} * shape.block_bytes);
+  fill_free(block, shape.block_bytes);
+  block->set(nullptr, first_tag(first_page(span), shape) + number);
+  return block;
+}
+
+// A block that came back; nullptr if somebody wrote to it since. Then it is lost with all behind it, without a word:
+// who wrote is long gone, and who asks is not to blame.
+FreeBlock* reuse_block(Span* span, const SpanShape& shape) noexcept {
+  FreeBlock* block = span->free_list;
+  const bool intact = block->is_intact();
+  span->free_list = intact ? block->next() : nullptr;
+  if (intact) return block;
+  span->idle = static_cast<std::uint16_t>(shape.blocks - span->cut);
+  return nullptr;
 }
 
 }  // namespace
@@ -48,11 +58,11 @@ void unmake_span(PageHeap& pages, Span* span) noexcept {
 CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsigned wanted) noexcept {
   LockGuard guard(lock_);
   Chain chain{nullptr, 0};
-  if (kept_ != 0 && wanted == kSpanShapes.of[size_class].batch) chain = {batches_[--kept_], wanted};
+  if (kept_ != 0 && wanted == span_shape(size_class).batch) chain = {batches_[--kept_], wanted};
   while (chain.count < wanted) {
     Span* span = span_with_idle(pages, size_class);
     if (span == nullptr) break;
-    take_from(span, chain, wanted);
+    take_from(span, span_shape(size_class), chain, wanted);
     if (span->idle == 0) unlink(span);
   }
   count_out(chain.count);
@@ -61,24 +71,23 @@ CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsig
 
 Span* CentralList::span_with_idle(PageHeap& pages, unsigned size_class) noexcept {
   // A bent batch is lost here without a word: whoever bent it is long gone, and the caller is not to blame.
-  while (spans_ == nullptr && kept_ != 0) (void)give_to_spans(pages, batches_[--kept_]);
+  while (spans_ == nullptr && kept_ != 0) (void)give_to_spans(pages, size_class, batches_[--kept_]);
   if (spans_ != nullptr) return spans_;
-  Span* span = pages.take_run(kSpanShapes.of[size_class].pages, 1);
+  Span* span = pages.take_run(span_shape(size_class).pages, 1);
   if (span == nullptr) return nullptr;
   make_span(span, size_class);
   link(span);
   return span;
 }
 
-void CentralList::take_from(Span* span, Chain& chain, unsigned wanted) noexcept {
-  for (; span->idle != 0 && chain.count < wanted; span->idle--, chain.count++) {
-    FreeBlock* block = static_cast<FreeBlock*>(span->free_list);
-    if (block != nullptr)
-      span->free_list = block->next;
-    else
-      block = cut_block(span);
-    block->next = chain.head;
+void CentralList::take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted) noexcept {
+  while (span->idle != 0 && chain.count < wanted) {
+    FreeBlock* block = span->free_list != nullptr ? reuse_block(span, shape) : cut_block(span, shape);
+    if (block == nullptr) continue;
+    block->relink(chain.head);
     chain.head = block;
+    chain.count++;
+    span->idle--;
   }
 }
 
@@ -90,25 +99,27 @@ void CentralList::give(PageHeap& pages, unsigned size_class, Chain chain) noexce
   {
     LockGuard guard(lock_);
     count_out(-std::size_t{chain.count});
-    if (chain.count == kSpanShapes.of[size_class].batch && kept_ < kKeptBatches)
+    if (chain.count == span_shape(size_class).batch && kept_ < kKeptBatches)
       batches_[kept_++] = chain.head;
     else
-      bent = give_to_spans(pages, chain.head);
+      bent = give_to_spans(pages, size_class, chain.head);
   }
   if (bent != nullptr) heap_misuse(kWrittenAfterFree, bent);
 }
 
-// The first link that leads nowhere, or nullptr.
-FreeBlock* CentralList::give_to_spans(PageHeap& pages, FreeBlock* head) noexcept {
+// The first block that somebody wrote to, or nullptr.
+FreeBlock* CentralList::give_to_spans(PageHeap& pages, unsigned size_class, FreeBlock* head) noexcept {
   while (head != nullptr) {
     FreeBlock* block = head;
-    Span* span = pages.owns(block) ? find_block(block).span : nullptr;
-    if (span == nullptr) return block;
-    head = head->next;
-    block->next = static_cast<FreeBlock*>(span->free_list);
+    if (!block->is_intact()) return block;
+    head = block->next();
+    BlockRef ref;
+    if (!find_block(block, ref)) return block;
+    Span* span = ref.span();
+    block->relink(span->free_list);
     span->free_list = block;
     if (span->idle++ == 0) link(span);
-    if (span->idle == span->blocks) {
+    if (span->idle == span_shape(size_class).blocks) {
       unlink(span);
       unmake_span(pages, span);
     }
@@ -116,11 +127,11 @@ FreeBlock* CentralList::give_to_spans(PageHeap& pages, FreeBlock* head) noexcept
   return nullptr;
 }
 
-void CentralList::trim(PageHeap& pages) noexcept {
+void CentralList::trim(PageHeap& pages, unsigned size_class) noexcept {
   FreeBlock* bent = nullptr;
   {
     LockGuard guard(lock_);
-    while (kept_ != 0 && bent == nullptr) bent = give_to_spans(pages, batches_[--kept_]);
+    while (kept_ != 0 && bent == nullptr) bent = give_to_spans(pages, size_class, batches_[--kept_]);
   }
   if (bent != nullptr) heap_misuse(kWrittenAfterFree, bent);
 }

@@ -28,7 +28,7 @@ class alignas(arch::kPrefetchPair) CentralList {
   // be followed is lost, and heap_misuse() hears of it.
   void give(PageHeap& pages, unsigned size_class, Chain chain) noexcept;
   // Kept batches go back to their spans, empty spans to the page heap.
-  void trim(PageHeap& pages) noexcept;
+  void trim(PageHeap& pages, unsigned size_class) noexcept;
 
   // Blocks out: held by callers, or in caches.
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
@@ -37,8 +37,8 @@ class alignas(arch::kPrefetchPair) CentralList {
   static constexpr unsigned kKeptBatches = 4;
 
   [[nodiscard]] Span* span_with_idle(PageHeap& pages, unsigned size_class) noexcept;
-  void take_from(Span* span, Chain& chain, unsigned wanted) noexcept;
-  [[nodiscard]] FreeBlock* give_to_spans(PageHeap& pages, FreeBlock* head) noexcept;
+  void take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted) noexcept;
+  [[nodiscard]] FreeBlock* give_to_spans(PageHeap& pages, unsigned size_class, FreeBlock* head) noexcept;
   void link(Span* span) noexcept;
   void unlink(Span* span) noexcept;
   void count_out(std::size_t delta) noexcept {  // under lock_, so no atomic read-modify-write

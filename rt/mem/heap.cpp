@@ -12,7 +12,7 @@ constexpr std::size_t kMaxLarge = std::size_t{kMaxRunPages} * kPageBytes;
 constexpr std::size_t kMaxHuge = std::size_t{1} << 46;  // beyond any address space; keeps the sums below from wrapping
 
 bool is_sane_align(std::size_t align) noexcept {
-  return is_power_of_two(align) && align <= kMaxHuge;
+  return align <= kNaturalAlign || (is_power_of_two(align) && align <= kMaxHuge);
 }
 
 }  // namespace
@@ -36,38 +36,35 @@ std::size_t Heap::charge_for(std::size_t bytes, std::size_t align) noexcept {
 // --- Allocation ------------------------------------------------------------------------------------------------------
 
 void* Heap::allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
-  if (cache != nullptr && bytes <= kMaxSmall && align <= kNaturalAlign) [[likely]] {
-    const unsigned size_class = size_class_of(bytes);
-    HeapCache::List& list = cache->lists_[size_class];
-    if (FreeBlock* block = list.hot; block != nullptr) [[likely]] {
-      hold(cache, block, size_class, tag);  // before its link is read: it may have been bent
-      list.hot = block->next;
-      list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-      return block;
-    }
-  }
-  return allocate_slowly(cache, bytes, align, tag);
+  if (cache == nullptr || bytes > kMaxSmall || align > kNaturalAlign) [[unlikely]]
+    return allocate_slowly(cache, bytes, align, tag);
+  const unsigned size_class = size_class_of(bytes);
+  HeapCache::List& list = cache->lists_[size_class];
+  if (list.hot == nullptr) [[unlikely]]
+    return take_small(cache, size_class, tag);
+  return pop(list, size_class, tag);
 }
 
-// The last look at a block before it goes out.
-inline void Heap::hold(HeapCache* cache, FreeBlock* block, unsigned size_class, std::uint32_t tag) noexcept {
-  if (!pages_.owns(block)) [[unlikely]]
-    lose(cache, block, size_class);
-  const BlockRef ref = find_block(block);
-  if (ref.span == nullptr || ref.span->size_class != size_class ||
-      ref.tag().load(std::memory_order_relaxed) != kFreeTag) [[unlikely]]
-    lose(cache, block, size_class);
-  if (kHeapChecks && !is_still_filled(block, ref.span->block_bytes)) lose(cache, block, size_class);
-  ref.tag().store(tag, std::memory_order_relaxed);
+// The last look at a block before it goes out: somebody may have written to it since it was freed.
+[[gnu::always_inline]] inline void* Heap::pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept {
+  FreeBlock* block = list.hot;
+  if (!block->is_intact()) [[unlikely]]
+    lose(list);
+  Tag& its_tag = tag_at(chunk_of(block), block->tag_index());
+  if (its_tag.load(std::memory_order_relaxed) != kFreeTag) [[unlikely]]
+    lose(list);
+  if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) lose(list);
+  its_tag.store(tag, std::memory_order_relaxed);
+  list.hot = block->next();
+  list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  return block;
 }
 
-// A caller wrote to a block after freeing it. What follows in the list is not to be trusted: it is given up.
-void Heap::lose(HeapCache* cache, FreeBlock* block, unsigned size_class) noexcept {
-  if (cache != nullptr) {
-    HeapCache::List& list = cache->lists_[size_class];
-    list.hot = nullptr;
-    list.count.store(0, std::memory_order_relaxed);
-  }
+// What follows in the list is not to be trusted: it is given up.
+void Heap::lose(HeapCache::List& list) noexcept {
+  FreeBlock* block = list.hot;
+  list.hot = nullptr;
+  list.count.store(0, std::memory_order_relaxed);
   heap_misuse(kWrittenAfterFree, block);
 }
 
@@ -87,18 +84,16 @@ void* Heap::allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t ali
 }
 
 void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept {
-  if (cache == nullptr) {
-    FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
-    if (block != nullptr) hold(nullptr, block, size_class, tag);
-    return block;
-  }
+  if (cache == nullptr) return take_foreign(size_class, tag);
   HeapCache::List& list = cache->lists_[size_class];
-  if (list.hot == nullptr && !refill(*cache, size_class)) return nullptr;
-  FreeBlock* block = list.hot;
-  hold(cache, block, size_class, tag);
-  list.hot = block->next;
-  list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  return block;
+  return list.hot != nullptr || refill(*cache, size_class) ? pop(list, size_class, tag) : nullptr;
+}
+
+void* Heap::take_foreign(unsigned size_class, std::uint32_t tag) noexcept {
+  FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
+  if (block == nullptr) return nullptr;
+  HeapCache::List alone{block, nullptr, 1, 0};
+  return pop(alone, size_class, tag);
 }
 
 // The hot list is empty: the spare batch takes its place, or one from the central list.
@@ -108,7 +103,7 @@ bool Heap::refill(HeapCache& cache, unsigned size_class) noexcept {
   CentralList::Chain chain{list.spare, list.spares.load(std::memory_order_relaxed)};
   list.spare = nullptr;
   list.spares.store(0, std::memory_order_relaxed);
-  if (chain.head == nullptr) chain = central_[size_class].take(pages_, size_class, kSpanShapes.of[size_class].batch);
+  if (chain.head == nullptr) chain = central_[size_class].take(pages_, size_class, span_shape(size_class).batch);
   list.hot = chain.head;
   list.count.store(chain.count, std::memory_order_relaxed);
   return chain.head != nullptr;
@@ -120,13 +115,8 @@ void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) 
   if (span == nullptr) return nullptr;
   HeapChunk* chunk = chunk_of(span);
   const unsigned first = first_page(span);
-  span->block_bytes = static_cast<std::uint32_t>(bytes);
-  span->reciprocal = 0;
-  span->size_class = kLargeSpan;
-  span->blocks = 1;
-  span->tags = &chunk->tags[first * kTagsPerPage];
-  span->tags->store(tag, std::memory_order_relaxed);
-  chunk->first[first].store(static_cast<std::uint16_t>(first), std::memory_order_relaxed);
+  tag_at(chunk, first_tag(first, kSpanShapes.by_kind[kLargeKind])).store(tag, std::memory_order_relaxed);
+  chunk->entries[first].store(PageEntry(first, kLargeKind), std::memory_order_relaxed);
   add_large(bytes);
   return start_of(span);
 }
@@ -137,41 +127,57 @@ void Heap::add_large(std::size_t delta) noexcept {
 
 // --- Freeing ---------------------------------------------------------------------------------------------------------
 
-void Heap::free(HeapCache* cache, void* block) noexcept {
+// What is rare is done by tail calls, so that the usual case saves no registers.
+Heap::Freed Heap::free(HeapCache* cache, void* block) noexcept {
+  if (cache == nullptr || cache->home_ == nullptr) [[unlikely]]
+    return free_unlinked(cache, block);
   if (!pages_.owns(block)) [[unlikely]]
     return free_unusual(block);
-  const BlockRef ref = find_block(block);
-  if (ref.span == nullptr) [[unlikely]]
-    heap_misuse(kForeignBlock, block);
-  Tag& tag = ref.tag();
-  if (tag.load(std::memory_order_relaxed) == kFreeTag) [[unlikely]]
-    heap_misuse(kFreedTwice, block);
-  const unsigned size_class = ref.span->size_class;
-  if (size_class >= kSizeClasses) [[unlikely]]
-    return free_large(ref.span, block);
-  tag.store(kFreeTag, std::memory_order_relaxed);
-  fill_free(block, ref.span->block_bytes);
-  give_small(cache, static_cast<FreeBlock*>(block), size_class);
-}
-
-inline void Heap::give_small(HeapCache* cache, FreeBlock* block, unsigned size_class) noexcept {
-  if (cache == nullptr) [[unlikely]] {
-    block->next = nullptr;
-    return central_[size_class].give(pages_, size_class, {block, 1});
-  }
-  if (cache->home_ == nullptr) [[unlikely]]
-    link(*cache);
+  BlockRef ref;
+  const Freed freed = mark_free(block, ref);
+  if (ref.is_large()) [[unlikely]]
+    return free_large(block, freed);
+  const unsigned size_class = ref.size_class();
   HeapCache::List& list = cache->lists_[size_class];
   const std::uint32_t count = list.count.load(std::memory_order_relaxed) + 1;
-  block->next = list.hot;
-  list.hot = block;
+  FreeBlock* free_block = static_cast<FreeBlock*>(block);
+  free_block->set(list.hot, ref.tag_index);
+  list.hot = free_block;
   list.count.store(count, std::memory_order_relaxed);
-  if (count >= kSpanShapes.of[size_class].batch) [[unlikely]]
-    set_aside(list, size_class);
+  if (count >= span_shape(size_class).batch) [[unlikely]]
+    return set_aside(list, size_class, freed);
+  return freed;
+}
+
+[[gnu::always_inline]] inline Heap::Freed Heap::mark_free(void* block, BlockRef& ref) noexcept {
+  if (!find_block(block, ref)) [[unlikely]]
+    heap_misuse(kForeignBlock, block);
+  const Freed freed{ref.bytes(), ref.tag().load(std::memory_order_relaxed)};
+  if (freed.tag == kFreeTag) [[unlikely]]
+    heap_misuse(kFreedTwice, block);
+  ref.tag().store(kFreeTag, std::memory_order_relaxed);
+  if (!ref.is_large()) fill_free(block, freed.bytes);
+  return freed;
+}
+
+// A worker's first free, or a foreign thread's.
+Heap::Freed Heap::free_unlinked(HeapCache* cache, void* block) noexcept {
+  if (cache != nullptr) {
+    link(*cache);
+    return free(cache, block);
+  }
+  if (!pages_.owns(block)) return free_unusual(block);
+  BlockRef ref;
+  const Freed freed = mark_free(block, ref);
+  if (ref.is_large()) return free_large(block, freed);
+  FreeBlock* alone = static_cast<FreeBlock*>(block);
+  alone->set(nullptr, ref.tag_index);
+  central_[ref.size_class()].give(pages_, ref.size_class(), {alone, 1});
+  return freed;
 }
 
 // The hot list is a whole batch: it becomes the spare, and the spare that there was goes to the central list.
-void Heap::set_aside(HeapCache::List& list, unsigned size_class) noexcept {
+Heap::Freed Heap::set_aside(HeapCache::List& list, unsigned size_class, Freed freed) noexcept {
   FreeBlock* surplus = list.spare;
   const std::uint32_t count = list.spares.load(std::memory_order_relaxed);
   list.spare = list.hot;
@@ -179,30 +185,32 @@ void Heap::set_aside(HeapCache::List& list, unsigned size_class) noexcept {
   list.hot = nullptr;
   list.count.store(0, std::memory_order_relaxed);
   if (surplus != nullptr) central_[size_class].give(pages_, size_class, {surplus, count});
+  return freed;
 }
 
 // No chunk of ours: nothing, a huge block, or a mistake.
-void Heap::free_unusual(void* block) noexcept {
-  if (block == nullptr || huge_.free(block)) return;
-  heap_misuse(kForeignBlock, block);
+Heap::Freed Heap::free_unusual(void* block) noexcept {
+  HugeTable::Block huge;
+  if (block == nullptr) return {0, kFreeTag};
+  if (!huge_.free(block, huge)) heap_misuse(kForeignBlock, block);
+  return {huge.bytes, huge.tag};
 }
 
-void Heap::free_large(Span* span, void* block) noexcept {
-  const std::size_t bytes = span->block_bytes;
-  HeapChunk* chunk = chunk_of(block);
-  chunk->first[first_page(span)].store(0, std::memory_order_relaxed);
-  span->tags->store(kFreeTag, std::memory_order_relaxed);
-  span->size_class = kNoSpan;
-  pages_.give_run(span);
-  add_large(-bytes);
+Heap::Freed Heap::free_large(void* block, Freed freed) noexcept {
+  BlockRef ref;
+  (void)find_block(block, ref);
+  ref.chunk->entries[ref.entry.first_page()].store(PageEntry(), std::memory_order_relaxed);
+  pages_.give_run(ref.span());
+  add_large(-freed.bytes);
+  return freed;
 }
 
 // --- Questions about a block -----------------------------------------------------------------------------------------
 
 std::size_t Heap::size_of(const void* block) noexcept {
   if (pages_.owns(block)) [[likely]] {
-    const BlockRef ref = find_block(block);
-    return ref.span == nullptr ? 0 : ref.span->block_bytes;
+    BlockRef ref;
+    return find_block(block, ref) ? ref.bytes() : 0;
   }
   HugeTable::Block huge;
   return block != nullptr && huge_.find(block, huge) ? huge.bytes : 0;
@@ -210,8 +218,8 @@ std::size_t Heap::size_of(const void* block) noexcept {
 
 std::uint32_t Heap::tag_of(const void* block) noexcept {
   if (pages_.owns(block)) [[likely]] {
-    const BlockRef ref = find_block(block);
-    return ref.span == nullptr ? kFreeTag : ref.tag().load(std::memory_order_relaxed);
+    BlockRef ref;
+    return find_block(block, ref) ? ref.tag().load(std::memory_order_relaxed) : kFreeTag;
   }
   HugeTable::Block huge;
   return block != nullptr && huge_.find(block, huge) ? huge.tag : kFreeTag;
@@ -221,17 +229,17 @@ bool Heap::resize_in_place(void* block, std::size_t bytes) noexcept {
   const std::size_t usable = size_of(block);
   if (usable == 0) return false;
   if (pages_.owns(block)) {
-    Span* span = find_block(block).span;
-    if (span->size_class == kLargeSpan) return resize_large(span, bytes);
+    BlockRef ref;
+    (void)find_block(block, ref);
+    if (ref.is_large()) return resize_large(ref.span(), bytes);
   }
   return bytes <= usable && (bytes > usable / 2 || usable <= kMinBlock);
 }
 
 bool Heap::resize_large(Span* span, std::size_t bytes) noexcept {
   if (bytes <= kMaxSmall || bytes > kMaxLarge) return false;
-  const std::size_t whole = round_up(bytes, kPageBytes), old = span->block_bytes;
+  const std::size_t whole = round_up(bytes, kPageBytes), old = span->pages * kPageBytes;
   if (!pages_.resize_run(span, static_cast<unsigned>(whole / kPageBytes))) return false;
-  span->block_bytes = static_cast<std::uint32_t>(whole);
   add_large(whole - old);
   return true;
 }
@@ -269,7 +277,7 @@ void Heap::flush(HeapCache& cache) noexcept {
 }
 
 void Heap::trim() noexcept {
-  for (CentralList& list : central_) list.trim(pages_);
+  for (unsigned c = 0; c < kSizeClasses; c++) central_[c].trim(pages_, c);
   pages_.trim();
 }
 

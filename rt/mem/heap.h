@@ -49,8 +49,13 @@ class Heap {
   // nullptr when the machine refuses. `cache`: the calling worker's, or nullptr in a foreign thread, which takes a
   // lock. `tag` is anything but ~0. The contents are undefined.
   [[nodiscard]] void* allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
-  // nullptr is no block and nothing happens; what else is not held goes to heap_misuse().
-  void free(HeapCache* cache, void* block) noexcept;
+  // What was charged for a block, and to whom.
+  struct Freed {
+    std::size_t bytes;
+    std::uint32_t tag;
+  };
+  // nullptr is no block: {0, ~0}. What else is not held goes to heap_misuse().
+  Freed free(HeapCache* cache, void* block) noexcept;
 
   // Usable bytes; 0: not a block of this heap. Any thread.
   [[nodiscard]] std::size_t size_of(const void* block) noexcept;
@@ -82,17 +87,21 @@ class Heap {
   };
   [[nodiscard]] static Plan plan_for(std::size_t bytes, std::size_t align) noexcept;
 
-  [[nodiscard]] void* allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t align,
-                                      std::uint32_t tag) noexcept;
-  [[nodiscard]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
+  // noinline: what is rare must not cost the fast paths registers.
+  [[nodiscard, gnu::noinline]] void* allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t align,
+                                                     std::uint32_t tag) noexcept;
+  [[nodiscard, gnu::noinline]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
+  [[nodiscard]] void* take_foreign(unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] bool refill(HeapCache& cache, unsigned size_class) noexcept;
-  void hold(HeapCache* cache, FreeBlock* block, unsigned size_class, std::uint32_t tag) noexcept;
-  [[noreturn]] void lose(HeapCache* cache, FreeBlock* block, unsigned size_class) noexcept;
+  [[nodiscard]] void* pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept;
+  [[noreturn]] static void lose(HeapCache::List& list) noexcept;
   [[nodiscard]] void* take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
-  void free_unusual(void* block) noexcept;
-  void free_large(Span* span, void* block) noexcept;
-  void give_small(HeapCache* cache, FreeBlock* block, unsigned size_class) noexcept;
-  void set_aside(HeapCache::List& list, unsigned size_class) noexcept;
+
+  [[nodiscard]] static Freed mark_free(void* block, BlockRef& ref) noexcept;
+  [[nodiscard, gnu::noinline]] Freed free_unlinked(HeapCache* cache, void* block) noexcept;
+  [[nodiscard, gnu::noinline]] Freed free_unusual(void* block) noexcept;
+  [[nodiscard, gnu::noinline]] Freed free_large(void* block, Freed freed) noexcept;
+  [[nodiscard, gnu::noinline]] Freed set_aside(HeapCache::List& list, unsigned size_class, Freed freed) noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
 

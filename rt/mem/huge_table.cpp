@@ -28,8 +28,7 @@ void* HugeTable::allocate(std::size_t bytes, std::size_t align, std::uint32_t ta
   return start;
 }
 
-bool HugeTable::free(const void* start) noexcept {
-  Block block;
+bool HugeTable::free(const void* start, Block& block) noexcept {
   {
     LockGuard guard(lock_);
     if (size_ == 0) return false;

@@ -23,8 +23,8 @@ class HugeTable {
 
   // `bytes` is a multiple of the page size. nullptr when the machine refuses.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
-  // False: no such block.
-  [[nodiscard]] bool free(const void* start) noexcept;
+  // False: no such block. `freed` says what it was.
+  [[nodiscard]] bool free(const void* start, Block& freed) noexcept;
   [[nodiscard]] bool find(const void* start, Block& out) noexcept;
 
   [[nodiscard]] std::size_t bytes_in_use() noexcept;

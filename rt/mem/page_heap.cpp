@@ -9,7 +9,7 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kMinReservePages = 256;
+constexpr std::size_t kMinReservePages = 1024;
 constexpr std::size_t kMaxGroupChunks = 64;
 
 // --- Bits of a chunk's pages -----------------------------------------------------------------------------------------
@@ -17,15 +17,25 @@ constexpr std::size_t kMaxGroupChunks = 64;
 bool bit(const std::uint64_t* bits, unsigned n) noexcept {
   return (bits[n / 64] >> n % 64 & 1) != 0;
 }
+// Calls f(word, mask) for the words that pages first ... first + count - 1 lie in.
+template <class F>
+void for_words(unsigned first, unsigned count, F f) noexcept {
+  while (count != 0) {
+    const unsigned here = 64 - first % 64 < count ? 64 - first % 64 : count;
+    f(first / 64, (~std::uint64_t{0} >> (64 - here)) << first % 64);
+    first += here;
+    count -= here;
+  }
+}
 void set_bits(std::uint64_t* bits, unsigned first, unsigned count) noexcept {
-  for (unsigned n = first; n < first + count; n++) bits[n / 64] |= std::uint64_t{1} << n % 64;
+  for_words(first, count, [bits](unsigned word, std::uint64_t mask) { bits[word] |= mask; });
 }
 void clear_bits(std::uint64_t* bits, unsigned first, unsigned count) noexcept {
-  for (unsigned n = first; n < first + count; n++) bits[n / 64] &= ~(std::uint64_t{1} << n % 64);
+  for_words(first, count, [bits](unsigned word, std::uint64_t mask) { bits[word] &= ~mask; });
 }
 unsigned count_bits(const std::uint64_t* bits, unsigned first, unsigned count) noexcept {
   unsigned sum = 0;
-  for (unsigned n = first; n < first + count; n++) sum += bit(bits, n);
+  for_words(first, count, [&](unsigned word, std::uint64_t mask) { sum += count_ones(bits[word] & mask); });
   return sum;
 }
 

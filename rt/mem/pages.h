@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/pages.h — the arithmetic of pages and alignments.
+// rt/mem/pages.h — the arithmetic of pages, alignments and bit sets.
 #pragma once
 
 #include <cstddef>
@@ -26,6 +26,14 @@ inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageShift;
 }
 [[nodiscard]] inline std::byte* align_up(std::byte* p, std::size_t unit) noexcept {
   return p + (round_up(address_of(p), unit) - address_of(p));
+}
+
+// std::popcount is a call into libgcc on the processors that we compile for.
+[[nodiscard]] constexpr unsigned count_ones(std::uint64_t bits) noexcept {
+  bits -= bits >> 1 & 0x5555555555555555u;
+  bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);
+  bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<unsigned>(bits * 0x0101010101010101u >> 56);
 }
 
 }  // namespace janus

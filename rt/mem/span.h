@@ -2,9 +2,10 @@
 // rt/mem/span.h — how the heap's memory is laid out: chunks of 4 MiB, aligned to their size, each with a header that
 // describes its pages. A span is a run of pages: blocks of one size class, or a single large block.
 //
-// From a block's address, one mask leads to the chunk and one table to the span; whether the chunk is ours at all, a
-// bit a chunk says (page_heap.h), so that no foreign address is ever read. The account that a block is charged to, its
-// *tag*, lies apart from the block: one word each, at the end of a span of small blocks, else in the header.
+// From a block's address, a mask leads to the chunk and one load to its page's entry, which says the span's first page
+// and its class; all else is constant for a class. Whether the chunk is ours at all, a bit a chunk says (page_heap.h),
+// so that no foreign address is ever read. The account that a block is charged to, its *tag*, lies apart from the
+// block: one word each, at the end of a span of small blocks, else in the header.
 #pragma once
 
 #include <atomic>
@@ -21,31 +22,43 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
 inline constexpr unsigned kChunkPages = kChunkBytes / kPageBytes;
 
 using Tag = std::atomic<std::uint32_t>;
-// The tag of a block that nobody holds. INVARIANT tag-tells-free: a block's tag is kFreeTag exactly while no caller of
-// the heap holds it; so a second free of a block finds it, and so does an allocation that was handed a held block.
+// INVARIANT tag-tells-free: a block's tag is kFreeTag exactly while no caller of the heap holds it. So the second free
+// of a block finds it, and an allocation that was led to a held block finds that it is not. tests/mem/misuse_test.cpp
 inline constexpr std::uint32_t kFreeTag = ~std::uint32_t{0};
 
-inline constexpr std::uint16_t kLargeSpan = 0xffff;  // as size class: one block of whole pages
-inline constexpr std::uint16_t kNoSpan = 0xfffe;
+class FreeBlock;  // free_block.h
 
-struct alignas(64) Span {
-  // Constant while any block is out. A large span has block_bytes = its size and reciprocal 0: its only start is 0.
-  std::uint32_t block_bytes;
-  std::uint32_t reciprocal;
-  Tag* tags;
-  std::uint16_t size_class;
+// A span's record, for its owner; what a block's holder needs is in the page entries. Under the lock of the central
+// list of its class; a large span's belongs to the holder of its block.
+struct Span {
   std::uint16_t pages;
-  std::uint16_t blocks;
-
-  // Under the lock of its class's central list.
   std::uint16_t idle;  // blocks that lie in this span: never cut, or in the free list
   std::uint16_t cut;   // blocks cut so far; those behind have never been touched
-  void* free_list;
+  FreeBlock* free_list;
   Span* next;  // among the spans of its class that have idle blocks
   Span* previous;
 };
-static_assert(sizeof(Span) == 64);
 
+// What a page belongs to; all zeroes: to no span. Every page of a span of small blocks has one, of a large span the
+// first only. A *kind* is a size class plus one, so that zero is none.
+class PageEntry {
+ public:
+  constexpr PageEntry() = default;
+  constexpr PageEntry(unsigned first_page, unsigned kind) : bits_(first_page | kind << 16) {}
+  [[nodiscard]] constexpr unsigned first_page() const noexcept { return bits_ & 0xffff; }
+  [[nodiscard]] constexpr unsigned kind() const noexcept { return bits_ >> 16; }
+
+ private:
+  std::uint32_t bits_ = 0;
+};
+inline constexpr unsigned kNoKind = 0;
+inline constexpr unsigned kLargeKind = kSizeClasses + 1;  // one block of whole pages
+[[nodiscard]] constexpr unsigned kind_of_class(unsigned size_class) noexcept {
+  return size_class + 1;
+}
+
+// Blocks of this size and more have their tags in the chunk's header, smaller ones at the end of their span.
+inline constexpr std::size_t kTagsApartFrom = 1024;
 inline constexpr unsigned kTagsPerPage = kPageBytes / kTagsApartFrom;
 
 struct HeapChunk {
@@ -55,10 +68,9 @@ struct HeapChunk {
   std::uint32_t number;                   // in the page heap's table
   std::uint32_t dirty_idle;               // pages that are dirty and not used
 
-  // The page that the span of this page begins with; 0 (a header page) where there is none. Read without a lock.
-  std::atomic<std::uint16_t> first[kChunkPages];
-  Span spans[kChunkPages];  // by first page
+  std::atomic<PageEntry> entries[kChunkPages];  // read without a lock
   Tag tags[kChunkPages * kTagsPerPage];
+  Span spans[kChunkPages];  // by first page
 
   [[nodiscard]] std::byte* page(unsigned number_in_chunk) noexcept {
     return reinterpret_cast<std::byte*>(this) + std::size_t{number_in_chunk} * kPageBytes;
@@ -66,7 +78,91 @@ struct HeapChunk {
 };
 inline constexpr unsigned kHeaderPages = round_up(sizeof(HeapChunk), kPageBytes) / kPageBytes;
 inline constexpr unsigned kMaxRunPages = kChunkPages / 4;  // larger blocks get mappings of their own
-static_assert(kHeaderPages < kChunkPages / 32);
+static_assert(kHeaderPages < kChunkPages / 32 && std::atomic<PageEntry>::is_always_lock_free);
+
+// --- What is constant for a class ------------------------------------------------------------------------------------
+
+struct SpanShape {
+  std::uint32_t reciprocal;  // ceil(2^32 / block_bytes): block number = offset * reciprocal >> 32
+  std::uint32_t tag_offset;  // tag of block n: chunk + (first page << tag_shift) + tag_offset + 4 n
+  std::uint16_t block_bytes;
+  std::uint16_t blocks;
+  std::uint8_t tag_shift;
+  std::uint8_t pages;
+  std::uint8_t batch;  // blocks that move between a worker's cache and the shared lists at once
+};
+static_assert(sizeof(SpanShape) == 16);
+
+namespace span_detail {
+
+inline constexpr std::size_t kMinSpanPages = 16, kMaxSpanPages = 64;
+inline constexpr std::size_t kBatchBytes = 16384;
+inline constexpr std::size_t kMinBatch = 2, kMaxBatch = 64;
+
+constexpr std::size_t bytes_with_tag(std::size_t block) noexcept {
+  return block + (block < kTagsApartFrom ? sizeof(Tag) : 0);
+}
+
+// The shortest span that wastes at most a sixteenth, else the least wasteful one.
+constexpr std::size_t pages_for(std::size_t block) noexcept {
+  std::size_t best = kMinSpanPages, best_waste = ~std::size_t{0};
+  for (std::size_t pages = kMinSpanPages; pages <= kMaxSpanPages; pages++) {
+    const std::size_t bytes = pages * kPageBytes, waste = bytes % bytes_with_tag(block) * 1024 / bytes;
+    if (waste < best_waste) best = pages, best_waste = waste;
+    if (waste <= 64) break;
+  }
+  return best;
+}
+
+constexpr std::size_t batch_for(std::size_t block) noexcept {
+  const std::size_t fitting = kBatchBytes / block;
+  return fitting < kMinBatch ? kMinBatch : fitting > kMaxBatch ? kMaxBatch : fitting;
+}
+
+constexpr SpanShape shape_of(unsigned size_class) noexcept {
+  const std::size_t block = size_class_bytes(size_class), pages = pages_for(block);
+  const std::size_t blocks = pages * kPageBytes / bytes_with_tag(block);
+  const bool apart = block >= kTagsApartFrom;
+  SpanShape shape{};
+  shape.reciprocal = static_cast<std::uint32_t>(((std::uint64_t{1} << 32) + block - 1) / block);
+  shape.tag_offset = static_cast<std::uint32_t>(apart ? offsetof(HeapChunk, tags) : blocks * block);
+  shape.tag_shift = apart ? 4 : kPageShift;
+  shape.block_bytes = static_cast<std::uint16_t>(block);
+  shape.blocks = static_cast<std::uint16_t>(blocks);
+  shape.pages = static_cast<std::uint8_t>(pages);
+  shape.batch = static_cast<std::uint8_t>(batch_for(block));
+  return shape;
+}
+static_assert(kTagsPerPage * sizeof(Tag) == 1 << 4);
+
+// A large block starts at offset 0 or is none, and in a page of no span no block starts: so says the arithmetic of
+// find_block() with these numbers, without a branch for either.
+constexpr SpanShape large_shape() noexcept {
+  SpanShape shape{};
+  shape.tag_offset = offsetof(HeapChunk, tags);
+  shape.tag_shift = 4;
+  shape.blocks = 1;
+  return shape;
+}
+
+struct Shapes {
+  SpanShape by_kind[kSizeClasses + 2];
+};
+constexpr Shapes all_shapes() noexcept {
+  Shapes shapes{};
+  for (unsigned c = 0; c < kSizeClasses; c++) shapes.by_kind[kind_of_class(c)] = shape_of(c);
+  shapes.by_kind[kLargeKind] = large_shape();
+  return shapes;
+}
+
+}  // namespace span_detail
+
+inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
+[[nodiscard]] constexpr const SpanShape& span_shape(unsigned size_class) noexcept {
+  return kSpanShapes.by_kind[kind_of_class(size_class)];
+}
+
+// --- From addresses to what they mean --------------------------------------------------------------------------------
 
 [[nodiscard]] inline HeapChunk* chunk_of(const void* address) noexcept {
   return reinterpret_cast<HeapChunk*>(round_down(address_of(address), kChunkBytes));
@@ -74,9 +170,7 @@ static_assert(kHeaderPages < kChunkPages / 32);
 [[nodiscard]] inline unsigned page_of(const void* address) noexcept {
   return (address_of(address) >> kPageShift) % kChunkPages;
 }
-[[nodiscard]] inline HeapChunk* chunk_of(const Span* span) noexcept {
-  return chunk_of(static_cast<const void*>(span));  // spans are records in their chunk's header
-}
+// Spans are records in their chunk's header.
 [[nodiscard]] inline unsigned first_page(const Span* span) noexcept {
   return static_cast<unsigned>(span - chunk_of(span)->spans);
 }
@@ -84,25 +178,39 @@ static_assert(kHeaderPages < kChunkPages / 32);
   return chunk_of(span)->page(first_page(span));
 }
 
-// A block as the heap sees it: its span and its number in it.
+// Tags are named by their place in the chunk, in words: less than 2^20.
+inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
+[[nodiscard]] inline std::uint64_t first_tag(unsigned first_page, const SpanShape& shape) noexcept {
+  return ((std::uint64_t{first_page} << shape.tag_shift) + shape.tag_offset) / sizeof(Tag);
+}
+[[nodiscard]] inline Tag& tag_at(HeapChunk* chunk, std::uint64_t index) noexcept {
+  return reinterpret_cast<Tag*>(chunk)[index];
+}
+
+// A block as the heap sees it.
 struct BlockRef {
-  Span* span;  // nullptr: the address is not the start of a block
-  std::uint32_t number;
-  [[nodiscard]] Tag& tag() const noexcept { return span->tags[number]; }
+  HeapChunk* chunk;
+  std::uint64_t tag_index;
+  PageEntry entry;
+
+  [[nodiscard]] Tag& tag() const noexcept { return tag_at(chunk, tag_index); }
+  [[nodiscard]] bool is_large() const noexcept { return entry.kind() == kLargeKind; }
+  [[nodiscard]] unsigned size_class() const noexcept { return entry.kind() - 1; }
+  [[nodiscard]] Span* span() const noexcept { return &chunk->spans[entry.first_page()]; }
+  [[nodiscard]] std::size_t bytes() const noexcept {
+    return is_large() ? span()->pages * kPageBytes : kSpanShapes.by_kind[entry.kind()].block_bytes;
+  }
 };
 
-// `address` lies in one of our chunks. Any thread; never touches the block.
-[[nodiscard]] inline BlockRef find_block(const void* address) noexcept {
+// `address` lies in one of our chunks. False: no block starts there. Any thread; the block itself is not touched.
+[[nodiscard, gnu::always_inline]] inline bool find_block(const void* address, BlockRef& out) noexcept {
   HeapChunk* chunk = chunk_of(address);
-  const unsigned first = chunk->first[page_of(address)].load(std::memory_order_relaxed);
-  if (first == 0) [[unlikely]]
-    return {nullptr, 0};
-  Span* span = &chunk->spans[first];
-  const std::uint64_t offset = address_of(address) % kChunkBytes - std::uint64_t{first} * kPageBytes;
-  const std::uint32_t number = static_cast<std::uint32_t>(offset * span->reciprocal >> 32);
-  if (std::uint64_t{number} * span->block_bytes != offset || number >= span->blocks) [[unlikely]]
-    return {nullptr, 0};
-  return {span, number};
+  const PageEntry entry = chunk->entries[page_of(address)].load(std::memory_order_relaxed);
+  const SpanShape& shape = kSpanShapes.by_kind[entry.kind()];
+  const std::uint64_t offset = address_of(address) % kChunkBytes - std::uint64_t{entry.first_page()} * kPageBytes;
+  const std::uint64_t number = offset * shape.reciprocal >> 32;
+  out = {chunk, first_tag(entry.first_page(), shape) + number, entry};
+  return number * shape.block_bytes == offset && number < shape.blocks;
 }
 
 }  // namespace janus

@@ -2,6 +2,7 @@
 // size_class_test.cpp — every size up to the largest small one, exhaustively.
 #include "rt/mem/size_class.h"
 
+#include "rt/mem/span.h"
 #include "tests/harness/test.h"
 
 using namespace janus;
@@ -35,7 +36,7 @@ TEST(size_class, finds_a_class_for_every_alignment_up_to_a_page) {
 
 TEST(size_class, a_span_holds_its_blocks_and_their_tags) {
   for (unsigned c = 0; c < kSizeClasses; c++) {
-    const SpanShape& shape = kSpanShapes.of[c];
+    const SpanShape& shape = span_shape(c);
     const std::size_t each = shape.block_bytes + (shape.block_bytes < kTagsApartFrom ? sizeof(std::uint32_t) : 0);
     const std::size_t bytes = shape.pages * kPageBytes, used = shape.blocks * each;
     CHECK_GE(shape.blocks, shape.batch);
@@ -46,7 +47,7 @@ TEST(size_class, a_span_holds_its_blocks_and_their_tags) {
 
 TEST(size_class, block_numbers_come_out_exact) {
   for (unsigned c = 0; c < kSizeClasses; c++) {
-    const SpanShape& shape = kSpanShapes.of[c];
+    const SpanShape& shape = span_shape(c);
     for (std::uint64_t n = 0; n < shape.blocks; n++)
       if (n * shape.block_bytes * shape.reciprocal >> 32 != n) CHECK_EQ(n, ~std::uint64_t{0});
   }
