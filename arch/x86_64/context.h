@@ -36,18 +36,20 @@ inline constexpr std::uint16_t kDefaultFcw = 0x037f;
 inline constexpr std::uint32_t kMxcsrControlBits = 0xffc0;
 
 // Makes `context` a fiber that, switched to, runs entry(arg) on the stack below `stack_top` (rounded down to 16) and
-// then finished(its result), which must not return. Writes 24 bytes of that stack; a fresh fiber has default mxcsr and fcw.
+// then finished(its result), which must not return. Writes 24 bytes of that stack. A fresh fiber has default mxcsr and
+// x87 control word.
 void make_context(Context& context, std::byte* stack_top, std::int64_t (*entry)(void*), void* arg,
                   void (*finished)(std::int64_t)) noexcept;
 
 }  // namespace janus::arch
 
 extern "C" {
-// Leaves the running fiber in `from` and goes on where `to` was left. Returns when somebody switches to `from`, maybe on
-// another thread. `to` is only read; it is used up until it has been `from` again. from == to returns at once.
+// Leaves the running fiber in `from` and goes on where `to` was left. Returns when somebody switches to `from`, maybe
+// on another thread. `to` is only read; it is used up until it has been `from` again. from == to returns at once.
 void janus_context_switch(janus::arch::Context* from, const janus::arch::Context* to);
 
-// Where a fresh fiber begins and where its entry function returns to: for make_context, debuggers and tests; not to be called.
+// Where a fresh fiber begins and where its entry function returns to: for make_context, debuggers and tests. Nobody
+// calls them.
 void janus_fiber_entry();
 void janus_fiber_cleanup();
 }

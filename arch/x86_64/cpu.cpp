@@ -13,7 +13,9 @@ std::uint32_t janus_cpu_find_features();
 namespace janus::arch {
 namespace {
 
-constexpr bool bit(std::uint32_t word, unsigned n) { return (word >> n & 1) != 0; }
+constexpr bool bit(std::uint32_t word, unsigned n) {
+  return (word >> n & 1) != 0;
+}
 
 // XCR0, or 0 where the kernel does not use xsave.
 std::uint32_t kept_registers(std::uint32_t leaf1_ecx) {

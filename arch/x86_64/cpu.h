@@ -12,14 +12,20 @@ inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kPrefetchPair = 128;
 
 // In a loop that waits for another worker.
-[[gnu::always_inline]] inline void pause() noexcept { asm volatile("pause"); }
+[[gnu::always_inline]] inline void pause() noexcept {
+  asm volatile("pause");
+}
 
 // Stops the compiler only; the partner of a platform::heavy_fence().
-[[gnu::always_inline]] inline void compiler_barrier() noexcept { asm volatile("" : : : "memory"); }
+[[gnu::always_inline]] inline void compiler_barrier() noexcept {
+  asm volatile("" : : : "memory");
+}
 
 // Store-load fence. A locked operation takes half the time of mfence; it changes nothing, and lies off the words around
 // rsp, which would otherwise wait for it.
-[[gnu::always_inline]] inline void full_fence() noexcept { asm volatile("lock orl $0, -64(%%rsp)" : : : "memory", "cc"); }
+[[gnu::always_inline]] inline void full_fence() noexcept {
+  asm volatile("lock orl $0, -64(%%rsp)" : : : "memory", "cc");
+}
 
 // Unordered, and slow in a virtual machine: never on a hot path.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t rdtsc() noexcept {
@@ -28,8 +34,12 @@ inline constexpr std::size_t kPrefetchPair = 128;
   return std::uint64_t{high} << 32 | low;
 }
 
-[[gnu::always_inline]] inline void prefetch(const void* address) noexcept { __builtin_prefetch(address, 0, 3); }
-[[gnu::always_inline]] inline void prefetch_to_write(const void* address) noexcept { __builtin_prefetch(address, 1, 3); }
+[[gnu::always_inline]] inline void prefetch(const void* address) noexcept {
+  __builtin_prefetch(address, 0, 3);
+}
+[[gnu::always_inline]] inline void prefetch_to_write(const void* address) noexcept {
+  __builtin_prefetch(address, 1, 3);
+}
 
 struct Cpuid {
   std::uint32_t eax, ebx, ecx, edx;
@@ -52,10 +62,10 @@ class Features {
     kInvariantTsc = 1u << 5,  // rdtsc counts at one rate, asleep or not
     kRdtscp = 1u << 6,
     kRdrand = 1u << 7,
-    kHypervisor = 1u << 8,    // running in a virtual machine
-    kTscDeadline = 1u << 9,   // the local APIC has a timer that fires at a TSC value
+    kHypervisor = 1u << 8,   // running in a virtual machine
+    kTscDeadline = 1u << 9,  // the local APIC has a timer that fires at a TSC value
     kX2apic = 1u << 10,
-    kAvx512 = 1u << 11,       // F, BW and VL, and the kernel keeps the zmm registers
+    kAvx512 = 1u << 11,  // F, BW and VL, and the kernel keeps the zmm registers
   };
 
   constexpr explicit Features(std::uint32_t bits) : bits_(bits) {}

@@ -24,8 +24,8 @@ using janus::test::Entry;
 using janus::test::Fiber;
 using janus::test::Registers;
 
-constexpr std::uint32_t kRoundUp = 0x4000;       // mxcsr: towards +infinity
-constexpr std::uint16_t kRoundUpX87 = 0x0800;    // x87 control word: likewise
+constexpr std::uint32_t kRoundUp = 0x4000;     // mxcsr: towards +infinity
+constexpr std::uint16_t kRoundUpX87 = 0x0800;  // x87 control word: likewise
 constexpr std::uint64_t kDirectionFlag = 1 << 10;
 
 std::uint32_t mxcsr() {
@@ -33,14 +33,18 @@ std::uint32_t mxcsr() {
   asm volatile("stmxcsr %0" : "=m"(word));
   return word;
 }
-void set_mxcsr(std::uint32_t word) { asm volatile("ldmxcsr %0" : : "m"(word)); }
+void set_mxcsr(std::uint32_t word) {
+  asm volatile("ldmxcsr %0" : : "m"(word));
+}
 
 std::uint16_t fcw() {
   std::uint16_t word;
   asm volatile("fnstcw %0" : "=m"(word));
   return word;
 }
-void set_fcw(std::uint16_t word) { asm volatile("fldcw %0" : : "m"(word)); }
+void set_fcw(std::uint16_t word) {
+  asm volatile("fldcw %0" : : "m"(word));
+}
 
 // The thread that runs the test, while a fiber runs; and one fiber.
 Context home;
@@ -183,12 +187,24 @@ Registers registers_after_a_round_trip() {
   return after;
 }
 
-TEST(context, rbx_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().rbx, kMarks.rbx); }
-TEST(context, rbp_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().rbp, kMarks.rbp); }
-TEST(context, r12_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r12, kMarks.r12); }
-TEST(context, r13_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r13, kMarks.r13); }
-TEST(context, r14_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r14, kMarks.r14); }
-TEST(context, r15_survives_a_switch) { CHECK_EQ(registers_after_a_round_trip().r15, kMarks.r15); }
+TEST(context, rbx_survives_a_switch) {
+  CHECK_EQ(registers_after_a_round_trip().rbx, kMarks.rbx);
+}
+TEST(context, rbp_survives_a_switch) {
+  CHECK_EQ(registers_after_a_round_trip().rbp, kMarks.rbp);
+}
+TEST(context, r12_survives_a_switch) {
+  CHECK_EQ(registers_after_a_round_trip().r12, kMarks.r12);
+}
+TEST(context, r13_survives_a_switch) {
+  CHECK_EQ(registers_after_a_round_trip().r13, kMarks.r13);
+}
+TEST(context, r14_survives_a_switch) {
+  CHECK_EQ(registers_after_a_round_trip().r14, kMarks.r14);
+}
+TEST(context, r15_survives_a_switch) {
+  CHECK_EQ(registers_after_a_round_trip().r15, kMarks.r15);
+}
 
 TEST(context, the_saved_registers_stand_where_the_layout_says) {
   Registers after;
@@ -377,7 +393,9 @@ TEST(context, a_ring_of_fibers_is_visited_in_order) {
 // Every fiber keeps a sum of pseudo-random numbers in locals; whoever is next is drawn from another generator.
 std::uint64_t sums[kRing];
 
-std::uint64_t step(std::uint64_t x) { return x * 6364136223846793005u + 1442695040888963407u; }
+std::uint64_t step(std::uint64_t x) {
+  return x * 6364136223846793005u + 1442695040888963407u;
+}
 
 std::int64_t add_up(void* self) {
   auto i = static_cast<int>(reinterpret_cast<std::uint64_t>(self));
@@ -423,8 +441,8 @@ std::atomic<std::uint32_t> other_is_done;
 
 std::int64_t leave_and_come_back(void*) {
   Registers after;
-  probe_switch(&one.context, &home, &kMarks, &after);           // leaves the first thread here
-  entered.result = after == kMarks ? 1 : -1;                    // and is on the second one here
+  probe_switch(&one.context, &home, &kMarks, &after);  // leaves the first thread here
+  entered.result = after == kMarks ? 1 : -1;           // and is on the second one here
   janus_context_switch(&one.context, &other_home);
   __builtin_trap();
 }

@@ -22,7 +22,9 @@ TEST(cpu, avx2_is_claimed_only_where_the_instructions_work) {
   if (!janus::arch::features().has(Features::kAvx2)) SKIP("no AVX2");
   std::uint64_t sum;
   asm volatile("vpxor %%ymm0, %%ymm0, %%ymm0\n vpsubq %%ymm0, %%ymm0, %%ymm0\n vmovq %%xmm0, %0\n vzeroupper"
-               : "=r"(sum) : : "xmm0");
+               : "=r"(sum)
+               :
+               : "xmm0");
   CHECK_EQ(sum, 0);
 }
 

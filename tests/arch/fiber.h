@@ -10,7 +10,9 @@
 namespace janus::test {
 
 // A fiber whose entry function comes back is a bug of the test.
-[[noreturn]] inline void nobody_finishes(std::int64_t) { __builtin_trap(); }
+[[noreturn]] inline void nobody_finishes(std::int64_t) {
+  __builtin_trap();
+}
 
 template <std::size_t Bytes = 8192>
 struct Fiber {

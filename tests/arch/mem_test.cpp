@@ -33,7 +33,9 @@ void for_each_variant(Body body) {
   janus_cpu_features = real;
 }
 
-Byte pattern(std::size_t i) { return static_cast<Byte>(i * 167 + (i >> 8) * 13 + 1); }
+Byte pattern(std::size_t i) {
+  return static_cast<Byte>(i * 167 + (i >> 8) * 13 + 1);
+}
 
 void fill(Byte* to, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) to[i] = pattern(i);
@@ -125,7 +127,9 @@ TEST(memory_routines, memset_is_right_for_long_runs) {
   });
 }
 
-int sign(int number) { return (number > 0) - (number < 0); }
+int sign(int number) {
+  return (number > 0) - (number < 0);
+}
 
 // Two runs that differ first at `at`, and behind it in the other direction.
 bool comparison_is_right(Byte* a, Byte* b, std::size_t bytes, std::size_t at) {
@@ -153,7 +157,9 @@ TEST(memory_routines, memcmp_of_long_runs) {
   });
 }
 
-TEST(memory_routines, memcmp_of_nothing_is_equal) { CHECK_EQ(janus_memcmp(area, area + 1, 0), 0); }
+TEST(memory_routines, memcmp_of_nothing_is_equal) {
+  CHECK_EQ(janus_memcmp(area, area + 1, 0), 0);
+}
 
 // One readable page with unreadable ones on both sides, or nullptr.
 Byte* lonely_page() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe.h — looking at registers where C++ cannot: around a switch, at the entry of a function, around an abandoned call.
+// probe.h — looking at registers where C++ cannot: around a switch, at the entry of a function, around an abandoned
+// call.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +29,8 @@ static_assert(sizeof(Entry) == 48);
 }  // namespace janus::test
 
 extern "C" {
-// janus_context_switch(from, to) with `before` in the callee-saved registers; `after` is what they hold when it returns.
+// janus_context_switch(from, to) with `before` in the callee-saved registers; `after` is what they hold when it
+// returns.
 void probe_switch(janus::arch::Context* from, const janus::arch::Context* to, const janus::test::Registers* before,
                   janus::test::Registers* after);
 

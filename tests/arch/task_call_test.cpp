@@ -116,7 +116,9 @@ TEST(task_call, a_task_that_leaves_another_rounding_does_not_change_its_callers)
   CHECK_EQ(fcw(), kDefaultFcw);
 }
 
-std::int64_t nothing(void*) { return 5; }
+std::int64_t nothing(void*) {
+  return 5;
+}
 
 TEST(task_call, the_callee_saved_registers_survive) {
   Registers after = {};
@@ -161,7 +163,9 @@ std::int64_t abandon_from(std::int64_t depth) {
   if (depth > 0) return abandon_from(depth - 1) + static_cast<std::int64_t>(room[0]);
   janus_task_abandon(frame, -123);
 }
-std::int64_t abandon_at_depth(void* depth) { return abandon_from(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(depth))); }
+std::int64_t abandon_at_depth(void* depth) {
+  return abandon_from(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(depth)));
+}
 
 TEST(task_abandon, the_call_returns_the_value) {
   CHECK_EQ(janus_task_call(abandon_at_depth, nullptr, &frame), -123);
@@ -172,8 +176,12 @@ TEST(task_abandon, every_frame_below_is_left) {
     CHECK_EQ(janus_task_call(abandon_at_depth, reinterpret_cast<void*>(depth), &frame), -123);
 }
 
-void abandon_now(void*) { janus_task_abandon(frame, -5); }
-std::int64_t wreck_and_abandon(void*) { probe_wreck_registers(abandon_now, nullptr); }
+void abandon_now(void*) {
+  janus_task_abandon(frame, -5);
+}
+std::int64_t wreck_and_abandon(void*) {
+  probe_wreck_registers(abandon_now, nullptr);
+}
 
 TEST(task_abandon, the_callee_saved_registers_are_the_callers_again) {
   Registers after = {};
@@ -199,8 +207,12 @@ TEST(task_abandon, the_callers_rounding_is_back) {
 
 // A call within a call: each has its frame.
 std::uint64_t inner_frame;
-std::int64_t abandon_inner(void*) { janus_task_abandon(inner_frame, 10); }
-std::int64_t abandon_outer(void*) { janus_task_abandon(frame, 1000); }
+std::int64_t abandon_inner(void*) {
+  janus_task_abandon(inner_frame, 10);
+}
+std::int64_t abandon_outer(void*) {
+  janus_task_abandon(frame, 1000);
+}
 std::int64_t call_inner(void* fn) {
   return janus_task_call(reinterpret_cast<std::int64_t (*)(void*)>(fn), nullptr, &inner_frame) + 1;
 }
@@ -216,7 +228,9 @@ TEST(task_abandon, the_outer_of_two_calls_with_the_inner) {
 Fiber<> fiber;
 Context home;
 
-std::int64_t step_over_and_abandon(void*) { janus_run_on_stack(fiber.top(), abandon_now, nullptr); }
+std::int64_t step_over_and_abandon(void*) {
+  janus_run_on_stack(fiber.top(), abandon_now, nullptr);
+}
 
 TEST(task_abandon, works_from_another_stack) {
   CHECK_EQ(janus_task_call(step_over_and_abandon, nullptr, &frame), -5);
@@ -261,7 +275,9 @@ void come_home(void*) {
   __builtin_trap();
 }
 
-std::int64_t run_come_home(void* top) { janus_run_on_stack(static_cast<std::byte*>(top), come_home, nullptr); }
+std::int64_t run_come_home(void* top) {
+  janus_run_on_stack(static_cast<std::byte*>(top), come_home, nullptr);
+}
 
 TEST(run_on_stack, the_function_is_called_at_the_top_and_the_frame_chain_ends_there) {
   static Fiber<> start;

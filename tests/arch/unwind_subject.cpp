@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// unwind_subject.cpp — a program for unwind.py to step through: a fiber that starts, is left, gone back to and finishes;
-// calls that return and that are abandoned. Each way through every assembly function is taken once.
+// unwind_subject.cpp — a program for unwind.py to step through: a fiber that starts, is left, gone back to and
+// finishes; calls that return and that are abandoned. Each way through every assembly function is taken once.
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +17,9 @@ janus::test::Fiber<16384> fiber;
 std::uint64_t frame;
 
 // No call here is the last thing that its function does, so each has a frame to be found.
-void stay() { asm volatile(""); }
+void stay() {
+  asm volatile("");
+}
 
 void round_up(bool sse, bool x87) {
   const std::uint32_t mxcsr = janus::arch::kDefaultMxcsr | (sse ? 0x4000 : 0);
@@ -50,8 +52,12 @@ STEP void leave_home() {
   stay();
 }
 
-STEP std::int64_t task_that_returns(void*) { return 1; }
-STEP void abandon_deeper() { janus_task_abandon(frame, 2); }
+STEP std::int64_t task_that_returns(void*) {
+  return 1;
+}
+STEP void abandon_deeper() {
+  janus_task_abandon(frame, 2);
+}
 STEP std::int64_t task_that_is_abandoned(void*) {
   abandon_deeper();
   return 3;
@@ -67,15 +73,19 @@ STEP std::int64_t call_task(std::int64_t (*task)(void*)) {
   return result;
 }
 
-STEP void on_empty_stack(void*) { janus_task_abandon(frame, 5); }
-STEP std::int64_t task_that_changes_stacks(void*) { janus_run_on_stack(fiber.top(), on_empty_stack, nullptr); }
+STEP void on_empty_stack(void*) {
+  janus_task_abandon(frame, 5);
+}
+STEP std::int64_t task_that_changes_stacks(void*) {
+  janus_run_on_stack(fiber.top(), on_empty_stack, nullptr);
+}
 
 int main() {
   std::int64_t value = 7;
   fiber.start(fiber_body, &value, fiber_finished);
-  leave_home();                  // starts it
+  leave_home();  // starts it
   round_up(true, false);
-  leave_home();                  // goes back to it with another mxcsr; it finishes
+  leave_home();  // goes back to it with another mxcsr; it finishes
   fiber.start(fiber_body, &value, fiber_finished);
   round_up(true, true);
   leave_home();                  // with both words changed

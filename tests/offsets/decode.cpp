@@ -25,8 +25,8 @@ std::string Instruction::text() const {
     return made;
   }();
   char buffer[160];
-  ZydisFormatterFormatInstruction(&formatter, &code, operands, code.operand_count_visible, buffer, sizeof buffer, address,
-                                  ZYAN_NULL);
+  ZydisFormatterFormatInstruction(&formatter, &code, operands, code.operand_count_visible, buffer, sizeof buffer,
+                                  address, ZYAN_NULL);
   return buffer;
 }
 

@@ -38,6 +38,7 @@ Image::Image(const std::string& path) {
 
   const auto sections = records<Elf64_Shdr>(file_, header.e_shoff, header.e_shnum);
   for (const auto& section : sections) {
+    if ((section.sh_flags & SHF_TLS) != 0) has_thread_local_storage_ = true;
     if ((section.sh_flags & SHF_EXECINSTR) != 0)
       code_.push_back({section.sh_addr, records<std::uint8_t>(file_, section.sh_offset, section.sh_size)});
     if (section.sh_type != SHT_SYMTAB) continue;

@@ -25,6 +25,8 @@ class Image {
   [[nodiscard]] std::span<const std::uint8_t> code_at(std::uint64_t address) const;
   // Every function symbol with a size, by address.
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
+  // Whether threads have variables of their own in it.
+  [[nodiscard]] bool has_thread_local_storage() const { return has_thread_local_storage_; }
   // Ends the process with a message when there is no such function.
   [[nodiscard]] const Function& function(const std::string& name) const;
 
@@ -36,6 +38,7 @@ class Image {
   std::vector<std::uint8_t> file_;
   std::vector<Code> code_;
   std::vector<Function> functions_;
+  bool has_thread_local_storage_ = false;
 };
 
 }  // namespace witness

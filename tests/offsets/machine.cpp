@@ -23,7 +23,8 @@ Value operator+(Value value, std::int64_t more) {
 
 class Machine {
  public:
-  Machine(const Image& image, std::uint64_t address, Path start) : image_(image), ip_(address), path_(std::move(start)) {}
+  Machine(const Image& image, std::uint64_t address, Path start)
+      : image_(image), ip_(address), path_(std::move(start)) {}
 
   // To the end of this path; where a conditional jump may go either way, the other way is left in `more`.
   Path finish(std::vector<Machine>& more) {
@@ -45,37 +46,56 @@ class Machine {
 
   bool execute(const Instruction& now, std::vector<Machine>& more) {
     switch (now.code.meta.category) {
-      case ZYDIS_CATEGORY_COND_BR: return branch(now, more);
-      case ZYDIS_CATEGORY_UNCOND_BR: return jump(now);
-      case ZYDIS_CATEGORY_CALL: return call(now);
-      case ZYDIS_CATEGORY_RET: return leave("ret", pop());
-      default: return compute(now);
+      case ZYDIS_CATEGORY_COND_BR:
+        return branch(now, more);
+      case ZYDIS_CATEGORY_UNCOND_BR:
+        return jump(now);
+      case ZYDIS_CATEGORY_CALL:
+        return call(now);
+      case ZYDIS_CATEGORY_RET:
+        return leave("ret", pop());
+      default:
+        return compute(now);
     }
   }
 
   bool compute(const Instruction& now) {
     switch (now.code.mnemonic) {
-      case ZYDIS_MNEMONIC_NOP: return true;
-      case ZYDIS_MNEMONIC_UD2: return leave("ud2", {});
+      case ZYDIS_MNEMONIC_NOP:
+        return true;
+      case ZYDIS_MNEMONIC_UD2:
+        return leave("ud2", {});
       case ZYDIS_MNEMONIC_CLD:
-      case ZYDIS_MNEMONIC_FNCLEX: return note(now.mnemonic(), {});
-      case ZYDIS_MNEMONIC_STMXCSR: return store(now.operands[0], {"mxcsr" + when()});
-      case ZYDIS_MNEMONIC_FNSTCW: return store(now.operands[0], {"fcw" + when()});
+      case ZYDIS_MNEMONIC_FNCLEX:
+        return note(now.mnemonic(), {});
+      case ZYDIS_MNEMONIC_STMXCSR:
+        return store(now.operands[0], {"mxcsr" + when()});
+      case ZYDIS_MNEMONIC_FNSTCW:
+        return store(now.operands[0], {"fcw" + when()});
       case ZYDIS_MNEMONIC_LDMXCSR:
-      case ZYDIS_MNEMONIC_FLDCW: return load_control_word(now);
+      case ZYDIS_MNEMONIC_FLDCW:
+        return load_control_word(now);
       case ZYDIS_MNEMONIC_MOV:
-      case ZYDIS_MNEMONIC_MOVZX: return assign(now.operands[0], read(now, now.operands[1]));
-      case ZYDIS_MNEMONIC_LEA: return assign(now.operands[0], address_of(now, now.operands[1]));
-      case ZYDIS_MNEMONIC_PUSH: return push(read(now, now.operands[0]));
-      case ZYDIS_MNEMONIC_POP: return assign(now.operands[0], pop());
+      case ZYDIS_MNEMONIC_MOVZX:
+        return assign(now.operands[0], read(now, now.operands[1]));
+      case ZYDIS_MNEMONIC_LEA:
+        return assign(now.operands[0], address_of(now, now.operands[1]));
+      case ZYDIS_MNEMONIC_PUSH:
+        return push(read(now, now.operands[0]));
+      case ZYDIS_MNEMONIC_POP:
+        return assign(now.operands[0], pop());
       case ZYDIS_MNEMONIC_ADD:
-      case ZYDIS_MNEMONIC_SUB: return add(now);
+      case ZYDIS_MNEMONIC_SUB:
+        return add(now);
       case ZYDIS_MNEMONIC_XOR:
       case ZYDIS_MNEMONIC_AND:
-      case ZYDIS_MNEMONIC_OR: return combine(now);
+      case ZYDIS_MNEMONIC_OR:
+        return combine(now);
       case ZYDIS_MNEMONIC_CMP:
-      case ZYDIS_MNEMONIC_TEST: return compare(now);
-      default: return false;
+      case ZYDIS_MNEMONIC_TEST:
+        return compare(now);
+      default:
+        return false;
     }
   }
 
@@ -132,7 +152,7 @@ class Machine {
 
   Value pop() {
     auto& sp = path_.registers["rsp"];
-    const Value value = load(sp, 8);
+    Value value = load(sp, 8);
     sp = sp + 8;
     return value;
   }
@@ -225,11 +245,11 @@ std::string Value::text() const {
   return symbol + (offset > 0 ? "+" : "") + std::to_string(offset);
 }
 
-std::vector<Path> run(const Image& image, std::uint64_t address, std::map<std::string, Value> given) {
+std::vector<Path> run(const Image& image, std::uint64_t address, const std::map<std::string, Value>& given) {
   Path start;
   for (const char* name : kRegisters) start.registers[name] = {name};
   start.registers["rsp"] = {"sp"};
-  for (auto& [name, value] : given) start.registers[name] = value;
+  for (const auto& [name, value] : given) start.registers[name] = value;
 
   std::vector<Machine> waiting = {Machine(image, address, start)};
   std::vector<Path> paths;

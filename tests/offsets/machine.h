@@ -40,12 +40,12 @@ struct Path {
   std::map<std::string, Value> registers;
   std::map<Value, Word> stores;  // by address
   std::vector<Event> events;
-  std::string end;               // "ret", "jmp" or "ud2"
-  Value target;                  // of the ret or jmp
-  std::string trouble;           // why the path could not be followed, or empty
+  std::string end;      // "ret", "jmp" or "ud2"
+  Value target;         // of the ret or jmp
+  std::string trouble;  // why the path could not be followed, or empty
 };
 
 // All paths from `address`. Registers that `given` does not name begin as their own names, rsp as "sp".
-std::vector<Path> run(const Image& image, std::uint64_t address, std::map<std::string, Value> given = {});
+std::vector<Path> run(const Image& image, std::uint64_t address, const std::map<std::string, Value>& given = {});
 
 }  // namespace witness

@@ -3,4 +3,6 @@
 #include <janus/rt.h>
 
 int subject_yield_check_in_c(void);
-int subject_yield_check_in_c(void) { return janus_yield_check(1); }
+int subject_yield_check_in_c(void) {
+  return janus_yield_check(1);
+}

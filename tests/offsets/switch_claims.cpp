@@ -19,8 +19,12 @@ constexpr Field kPreserved[] = {
     {"r13", offsetof(Context, r13)}, {"r14", offsetof(Context, r14)}, {"r15", offsetof(Context, r15)},
 };
 
-Value at(const char* base, std::size_t offset) { return {base, static_cast<std::int64_t>(offset)}; }
-Value content(const char* base, std::size_t offset) { return {"[" + at(base, offset).text() + "]"}; }
+Value at(const char* base, std::size_t offset) {
+  return {base, static_cast<std::int64_t>(offset)};
+}
+Value content(const char* base, std::size_t offset) {
+  return {"[" + at(base, offset).text() + "]"};
+}
 
 std::map<Value, Word> saved() {
   std::map<Value, Word> stores;
@@ -57,7 +61,8 @@ std::vector<std::string> stories_that_must_be_told() {
   const std::string differ = "jnz or(and(xor(mxcsr," + kMxcsrOfTarget + ")," +
                              std::to_string(janus::arch::kMxcsrControlBits) + ")," + kFcwDiffers + "); ldmxcsr " +
                              kMxcsrOfTarget + "; ";
-  return {"", differ + "jz test(" + kFcwDiffers + "," + kFcwDiffers + "); ", differ + "fnclex 0; fldcw " + kFcwOfTarget + "; "};
+  return {"", differ + "jz test(" + kFcwDiffers + "," + kFcwDiffers + "); ",
+          differ + "fnclex 0; fldcw " + kFcwOfTarget + "; "};
 }
 
 void check_switch_path(const Path& path, Report& report) {
@@ -108,7 +113,8 @@ void check_fiber_entry(const Image& image, Report& report) {
     report.equal("entry: its argument is r13", entry_calls[0].registers.at("rdi").text(), "r13");
     report.claim("entry: it is called on a multiple of 16", alignment(entry_calls[0], fresh) == 0);
   }
-  report.equal("entry: returns into the word that lies on the stack", entry.end + " " + entry.target.text(), "ret [sp]");
+  report.equal("entry: returns into the word that lies on the stack", entry.end + " " + entry.target.text(),
+               "ret [sp]");
   report.equal("entry: balances the stack", entry.registers.at("rsp").text(), "sp+8");
   report.equal("entry: hands the result on untouched", entry.registers.at("rax").text(), "result");
   report.equal("entry: writes nothing", text(entry.stores), "");

@@ -23,7 +23,9 @@ constexpr Field kSaved[] = {
 // The frame ends with the word that rsp points to at entry.
 constexpr std::int64_t kFrame = -static_cast<std::int64_t>(offsetof(TaskFrame, return_ip));
 
-Value in_frame(std::size_t offset) { return {"sp", kFrame + static_cast<std::int64_t>(offset)}; }
+Value in_frame(std::size_t offset) {
+  return {"sp", kFrame + static_cast<std::int64_t>(offset)};
+}
 
 // All that a call writes: its frame, where the frame is, and eight scratch bytes below it.
 std::map<Value, Word> written() {
@@ -65,11 +67,13 @@ std::vector<std::string> stories_that_must_be_told() {
 void check_call_path(const Path& path, Report& report) {
   const std::string which = " (" + story(path) + ")";
   const auto calls = events(path, "call");
-  report.claim("task call: can be followed and calls once" + which, path.trouble.empty() && calls.size() == 1, path.trouble);
+  report.claim("task call: can be followed and calls once" + which, path.trouble.empty() && calls.size() == 1,
+               path.trouble);
   if (calls.size() != 1) return;
   const auto& then = calls[0].registers;
   report.equal("task call: passes the argument" + which, then.at("rdi").text(), "rsi");
-  report.equal("task call: the task is called at the frame" + which, then.at("rsp").text(), (Value{"sp", kFrame}).text());
+  report.equal("task call: the task is called at the frame" + which, then.at("rsp").text(),
+               (Value{"sp", kFrame}).text());
   report.claim("task call: on a multiple of 16" + which, (8 + kFrame) % 16 == 0);
   report.equal("task call: links the frame pointer chain" + which, then.at("rbp").text(),
                in_frame(offsetof(TaskFrame, rbp)).text());
@@ -78,7 +82,8 @@ void check_call_path(const Path& path, Report& report) {
   report.equal("task call: returns to its caller" + which, path.end + " " + path.target.text(), "ret [sp]");
   report.equal("task call: balances the stack" + which, path.registers.at("rsp").text(), "sp+8");
   for (const auto& field : kSaved)
-    report.equal(std::string("task call: preserves ") + field.reg + which, path.registers.at(field.reg).text(), field.reg);
+    report.equal(std::string("task call: preserves ") + field.reg + which, path.registers.at(field.reg).text(),
+                 field.reg);
 }
 
 void check_abandon_path(const Path& path, Report& report) {
@@ -94,7 +99,8 @@ void check_abandon_path(const Path& path, Report& report) {
                (Value{"rdi", sizeof(TaskFrame)}).text());
   report.claim("abandon: clears the direction flag", events(path, "cld").size() == 1);
   for (const auto& [address, word] : path.stores)
-    report.claim("abandon: writes only below the frame", address.symbol == "rdi" && address.offset < 0, text(path.stores));
+    report.claim("abandon: writes only below the frame", address.symbol == "rdi" && address.offset < 0,
+                 text(path.stores));
 }
 
 void check_run_on_stack(const Image& image, Report& report) {
@@ -115,7 +121,8 @@ void check_task_call(const Image& image, Report& report) {
   auto wanted = stories_that_must_be_told();
   for (const auto& path : run(image, image.function("janus_task_call").address)) {
     check_call_path(path, report);
-    report.claim("task call: loads control words only when they differ", std::erase(wanted, story(path)) == 1, story(path));
+    report.claim("task call: loads control words only when they differ", std::erase(wanted, story(path)) == 1,
+                 story(path));
   }
   for (const auto& missing : wanted) report.claim("task call: also goes " + missing, false);
   for (const auto& path : run(image, image.function("janus_task_abandon").address)) check_abandon_path(path, report);
