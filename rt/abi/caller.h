@@ -15,8 +15,10 @@ struct Caller {
 
 // Every entry comes through here first. Too little stack left for code of ours ends the task before anything is taken.
 [[gnu::always_inline]] inline Caller caller() noexcept {
-  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  if (worker == nullptr) return {nullptr, nullptr};
+  // In a program of ours no other thread ever comes here, so that the slot need not be looked for.
+  auto* const worker = every_thread_is_worker ? &current_worker()
+                                              : static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  if (worker == nullptr) [[unlikely]] return {nullptr, nullptr};
   Task* const task = current_task(*worker);
   if (task != nullptr) require_stack(*worker);
   return {worker, task};

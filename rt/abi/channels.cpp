@@ -7,7 +7,7 @@ namespace janus {
 
 namespace {
 
-Channel* check(janus_channel* pointer, int* error) noexcept {
+Channel* check_channel(janus_channel* pointer, int* error) noexcept {
   auto* const channel = reinterpret_cast<Channel*>(pointer);
   if (channel == nullptr) return *error = JANUS_E_INVALID, nullptr;
   if (channel->alive.load(std::memory_order_acquire) == Channel::kAlive) return channel;
@@ -51,7 +51,7 @@ janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
 
 janus_channel* janus_channel_retain(janus_channel* pointer) {
   int error = 0;
-  Channel* const channel = check(pointer, &error);
+  Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return set_error(caller(), error), nullptr;
   channel->references.fetch_add(1, std::memory_order_relaxed);
   return pointer;
@@ -60,14 +60,14 @@ janus_channel* janus_channel_retain(janus_channel* pointer) {
 void janus_channel_release(janus_channel* pointer) {
   const Caller me = caller();
   int error = 0;
-  if (Channel* const channel = check(pointer, &error)) release_channel(worker_in(*channel->runtime, me), *channel);
+  if (Channel* const channel = check_channel(pointer, &error)) release_channel(worker_in(*channel->runtime, me), *channel);
 }
 
 int janus_channel_send(janus_channel* pointer, const void* element) {
   Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   int error = 0;
-  Channel* const channel = check(pointer, &error);
+  Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   const int answer = pay(me);
@@ -78,7 +78,7 @@ int janus_channel_recv(janus_channel* pointer, void* element) {
   Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   int error = 0;
-  Channel* const channel = check(pointer, &error);
+  Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   const int answer = pay(me);
@@ -88,7 +88,7 @@ int janus_channel_recv(janus_channel* pointer, void* element) {
 int janus_channel_try_send(janus_channel* pointer, const void* element) {
   Caller me = caller();
   int error = 0;
-  Channel* const channel = check(pointer, &error);
+  Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   const int answer = pay(me);
@@ -98,7 +98,7 @@ int janus_channel_try_send(janus_channel* pointer, const void* element) {
 int janus_channel_try_recv(janus_channel* pointer, void* element) {
   Caller me = caller();
   int error = 0;
-  Channel* const channel = check(pointer, &error);
+  Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   const int answer = pay(me);
@@ -108,7 +108,7 @@ int janus_channel_try_recv(janus_channel* pointer, void* element) {
 int janus_channel_close(janus_channel* pointer) {
   const Caller me = caller();
   int error = 0;
-  Channel* const channel = check(pointer, &error);
+  Channel* const channel = check_channel(pointer, &error);
   return channel == nullptr ? error : close_channel(worker_in(*channel->runtime, me), *channel);
 }
 

@@ -69,7 +69,11 @@ int begin(const janus_rt_config* config) noexcept {
 
 Runtime* process_runtime() noexcept { return the_runtime.load(std::memory_order_acquire); }
 void set_process_runtime(Runtime* runtime) noexcept { the_runtime.store(runtime, std::memory_order_release); }
-void mark_as_program() noexcept { is_program.store(true, std::memory_order_relaxed); }
+bool every_thread_is_worker = false;
+void mark_as_program() noexcept {
+  is_program.store(true, std::memory_order_relaxed);
+  every_thread_is_worker = true;
+}
 
 Runtime* process_runtime_or_new() noexcept {
 #ifdef JANUS_NO_AUTOINIT

@@ -14,6 +14,7 @@ void set_process_runtime(Runtime* runtime) noexcept;
 Runtime* process_runtime_or_new() noexcept;
 // This process is a program of ours: its runtime begins and ends with it.
 void mark_as_program() noexcept;
+extern bool every_thread_is_worker;  // set by mark_as_program, before there is a second thread
 
 // What a config asks for. Its fields have been checked.
 RuntimeOptions options_of(const janus_rt_config& config) noexcept;

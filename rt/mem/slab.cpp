@@ -7,10 +7,6 @@
 
 namespace janus {
 
-struct SlabCache::Record {
-  Record* next;
-};
-
 // --- Life ------------------------------------------------------------------------------------------------------------
 
 bool Slab::init(std::size_t object_bytes) noexcept {
@@ -52,7 +48,7 @@ void Slab::destroy() noexcept {
 
 // --- The owner's side ------------------------------------------------------------------------------------------------
 
-void* Slab::take(SlabCache* cache) noexcept {
+void* Slab::take_slowly(SlabCache* cache) noexcept {
   if (cache == nullptr) [[unlikely]]
     return take_foreign();
   if (cache->hot_ == nullptr && !refill(*cache)) [[unlikely]]
@@ -63,8 +59,7 @@ void* Slab::take(SlabCache* cache) noexcept {
   return record;
 }
 
-void Slab::give(SlabCache* cache, void* object) noexcept {
-  Record* record = static_cast<Record*>(object);
+void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
   if (cache == nullptr) [[unlikely]]
     return give_foreign(record);
   if (cache->home_ == nullptr) [[unlikely]]

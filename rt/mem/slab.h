@@ -20,7 +20,9 @@ namespace janus {
 class SlabCache {
  private:
   friend class Slab;
-  struct Record;
+  struct Record {
+    Record* next;
+  };
   Record* hot_;                        // last in, first out
   Record* spare_;                      // nullptr, or one whole batch
   std::atomic<std::uint32_t> count_;   // in hot_; others read it for the statistics
@@ -42,9 +44,9 @@ class Slab {
 
   // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr when the machine
   // refuses.
-  [[nodiscard]] void* take(SlabCache* cache) noexcept;
+  [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
   // Any worker may give any record.
-  void give(SlabCache* cache, void* object) noexcept;
+  [[gnu::always_inline]] inline void give(SlabCache* cache, void* object) noexcept;
   void flush(SlabCache& cache) noexcept;
 
   // Any index: nullptr if no record has it. Any thread, lock-free; the record need not be held.
@@ -91,6 +93,8 @@ class Slab {
     std::uint32_t next_batch;
   };
 
+  [[nodiscard]] void* take_slowly(SlabCache* cache) noexcept;
+  void give_slowly(SlabCache* cache, Record* record) noexcept;
   [[nodiscard]] bool refill(SlabCache& cache) noexcept;
   void set_aside(SlabCache& cache) noexcept;
   [[nodiscard]] void* take_foreign() noexcept;
@@ -131,5 +135,23 @@ class Slab {
   std::atomic<std::size_t> mapped_{0};
   std::atomic<std::size_t> mappings_{0};
 };
+
+inline void* Slab::take(SlabCache* cache) noexcept {
+  if (cache == nullptr || cache->hot_ == nullptr) [[unlikely]]
+    return take_slowly(cache);
+  Record* record = cache->hot_;
+  cache->hot_ = record->next;
+  cache->count_.store(cache->count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  return record;
+}
+
+inline void Slab::give(SlabCache* cache, void* object) noexcept {
+  Record* record = static_cast<Record*>(object);
+  if (cache == nullptr || cache->home_ == nullptr || cache->count_.load(std::memory_order_relaxed) + 1 == kBatch) [[unlikely]]
+    return give_slowly(cache, record);
+  record->next = cache->hot_;
+  cache->hot_ = record;
+  cache->count_.store(cache->count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 }  // namespace janus

@@ -15,12 +15,13 @@ inline std::uint64_t charge_of_record(std::uint8_t stack_class) noexcept {
 // The account of the new child: the nursery's, or its own below it. nullptr: *error is why, and nothing is drawn.
 inline Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options, int* error) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
+  const Account* const root = nursery.runtime->root_account;
   Account* const payer = nursery.account;
   if (!accounts.draw(payer, Component::kSpawns, 1)) {
     *error = accounts.granted(payer, Component::kSpawns) ? kErrorBudget : kErrorNoCap;
     return nullptr;
   }
-  const bool pays = payer != accounts.root();
+  const bool pays = payer != root;
   if (pays && !accounts.draw(payer, Component::kMemory, charge_of_record(options.stack_class))) {
     accounts.credit(payer, Component::kSpawns, 1);
     return *error = kErrorBudget, nullptr;
@@ -34,20 +35,22 @@ inline Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options, int
 
 inline void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions& options) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
+  const Account* const root = nursery.runtime->root_account;
   Account* const payer = nursery.account;
-  if (payer == accounts.root() && options.budget == nullptr) return;
+  if (payer == root && options.budget == nullptr) return;
   if (account != payer) accounts.close(account);
-  if (payer != accounts.root()) accounts.credit(payer, Component::kMemory, charge_of_record(options.stack_class));
+  if (payer != root) accounts.credit(payer, Component::kMemory, charge_of_record(options.stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
 }
 
 // At the task's end.
 inline void credit_record(Task& task) noexcept {
   Accounts& accounts = task.nursery->runtime->accounts;
+  const Account* const root = task.nursery->runtime->root_account;
   const bool has_own = (task.flags & TaskFlags::kOwnAccount) != 0;
   Account* const payer = has_own ? task.nursery->account : task.account;
   if (has_own) accounts.close(task.account);
-  if (payer != accounts.root()) accounts.credit(payer, Component::kMemory, charge_of_record(task.stack_class));
+  if (payer != root) accounts.credit(payer, Component::kMemory, charge_of_record(task.stack_class));
 }
 
 }  // namespace janus

@@ -38,7 +38,7 @@ void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   worker.slice = runtime.options.yield_interval;
   worker.charged_account = nullptr;
-  if (task.account != runtime.accounts.root() && has_finite_ops(runtime.accounts, task.account)) [[unlikely]] {
+  if (task.account != runtime.root_account && has_finite_ops(runtime.accounts, task.account)) [[unlikely]] {
     worker.slice = static_cast<std::int64_t>(
         runtime.accounts.draw_up_to(task.account, Component::kOps, runtime.options.yield_interval));
     worker.charged_account = task.account;
@@ -86,7 +86,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   Worker& worker = current_worker();
   worker.fuel -= 1;
   Runtime& runtime = runtime_of(worker);
-  if (task.account == runtime.accounts.root() && component != Component::kMemory) [[likely]] return 0;
+  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]] return 0;
   while (!runtime.accounts.draw(task.account, component, amount)) {
     if (!runtime.accounts.granted(task.account, component)) return kErrorNoCap;
     const int answer = exhausted(task, component, amount);

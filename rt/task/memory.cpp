@@ -11,7 +11,7 @@ AccountCache* purse_of(Worker* worker) noexcept { return worker != nullptr ? &wo
 
 // 0, or why not. A task may have to wait here; it comes back on any worker.
 int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) noexcept {
-  Account* const payer = task != nullptr ? task->account : runtime.accounts.root();
+  Account* const payer = task != nullptr ? task->account : runtime.root_account;
   while (!runtime.accounts.draw_memory(purse_of(worker), payer, bytes)) {
     if (task == nullptr) return kErrorBudget;
     const int answer = exhausted(*task, Component::kMemory, bytes);
@@ -28,7 +28,7 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
   if (charge == 0) return *error = kErrorNoMemory, nullptr;
   *error = reserve(runtime, worker, task, charge);
   if (*error != 0) return nullptr;
-  Account* const payer = task != nullptr ? task->account : runtime.accounts.root();
+  Account* const payer = task != nullptr ? task->account : runtime.root_account;
   void* const block = runtime.heap.allocate(cache_of(worker), bytes, align, payer->index());
   if (block != nullptr) return block;
   runtime.accounts.credit_memory(purse_of(worker), payer, charge);

@@ -75,7 +75,7 @@ void reset(Nursery& nursery, Runtime& runtime, Task* owner, const NurseryOptions
   nursery.outcome = Outcome::kSuccess;
   nursery.is_published = false;
   nursery.has_current = false;
-  nursery.was_read = false;
+  nursery.was_read.store(false, std::memory_order_relaxed);
   nursery.name[0] = 0;
   if (options.name != nullptr) [[unlikely]] copy_name(nursery.name, options.name);
 }
@@ -92,7 +92,7 @@ void launch(Worker* worker, Task& task) noexcept {
 
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
-  Account* account = owner != nullptr ? owner->account : runtime.accounts.root();
+  Account* account = owner != nullptr ? owner->account : runtime.root_account;
   Account* own = nullptr;
   if (options.budget != nullptr) [[unlikely]] {
     own = runtime.accounts.open(account, *options.budget, nullptr);
@@ -130,7 +130,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   Runtime& runtime = *nursery.runtime;
   if (!count_in(worker, nursery)) [[unlikely]] return *error = kErrorState, nullptr;
   Account* account = nursery.account;
-  if (account != runtime.accounts.root() || options.budget != nullptr) [[unlikely]] {
+  if (account != runtime.root_account || options.budget != nullptr) [[unlikely]] {
     account = pay_for_spawn(nursery, options, error);
     if (account == nullptr) return count_child_out(worker, nursery), nullptr;
   }
@@ -302,7 +302,7 @@ void await_from_thread(Nursery& nursery) noexcept {
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
-  release_records(worker, nursery);
+  if (nursery.records != nullptr) [[unlikely]] release_records(worker, nursery);
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     RunFrame& frame = *owner->frame;
     if (nursery.is_published) {

@@ -65,7 +65,7 @@ struct alignas(64) Nursery {
   Outcome outcome;
   bool is_published;
   bool has_current;                      // made by janus_nursery_create
-  bool was_read;                         // somebody took the result
+  std::atomic<bool> was_read;            // somebody took the result
   char name[32];
 
   static constexpr std::uint32_t kAlive = 0x4a4e5253;

@@ -46,8 +46,7 @@ void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome 
 
 // Terminal: all children have ended, and what they recorded happened before.
 Report report_of(Nursery& nursery) noexcept {
-  LockGuard guard(nursery.lock);
-  nursery.was_read = true;
+  nursery.was_read.store(true, std::memory_order_relaxed);
   const bool cancelled = (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0;
   Outcome outcome = nursery.outcome;
   if (outcome == Outcome::kSuccess && cancelled) outcome = Outcome::kCancelled;
@@ -60,7 +59,7 @@ std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept 
   while (Nursery* const nursery = frame.open != nullptr ? frame.open : frame.published) {
     if (cancel) cancel_nursery(&current_worker(), *nursery);
     await_nursery(task, *nursery);
-    const bool unread = !nursery->was_read;
+    const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
     const Report report = report_of(*nursery);
     destroy_nursery(&current_worker(), *nursery);
     if (unread && code >= 0 && report.outcome != Outcome::kSuccess &&

@@ -69,6 +69,7 @@ bool init_parts(Runtime& runtime) noexcept {
   root[Component::kMemory] = runtime.memory_limit;
   if (!runtime.accounts.init(root) || !runtime.heap.init() || !runtime.stacks.init()) return false;
   if (!runtime.tasks.init(sizeof(Task)) || !runtime.nurseries.init(sizeof(Nursery))) return false;
+  runtime.root_account = runtime.accounts.root();
   return runtime.channels.init(kChannelBytes);
 }
 

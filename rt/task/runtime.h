@@ -42,6 +42,7 @@ struct Runtime {
   StackPool stacks;
   Slab tasks, nurseries, channels;
   Accounts accounts;
+  Account* root_account;
   RuntimeOptions options;
   std::uint64_t memory_limit;
   std::uint64_t started_ns;
