@@ -52,6 +52,11 @@ bool eventually(Condition condition) {
   return true;
 }
 
+// Whether it has run at least once. Where it stands now depends on how many workers there are.
+inline bool has_started(janus_task task) {
+  return eventually([&] { return janus_task_state(task) != JANUS_TASK_CREATED; });
+}
+
 // Task functions that several tests need.
 inline std::int64_t return_number(void* number) {
   return *static_cast<const std::int64_t*>(number);
