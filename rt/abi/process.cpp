@@ -34,7 +34,7 @@ const void* this_thread() noexcept {
 }
 
 // Under threads_lock. nullptr: all are taken.
-ThreadEntry* entry_of_thread() noexcept {
+[[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
   const void* const me = this_thread();
   ThreadEntry* spare = nullptr;
   for (ThreadEntry& entry : threads) {
@@ -45,13 +45,19 @@ ThreadEntry* entry_of_thread() noexcept {
   return spare;
 }
 
+[[gnu::noinline]] Nursery* current_of_thread() noexcept {
+  LockGuard guard(threads_lock);
+  ThreadEntry* const entry = entry_of_thread();
+  return entry != nullptr ? entry->current : nullptr;
+}
+
 long await_all(Worker* worker, Nursery& nursery) noexcept {
   const Report report = report_of(nursery);
   destroy_nursery(worker, nursery);
   return static_cast<long>(report.code);
 }
 
-int begin(const janus_rt_config* config) noexcept {
+[[gnu::noinline]] int begin(const janus_rt_config* config) noexcept {
   if (is_program.load(std::memory_order_relaxed)) return JANUS_E_STATE;
   LockGuard guard(beginning);
   if (the_runtime.load(std::memory_order_relaxed) != nullptr) return JANUS_E_STATE;
@@ -105,7 +111,7 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   return options;
 }
 
-void set_error(const Caller& caller, int error) noexcept {
+[[gnu::noinline]] void set_error(const Caller& caller, int error) noexcept {
   if (caller.task != nullptr) {
     caller.task->frame->last_error = error;
     return;
@@ -132,7 +138,7 @@ void janus_rt_shutdown(void) {
 
 janus_rt* janus_rt_get(void) { return reinterpret_cast<janus_rt*>(process_runtime()); }
 
-void* janus_nursery_create(void) {
+[[gnu::flatten]] void* janus_nursery_create(void) {
   const Caller me = caller();
   int error = JANUS_E_STATE;
   if (me.task != nullptr) [[likely]] {
@@ -159,15 +165,14 @@ void* janus_nursery_create(void) {
   return nursery;
 }
 
-int janus_nursery_spawn(janus_task_fn fn, void* arg) {
+[[gnu::flatten]] int janus_nursery_spawn(janus_task_fn fn, void* arg) {
   const Caller me = caller();
   Nursery* nursery = nullptr;
   if (me.task != nullptr) [[likely]] {
     nursery = me.task->frame->current;
     me.worker->fuel -= 1;
   } else {
-    LockGuard guard(threads_lock);
-    if (ThreadEntry* const entry = entry_of_thread()) nursery = entry->current;
+    nursery = current_of_thread();
   }
   int error = JANUS_E_STATE;
   Task* task = nullptr;
@@ -183,7 +188,7 @@ int janus_nursery_spawn(janus_task_fn fn, void* arg) {
   return 0;
 }
 
-long janus_nursery_await_all(void) {
+[[gnu::flatten]] long janus_nursery_await_all(void) {
   const Caller me = caller();
   if (me.task != nullptr) [[likely]] {
     Nursery* const nursery = me.task->frame->current;

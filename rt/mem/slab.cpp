@@ -48,7 +48,7 @@ void Slab::destroy() noexcept {
 
 // --- The owner's side ------------------------------------------------------------------------------------------------
 
-void* Slab::take_slowly(SlabCache* cache) noexcept {
+[[gnu::noinline]] void* Slab::take_slowly(SlabCache* cache) noexcept {
   if (cache == nullptr) [[unlikely]]
     return take_foreign();
   if (cache->hot_ == nullptr && !refill(*cache)) [[unlikely]]
@@ -59,7 +59,7 @@ void* Slab::take_slowly(SlabCache* cache) noexcept {
   return record;
 }
 
-void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
+[[gnu::noinline]] void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
   if (cache == nullptr) [[unlikely]]
     return give_foreign(record);
   if (cache->home_ == nullptr) [[unlikely]]

@@ -258,18 +258,18 @@ void Scheduler::unpark(Worker& worker) noexcept {
     worker.parker.unpark();
 }
 
-void Scheduler::wake_one() noexcept {
+[[gnu::noinline]] void Scheduler::wake_one() noexcept {
   const unsigned sleeper = idle_.claim();
   if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
 }
 
 // No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.
-void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
+[[gnu::noinline]] void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
   injector_.push(runnable);
   if (idle_.wants_wake(false)) wake_one();
 }
 
-void Scheduler::inject(Runnable* runnable) noexcept {
+[[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
   if (is_deterministic_ && !is_own_thread()) return stepper_.submit(runnable);
   injector_.push(runnable);
   arch::full_fence();

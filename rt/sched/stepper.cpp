@@ -82,7 +82,7 @@ void Stepper::step_to(arch::Context& from, void* from_fiber, Worker& to) noexcep
   fiber_hooks::after_switch(from_fiber);
 }
 
-void Stepper::interleave() noexcept {
+[[gnu::noinline]] void Stepper::interleave() noexcept {
   Worker& me = current_worker();
   Worker* const chosen = next();
   if (chosen != &me) step_to(me.logical_context, me.fiber, *chosen);

@@ -58,11 +58,8 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 }  // namespace
 
 // A walk up to the root, but only when somebody has been cancelled since the last one.
-bool is_cancelled(Task& task) noexcept {
-  if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
-  Nursery* const first = task.nursery;
-  const std::uint64_t epoch = first->runtime->cancel_epoch.load(std::memory_order_acquire);
-  if (first->clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]] return false;
+[[gnu::noinline]] static bool was_cancelled_above(Nursery& start, std::uint64_t epoch) noexcept {
+  Nursery* const first = &start;
   for (Nursery* nursery = first; nursery != nullptr;) {
     if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return true;
     const Task* owner = nursery->owner.load(std::memory_order_relaxed);
@@ -72,6 +69,13 @@ bool is_cancelled(Task& task) noexcept {
   }
   first->clean_epoch.store(epoch, std::memory_order_relaxed);
   return false;
+}
+
+bool is_cancelled(Task& task) noexcept {
+  if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
+  const std::uint64_t epoch = task.nursery->runtime->cancel_epoch.load(std::memory_order_acquire);
+  if (task.nursery->clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]] return false;
+  return was_cancelled_above(*task.nursery, epoch);
 }
 
 bool sees_cancel(Task& task) noexcept {
@@ -87,7 +91,7 @@ bool sees_cancel(Task& task) noexcept {
   return true;
 }
 
-void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline]] void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
   if (!mark_and_pin(nursery)) return;
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;

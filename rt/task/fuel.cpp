@@ -95,7 +95,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   return 0;
 }
 
-int exhausted(Task& task, Component component, std::uint64_t amount) noexcept {
+[[gnu::noinline]] int exhausted(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   current_worker().counters.exhaustions.add();
   const Nursery* const ruler = ruler_of(task);

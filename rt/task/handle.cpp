@@ -99,7 +99,7 @@ int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexc
 }
 
 // All that ended and was kept. The nursery is terminal, so no more come.
-void release_records(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline]] void release_records(Worker* worker, Nursery& nursery) noexcept {
   for (;;) {
     Task* task;
     {
@@ -151,7 +151,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   return 0;
 }
 
-bool set_name(Worker* worker, Task& task, const char* name) noexcept {
+[[gnu::noinline]] bool set_name(Worker* worker, Task& task, const char* name) noexcept {
   if (task.extra == nullptr) {
     Heap& heap = task.nursery->runtime->heap;
     void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, 0);

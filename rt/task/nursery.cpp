@@ -11,7 +11,7 @@ namespace janus {
 namespace {
 
 // Whoever made the word terminal, and whoever finds that out while its owner waits.
-void wake_owner(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
   // The nursery may be gone and serve another owner: then that one is woken to look, which does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     (void)wake(worker, *owner, TaskState::kBlocked);
@@ -216,7 +216,7 @@ void settle_frames(RunFrame& frame) noexcept {
   }
 }
 
-void close_nursery(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
   const std::uint64_t before = nursery.word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel);
   if (!NurseryWord::is_terminal(before) && NurseryWord::is_terminal(before | NurseryWord::kClosed) &&
       (before & NurseryWord::kWaiter) != 0)
@@ -265,7 +265,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
   }
 }
 
-void wait_for_children(Task& self, Nursery& nursery) noexcept {
+[[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
   while (!is_terminal(nursery)) {
     if (sees_cancel(self)) {
       cancel_nursery(&current_worker(), nursery);
@@ -293,7 +293,7 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
   if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
 }
 
-void await_from_thread(Nursery& nursery) noexcept {
+[[gnu::noinline]] void await_from_thread(Nursery& nursery) noexcept {
   close_nursery(nullptr, nursery);
   const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
   if (NurseryWord::is_terminal(word)) return;

@@ -31,7 +31,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
 
 }  // namespace
 
-void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept {
+[[gnu::noinline]] void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept {
   {
     LockGuard guard(nursery.lock);
     ++nursery.errors;
@@ -53,7 +53,7 @@ Report report_of(Nursery& nursery) noexcept {
   return {outcome, nursery.errors, value_of(outcome, nursery.code), nursery.failed_id, cancelled};
 }
 
-std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
+[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
   RunFrame& frame = *task.frame;
   // The newest first: those it opened since it last stopped, then the others.
   while (Nursery* const nursery = frame.open != nullptr ? frame.open : frame.published) {

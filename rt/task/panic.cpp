@@ -187,8 +187,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   return true;
 }
 
-void require_stack(Worker& worker) noexcept {
-  if (arch::stack_pointer() >= reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[likely]] return;
+[[gnu::noinline]] void overflowed(Worker& worker) noexcept {
   Task& task = *current_task(worker);
   platform::Fault fault{};
   fault.has_address = true;

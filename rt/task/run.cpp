@@ -27,7 +27,7 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
 }
 
 // A task that others may hold handles of: its end and what they do with it meet on its lock.
-void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+[[gnu::noinline]] void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
   task.lock.lock();
   task.result = code;
   task.outcome = outcome;
@@ -79,7 +79,7 @@ void end_task(Worker& worker, Task& task, std::int64_t code) noexcept {
 }
 
 // Whatever a task may have left behind on its stack or in its nursery.
-std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+[[gnu::noinline]] std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (frame.open != nullptr || frame.published != nullptr) code = end_left_open(task, code, code < 0);
   if (frame.locals != nullptr) destroy_locals(task);
   if (task.is_member.load(std::memory_order_relaxed)) {
@@ -101,7 +101,7 @@ bool may_start(Task& task, RunFrame& frame) noexcept {
 
 }  // namespace
 
-void run_task(Task* task, RunFrame* below) noexcept {
+[[gnu::flatten]] void run_task(Task* task, RunFrame* below) noexcept {
   RunFrame frame;
   frame.task = task;
   frame.below = below;

@@ -121,8 +121,11 @@ bool wake_to_look(Worker* worker, Task& task) noexcept;
 int yield(Task& task) noexcept;
 int park(Task& task, bool forever) noexcept;
 void unpark(Worker* worker, Task& task) noexcept;
-// Ends the waits that must not start: panics when too little of the stack is left for code of ours.
-void require_stack(Worker& worker) noexcept;
+// Panics when too little of the stack is left for code of ours, before that has taken anything.
+void overflowed(Worker& worker) noexcept;
+inline void require_stack(Worker& worker) noexcept {
+  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[unlikely]] overflowed(worker);
+}
 
 // --- Cancellation (cancel.cpp) ---------------------------------------------------------------------------------------
 

@@ -32,7 +32,7 @@ void resumed(Task& task) noexcept {
 
 }  // namespace
 
-bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
+[[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
   settle_frames(*task.frame);
   Worker& worker = current_worker();
   settle_slice(worker);
@@ -44,7 +44,7 @@ bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
   return left;
 }
 
-bool wake(Worker* worker, Task& task, TaskState from) noexcept {
+[[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
   if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel, std::memory_order_relaxed))
     return false;
   if (worker != nullptr)
