@@ -17,6 +17,7 @@ Channel* check_channel(janus_channel* pointer, int* error) noexcept {
 // 1 op and 1 channel_op. A task may have to wait for them, so that its worker is another one afterwards.
 int pay(Caller& me) noexcept {
   if (me.task == nullptr) return 0;
+  pay_grace(*me.task);
   me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
   if (answer != 0) return answer;

@@ -25,8 +25,6 @@ static_assert(static_cast<int>(TaskState::kExhausted) == JANUS_TASK_BUDGET_EXHAU
 static_assert(static_cast<int>(TaskState::kCompleted) == JANUS_TASK_COMPLETED && static_cast<int>(TaskState::kFailed) == JANUS_TASK_FAILED);
 static_assert(static_cast<int>(TaskState::kCancelled) == JANUS_TASK_CANCELLED);
 
-constexpr std::int64_t kLongestSpinlessPark = 0;
-
 }  // namespace
 
 }  // namespace janus
@@ -39,6 +37,7 @@ int janus_task_join(janus_task task, int64_t* result) {
   const Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (task.raw == 0) return JANUS_E_INVALID;
+  pay_grace(*me.task);
   return join(*me.task, task.raw, result);
 }
 
@@ -93,7 +92,7 @@ int janus_task_state(janus_task handle) {
 janus_task janus_task_self(void) {
   const Caller me = caller();
   if (me.task == nullptr) return {0};
-  me.task->flags |= TaskFlags::kExposed;
+  if ((me.task->flags & TaskFlags::kExposed) == 0) me.task->flags |= TaskFlags::kExposed;  // nobody else writes them yet
   return {handle_of(runtime_of(*me.worker), *me.task)};
 }
 
@@ -122,7 +121,9 @@ int janus_task_set_name(const char* name) {
 
 int janus_yield(void) {
   const Caller me = caller();
-  return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  pay_grace(*me.task);
+  return yield(*me.task);
 }
 
 int janus_yield_slow(void) {
@@ -133,7 +134,8 @@ int janus_yield_slow(void) {
 int janus_park(int64_t timeout_ns) {
   const Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (timeout_ns > kLongestSpinlessPark) return JANUS_E_UNSUPPORTED;
+  if (timeout_ns > 0) return JANUS_E_UNSUPPORTED;  // there are no timers yet
+  pay_grace(*me.task);
   return park(*me.task, timeout_ns < 0);
 }
 

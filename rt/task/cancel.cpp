@@ -98,6 +98,11 @@ bool sees_cancel(Task& task) noexcept {
   descend_all(worker, &nursery);
 }
 
+void pay_grace(Task& task) noexcept {
+  RunFrame& frame = *task.frame;
+  if (frame.saw_cancel && frame.frame_sp != 0 && --frame.grace < 0) panic(task, kGraceIsGone);
+}
+
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.
 void cancel_task(Worker* worker, Task& task) noexcept {
   if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return;

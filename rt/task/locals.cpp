@@ -57,9 +57,12 @@ void destroy_locals(Task& task) noexcept {
       again = true;
     }
   }
+}
+
+void free_locals(Task& task) noexcept {
   Worker& worker = current_worker();
-  runtime_of(worker).heap.free(&worker.heap, frame.locals);
-  frame.locals = nullptr;
+  runtime_of(worker).heap.free(&worker.heap, task.frame->locals);
+  task.frame->locals = nullptr;
 }
 
 }  // namespace janus

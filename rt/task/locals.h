@@ -18,5 +18,6 @@ void* get_local(const Task& task, unsigned key) noexcept;
 bool set_local(Task& task, unsigned key, void* value) noexcept;
 // A destructor may set values again; they are destroyed too, a few rounds long.
 void destroy_locals(Task& task) noexcept;
+void free_locals(Task& task) noexcept;
 
 }  // namespace janus

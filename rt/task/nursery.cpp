@@ -255,13 +255,14 @@ void run_children(Task& self, Nursery& nursery) noexcept {
       return static_cast<Task*>(runnable)->nursery == &nursery && stack_class_bytes(runnable->stack_class) <= room;
     });
     if (child == nullptr) return;
+    const bool same_payer = static_cast<Task*>(child)->account == self.account;
     worker.counters.inlined.add();
     self.state.store(TaskState::kBuried, std::memory_order_relaxed);
     run_task(static_cast<Task*>(child), self.frame);
     Worker& here = current_worker();  // the child may have ended elsewhere
     here.task = static_cast<Runnable*>(&self);
     self.state.store(TaskState::kRunning, std::memory_order_relaxed);
-    if (static_cast<Task*>(child)->account != self.account) begin_slice(here, self);
+    if (!same_payer) begin_slice(here, self);
   }
 }
 

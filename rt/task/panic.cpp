@@ -166,7 +166,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (worker == nullptr) return false;
   Task* const task = current_task(*worker);
-  if (task == nullptr || task->frame == nullptr || task->outcome != Outcome::kPending) {
+  if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 || task->outcome != Outcome::kPending) {
     Text<kLineBytes> line;
     line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address, fault.ip);
     put(line.data(), line.size());

@@ -81,7 +81,15 @@ void end_task(Worker& worker, Task& task, std::int64_t code) noexcept {
 // Whatever a task may have left behind on its stack or in its nursery.
 [[gnu::noinline]] std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (frame.open != nullptr || frame.published != nullptr) code = end_left_open(task, code, code < 0);
-  if (frame.locals != nullptr) destroy_locals(task);
+  if (frame.locals != nullptr) {
+    // Destructors are the user's code: what they break ends the task as anywhere else.
+    (void)janus_task_call([](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task,
+                          &frame.frame_sp);
+    if (task.outcome != Outcome::kPending) Scheduler::arrive();
+    frame.frame_sp = 0;
+    free_locals(task);
+    if (frame.open != nullptr || frame.published != nullptr) code = end_left_open(task, code, code < 0);
+  }
   if (task.is_member.load(std::memory_order_relaxed)) {
     LockGuard guard(task.nursery->lock);
     List<RunFrame, Members>::remove(&frame);
@@ -106,23 +114,25 @@ bool may_start(Task& task, RunFrame& frame) noexcept {
   frame.task = task;
   frame.below = below;
   task->frame = &frame;
+  const bool is_own_slice = below == nullptr || below->task->account != task->account;
   {
     Worker& worker = current_worker();
     worker.task = static_cast<Runnable*>(task);
     task->state.store(TaskState::kRunning, std::memory_order_relaxed);
     runtime_of(worker).scheduler.note(worker, Event::kStart, task);
-    if (below == nullptr || below->task->account != task->account) begin_slice(worker, *task);
+    if (is_own_slice) begin_slice(worker, *task);
   }
   std::int64_t code = -1;
   if (may_start(*task, frame)) [[likely]] {
     code = janus_task_call(task->fn, task->arg, &frame.frame_sp);
     if (task->outcome != Outcome::kPending) [[unlikely]] Scheduler::arrive();  // it was abandoned, maybe from a spare stack
+    frame.frame_sp = 0;
   }
   if (frame.open != nullptr || frame.published != nullptr || frame.locals != nullptr ||
       task->is_member.load(std::memory_order_relaxed)) [[unlikely]]
     code = clean_up(*task, frame, code);
   Worker& worker = current_worker();
-  if (below == nullptr || below->task->account != task->account) settle_slice(worker);
+  if (is_own_slice) settle_slice(worker);
   runtime_of(worker).scheduler.interleave();
   end_task(worker, *task, code);
 }

@@ -49,7 +49,10 @@ void quiescent(void* pointer) noexcept {
 void attend(void* pointer) noexcept {
   auto& runtime = *static_cast<Runtime*>(pointer);
   if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
-  if (Task* const root = runtime.terminable.load(std::memory_order_acquire)) cancel_task(&current_worker(), *root);
+  Task* const root = runtime.terminable.load(std::memory_order_acquire);
+  if (root == nullptr) return;
+  LockGuard guard(root->lock);
+  if ((root->flags & TaskFlags::kEnded) == 0) cancel_task(&current_worker(), *root);
 }
 
 unsigned choose_workers(const RuntimeOptions& options, bool& may_pin) noexcept {

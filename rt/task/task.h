@@ -133,6 +133,9 @@ inline void require_stack(Worker& worker) noexcept {
 bool is_cancelled(Task& task) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
 bool sees_cancel(Task& task) noexcept;
+// At the door of every call that may block, before anything is held: a task that was told to end and goes on all the
+// same pays an op of its grace, and ends as a panic when there is none left.
+void pay_grace(Task& task) noexcept;
 void cancel_task(Worker* worker, Task& task) noexcept;
 
 // --- Fuel and budgets (fuel.cpp) -------------------------------------------------------------------------------------
@@ -148,6 +151,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 
 // --- Ends by force (panic.cpp) ---------------------------------------------------------------------------------------
 
+inline constexpr char kGraceIsGone[] = "it was cancelled, and has used up its grace";
 [[noreturn]] void panic(Task& task, const char* why) noexcept;
 [[noreturn]] void end_for_budget(Task& task) noexcept;
 

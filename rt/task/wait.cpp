@@ -68,7 +68,6 @@ int yield(Task& task) noexcept {
     worker.counters.yields_charged.add();
     if (--worker.fuel < 0) return yield_slow(task);
   }
-  if (sees_cancel(task)) return -1;
   Scheduler& scheduler = runtime_of(worker).scheduler;
   if (frame.below != nullptr || frame.open != nullptr) settle_frames(frame);
   settle_slice(worker);
