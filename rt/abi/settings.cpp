@@ -14,8 +14,7 @@ constexpr std::uint64_t kMostStack = 1024 * 1024;
 constexpr std::uint64_t kMostMemory = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMostGrace = std::numeric_limits<std::uint32_t>::max();
 
-// ---- Values
-// ----------------------------------------------------------------------------------------------------------
+// ---- Values -------------------------------------------------------------------------------------------------------
 
 bool is_same(const char* a, const char* b) noexcept {
   for (; *a != '\0' && *a == *b; ++a) ++b;
@@ -75,8 +74,7 @@ bool parse_size(const char* value, std::uint64_t& bytes) noexcept {
   return *value == '\0' && checked_mul(bytes, std::uint64_t{1} << shift, bytes);
 }
 
-// ---- One reader for each name: false if the value is senseless
-// -------------------------------------------------------
+// ---- One reader for each name: false if the value is senseless ----------------------------------------------------
 
 bool read_workers(const char* value, Settings& out) noexcept {
   std::uint64_t number = 0;
@@ -186,8 +184,7 @@ bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept
   return true;
 }
 
-// ---- A program's fields
-// ----------------------------------------------------------------------------------------------
+// ---- A program's fields -------------------------------------------------------------------------------------------
 
 constexpr std::uint32_t kAllFlags = JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS | JANUS_RT_PIN;
 constexpr std::uint32_t kPinFlags = JANUS_RT_PIN | JANUS_RT_NO_PIN;
@@ -236,7 +233,7 @@ bool check_config(const janus_rt_config& config, Complaint& complaint) noexcept 
       {"size", is_size_known(config.size), "0 or sizeof(janus_rt_config)"},
       {"worker_count", config.worker_count <= kMostWorkers, "a number up to 1024"},
       {"flags", (config.flags & ~kAllFlags) == 0, "made of JANUS_RT_* flags"},
-      {"flags", (config.flags & kPinFlags) != kPinFlags, "both JANUS_RT_PIN and JANUS_RT_NO_PIN"},
+      {"flags", (config.flags & kPinFlags) != kPinFlags, "one of JANUS_RT_PIN and JANUS_RT_NO_PIN"},
       {"profile", config.profile <= JANUS_PROFILE_SOVEREIGN, "one of JANUS_PROFILE_*"},
       {"yield_interval", config.yield_interval <= kMostYieldInterval, "a number up to 1048576"},
       {"stack_size", config.stack_size <= kMostStack, "a number up to 1048576"},

@@ -20,9 +20,8 @@ void report_short(Component* out, Component component) noexcept {
 
 }  // namespace
 
-// ---- One account's words
-// --------------------------------------------------------------------------------------------- The amounts guard no
-// other data, so that relaxed orders suffice; only close and put order two words of one account.
+// ---- One account's words ------------------------------------------------------------------------------------------
+// The amounts guard no other data, so that relaxed orders would do; only close and put order two words of one account.
 
 bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
   std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
@@ -65,8 +64,7 @@ void Accounts::grant_unlimited(Account* account, Component component) noexcept {
   account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
 }
 
-// ---- The table
-// -------------------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------------------------
 
 bool Accounts::init(const Amounts& root) noexcept {
   fresh_.store(1, std::memory_order_relaxed);
@@ -91,8 +89,7 @@ void Accounts::destroy() noexcept {
   registered_.store(0, std::memory_order_relaxed);
 }
 
-// ---- Opening and closing
-// ---------------------------------------------------------------------------------------------
+// ---- Opening and closing ------------------------------------------------------------------------------------------
 
 Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short_of) noexcept {
   Account* const account = take_record();
@@ -132,8 +129,7 @@ bool Accounts::carve(Account* from, const Amounts& wanted, Amounts& taken, Compo
   for (unsigned i = 0; i < kComponents; ++i) {
     const Component component = component_at(i);
     if (wanted.of[i] == kUnlimited) {
-      if (from->parent_ == nullptr && component == Component::kMemory) (void)call_back();
-      taken.of[i] = take_all(from, component);
+      taken.of[i] = take_all_called_back(from, component);
     } else if (take_called_back(from, component, wanted.of[i])) {
       taken.of[i] = wanted.of[i];
     } else {
@@ -183,8 +179,7 @@ void Accounts::release(Account* account) noexcept {
   }
 }
 
-// ---- Drawing and crediting
-// -------------------------------------------------------------------------------------------
+// ---- Drawing and crediting ----------------------------------------------------------------------------------------
 
 bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kMemory) return draw_memory(nullptr, account, amount);

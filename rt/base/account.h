@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "rt/base/account_cache.h"
+#include "rt/base/spinlock.h"
 
 namespace janus {
 
@@ -131,13 +132,18 @@ class Accounts {
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
   static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 
-  // account_cache.cpp
+  // account_cache.cpp; the last four under moves_.
   bool draw_cached(AccountCache& cache, std::uint64_t bytes) noexcept;
+  bool draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept;
   void credit_cached(AccountCache& cache, std::uint64_t bytes) noexcept;
-  bool refill(AccountCache& cache, std::uint64_t bytes) noexcept;
-  [[nodiscard]] std::uint64_t chunk_size() const noexcept;
   bool take_called_back(Account* account, Component component, std::uint64_t amount) noexcept;
-  std::uint64_t call_back() noexcept;
+  std::uint64_t take_all_called_back(Account* account, Component component) noexcept;
+  [[nodiscard]] std::uint64_t chunk_size() const noexcept;
+  static void await_leaving(AccountCache& cache) noexcept;
+  bool take_called_back_locked(std::uint64_t bytes) noexcept;
+  [[nodiscard]] std::uint64_t most_reachable() const noexcept;
+  void fill(AccountCache& cache, std::uint64_t chunk) noexcept;
+  void call_back() noexcept;
 
   // account_records.cpp
   struct Place;
@@ -155,6 +161,9 @@ class Accounts {
   std::atomic<std::uint32_t> live_;
   std::atomic<AccountCache*> caches_;  // every cache that was ever registered
   std::atomic<std::uint32_t> registered_;
+  SpinLock moves_;       // held while chunks move between the root and a cache
+  std::uint32_t fills_;  // of caches; under moves_
+  std::uint32_t vain_;   // recent calls that did not bring in enough; under moves_
 };
 
 }  // namespace janus

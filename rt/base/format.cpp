@@ -61,8 +61,7 @@ struct Arguments {
   va_list list;
 };
 
-// ---- Parsing
-// ---------------------------------------------------------------------------------------------------------
+// ---- Parsing ------------------------------------------------------------------------------------------------------
 
 bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
@@ -146,8 +145,7 @@ const char* parse_length(const char* at, Length& length) noexcept {
   }
 }
 
-// ---- Fetching arguments
-// ----------------------------------------------------------------------------------------------
+// ---- Fetching arguments -------------------------------------------------------------------------------------------
 
 std::int64_t next_signed(Arguments& arguments, Length length) noexcept {
   switch (length) {
@@ -175,8 +173,7 @@ std::uint64_t next_unsigned(Arguments& arguments, Length length) noexcept {
   }
 }
 
-// ---- Printing
-// --------------------------------------------------------------------------------------------------------
+// ---- Printing -----------------------------------------------------------------------------------------------------
 
 // `text` in a field of the directive's width.
 void print_padded(Sink& sink, const Directive& directive, const char* text, std::size_t count) noexcept {
@@ -268,7 +265,8 @@ void print_pointer(Sink& sink, Directive directive, const void* pointer) noexcep
   if (pointer == nullptr) return print_padded(sink, directive, "(nil)", 5);
   Number number;
   write_digits(number, reinterpret_cast<std::uintptr_t>(pointer), 16, false);
-  set_prefix(number, "0x", 2);
+  const char* const prefix = directive.plus ? "+0x" : directive.space ? " 0x" : "0x";
+  set_prefix(number, prefix, directive.plus || directive.space ? 3 : 2);
   print_number(sink, directive, number);
 }
 

@@ -24,6 +24,14 @@ class Rng {
     for (std::uint64_t& word : state_) word = splitmix64(seed);
   }
 
+  // Not all words may be 0.
+  static constexpr Rng from_state(const std::uint64_t (&state)[4]) noexcept {
+    Rng rng;
+    for (unsigned i = 0; i < 4; ++i) rng.state_[i] = state[i];
+    return rng;
+  }
+  [[nodiscard]] constexpr const std::uint64_t (&state() const noexcept)[4] { return state_; }
+
   constexpr std::uint64_t next() noexcept {
     const std::uint64_t result = std::rotl(state_[1] * 5, 7) * 9;
     const std::uint64_t t = state_[1] << 17;

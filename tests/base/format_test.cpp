@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/base/format_test.cpp — the parts of formatting that no oracle covers: bounds, and what is ours alone. What C
+// says is compared with the C library in format_oracle_test.cpp.
+#include "rt/base/format.h"
+
+#include "tests/harness/test.h"
+
+namespace {
+
+using janus::format_to;
+using janus::Text;
+
+// The compiler would refuse the formats that these tests are about.
+std::size_t format_unchecked(char* buffer, std::size_t capacity, const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const std::size_t size = janus_vformat(buffer, capacity, format, arguments);
+  va_end(arguments);
+  return size;
+}
+
+TEST(format, plain_text_and_directives_come_in_order) {
+  char line[64];
+  CHECK_EQ(format_to(line, sizeof line, "task %d of %s: %#x%%", -7, "root", 255u), 22);
+  CHECK_STREQ(line, "task -7 of root: 0xff%");
+}
+
+TEST(format, nothing_beyond_the_capacity_is_touched) {
+  char bytes[16];
+  for (std::size_t capacity = 0; capacity <= 12; ++capacity) {
+    for (char& byte : bytes) byte = '#';
+    CHECK_EQ(format_to(bytes, capacity, "%s%05d", "abc", 42), 8);
+    for (std::size_t i = capacity; i < sizeof bytes; ++i) CHECK_EQ(bytes[i], '#');
+    if (capacity == 0) continue;
+    const std::size_t size = capacity < 9 ? capacity - 1 : 8;
+    CHECK_EQ(bytes[size], '\0');
+    for (std::size_t i = 0; i < size; ++i) CHECK_EQ(bytes[i], "abc00042"[i]);
+  }
+}
+
+TEST(format, no_buffer_is_needed_to_learn_the_length) {
+  CHECK_EQ(format_to(nullptr, 0, "%s and %d", "this", 12), 11);
+}
+
+TEST(format, huge_widths_cost_no_time_and_keep_the_count) {
+  char bytes[8];
+  CHECK_EQ(format_to(bytes, sizeof bytes, "%2147483647d", 1), 2147483647u);
+  CHECK_STREQ(bytes, "       ");
+  CHECK_EQ(format_unchecked(bytes, sizeof bytes, "%.2147483647d|%d", 1, 2), 2147483649u);
+  CHECK_STREQ(bytes, "0000000");
+  CHECK_EQ(format_unchecked(bytes, sizeof bytes, "%99999999999999999999d", 1), 2147483647u);
+  CHECK_EQ(format_unchecked(bytes, sizeof bytes, "%*d", -2147483647 - 1, 1), 2147483647u);
+  CHECK_STREQ(bytes, "1      ");
+}
+
+TEST(format, a_bounded_string_needs_no_terminator) {
+  const char letters[3] = {'a', 'b', 'c'};
+  char bytes[8];
+  CHECK_EQ(format_to(bytes, sizeof bytes, "%.3s", letters), 3);
+  CHECK_STREQ(bytes, "abc");
+  CHECK_EQ(format_to(bytes, sizeof bytes, "%.*s", 2, letters), 2);
+  CHECK_STREQ(bytes, "ab");
+}
+
+TEST(format, missing_strings_and_pointers_are_named) {
+  char bytes[32];
+  const char* const none = nullptr;
+  format_unchecked(bytes, sizeof bytes, "%s %p", none, none);
+  CHECK_STREQ(bytes, "(null) (nil)");
+  format_unchecked(bytes, sizeof bytes, "[%.5s]", none);
+  CHECK_STREQ(bytes, "[]");
+}
+
+TEST(format, what_is_unknown_stays_as_written_and_shifts_no_argument) {
+  char bytes[64];
+  format_unchecked(bytes, sizeof bytes, "%5.2f|%d", 1.5, 7);
+  CHECK_STREQ(bytes, "%5.2f|7");
+  format_unchecked(bytes, sizeof bytes, "%Lg|%d", 1.5L, 7);
+  CHECK_STREQ(bytes, "%Lg|7");
+  format_unchecked(bytes, sizeof bytes, "%k|%d", 7);
+  CHECK_STREQ(bytes, "%k|7");
+  format_unchecked(bytes, sizeof bytes, "%ls|%lc|%d", L"wide", L'w', 7);
+  CHECK_STREQ(bytes, "%ls|%lc|7");
+}
+
+TEST(format, counting_by_percent_n_writes_nothing) {
+  char bytes[16];
+  int count = -1;
+  format_unchecked(bytes, sizeof bytes, "ab%n|%d", &count, 7);
+  CHECK_STREQ(bytes, "ab%n|7");
+  CHECK_EQ(count, -1);
+}
+
+TEST(format, a_directive_that_breaks_off_is_the_last_thing_printed) {
+  char bytes[16];
+  const char* const formats[] = {"ab%", "ab%-5", "ab%5.3", "ab%l", "ab%hh"};
+  for (const char* format : formats) {
+    format_unchecked(bytes, sizeof bytes, format, 1);
+    CHECK_STREQ(bytes, format);
+  }
+}
+
+TEST(format, text_grows_until_it_is_full_and_then_says_so) {
+  Text<8> text;
+  CHECK_EQ(text.size(), 0);
+  CHECK_STREQ(text.data(), "");
+  text.append("%d", 123).append("%s", "ab");
+  CHECK_STREQ(text.data(), "123ab");
+  CHECK(!text.is_cut());
+  text.append("xy");
+  CHECK_STREQ(text.data(), "123abxy");
+  CHECK(!text.is_cut());
+  text.append("z");
+  CHECK_STREQ(text.data(), "123abxy");
+  CHECK(text.is_cut());
+  CHECK_EQ(text.size(), 7);
+  text.clear();
+  CHECK(!text.is_cut());
+  CHECK_STREQ(text.append("%c", 'a').data(), "a");
+}
+
+}  // namespace
