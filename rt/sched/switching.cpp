@@ -48,10 +48,12 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
   }
 }
 
+// The others step after it, not before: `publish` may be what unlocks a channel that they are about to use.
 bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
-  interleave();
   Worker& worker = current_worker();
-  return go(worker, self, next_own(worker), publish);
+  if (!go(worker, self, next_own(worker), publish)) return false;
+  interleave();
+  return true;
 }
 
 bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
