@@ -44,9 +44,10 @@ static long sieve(janus_nursery* nursery, janus_channel* first) {
   for (; janus_channel_recv(in, &prime) == 0; ++found) {
     struct stage* stage = janus_alloc(sizeof *stage);
     if (!stage) return -1;
-    *stage = (struct stage){in, janus_channel_create(sizeof(long), 16), prime};
+    janus_channel* out = janus_channel_create(sizeof(long), 16);
+    *stage = (struct stage){in, out, prime};
     if (!janus_nursery_spawn_in(nursery, filter, stage, NULL).raw) return -1;
-    in = stage->out;
+    in = out;  // the stage is its task's from here on, and may be gone
   }
   janus_channel_release(in);
   return found;
