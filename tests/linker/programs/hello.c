@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+// hello.c: the smallest program that says something.
+#include <janus/rt.h>
+
+int main(void) {
+  return janus_print(1, "hello\n");
+}
