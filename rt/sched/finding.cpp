@@ -90,6 +90,7 @@ Runnable* Scheduler::take_injected(Worker& worker) noexcept {
 Runnable* Scheduler::find_work(Worker& worker) noexcept {
   judge_last_theft(worker);
   bool is_searching = false;
+  bool has_dozed = false;  // once: who has nothing to do for longer sleeps, and counts as asleep
   for (;;) {
     if (stopping()) {
       if (is_searching) (void)idle_.end_search();
@@ -97,7 +98,9 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
     }
     if (attention_.load(std::memory_order_relaxed)) attend();
     bool left_alone = false;
-    Runnable* found = take_injected(worker);
+    // Attending, and finding that nothing runs any more, may have woken tasks into our own queue.
+    Runnable* found = worker.ready.pop().runnable();
+    if (found == nullptr) found = take_injected(worker);
     if (found == nullptr && worker_count_ > 1 && worker.is_steal_enabled) {
       if (!is_searching) is_searching = idle_.begin_search();
       if (is_searching) found = search(worker, left_alone);
@@ -107,9 +110,10 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
       if (is_searching && idle_.end_search() && has_work_anywhere(worker)) wake_one();
       return found;
     }
-    if (worker.thief.losses > kLossesBorne && worker_count_ > 1) {
+    if (worker.thief.losses > kLossesBorne && worker_count_ > 1 && !has_dozed) {
       doze(worker, is_searching);
       is_searching = false;
+      has_dozed = true;
     } else {
       is_searching = sleep(worker, is_searching, left_alone);
     }
