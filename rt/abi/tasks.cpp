@@ -47,7 +47,7 @@ int janus_task_result(janus_task handle, janus_result* result) {
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
   if (task == nullptr) return JANUS_E_STALE;
-  const bool ended = (task->flags & TaskFlags::kEnded) != 0;
+  const bool ended = task->has(TaskFlags::kEnded);
   const bool told = task->cancel.load(std::memory_order_relaxed) != 0;
   janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told ? 1u : 0u, 0};
   if (ended) {
@@ -73,7 +73,7 @@ int janus_task_cancel(janus_task handle) {
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
   if (task == nullptr) return JANUS_E_STALE;
-  if ((task->flags & TaskFlags::kEnded) == 0) cancel_task(worker_in(*runtime, me), *task);
+  if (!task->has(TaskFlags::kEnded)) cancel_task(worker_in(*runtime, me), *task);
   task->lock.unlock();
   return 0;
 }
@@ -92,7 +92,7 @@ int janus_task_state(janus_task handle) {
 janus_task janus_task_self(void) {
   const Caller me = caller();
   if (me.task == nullptr) return {0};
-  if ((me.task->flags & TaskFlags::kExposed) == 0) me.task->flags |= TaskFlags::kExposed;  // nobody else writes them yet
+  if (!me.task->has(TaskFlags::kExposed)) me.task->set(TaskFlags::kExposed);  // nobody else writes them yet
   return {handle_of(runtime_of(*me.worker), *me.task)};
 }
 
@@ -145,7 +145,7 @@ int janus_unpark(janus_task handle) {
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
   if (task == nullptr) return JANUS_E_STALE;
-  const bool ended = (task->flags & TaskFlags::kEnded) != 0;
+  const bool ended = task->has(TaskFlags::kEnded);
   if (!ended) unpark(worker_in(*runtime, me), *task);
   task->lock.unlock();
   return ended ? JANUS_E_STALE : 0;

@@ -47,7 +47,7 @@ inline void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions&
 inline void credit_record(Task& task) noexcept {
   Accounts& accounts = task.nursery->runtime->accounts;
   const Account* const root = task.nursery->runtime->root_account;
-  const bool has_own = (task.flags & TaskFlags::kOwnAccount) != 0;
+  const bool has_own = task.has(TaskFlags::kOwnAccount);
   Account* const payer = has_own ? task.nursery->account : task.account;
   if (has_own) accounts.close(task.account);
   if (payer != root) accounts.credit(payer, Component::kMemory, charge_of_record(task.stack_class));

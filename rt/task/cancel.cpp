@@ -67,7 +67,7 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
     if (owner->cancel.load(std::memory_order_relaxed) != 0) return true;
     nursery = owner->nursery;
   }
-  first->clean_epoch.store(epoch, std::memory_order_relaxed);
+  first->clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
   return false;
 }
 

@@ -13,12 +13,12 @@ bool has_finite_ops(Accounts& accounts, const Account* account) noexcept {
 
 // Which nursery's word on exhaustion goes for this account; nullptr: the root's own.
 const Nursery* ruler_of(const Task& task) noexcept {
-  if ((task.flags & TaskFlags::kOwnAccount) != 0) return task.nursery;
+  if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
   for (const Nursery* nursery = task.nursery; nursery != nullptr;) {
     if (nursery->owns_account) return nursery;
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     if (owner == nullptr) return nullptr;
-    if ((owner->flags & TaskFlags::kOwnAccount) != 0) return owner->nursery;
+    if (owner->has(TaskFlags::kOwnAccount)) return owner->nursery;
     nursery = owner->nursery;
   }
   return nullptr;
@@ -26,7 +26,7 @@ const Nursery* ruler_of(const Task& task) noexcept {
 
 // A child with a budget of its own lives on its nursery's, once somebody has recharged that.
 bool top_up(Accounts& accounts, Task& task, Component component, std::uint64_t amount) noexcept {
-  if ((task.flags & TaskFlags::kOwnAccount) == 0) return true;
+  if (!task.has(TaskFlags::kOwnAccount)) return true;
   Amounts wanted{};
   wanted[component] = amount;
   return accounts.transfer(task.nursery->account, task.account, wanted);

@@ -63,7 +63,7 @@ void unlink_record(Task& task) noexcept {
   Nursery& nursery = *task.nursery;
   (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;
   if (task.record_next != nullptr) task.record_next->record_previous = task.record_previous;
-  task.flags &= static_cast<std::uint8_t>(~TaskFlags::kRecorded);
+  task.clear(TaskFlags::kRecorded);
 }
 
 bool is_ancestor(const Task& task, const Task& of) noexcept {
@@ -86,11 +86,11 @@ int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexc
   if (task == nullptr) return kErrorStale;
   SpinLock& lock = task->lock;
   bool mine = false;
-  if ((task->flags & TaskFlags::kEnded) == 0) {
-    task->flags |= TaskFlags::kDetached;
+  if (!task->has(TaskFlags::kEnded)) {
+    task->set(TaskFlags::kDetached);
   } else {
     LockGuard guard(task->nursery->lock);
-    mine = (task->flags & TaskFlags::kRecorded) != 0;  // else the nursery is just releasing it
+    mine = task->has(TaskFlags::kRecorded);  // else the nursery is just releasing it
     if (mine) unlink_record(*task);
   }
   if (mine) free_record(worker, *task);
@@ -123,7 +123,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     current_worker().counters.deadlocks.add();
     return kErrorDeadlock;
   }
-  if ((task->flags & TaskFlags::kEnded) != 0) {
+  if (task->has(TaskFlags::kEnded)) {
     const std::int64_t value = task->result;
     task->lock.unlock();
     if (result != nullptr) *result = value;

@@ -44,13 +44,12 @@ bool set_local(Task& task, unsigned key, void* value) noexcept {
 }
 
 void destroy_locals(Task& task) noexcept {
-  RunFrame& frame = *task.frame;
   bool again = true;
   for (unsigned round = 0; round < kRounds && again; ++round) {
     again = false;
     for (unsigned key = 0; key < kLocalKeys; ++key) {
-      void* const value = frame.locals[key];
-      frame.locals[key] = nullptr;
+      void* const value = task.frame->locals[key];
+      task.frame->locals[key] = nullptr;
       auto* const destroy = destructors[key].load(std::memory_order_acquire);
       if (value == nullptr || destroy == nullptr) continue;
       destroy(value);

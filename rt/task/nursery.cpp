@@ -16,7 +16,7 @@ namespace {
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     (void)wake(worker, *owner, TaskState::kBlocked);
   } else {
-    nursery.ended.store(1, std::memory_order_release);
+    nursery.ended.fetch_add(1, std::memory_order_release);
     platform::wake(nursery.ended, 1u << 30);
   }
 }
@@ -44,11 +44,11 @@ bool count_in(Worker* worker, Nursery& nursery) noexcept {
   return true;
 }
 
-void link_open(RunFrame& frame, Nursery& nursery) noexcept {
+void link(Nursery*& first, Nursery& nursery) noexcept {
   nursery.inner = nullptr;
-  nursery.outer = frame.open;
-  if (frame.open != nullptr) frame.open->inner = &nursery;
-  frame.open = &nursery;
+  nursery.outer = first;
+  if (first != nullptr) first->inner = &nursery;
+  first = &nursery;
 }
 
 void unlink(Nursery*& first, Nursery& nursery) noexcept {
@@ -66,7 +66,6 @@ void reset(Nursery& nursery, Runtime& runtime, Task* owner, const NurseryOptions
   nursery.owner.store(owner, std::memory_order_relaxed);
   nursery.runtime = &runtime;
   nursery.below_current = nullptr;
-  nursery.ended.store(0, std::memory_order_relaxed);
   nursery.members.reset();
   nursery.records = nullptr;
   nursery.code = 0;
@@ -111,14 +110,17 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
     nursery->home.store(worker, std::memory_order_relaxed);
     nursery->word.store(0, std::memory_order_relaxed);
     // What held for the owner holds for its nursery: one walk up the tree serves all below.
+    // The epoch first: a cancel of the owner that comes after it moves the epoch on.
+    const std::uint64_t clean = owner->nursery->clean_epoch.load(std::memory_order_acquire);
     const bool told = owner->cancel.load(std::memory_order_relaxed) != 0;
-    nursery->clean_epoch.store(told ? ~std::uint64_t{0} : owner->nursery->clean_epoch.load(std::memory_order_relaxed),
-                               std::memory_order_relaxed);
-    link_open(*owner->frame, *nursery);
+    nursery->clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
+    link(owner->frame->open, *nursery);
   } else {
     nursery->home.store(nullptr, std::memory_order_relaxed);
     nursery->word.store(NurseryWord::kShared, std::memory_order_relaxed);
     nursery->clean_epoch.store(runtime.cancel_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    LockGuard guard(runtime.outside_lock);
+    link(runtime.outside, *nursery);
   }
   if (worker != nullptr) worker->counters.nurseries_opened.add();
   nursery->alive.store(Nursery::kAlive, std::memory_order_release);
@@ -149,7 +151,8 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   task->state.store(TaskState::kCreated, std::memory_order_relaxed);
   task->cancel.store(0, std::memory_order_relaxed);
   task->token.store(0, std::memory_order_relaxed);
-  task->flags = static_cast<std::uint8_t>(options.flags | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0));
+  task->flags.store(static_cast<std::uint8_t>(options.flags | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0)),
+                    std::memory_order_relaxed);
   task->frame = nullptr;
   task->waiters = nullptr;
   task->outcome = Outcome::kPending;
@@ -298,7 +301,12 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
   close_nursery(nullptr, nursery);
   const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
   if (NurseryWord::is_terminal(word)) return;
-  while (nursery.ended.load(std::memory_order_acquire) == 0) platform::wait(nursery.ended, 0, platform::kForever);
+  for (;;) {
+    // A late waker of whom this nursery's memory served before may count, too: only the word tells.
+    const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
+    if (is_terminal(nursery)) return;
+    platform::wait(nursery.ended, seen, platform::kForever);
+  }
 }
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
@@ -312,6 +320,9 @@ void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
     } else {
       unlink(frame.open, nursery);
     }
+  } else {
+    LockGuard guard(runtime.outside_lock);
+    unlink(runtime.outside, nursery);
   }
   nursery.alive.store(0, std::memory_order_relaxed);
   if (nursery.owns_account) runtime.accounts.close(nursery.account);

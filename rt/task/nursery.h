@@ -55,7 +55,7 @@ struct alignas(64) Nursery {
   Nursery* below_current;                // what janus_nursery_create found current
   Nursery* cancel_next;                  // while a cancel descends
   SpinLock lock;                         // members, their published nurseries, records, the outcome
-  std::atomic<std::uint32_t> ended;      // a thread outside tasks waits for it to become 1
+  std::atomic<std::uint32_t> ended;      // counts, for a thread outside tasks that waits
   List<RunFrame, Members> members;
   Task* records;
 

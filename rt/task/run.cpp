@@ -31,10 +31,10 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
   task.lock.lock();
   task.result = code;
   task.outcome = outcome;
-  task.flags |= TaskFlags::kEnded;
+  task.set(TaskFlags::kEnded);
   task.state.store(final_state(outcome), std::memory_order_release);
   wake_joiners(worker, task);
-  const bool keep = (task.flags & TaskFlags::kDetached) == 0;
+  const bool keep = !task.has(TaskFlags::kDetached);
   if (keep) {
     Nursery& nursery = *task.nursery;
     LockGuard guard(nursery.lock);
@@ -42,17 +42,18 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
     task.record_next = nursery.records;
     if (nursery.records != nullptr) nursery.records->record_previous = &task;
     nursery.records = &task;
-    task.flags |= TaskFlags::kRecorded;
+    task.set(TaskFlags::kRecorded);
   } else {
     free_record(&worker, task);
   }
   task.lock.unlock();
 }
 
-Outcome outcome_of(const Task& task, std::int64_t code) noexcept {
+// -1 after a cancel is the cancel, whether the task has looked or not: it may have had it from somebody who did.
+Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   if (task.outcome != Outcome::kPending) return task.outcome;  // ended by force
   if (code >= 0) return Outcome::kSuccess;
-  return code == -1 && task.cancel.load(std::memory_order_relaxed) != 0 ? Outcome::kCancelled : Outcome::kFailed;
+  return code == -1 && is_cancelled(task) ? Outcome::kCancelled : Outcome::kFailed;
 }
 
 // The second half of a task's end, when nothing of it stands on a stack any more.
@@ -65,7 +66,7 @@ void end_task(Worker& worker, Task& task, std::int64_t code) noexcept {
     record_failure(nursery, worker, task, outcome, code);
   credit_record(task);
   task.frame = nullptr;
-  if ((task.flags & TaskFlags::kExposed) != 0) [[unlikely]] {
+  if (task.has(TaskFlags::kExposed)) [[unlikely]] {
     Runtime& runtime = runtime_of(worker);
     const bool is_main = runtime.terminable.load(std::memory_order_relaxed) == &task;
     if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
@@ -78,18 +79,30 @@ void end_task(Worker& worker, Task& task, std::int64_t code) noexcept {
   leave_nursery(worker, nursery);
 }
 
+std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+  return frame.open != nullptr || frame.published != nullptr ? end_left_open(task, code, code < 0) : code;
+}
+
+// Destructors are the user's code: what they break ends the task as anywhere else. They are not for a task that has ended
+// by force: what it held may be in any state.
+std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+  if (task.outcome == Outcome::kPending) {
+    const std::int64_t ended = janus_task_call(
+        [](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task, &frame.frame_sp);
+    frame.frame_sp = 0;
+    if (task.outcome != Outcome::kPending) {
+      Scheduler::arrive();
+      code = ended;
+    }
+  }
+  free_locals(task);
+  return end_nurseries(task, frame, code);  // that destructors have left open
+}
+
 // Whatever a task may have left behind on its stack or in its nursery.
 [[gnu::noinline]] std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
-  if (frame.open != nullptr || frame.published != nullptr) code = end_left_open(task, code, code < 0);
-  if (frame.locals != nullptr) {
-    // Destructors are the user's code: what they break ends the task as anywhere else.
-    (void)janus_task_call([](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task,
-                          &frame.frame_sp);
-    if (task.outcome != Outcome::kPending) Scheduler::arrive();
-    frame.frame_sp = 0;
-    free_locals(task);
-    if (frame.open != nullptr || frame.published != nullptr) code = end_left_open(task, code, code < 0);
-  }
+  code = end_nurseries(task, frame, code);
+  if (frame.locals != nullptr) code = end_locals(task, frame, code);
   if (task.is_member.load(std::memory_order_relaxed)) {
     LockGuard guard(task.nursery->lock);
     List<RunFrame, Members>::remove(&frame);
@@ -104,7 +117,7 @@ bool may_start(Task& task, RunFrame& frame) noexcept {
   task.cancel.store(1, std::memory_order_relaxed);
   frame.saw_cancel = true;
   frame.grace = runtime_of(current_worker()).options.cancel_grace_ops;
-  return (task.flags & TaskFlags::kRunCancelled) != 0;
+  return task.has(TaskFlags::kRunCancelled);
 }
 
 }  // namespace

@@ -163,6 +163,11 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
 }
 
 void destroy_runtime(Runtime* runtime) noexcept {
+  while (Nursery* const nursery = runtime->outside) {
+    cancel_nursery(nullptr, *nursery);
+    await_from_thread(*nursery);
+    destroy_nursery(nullptr, *nursery);
+  }
   runtime->scheduler.stop();
   runtime->scheduler.join();
   destroy_parts(*runtime);

@@ -54,12 +54,14 @@ struct Runtime {
   alignas(64) std::atomic<std::uint64_t> next_id;
   SpinLock exhausted_lock;
   struct Exhausted* exhausted;       // tasks that wait for a recharge
+  SpinLock outside_lock;
+  Nursery* outside;                  // nurseries that threads outside tasks have opened
   std::uint64_t order_hash;          // deterministic mode
 };
 
 // Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.
 Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
-// Every task has ended. From outside its workers.
+// From outside its workers. What still runs is cancelled and awaited.
 void destroy_runtime(Runtime* runtime) noexcept;
 
 // Runs fn(arg) as a root task and waits for it; from a thread that is none of its workers.

@@ -60,7 +60,7 @@ struct alignas(64) Task : Runnable {
   std::atomic<TaskState> state;
   std::atomic<std::uint8_t> cancel;       // told to end; sticky
   std::atomic<std::uint8_t> token;        // of janus_park
-  std::uint8_t flags;
+  std::atomic<std::uint8_t> flags;        // TaskFlags
   std::atomic<std::uint32_t> generation;  // half of the handle; another one for each task that the record serves
 
   RunFrame* frame;                        // from start to end
@@ -73,6 +73,16 @@ struct alignas(64) Task : Runnable {
   SpinLock lock;                          // exposed tasks: the end, waiters, the handle
   Outcome outcome;
   std::atomic<bool> is_member;            // its frame is in the nursery's members (under the nursery's lock)
+
+  // Read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has ended, under
+  // its nursery's: never by two at once.
+  bool has(std::uint8_t flag) const noexcept { return (flags.load(std::memory_order_relaxed) & flag) != 0; }
+  void set(std::uint8_t flag) noexcept {
+    flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) | flag), std::memory_order_relaxed);
+  }
+  void clear(std::uint8_t flag) noexcept {
+    flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) & ~flag), std::memory_order_relaxed);
+  }
 };
 static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not started are a million of these");
 
