@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: Apache-2.0
+// ends_test.cpp — the ends of tasks, runtimes and waits that are easy to get wrong.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+// Nested spawns with nothing in them: what thieves take is over at once, so that stealing does not pay.
+std::int64_t tiny_tree(void* depth) {
+  const auto left = reinterpret_cast<std::intptr_t>(depth);
+  if (left == 0) return 0;
+  Scope scope;
+  for (int i = 0; i < 2; ++i) scope.go(tiny_tree, as_arg(left - 1));
+  return scope.end();
+}
+
+// A child without ops left that nobody will recharge ends as soon as nothing else can run.
+std::int64_t ends_by_quiescence() {
+  Scope scope(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND);
+  janus_budget budget = JANUS_BUDGET_ALL;
+  budget.ops = 10;
+  auto spender = [] {
+    for (int i = 0; i < 100000; ++i) {
+      if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+    }
+    return 0;
+  };
+  scope.go(spender, 0, budget);
+  return scope.end();
+}
+
+}  // namespace
+
+TEST(ends, thieves_without_luck_sleep_all_the_same_when_nothing_is_left) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const long status = run_in(deterministic(4, seed), [] {
+      tiny_tree(as_arg(7));
+      return ends_by_quiescence();
+    });
+    CHECK_EQ(status, JANUS_BUDGET_EXCEEDED);
+  }
+}
+
+TEST(ends, an_exhausted_task_that_nobody_can_recharge_ends_on_any_number_of_workers) {
+  for (unsigned workers : {1u, 2u, 4u, 8u}) {
+    const long status = run_in(with_workers(workers), [] {
+      for (int i = 0; i < 20; ++i) tiny_tree(as_arg(8));
+      return ends_by_quiescence();
+    });
+    CHECK_EQ(status, JANUS_BUDGET_EXCEEDED);
+  }
+}
+
+// --- Locals ---
+
+namespace {
+
+std::atomic<int> destroyed{0};
+void count_destroyed(void*) { destroyed.fetch_add(1); }
+void panic_in_destructor(void*) { janus_task_panic("in a destructor"); }
+void fault_in_destructor(void*) { __builtin_trap(); }
+void nest_in_destructor(void* value) {
+  Scope scope;
+  for (int i = 0; i < 10; ++i) scope.go(count_up, value);
+  scope.end();
+}
+
+// A key for each destructor, once a process.
+janus_local_key key_of(void (*destroy)(void*)) {
+  static struct {
+    void (*destroy)(void*);
+    janus_local_key key;
+  } known[8];
+  for (auto& entry : known) {
+    if (entry.destroy == destroy) return entry.key;
+    if (entry.destroy != nullptr) continue;
+    entry.destroy = destroy;
+    CHECK_EQ(janus_local_new(&entry.key, destroy), 0);
+    return entry.key;
+  }
+  return {0};
+}
+
+}  // namespace
+
+TEST(ends, locals_are_destroyed_with_their_task) {
+  const janus_local_key key = key_of(count_destroyed);
+  destroyed = 0;
+  run_in(with_workers(4), [&] {
+    Scope scope;
+    auto child = [&] { return janus_local_set(key, &destroyed); };
+    for (int i = 0; i < 100; ++i) scope.go(child);
+    CHECK_EQ(scope.end(), 0);
+  });
+  CHECK_EQ(destroyed.load(), 100);
+}
+
+TEST(ends, a_destructor_may_open_nurseries_of_its_own) {
+  const janus_local_key key = key_of(nest_in_destructor);
+  std::atomic<int> ran{0};
+  run_in(with_workers(4), [&] {
+    Scope scope;
+    auto child = [&] { return janus_local_set(key, &ran); };
+    for (int i = 0; i < 20; ++i) scope.go(child);
+    CHECK_EQ(scope.end(), 0);
+  });
+  CHECK_EQ(ran.load(), 200);
+}
+
+TEST(ends, a_panic_in_a_destructor_is_the_tasks_own) {
+  const janus_local_key key = key_of(panic_in_destructor);
+  run_in(with_workers(2), [&] {
+    for (int round = 0; round < 20; ++round) {
+      Scope scope;
+      auto child = [&] {
+        janus_local_set(key, &destroyed);
+        return 7;
+      };
+      scope.go(child);
+      CHECK_EQ(scope.end(), JANUS_PANIC);
+    }
+  });
+}
+
+TEST(ends, a_fault_in_a_destructor_is_the_tasks_own) {
+  const janus_local_key key = key_of(fault_in_destructor);
+  run_in(with_workers(2), [&] {
+    for (int round = 0; round < 20; ++round) {
+      Scope scope;
+      auto child = [&] {
+        janus_local_set(key, &destroyed);
+        return 7;
+      };
+      scope.go(child);
+      CHECK_EQ(scope.end(), JANUS_PANIC);
+    }
+  });
+}
+
+TEST(ends, a_panicked_task_with_a_failing_destructor_takes_nobody_along) {
+  const janus_local_key key = key_of(panic_in_destructor);
+  run_in(with_workers(2), [&] {
+    Scope scope;
+    auto child = [&] {
+      janus_local_set(key, &destroyed);
+      janus_task_panic("before the destructor");
+      return 0;
+    };
+    scope.go(child);
+    CHECK_EQ(scope.end(), JANUS_PANIC);
+  });
+}
+
+// --- The end of a runtime ---
+
+namespace {
+
+struct Outside {
+  janus_rt* rt;
+  janus_nursery* nursery;
+  explicit Outside(unsigned workers) {
+    const janus_rt_config config = with_workers(workers);
+    rt = janus_rt_create(&config);
+    nursery = janus_nursery_open(rt, nullptr);
+  }
+  template <class Closure>
+  janus_task go(Closure& closure) {
+    return janus_nursery_spawn_in(nursery, call_closure<Closure>, &closure, nullptr);
+  }
+};
+
+void wait_for(std::atomic<int>& count, int wanted) {
+  const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+  while (count.load() < wanted && platform::now_ns() < patience) __builtin_ia32_pause();
+  CHECK_EQ(count.load(), wanted);
+}
+
+}  // namespace
+
+TEST(ends, destroying_a_runtime_cancels_what_waits_and_lets_it_unwind) {
+  for (unsigned workers : {1u, 3u}) {
+    Outside outside(workers);
+    std::atomic<int> began{0}, unwound{0};
+    auto waiter = [&] {
+      began.fetch_add(1);
+      const int told = janus_park(-1);
+      unwound.fetch_add(1);
+      return told;
+    };
+    for (int i = 0; i < 50; ++i) outside.go(waiter);
+    wait_for(began, 50);
+    janus_rt_destroy(outside.rt);
+    CHECK_EQ(unwound.load(), 50);
+  }
+}
+
+TEST(ends, destroying_a_runtime_ends_a_loop_of_yields) {
+  for (unsigned workers : {1u, 2u}) {
+    Outside outside(workers);
+    std::atomic<int> began{0}, unwound{0};
+    auto looper = [&] {
+      began.fetch_add(1);
+      while (janus_yield() == 0) {
+      }
+      unwound.fetch_add(1);
+      return JANUS_CANCELLED;
+    };
+    for (int i = 0; i < 4; ++i) outside.go(looper);
+    wait_for(began, 4);
+    janus_rt_destroy(outside.rt);
+    CHECK_EQ(unwound.load(), 4);
+  }
+}
+
+TEST(ends, a_runtime_that_never_ran_anything_ends) {
+  for (unsigned workers : {1u, 2u, 8u}) {
+    const janus_rt_config config = with_workers(workers);
+    janus_rt* const rt = janus_rt_create(&config);
+    REQUIRE(rt != nullptr);
+    janus_rt_destroy(rt);
+  }
+}
+
+// --- Results ---
+
+TEST(ends, minus_one_after_a_cancel_is_cancelled_even_if_the_task_never_looked) {
+  run_in(with_workers(2), [] {
+    Scope scope;
+    std::atomic<bool> is_told{false};
+    auto blind = [&] {
+      while (!is_told.load()) __builtin_ia32_pause();
+      return JANUS_CANCELLED;
+    };
+    auto canceller = [&] {
+      scope.cancel();
+      is_told.store(true);
+      return 0;
+    };
+    scope.go(canceller);
+    scope.go(blind);
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), JANUS_CANCELLED);
+    CHECK_EQ(result.kind, JANUS_KIND_CANCELLED);
+    CHECK_EQ(result.errors, 0u);
+  });
+}
+
+}  // namespace janus::test
