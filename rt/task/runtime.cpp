@@ -52,7 +52,7 @@ void attend(void* pointer) noexcept {
   Task* const root = runtime.terminable.load(std::memory_order_acquire);
   if (root == nullptr) return;
   LockGuard guard(root->lock);
-  if ((root->flags & TaskFlags::kEnded) == 0) cancel_task(&current_worker(), *root);
+  if (!root->has(TaskFlags::kEnded)) cancel_task(&current_worker(), *root);
 }
 
 unsigned choose_workers(const RuntimeOptions& options, bool& may_pin) noexcept {
