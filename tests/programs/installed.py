@@ -48,15 +48,11 @@ def work_directory():
 
 
 def install(build, work):
-    """meson install into `work`; the path of janus-cc there."""
+    """meson install into `work`; the path of janus-cc there, or of one installed elsewhere (JANUS_CC)."""
     if 'JANUS_CC' in os.environ:
         return pathlib.Path(os.environ['JANUS_CC'])
     subprocess.run(['meson', 'install', '-C', build, '--no-rebuild', '--quiet', '--destdir', work / 'root'], check=True,
                    stdout=sys.stderr, timeout=120)
-    if not any((work / 'root').rglob('lib/libjanus_rt.a')):
-        shutil.rmtree(work, ignore_errors=True)
-        print('1..0 # SKIP there is no runtime to install yet')
-        sys.exit(0)
     return next((work / 'root').rglob('bin/janus-cc'))
 
 

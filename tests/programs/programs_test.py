@@ -4,6 +4,7 @@
 
     programs_test.py BUILD_DIRECTORY
 """
+import re
 import shutil
 import sys
 
@@ -11,9 +12,45 @@ from installed import Tap, build, compilers, environment, here, install, program
 
 tap = Tap()
 work = work_directory()
+root = here.parent.parent
+
+
+def every_function(compiler):
+    """A program that takes the address of all that the headers declare."""
+    frozen = (root / 'tests/abi/frozen.c').read_text()
+    names = sorted(set(re.findall(r'^[\w* ]+?\b(janus_(?!test_)\w+)\(', frozen, re.M)))
+    source = work / 'every.c'
+    source.write_text('#include <janus/llvm.h>\n#include <janus/rt.h>\n'
+                      'typedef void (*function)(void);\nstatic function volatile all[] = {\n' +
+                      ''.join(f'    (function){name},\n' for name in names) +
+                      '};\nint main(void) {\n'
+                      '  for (unsigned i = 0; i < sizeof all / sizeof *all; ++i)\n    if (!all[i]) return 1;\n'
+                      f'  return sizeof all / sizeof *all != {len(names)};\n}}\n')
+    done = build(janus_cc, source, work / 'every', compiler)
+    tap.check(f'a program with all {len(names)} functions of the headers links ({compiler})',
+              len(names) > 70 and done.returncode == 0, done.stderr)
+    tap.check(f'and runs ({compiler})', run([work / 'every'], env=environment()).returncode == 0)
+
+
+def programs_of_the_readme(compiler):
+    """The programs that README.md shows do what one expects of them."""
+    blocks = re.findall(r'(?:^    .*\n|^\n)+', (root / 'README.md').read_text(), re.M)
+    texts = [re.sub(r'^\$.*\n', '', re.sub('^    ', '', block, flags=re.M), flags=re.M) for block in blocks]
+    outputs = {'rt.h': ['hello, moon, from task', 'hello, stars, from task'], 'rt.hpp': ['75025']}
+    for header, expected in outputs.items():
+        text = next((t for t in texts if f'#include <janus/{header}>' in t and 'int main(' in t), '')
+        source = work / ('readme.cpp' if header == 'rt.hpp' else 'readme.c')
+        source.write_text(text)
+        done = build(janus_cc, source, work / 'readme', compiler)
+        shown = run([work / 'readme'], env=environment()).stdout.decode() if done.returncode == 0 else done.stderr
+        tap.check(f'the README program with {header} runs ({compiler})', all(line in shown for line in expected), shown)
+
+
 try:
     janus_cc = install(sys.argv[1], work)
     for compiler in compilers:
+        every_function(compiler)
+        programs_of_the_readme(compiler)
         for name, (size, expected) in programs.items():
             program = work / f'{name}.{compiler}'
             done = build(janus_cc, here / name, program, compiler)
