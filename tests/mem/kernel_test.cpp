@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// kernel_test.cpp — what only the kernel can tell: that guards fault, how many pages a stack has, how many mappings a
+// million of them are, and that the heap's pages go back.
+#include "arch/x86_64/task_call.h"
+#include "rt/mem/heap.h"
+#include "rt/mem/stack_pool.h"
+#include "tests/harness/test.h"
+
+using namespace janus;
+
+namespace {
+
+constexpr long kRead = 0, kClose = 3, kMincore = 27, kOpenat = 257;
+
+long call(long nr, long a, long b, long c, long d = 0) {
+  const long args[6] = {a, b, c, d, 0, 0};
+  return platform::syscall(nr, args);
+}
+
+// What `each` makes of every byte of a file.
+template <class F>
+bool read_file(const char* path, F each) {
+  const long file = call(kOpenat, -100, reinterpret_cast<long>(path), 0);
+  if (file < 0) return false;
+  static char bytes[4096];
+  for (long n; (n = call(kRead, file, reinterpret_cast<long>(bytes), sizeof bytes)) > 0;)
+    for (long at = 0; at < n; at++) each(bytes[at]);
+  call(kClose, file, 0, 0);
+  return true;
+}
+
+std::size_t mappings() {
+  std::size_t lines = 0;
+  (void)read_file("/proc/self/maps", [&](char byte) { lines += byte == '\n'; });
+  return lines;
+}
+
+// The second number of statm: resident pages.
+std::size_t resident_bytes() {
+  std::size_t pages = 0, field = 0;
+  (void)read_file("/proc/self/statm", [&](char byte) {
+    if (byte == ' ') field++;
+    if (field == 1 && byte >= '0' && byte <= '9') pages = pages * 10 + static_cast<std::size_t>(byte - '0');
+  });
+  return pages * kPageBytes;
+}
+
+std::size_t resident_pages_of(const Stack* stack) {
+  std::byte* base = stack->limit - stack_guard_bytes(stack->size_class);
+  const std::size_t bytes = stack_stride(stack->size_class);
+  static unsigned char present[300];
+  if (call(kMincore, reinterpret_cast<long>(base), static_cast<long>(bytes), reinterpret_cast<long>(present)) != 0)
+    return ~std::size_t{0};
+  std::size_t pages = 0;
+  for (std::size_t n = 0; n < bytes / kPageBytes; n++) pages += present[n] & 1u;
+  return pages;
+}
+
+// --- Touching what may fault
+// ------------------------------------------------------------------------------------------
+
+std::uint64_t g_frame;
+std::uint64_t g_fault_address;
+alignas(16) std::byte g_landing[8192];
+
+[[noreturn]] void land(std::uint64_t) {
+  janus_task_abandon(g_frame, 1);
+}
+
+bool catch_fault(platform::Fault& fault) {
+  g_fault_address = fault.address;
+  fault.resume_ip = reinterpret_cast<std::uint64_t>(&land);
+  fault.resume_sp = reinterpret_cast<std::uint64_t>(g_landing + sizeof g_landing) - 8;
+  fault.resume_arg = 0;
+  return true;
+}
+
+bool faults(std::byte* at) {
+  static std::uint64_t slot[8];  // only a worker's faults come to the handler
+  platform::adopt_thread(-1, nullptr);
+  platform::set_worker_slot(slot);
+  platform::on_fault(catch_fault);
+  const auto touch = [](void* arg) -> std::int64_t {
+    *static_cast<volatile std::byte*>(arg) = std::byte{1};
+    return 0;
+  };
+  const bool faulted = janus_task_call(touch, at, &g_frame) == 1;
+  platform::remove_fault_handler();
+  platform::set_worker_slot(nullptr);
+  return faulted && g_fault_address == address_of(at);
+}
+
+}  // namespace
+
+TEST(kernel, the_whole_guard_of_every_class_faults_and_nothing_else) {
+  StackPool pool;
+  REQUIRE(pool.init());
+  for (unsigned c = 0; c < kStackClasses; c++) {
+    Stack* stack = pool.take(nullptr, c);
+    REQUIRE(stack != nullptr);
+    if (stack->guard == platform::Guard::kNone) SKIP("this kernel gives no guards");
+    std::byte* guard = stack->limit - stack_guard_bytes(c);
+    for (std::byte* at : {guard, guard + stack_guard_bytes(c) / 2, stack->limit - 1}) {
+      CHECK(faults(at));
+      CHECK_EQ(pool.containing(at), stack);
+      CHECK(pool.in_guard(stack, at));
+    }
+    CHECK(!faults(stack->limit));
+    CHECK(!faults(stack->start - 1));
+    pool.give(nullptr, stack);
+  }
+  pool.destroy();
+}
+
+TEST(kernel, a_guard_holds_after_its_stack_went_cold) {
+  StackPool pool;
+  REQUIRE(pool.init());
+  Stack* stack = pool.take(nullptr, 0);
+  REQUIRE(stack != nullptr);
+  if (stack->guard == platform::Guard::kNone) SKIP("this kernel gives no guards");
+  *stack->limit = std::byte{1};
+  pool.give(nullptr, stack);
+  pool.trim();
+  Stack* again = pool.take(nullptr, 0);
+  CHECK_EQ(again, stack);
+  CHECK_EQ(resident_pages_of(again), 1u);
+  CHECK(faults(again->limit - 1));
+  CHECK(!faults(again->limit));
+  pool.give(nullptr, again);
+  pool.destroy();
+}
+
+TEST(kernel, a_shallow_stack_has_one_page) {
+  StackPool pool;
+  StackCache cache{};
+  REQUIRE(pool.init());
+  for (unsigned c = 0; c < kStackClasses; c++)
+    for (unsigned n = 0; n < 2 * kStackColours; n++) {
+      Stack* stack = pool.take(&cache, c);
+      REQUIRE(stack != nullptr);
+      if (stack->guard == platform::Guard::kNone) SKIP("a canary lies in a page of its own");
+      for (std::byte* at = stack->start - 1024; at < stack->start; at++) *at = std::byte{1};  // a few frames
+      CHECK_EQ(resident_pages_of(stack), 1u);
+    }
+  pool.destroy();
+}
+
+TEST(kernel, a_million_guarded_stacks_are_a_page_each_in_fewer_than_a_thousand_mappings) {
+  constexpr std::uint64_t kMillion = 1'000'000;
+  if (platform::memory_limit() < std::uint64_t{10} << 30) SKIP("less than 10 GiB of memory");
+  StackPool pool;
+  StackCache cache{};
+  REQUIRE(pool.init());
+  const std::size_t mappings_before = mappings(), resident_before = resident_bytes();
+  if (mappings_before == 0 || resident_before == 0) SKIP("no /proc");
+  Stack* chain = nullptr;
+  for (std::uint64_t n = 0; n < kMillion; n++) {
+    Stack* stack = pool.take(&cache, 0);
+    REQUIRE(stack != nullptr);
+    stack->start[-512] = std::byte{1};
+    stack->next = chain;
+    chain = stack;
+  }
+  const std::size_t bytes = (resident_bytes() - resident_before) / kMillion, more = mappings() - mappings_before;
+  test::note("resident bytes a stack", bytes);
+  test::note("mappings", more);
+  test::note("guards", pool.guard_pages());
+  if (chain->guard == platform::Guard::kInstalled) {
+    CHECK_GE(pool.guard_pages(), kMillion);
+    CHECK_LE(bytes, 4096u + 16u);
+    CHECK_LT(more, 1000u);
+  }
+  while (chain != nullptr) {
+    Stack* stack = chain;
+    chain = stack->next;
+    pool.give(&cache, stack);
+  }
+  CHECK_LE(resident_bytes() - resident_before, std::size_t{64} << 20);  // given back but for the reserve
+  pool.flush(cache);
+  pool.destroy();
+  CHECK_LE(mappings(), mappings_before + 2);
+}
+
+TEST(kernel, the_heap_gives_its_pages_back_and_leaves_no_mapping) {
+  const std::size_t mappings_before = mappings(), resident_before = resident_bytes();
+  if (mappings_before == 0) SKIP("no /proc");
+  Heap heap;
+  HeapCache cache{};
+  REQUIRE(heap.init());
+  constexpr unsigned kCount = 60000;
+  static void* blocks[kCount];
+  for (void*& block : blocks) {
+    block = heap.allocate(&cache, 1000, 16, 1);
+    REQUIRE(block != nullptr);
+    *static_cast<char*>(block) = 1;
+  }
+  CHECK_GE(resident_bytes() - resident_before, std::size_t{50} << 20);
+  for (void* block : blocks) heap.free(&cache, block);
+  CHECK_LE(resident_bytes() - resident_before, std::size_t{8} << 20);
+  heap.flush(cache);
+  heap.destroy();
+  CHECK_LE(mappings(), mappings_before);
+}

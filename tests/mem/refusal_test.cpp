@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+// refusal_test.cpp — the machine refuses: at each call in turn, beyond a limit, and where guards run out. Nothing may
+// crash, leak or be handed out twice, and what was refused once is given when there is memory again.
+#include "rt/mem/heap.h"
+#include "rt/mem/slab.h"
+#include "rt/mem/stack_pool.h"
+#include "tests/fake_platform/fake_platform.h"
+#include "tests/harness/test.h"
+
+using namespace janus;
+
+TEST(refusal, init_fails_cleanly) {
+  fake_platform::reset();
+  fake_platform::refuse_maps(1);
+  Heap heap;
+  Slab slab;
+  StackPool pool;
+  CHECK(!heap.init());
+  CHECK(!slab.init(128));
+  CHECK(!pool.init());
+  heap.destroy();
+  slab.destroy();
+  pool.destroy();
+  CHECK_EQ(fake_platform::stray_unmaps(), 0u);
+}
+
+TEST(refusal, the_heap_survives_it_at_every_call) {
+  constexpr std::size_t kSizes[] = {16, 5000, 40000, 2 << 20};
+  for (std::uint64_t first = 2; first < 12; first++) {
+    fake_platform::reset();
+    fake_platform::refuse_maps(first, 3);
+    Heap heap;
+    HeapCache cache{};
+    REQUIRE(heap.init());
+    void* blocks[64];
+    unsigned count = 0, refused = 0;
+    for (unsigned n = 0; n < 64; n++) {
+      void* block = heap.allocate(&cache, kSizes[n % 4], 16, n);
+      if (block != nullptr)
+        blocks[count++] = block;
+      else
+        refused++;
+    }
+    CHECK_LT(refused, 10u);  // it recovers
+    for (unsigned n = 0; n < count; n++) heap.free(&cache, blocks[n]);
+    heap.flush(cache);
+    CHECK_EQ(heap.bytes_in_use(), 0u);
+    heap.destroy();
+    CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+    CHECK_EQ(fake_platform::stray_unmaps(), 0u);
+  }
+}
+
+TEST(refusal, a_heap_under_a_limit_fills_it_and_can_be_filled_again) {
+  fake_platform::reset();
+  fake_platform::limit_mapped_bytes(std::uint64_t{32} << 20);
+  Heap heap;
+  HeapCache cache{};
+  REQUIRE(heap.init());
+  std::size_t first = 0;
+  for (unsigned round = 0; round < 3; round++) {
+    static void* blocks[70000];
+    std::size_t count = 0;
+    while (count < 70000 && (blocks[count] = heap.allocate(&cache, 1000, 16, 1)) != nullptr) count++;
+    CHECK_GT(count, 10000u);  // 10 of the 32 MiB at least
+    CHECK_LT(count, 70000u);
+    if (round == 0) first = count;
+    CHECK_EQ(count, first);
+    while (count != 0) heap.free(&cache, blocks[--count]);
+  }
+  heap.flush(cache);
+  heap.destroy();
+  CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+}
+
+TEST(refusal, slabs_halve_what_they_ask_for) {
+  fake_platform::reset();
+  fake_platform::limit_mapped_bytes(std::uint64_t{8} << 20);
+  Slab slab;
+  SlabCache cache{};
+  REQUIRE(slab.init(128));
+  std::size_t count = 0;
+  while (slab.take(&cache) != nullptr) count++;
+  CHECK_GT(count, 40000u);  // 5 of the 8 MiB at least
+  CHECK_EQ(slab.count(), count);
+  CHECK_EQ(slab.take(nullptr), nullptr);
+  slab.give(&cache, slab.at(0));
+  CHECK_EQ(slab.take(&cache), slab.at(0));
+  slab.destroy();
+  CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+}
+
+TEST(refusal, stack_slabs_shrink_under_a_limit) {
+  fake_platform::reset();
+  fake_platform::limit_mapped_bytes(std::uint64_t{64} << 20);
+  StackPool pool;
+  StackCache cache{};
+  REQUIRE(pool.init());
+  static Stack* stacks[8192];
+  unsigned count = 0;
+  while (count < 8192 && (stacks[count] = pool.take(&cache, 0)) != nullptr) count++;
+  CHECK_GT(count, 3900u);  // 64 MiB hold 4,096 of 16 KiB
+  CHECK_LT(count, 4096u);
+  CHECK_EQ(pool.take(&cache, 7), nullptr);
+  CHECK_EQ(pool.take(nullptr, 0), nullptr);
+  pool.give(&cache, stacks[--count]);
+  CHECK_EQ(pool.take(&cache, 0), stacks[count]);
+  count++;
+  while (count != 0) pool.give(&cache, stacks[--count]);
+  pool.flush(cache);
+  CHECK_EQ(pool.stacks_in_use(), 0u);
+  pool.destroy();
+  CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+  CHECK_EQ(fake_platform::stray_unmaps(), 0u);
+}
+
+TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
+  fake_platform::reset();
+  fake_platform::limit_guards(100);
+  StackPool pool;
+  REQUIRE(pool.init());
+  constexpr unsigned kCount = 300;
+  Stack* stacks[kCount];
+  unsigned guarded = 0;
+  for (Stack*& stack : stacks) {
+    stack = pool.take(nullptr, 0);
+    REQUIRE(stack != nullptr);
+    guarded += stack->guard != platform::Guard::kNone;
+    CHECK(StackPool::canary_intact(stack));
+  }
+  CHECK_EQ(guarded, 100u);
+  CHECK_EQ(pool.guard_pages(), 100u);
+  CHECK_GE(pool.unguarded(), 200u);
+  Stack* bare = stacks[kCount - 1];
+  REQUIRE(bare->guard == platform::Guard::kNone);
+  *bare->limit = std::byte{1};  // the last usable byte is the task's
+  CHECK(StackPool::canary_intact(bare));
+  for (unsigned n = 1; n <= kCanaryWords * 8; n++) {
+    bare->limit[-static_cast<int>(n)] ^= std::byte{1};
+    CHECK(!StackPool::canary_intact(bare));
+    bare->limit[-static_cast<int>(n)] ^= std::byte{1};
+  }
+  for (Stack* stack : stacks) pool.give(nullptr, stack);
+  pool.destroy();
+  CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+}
+
+TEST(refusal, no_entropy_is_no_reason_to_stop) {
+  fake_platform::reset();
+  fake_platform::refuse_entropy();
+  fake_platform::limit_guards(0, platform::Guard::kNone);
+  StackPool pool;
+  REQUIRE(pool.init());
+  Stack* stack = pool.take(nullptr, 0);
+  REQUIRE(stack != nullptr);
+  CHECK_NE(stack->canary, 0u);
+  CHECK(StackPool::canary_intact(stack));
+  pool.give(nullptr, stack);
+  pool.destroy();
+}
+
+TEST(refusal, what_is_idle_is_given_back_to_the_machine) {
+  fake_platform::reset();
+  StackPool pool;
+  StackCache cache{};
+  REQUIRE(pool.init());
+  static Stack* stacks[8192];
+  for (Stack*& stack : stacks) stack = pool.take(&cache, 0);
+  for (Stack* stack : stacks) pool.give(&cache, stack);
+  // All but the reserve of an idle pool: 1,024 stacks of 16 KiB, and what the cache holds.
+  CHECK_GE(fake_platform::discarded_bytes(), (8192 - 1024 - 128) * stack_stride(0));
+  CHECK_LE(pool.stacks_cached(), 1024u + 64u);
+  pool.flush(cache);
+  pool.destroy();
+}
