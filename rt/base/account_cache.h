@@ -20,6 +20,10 @@ inline constexpr unsigned kAccountLine = 64;
 // The heavy fence makes the owner's light one a full one at that moment: whoever is second sees the other's step 1.
 // Where the machine has no heavy fence, the owner pays for a full one. tests/base/account_cache_test.cpp
 class alignas(kAccountLine) AccountCache {
+ public:
+  // Owner only. Until it is registered a cache holds nothing, and every amount is the root's own.
+  [[nodiscard]] bool is_registered() const noexcept { return is_registered_; }
+
  private:
   friend class Accounts;
 

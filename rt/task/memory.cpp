@@ -7,13 +7,21 @@ namespace janus {
 namespace {
 
 HeapCache* cache_of(Worker* worker) noexcept { return worker != nullptr ? &worker->heap : nullptr; }
-AccountCache* purse_of(Worker* worker) noexcept { return worker != nullptr ? &worker->memory : nullptr; }
+
+// The worker's chunk of memory, which its owner makes known when it is first used.
+AccountCache* purse_of(Runtime& runtime, Worker* worker) noexcept {
+  if (worker == nullptr) return nullptr;
+  if (!worker->memory.is_registered()) [[unlikely]]
+    runtime.accounts.register_cache(worker->memory);
+  return &worker->memory;
+}
 
 // 0, or why not. A task may have to wait here; it comes back on any worker.
 int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) noexcept {
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
-  while (!runtime.accounts.draw_memory(purse_of(worker), payer, bytes)) {
+  while (!runtime.accounts.draw_memory(purse_of(runtime, worker), payer, bytes)) {
     if (task == nullptr) return kErrorBudget;
+    if (!runtime.accounts.granted(payer, Component::kMemory)) return kErrorNoCap;
     const int answer = exhausted(*task, Component::kMemory, bytes);
     if (answer != 0) return answer;
     worker = &current_worker();
@@ -31,7 +39,7 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
   void* const block = runtime.heap.allocate(cache_of(worker), bytes, align, payer->index());
   if (block != nullptr) return block;
-  runtime.accounts.credit_memory(purse_of(worker), payer, charge);
+  runtime.accounts.credit_memory(purse_of(runtime, worker), payer, charge);
   return *error = kErrorNoMemory, nullptr;
 }
 
@@ -39,7 +47,7 @@ void release(Runtime& runtime, Worker* worker, void* block) noexcept {
   const std::uint32_t tag = runtime.heap.tag_of(block);
   const std::size_t charge = runtime.heap.size_of(block);
   runtime.heap.free(cache_of(worker), block);  // does not come back from what is no block
-  runtime.accounts.credit_memory(purse_of(worker), runtime.accounts.at(tag), charge);
+  runtime.accounts.credit_memory(purse_of(runtime, worker), runtime.accounts.at(tag), charge);
 }
 
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept {
