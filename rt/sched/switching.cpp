@@ -57,7 +57,6 @@ bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
 }
 
 bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
-  interleave();
   Worker& worker = current_worker();
   Runnable* const to = next_own(worker);
   return to != nullptr && go(worker, self, to, publish);
@@ -90,6 +89,7 @@ bool Scheduler::go(Worker& worker, Suspension& self, Runnable* to, Pending publi
   janus_context_switch(&self.context, target);
   fiber_hooks::after_switch(self.stack->fiber);
   arrive();
+  current_worker().scheduler->interleave();  // only now: what we held when we left has been released
   return true;
 }
 
