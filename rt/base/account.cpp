@@ -223,7 +223,7 @@ void Accounts::credit_memory(AccountCache* cache, Account* account, std::uint64_
   }
   if (bytes == 0) return;
   put(account, Component::kMemory, bytes);
-  // Relaxed: whoever brings it to 0 lets go of the reference that was taken when it left 0, by release().
+  // Whoever brings it to 0 lets go of the reference that was taken when it left 0.
   if (account->held_.fetch_sub(bytes, std::memory_order_acq_rel) == bytes) release(account);
 }
 
