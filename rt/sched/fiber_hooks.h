@@ -24,6 +24,8 @@ using Fiber = void*;
 
 #ifdef JANUS_FIBERS_ARE_WATCHED
 
+inline constexpr bool kAreWatched = true;
+
 // A stack [limit, top) is about to be stood on for the first time (since destroy). Any thread.
 Fiber create(const std::byte* limit, const std::byte* top) noexcept;
 // The same stack is about to be entered at its top once more: what was left on it without returning is forgotten. Gives
@@ -41,6 +43,8 @@ void after_switch(Fiber self) noexcept;
 void forget_frames(const std::byte* low, const std::byte* high) noexcept;
 
 #else
+
+inline constexpr bool kAreWatched = false;
 
 inline Fiber create(const std::byte*, const std::byte*) noexcept {
   return nullptr;

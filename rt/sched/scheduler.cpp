@@ -130,7 +130,7 @@ void Scheduler::worker_main(Worker& worker) noexcept {
   Stack* const first = stacks_->take(&worker.stacks, 0);
   if (first != nullptr) {
     arch::Context context;
-    step_onto(worker, first);
+    enter(worker, first);
     arch::make_context(context, first->start, base_frame, nullptr, nullptr);
     fiber_hooks::before_switch(thread, worker.fiber);
     janus_context_switch(&worker.thread_context, &context);

@@ -147,6 +147,7 @@ class Scheduler {
   bool is_own_thread() const noexcept;
 
   bool go(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  void enter(Worker& worker, Stack* stack) noexcept;
   void step_onto(Worker& worker, Stack* stack) noexcept;
   void resume_instead(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;

@@ -135,7 +135,7 @@ void Stepper::run() noexcept {
       worker.is_gone.store(true, std::memory_order_relaxed);
       continue;
     }
-    if (home->fiber == nullptr) home->fiber = fiber_hooks::create(home->limit, home->start);
+    home->fiber = fiber_hooks::enter(home->fiber, home->limit, home->start);
     worker.home = home;
     worker.fiber = home->fiber;
     arch::make_context(worker.logical_context, home->start, logical_entry, &worker, nullptr);

@@ -13,9 +13,14 @@ void give_stack(Worker& worker, void* pool, void* stack) noexcept {
 
 }  // namespace
 
+// A stack whose top is about to be entered, and what was left on it forgotten.
+void Scheduler::enter(Worker& worker, Stack* stack) noexcept {
+  stack->fiber = fiber_hooks::enter(stack->fiber, stack->limit, stack->start);
+  step_onto(worker, stack);
+}
+
 // The worker's words for the stack that it is about to stand on.
 void Scheduler::step_onto(Worker& worker, Stack* stack) noexcept {
-  if (stack->fiber == nullptr) stack->fiber = fiber_hooks::create(stack->limit, stack->start);
   worker.stack = stack;
   worker.fiber = stack->fiber;
   worker.stack_limit = stack->limit + kStackReserve;
@@ -79,7 +84,7 @@ bool Scheduler::go(Worker& worker, Suspension& self, Runnable* to, Pending publi
       return false;
     }
     worker.handed = to;
-    step_onto(worker, stack);
+    enter(worker, stack);
     arch::make_context(fresh, stack->start, base_frame, nullptr, nullptr);
   }
   self.stack = mine;
@@ -112,7 +117,7 @@ void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noex
   Stack* const mine = worker.stack;
   worker.pending = {give_stack, stacks_, mine};
   worker.handed = fresh;
-  step_onto(worker, stack);
+  enter(worker, stack);
   arch::make_context(context, stack->start, base_frame, nullptr, nullptr);
   worker.counters.switches.add();
   fiber_hooks::before_switch(mine->fiber, worker.fiber);

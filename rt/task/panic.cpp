@@ -106,7 +106,7 @@ Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack* const spare = runtime.stacks.take(&worker.stacks, 1);
   if (spare == nullptr) return nullptr;
-  if (spare->fiber == nullptr) spare->fiber = fiber_hooks::create(spare->limit, spare->start);
+  spare->fiber = fiber_hooks::enter(spare->fiber, spare->limit, spare->start);
   task.frame->abandoned = worker.stack;
   worker.stack = spare;
   worker.fiber = spare->fiber;
@@ -114,9 +114,16 @@ Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
   return spare;
 }
 
-// Where the fault handler lets the thread go on, on ground that nobody needs any more.
+// Where the fault handler lets the thread go on: on the spare stack, of which nobody was told yet, since a handler returns.
+void land_on_spare(void* argument) noexcept {
+  fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->abandoned->fiber, current_worker().fiber);
+  end_on_spare(argument);
+}
+
+// Or on ground that nobody needs any more.
 void land(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
+  fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
   leave_frames(task);
 }
 
@@ -177,7 +184,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = step_onto_spare(*worker, *task)) {
-      fault.resume_ip = reinterpret_cast<std::uint64_t>(&end_on_spare);
+      fault.resume_ip = reinterpret_cast<std::uint64_t>(&land_on_spare);
       fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as if called
       return true;
     }

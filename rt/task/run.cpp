@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/run.cpp — a task from its start to its end.
 #include "arch/x86_64/task_call.h"
+#include "rt/sched/fiber_hooks.h"
 #include "rt/task/account_of.h"
 #include "rt/task/locals.h"
 #include "rt/task/runtime.h"
@@ -111,6 +112,14 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
   return code;
 }
 
+// The task's own frames were left without returning, maybe from a spare stack.
+[[gnu::noinline]] void land_abandoned(const RunFrame& frame) noexcept {
+  Worker& worker = current_worker();
+  if (frame.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
+  fiber_hooks::forget_frames(worker.stack->limit, reinterpret_cast<const std::byte*>(frame.frame_sp));
+  Scheduler::arrive();
+}
+
 // Also where the cancel came before the start.
 bool may_start(Task& task, RunFrame& frame) noexcept {
   if (!is_cancelled(task)) [[likely]] return true;
@@ -138,7 +147,7 @@ bool may_start(Task& task, RunFrame& frame) noexcept {
   std::int64_t code = -1;
   if (may_start(*task, frame)) [[likely]] {
     code = janus_task_call(task->fn, task->arg, &frame.frame_sp);
-    if (task->outcome != Outcome::kPending) [[unlikely]] Scheduler::arrive();  // it was abandoned, maybe from a spare stack
+    if (task->outcome != Outcome::kPending) [[unlikely]] land_abandoned(frame);
     frame.frame_sp = 0;
   }
   if (frame.open != nullptr || frame.published != nullptr || frame.locals != nullptr ||

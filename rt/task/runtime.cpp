@@ -5,6 +5,7 @@
 #include <new>
 
 #include "rt/base/format.h"
+#include "rt/sched/fiber_hooks.h"
 #include "rt/task/exhaustion.h"
 #include "rt/task/text.h"
 
@@ -66,11 +67,17 @@ unsigned choose_workers(const RuntimeOptions& options, bool& may_pin) noexcept {
   return workers == 0 ? 1 : workers;
 }
 
+[[maybe_unused]] void forget_fiber(Stack* stack) noexcept {
+  fiber_hooks::destroy(stack->fiber);
+  stack->fiber = nullptr;
+}
+
 bool init_parts(Runtime& runtime) noexcept {
   Amounts root;
   for (std::uint64_t& amount : root.of) amount = kUnlimited;
   root[Component::kMemory] = runtime.memory_limit;
   if (!runtime.accounts.init(root) || !runtime.heap.init() || !runtime.stacks.init()) return false;
+  if constexpr (fiber_hooks::kAreWatched) runtime.stacks.on_cold(forget_fiber);
   if (!runtime.tasks.init(sizeof(Task)) || !runtime.nurseries.init(sizeof(Nursery))) return false;
   runtime.root_account = runtime.accounts.root();
   return runtime.channels.init(kChannelBytes);
