@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// ends HOW: a program that comes to an end in the way that HOW names; process_test.py says what must be seen of it.
+#include <janus/rt.h>
+#include <stdlib.h>
+#include <string.h>
+
+static volatile int yes = 1;  // so that the compiler does not see what never ends
+
+static int64_t fail(void* arg) {
+  (void)arg;
+  return -7;
+}
+
+static int64_t write_to_nowhere(void* arg) {
+  volatile int* volatile nowhere = arg;
+  *nowhere = 1;
+  return 0;
+}
+
+static int64_t recurse(void* arg) {
+  volatile char frame[512];
+  frame[0] = 1;
+  return yes ? recurse(arg) + frame[0] : 0;
+}
+
+static int64_t count(void* counter) {
+  __atomic_fetch_add((int*)counter, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
+static int64_t spin_for_ever(void* started) {
+  __atomic_store_n((int*)started, 1, __ATOMIC_RELEASE);
+  while (yes) {
+  }
+  return 0;
+}
+
+static int leave_unread(int value) {
+  janus_nursery_create();
+  janus_nursery_spawn(fail, NULL);
+  return value;
+}
+
+static int deadlock(void) {
+  janus_channel* channel = janus_channel_create(1, 0);
+  char byte;
+  return janus_channel_recv(channel, &byte);
+}
+
+// Others go on while one task has a stack overflow and another writes to nowhere.
+static int contain(void) {
+  int counter = 0;
+  const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "sandbox"};
+  const janus_spawn_options deep = {.name = "deep one"}, wild = {.name = "wild one"};
+  janus_nursery* nursery = janus_nursery_open(NULL, &collect);
+  janus_nursery_spawn_in(nursery, recurse, NULL, &deep);
+  janus_nursery_spawn_in(nursery, write_to_nowhere, (void*)0x123450, &wild);
+  for (int i = 0; i < 100; ++i) janus_nursery_spawn_in(nursery, count, &counter, NULL);
+  janus_result result;
+  const long status = janus_nursery_await(nursery, &result);
+  janus_print(1, "%ld %u %d\n", status, result.errors, counter);
+  return 0;
+}
+
+// One task keeps its worker for ever; what that worker had queued goes on all the same.
+static int outlive_a_spinner(void) {
+  int counter = 0, started = 0;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(nursery, spin_for_ever, &started, NULL);
+  for (int i = 0; i < 1000; ++i) janus_nursery_spawn_in(nursery, count, &counter, NULL);
+  while (!__atomic_load_n(&started, __ATOMIC_ACQUIRE) || __atomic_load_n(&counter, __ATOMIC_RELAXED) < 1000)
+    janus_yield();
+  janus_print(1, "all others are done\n");
+  janus_exit(0);
+}
+
+// Tells that it is there, and waits to be told to end.
+static int wait_for_the_end(void) {
+  janus_print(1, "here\n");
+  while (janus_yield() == 0) {
+  }
+  return JANUS_CANCELLED;
+}
+
+static int ignore_the_end(void) {
+  janus_print(1, "here\n");
+  while (yes) {
+  }
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "";
+  if (!strcmp(how, "return")) return atoi(argv[2]);
+  if (!strcmp(how, "exit")) janus_exit(atoi(argv[2]));
+  if (!strcmp(how, "unread")) return leave_unread(atoi(argv[2]));
+  if (!strcmp(how, "deadlock")) return deadlock();
+  if (!strcmp(how, "park")) return janus_park(-1);
+  if (!strcmp(how, "panic")) janus_task_panic("main has had enough");
+  if (!strcmp(how, "crash")) return (int)write_to_nowhere(NULL);
+  if (!strcmp(how, "overflow")) return (int)recurse(NULL);
+  if (!strcmp(how, "contain")) return contain();
+  if (!strcmp(how, "spinner")) return outlive_a_spinner();
+  if (!strcmp(how, "wait")) return wait_for_the_end();
+  if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;
+  if (!strcmp(how, "ignore")) return ignore_the_end();
+  return 99;
+}

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The process: exit statuses, settings, signals, contained panics, and nothing needed of the system around it.
+
+    process_test.py BUILD_DIRECTORY
+"""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from installed import Tap, build, environment, here, install, run, work_directory
+
+tap = Tap()
+work = work_directory()
+ends = work / 'ends'
+
+
+def ends_with(claim, status, *how, stderr=rb'', stdout=None, settings={}, **options):
+    done = run([ends, *how], env=environment(**settings), timeout=30, **options)
+    ok = done.returncode == status and re.search(stderr, done.stderr) and (stdout is None or done.stdout == stdout)
+    tap.check(claim, ok, f'status {done.returncode}\n{done.stdout[-300:]!r}\n{done.stderr[-1500:].decode()}')
+    return done
+
+
+def statuses():
+    for value, status in ((0, 0), (5, 5), (255, 255), (256, 0), (300, 44)):
+        ends_with(f'main returns {value}: status {status}', status, 'return', str(value))
+    ends_with('janus_exit(6): status 6', 6, 'exit', '6')
+    for value in (0, 5):
+        ends_with(f'a failure that nobody read makes {value} a 1', 1, 'unread', str(value))
+    for workers in (1, 2, 8):
+        settings = {'JANUS_WORKERS': workers}
+        ends_with(f'a deadlock is status 3, {workers} workers', 3, 'deadlock', settings=settings, stderr=rb'^janus: ')
+        ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
+    ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
+    ends_with('a panic of main is status 134, and says why', 134, 'panic', stderr=rb'janus: .*main has had enough')
+    ends_with('a crash of main is status 134', 134, 'crash', stderr=rb'^janus: .*main')
+    ends_with('an overflow of main is status 134', 134, 'overflow', stderr=rb'(?i)^janus: .*main.*overflow')
+
+
+def contained():
+    for settings in ({}, {'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 8}, {'JANUS_SEED': 5}):
+        done = ends_with(f'an overflow and a wild write end their tasks alone {settings}', 0, 'contain', stdout=b'-2 2 100\n',
+                         settings=settings)
+    lines = done.stderr.decode().splitlines()
+    tap.check('what the runtime says begins with janus:', lines and all(line.startswith('janus: ') for line in lines), lines)
+    deep = next((line for line in lines if 'deep one' in line), '')
+    wild = next((line for line in lines if 'wild one' in line), '')
+    for word in ('sandbox', 'overflow', '8192'):
+        tap.check(f'the line of the overflow tells {word}', word in deep, lines)
+    for word in ('sandbox', '0x123450', '8192'):
+        tap.check(f'the line of the wild write tells {word}', word in wild, lines)
+    tap.check('both tell a task id', re.search(r'task \d+', deep) and re.search(r'task \d+', wild), lines)
+    for _ in range(3):
+        ends_with('a task that never yields does not hold up what its worker had queued', 0, 'spinner',
+                  stdout=b'all others are done\n', settings={'JANUS_WORKERS': 2})
+
+
+def settings():
+    senseless = {'JANUS_WORKERS': ('0', 'x', '-1', '1025', '', '2x', '1e3'), 'JANUS_SEED': ('x', '', '-1', '99999999999999999999'),
+                 'JANUS_STACK': ('x', '', '99999999999'), 'JANUS_MEMORY': ('x', ''), 'JANUS_PIN': ('2', 'yes', ''),
+                 'JANUS_PROFILE': ('core', ''), 'JANUS_GRACE': ('x', ''), 'JANUS_STATS': ('maybe', '')}
+    for name, values in senseless.items():
+        for value in values:
+            done = ends_with(f'{name}={value!r} is status 2', 2, 'return', '0', settings={name: value}, stdout=b'')
+            tap.check(f'and one line that names {name}', done.stderr.startswith(b'janus: ') and name.encode() in done.stderr and
+                      done.stderr.count(b'\n') == 1, done.stderr)
+    ends_with('other JANUS_ names are ignored', 4, 'return', '4', settings={'JANUS_SOMETHING': 'x', 'JANUS_': '', 'JANUS': '1'})
+    done = ends_with('JANUS_STATS shows the settings in force', 0, 'return', '0',
+                     settings={'JANUS_STATS': 1, 'JANUS_WORKERS': 3, 'JANUS_STACK': 65536})
+    tap.check('workers and stack size among them', re.search(rb'workers +3\n', done.stderr) and
+              re.search(rb'stack_size +65536\n', done.stderr), done.stderr.decode())
+
+
+def ends_by(claim, how, signals, status, grace=None, patience=15):
+    process = subprocess.Popen([ends, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(JANUS_WORKERS=2, **({'JANUS_GRACE': grace} if grace else {})))
+    try:
+        process.stdout.readline()
+        for number in signals:
+            process.send_signal(number)
+            time.sleep(0.3)
+        process.communicate(timeout=patience)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.communicate()
+    tap.check(claim, process.returncode == status, f'status {process.returncode}')
+
+
+def signals():
+    ends_by('SIGTERM cancels main, whose negative value becomes 143', 'wait', [signal.SIGTERM], 143)
+    ends_by('SIGINT likewise 130', 'wait', [signal.SIGINT], 130)
+    ends_by('a main that tidies up keeps its status', 'tidy', [signal.SIGTERM], 9)
+    ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
+    ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
+    ends_by('SIGPIPE is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
+
+
+def alone():
+    ends_with('it needs no environment', 3, 'return', '3', settings={})
+    done = subprocess.run([ends, 'return', '3'], env={}, timeout=30)
+    tap.check('none at all', done.returncode == 3, done)
+    if os.getuid() != 0:
+        return
+    empty = work / 'empty'
+    empty.mkdir()
+    shutil.copy(ends, empty / 'ends')
+    done = subprocess.run(['/ends', 'contain'], preexec_fn=lambda: os.chroot(empty), cwd='/', env={}, capture_output=True,
+                          timeout=30)
+    tap.check('in an empty chroot without /proc it does all it does elsewhere',
+              done.returncode == 0 and done.stdout == b'-2 2 100\n', done)
+
+
+try:
+    janus_cc = install(sys.argv[1], work)
+    done = build(janus_cc, here / 'ends.c', ends)
+    if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
+        headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
+        tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
+                  'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
+        for group in (statuses, contained, settings, signals, alone):
+            group()
+finally:
+    shutil.rmtree(work, ignore_errors=True)
+tap.end()
