@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// fairness_test.cpp — nobody starves: loops with checks share a worker, and a task that never yields strands nothing.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+TEST(fairness, a_loop_with_checks_lets_others_run_on_one_worker) {
+  run_in(with_workers(1), [] {
+    std::atomic<bool> stop{false};
+    std::atomic<int> looping{0};
+    Scope scope;
+    auto loop = [&] {
+      looping.fetch_add(1);
+      while (!stop.load()) {
+        if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    auto stopper = [&] {
+      while (looping.load() < 3) {
+        if (janus_yield() < 0) return JANUS_CANCELLED;
+      }
+      stop.store(true);
+      return 0;
+    };
+    for (int i = 0; i < 3; ++i) scope.go(loop);
+    scope.go(stopper);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(fairness, the_loop_form_lets_others_run_too) {
+  run_in(with_workers(1), [] {
+    std::atomic<bool> stop{false};
+    Scope scope;
+    auto loop = [&] {
+      std::uint32_t counter = 0;
+      while (!stop.load(std::memory_order_relaxed)) {
+        if (JANUS_LOOP_CHECK(counter) < 0) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    auto stopper = [&] {
+      stop.store(true);
+      return 0;
+    };
+    scope.go(stopper);
+    scope.go(loop);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(fairness, a_task_that_never_yields_on_one_of_two_workers_strands_nothing) {
+  run_in(with_workers(2), [] {
+    std::atomic<bool> stop{false};
+    std::atomic<int> done{0}, fresh{0};
+    Scope scope;
+    janus_task parked[10];
+    auto waits = [&] {
+      janus_park(-1);
+      done.fetch_add(1);
+      return 0;
+    };
+    for (auto& task : parked) task = scope.go(waits);
+    // Wakes the ten and spawns ten more on its own worker, then never lets go of it until all are done.
+    auto hog = [&] {
+      Scope inner(JANUS_ON_ERROR_COLLECT);
+      auto child = [&] {
+        fresh.fetch_add(1);
+        return 0;
+      };
+      for (int i = 0; i < 10; ++i) inner.go(child);
+      for (const janus_task task : parked) janus_unpark(task);
+      const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+      while ((done.load() < 10 || fresh.load() < 10) && platform::now_ns() < patience) __builtin_ia32_pause();
+      CHECK_EQ(done.load(), 10);
+      CHECK_EQ(fresh.load(), 10);
+      stop.store(true);
+      return inner.end();
+    };
+    for (int i = 0; i < 50; ++i) janus_yield();
+    scope.go(hog);
+    CHECK_EQ(scope.end(), 0);
+    CHECK(stop.load());
+  });
+}
+
+TEST(fairness, two_tasks_make_progress_in_turns) {
+  for (unsigned workers : {1u, 2u, 4u}) {
+    run_in(with_workers(workers), [&] {
+      std::atomic<int> first{0}, second{0};
+      std::atomic<int> widest{0};
+      auto step = [&](std::atomic<int>& mine, std::atomic<int>& other) {
+        for (int i = 0; i < 1000; ++i) {
+          mine.fetch_add(1);
+          const int ahead = mine.load() - other.load();
+          if (other.load() != 0 && ahead > widest.load()) widest.store(ahead);
+          janus_yield();
+        }
+        return 0;
+      };
+      auto one = [&] { return step(first, second); };
+      auto two = [&] { return step(second, first); };
+      Scope scope;
+      scope.go(one);
+      scope.go(two);
+      CHECK_EQ(scope.end(), 0);
+      if (workers == 1) CHECK_LE(widest.load(), 3);  // strictly by turns, but for the root's
+    });
+  }
+}
+
+TEST(fairness, the_oldest_is_not_starved_by_what_is_spawned_last) {
+  // Each task spawns its successor, newest first: without a turn for the oldest, the first one would wait for ever.
+  run_in(with_workers(1), [] {
+    std::atomic<bool> oldest_ran{false};
+    struct Chain {
+      janus_nursery* nursery;
+      std::atomic<bool>* is_over;
+      std::atomic<int> links{0};
+      static std::int64_t link(void* pointer) {
+        auto& chain = *static_cast<Chain*>(pointer);
+        if (chain.is_over->load() || chain.links.fetch_add(1) > 100000) return 0;
+        return janus_nursery_spawn_in(chain.nursery, link, pointer, nullptr).raw != 0 ? 0 : -9;
+      }
+    };
+    janus_nursery* const nursery = janus_nursery_open(nullptr, nullptr);
+    Chain chain{nursery, &oldest_ran};
+    auto oldest = [&] {
+      oldest_ran.store(true);
+      return 0;
+    };
+    janus_nursery_spawn_in(nursery, call_closure<decltype(oldest)>, &oldest, nullptr);
+    janus_nursery_spawn_in(nursery, Chain::link, &chain, nullptr);
+    CHECK(eventually([&] { return oldest_ran.load(); }));
+    CHECK_LT(chain.links.load(), 1000);
+    CHECK_EQ(janus_nursery_await(nursery, nullptr), 0);
+    CHECK_EQ(janus_nursery_destroy(nursery), 0);
+  });
+}
+
+}  // namespace janus::test

@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: Apache-2.0
+// nursery_rules_test.cpp — every rule of nurseries that can be seen, on one, two, four and eight workers and in
+// deterministic mode.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+template <class Body>
+void everywhere(Body body) {
+  for (unsigned workers : {1u, 2u, 4u, 8u}) run_in(with_workers(workers), body);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(3, seed), body);
+}
+
+}  // namespace
+
+TEST(rules, two_clean_children_are_success) {
+  everywhere([] {
+    Scope scope;
+    scope.go(return_zero, nullptr);
+    scope.go(return_arg, as_arg(5));
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), 0);
+    CHECK_EQ(result.kind, JANUS_KIND_SUCCESS);
+    CHECK_EQ(result.task_id, 0u);
+    CHECK_EQ(result.was_cancelled, 0u);
+  });
+}
+
+TEST(rules, one_failing_child_is_the_result) {
+  everywhere([] {
+    Scope scope;
+    scope.go(return_zero, nullptr);
+    scope.go(return_arg, as_arg(-77));
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), -77);
+    CHECK_EQ(result.kind, JANUS_KIND_CHILD_FAILED);
+    CHECK_EQ(result.errors, 1u);
+  });
+}
+
+TEST(rules, a_child_that_loops_on_yields_ends_by_cancel) {
+  everywhere([] {
+    Scope scope;
+    scope.go(yield_until_cancelled, nullptr);
+    for (int i = 0; i < 5; ++i) janus_yield();
+    CHECK_EQ(scope.cancel(), 0);
+    CHECK_EQ(scope.end(), JANUS_CANCELLED);
+  });
+}
+
+TEST(rules, cancelling_the_outer_cancels_the_inner_child) {
+  everywhere([] {
+    Scope outer;
+    std::atomic<int> inner_began{0}, inner_told{0};
+    auto inner_child = [&] {
+      inner_began.fetch_add(1);
+      const std::int64_t told = yield_until_cancelled(nullptr);
+      inner_told.fetch_add(1);
+      return told;
+    };
+    auto middle = [&] {
+      Scope inner;
+      inner.go(inner_child);
+      return inner.end();
+    };
+    outer.go(middle);
+    CHECK(eventually([&] { return inner_began.load() == 1; }));
+    outer.cancel();
+    CHECK_EQ(outer.end(), JANUS_CANCELLED);
+    CHECK_EQ(inner_told.load(), 1);
+  });
+}
+
+TEST(rules, cleanup_runs_from_the_inside_out) {
+  everywhere([] {
+    std::atomic<int> clock{0};
+    int inner_done = 0, inner_cleanup = 0, outer_cleanup = 0;
+    Scope outer;
+    auto leaf = [&] {
+      janus_park(-1);
+      inner_done = ++clock;
+      return JANUS_CANCELLED;
+    };
+    std::atomic<bool> waits{false};
+    auto middle = [&] {
+      Scope inner;
+      inner.go(leaf);
+      waits.store(true);
+      const long status = inner.end();
+      inner_cleanup = ++clock;
+      return status;
+    };
+    outer.go(middle);
+    CHECK(eventually([&] { return waits.load(); }));
+    outer.cancel();
+    CHECK_EQ(outer.end(), JANUS_CANCELLED);
+    outer_cleanup = ++clock;
+    if (inner_done != 0) CHECK_EQ(inner_done, 1);  // it may have been cancelled before it started
+    CHECK_LT(inner_done, inner_cleanup);
+    CHECK_LT(inner_cleanup, outer_cleanup);
+  });
+}
+
+// --- The five states ---
+
+TEST(rules, states_open_closing_closed) {
+  everywhere([] {
+    Scope scope;
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_OPEN);
+    const janus_task child = scope.go(park_until_cancelled, nullptr);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_OPEN);
+    CHECK_EQ(janus_nursery_try_result(scope.get(), nullptr), JANUS_PENDING);
+    CHECK_EQ(janus_nursery_close(scope.get()), 0);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CLOSING);
+    CHECK_EQ(janus_nursery_close(scope.get()), 0);
+    CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
+    CHECK_EQ(janus_nursery_destroy(scope.get()), JANUS_PENDING);
+    CHECK_EQ(janus_unpark(child), 0);
+    CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CLOSED; }));
+    janus_result result = {};
+    CHECK_EQ(janus_nursery_try_result(scope.get(), &result), 0);
+    CHECK_EQ(result.kind, JANUS_KIND_SUCCESS);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(rules, states_open_cancelling_cancelled) {
+  everywhere([] {
+    Scope scope;
+    std::atomic<bool> may_end{false}, began{false};
+    auto stubborn = [&] {
+      began.store(true);
+      while (!may_end.load()) janus_yield();
+      return 0;
+    };
+    scope.go(stubborn);
+    CHECK(eventually([&] { return began.load(); }));
+    scope.cancel();
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CANCELLING);
+    janus_result result = {};
+    CHECK_EQ(janus_nursery_try_result(scope.get(), &result), JANUS_PENDING);
+    CHECK_EQ(result.kind, JANUS_KIND_PENDING);
+    CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
+    may_end.store(true);
+    CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CANCELLED; }));
+    CHECK_EQ(scope.end(&result), JANUS_CANCELLED);  // nobody failed, and still it did not do all it was to do
+    CHECK_EQ(result.was_cancelled, 1u);
+  });
+}
+
+TEST(rules, cancelling_twice_or_after_the_end_changes_nothing) {
+  everywhere([] {
+    Scope scope;
+    scope.go(return_zero, nullptr);
+    CHECK_EQ(scope.await(), 0);
+    CHECK_EQ(scope.cancel(), 0);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CLOSED);
+    CHECK_EQ(scope.end(), 0);
+    Scope second;
+    second.cancel();
+    second.cancel();
+    CHECK_EQ(janus_nursery_state(second.get()), JANUS_NURSERY_CANCELLED);
+    CHECK_EQ(second.end(), JANUS_CANCELLED);
+  });
+}
+
+TEST(rules, close_and_spawn_race_without_a_lost_or_late_child) {
+  everywhere([] {
+    for (int round = 0; round < scaled(200, 20); ++round) {
+      Scope spawned_in, spawners;
+      std::atomic<int> spawned{0}, ran{0};
+      auto child = [&] {
+        ran.fetch_add(1);
+        return 0;
+      };
+      auto spawner = [&] {
+        for (int i = 0; i < 20; ++i) {
+          if (spawned_in.go(child).raw == 0) return 0;
+          spawned.fetch_add(1);
+        }
+        return 0;
+      };
+      for (int i = 0; i < 3; ++i) spawners.go(spawner);
+      if (round % 2 != 0) janus_yield();
+      CHECK_EQ(janus_nursery_close(spawned_in.get()), 0);
+      CHECK_EQ(spawned_in.await(), 0);
+      const int at_end = ran.load();
+      CHECK_EQ(spawners.end(), 0);
+      CHECK_EQ(ran.load(), at_end);  // nothing ran after its end
+      CHECK_EQ(spawned.load(), at_end);
+      CHECK_EQ(spawned_in.end(), 0);
+    }
+  });
+}
+
+TEST(rules, a_failing_grandchild_reaches_the_top_level_by_level) {
+  everywhere([] {
+    Scope outer;
+    auto middle = [] {
+      Scope inner;
+      inner.go(return_arg, as_arg(-31));
+      inner.go(park_until_cancelled, nullptr);
+      return inner.end();
+    };
+    outer.go(middle);
+    CHECK_EQ(outer.end(), -31);
+  });
+}
+
+TEST(rules, collected_failures_are_counted_and_the_first_is_kept) {
+  everywhere([] {
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    for (int i = 0; i < 10; ++i) scope.go(return_arg, as_arg(i % 2 != 0 ? -50 : 0));
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), -50);
+    CHECK_EQ(result.errors, 5u);
+    CHECK_EQ(result.was_cancelled, 0u);
+  });
+}
+
+TEST(rules, those_left_open_end_innermost_first) {
+  everywhere([] {
+    std::atomic<int> clock{0};
+    int inner = 0, outer = 0;
+    Scope scope;
+    auto leaves_two = [&] {
+      janus_nursery* const first = janus_nursery_open(nullptr, nullptr);
+      janus_nursery* const second = janus_nursery_open(nullptr, nullptr);
+      struct At {
+        std::atomic<int>* clock;
+        int* when;
+      };
+      static constexpr auto note = [](void* pointer) -> std::int64_t {
+        const At at = *static_cast<At*>(pointer);
+        janus_park(-1);
+        *at.when = ++*at.clock;
+        return 0;
+      };
+      // They outlive this function's return, so what they use does not stand on its stack.
+      auto* const ats = static_cast<At*>(janus_alloc(2 * sizeof(At)));
+      ats[0] = {&clock, &outer};
+      ats[1] = {&clock, &inner};
+      janus_spawn_options options = {};
+      options.flags = JANUS_SPAWN_RUN_CANCELLED;
+      janus_nursery_spawn_in(first, note, &ats[0], &options);
+      janus_nursery_spawn_in(second, note, &ats[1], &options);
+      return -9;  // so they are cancelled
+    };
+    scope.go(leaves_two);
+    CHECK_EQ(scope.end(), -9);
+    CHECK_EQ(inner, 1);
+    CHECK_EQ(outer, 2);
+  });
+}
+
+TEST(rules, a_failure_that_nobody_read_becomes_the_result) {
+  everywhere([] {
+    Scope scope;
+    auto careless = [] {
+      janus_nursery* const nursery = janus_nursery_open(nullptr, nullptr);
+      janus_nursery_spawn_in(nursery, return_arg, as_arg(-41), nullptr);
+      return 3;
+    };
+    scope.go(careless);
+    CHECK_EQ(scope.end(), -41);
+  });
+}
+
+// --- Panics and faults ---
+
+namespace {
+
+[[gnu::noinline]] int recurse(volatile int* depth) {
+  volatile char frame[256];
+  if (*depth < 0) return 0;  // never
+  frame[0] = static_cast<char>(*depth);
+  *depth = *depth + 1;
+  return recurse(depth) + frame[0];
+}
+
+enum Trouble { kOverflow, kWildWrite, kDivision, kIllegal, kPanicCall, kTroubles };
+
+void make_trouble(int kind) {
+  volatile int zero = 0;
+  switch (kind) {
+    case kOverflow: zero = recurse(&zero); return;
+    case kWildWrite: *reinterpret_cast<volatile int*>(static_cast<std::uintptr_t>(zero) + 64) = 1; return;
+    case kDivision: __asm__ volatile("xor %%edx, %%edx; mov $1, %%eax; divl %0" ::"m"(zero) : "eax", "edx", "cc"); return;
+    case kIllegal: __builtin_trap();
+    default: janus_task_panic("as asked");
+  }
+}
+
+}  // namespace
+
+TEST(rules, trouble_ends_one_task_with_its_nurseries_and_nobody_else) {
+  if (kIsWatched) SKIP("the sanitizer takes faults for its own");
+  everywhere([] {
+    for (int kind = 0; kind < kTroubles; ++kind) {
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      std::atomic<int> unwound{0}, began{0}, bystanders{0};
+      auto child = [&] {
+        began.fetch_add(1);
+        const int told = janus_park(-1);
+        unwound.fetch_add(1);
+        return told;
+      };
+      auto troubled = [&] {
+        janus_nursery* const outer = janus_nursery_open(nullptr, nullptr);
+        janus_nursery* const inner = janus_nursery_open(nullptr, nullptr);
+        for (int i = 0; i < 3; ++i) {
+          janus_nursery_spawn_in(outer, call_closure<decltype(child)>, &child, nullptr);
+          janus_nursery_spawn_in(inner, call_closure<decltype(child)>, &child, nullptr);
+        }
+        for (int i = 0; i < 100 && began.load() < 6; ++i) janus_yield();
+        make_trouble(kind);
+        return 0;
+      };
+      auto bystander = [&] {
+        for (int i = 0; i < 100; ++i) janus_yield();
+        bystanders.fetch_add(1);
+        return 0;
+      };
+      for (int i = 0; i < 3; ++i) scope.go(bystander);
+      const janus_task victim = scope.go(troubled);
+      CHECK_EQ(janus_task_join(victim, nullptr), 0);
+      CHECK_EQ(unwound.load(), began.load());
+      janus_result result = {};
+      CHECK_EQ(scope.end(&result), JANUS_PANIC);
+      CHECK_EQ(result.errors, 1u);
+      CHECK_EQ(bystanders.load(), 3);
+    }
+  });
+}
+
+TEST(rules, an_inline_child_in_trouble_leaves_the_one_below_whole) {
+  if (kIsWatched) SKIP("the sanitizer takes faults for its own");
+  everywhere([] {
+    for (int kind = 0; kind < kTroubles; ++kind) {
+      volatile std::uint64_t mine[16];
+      for (auto& word : mine) word = 0x1234;
+      Scope scope;
+      auto troubled = [&] {
+        make_trouble(kind);
+        return 0;
+      };
+      scope.go(troubled);
+      CHECK_EQ(scope.end(), JANUS_PANIC);
+      for (auto& word : mine) CHECK_EQ(word, 0x1234u);
+    }
+  });
+}
+
+TEST(rules, an_inline_child_that_moved_away_may_still_panic) {
+  everywhere([] {
+    for (int round = 0; round < 10; ++round) {
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      auto troubled = [&] {
+        Scope inner;
+        for (int i = 0; i < 3; ++i) inner.go(park_until_cancelled, nullptr);
+        for (int i = 0; i < 4; ++i) janus_yield();
+        janus_task_panic("after some yields");
+        return 0;
+      };
+      for (int i = 0; i < 4; ++i) scope.go(troubled);
+      janus_result result = {};
+      CHECK_EQ(scope.end(&result), JANUS_PANIC);
+      CHECK_EQ(result.errors, 4u);
+    }
+  });
+}
+
+// --- Depth ---
+
+namespace {
+
+std::int64_t nest(void* depth) {
+  const auto left = reinterpret_cast<std::intptr_t>(depth);
+  if (left == 0) return 0;
+  janus_nursery_create();
+  if (janus_nursery_spawn(nest, as_arg(left - 1)) != 0) return -9;
+  return janus_nursery_await_all();
+}
+
+}  // namespace
+
+TEST(rules, nurseries_nest_a_hundred_thousand_deep) {
+  for (unsigned workers : {1u, 4u}) CHECK_EQ(run_in(with_workers(workers), [] { return nest(as_arg(scaled(100000, 500))); }), 0);
+}
+
+TEST(rules, a_cancel_reaches_the_bottom_of_a_deep_chain) {
+  run_in(with_workers(2), [] {
+    struct Chain {
+      std::atomic<int> reached{0};
+      int depth;
+      static std::int64_t go(void* pointer) {
+        auto& chain = *static_cast<Chain*>(pointer);
+        if (chain.reached.fetch_add(1) == chain.depth) return janus_park(-1);
+        Scope scope;
+        scope.go(go, pointer);
+        return scope.end();
+      }
+    };
+    Chain chain;
+    chain.depth = scaled(10000, 200);
+    Scope scope;
+    scope.go(Chain::go, &chain);
+    CHECK(eventually([&] { return chain.reached.load() > chain.depth; }));
+    scope.cancel();
+    CHECK_EQ(scope.end(), JANUS_CANCELLED);
+  });
+}
+
+}  // namespace janus::test

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// precedence_test.cpp — what a nursery comes to, over all orders of up to four children:
+// panic > failed > budget exceeded > cancelled > success, and among equals the first.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+enum End : unsigned { kSuccess, kCancelled, kBudget, kFailed, kPanic, kEnds };
+constexpr std::uint32_t kKinds[] = {JANUS_KIND_SUCCESS, JANUS_KIND_CANCELLED, JANUS_KIND_BUDGET_EXCEEDED,
+                                    JANUS_KIND_CHILD_FAILED, JANUS_KIND_PANIC};
+
+// The children end one after the other, in the order of their numbers.
+struct Row {
+  unsigned ends[4];
+  unsigned count;
+};
+
+std::int64_t failure_of(unsigned number) { return -100 - static_cast<std::int64_t>(number); }
+
+struct Child {
+  Row* row;
+  unsigned number;
+};
+
+std::int64_t end_in_turn(void* pointer) {
+  const Child me = *static_cast<Child*>(pointer);
+  CHECK_EQ(janus_park(-1), 0);
+  switch (me.row->ends[me.number]) {
+    case kCancelled: janus_task_cancel(janus_task_self()); return JANUS_CANCELLED;
+    case kBudget:
+      for (;;) {
+        if (janus_yield_check(1) < 0) return 0;
+      }
+    case kFailed: return failure_of(me.number);
+    case kPanic: janus_task_panic("as ordered");
+    default: return 0;
+  }
+}
+
+void check_row(Row& row) {
+  Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL);
+  Child children[4];
+  janus_task handles[4];
+  for (unsigned i = 0; i < row.count; ++i) {
+    children[i] = {&row, i};
+    janus_budget budget = {};
+    if (row.ends[i] == kBudget) {
+      budget = JANUS_BUDGET_ALL;
+      budget.ops = 5000;
+    }
+    handles[i] = scope.go(end_in_turn, &children[i], 0, budget);
+  }
+  unsigned worst = kSuccess, first = 0, errors = 0;
+  for (unsigned i = 0; i < row.count; ++i) {
+    CHECK_EQ(janus_unpark(handles[i]), 0);
+    CHECK_EQ(janus_task_join(handles[i], nullptr), 0);
+    janus_result own = {};
+    CHECK_EQ(janus_task_result(handles[i], &own), 0);
+    CHECK_EQ(own.kind, kKinds[row.ends[i]]);
+    errors += row.ends[i] >= kBudget;
+    if (row.ends[i] > worst) {
+      worst = row.ends[i];
+      first = i;
+    }
+  }
+  janus_result first_result = {};
+  (void)janus_task_result(handles[first], &first_result);
+  janus_result result = {};
+  const long status = scope.end(&result);
+  if (worst == kCancelled) worst = kSuccess;  // one child that was told to end is not a failure of all
+  CHECK_EQ(result.kind, kKinds[worst]);
+  CHECK_EQ(result.errors, errors);
+  const std::int64_t codes[] = {0, JANUS_CANCELLED, JANUS_BUDGET_EXCEEDED, failure_of(first), JANUS_PANIC};
+  CHECK_EQ(status, codes[worst]);
+  CHECK_EQ(result.code, codes[worst]);
+  if (worst != kSuccess) CHECK_EQ(result.task_id, first_result.task_id);
+}
+
+void check_all_rows(unsigned most) {
+  for (unsigned count = 1; count <= most; ++count) {
+    unsigned all = 1;
+    for (unsigned i = 0; i < count; ++i) all *= kEnds;
+    for (unsigned number = 0; number < all; ++number) {
+      Row row;
+      row.count = count;
+      for (unsigned i = 0, rest = number; i < count; ++i, rest /= kEnds) row.ends[i] = rest % kEnds;
+      check_row(row);
+    }
+  }
+}
+
+}  // namespace
+
+TEST(precedence, over_all_orders_of_up_to_four_children_deterministic) {
+  run_in(deterministic(3, 11), [] { check_all_rows(kIsWatched ? 2 : 4); });
+}
+
+TEST(precedence, over_all_orders_of_up_to_four_children_on_threads) {
+  for (unsigned workers : {1u, 2u, 4u}) run_in(with_workers(workers), [] { check_all_rows(kIsWatched ? 2 : 4); });
+}
+
+TEST(precedence, a_cancelled_nursery_with_a_failure_reports_the_failure) {
+  run_in(with_workers(2), [] {
+    Scope scope;
+    std::atomic<bool> is_ready{false};
+    auto fails_when_told = [&] {
+      is_ready.store(true);
+      janus_park(-1);
+      return -55;
+    };
+    scope.go(fails_when_told);
+    CHECK(eventually([&] { return is_ready.load(); }));
+    scope.cancel();
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), -55);
+    CHECK_EQ(result.kind, JANUS_KIND_CHILD_FAILED);
+    CHECK_EQ(result.was_cancelled, 1u);
+  });
+}
+
+}  // namespace janus::test

@@ -1,0 +1,338 @@
+// SPDX-License-Identifier: Apache-2.0
+// tasks_test.cpp — tasks together: trees, chains, stealing, joins, handles, budgets, on every number of workers.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+template <class Body>
+void everywhere(Body body) {
+  for (unsigned workers : {1u, 2u, 4u, 8u}) run_in(with_workers(workers), body);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(4, seed), body);
+}
+
+struct Fib {
+  int n;
+  std::int64_t result;
+  static std::int64_t run(void* pointer) {
+    auto& me = *static_cast<Fib*>(pointer);
+    if (me.n < 2) return me.result = me.n, 0;
+    Fib left{me.n - 1, 0}, right{me.n - 2, 0};
+    Scope scope;
+    scope.go(run, &left);
+    scope.go(run, &right);
+    const long status = scope.end();
+    me.result = left.result + right.result;
+    return status;
+  }
+};
+
+}  // namespace
+
+TEST(tasks, a_task_runs_and_gives_its_value) {
+  everywhere([] {
+    Scope scope;
+    const janus_task task = scope.go(return_arg, as_arg(42));
+    std::int64_t value = 0;
+    CHECK_EQ(janus_task_join(task, &value), 0);
+    CHECK_EQ(value, 42);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(tasks, ten_at_once_all_run) {
+  everywhere([] {
+    std::atomic<int> count{0};
+    Scope scope;
+    for (int i = 0; i < 10; ++i) scope.go(count_up, &count);
+    CHECK_EQ(scope.end(), 0);
+    CHECK_EQ(count.load(), 10);
+  });
+}
+
+TEST(tasks, a_thousand_run_once_each) {
+  everywhere([] {
+    static std::atomic<int> times[1000];
+    for (auto& t : times) t.store(0);
+    Scope scope;
+    for (auto& t : times) CHECK_NE(scope.go(count_up, &t).raw, 0u);
+    CHECK_EQ(scope.end(), 0);
+    for (auto& t : times) CHECK_EQ(t.load(), 1);
+  });
+}
+
+TEST(tasks, fibonacci_by_recursion) {
+  everywhere([] {
+    Fib fib{scaled(16, 10), 0};
+    CHECK_EQ(Fib::run(&fib), 0);
+    CHECK_EQ(fib.result, kIsWatched ? 55 : 987);
+  });
+}
+
+TEST(tasks, a_chain_of_joins_runs_in_order) {
+  everywhere([] {
+    std::atomic<int> clock{0};
+    int at[3] = {};
+    janus_task a = {}, b = {};
+    auto first = [&] { return at[0] = ++clock, 1; };
+    auto second = [&] {
+      std::int64_t value = 0;
+      CHECK_EQ(janus_task_join(a, &value), 0);
+      return at[1] = ++clock, value + 1;
+    };
+    auto third = [&] {
+      std::int64_t value = 0;
+      CHECK_EQ(janus_task_join(b, &value), 0);
+      return at[2] = ++clock, value + 1;
+    };
+    Scope scope;
+    a = scope.go(first);
+    b = scope.go(second);
+    const janus_task c = scope.go(third);
+    std::int64_t value = 0;
+    CHECK_EQ(janus_task_join(c, &value), 0);
+    CHECK_EQ(value, 3);
+    CHECK_EQ(scope.end(), 0);
+    CHECK(at[0] < at[1] && at[1] < at[2]);
+  });
+}
+
+TEST(tasks, the_failure_of_one_leaves_the_others_alone_when_collected) {
+  everywhere([] {
+    std::atomic<int> count{0};
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(return_arg, as_arg(-5));
+    for (int i = 0; i < 50; ++i) scope.go(count_up, &count);
+    CHECK_EQ(scope.end(), -5);
+    CHECK_EQ(count.load(), 50);
+  });
+}
+
+TEST(tasks, work_is_stolen_from_who_does_not_get_to_it) {
+  janus_stats stats = {};
+  run_in(with_workers(2), [] {
+    std::atomic<int> count{0};
+    Scope scope;
+    for (int i = 0; i < 100; ++i) scope.go(count_up, &count);
+    const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+    while (count.load() < 100 && platform::now_ns() < patience) __builtin_ia32_pause();  // never lets go of its worker
+    CHECK_EQ(count.load(), 100);
+    return scope.end();
+  }, &stats);
+  CHECK_GT(stats.steals, 0u);
+}
+
+TEST(tasks, producer_and_consumer_keep_the_order) {
+  everywhere([] {
+    janus_channel* const channel = janus_channel_create(sizeof(int), 4);
+    auto producer = [&] {
+      for (int i = 0; i < 500; ++i) CHECK_EQ(janus_channel_send(channel, &i), 0);
+      return janus_channel_close(channel);
+    };
+    auto consumer = [&] {
+      int value = 0, expected = 0;
+      while (janus_channel_recv(channel, &value) == 0) CHECK_EQ(value, expected++);
+      return expected == 500 ? 0 : -9;
+    };
+    Scope scope;
+    scope.go(consumer);
+    scope.go(producer);
+    CHECK_EQ(scope.end(), 0);
+    janus_channel_release(channel);
+  });
+}
+
+// --- States ---
+
+TEST(tasks, states_from_created_to_completed) {
+  run_in(with_workers(1), [] {
+    Scope scope;
+    const janus_task task = scope.go(park_until_cancelled, nullptr);
+    CHECK_EQ(janus_task_state(task), JANUS_TASK_CREATED);
+    CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
+    CHECK_EQ(janus_unpark(task), 0);
+    CHECK_EQ(janus_task_state(task), JANUS_TASK_READY);
+    CHECK_EQ(janus_task_join(task, nullptr), 0);
+    CHECK_EQ(janus_task_state(task), JANUS_TASK_COMPLETED);
+    CHECK_EQ(janus_task_state(janus_task_self()), JANUS_TASK_RUNNING);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(tasks, states_failed_and_cancelled_are_terminal) {
+  everywhere([] {
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    const janus_task failed = scope.go(return_arg, as_arg(-8));
+    const janus_task cancelled = scope.go(park_until_cancelled, nullptr);
+    CHECK_EQ(janus_task_join(failed, nullptr), 0);
+    CHECK_EQ(janus_task_state(failed), JANUS_TASK_FAILED);
+    CHECK_EQ(janus_task_cancel(cancelled), 0);
+    CHECK_EQ(janus_task_join(cancelled, nullptr), 0);
+    CHECK_EQ(janus_task_state(cancelled), JANUS_TASK_CANCELLED);
+    CHECK_EQ(janus_task_cancel(cancelled), 0);
+    CHECK_EQ(janus_unpark(cancelled), JANUS_E_STALE);
+    CHECK_EQ(janus_task_state(cancelled), JANUS_TASK_CANCELLED);
+    CHECK_EQ(scope.end(), -8);
+  });
+}
+
+TEST(tasks, one_cancelled_before_its_start_never_runs) {
+  run_in(with_workers(1), [] {
+    std::atomic<int> count{0};
+    Scope scope;
+    const janus_task task = scope.go(count_up, &count);
+    janus_task_cancel(task);
+    std::int64_t value = 0;
+    CHECK_EQ(janus_task_join(task, &value), 0);
+    CHECK_EQ(value, JANUS_CANCELLED);
+    CHECK_EQ(count.load(), 0);
+    const janus_task cleaner = scope.go(count_up, &count, JANUS_SPAWN_RUN_CANCELLED);
+    janus_task_cancel(cleaner);
+    CHECK_EQ(janus_task_join(cleaner, nullptr), 0);
+    CHECK_EQ(count.load(), 1);
+    scope.end();
+  });
+}
+
+// --- Handles ---
+
+TEST(tasks, handles_released_joined_and_cancelled_in_a_race_stay_errors) {
+  everywhere([] {
+    for (int round = 0; round < scaled(100, 10); ++round) {
+      Scope victims(JANUS_ON_ERROR_COLLECT), others(JANUS_ON_ERROR_COLLECT);
+      janus_task handles[8];
+      for (auto& handle : handles) handle = victims.go(round % 2 != 0 ? yield_until_cancelled : return_zero, nullptr);
+      auto attacker = [&] {
+        for (const janus_task handle : handles) {
+          const int state = janus_task_state(handle);
+          CHECK(state == JANUS_E_STALE || (state >= 0 && state <= JANUS_TASK_CANCELLED));
+          const int told = janus_task_cancel(handle);
+          CHECK(told == 0 || told == JANUS_E_STALE);
+          janus_unpark(handle);
+          const int joined = janus_task_join(handle, nullptr);
+          CHECK(joined == 0 || joined == JANUS_E_STALE);
+          const int released = janus_task_release(handle);
+          CHECK(released == 0 || released == JANUS_E_STALE);
+        }
+        return 0;
+      };
+      for (int i = 0; i < 4; ++i) others.go(attacker);
+      CHECK_EQ(others.end(), 0);
+      for (const janus_task handle : handles) CHECK_EQ(janus_task_state(handle), JANUS_E_STALE);
+      victims.end();
+    }
+  });
+}
+
+TEST(tasks, forged_handles_are_stale) {
+  run_in(with_workers(2), [] {
+    Dice dice(7);
+    for (int i = 0; i < scaled(100000, 5000); ++i) {
+      const std::uint64_t raw = dice.below(2) != 0 ? dice.next() : (dice.next() & 0xff000000ff) | 1;
+      const janus_task forged = {raw};
+      if (raw == janus_task_self().raw) continue;
+      CHECK(janus_task_state(forged) < 0);
+      CHECK(janus_task_release(forged) < 0);
+      CHECK(janus_task_join(forged, nullptr) < 0);
+      CHECK(janus_unpark(forged) < 0);
+    }
+  });
+}
+
+TEST(tasks, a_task_that_asks_for_itself_while_others_let_it_go) {
+  everywhere([] {
+    for (int round = 0; round < scaled(100, 10); ++round) {
+      Scope scope;
+      auto asks = [] {
+        for (int i = 0; i < 20; ++i) CHECK_NE(janus_task_self().raw, 0u);
+        return 0;
+      };
+      for (int i = 0; i < 8; ++i) CHECK_EQ(janus_task_release(scope.go(asks)), 0);
+      CHECK_EQ(scope.await(), 0);
+      CHECK_EQ(scope.end(), 0);
+    }
+  });
+}
+
+// --- Budgets ---
+
+TEST(tasks, what_a_nursery_was_given_comes_back_whole) {
+  everywhere([] {
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.ops = 1000000;
+    budget.memory = 8 << 20;
+    budget.spawn_count = 1000;
+    budget.channel_ops = 1000;
+    Scope outer;
+    auto body = [] {
+      const janus_budget before = janus_budget_get_current();
+      for (int round = 0; round < 10; ++round) {
+        janus_budget share = JANUS_BUDGET_ALL;
+        share.ops = 10000;
+        share.memory = 1 << 20;
+        share.spawn_count = 20;
+        share.channel_ops = 20;
+        Scope inner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, share);
+        CHECK_EQ(janus_budget_get_current().memory, before.memory - (1 << 20));
+        auto child = [] {
+          void* const block = janus_alloc(1000);
+          janus_yield();
+          janus_free(block);
+          return 0;
+        };
+        for (int i = 0; i < 5; ++i) inner.go(child);
+        inner.end();
+        const janus_budget after = janus_budget_get_current();
+        CHECK_EQ(after.memory, before.memory);
+        CHECK_EQ(after.spawn_count, before.spawn_count - 5 * (round + 1));
+      }
+      return 0;
+    };
+    outer.go(body, 0, budget);
+    CHECK_EQ(outer.end(), 0);
+  });
+}
+
+TEST(tasks, spawns_beyond_the_budget_are_refused_and_leave_nothing) {
+  everywhere([] {
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.spawn_count = 3;
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget);
+    for (int i = 0; i < 3; ++i) CHECK_NE(scope.go(return_zero, nullptr).raw, 0u);
+    CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
+    CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(tasks, an_exhausted_task_is_recharged_again_and_again) {
+  everywhere([] {
+    Scope scope;
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.ops = 500;
+    std::atomic<bool> is_done{false};
+    auto spender = [&] {
+      for (int i = 0; i < 5000; ++i) {
+        if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+      }
+      is_done.store(true);
+      return 0;
+    };
+    const janus_task task = scope.go(spender, 0, budget);
+    janus_budget more = {};
+    more.ops = 500;
+    int charges = 0;
+    CHECK(eventually([&] {
+      if (janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED) {
+        ++charges;
+        CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+      }
+      return is_done.load();
+    }));
+    CHECK_GE(charges, 1);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+}  // namespace janus::test
