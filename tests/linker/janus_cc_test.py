@@ -143,13 +143,13 @@ def cxx():
                            compiler=compiler)
             if not program:
                 continue
-            for workers in (1, 4):
-                done = run([str(program)], env=environment(JANUS_WORKERS=workers))
+            for setting in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 1}, {'JANUS_SEED': 2}):
+                done = run([str(program)], env=environment(**setting))
                 said = done.stdout.decode()
                 broken = [line for line in said.splitlines() if line.startswith('BROKEN')]
-                tap.check(f'{how}: all of C++ that is promised holds with {workers} workers', done.returncode == 0 and not broken,
+                tap.check(f'{how}: all of C++ that is promised holds with {setting}', done.returncode == 0 and not broken,
                           said + done.stderr.decode())
-                tap.check(f'{how}: globals before locals, and back', said.startswith('+global\n+local\n') and
+                tap.check(f'{how}: globals before locals, and back, with {setting}', said.startswith('+global\n+local\n') and
                           said.endswith('-local\n-global\n'), said)
 
 
@@ -173,6 +173,9 @@ def libraries():
         for workers in (1, 2, 8) if program else ():
             runs(f'{compiler}: they compress, decompress and digest in tasks with {workers} workers',
                  [program, work / 'libraries.gz'], 0, env=environment(JANUS_WORKERS=workers))
+        for seed in (1, 2, 3) if program else ():
+            runs(f'{compiler}: and deterministically, from seed {seed}', [program, work / 'libraries.gz'], 0,
+                 env=environment(JANUS_SEED=seed))
 
 
 # --- What is taken -----------------------------------------------------------------------------------------------------
