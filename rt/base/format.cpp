@@ -270,34 +270,25 @@ void print_pointer(Sink& sink, Directive directive, const void* pointer) noexcep
   print_number(sink, directive, number);
 }
 
-// What we do not know stays as it was written; its argument, if its kind can be told, is skipped.
+bool is_floating(char conversion) noexcept {
+  const char lower = static_cast<char>(conversion | 0x20);
+  return lower == 'a' || (lower >= 'e' && lower <= 'g');
+}
+
+// Steps over the argument of a directive that we do not know, if its kind can be told.
+void skip_argument(const Directive& directive, Arguments& arguments) noexcept {
+  if (is_floating(directive.conversion)) {
+    const bool is_long = directive.length == Length::kLongDouble;
+    (void)(is_long ? va_arg(arguments.list, long double) : va_arg(arguments.list, double));
+  } else if (directive.conversion == 'n' || directive.conversion == 's' || directive.conversion == 'c') {
+    (void)va_arg(arguments.list, void*);  // a wide character takes the same place as a pointer
+  }
+}
+
+// What we do not know stays as it was written.
 void print_unknown(Sink& sink, const Directive& directive, Arguments& arguments, const char* from,
                    const char* to) noexcept {
-  switch (directive.conversion) {
-    case 'a':
-    case 'A':
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'F':
-    case 'g':
-    case 'G':
-      if (directive.length == Length::kLongDouble) {
-        (void)va_arg(arguments.list, long double);
-      } else {
-        (void)va_arg(arguments.list, double);
-      }
-      break;
-    case 'n':
-    case 's':
-      (void)va_arg(arguments.list, void*);
-      break;
-    case 'c':
-      (void)va_arg(arguments.list, int);
-      break;
-    default:
-      break;
-  }
+  skip_argument(directive, arguments);
   sink.put(from, static_cast<std::size_t>(to - from));
 }
 
