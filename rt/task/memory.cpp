@@ -44,10 +44,8 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
 }
 
 void release(Runtime& runtime, Worker* worker, void* block) noexcept {
-  const std::uint32_t tag = runtime.heap.tag_of(block);
-  const std::size_t charge = runtime.heap.size_of(block);
-  runtime.heap.free(cache_of(worker), block);  // does not come back from what is no block
-  runtime.accounts.credit_memory(purse_of(runtime, worker), runtime.accounts.at(tag), charge);
+  const Heap::Freed freed = runtime.heap.free(cache_of(worker), block);  // does not come back from what is no block
+  runtime.accounts.credit_memory(purse_of(runtime, worker), runtime.accounts.at(freed.tag), freed.bytes);
 }
 
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept {
