@@ -369,6 +369,10 @@ bool StackPool::canary_words_intact(const Stack* stack) noexcept {
   return changed == 0;
 }
 
+void StackPool::renew_canary(Stack* stack) noexcept {
+  for (std::size_t n = 0; n < kCanaryWords; n++) canary_of(stack->limit)[n] = stack->canary;
+}
+
 // --- Caches and figures ----------------------------------------------------------------------------------------------
 
 void StackPool::link(StackCache& cache) noexcept {

@@ -55,6 +55,9 @@ class StackPool {
     return stack->guard != platform::Guard::kNone || canary_words_intact(stack);
   }
 
+  // For the next one who stands on it: once an overrun has been found, it is not to be found again.
+  static void renew_canary(Stack* stack) noexcept;
+
   // Called before a warm stack's pages go back, so that what the holders left in `fiber` and `owner` can be freed.
   // No lock is held. Set before the first take().
   void on_cold(void (*hook)(Stack*)) noexcept { on_cold_ = hook; }

@@ -131,10 +131,12 @@ bool wake_to_look(Worker* worker, Task& task) noexcept;
 int yield(Task& task) noexcept;
 int park(Task& task, bool forever) noexcept;
 void unpark(Worker* worker, Task& task) noexcept;
-// Panics when too little of the stack is left for code of ours, before that has taken anything.
+// Panics when too little of the stack is left for code of ours, or when something ran over the end of a stack that no
+// guard page ends, before that code has taken anything.
 void overflowed(Worker& worker) noexcept;
 inline void require_stack(Worker& worker) noexcept {
-  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[unlikely]] overflowed(worker);
+  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit) ||
+      !StackPool::canary_intact(worker.stack)) [[unlikely]] overflowed(worker);
 }
 
 // --- Cancellation (cancel.cpp) ---------------------------------------------------------------------------------------
