@@ -213,7 +213,7 @@ void Slab::add_chunk(std::byte* at) noexcept {
   const std::uint32_t number = chunk_count_.load(std::memory_order_relaxed);
   reinterpret_cast<Header*>(at)->number = number;
   chunks_[number] = at;
-  chunk_count_.store(number + 1, std::memory_order_release);  // pairs with at() and owns()
+  chunk_count_.store(number + 1, std::memory_order_release);  // pairs with at()
 }
 
 // --- Caches, figures -------------------------------------------------------------------------------------------------
@@ -241,18 +241,6 @@ std::size_t Slab::count() noexcept {
   for (SlabCache* cache = caches_; cache != nullptr; cache = cache->next_)
     held -= std::size_t{cache->count_.load(std::memory_order_relaxed)} + cache->spares_.load(std::memory_order_relaxed);
   return held;
-}
-
-bool Slab::owns(const void* object) const noexcept {
-  const std::uintptr_t offset = address_of(object) % kChunkBytes;
-  const std::byte* base = reinterpret_cast<const std::byte*>(address_of(object) - offset);
-  if (offset < kHeaderBytes || (offset - kHeaderBytes) % object_bytes_ != 0) return false;
-  if ((offset - kHeaderBytes) / object_bytes_ >= per_chunk_) return false;
-  // Chunks of one group lie side by side, so a search by group would be shorter; misuse is not worth the second table.
-  const std::uint32_t count = chunk_count_.load(std::memory_order_acquire);  // pairs with add_chunk()
-  for (std::uint32_t n = 0; n < count; n++)
-    if (chunks_[n] == base) return true;
-  return false;
 }
 
 }  // namespace janus

@@ -63,8 +63,6 @@ class Slab {
     const std::uint64_t slot = (offset - kHeaderBytes) * reciprocal_ >> 32;
     return header->number << index_shift_ | static_cast<std::uint32_t>(slot);
   }
-  // Whether `object` is the address of a record, held or not. Any address, any thread; nothing is read there.
-  [[nodiscard]] bool owns(const void* object) const noexcept;
 
   [[nodiscard]] std::size_t count() noexcept;  // held; exact while no one takes or gives, else near
   [[nodiscard]] std::size_t bytes_mapped() const noexcept { return mapped_.load(std::memory_order_relaxed); }
@@ -147,7 +145,8 @@ inline void* Slab::take(SlabCache* cache) noexcept {
 
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
   Record* record = static_cast<Record*>(object);
-  if (cache == nullptr || cache->home_ == nullptr || cache->count_.load(std::memory_order_relaxed) + 1 == kBatch) [[unlikely]]
+  if (cache == nullptr || cache->home_ == nullptr || cache->count_.load(std::memory_order_relaxed) + 1 == kBatch)
+      [[unlikely]]
     return give_slowly(cache, record);
   record->next = cache->hot_;
   cache->hot_ = record;

@@ -39,24 +39,19 @@ TEST(slab, index_and_address_lead_to_each_other) {
       objects[n] = f.slab.take(&f.one);
       REQUIRE(objects[n] != nullptr);
       if (f.slab.at(f.slab.index_of(objects[n])) != objects[n]) CHECK_EQ(n, bytes);
-      if (!f.slab.owns(objects[n])) CHECK_EQ(n, bytes);
     }
     CHECK_EQ(f.slab.count(), kCount);
     for (unsigned n = 0; n < kCount; n++) f.slab.give(&f.one, objects[n]);
   }
 }
 
-TEST(slab, forged_indexes_and_addresses_are_nobodys) {
+TEST(slab, forged_indexes_are_nobodys) {
   Fixture f;
   Record* record = f.take(&f.one);
   for (std::uint32_t index : {Slab::kNoIndex, Slab::kNoIndex - 1, 0x80000000u, 2047u, 4096u})
     CHECK_EQ(f.slab.at(index), nullptr);
-  int local = 0;
-  CHECK(!f.slab.owns(&local));
-  CHECK(!f.slab.owns(nullptr));
-  CHECK(!f.slab.owns(reinterpret_cast<char*>(record) + 16));
   f.slab.give(&f.one, record);
-  CHECK(f.slab.owns(record));  // type-stable: it still is one
+  CHECK_EQ(f.slab.at(f.slab.index_of(record)), record);  // type-stable: it still is one
 }
 
 TEST(slab, a_new_record_is_all_zeroes_and_an_old_one_keeps_its_generation) {
