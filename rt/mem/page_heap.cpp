@@ -49,15 +49,11 @@ unsigned next_page(const std::uint64_t* bits, unsigned from, bool wanted) noexce
   return kChunkPages;
 }
 
-template <class T>
-T* carve(std::byte*& at, std::size_t count) noexcept {
-  T* here = reinterpret_cast<T*>(at);
-  at += round_up(count * sizeof(T), kPageBytes);
+// Parts of the tables, one behind the other.
+std::byte* carve(std::byte*& at, std::size_t bytes) noexcept {
+  std::byte* here = at;
+  at += bytes;
   return here;
-}
-template <class T>
-constexpr std::size_t carved_bytes(std::size_t count) noexcept {
-  return round_up(count * sizeof(T), kPageBytes);
 }
 
 }  // namespace
@@ -65,17 +61,18 @@ constexpr std::size_t carved_bytes(std::size_t count) noexcept {
 // --- Life ------------------------------------------------------------------------------------------------------------
 
 bool PageHeap::init() noexcept {
-  constexpr std::size_t bytes = carved_bytes<std::atomic<std::uint64_t>>(kAddressChunks / 64) +
-                                carved_bytes<HeapChunk*>(kMaxChunks) + carved_bytes<std::uint16_t>(kMaxChunks) +
-                                carved_bytes<Group>(kMaxGroups);
+  constexpr std::size_t ours = kAddressChunks / 8, chunks = kMaxChunks * sizeof(void*);
+  constexpr std::size_t longest = kMaxChunks * sizeof(std::uint16_t), groups = kMaxGroups * sizeof(Group);
+  constexpr std::size_t bytes = ours + chunks + longest + groups;
+  static_assert(bytes % kPageBytes == 0);
   std::byte* at = platform::map(bytes);
   if (at == nullptr) return false;
   mapped_.store(bytes, std::memory_order_relaxed);
   mappings_.store(1, std::memory_order_relaxed);
-  ours_ = carve<std::atomic<std::uint64_t>>(at, kAddressChunks / 64);
-  chunks_ = carve<HeapChunk*>(at, kMaxChunks);
-  longest_ = carve<std::uint16_t>(at, kMaxChunks);
-  groups_ = carve<Group>(at, kMaxGroups);
+  ours_ = reinterpret_cast<std::atomic<std::uint64_t>*>(carve(at, ours));
+  chunks_ = reinterpret_cast<HeapChunk**>(carve(at, chunks));
+  longest_ = reinterpret_cast<std::uint16_t*>(carve(at, longest));
+  groups_ = reinterpret_cast<Group*>(at);
   return true;
 }
 

@@ -10,7 +10,7 @@ namespace janus {
 namespace {
 
 constexpr std::uintptr_t kToBuild = 1;  // bit 0 of an item: the record is still to be built
-constexpr std::size_t kTableBytes(std::uint32_t slabs) {
+constexpr std::size_t table_bytes(std::uint32_t slabs) {
   return round_up(slabs * sizeof(void*), kPageBytes);
 }
 
@@ -56,13 +56,13 @@ void add(std::atomic<std::size_t>& sum, std::size_t n) noexcept {
 // --- Life ------------------------------------------------------------------------------------------------------------
 
 bool StackPool::init() noexcept {
-  std::byte* table = platform::map(kTableBytes(kMaxSlabs));
+  std::byte* table = platform::map(table_bytes(kMaxSlabs));
   if (table == nullptr) return false;
   slabs_ = reinterpret_cast<std::atomic<StackSlab*>*>(table);
   // Unguessable where there is entropy; an overflow by accident is found without.
   if (!platform::entropy(&canary_key_, sizeof canary_key_)) canary_key_ = address_of(table) * 0x9e3779b97f4a7c15u;
   mappings_.store(1, std::memory_order_relaxed);
-  mapped_.store(kTableBytes(kMaxSlabs), std::memory_order_relaxed);
+  mapped_.store(table_bytes(kMaxSlabs), std::memory_order_relaxed);
   for (unsigned c = 0; c < kStackClasses; c++) shelves_[c].next_count = first_slab_stacks(c);
   return true;
 }
@@ -78,7 +78,7 @@ void StackPool::destroy() noexcept {
         on_cold_(slab->record_of(b * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
     platform::unmap(reinterpret_cast<std::byte*>(slab), slab->bytes);
   }
-  platform::unmap(reinterpret_cast<std::byte*>(slabs_), kTableBytes(kMaxSlabs));
+  platform::unmap(reinterpret_cast<std::byte*>(slabs_), table_bytes(kMaxSlabs));
   slabs_ = nullptr;
   slab_count_.store(0, std::memory_order_relaxed);
   for (Shelf& shelf : shelves_) {
