@@ -12,6 +12,7 @@ namespace {
 // One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
 struct Join {
   Join* next;
+  Join* previous;  // a million may wait for one task, and be cancelled one by one
   Task* joiner;
   std::int64_t result;
   bool is_over;
@@ -74,9 +75,8 @@ bool is_ancestor(const Task& task, const Task& of) noexcept {
 }
 
 void unlink_join(Task& task, Join& join) noexcept {
-  Join** at = &task.waiters;
-  while (*at != &join) at = &(*at)->next;
-  *at = join.next;
+  (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
+  if (join.next != nullptr) join.next->previous = join.previous;
 }
 
 }  // namespace
@@ -129,7 +129,8 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     if (result != nullptr) *result = value;
     return 0;
   }
-  Join wait{task->waiters, &self, 0, false};
+  Join wait{task->waiters, nullptr, &self, 0, false};
+  if (wait.next != nullptr) wait.next->previous = &wait;
   task->waiters = &wait;
   while (!wait.is_over) {
     if (sees_cancel(self)) {
