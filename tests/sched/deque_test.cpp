@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// deque_test.cpp — every entry is taken exactly once, by whomever. The rings are tiny, so that wrapping, growing and the
+// fight for the last entry come often.
+#include "rt/sched/deque.h"
+#include "tests/sched/crew.h"
+
+namespace janus::test {
+
+namespace {
+
+// Numbers in place of runnables: never looked into, and even, since the lowest bit is the entry's own.
+Entry entry_of(std::uintptr_t number) { return Entry::from_bits(number * 2); }
+std::uintptr_t number_of(Entry entry) { return entry.bits() / 2; }
+
+struct Tiny : Deque {
+  Tiny() { CHECK(init(1)); }  // two entries
+  ~Tiny() { destroy(); }
+};
+
+constexpr unsigned kMany = 20000;
+
+// How often each number was taken.
+struct Tally {
+  std::atomic<std::uint8_t> taken[kMany + 1] = {};
+  void take(Entry entry) { taken[number_of(entry)].fetch_add(1); }
+  void check_each_once() {
+    unsigned wrong = 0;
+    for (unsigned i = 1; i <= kMany; ++i) wrong += taken[i].load() != 1;
+    CHECK_EQ(wrong, 0u);
+  }
+  void clear() {
+    for (auto& t : taken) t.store(0);
+  }
+};
+Tally tally;
+
+// Takes with `take` until the owner is through and nothing is left.
+template <class Take>
+void rob(std::atomic<bool>& is_over, Take take) {
+  Entry entry;
+  for (;;) {
+    const bool is_last_look = is_over.load();
+    const Deque::Steal outcome = take(entry);
+    if (outcome == Deque::Steal::kTaken) tally.take(entry);
+    if (outcome == Deque::Steal::kEmpty && is_last_look) return;
+  }
+}
+
+}  // namespace
+
+TEST(deque, the_owner_takes_the_newest_first) {
+  Tiny deque;
+  for (unsigned i = 1; i <= 100; ++i) CHECK(deque.push(entry_of(i)));
+  for (unsigned i = 100; i >= 1; --i) CHECK_EQ(number_of(deque.pop()), i);
+  CHECK(!deque.pop());
+}
+
+TEST(deque, a_thief_takes_the_oldest_first) {
+  Tiny deque;
+  for (unsigned i = 1; i <= 100; ++i) CHECK(deque.push(entry_of(i)));
+  Entry stolen;
+  for (unsigned i = 1; i <= 100; ++i) {
+    CHECK_EQ(deque.steal(stolen), Deque::Steal::kTaken);
+    CHECK_EQ(number_of(stolen), i);
+  }
+  CHECK_EQ(deque.steal(stolen), Deque::Steal::kEmpty);
+}
+
+TEST(deque, an_empty_one_gives_nothing_however_often_it_is_asked) {
+  Tiny deque;
+  Entry entry;
+  for (int i = 0; i < 1000; ++i) {
+    CHECK(!deque.pop());
+    CHECK(!deque.peek());
+    CHECK(!deque.take_oldest());
+    CHECK_EQ(deque.steal(entry), Deque::Steal::kEmpty);
+    CHECK_EQ(deque.take_shared(entry), Deque::Steal::kEmpty);
+    CHECK_EQ(deque.size(), 0);
+  }
+  CHECK(deque.push(entry_of(1)));
+  CHECK_EQ(number_of(deque.pop()), 1u);
+}
+
+TEST(deque, it_wraps_around) {
+  Tiny deque;
+  for (unsigned i = 1; i <= 10000; ++i) {
+    CHECK(deque.push(entry_of(i)));
+    CHECK(deque.push(entry_of(i + 20000)));
+    CHECK_EQ(number_of(deque.take_oldest()), i);
+    CHECK_EQ(number_of(deque.pop()), i + 20000);
+  }
+}
+
+TEST(deque, peek_and_oldest_show_both_ends_and_take_nothing) {
+  Tiny deque;
+  deque.push(Entry::from_bits(4));
+  deque.push(Entry::from_bits(8 | 1));
+  CHECK_EQ(deque.peek().bits(), 9u);
+  CHECK(deque.peek().was_woken());
+  CHECK_EQ(deque.oldest().bits(), 4u);
+  CHECK_EQ(deque.size(), 2);
+  CHECK_EQ(deque.pop().bits(), 9u);
+  CHECK(!deque.peek().was_woken());
+  CHECK_EQ(deque.size(), 1);
+}
+
+TEST(deque, a_batch_is_the_oldest_in_order) {
+  Tiny deque;
+  Entry batch[64];
+  CHECK_EQ(deque.take_batch(batch, 64), 0u);
+  for (unsigned i = 1; i <= 10; ++i) deque.push(entry_of(i));
+  CHECK_EQ(deque.take_batch(batch, 4), 4u);
+  for (unsigned i = 0; i < 4; ++i) CHECK_EQ(number_of(batch[i]), i + 1);
+  CHECK_EQ(deque.take_batch(batch, 64), 6u);
+  CHECK_EQ(number_of(batch[5]), 10u);
+  CHECK_EQ(deque.size(), 0);
+}
+
+TEST(deque, owner_and_thieves_take_each_entry_once) {
+  for (unsigned thieves : {1u, 3u}) {
+    tally.clear();
+    Tiny deque;
+    std::atomic<bool> is_over{false};
+    auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.steal(entry); }); };
+    Crew crew;
+    for (unsigned i = 0; i < thieves; ++i) crew.start(thief);
+    unsigned dice = 1;
+    for (unsigned i = 1; i <= kMany;) {
+      dice = dice * 1103515245 + 12345;
+      for (unsigned n = dice >> 16 & 7; n != 0 && i <= kMany; --n) deque.push(entry_of(i++));
+      for (unsigned n = dice >> 20 & 7; n != 0; --n) {
+        if (const Entry entry = (dice >> 24 & 7) == 0 ? deque.take_oldest() : deque.pop()) tally.take(entry);
+      }
+    }
+    while (const Entry entry = deque.pop()) tally.take(entry);
+    is_over.store(true);
+    crew.join();
+    tally.check_each_once();
+  }
+}
+
+TEST(deque, the_last_entry_has_one_taker) {
+  constexpr unsigned kRounds = 20000;
+  Tiny deque;
+  std::atomic<bool> is_over{false};
+  std::atomic<unsigned> stolen{0};
+  auto thief = [&] {
+    Entry entry;
+    while (!is_over.load()) {
+      if (deque.steal(entry) == Deque::Steal::kTaken) stolen.fetch_add(1);
+    }
+  };
+  Crew crew;
+  crew.start(thief);
+  unsigned popped = 0;
+  for (unsigned i = 1; i <= kRounds; ++i) {
+    deque.push(entry_of(i));
+    popped += deque.pop() ? 1 : 0;
+  }
+  is_over.store(true);
+  crew.join();
+  CHECK_EQ(popped + stolen.load(), kRounds);
+  CHECK_EQ(deque.size(), 0);
+}
+
+TEST(deque, batches_and_thieves_take_each_entry_once) {
+  tally.clear();
+  Tiny deque;
+  std::atomic<bool> is_over{false};
+  auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.take_shared(entry); }); };
+  Crew crew;
+  crew.start(thief);
+  crew.start(thief);
+  Entry batch[8];
+  for (unsigned i = 1; i <= kMany;) {
+    for (unsigned n = 0; n < 5 && i <= kMany; ++n) deque.push(entry_of(i++));
+    const std::size_t count = deque.take_batch(batch, i % 8);
+    for (std::size_t n = 0; n < count; ++n) tally.take(batch[n]);
+  }
+  is_over.store(true);
+  crew.join();
+  tally.check_each_once();
+}
+
+TEST(deque, it_grows_while_thieves_read_the_old_ring) {
+  tally.clear();
+  Tiny deque;
+  std::atomic<bool> is_over{false};
+  auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.steal(entry); }); };
+  Crew crew;
+  crew.start(thief);
+  for (unsigned i = 1; i <= kMany; ++i) deque.push(entry_of(i));
+  is_over.store(true);
+  crew.join();
+  tally.check_each_once();
+}
+
+}  // namespace janus::test
