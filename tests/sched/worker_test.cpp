@@ -1,0 +1,428 @@
+// SPDX-License-Identifier: Apache-2.0
+// worker_test.cpp — workers and their loop, with jobs that are nothing but runnables: no task, nursery or budget.
+#include <new>
+
+#include "rt/sched/fiber_hooks.h"
+#include "rt/sched/scheduler.h"
+#include "tests/sched/crew.h"
+
+namespace janus::test {
+
+namespace {
+
+#ifdef JANUS_FIBERS_ARE_WATCHED
+constexpr std::uint8_t kJobStack = 3;
+#else
+constexpr std::uint8_t kJobStack = 0;
+#endif
+
+class Yard;
+
+struct Job : Runnable {
+  void (*body)(Job&);
+  Yard* yard;
+  std::uint64_t id;
+  std::atomic<int> parked;  // 0: no, 1: yes, 2: a wake came first
+  unsigned worker_at_start;
+};
+
+constexpr unsigned kJobs = 1000;
+Job jobs[kJobs];
+
+// A scheduler with its stacks, and jobs for it.
+class Yard {
+ public:
+  explicit Yard(unsigned workers, bool deterministic = false, std::uint64_t seed = 1, Victim victim = Victim::kRandom) {
+    pages_ = platform::map(kBytes);
+    scheduler = new (pages_) Scheduler();
+    pool_ = new (pages_ + kBytes / 2) StackPool();
+    CHECK(pool_->init());
+    SchedulerOptions options{};
+    options.workers = workers;
+    options.seed = seed;
+    options.deterministic = deterministic;
+    options.victim = victim;
+    options.fair_interval = 61;
+    options.runtime = this;
+    options.run = [](Runnable* runnable) {
+      auto& job = *static_cast<Job*>(runnable);
+      job.worker_at_start = current_worker().id;
+      job.body(job);
+    };
+    options.refuse = [](Runnable*) { CHECK(false); };
+    options.note = [](Worker& worker, Event event, Runnable* runnable) {
+      auto& yard = *static_cast<Yard*>(worker.runtime);
+      const std::uint64_t id = static_cast<Job*>(runnable)->id;
+      yard.hash = (yard.hash ^ (id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event))) * 0x9e3779b97f4a7c15;
+    };
+    options.quiescent = [](void* yard) { static_cast<Yard*>(yard)->quiescent.fetch_add(1); };
+    options.attend = [](void* yard) { static_cast<Yard*>(yard)->attended.fetch_add(1); };
+    unsigned started = 0;
+    CHECK(scheduler->start(options, *pool_, false, started));
+  }
+  ~Yard() {
+    scheduler->stop();
+    scheduler->join();
+    CHECK_EQ(pool_->stacks_in_use(), 0u);
+    pool_->destroy();
+    platform::unmap(pages_, kBytes);
+  }
+  void prepare(Job& job, void (*body)(Job&), std::uint64_t id = 0) {
+    job.suspension = nullptr;
+    job.stack_class = kJobStack;
+    job.body = body;
+    job.yard = this;
+    job.id = id;
+    job.parked.store(0);
+  }
+  void inject(Job& job, void (*body)(Job&), std::uint64_t id = 0) {
+    prepare(job, body, id);
+    scheduler->inject(&job);
+  }
+  bool all_done(int wanted) {
+    return soon([&] { return done.load() == wanted; });
+  }
+
+  Scheduler* scheduler;
+  std::atomic<int> done{0}, quiescent{0}, attended{0}, counter{0}, other{0};
+  std::uint64_t hash = 0;
+
+ private:
+  static constexpr std::size_t kBytes = 1 << 20;
+  static_assert(sizeof(Scheduler) < kBytes / 2 && sizeof(StackPool) < kBytes / 2);
+  std::byte* pages_;
+  StackPool* pool_;
+};
+
+void finish(Job& job) { job.yard->done.fetch_add(1); }
+
+void yield(Job& self) {
+  Suspension suspension{};
+  self.suspension = &suspension;
+  (void)self.yard->scheduler->yield(suspension, {[](Worker& worker, void* job, void*) {
+                                                   worker.scheduler->push_later(worker, static_cast<Job*>(job));
+                                                 }, &self, nullptr});
+}
+
+void wake(Worker* worker, Job& job) {
+  if (job.parked.exchange(2) != 1) return;
+  if (worker != nullptr)
+    worker->scheduler->push_woken(*worker, &job);
+  else
+    job.yard->scheduler->inject(&job);
+}
+
+// Until woken; a wake that came first counts.
+void park(Job& self) {
+  Suspension suspension{};
+  self.suspension = &suspension;
+  const bool left = self.yard->scheduler->suspend(suspension, {[](Worker& worker, void* pointer, void*) {
+                                                                 auto& job = *static_cast<Job*>(pointer);
+                                                                 int seen = 0;
+                                                                 if (job.parked.compare_exchange_strong(seen, 1)) return;
+                                                                 worker.scheduler->push_woken(worker, &job);
+                                                               }, &self, nullptr});
+  CHECK(left);
+  self.parked.store(0);
+}
+
+void spawn(Job& job, void (*body)(Job&), Yard& yard, std::uint64_t id = 0) {
+  yard.prepare(job, body, id);
+  Worker& worker = current_worker();
+  yard.scheduler->note(worker, Event::kSpawn, &job);
+  yard.scheduler->push_fresh(worker, &job);
+  yard.scheduler->interleave();
+}
+
+}  // namespace
+
+// --- Beginning and end ---
+
+TEST(worker, any_number_of_them_begins_and_ends) {
+  for (unsigned workers : {1u, 2u, 3u, 8u, 64u, 256u}) {
+    Yard yard(workers);
+    CHECK_EQ(yard.scheduler->worker_count(), workers);
+    for (unsigned i = 0; i < workers; ++i) {
+      CHECK_EQ(yard.scheduler->worker(i)->id, i);
+      CHECK(yard.scheduler->worker(i)->scheduler == yard.scheduler);
+    }
+  }
+}
+
+TEST(worker, stopping_wakes_those_that_sleep) {
+  for (int i = 0; i < 50; ++i) {
+    Yard yard(2);
+    if (i % 2 != 0) CHECK(soon([&] { return yard.quiescent.load() != 0; }));
+  }
+}
+
+TEST(worker, deterministic_ones_begin_and_end) {
+  for (unsigned workers : {1u, 2u, 8u, 256u}) {
+    Yard yard(workers, true);
+    CHECK(yard.scheduler->is_deterministic());
+  }
+}
+
+// --- Running ---
+
+TEST(worker, runs_what_comes_from_outside) {
+  for (unsigned workers : {1u, 4u}) {
+    for (bool deterministic : {false, true}) {
+      Yard yard(workers, deterministic);
+      for (Job& job : jobs) yard.inject(job, finish);
+      CHECK(yard.all_done(kJobs));
+    }
+  }
+}
+
+TEST(worker, runs_what_a_job_spawns_newest_first) {
+  static std::uint64_t order[10];
+  Yard yard(1);
+  yard.inject(jobs[0], [](Job& self) {
+    for (unsigned i = 1; i <= 10; ++i) {
+      spawn(jobs[i], [](Job& job) {
+        order[job.yard->counter.fetch_add(1)] = job.id;
+        finish(job);
+      }, *self.yard, i);
+    }
+    finish(self);
+  });
+  REQUIRE(yard.all_done(11));
+  for (unsigned i = 0; i < 10; ++i) CHECK_EQ(order[i], 10 - i);
+}
+
+TEST(worker, those_that_yield_take_turns) {
+  static std::atomic<int> progress[3];
+  static std::atomic<int> widest;
+  widest.store(0);
+  for (auto& p : progress) p.store(0);
+  Yard yard(1);
+  yard.inject(jobs[0], [](Job& self) {
+    for (unsigned i = 0; i < 3; ++i) {
+      spawn(jobs[1 + i], [](Job& job) {
+        job.yard->counter.fetch_add(1);
+        while (job.yard->counter.load() < 3) yield(job);  // until all have started
+        for (int n = 0; n < 500; ++n) {
+          const int mine = progress[job.id].fetch_add(1) + 1;
+          for (const auto& p : progress) {
+            if (mine - p.load() > widest.load()) widest.store(mine - p.load());
+          }
+          yield(job);
+        }
+        finish(job);
+      }, *self.yard, i);
+    }
+    finish(self);
+  });
+  CHECK(yard.all_done(4));
+  CHECK_LE(widest.load(), 12);  // each 61st dispatch goes to the oldest, so that turns shift a little, and only a little
+}
+
+TEST(worker, a_job_that_yields_alone_goes_on) {
+  Yard yard(1);
+  yard.inject(jobs[0], [](Job& self) {
+    for (int i = 0; i < 10000; ++i) yield(self);
+    finish(self);
+  });
+  CHECK(yard.all_done(1));
+}
+
+TEST(worker, a_parked_job_comes_back_when_woken_from_outside) {
+  for (bool deterministic : {false, true}) {
+    Yard yard(2, deterministic);
+    yard.inject(jobs[0], [](Job& self) {
+      for (int i = 0; i < 200; ++i) {
+        self.yard->counter.fetch_add(1);
+        park(self);
+      }
+      finish(self);
+    });
+    for (int i = 1; i <= 200; ++i) {
+      CHECK(soon([&] { return yard.counter.load() == i; }));
+      wake(nullptr, jobs[0]);  // before it has left its stack, or after
+    }
+    CHECK(yard.all_done(1));
+  }
+}
+
+TEST(worker, partners_that_wake_each_other_never_miss) {
+  for (unsigned workers : {1u, 2u, 4u}) {
+    for (bool deterministic : {false, true}) {
+      Yard yard(workers, deterministic);
+      // A number is handed to and fro: whoever's turn it is adds 1 and wakes the other.
+      constexpr auto play = [](Job& self) {
+        Yard& yard = *self.yard;
+        for (;;) {
+          const int at = yard.counter.load();
+          if (at >= 2000) break;
+          if (at % 2 != static_cast<int>(self.id)) {
+            park(self);
+            continue;
+          }
+          yard.counter.store(at + 1);
+          wake(&current_worker(), jobs[1 - self.id]);
+        }
+        finish(self);
+      };
+      yard.prepare(jobs[0], play, 0);
+      yard.prepare(jobs[1], play, 1);
+      yard.scheduler->inject(&jobs[0]);
+      yard.scheduler->inject(&jobs[1]);
+      CHECK(yard.all_done(2));
+    }
+  }
+}
+
+// --- Stealing ---
+
+TEST(worker, others_steal_from_one_that_does_not_let_go) {
+  for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kLeastLoaded}) {
+    Yard yard(4, false, 1, victim);
+    yard.inject(jobs[0], [](Job& self) {
+      Yard& here = *self.yard;
+      for (unsigned i = 1; i <= 200; ++i) spawn(jobs[i], finish, here);
+      CHECK(soon([&] { return here.done.load() == 200; }));
+      for (unsigned i = 1; i <= 200; ++i) CHECK_NE(jobs[i].worker_at_start, current_worker().id);
+      finish(self);
+    });
+    CHECK(yard.all_done(201));
+  }
+}
+
+TEST(worker, what_was_woken_by_one_that_does_not_let_go_is_stolen) {
+  Yard yard(2);
+  yard.inject(jobs[0], [](Job& self) {
+    park(self);
+    finish(self);
+  });
+  CHECK(soon([&] { return jobs[0].parked.load() == 1; }));
+  yard.inject(jobs[1], [](Job& self) {
+    wake(&current_worker(), jobs[0]);
+    CHECK(soon([&] { return self.yard->done.load() == 1; }));
+    finish(self);
+  });
+  CHECK(yard.all_done(2));
+}
+
+TEST(worker, what_yielded_behind_one_that_does_not_let_go_is_stolen) {
+  Yard yard(2);
+  yard.inject(jobs[0], [](Job& self) {
+    spawn(jobs[1], [](Job& hog) {
+      hog.yard->counter.fetch_add(1);
+      CHECK(soon([&] { return hog.yard->other.load() == 1; }));
+      finish(hog);
+    }, *self.yard);
+    while (self.yard->counter.load() == 0) yield(self);
+    self.yard->other.store(1);
+    finish(self);
+  });
+  CHECK(yard.all_done(2));
+}
+
+TEST(worker, each_strategy_spreads_work_over_all) {
+  for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kLeastLoaded}) {
+    Yard yard(8, true, 3, victim);
+    yard.inject(jobs[0], [](Job& self) {
+      for (unsigned i = 1; i <= 500; ++i) {
+        spawn(jobs[i], [](Job& job) {
+          for (int n = 0; n < 3; ++n) yield(job);
+          finish(job);
+        }, *self.yard);
+      }
+      finish(self);
+    });
+    CHECK(yard.all_done(501));
+    bool ran[8] = {};
+    for (unsigned i = 1; i <= 500; ++i) ran[jobs[i].worker_at_start] = true;
+    for (const bool r : ran) CHECK(r);
+  }
+}
+
+// --- Idleness ---
+
+TEST(worker, idle_ones_come_to_rest) {
+  Yard yard(4);
+  for (unsigned i = 0; i < 200; ++i) yard.inject(jobs[i], finish);
+  REQUIRE(yard.all_done(200));
+  const auto activity = [&] {
+    std::uint64_t sum = 0;
+    for (unsigned i = 0; i < 4; ++i) {
+      const Counters& counters = yard.scheduler->worker(i)->counters;
+      sum += counters.parks.read() + counters.wakes.read() + counters.steals_failed.read();
+    }
+    return sum;
+  };
+  // A few naps, and then nothing moves any more.
+  CHECK(soon([&] {
+    const std::uint64_t before = activity();
+    const std::uint64_t until = platform::now_ns() + 50'000'000;
+    while (platform::now_ns() < until) __builtin_ia32_pause();
+    return activity() == before;
+  }));
+}
+
+TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
+  for (bool deterministic : {false, true}) {
+    for (unsigned workers : {1u, 2u, 8u}) {
+      Yard yard(workers, deterministic);
+      CHECK(soon([&] { return yard.quiescent.load() != 0; }));
+      yard.inject(jobs[0], [](Job& self) {
+        self.yard->quiescent.store(0);
+        park(self);
+        finish(self);
+      });
+      CHECK(soon([&] { return jobs[0].parked.load() == 1 && yard.quiescent.load() != 0; }));
+      wake(nullptr, jobs[0]);
+      CHECK(yard.all_done(1));
+    }
+  }
+}
+
+TEST(worker, somebody_attends_when_called_even_if_all_sleep) {
+  for (bool deterministic : {false, true}) {
+    Yard yard(3, deterministic);
+    for (int i = 1; i <= 20; ++i) {
+      yard.scheduler->call_attention();
+      CHECK(soon([&] { return yard.attended.load() >= i; }));
+    }
+  }
+}
+
+// --- Deterministic mode ---
+
+namespace {
+
+std::uint64_t order_of(unsigned workers, std::uint64_t seed) {
+  Yard yard(workers, true, seed);
+  yard.inject(jobs[0], [](Job& self) {
+    for (unsigned i = 1; i <= 100; ++i) {
+      spawn(jobs[i], [](Job& job) {
+        for (std::uint64_t n = job.id % 5; n != 0; --n) yield(job);
+        finish(job);
+      }, *self.yard, i);
+      if (i % 10 == 0) yield(self);
+    }
+    finish(self);
+  }, 1000);
+  CHECK(yard.all_done(101));
+  return yard.hash;
+}
+
+}  // namespace
+
+TEST(stepper, one_seed_gives_one_order) {
+  for (unsigned workers : {1u, 2u, 4u, 8u}) {
+    const std::uint64_t first = order_of(workers, 9);
+    for (int i = 0; i < 20; ++i) CHECK_EQ(order_of(workers, 9), first);
+  }
+}
+
+TEST(stepper, seeds_give_orders_of_their_own) {
+  std::uint64_t seen[10];
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
+    seen[seed] = order_of(4, seed);
+    for (std::uint64_t i = 0; i < seed; ++i) CHECK_NE(seen[i], seen[seed]);
+  }
+}
+
+}  // namespace janus::test
