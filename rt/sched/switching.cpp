@@ -64,7 +64,9 @@ bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
 bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
   Worker& worker = current_worker();
   Runnable* const to = next_own(worker);
-  return to != nullptr && go(worker, self, to, publish);
+  if (to != nullptr) return go(worker, self, to, publish);
+  interleave();  // alone here, but other logical workers have to get on
+  return false;
 }
 
 // From `self` to `to`, or to a fresh stack whose base frame starts it or looks for work.
