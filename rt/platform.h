@@ -37,10 +37,10 @@ enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
 
 inline constexpr unsigned kMaxCpus = 1024;
 struct Cpus {
-  unsigned allowed;                   // CPUs in the affinity mask
-  unsigned quota;                     // whole CPUs that cgroup quotas of this process and its ancestors leave, >= 1
-  bool fractional;                    // a quota that is no whole number of CPUs, or smaller than `allowed`: do not pin
-  std::uint16_t ids[kMaxCpus];        // the first `allowed` entries
+  unsigned allowed;             // CPUs in the affinity mask
+  unsigned quota;               // whole CPUs that cgroup quotas of this process and its ancestors leave, >= 1
+  bool fractional;              // a quota that is no whole number of CPUs, or smaller than `allowed`: do not pin
+  std::uint16_t ids[kMaxCpus];  // the first `allowed` entries
 };
 void cpus(Cpus& out) noexcept;
 
@@ -49,7 +49,8 @@ void cpus(Cpus& out) noexcept;
 using ThreadEntry = void (*)(void* arg);
 [[nodiscard]] bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexcept;
 [[noreturn]] void exit_thread() noexcept;
-// What start_thread gives a thread, for the one that was there before us (main's, or a host's): alternate signal stack, name, CPU.
+// What start_thread gives a thread, for the one that was there before us (main's, or a host's): alternate signal stack,
+// name, CPU.
 void adopt_thread(int cpu, const char* name) noexcept;
 
 // The gs base of the calling thread. worker_slot() is nullptr in a thread that never called set_worker_slot().
@@ -58,7 +59,8 @@ void set_worker_slot(void* slot) noexcept;
 
 // --- Waiting and time ------------------------------------------------------------------------------------------------
 
-// Sleeps while word == seen, until woken or `until_ns` (now_ns() clock; kForever: no limit). May return early: the caller looks again.
+// Sleeps while word == seen, until woken or `until_ns` (now_ns() clock; kForever: no limit). May return early: the
+// caller looks again.
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept;
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept;
 
@@ -67,7 +69,7 @@ void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept;
 void heavy_fence() noexcept;
 [[nodiscard]] bool has_heavy_fence() noexcept;
 
-std::uint64_t now_ns() noexcept;         // monotonic
+std::uint64_t now_ns() noexcept;  // monotonic
 std::int64_t unix_time_ns() noexcept;
 
 // --- The world -------------------------------------------------------------------------------------------------------
@@ -87,8 +89,8 @@ enum class FaultKind : std::uint8_t { kAccess, kIllegalInstruction, kDivision, k
 struct Fault {
   FaultKind kind;
   bool has_address;
-  std::uint64_t address;               // what was touched, if has_address
-  std::uint64_t ip, sp, fp;            // where
+  std::uint64_t address;     // what was touched, if has_address
+  std::uint64_t ip, sp, fp;  // where
   // What a handler that returns true sets: where the thread goes on, with DF clear, default mxcsr and x87 control word,
   // all vector state clean, and `resume_arg` in rdi.
   std::uint64_t resume_ip, resume_sp, resume_arg;

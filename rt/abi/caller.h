@@ -18,7 +18,8 @@ struct Caller {
   // In a program of ours no other thread ever comes here, so that the slot need not be looked for.
   auto* const worker = every_thread_is_worker ? &current_worker()
                                               : static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  if (worker == nullptr) [[unlikely]] return {nullptr, nullptr};
+  if (worker == nullptr) [[unlikely]]
+    return {nullptr, nullptr};
   Task* const task = current_task(*worker);
   if (task != nullptr) require_stack(*worker);
   return {worker, task};

@@ -61,7 +61,8 @@ janus_channel* janus_channel_retain(janus_channel* pointer) {
 void janus_channel_release(janus_channel* pointer) {
   const Caller me = caller();
   int error = 0;
-  if (Channel* const channel = check_channel(pointer, &error)) release_channel(worker_in(*channel->runtime, me), *channel);
+  if (Channel* const channel = check_channel(pointer, &error))
+    release_channel(worker_in(*channel->runtime, me), *channel);
 }
 
 int janus_channel_send(janus_channel* pointer, const void* element) {

@@ -6,17 +6,29 @@ using namespace janus;
 
 namespace {
 
-int unsupported_in_task() noexcept { return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK; }
+int unsupported_in_task() noexcept {
+  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+}
 
 }  // namespace
 
 extern "C" {
 
-int janus_sleep_ns(uint64_t) { return unsupported_in_task(); }
-int janus_select(janus_select_case*, size_t, int64_t) { return unsupported_in_task(); }
-int64_t janus_blocking(janus_task_fn, void*) { return unsupported_in_task(); }
-int janus_safepoint_stop(janus_rt*, int64_t) { return JANUS_E_UNSUPPORTED; }
-int janus_safepoint_resume(janus_rt*) { return JANUS_E_UNSUPPORTED; }
+int janus_sleep_ns(uint64_t) {
+  return unsupported_in_task();
+}
+int janus_select(janus_select_case*, size_t, int64_t) {
+  return unsupported_in_task();
+}
+int64_t janus_blocking(janus_task_fn, void*) {
+  return unsupported_in_task();
+}
+int janus_safepoint_stop(janus_rt*, int64_t) {
+  return JANUS_E_UNSUPPORTED;
+}
+int janus_safepoint_resume(janus_rt*) {
+  return JANUS_E_UNSUPPORTED;
+}
 
 // The default token is all there is: it may spawn and recharge, and cannot be taken away.
 janus_cap janus_cap_root(janus_rt*) {
@@ -31,6 +43,8 @@ janus_cap janus_cap_derive(janus_cap, uint32_t, janus_budget) {
   return {0};
 }
 
-int janus_cap_revoke(janus_cap) { return unsupported_in_task(); }
+int janus_cap_revoke(janus_cap) {
+  return unsupported_in_task();
+}
 
 }  // extern "C"

@@ -11,11 +11,14 @@ namespace {
 constexpr std::size_t kFirstNurseryOptions = sizeof(janus_nursery_options);
 constexpr std::size_t kFirstSpawnOptions = sizeof(janus_spawn_options);
 
-bool is_cap_good(janus_cap cap) noexcept { return cap.raw == 0 || cap.raw == 1; }
+bool is_cap_good(janus_cap cap) noexcept {
+  return cap.raw == 0 || cap.raw == 1;
+}
 
 int check_options(const janus_nursery_options& options) noexcept {
   if (options.size != 0 && options.size < kFirstNurseryOptions) return JANUS_E_INVALID;
-  if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return JANUS_E_INVALID;
+  if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY)
+    return JANUS_E_INVALID;
   if (options.flags != 0) return JANUS_E_INVALID;
   if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
   return options.deadline_ns != 0 ? JANUS_E_UNSUPPORTED : 0;
@@ -31,13 +34,20 @@ int check_options(const janus_spawn_options& options) noexcept {
 
 void fill(janus_result* out, const Report& report) noexcept {
   if (out == nullptr) return;
-  *out = {static_cast<std::uint32_t>(report.outcome), report.errors, report.code, report.task_id,
-          report.was_cancelled ? 1u : 0u, 0};
+  *out = {static_cast<std::uint32_t>(report.outcome),
+          report.errors,
+          report.code,
+          report.task_id,
+          report.was_cancelled ? 1u : 0u,
+          0};
 }
 
-static_assert(static_cast<int>(Outcome::kSuccess) == JANUS_KIND_SUCCESS && static_cast<int>(Outcome::kFailed) == JANUS_KIND_CHILD_FAILED);
-static_assert(static_cast<int>(Outcome::kCancelled) == JANUS_KIND_CANCELLED && static_cast<int>(Outcome::kPanic) == JANUS_KIND_PANIC);
-static_assert(static_cast<int>(Outcome::kBudget) == JANUS_KIND_BUDGET_EXCEEDED && static_cast<int>(Outcome::kPending) == JANUS_KIND_PENDING);
+static_assert(static_cast<int>(Outcome::kSuccess) == JANUS_KIND_SUCCESS &&
+              static_cast<int>(Outcome::kFailed) == JANUS_KIND_CHILD_FAILED);
+static_assert(static_cast<int>(Outcome::kCancelled) == JANUS_KIND_CANCELLED &&
+              static_cast<int>(Outcome::kPanic) == JANUS_KIND_PANIC);
+static_assert(static_cast<int>(Outcome::kBudget) == JANUS_KIND_BUDGET_EXCEEDED &&
+              static_cast<int>(Outcome::kPending) == JANUS_KIND_PENDING);
 
 // The owner's own nursery, not one of janus_nursery_create: nullptr with *error.
 Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
@@ -49,7 +59,8 @@ Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexc
 
 int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
-  Account* const payer = me.task != nullptr && worker_in(*nursery.runtime, me) != nullptr ? me.task->account : accounts.root();
+  Account* const payer =
+      me.task != nullptr && worker_in(*nursery.runtime, me) != nullptr ? me.task->account : accounts.root();
   if (payer != nursery.account && !accounts.transfer(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
   wake_recharged(worker_in(*nursery.runtime, me), nursery);
   return 0;
@@ -87,7 +98,8 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   return reinterpret_cast<janus_nursery*>(nursery);
 }
 
-janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg, const janus_spawn_options* options) {
+janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg,
+                                  const janus_spawn_options* options) {
   const Caller me = caller();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);

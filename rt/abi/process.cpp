@@ -73,8 +73,12 @@ long await_all(Worker* worker, Nursery& nursery) noexcept {
 
 }  // namespace
 
-Runtime* process_runtime() noexcept { return the_runtime.load(std::memory_order_acquire); }
-void set_process_runtime(Runtime* runtime) noexcept { the_runtime.store(runtime, std::memory_order_release); }
+Runtime* process_runtime() noexcept {
+  return the_runtime.load(std::memory_order_acquire);
+}
+void set_process_runtime(Runtime* runtime) noexcept {
+  the_runtime.store(runtime, std::memory_order_release);
+}
 bool every_thread_is_worker = false;
 void mark_as_program() noexcept {
   is_program.store(true, std::memory_order_relaxed);
@@ -126,9 +130,13 @@ using namespace janus;
 
 extern "C" {
 
-void janus_rt_init(janus_rt_config config) { (void)begin(&config); }
+void janus_rt_init(janus_rt_config config) {
+  (void)begin(&config);
+}
 
-int janus_rt_try_init(const janus_rt_config* config) { return begin(config); }
+int janus_rt_try_init(const janus_rt_config* config) {
+  return begin(config);
+}
 
 void janus_rt_shutdown(void) {
   if (is_program.load(std::memory_order_relaxed) || calling_task() != nullptr) return;
@@ -136,7 +144,9 @@ void janus_rt_shutdown(void) {
   if (Runtime* const runtime = the_runtime.exchange(nullptr, std::memory_order_acq_rel)) destroy_runtime(runtime);
 }
 
-janus_rt* janus_rt_get(void) { return reinterpret_cast<janus_rt*>(process_runtime()); }
+janus_rt* janus_rt_get(void) {
+  return reinterpret_cast<janus_rt*>(process_runtime());
+}
 
 [[gnu::flatten]] void* janus_nursery_create(void) {
   const Caller me = caller();
@@ -179,7 +189,8 @@ janus_rt* janus_rt_get(void) { return reinterpret_cast<janus_rt*>(process_runtim
   if (fn == nullptr) [[unlikely]]
     error = JANUS_E_INVALID;
   else if (nursery != nullptr) [[likely]]
-    task = spawn(me.worker, *nursery, fn, arg, {nursery->runtime->options.stack_class, TaskFlags::kDetached, nullptr, nullptr}, &error);
+    task = spawn(me.worker, *nursery, fn, arg,
+                 {nursery->runtime->options.stack_class, TaskFlags::kDetached, nullptr, nullptr}, &error);
   if (task == nullptr) [[unlikely]] {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
     return set_error(me, error), -1;

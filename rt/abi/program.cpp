@@ -25,7 +25,7 @@ struct Program {
   int argc;
   char** argv;
   char** envp;
-  std::int64_t value;       // main's own
+  std::int64_t value;  // main's own
   bool returned;
 };
 

@@ -44,9 +44,17 @@ void janus_rt_stats(janus_rt* rt, janus_stats* out) {
   if (out != nullptr && runtime != nullptr) read_statistics(*runtime, *out);
 }
 
-void* janus_scheduler_create(janus_rt_config config) { return janus_rt_create(&config); }
-void janus_scheduler_shutdown(void* scheduler) { janus_rt_destroy(static_cast<janus_rt*>(scheduler)); }
-int janus_scheduler_spawn(void* func, void* arg) { return janus_nursery_spawn(reinterpret_cast<janus_task_fn>(func), arg); }
-int janus_scheduler_yield(void) { return janus_yield(); }
+void* janus_scheduler_create(janus_rt_config config) {
+  return janus_rt_create(&config);
+}
+void janus_scheduler_shutdown(void* scheduler) {
+  janus_rt_destroy(static_cast<janus_rt*>(scheduler));
+}
+int janus_scheduler_spawn(void* func, void* arg) {
+  return janus_nursery_spawn(reinterpret_cast<janus_task_fn>(func), arg);
+}
+int janus_scheduler_yield(void) {
+  return janus_yield();
+}
 
 }  // extern "C"

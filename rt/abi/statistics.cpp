@@ -68,17 +68,46 @@ struct Row {
   const char* name;
   std::size_t offset;
 };
-#define JANUS_ROW(field) {#field, offsetof(janus_stats, field)}
+#define JANUS_ROW(field) \
+  { #field, offsetof(janus_stats, field) }
 constexpr Row kRows[] = {
-    JANUS_ROW(workers), JANUS_ROW(workers_pinned), JANUS_ROW(seed), JANUS_ROW(yield_interval), JANUS_ROW(stack_size),
-    JANUS_ROW(bytes_limit), JANUS_ROW(tasks_spawned), JANUS_ROW(tasks_completed), JANUS_ROW(tasks_cancelled),
-    JANUS_ROW(tasks_failed), JANUS_ROW(tasks_panicked), JANUS_ROW(tasks_live), JANUS_ROW(tasks_inline),
-    JANUS_ROW(switches), JANUS_ROW(yields), JANUS_ROW(yields_charged), JANUS_ROW(steals), JANUS_ROW(steals_failed),
-    JANUS_ROW(parks), JANUS_ROW(wakes), JANUS_ROW(injected), JANUS_ROW(nurseries_opened), JANUS_ROW(nurseries_live),
-    JANUS_ROW(cancel_requests), JANUS_ROW(budget_exhaustions), JANUS_ROW(spawns_failed), JANUS_ROW(deadlocks),
-    JANUS_ROW(ops_used), JANUS_ROW(channel_ops), JANUS_ROW(syscalls), JANUS_ROW(stacks_in_use),
-    JANUS_ROW(stacks_cached), JANUS_ROW(guard_pages), JANUS_ROW(stacks_canaried), JANUS_ROW(mappings),
-    JANUS_ROW(bytes_in_use), JANUS_ROW(uptime_ns),
+    JANUS_ROW(workers),
+    JANUS_ROW(workers_pinned),
+    JANUS_ROW(seed),
+    JANUS_ROW(yield_interval),
+    JANUS_ROW(stack_size),
+    JANUS_ROW(bytes_limit),
+    JANUS_ROW(tasks_spawned),
+    JANUS_ROW(tasks_completed),
+    JANUS_ROW(tasks_cancelled),
+    JANUS_ROW(tasks_failed),
+    JANUS_ROW(tasks_panicked),
+    JANUS_ROW(tasks_live),
+    JANUS_ROW(tasks_inline),
+    JANUS_ROW(switches),
+    JANUS_ROW(yields),
+    JANUS_ROW(yields_charged),
+    JANUS_ROW(steals),
+    JANUS_ROW(steals_failed),
+    JANUS_ROW(parks),
+    JANUS_ROW(wakes),
+    JANUS_ROW(injected),
+    JANUS_ROW(nurseries_opened),
+    JANUS_ROW(nurseries_live),
+    JANUS_ROW(cancel_requests),
+    JANUS_ROW(budget_exhaustions),
+    JANUS_ROW(spawns_failed),
+    JANUS_ROW(deadlocks),
+    JANUS_ROW(ops_used),
+    JANUS_ROW(channel_ops),
+    JANUS_ROW(syscalls),
+    JANUS_ROW(stacks_in_use),
+    JANUS_ROW(stacks_cached),
+    JANUS_ROW(guard_pages),
+    JANUS_ROW(stacks_canaried),
+    JANUS_ROW(mappings),
+    JANUS_ROW(bytes_in_use),
+    JANUS_ROW(uptime_ns),
 };
 #undef JANUS_ROW
 

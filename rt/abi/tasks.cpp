@@ -9,20 +9,27 @@ namespace janus {
 namespace {
 
 // Of the caller's runtime, or the process's: where its handles are looked up. nullptr: no runtime, no handle is good.
-Runtime* handles_of(const Caller& me) noexcept { return runtime_or_own(nullptr, me); }
+Runtime* handles_of(const Caller& me) noexcept {
+  return runtime_or_own(nullptr, me);
+}
 
 int view_of(TaskState state) noexcept {
   switch (state) {
     case TaskState::kParked:
-    case TaskState::kBuried: return JANUS_TASK_BLOCKED;
-    default: return static_cast<int>(state);
+    case TaskState::kBuried:
+      return JANUS_TASK_BLOCKED;
+    default:
+      return static_cast<int>(state);
   }
 }
 
-static_assert(static_cast<int>(TaskState::kCreated) == JANUS_TASK_CREATED && static_cast<int>(TaskState::kReady) == JANUS_TASK_READY);
-static_assert(static_cast<int>(TaskState::kRunning) == JANUS_TASK_RUNNING && static_cast<int>(TaskState::kBlocked) == JANUS_TASK_BLOCKED);
+static_assert(static_cast<int>(TaskState::kCreated) == JANUS_TASK_CREATED &&
+              static_cast<int>(TaskState::kReady) == JANUS_TASK_READY);
+static_assert(static_cast<int>(TaskState::kRunning) == JANUS_TASK_RUNNING &&
+              static_cast<int>(TaskState::kBlocked) == JANUS_TASK_BLOCKED);
 static_assert(static_cast<int>(TaskState::kExhausted) == JANUS_TASK_BUDGET_EXHAUSTED);
-static_assert(static_cast<int>(TaskState::kCompleted) == JANUS_TASK_COMPLETED && static_cast<int>(TaskState::kFailed) == JANUS_TASK_FAILED);
+static_assert(static_cast<int>(TaskState::kCompleted) == JANUS_TASK_COMPLETED &&
+              static_cast<int>(TaskState::kFailed) == JANUS_TASK_FAILED);
 static_assert(static_cast<int>(TaskState::kCancelled) == JANUS_TASK_CANCELLED);
 
 }  // namespace
@@ -152,8 +159,12 @@ int janus_unpark(janus_task handle) {
 }
 
 // There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.
-int janus_task_pin(void) { return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK; }
-int janus_task_unpin(void) { return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK; }
+int janus_task_pin(void) {
+  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+}
+int janus_task_unpin(void) {
+  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+}
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   if (key == nullptr) return JANUS_E_INVALID;

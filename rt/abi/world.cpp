@@ -48,10 +48,13 @@ using namespace janus;
 
 extern "C" {
 
-void* janus_alloc(size_t size) { return allocate_for(16, size); }
+void* janus_alloc(size_t size) {
+  return allocate_for(16, size);
+}
 
 void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMostAlign) return set_error(caller(), JANUS_E_INVALID), nullptr;
+  if (align == 0 || (align & (align - 1)) != 0 || align > kMostAlign)
+    return set_error(caller(), JANUS_E_INVALID), nullptr;
   return allocate_for(align, size);
 }
 
@@ -144,7 +147,9 @@ uint64_t janus_now_ns(void) {
   return me.task != nullptr ? me.worker->scheduler->now_ns() : platform::now_ns();
 }
 
-int64_t janus_unix_time_ns(void) { return platform::unix_time_ns(); }
+int64_t janus_unix_time_ns(void) {
+  return platform::unix_time_ns();
+}
 
 int janus_entropy(void* bytes, size_t size) {
   const Caller me = caller();
@@ -156,6 +161,8 @@ int janus_entropy(void* bytes, size_t size) {
   return 0;
 }
 
-void janus_exit(int status) { platform::exit(status & 255); }
+void janus_exit(int status) {
+  platform::exit(status & 255);
+}
 
 }  // extern "C"

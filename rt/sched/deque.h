@@ -61,7 +61,8 @@ class Deque {
     bottom_.store(bottom, std::memory_order_relaxed);
     owner_fence();
     std::int64_t top = top_.load(std::memory_order_relaxed);
-    if (top < bottom) [[likely]] return read(bottom);
+    if (top < bottom) [[likely]]
+      return read(bottom);
     Entry entry = top == bottom ? read(bottom) : Entry{};
     if (entry && !top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
       entry = {};  // a thief was faster
@@ -129,7 +130,8 @@ class Deque {
     return Entry::from_bits(ring_.load(std::memory_order_relaxed)->at(index).load(std::memory_order_relaxed));
   }
   void owner_fence() const noexcept {
-    if (fences_) [[unlikely]] arch::full_fence();
+    if (fences_) [[unlikely]]
+      arch::full_fence();
     arch::compiler_barrier();
   }
 

@@ -6,15 +6,15 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kTries = 4;                        // victims per search, before the sweep
-constexpr std::size_t kLaterBatch = 64;               // yielded runnables moved over at once
+constexpr unsigned kTries = 4;           // victims per search, before the sweep
+constexpr std::size_t kLaterBatch = 64;  // yielded runnables moved over at once
 constexpr unsigned kInjectedBatch = 16;
-constexpr std::uint64_t kWakerHasNs = 50'000;         // how long a woken runnable is left to its waker
-constexpr std::uint64_t kLossNs = 3'000;              // stealing less work than this costs more than it brings
+constexpr std::uint64_t kWakerHasNs = 50'000;  // how long a woken runnable is left to its waker
+constexpr std::uint64_t kLossNs = 3'000;       // stealing less work than this costs more than it brings
 constexpr std::uint32_t kLossesBorne = 3;
 constexpr std::uint64_t kFirstNapNs = 50'000;
 constexpr std::uint64_t kLongestNapNs = 1'000'000;
-constexpr std::uint32_t kMostLooks = 8;               // naps in a row without any work to watch
+constexpr std::uint32_t kMostLooks = 8;  // naps in a row without any work to watch
 
 std::uint64_t nap_ns(std::uint32_t number) noexcept {
   const std::uint64_t ns = kFirstNapNs << (number < 5 ? number : 5);
@@ -55,7 +55,8 @@ Runnable* Scheduler::next_fair(Worker& worker) noexcept {
   return worker.later.take_batch(&entry, 1) != 0 ? entry.runnable() : nullptr;
 }
 
-// Moves a batch of the yielded to the empty deque, newest first, so that pops give them oldest first without a CAS each.
+// Moves a batch of the yielded to the empty deque, newest first, so that pops give them oldest first without a CAS
+// each.
 Runnable* Scheduler::next_later(Worker& worker) noexcept {
   if (worker.later.size() == 0) return nullptr;
   Entry batch[kLaterBatch];
@@ -158,7 +159,8 @@ unsigned Scheduler::choose_victim(Worker& worker) noexcept {
       }
       return fullest;
     }
-    case Victim::kRandom: break;
+    case Victim::kRandom:
+      break;
   }
   // One of the others, evenly.
   const unsigned other = static_cast<unsigned>(worker.rng.below(worker_count_ - 1));
@@ -237,7 +239,8 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool left_alone) noexc
     if (has_token) worker.counters.wakes.add();
   }
   const bool claimed = !idle_.leave(worker.id);
-  while (claimed && !has_token) has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
+  while (claimed && !has_token)
+    has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
   if (watches) idle_.end_watch();
   return claimed;
 }

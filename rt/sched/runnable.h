@@ -14,8 +14,8 @@ struct Suspension {
 };
 
 struct Runnable {
-  Suspension* suspension;   // nullptr: has not started, any worker may call it from a base frame
-  Runnable* next;           // while it is in the injector
+  Suspension* suspension;  // nullptr: has not started, any worker may call it from a base frame
+  Runnable* next;          // while it is in the injector
   std::uint8_t stack_class;
 };
 

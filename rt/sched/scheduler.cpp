@@ -10,7 +10,9 @@ namespace janus {
 
 namespace {
 
-std::size_t bytes_of(unsigned workers) noexcept { return (workers * sizeof(Worker) + 4095) & ~std::size_t{4095}; }
+std::size_t bytes_of(unsigned workers) noexcept {
+  return (workers * sizeof(Worker) + 4095) & ~std::size_t{4095};
+}
 
 // "janus/7"; `out` has room for 16.
 void name_worker(char* out, unsigned index) noexcept {
@@ -29,7 +31,8 @@ void name_worker(char* out, unsigned index) noexcept {
 
 }  // namespace
 
-bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool with_caller, unsigned& started) noexcept {
+bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
+                      unsigned& started) noexcept {
   options_ = options;
   stacks_ = &stacks;
   worker_count_ = options.workers;

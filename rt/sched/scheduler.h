@@ -2,8 +2,8 @@
 // rt/sched/scheduler.h — moves runnables over workers. Every stack has a base frame that loops: it takes the next
 // runnable, calls it if it has not started, switches to it if it has. Knows no task, nursery or budget.
 //
-// INVARIANT published-after-left: a runnable that stops is queued, or findable by a waker, only after its stack has been
-// left. It records a pending action in the worker and switches; whatever runs next performs the action first.
+// INVARIANT published-after-left: a runnable that stops is queued, or findable by a waker, only after its stack has
+// been left. It records a pending action in the worker and switches; whatever runs next performs the action first.
 #pragma once
 
 #include <atomic>
@@ -25,12 +25,12 @@ struct SchedulerOptions {
   bool pin;
   Victim victim;
   std::uint32_t fair_interval;
-  void* runtime;                               // Worker::runtime
-  void (*run)(Runnable* fresh);                // calls a runnable that has not started, on the stack we stand on
-  void (*refuse)(Runnable* fresh);             // there is no stack for it
-  void (*note)(Worker&, Event, Runnable*);     // deterministic mode: what happened, for the order hash
-  void (*quiescent)(void* runtime);            // every worker sleeps and nothing is queued; may make work
-  void (*attend)(void* runtime);               // somebody called for attention
+  void* runtime;                            // Worker::runtime
+  void (*run)(Runnable* fresh);             // calls a runnable that has not started, on the stack we stand on
+  void (*refuse)(Runnable* fresh);          // there is no stack for it
+  void (*note)(Worker&, Event, Runnable*);  // deterministic mode: what happened, for the order hash
+  void (*quiescent)(void* runtime);         // every worker sleeps and nothing is queued; may make work
+  void (*attend)(void* runtime);            // somebody called for attention
 };
 
 class Scheduler {
@@ -38,9 +38,10 @@ class Scheduler {
   // Lowest stack that code of the runtime may start with, and what it needs below that.
   static constexpr std::size_t kStackReserve = 1536;
 
-  // Creates the workers' records and, but for `with_caller`, their threads. With it the calling thread becomes worker 0 in
-  // run_caller(). False: nothing is left behind; `started` says how many threads the machine gave.
-  [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller, unsigned& started) noexcept;
+  // Creates the workers' records and, but for `with_caller`, their threads. With it the calling thread becomes worker 0
+  // in run_caller(). False: nothing is left behind; `started` says how many threads the machine gave.
+  [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
+                           unsigned& started) noexcept;
   // The calling thread is worker 0 until stop().
   void run_caller() noexcept;
   // Any thread: workers leave their loops as soon as they stand in them. Every task has ended.
@@ -52,23 +53,29 @@ class Scheduler {
 
   // Queues what may run: spawned, or woken by what runs on `worker`.
   void push_fresh(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.ready.push(Entry::fresh(runnable))) [[unlikely]] return overflow(worker, runnable);
-    if (idle_.wants_wake(false)) [[unlikely]] wake_one();
+    if (!worker.ready.push(Entry::fresh(runnable))) [[unlikely]]
+      return overflow(worker, runnable);
+    if (idle_.wants_wake(false)) [[unlikely]]
+      wake_one();
   }
   void push_woken(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.ready.push(Entry::woken(runnable))) [[unlikely]] return overflow(worker, runnable);
-    if (idle_.wants_wake(true)) [[unlikely]] wake_one();
+    if (!worker.ready.push(Entry::woken(runnable))) [[unlikely]]
+      return overflow(worker, runnable);
+    if (idle_.wants_wake(true)) [[unlikely]]
+      wake_one();
   }
   // Behind everything that is ready.
   void push_later(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.later.push(Entry::fresh(runnable))) [[unlikely]] return overflow(worker, runnable);
-    if (idle_.wants_wake(false)) [[unlikely]] wake_one();
+    if (!worker.later.push(Entry::fresh(runnable))) [[unlikely]]
+      return overflow(worker, runnable);
+    if (idle_.wants_wake(false)) [[unlikely]]
+      wake_one();
   }
   // From any thread.
   void inject(Runnable* runnable) noexcept;
 
-  // Leaves the running stack: goes on with what is ready, or looks for work. `publish` runs once the stack has been left.
-  // Returns when somebody has switched to `self`. False: there was no stack to go on with, nothing has happened.
+  // Leaves the running stack: goes on with what is ready, or looks for work. `publish` runs once the stack has been
+  // left. Returns when somebody has switched to `self`. False: there was no stack to go on with, nothing has happened.
   [[nodiscard]] bool suspend(Suspension& self, Pending publish) noexcept;
   // As suspend, but false also when nothing else is ready on this worker.
   [[nodiscard]] bool yield(Suspension& self, Pending publish) noexcept;
@@ -85,10 +92,12 @@ class Scheduler {
   }
   // Deterministic mode: another worker may go on here. No lock is held.
   void interleave() noexcept {
-    if (is_deterministic_) [[unlikely]] stepper_.interleave();
+    if (is_deterministic_) [[unlikely]]
+      stepper_.interleave();
   }
   void note(Worker& worker, Event event, Runnable* runnable) noexcept {
-    if (is_deterministic_) [[unlikely]] options_.note(worker, event, runnable);
+    if (is_deterministic_) [[unlikely]]
+      options_.note(worker, event, runnable);
   }
 
   // Some worker calls `attend` soon: one that looks for work, or is between two slices. Any thread, any signal handler.

@@ -20,7 +20,9 @@ void Stepper::init(Scheduler& scheduler, std::uint64_t seed) noexcept {
   now_ns_.store(kStepNs, std::memory_order_relaxed);
 }
 
-bool Stepper::has_left(const Worker& worker) const noexcept { return worker.is_gone.load(std::memory_order_relaxed); }
+bool Stepper::has_left(const Worker& worker) const noexcept {
+  return worker.is_gone.load(std::memory_order_relaxed);
+}
 
 bool Stepper::can_step(const Worker& worker) const noexcept {
   if (has_left(worker)) return false;

@@ -32,15 +32,15 @@ struct Pending {
 
 struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   Scheduler* scheduler;
-  void* runtime;            // the task layer's own
-  Stack* stack;             // the one we stand on
-  void* fiber;              // what a watching sanitizer calls it
-  void* thread_fiber;       // and the thread's own
+  void* runtime;       // the task layer's own
+  Stack* stack;        // the one we stand on
+  void* fiber;         // what a watching sanitizer calls it
+  void* thread_fiber;  // and the thread's own
   Pending pending;
-  Runnable* handed;         // for the base frame of a fresh stack: what to run first
-  std::int64_t slice;       // what `fuel` started from
-  void* charged_account;    // the task layer's: whom the slice belongs to
-  std::uint32_t until_fair; // dispatches until the oldest goes first
+  Runnable* handed;          // for the base frame of a fresh stack: what to run first
+  std::int64_t slice;        // what `fuel` started from
+  void* charged_account;     // the task layer's: whom the slice belongs to
+  std::uint32_t until_fair;  // dispatches until the oldest goes first
   std::uint16_t id;
   std::uint64_t next_id, last_id;  // of tasks: a block that the task layer took ahead
   bool is_steal_enabled;
@@ -62,17 +62,17 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
     std::uint64_t since_ns;
     std::uint64_t stolen_at_ns;
     std::uint32_t losses;
-    std::uint32_t looks;      // timed sleeps in a row
+    std::uint32_t looks;  // timed sleeps in a row
   } thief;
   std::uint32_t next_victim;  // round robin
 
-  arch::Context thread_context;  // where the worker's thread left off when it stepped onto its first stack
-  arch::Context logical_context; // deterministic mode: where this worker was interrupted
-  bool is_parked;                // deterministic mode: does not step without a token, or before parked_until_ns
+  arch::Context thread_context;   // where the worker's thread left off when it stepped onto its first stack
+  arch::Context logical_context;  // deterministic mode: where this worker was interrupted
+  bool is_parked;                 // deterministic mode: does not step without a token, or before parked_until_ns
   std::uint64_t parked_until_ns;
-  std::atomic<bool> has_token;   // deterministic mode: written by wakers
-  Stack* home;                   // deterministic mode: where it stands outside its loop
-  std::atomic<bool> is_gone;     // has left its loop
+  std::atomic<bool> has_token;  // deterministic mode: written by wakers
+  Stack* home;                  // deterministic mode: where it stands outside its loop
+  std::atomic<bool> is_gone;    // has left its loop
 
   Parker parker;  // written by wakers
 };

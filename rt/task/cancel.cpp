@@ -4,7 +4,8 @@
 //
 // INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 heavy fence  3 wake the blocked members, descend into their
 // published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence  4 look at the flags.
-// So a member is seen by the cancel, or sees it. What is running looks when it yields; its nurseries are reached when it does.
+// So a member is seen by the cancel, or sees it. What is running looks when it yields; its nurseries are reached when
+// it does.
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -74,12 +75,14 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 bool is_cancelled(Task& task) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
   const std::uint64_t epoch = task.nursery->runtime->cancel_epoch.load(std::memory_order_acquire);
-  if (task.nursery->clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]] return false;
+  if (task.nursery->clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
+    return false;
   return was_cancelled_above(*task.nursery, epoch);
 }
 
 bool sees_cancel(Task& task) noexcept {
-  if (!is_cancelled(task)) [[likely]] return false;
+  if (!is_cancelled(task)) [[likely]]
+    return false;
   RunFrame& frame = *task.frame;
   if (!frame.saw_cancel) {
     frame.saw_cancel = true;

@@ -71,8 +71,8 @@ int wait_in(List<ChannelWait>& queue, Task& self, Channel& channel, void* data) 
       answer = kCancelledCode;
       break;
     }
-    const bool left = block(self, TaskState::kBlocked, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); },
-                            &channel.lock);
+    const bool left = block(
+        self, TaskState::kBlocked, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &channel.lock);
     if (!left) {
       answer = kErrorNoMemory;  // still under the lock
       break;

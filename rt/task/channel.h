@@ -27,10 +27,10 @@ struct alignas(64) Channel {
   Runtime* runtime;
   std::size_t element_bytes;
   std::size_t capacity;
-  std::byte* buffer;                 // capacity elements
-  SpinLock lock;                     // what follows
+  std::byte* buffer;  // capacity elements
+  SpinLock lock;      // what follows
   bool is_closed;
-  std::size_t first;                 // of the elements in the buffer
+  std::size_t first;  // of the elements in the buffer
   std::size_t count;
   List<ChannelWait> senders, receivers;  // never both
 

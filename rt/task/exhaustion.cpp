@@ -29,8 +29,9 @@ void wait_for_recharge(Runtime& runtime, Exhausted& wait) noexcept {
   runtime.exhausted_lock.lock();
   link(runtime, wait);
   while (!wait.is_recharged && !task.frame->is_doomed && !sees_cancel(task)) {
-    const bool left = block(task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); },
-                            &runtime.exhausted_lock);
+    const bool left = block(
+        task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); },
+        &runtime.exhausted_lock);
     if (!left) break;
     runtime.exhausted_lock.lock();
   }

@@ -86,7 +86,8 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   Worker& worker = current_worker();
   worker.fuel -= 1;
   Runtime& runtime = runtime_of(worker);
-  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]] return 0;
+  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]]
+    return 0;
   while (!runtime.accounts.draw(task.account, component, amount)) {
     if (!runtime.accounts.granted(task.account, component)) return kErrorNoCap;
     const int answer = exhausted(task, component, amount);

@@ -5,9 +5,7 @@
 
 namespace janus {
 
-namespace {
-
-}  // namespace
+namespace {}  // namespace
 
 // One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
 struct Join {
@@ -138,8 +136,8 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
       task->lock.unlock();
       return kCancelledCode;
     }
-    const bool left = block(self, TaskState::kBlocked,
-                            [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &task->lock);
+    const bool left = block(
+        self, TaskState::kBlocked, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &task->lock);
     if (!left) {
       unlink_join(*task, wait);
       task->lock.unlock();

@@ -24,7 +24,9 @@ unsigned new_local(void (*destroy)(void*)) noexcept {
   return key;
 }
 
-bool is_local(unsigned key) noexcept { return key < keys_taken.load(std::memory_order_relaxed); }
+bool is_local(unsigned key) noexcept {
+  return key < keys_taken.load(std::memory_order_relaxed);
+}
 
 void* get_local(const Task& task, unsigned key) noexcept {
   return task.frame->locals != nullptr ? task.frame->locals[key] : nullptr;

@@ -16,8 +16,8 @@ bool is_local(unsigned key) noexcept;
 void* get_local(const Task& task, unsigned key) noexcept;
 // False: no memory for the table.
 bool set_local(Task& task, unsigned key, void* value) noexcept;
-// Calls the destructors, which are user code and may do whatever a task may. One may set values again; they are destroyed
-// too, a few rounds long.
+// Calls the destructors, which are user code and may do whatever a task may. One may set values again; they are
+// destroyed too, a few rounds long.
 void destroy_locals(Task& task) noexcept;
 void free_locals(Task& task) noexcept;
 

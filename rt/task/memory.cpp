@@ -6,7 +6,9 @@ namespace janus {
 
 namespace {
 
-HeapCache* cache_of(Worker* worker) noexcept { return worker != nullptr ? &worker->heap : nullptr; }
+HeapCache* cache_of(Worker* worker) noexcept {
+  return worker != nullptr ? &worker->heap : nullptr;
+}
 
 // The worker's chunk of memory, which its owner makes known when it is first used.
 AccountCache* purse_of(Runtime& runtime, Worker* worker) noexcept {
@@ -31,7 +33,8 @@ int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) 
 
 }  // namespace
 
-void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept {
+void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align,
+               int* error) noexcept {
   const std::uint64_t charge = Heap::charge_for(bytes, align);
   if (charge == 0) return *error = kErrorNoMemory, nullptr;
   *error = reserve(runtime, worker, task, charge);

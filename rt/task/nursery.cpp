@@ -76,7 +76,8 @@ void reset(Nursery& nursery, Runtime& runtime, Task* owner, const NurseryOptions
   nursery.has_current = false;
   nursery.was_read.store(false, std::memory_order_relaxed);
   nursery.name[0] = 0;
-  if (options.name != nullptr) [[unlikely]] copy_name(nursery.name, options.name);
+  if (options.name != nullptr) [[unlikely]]
+    copy_name(nursery.name, options.name);
 }
 
 }  // namespace
@@ -124,13 +125,15 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
   }
   if (worker != nullptr) worker->counters.nurseries_opened.add();
   nursery->alive.store(Nursery::kAlive, std::memory_order_release);
-  if (owner != nullptr && owner->frame->saw_cancel) [[unlikely]] cancel_nursery(worker, *nursery);
+  if (owner != nullptr && owner->frame->saw_cancel) [[unlikely]]
+    cancel_nursery(worker, *nursery);
   return nursery;
 }
 
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
   Runtime& runtime = *nursery.runtime;
-  if (!count_in(worker, nursery)) [[unlikely]] return *error = kErrorState, nullptr;
+  if (!count_in(worker, nursery)) [[unlikely]]
+    return *error = kErrorState, nullptr;
   Account* account = nursery.account;
   if (account != runtime.root_account || options.budget != nullptr) [[unlikely]] {
     account = pay_for_spawn(nursery, options, error);
@@ -157,9 +160,11 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   task->waiters = nullptr;
   task->outcome = Outcome::kPending;
   task->is_member.store(false, std::memory_order_relaxed);
-  task->generation.store(task->generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);  // now odd: alive
+  task->generation.store(task->generation.load(std::memory_order_relaxed) + 1,
+                         std::memory_order_relaxed);  // now odd: alive
   task->id = take_task_id(runtime, worker);
-  if (options.name != nullptr) [[unlikely]] set_name(worker, *task, options.name);
+  if (options.name != nullptr) [[unlikely]]
+    set_name(worker, *task, options.name);
   if (worker != nullptr) {
     worker->counters.spawned.add();
     runtime.scheduler.note(*worker, Event::kSpawn, task);
@@ -169,7 +174,9 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   return task;
 }
 
-void leave_nursery(Worker& worker, Nursery& nursery) noexcept { count_child_out(&worker, nursery); }
+void leave_nursery(Worker& worker, Nursery& nursery) noexcept {
+  count_child_out(&worker, nursery);
+}
 
 void count_child_out(Worker* worker, Nursery& nursery) noexcept {
   if (worker != nullptr && nursery.home.load(std::memory_order_relaxed) == worker) [[likely]]
@@ -178,7 +185,9 @@ void count_child_out(Worker* worker, Nursery& nursery) noexcept {
     count_out(worker, nursery);
 }
 
-void release_pin(Worker* worker, Nursery& nursery) noexcept { count_out(worker, nursery); }
+void release_pin(Worker* worker, Nursery& nursery) noexcept {
+  count_out(worker, nursery);
+}
 
 // On the home worker only. One operation moves the count and sets `flags`; the word before it is given back.
 std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
@@ -275,9 +284,12 @@ void run_children(Task& self, Nursery& nursery) noexcept {
       cancel_nursery(&current_worker(), nursery);
       if (is_terminal(nursery)) return;
     }
-    const bool left = block(self, TaskState::kBlocked, [](Task& task, void* what) {
-      if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
-    }, &nursery);
+    const bool left = block(
+        self, TaskState::kBlocked,
+        [](Task& task, void* what) {
+          if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
+        },
+        &nursery);
     if (!left) arch::pause();  // no stack for anybody else: others have to get on first
   }
 }
@@ -311,7 +323,8 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
-  if (nursery.records != nullptr) [[unlikely]] release_records(worker, nursery);
+  if (nursery.records != nullptr) [[unlikely]]
+    release_records(worker, nursery);
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     RunFrame& frame = *owner->frame;
     if (nursery.is_published) {

@@ -6,9 +6,9 @@
 //
 // Children are counted in two places. While the nursery is *private*, `home` is the worker that its owner runs on, and
 // spawns and ends on that worker are counted in `local` with plain arithmetic; all others in `word`. So the count in
-// `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and when it awaits,
-// the nursery is *shared*: `local` moves into `word` for good. `home` is compared by each worker with itself only, and
-// changes only on that worker, so nobody sees it change under his hands. docs/decisions/0070
+// `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and when it
+// awaits, the nursery is *shared*: `local` moves into `word` for good. `home` is compared by each worker with itself
+// only, and changes only on that worker, so nobody sees it change under his hands. docs/decisions/0070
 #pragma once
 
 #include <atomic>
@@ -36,26 +36,26 @@ struct NurseryWord {
 };
 
 struct alignas(64) Nursery {
-  Nursery* free_next;                    // the slab's
+  Nursery* free_next;  // the slab's
   std::atomic<std::uint64_t> word;
-  std::atomic<Worker*> home;             // private: the worker that counts in `local`
+  std::atomic<Worker*> home;  // private: the worker that counts in `local`
   std::int64_t local;
-  std::atomic<bool> closing;             // the owner awaits it: refuses spawns as kClosed does
+  std::atomic<bool> closing;  // the owner awaits it: refuses spawns as kClosed does
   std::uint8_t on_error;
   std::uint8_t on_exhaustion;
   bool owns_account;
-  std::atomic<std::uint32_t> alive;      // kAlive while it is one
-  std::atomic<Task*> owner;              // nullptr: a thread outside tasks
+  std::atomic<std::uint32_t> alive;  // kAlive while it is one
+  std::atomic<Task*> owner;          // nullptr: a thread outside tasks
   Account* account;
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
   Runtime* runtime;
-  Nursery* outer;                        // the owner's lists: the one opened before ...
-  Nursery* inner;                        // ... and after
-  Nursery* below_current;                // what janus_nursery_create found current
-  Nursery* cancel_next;                  // while a cancel descends
-  SpinLock lock;                         // members, their published nurseries, records, the outcome
-  std::atomic<std::uint32_t> ended;      // counts, for a thread outside tasks that waits
+  Nursery* outer;                    // the owner's lists: the one opened before ...
+  Nursery* inner;                    // ... and after
+  Nursery* below_current;            // what janus_nursery_create found current
+  Nursery* cancel_next;              // while a cancel descends
+  SpinLock lock;                     // members, their published nurseries, records, the outcome
+  std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
   List<RunFrame, Members> members;
   Task* records;
 
@@ -64,8 +64,8 @@ struct alignas(64) Nursery {
   std::uint32_t errors;
   Outcome outcome;
   bool is_published;
-  bool has_current;                      // made by janus_nursery_create
-  std::atomic<bool> was_read;            // somebody took the result
+  bool has_current;            // made by janus_nursery_create
+  std::atomic<bool> was_read;  // somebody took the result
   char name[32];
 
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
@@ -80,7 +80,7 @@ struct NurseryOptions {
 
 struct SpawnOptions {
   std::uint8_t stack_class;
-  std::uint8_t flags;            // TaskFlags
+  std::uint8_t flags;  // TaskFlags
   const Amounts* budget = nullptr;
   const char* name = nullptr;
 };

@@ -9,29 +9,41 @@ namespace {
 // panic > failed > budget > cancelled > success
 int gravity(Outcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::kPanic: return 4;
-    case Outcome::kFailed: return 3;
-    case Outcome::kBudget: return 2;
-    case Outcome::kCancelled: return 1;
-    default: return 0;
+    case Outcome::kPanic:
+      return 4;
+    case Outcome::kFailed:
+      return 3;
+    case Outcome::kBudget:
+      return 2;
+    case Outcome::kCancelled:
+      return 1;
+    default:
+      return 0;
   }
 }
 
 std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
   switch (outcome) {
-    case Outcome::kSuccess: return 0;
-    case Outcome::kFailed: return code;
-    case Outcome::kCancelled: return -1;
-    case Outcome::kPanic: return -2;
-    case Outcome::kBudget: return -3;
-    case Outcome::kPending: break;
+    case Outcome::kSuccess:
+      return 0;
+    case Outcome::kFailed:
+      return code;
+    case Outcome::kCancelled:
+      return -1;
+    case Outcome::kPanic:
+      return -2;
+    case Outcome::kBudget:
+      return -3;
+    case Outcome::kPending:
+      break;
   }
   return -4;
 }
 
 }  // namespace
 
-[[gnu::noinline]] void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept {
+[[gnu::noinline]] void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome,
+                                      std::int64_t code) noexcept {
   {
     LockGuard guard(nursery.lock);
     ++nursery.errors;

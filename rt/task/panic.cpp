@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/panic.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. The task alone ends.
+// rt/task/panic.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. The task alone
+// ends.
 //
 // Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
 // in these frames, so the task goes on as itself on a spare stack, cancels and awaits them, and only then leaves.
@@ -16,7 +17,9 @@ constexpr unsigned kMostFrames = 24;      // of a backtrace
 constexpr unsigned kMostNurseries = 8;    // of a path
 constexpr std::size_t kLineBytes = 1024;  // of a report
 
-std::int64_t code_of(Outcome outcome) noexcept { return outcome == Outcome::kBudget ? -3 : -2; }
+std::int64_t code_of(Outcome outcome) noexcept {
+  return outcome == Outcome::kBudget ? -3 : -2;
+}
 
 const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
   switch (fault.kind) {
@@ -26,10 +29,14 @@ const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
       auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
       return runtime_of(worker).stacks.in_guard(worker.stack, touched) ? "stack overflow" : "invalid memory access";
     }
-    case platform::FaultKind::kIllegalInstruction: return "illegal instruction";
-    case platform::FaultKind::kDivision: return "division by zero";
-    case platform::FaultKind::kFloatingPoint: return "floating-point exception";
-    case platform::FaultKind::kBreakpoint: return "breakpoint";
+    case platform::FaultKind::kIllegalInstruction:
+      return "illegal instruction";
+    case platform::FaultKind::kDivision:
+      return "division by zero";
+    case platform::FaultKind::kFloatingPoint:
+      return "floating-point exception";
+    case platform::FaultKind::kBreakpoint:
+      return "breakpoint";
   }
   return "fault";
 }
@@ -52,7 +59,8 @@ void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     nursery = owner != nullptr ? owner->nursery : nullptr;
   }
-  for (unsigned i = depth; i-- > 0;) line.append("%s%s", path[i]->name[0] != 0 ? path[i]->name : "-", i != 0 ? "/" : "");
+  for (unsigned i = depth; i-- > 0;)
+    line.append("%s%s", path[i]->name[0] != 0 ? path[i]->name : "-", i != 0 ? "/" : "");
 }
 
 // Return addresses along the frame pointers, as long as they lie on the task's own stack.
@@ -99,7 +107,9 @@ void end_on_spare(void* argument) noexcept {
   leave_frames(task);
 }
 
-bool has_nurseries(const RunFrame& frame) noexcept { return frame.open != nullptr || frame.published != nullptr; }
+bool has_nurseries(const RunFrame& frame) noexcept {
+  return frame.open != nullptr || frame.published != nullptr;
+}
 
 // The worker's words for a spare stack; where to enter it. nullptr: there is none.
 Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
@@ -114,7 +124,8 @@ Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
   return spare;
 }
 
-// Where the fault handler lets the thread go on: on the spare stack, of which nobody was told yet, since a handler returns.
+// Where the fault handler lets the thread go on: on the spare stack, of which nobody was told yet, since a handler
+// returns.
 void land_on_spare(void* argument) noexcept {
   fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->abandoned->fiber, current_worker().fiber);
   end_on_spare(argument);
@@ -154,7 +165,8 @@ void report_panic(const Task& task, const char* why, const platform::Fault* faul
   append_path(line, task);
   line.append(", stack %lu bytes\n", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
   if (task.frame != nullptr && worker.stack != nullptr) {
-    const std::uint64_t ip = fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+    const std::uint64_t ip =
+        fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     append_frames(line, worker, ip, fp);
   }
@@ -166,7 +178,9 @@ void panic(Task& task, const char* why) noexcept {
   end_by_force(task, Outcome::kPanic);
 }
 
-void end_for_budget(Task& task) noexcept { end_by_force(task, Outcome::kBudget); }
+void end_for_budget(Task& task) noexcept {
+  end_by_force(task, Outcome::kBudget);
+}
 
 // On the worker's alternate stack. What the runtime itself broke ends the process; what the task broke ends the task.
 bool contain_fault(platform::Fault& fault) noexcept {
@@ -175,7 +189,8 @@ bool contain_fault(platform::Fault& fault) noexcept {
   Task* const task = current_task(*worker);
   if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 || task->outcome != Outcome::kPending) {
     Text<kLineBytes> line;
-    line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address, fault.ip);
+    line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address,
+                fault.ip);
     put(line.data(), line.size());
     platform::abort();
   }

@@ -12,18 +12,25 @@ namespace {
 
 TaskState final_state(Outcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::kSuccess: return TaskState::kCompleted;
-    case Outcome::kCancelled: return TaskState::kCancelled;
-    default: return TaskState::kFailed;
+    case Outcome::kSuccess:
+      return TaskState::kCompleted;
+    case Outcome::kCancelled:
+      return TaskState::kCancelled;
+    default:
+      return TaskState::kFailed;
   }
 }
 
 void count_end(Counters& counters, Outcome outcome) noexcept {
   switch (outcome) {
-    case Outcome::kSuccess: return counters.completed.add();
-    case Outcome::kCancelled: return counters.cancelled.add();
-    case Outcome::kPanic: return counters.panicked.add();
-    default: return counters.failed.add();
+    case Outcome::kSuccess:
+      return counters.completed.add();
+    case Outcome::kCancelled:
+      return counters.cancelled.add();
+    case Outcome::kPanic:
+      return counters.panicked.add();
+    default:
+      return counters.failed.add();
   }
 }
 
@@ -84,12 +91,13 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
   return frame.open != nullptr || frame.published != nullptr ? end_left_open(task, code, code < 0) : code;
 }
 
-// Destructors are the user's code: what they break ends the task as anywhere else. They are not for a task that has ended
-// by force: what it held may be in any state.
+// Destructors are the user's code: what they break ends the task as anywhere else. They are not for a task that has
+// ended by force: what it held may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (task.outcome == Outcome::kPending) {
-    const std::int64_t ended = janus_task_call(
-        [](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task, &frame.frame_sp);
+    const std::int64_t ended =
+        janus_task_call([](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task,
+                        &frame.frame_sp);
     frame.frame_sp = 0;
     if (task.outcome != Outcome::kPending) {
       Scheduler::arrive();
@@ -132,7 +140,8 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
 
 // Also where the cancel came before the start.
 bool may_start(Task& task, RunFrame& frame) noexcept {
-  if (!is_cancelled(task)) [[likely]] return true;
+  if (!is_cancelled(task)) [[likely]]
+    return true;
   task.cancel.store(1, std::memory_order_relaxed);
   frame.saw_cancel = true;
   frame.grace = runtime_of(current_worker()).options.cancel_grace_ops;
@@ -157,20 +166,24 @@ bool may_start(Task& task, RunFrame& frame) noexcept {
   std::int64_t code = -1;
   if (may_start(*task, frame)) [[likely]] {
     code = janus_task_call(task->fn, task->arg, &frame.frame_sp);
-    if (task->outcome != Outcome::kPending) [[unlikely]] land_abandoned(frame);
+    if (task->outcome != Outcome::kPending) [[unlikely]]
+      land_abandoned(frame);
     frame.frame_sp = 0;
   }
   if (frame.open != nullptr || frame.published != nullptr || frame.locals != nullptr ||
       task->is_member.load(std::memory_order_relaxed)) [[unlikely]]
     code = clean_up(*task, frame, code);
   Worker& worker = current_worker();
-  if (!StackPool::canary_intact(worker.stack)) [[unlikely]] code = ran_over(worker, *task, code);
+  if (!StackPool::canary_intact(worker.stack)) [[unlikely]]
+    code = ran_over(worker, *task, code);
   if (is_own_slice) settle_slice(worker);
   runtime_of(worker).scheduler.interleave();
   end_task(worker, *task, code);
 }
 
-void run_from_base(Runnable* fresh) noexcept { run_task(static_cast<Task*>(fresh), nullptr); }
+void run_from_base(Runnable* fresh) noexcept {
+  run_task(static_cast<Task*>(fresh), nullptr);
+}
 
 // The machine has no stack of its class: it ends without having run.
 void refuse_start(Runnable* fresh) noexcept {

@@ -17,7 +17,9 @@ constexpr unsigned kDeterministicWorkers = 4;
 constexpr std::uint64_t kDeterministicMemory = std::uint64_t{8} << 30;  // the same on every machine
 constexpr std::uint64_t kIdBlock = 256;                                 // ids that a worker takes at once
 
-std::size_t runtime_bytes() noexcept { return (sizeof(Runtime) + 4095) & ~std::size_t{4095}; }
+std::size_t runtime_bytes() noexcept {
+  return (sizeof(Runtime) + 4095) & ~std::size_t{4095};
+}
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
   hash = (hash ^ value) * 0x9e3779b97f4a7c15;
@@ -27,7 +29,8 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
 void note_event(Worker& worker, Event event, Runnable* runnable) noexcept {
   Runtime& runtime = runtime_of(worker);
   const auto& task = *static_cast<Task*>(runnable);
-  runtime.order_hash = mix(runtime.order_hash, task.id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event));
+  runtime.order_hash =
+      mix(runtime.order_hash, task.id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event));
 }
 
 void say(const char* line) noexcept {
@@ -108,7 +111,8 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
   int error = 0;
   root.nursery = open_nursery(runtime, nullptr, options, &error);
   if (root.nursery == nullptr) return false;
-  const SpawnOptions spawning{stack_class, TaskFlags::kExposed, runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, name};
+  const SpawnOptions spawning{stack_class, TaskFlags::kExposed,
+                              runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, name};
   root.task = spawn(worker, *root.nursery, fn, arg, spawning, &error);
   if (root.task == nullptr) {
     close_nursery(worker, *root.nursery);
@@ -188,7 +192,8 @@ std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack
   return take_result(runtime, root);
 }
 
-std::int64_t run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept {
+std::int64_t run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
+                           const char* name) noexcept {
   Root root{};
   Worker* const first = runtime.scheduler.worker(0);
   if (!make_root(runtime, nullptr, fn, arg, stack_class, name, root)) return kErrorNoMemory;

@@ -19,21 +19,21 @@ inline constexpr std::size_t kChannelBytes = 192;   // what the slab of channels
 inline constexpr std::uint8_t kRootStackClass = 7;  // a root's stack is 1 MiB
 
 struct RuntimeOptions {
-  unsigned workers = 0;              // 0: what the machine offers, 4 in deterministic mode
+  unsigned workers = 0;  // 0: what the machine offers, 4 in deterministic mode
   std::uint64_t seed = 0;
   bool deterministic = false;
-  int pin = -1;                      // -1: where the machine is ours alone
+  int pin = -1;  // -1: where the machine is ours alone
   Victim victim = Victim::kRandom;
   std::uint32_t fair_interval = 61;
   std::uint32_t yield_interval = 1024;
   std::uint8_t stack_class = 0;
-  std::uint64_t memory = 0;          // root pool; 0: three quarters of the machine
-  bool has_root_budget = false;      // else the root task lives on the root account
+  std::uint64_t memory = 0;      // root pool; 0: three quarters of the machine
+  bool has_root_budget = false;  // else the root task lives on the root account
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;
-  bool with_caller = false;          // the calling thread becomes worker 0 when it runs
+  bool with_caller = false;  // the calling thread becomes worker 0 when it runs
   bool handles_faults = true;
-  bool is_program = false;           // nobody outside can end a deadlock: report it and exit with 3
+  bool is_program = false;  // nobody outside can end a deadlock: report it and exit with 3
 };
 
 struct Runtime {
@@ -48,15 +48,15 @@ struct Runtime {
   std::uint64_t started_ns;
 
   alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel
-  std::atomic<Task*> terminable;     // the program's root: whom SIGTERM cancels, and whose end stops the workers
+  std::atomic<Task*> terminable;  // the program's root: whom SIGTERM cancels, and whose end stops the workers
   std::atomic<int> terminate_signal;
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
   SpinLock exhausted_lock;
-  struct Exhausted* exhausted;       // tasks that wait for a recharge
+  struct Exhausted* exhausted;  // tasks that wait for a recharge
   SpinLock outside_lock;
-  Nursery* outside;                  // nurseries that threads outside tasks have opened
-  std::uint64_t order_hash;          // deterministic mode
+  Nursery* outside;          // nurseries that threads outside tasks have opened
+  std::uint64_t order_hash;  // deterministic mode
 };
 
 // Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.

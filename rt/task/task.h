@@ -22,7 +22,8 @@ using TaskFn = std::int64_t (*)(void*);
 
 // What the table of the C ABI knows, and two that only we tell apart.
 //
-//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed, Failed, Cancelled
+//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed, Failed,
+//     Cancelled
 //                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
 //                           |  \--budget--> Exhausted --recharge--> Ready
 //                           \--runs a child on its own stack--> Buried --child ends--> Running
@@ -30,7 +31,16 @@ using TaskFn = std::int64_t (*)(void*);
 // INVARIANT wake-once: who turns Blocked, Parked or Exhausted into Ready queues the task, nobody else. These three are
 // stored only after the stack has been left. Any wait may end early: the waiter looks again at what it waited for.
 enum class TaskState : std::uint8_t {
-  kCreated, kReady, kRunning, kBlocked, kExhausted, kCompleted, kFailed, kCancelled, kParked, kBuried,
+  kCreated,
+  kReady,
+  kRunning,
+  kBlocked,
+  kExhausted,
+  kCompleted,
+  kFailed,
+  kCancelled,
+  kParked,
+  kBuried,
 };
 
 // How a task ended; the numbers are the ABI's JANUS_KIND_*.
@@ -56,26 +66,26 @@ struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
   Nursery* nursery;
-  Account* account;                       // who pays for what it does
+  Account* account;  // who pays for what it does
   std::atomic<TaskState> state;
   std::atomic<std::uint8_t> cancel;       // told to end; sticky
   std::atomic<std::uint8_t> token;        // of janus_park
   std::atomic<std::uint8_t> flags;        // TaskFlags
   std::atomic<std::uint32_t> generation;  // half of the handle; another one for each task that the record serves
 
-  RunFrame* frame;                        // from start to end
+  RunFrame* frame;  // from start to end
   std::uint64_t id;
   std::int64_t result;
-  Join* waiters;                          // under `lock`
+  Join* waiters;  // under `lock`
   TaskExtra* extra;
-  Task* record_previous;                  // ended, in the nursery's records; under its lock
+  Task* record_previous;  // ended, in the nursery's records; under its lock
   Task* record_next;
-  SpinLock lock;                          // exposed tasks: the end, waiters, the handle
+  SpinLock lock;  // exposed tasks: the end, waiters, the handle
   Outcome outcome;
-  std::atomic<bool> is_member;            // its frame is in the nursery's members (under the nursery's lock)
+  std::atomic<bool> is_member;  // its frame is in the nursery's members (under the nursery's lock)
 
-  // Read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has ended, under
-  // its nursery's: never by two at once.
+  // Read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has ended,
+  // under its nursery's: never by two at once.
   bool has(std::uint8_t flag) const noexcept { return (flags.load(std::memory_order_relaxed) & flag) != 0; }
   void set(std::uint8_t flag) noexcept {
     flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) | flag), std::memory_order_relaxed);
@@ -90,25 +100,29 @@ struct Members;  // tag: the tasks of a nursery that have been off their worker 
 
 // What a task has while it runs, at the top of its part of the stack.
 struct RunFrame : ListLink<Members> {
-  std::uint64_t frame_sp = 0;           // where janus_task_abandon goes
+  std::uint64_t frame_sp = 0;  // where janus_task_abandon goes
   Task* task = nullptr;
-  RunFrame* below = nullptr;            // the task that we were called by, instead of its waiting: buried until we end
-  Nursery* open = nullptr;              // opened by this task since it last left its worker, innermost first
-  Nursery* published = nullptr;         // opened before that; under the lock of task->nursery
-  Nursery* current = nullptr;           // innermost of janus_nursery_create
+  RunFrame* below = nullptr;     // the task that we were called by, instead of its waiting: buried until we end
+  Nursery* open = nullptr;       // opened by this task since it last left its worker, innermost first
+  Nursery* published = nullptr;  // opened before that; under the lock of task->nursery
+  Nursery* current = nullptr;    // innermost of janus_nursery_create
   void** locals = nullptr;
-  Stack* abandoned = nullptr;           // a panicked task ends on a spare stack; this is the one it had
-  std::int64_t grace = 0;               // ops left to clean up after a cancel was seen
+  Stack* abandoned = nullptr;  // a panicked task ends on a spare stack; this is the one it had
+  std::int64_t grace = 0;      // ops left to clean up after a cancel was seen
   int last_error = 0;
   int pins = 0;
-  bool below_is_settled = false;        // all frames below are members and have published their nurseries
+  bool below_is_settled = false;  // all frames below are members and have published their nurseries
   bool saw_cancel = false;
-  bool is_doomed = false;               // its budget will never come
-  bool yielded_free = false;            // the last thing that it did was a yield
+  bool is_doomed = false;     // its budget will never come
+  bool yielded_free = false;  // the last thing that it did was a yield
 };
 
-inline Task* current_task(Worker& worker) noexcept { return static_cast<Task*>(static_cast<Runnable*>(worker.task)); }
-inline Runtime& runtime_of(Worker& worker) noexcept { return *static_cast<Runtime*>(worker.runtime); }
+inline Task* current_task(Worker& worker) noexcept {
+  return static_cast<Task*>(static_cast<Runnable*>(worker.task));
+}
+inline Runtime& runtime_of(Worker& worker) noexcept {
+  return *static_cast<Runtime*>(worker.runtime);
+}
 
 // --- Life (run.cpp) --------------------------------------------------------------------------------------------------
 
@@ -136,7 +150,8 @@ void unpark(Worker* worker, Task& task) noexcept;
 void overflowed(Worker& worker) noexcept;
 inline void require_stack(Worker& worker) noexcept {
   if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit) ||
-      !StackPool::canary_intact(worker.stack)) [[unlikely]] overflowed(worker);
+      !StackPool::canary_intact(worker.stack)) [[unlikely]]
+    overflowed(worker);
 }
 
 // --- Cancellation (cancel.cpp) ---------------------------------------------------------------------------------------
@@ -155,8 +170,8 @@ void cancel_task(Worker* worker, Task& task) noexcept;
 void begin_slice(Worker& worker, Task& task) noexcept;
 void settle_slice(Worker& worker) noexcept;
 int yield_slow(Task& task) noexcept;
-// `amount` of `component` is not to be had: by the policy that rules the account this waits and gives 0 when it is worth
-// another try, gives an error, or ends the task.
+// `amount` of `component` is not to be had: by the policy that rules the account this waits and gives 0 when it is
+// worth another try, gives an error, or ends the task.
 int exhausted(Task& task, Component component, std::uint64_t amount) noexcept;
 // One operation: `ops` fuel and `amount` of `component`. 0, or why not.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;

@@ -45,7 +45,8 @@ void resumed(Task& task) noexcept {
 }
 
 [[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
-  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel, std::memory_order_relaxed))
+  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
     return false;
   if (worker != nullptr)
     worker->scheduler->push_woken(*worker, &task);
@@ -71,10 +72,13 @@ int yield(Task& task) noexcept {
   Scheduler& scheduler = runtime_of(worker).scheduler;
   if (frame.below != nullptr || frame.open != nullptr) settle_frames(frame);
   settle_slice(worker);
-  Stop stop{{}, TaskState::kReady, [](Task& self, void*) {
+  Stop stop{{},
+            TaskState::kReady,
+            [](Task& self, void*) {
               Worker& here = current_worker();
               here.scheduler->push_later(here, &self);
-            }, nullptr};
+            },
+            nullptr};
   task.suspension = &stop.suspension;
   (void)scheduler.yield(stop.suspension, {publish_stop, &task, &stop});
   resumed(task);
@@ -87,10 +91,13 @@ int park(Task& task, bool forever) noexcept {
     if (task.token.exchange(0, std::memory_order_acquire) != 0) return 0;  // pairs with unpark()
     if (sees_cancel(task)) return -1;
     if (!forever) return kErrorTimeout;
-    const bool left = block(task, TaskState::kParked, [](Task& self, void*) {
-      // Published: a token that came before nobody could see us is looked at once more.
-      if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
-    }, nullptr);
+    const bool left = block(
+        task, TaskState::kParked,
+        [](Task& self, void*) {
+          // Published: a token that came before nobody could see us is looked at once more.
+          if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
+        },
+        nullptr);
     if (!left) panic(task, "no memory for a stack to go on with while it waits");
   }
 }

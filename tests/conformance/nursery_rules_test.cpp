@@ -285,11 +285,19 @@ enum Trouble { kOverflow, kWildWrite, kDivision, kIllegal, kPanicCall, kTroubles
 void make_trouble(int kind) {
   volatile int zero = 0;
   switch (kind) {
-    case kOverflow: zero = recurse(&zero); return;
-    case kWildWrite: *reinterpret_cast<volatile int*>(static_cast<std::uintptr_t>(zero) + 64) = 1; return;
-    case kDivision: __asm__ volatile("xor %%edx, %%edx; mov $1, %%eax; divl %0" ::"m"(zero) : "eax", "edx", "cc"); return;
-    case kIllegal: __builtin_trap();
-    default: janus_task_panic("as asked");
+    case kOverflow:
+      zero = recurse(&zero);
+      return;
+    case kWildWrite:
+      *reinterpret_cast<volatile int*>(static_cast<std::uintptr_t>(zero) + 64) = 1;
+      return;
+    case kDivision:
+      __asm__ volatile("xor %%edx, %%edx; mov $1, %%eax; divl %0" ::"m"(zero) : "eax", "edx", "cc");
+      return;
+    case kIllegal:
+      __builtin_trap();
+    default:
+      janus_task_panic("as asked");
   }
 }
 
@@ -387,7 +395,8 @@ std::int64_t nest(void* depth) {
 }  // namespace
 
 TEST(rules, nurseries_nest_a_hundred_thousand_deep) {
-  for (unsigned workers : {1u, 4u}) CHECK_EQ(run_in(with_workers(workers), [] { return nest(as_arg(scaled(100000, 500))); }), 0);
+  for (unsigned workers : {1u, 4u})
+    CHECK_EQ(run_in(with_workers(workers), [] { return nest(as_arg(scaled(100000, 500))); }), 0);
 }
 
 TEST(rules, a_cancel_reaches_the_bottom_of_a_deep_chain) {

@@ -17,7 +17,9 @@ struct Row {
   unsigned count;
 };
 
-std::int64_t failure_of(unsigned number) { return -100 - static_cast<std::int64_t>(number); }
+std::int64_t failure_of(unsigned number) {
+  return -100 - static_cast<std::int64_t>(number);
+}
 
 struct Child {
   Row* row;
@@ -28,14 +30,19 @@ std::int64_t end_in_turn(void* pointer) {
   const Child me = *static_cast<Child*>(pointer);
   CHECK_EQ(janus_park(-1), 0);
   switch (me.row->ends[me.number]) {
-    case kCancelled: janus_task_cancel(janus_task_self()); return JANUS_CANCELLED;
+    case kCancelled:
+      janus_task_cancel(janus_task_self());
+      return JANUS_CANCELLED;
     case kBudget:
       for (;;) {
         if (janus_yield_check(1) < 0) return 0;
       }
-    case kFailed: return failure_of(me.number);
-    case kPanic: janus_task_panic("as ordered");
-    default: return 0;
+    case kFailed:
+      return failure_of(me.number);
+    case kPanic:
+      janus_task_panic("as ordered");
+    default:
+      return 0;
   }
 }
 

@@ -111,15 +111,19 @@ TEST(tasks, the_failure_of_one_leaves_the_others_alone_when_collected) {
 
 TEST(tasks, work_is_stolen_from_who_does_not_get_to_it) {
   janus_stats stats = {};
-  run_in(with_workers(2), [] {
-    std::atomic<int> count{0};
-    Scope scope;
-    for (int i = 0; i < 100; ++i) scope.go(count_up, &count);
-    const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
-    while (count.load() < 100 && platform::now_ns() < patience) __builtin_ia32_pause();  // never lets go of its worker
-    CHECK_EQ(count.load(), 100);
-    return scope.end();
-  }, &stats);
+  run_in(
+      with_workers(2),
+      [] {
+        std::atomic<int> count{0};
+        Scope scope;
+        for (int i = 0; i < 100; ++i) scope.go(count_up, &count);
+        const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+        while (count.load() < 100 && platform::now_ns() < patience)
+          __builtin_ia32_pause();  // never lets go of its worker
+        CHECK_EQ(count.load(), 100);
+        return scope.end();
+      },
+      &stats);
   CHECK_GT(stats.steals, 0u);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/conformance/world.h — isolated runtimes for tests, so that one source runs as shipped, on a libc and under every
-// sanitizer, with any number of workers, free or deterministic. Sees rt.h alone.
+// tests/conformance/world.h — isolated runtimes for tests, so that one source runs as shipped, on a libc and under
+// every sanitizer, with any number of workers, free or deterministic. Sees rt.h alone.
 #pragma once
 
 #include <janus/rt.h>
@@ -26,7 +26,9 @@ inline constexpr std::uint32_t kTaskStack = 0;
 #endif
 
 // How much a test does: less where a sanitizer makes everything ten times slower.
-constexpr int scaled(int amount, int watched) { return kIsWatched ? watched : amount; }
+constexpr int scaled(int amount, int watched) {
+  return kIsWatched ? watched : amount;
+}
 
 inline janus_rt_config with_workers(unsigned workers) {
   janus_rt_config config = {};
@@ -74,8 +76,8 @@ long run_in(const janus_rt_config& config, Body body, janus_stats* stats = nullp
 // A nursery that the calling task opens. Closures that it spawns live on the caller's stack until end().
 class Scope {
  public:
-  explicit Scope(std::uint32_t on_error = JANUS_ON_ERROR_CANCEL, std::uint32_t on_exhaustion = JANUS_ON_EXHAUSTION_SUSPEND,
-                 janus_budget budget = {}) {
+  explicit Scope(std::uint32_t on_error = JANUS_ON_ERROR_CANCEL,
+                 std::uint32_t on_exhaustion = JANUS_ON_EXHAUSTION_SUSPEND, janus_budget budget = {}) {
     janus_nursery_options options = {};
     options.on_error = on_error;
     options.on_exhaustion = on_exhaustion;
@@ -106,16 +108,24 @@ class Scope {
   janus_nursery* nursery_;
 };
 
-inline std::int64_t return_zero(void*) { return 0; }
-inline std::int64_t return_arg(void* value) { return reinterpret_cast<std::intptr_t>(value); }
-inline void* as_arg(std::int64_t value) { return reinterpret_cast<void*>(static_cast<std::intptr_t>(value)); }
+inline std::int64_t return_zero(void*) {
+  return 0;
+}
+inline std::int64_t return_arg(void* value) {
+  return reinterpret_cast<std::intptr_t>(value);
+}
+inline void* as_arg(std::int64_t value) {
+  return reinterpret_cast<void*>(static_cast<std::intptr_t>(value));
+}
 // Until told to end.
 inline std::int64_t yield_until_cancelled(void*) {
   while (janus_yield() == 0) {
   }
   return JANUS_CANCELLED;
 }
-inline std::int64_t park_until_cancelled(void*) { return janus_park(-1); }
+inline std::int64_t park_until_cancelled(void*) {
+  return janus_park(-1);
+}
 inline std::int64_t count_up(void* counter) {
   static_cast<std::atomic<int>*>(counter)->fetch_add(1);
   return 0;

@@ -3,8 +3,8 @@
 // before, which in a sanitizer's build is the one that reports.
 #include <signal.h>
 #include <sys/time.h>
-#include <unistd.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 #include <cstring>
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// storm_test.cpp — everything at once, at random moments, with many workers. Seconds by default; JANUS_SOAK=N does N times
-// as much. A seed names what the tasks do, not how threads interleave; in deterministic mode it names both.
+// storm_test.cpp — everything at once, at random moments, with many workers. Seconds by default; JANUS_SOAK=N does N
+// times as much. A seed names what the tasks do, not how threads interleave; in deterministic mode it names both.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
 
 namespace {
 
-unsigned rounds(unsigned usual) { return usual * static_cast<unsigned>(environment_number("JANUS_SOAK", 1)); }
+unsigned rounds(unsigned usual) {
+  return usual * static_cast<unsigned>(environment_number("JANUS_SOAK", 1));
+}
 
 // Runs `body(seed)` as the root of runtimes of every kind, free and deterministic.
 template <class Body>
@@ -71,7 +73,8 @@ std::int64_t live(void* pointer) {
 std::int64_t act(Storm& storm, Dice& dice) {
   std::uint64_t value = 1;
   switch (dice.below(7)) {
-    case 0: return janus_yield();
+    case 0:
+      return janus_yield();
     case 1:
       for (int i = 0; i < 3000; ++i) {
         if (const int told = janus_yield_check(1)) return told;
@@ -89,8 +92,11 @@ std::int64_t act(Storm& storm, Dice& dice) {
       janus_free(block);
       return 0;
     }
-    case 5: janus_unpark(janus_task_self()); return janus_park(-1);
-    default: return storm.may_cancel && dice.below(4) == 0 ? -7 : 0;
+    case 5:
+      janus_unpark(janus_task_self());
+      return janus_park(-1);
+    default:
+      return storm.may_cancel && dice.below(4) == 0 ? -7 : 0;
   }
 }
 
@@ -140,7 +146,9 @@ std::int64_t fan_out(void* depth) {
 TEST(storm, of_spawns) {
   for (unsigned workers : {1u, 2u, 4u, 16u}) {
     janus_stats stats = {};
-    CHECK_EQ(run_in(with_workers(workers), [] { return fan_out(as_arg(scaled(5, 3))); }, &stats), 0);
+    CHECK_EQ(run_in(
+                 with_workers(workers), [] { return fan_out(as_arg(scaled(5, 3))); }, &stats),
+             0);
     CHECK_EQ(stats.tasks_spawned, kIsWatched ? 1111u : 111111u);
     CHECK_EQ(stats.tasks_completed, stats.tasks_spawned);
   }
@@ -174,13 +182,16 @@ namespace {
 // Waits in every way there is until told.
 std::int64_t wait_somehow(Dice& dice, janus_channel* silent, janus_task other) {
   switch (dice.below(5)) {
-    case 0: return janus_park(-1);
+    case 0:
+      return janus_park(-1);
     case 1: {
       std::uint64_t value = 0;
       return janus_channel_recv(silent, &value);
     }
-    case 2: return yield_until_cancelled(nullptr);
-    case 3: return janus_task_join(other, nullptr);
+    case 2:
+      return yield_until_cancelled(nullptr);
+    case 3:
+      return janus_task_join(other, nullptr);
     default: {
       Scope scope;
       for (int i = 0; i < 3; ++i) scope.go(park_until_cancelled, nullptr);
@@ -259,7 +270,8 @@ struct Traffic {
   std::atomic<std::uint64_t> sent_count{0}, sent_sum{0}, received_count{0}, received_sum{0};
 };
 
-std::int64_t channel_storm(std::uint64_t seed, std::size_t capacity, int senders, int receivers, int each, bool cancels) {
+std::int64_t channel_storm(std::uint64_t seed, std::size_t capacity, int senders, int receivers, int each,
+                           bool cancels) {
   Dice dice(seed);
   Traffic traffic{janus_channel_create(8, capacity)};
   std::atomic<std::uint64_t> sender{1};
@@ -293,15 +305,18 @@ std::int64_t channel_storm(std::uint64_t seed, std::size_t capacity, int senders
   for (int i = 0; i < senders; ++i) some_sender = scope_of_senders.go(send);
   if (cancels) {
     for (unsigned i = dice.below(50); i != 0; --i) janus_yield();
-    if (dice.below(2) != 0) janus_task_cancel(some_sender);
-    else scope_of_senders.cancel();
+    if (dice.below(2) != 0)
+      janus_task_cancel(some_sender);
+    else
+      scope_of_senders.cancel();
   }
   scope_of_senders.end();
   CHECK_EQ(janus_channel_close(traffic.channel), 0);
   CHECK_EQ(scope_of_receivers.end(), 0);
   CHECK_EQ(traffic.sent_count.load(), traffic.received_count.load());
   CHECK_EQ(traffic.sent_sum.load(), traffic.received_sum.load());
-  if (!cancels) CHECK_EQ(traffic.sent_count.load(), static_cast<std::uint64_t>(senders) * static_cast<std::uint64_t>(each));
+  if (!cancels)
+    CHECK_EQ(traffic.sent_count.load(), static_cast<std::uint64_t>(senders) * static_cast<std::uint64_t>(each));
   janus_channel_release(traffic.channel);
   return 0;
 }
@@ -310,13 +325,15 @@ std::int64_t channel_storm(std::uint64_t seed, std::size_t capacity, int senders
 
 TEST(storm, of_messages_none_lost_none_doubled) {
   for (std::size_t capacity : {0u, 1u, 7u, 1000u}) {
-    in_all_worlds(scaled(2, 1), [&](std::uint64_t seed) { return channel_storm(seed, capacity, 7, 5, scaled(500, 50), false); });
+    in_all_worlds(scaled(2, 1),
+                  [&](std::uint64_t seed) { return channel_storm(seed, capacity, 7, 5, scaled(500, 50), false); });
   }
 }
 
 TEST(storm, of_messages_with_cancelled_senders) {
   for (std::size_t capacity : {0u, 1u, 7u}) {
-    in_all_worlds(scaled(15, 2), [&](std::uint64_t seed) { return channel_storm(seed, capacity, 7, 3, scaled(200, 30), true); });
+    in_all_worlds(scaled(15, 2),
+                  [&](std::uint64_t seed) { return channel_storm(seed, capacity, 7, 3, scaled(200, 30), true); });
   }
 }
 
@@ -329,7 +346,8 @@ TEST(storm, a_million_messages_cross_between_workers) {
 TEST(storm, two_hundred_and_fifty_six_workers_on_whatever_there_is) {
   for (unsigned i = 0; i < rounds(scaled(5, 1)); ++i) {
     janus_stats stats = {};
-    run_in(with_workers(256), [&] { return weather(i, 6, true); }, &stats);
+    run_in(
+        with_workers(256), [&] { return weather(i, 6, true); }, &stats);
     CHECK_EQ(stats.workers, 256u);
     run_in(deterministic(256, i), [&] { return weather(i, 5, true); });
   }

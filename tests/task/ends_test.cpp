@@ -57,9 +57,15 @@ TEST(ends, an_exhausted_task_that_nobody_can_recharge_ends_on_any_number_of_work
 namespace {
 
 std::atomic<int> destroyed{0};
-void count_destroyed(void*) { destroyed.fetch_add(1); }
-void panic_in_destructor(void*) { janus_task_panic("in a destructor"); }
-void fault_in_destructor(void*) { __builtin_trap(); }
+void count_destroyed(void*) {
+  destroyed.fetch_add(1);
+}
+void panic_in_destructor(void*) {
+  janus_task_panic("in a destructor");
+}
+void fault_in_destructor(void*) {
+  __builtin_trap();
+}
 void nest_in_destructor(void* value) {
   Scope scope;
   for (int i = 0; i < 10; ++i) scope.go(count_up, value);
