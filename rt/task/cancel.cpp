@@ -58,26 +58,33 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 
 }  // namespace
 
-// A walk up to the root, but only when somebody has been cancelled since the last one.
-[[gnu::noinline]] static bool was_cancelled_above(Nursery& start, std::uint64_t epoch) noexcept {
-  Nursery* const first = &start;
-  for (Nursery* nursery = first; nursery != nullptr;) {
+// A walk up to the root.
+[[gnu::noinline]] static bool was_cancelled_above(const Nursery* nursery) noexcept {
+  while (nursery != nullptr) {
     if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return true;
     const Task* owner = nursery->owner.load(std::memory_order_relaxed);
-    if (owner == nullptr) break;
+    if (owner == nullptr) return false;
     if (owner->cancel.load(std::memory_order_relaxed) != 0) return true;
     nursery = owner->nursery;
   }
-  first->clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
   return false;
 }
 
+// Walks only when somebody has been cancelled since the last walk.
 bool is_cancelled(Task& task) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
-  const std::uint64_t epoch = task.nursery->runtime->cancel_epoch.load(std::memory_order_acquire);
-  if (task.nursery->clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
-    return false;
-  return was_cancelled_above(*task.nursery, epoch);
+  Nursery& nursery = *task.nursery;
+  const std::uint64_t epoch = nursery.runtime->cancel_epoch.load(std::memory_order_acquire);
+  if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]] return false;
+  if (was_cancelled_above(&nursery)) return true;
+  nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
+  return false;
+}
+
+bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
+  if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
+  const std::uint64_t epoch = runtime.cancel_epoch.load(std::memory_order_acquire);
+  return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && was_cancelled_above(&nursery);
 }
 
 bool sees_cancel(Task& task) noexcept {

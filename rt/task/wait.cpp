@@ -18,10 +18,13 @@ struct Stop {
 void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
+  const Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.note(worker, Event::kBlock, &task);
   task.state.store(stop.state, std::memory_order_seq_cst);
-  // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked.
-  if (stop.state != TaskState::kReady && is_cancelled(task)) (void)wake(&worker, task, stop.state);
+  // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked. Whoever is
+  // woken for nothing looks again at what it waits for.
+  if (stop.state != TaskState::kReady && may_be_cancelled(runtime_of(worker), task, nursery))
+    (void)wake(&worker, task, stop.state);
   stop.publish(task, stop.what);
 }
 
