@@ -3,8 +3,9 @@
 #include <bits/shared_ptr.h>
 
 // Whether reference counts may do without atomic operations: tasks share memory across threads.
-extern "C" [[gnu::weak]] char __libc_single_threaded;
-char __libc_single_threaded = 0;
+extern "C" {
+[[gnu::weak]] char __libc_single_threaded = 0;
+}
 
 // Whether a type_info is make_shared's mark. Without RTTI the header knows the mark by its address and asks here only
 // about others.

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // at_exit.c: what a program wants done at its end, a stack. Any task may register; who ends the program pops.
 #include <janus/rt.h>
-#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
@@ -15,25 +14,26 @@ struct at_exit {
   struct at_exit* next;
 };
 
-static _Atomic(struct at_exit*) newest;
+static struct at_exit* newest;  // atomic
 
 // The first ones need no memory: C++ programs register before main, and C promises 32.
-enum { FIRST_COUNT = 32 };
-static struct at_exit first[FIRST_COUNT];
-static atomic_uint first_taken;
+enum { kFirstCount = 32 };
+static struct at_exit first[kFirstCount];
+static unsigned first_taken;  // atomic
 
 static struct at_exit* take_record(void) {
-  const unsigned index = atomic_fetch_add(&first_taken, 1);
-  if (index < FIRST_COUNT) return &first[index];
-  atomic_store(&first_taken, FIRST_COUNT);  // never wraps
+  const unsigned index = __atomic_fetch_add(&first_taken, 1, __ATOMIC_RELAXED);
+  if (index < kFirstCount) return &first[index];
+  __atomic_store_n(&first_taken, kFirstCount, __ATOMIC_RELAXED);  // never wraps
   return janus_alloc(sizeof(struct at_exit));
 }
 
 static int push(void (*destructor)(void*), void* argument, void (*function)(void)) {
   struct at_exit* record = take_record();
   if (record == NULL) return -1;
-  *record = (struct at_exit){destructor, argument, function, atomic_load(&newest)};
-  while (!atomic_compare_exchange_weak(&newest, &record->next, record)) {
+  *record = (struct at_exit){destructor, argument, function, __atomic_load_n(&newest, __ATOMIC_RELAXED)};
+  // Release: pairs with the acquire in pop(), so that the record arrives whole.
+  while (!__atomic_compare_exchange_n(&newest, &record->next, record, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
   return 0;
 }
@@ -49,8 +49,9 @@ JANUS_C_DEFINE int atexit(void (*function)(void)) {
 
 // Records are not freed: the program ends, and a record that stays what it is cannot be taken for another one (ABA).
 static struct at_exit* pop(void) {
-  struct at_exit* record = atomic_load(&newest);
-  while (record != NULL && !atomic_compare_exchange_weak(&newest, &record, record->next)) {
+  struct at_exit* record = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
+  while (record != NULL &&
+         !__atomic_compare_exchange_n(&newest, &record, record->next, 1, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)) {
   }
   return record;
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // run_main.c: from the root task into main, and out again. The arrays are the linker's: addresses of functions that
 // compilers left in .preinit_array, .init_array and .fini_array.
-#include <stdatomic.h>
 #include <stddef.h>
 #include <unistd.h>
 
@@ -30,8 +29,9 @@ int64_t janus_run_main(int argc, char** argv, char** envp) {
 }
 
 void janus_run_fini(void) {
-  static atomic_size_t taken;  // finalisers handed out, so that two tasks that call exit() run none twice
+  static size_t taken;  // finalisers handed out, so that two tasks that call exit() run none twice
   janus_run_at_exit();
   const size_t count = (size_t)(__fini_array_end - __fini_array_start);
-  for (size_t next; (next = atomic_fetch_add(&taken, 1)) < count;) __fini_array_start[count - 1 - next]();
+  for (size_t next; (next = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED)) < count;)
+    __fini_array_start[count - 1 - next]();
 }

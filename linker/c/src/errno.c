@@ -3,25 +3,33 @@
 // tasks that have no memory left for their own: it then still tells the one who looks at once.
 #include <errno.h>
 #include <janus/rt.h>
-#include <stdatomic.h>
 
 #include "linker/c/src/define.h"
 
 static int shared_errno;
 
-// 0: nobody made the key yet. 1: somebody is at it. Else the key plus 2.
-static _Atomic(uint64_t) key_state;
+// kNoKey until somebody wants one, kBusy while it is made, then the key plus kFirstKey.
+enum { kNoKey, kBusy, kFirstKey };
+static uint64_t key_state;
 
-// False while there is no key: outside of any runtime, or for the moment in which another task makes it.
+// Makes the key, unless another task was first. Gives the state that follows.
+static uint64_t make_key(void) {
+  uint64_t state = kNoKey;
+  if (!__atomic_compare_exchange_n(&key_state, &state, kBusy, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return state;
+  janus_local_key key;
+  state = janus_local_new(&key, janus_free) < 0 ? kNoKey : key.raw + (uint64_t)kFirstKey;
+  __atomic_store_n(&key_state, state, __ATOMIC_RELEASE);  // pairs with the acquire in find_key
+  return state;
+}
+
+// False if there is no key to be had.
 static int find_key(janus_local_key* key) {
-  uint64_t state = atomic_load_explicit(&key_state, memory_order_acquire);  // pairs with the release below
-  if (state == 0 && atomic_compare_exchange_strong(&key_state, &state, 1)) {
-    const int made = janus_local_new(key, janus_free) >= 0;
-    state = made ? (uint64_t)key->raw + 2 : 0;
-    atomic_store_explicit(&key_state, state, memory_order_release);
-  }
-  if (state < 2) return 0;
-  key->raw = (uint32_t)(state - 2);
+  uint64_t state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE);
+  if (state == kNoKey) state = make_key();
+  // Whoever takes another place meanwhile would look for its error in its own one later.
+  for (; state == kBusy; state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE)) janus_yield();
+  if (state == kNoKey) return 0;
+  key->raw = (uint32_t)(state - kFirstKey);
   return 1;
 }
 

@@ -18,7 +18,7 @@ struct sink {
   size_t room, length;
 };
 
-enum { LEFT = 1, PLUS = 2, SPACE = 4, ALTERNATE = 8, ZERO = 16 };
+enum { kLeft = 1, kPlus = 2, kSpace = 4, kAlternate = 8, kZero = 16 };
 
 // One conversion: %[flags][width][.precision][size]letter. precision < 0: not given.
 struct conversion {
@@ -46,54 +46,39 @@ static void put_padded(struct sink* sink, const struct conversion* c, const char
                        size_t count) {
   const size_t prefix_count = strlen(prefix);
   const long blanks = (long)c->width - zeroes - (long)(prefix_count + count);
-  if (!(c->flags & LEFT)) fill(sink, ' ', blanks);
+  if (!(c->flags & kLeft)) fill(sink, ' ', blanks);
   put(sink, prefix, prefix_count);
   fill(sink, '0', zeroes);
   put(sink, text, count);
-  if (c->flags & LEFT) fill(sink, ' ', blanks);
+  if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
 // --- Numbers ---------------------------------------------------------------------------------------------------------
 
+// l, ll, j, z and t all mean 64 bits.
 static intmax_t take_signed(const struct conversion* c, va_list* values) {
   switch (c->size) {
+    case 0:
+      return va_arg(*values, int);
     case 'H':
       return (signed char)va_arg(*values, int);
     case 'h':
       return (short)va_arg(*values, int);
-    case 'l':
-      return va_arg(*values, long);
-    case 'q':
-      return va_arg(*values, long long);
-    case 'j':
-      return va_arg(*values, intmax_t);
-    case 'z':
-      return va_arg(*values, ssize_t);
-    case 't':
-      return va_arg(*values, ptrdiff_t);
     default:
-      return va_arg(*values, int);
+      return va_arg(*values, long);
   }
 }
 
 static uintmax_t take_unsigned(const struct conversion* c, va_list* values) {
   switch (c->size) {
+    case 0:
+      return va_arg(*values, unsigned);
     case 'H':
       return (unsigned char)va_arg(*values, unsigned);
     case 'h':
       return (unsigned short)va_arg(*values, unsigned);
-    case 'l':
-      return va_arg(*values, unsigned long);
-    case 'q':
-      return va_arg(*values, unsigned long long);
-    case 'j':
-      return va_arg(*values, uintmax_t);
-    case 'z':
-      return va_arg(*values, size_t);
-    case 't':
-      return (uintmax_t)va_arg(*values, ptrdiff_t);
     default:
-      return va_arg(*values, unsigned);
+      return va_arg(*values, unsigned long);
   }
 }
 
@@ -106,8 +91,8 @@ static void put_number(struct sink* sink, const struct conversion* c, const char
   const long count = text + sizeof text - first;
 
   long zeroes = (c->precision < 0 ? 1 : c->precision) - count;
-  if (c->flags & ALTERNATE && base == 8 && zeroes < 1) zeroes = count == 0 || *first != '0' ? 1 : 0;
-  if (c->flags & ZERO && !(c->flags & LEFT) && c->precision < 0) {
+  if (c->flags & kAlternate && base == 8 && zeroes < 1) zeroes = count == 0 || *first != '0' ? 1 : 0;
+  if (c->flags & kZero && !(c->flags & kLeft) && c->precision < 0) {
     const long to_width = (long)c->width - (long)strlen(prefix) - count;
     if (to_width > zeroes) zeroes = to_width;
   }
@@ -115,17 +100,17 @@ static void put_number(struct sink* sink, const struct conversion* c, const char
 }
 
 static void put_signed(struct sink* sink, const struct conversion* c, intmax_t value) {
-  const char* sign = value < 0 ? "-" : c->flags & PLUS ? "+" : c->flags & SPACE ? " " : "";
+  const char* sign = value < 0 ? "-" : c->flags & kPlus ? "+" : c->flags & kSpace ? " " : "";
   put_number(sink, c, sign, value < 0 ? 0 - (uintmax_t)value : (uintmax_t)value, 10);
 }
 
 static void put_hexadecimal(struct sink* sink, const struct conversion* c, uintmax_t value) {
-  const char* prefix = !(c->flags & ALTERNATE) || value == 0 ? "" : c->letter == 'X' ? "0X" : "0x";
+  const char* prefix = !(c->flags & kAlternate) || value == 0 ? "" : c->letter == 'X' ? "0X" : "0x";
   put_number(sink, c, prefix, value, 16);
 }
 
 static void put_pointer(struct sink* sink, struct conversion* c, const void* pointer) {
-  c->flags |= ALTERNATE;
+  c->flags |= kAlternate;
   if (pointer == NULL)
     put_padded(sink, c, "", 0, "(nil)", 5);
   else
@@ -136,7 +121,7 @@ static void put_pointer(struct sink* sink, struct conversion* c, const void* poi
 
 static void put_character(struct sink* sink, const struct conversion* c, va_list* values) {
   const unsigned value = va_arg(*values, unsigned);
-  const char byte = (char)(c->size == 'l' && value > 127 ? '?' : value);
+  const char byte = (char)(c->size != 'l' || value < 128 ? value : (unsigned)'?');
   put_padded(sink, c, "", 0, &byte, 1);
 }
 
@@ -151,16 +136,19 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   size_t count = 0;
   while (count < most && text[count] != 0) count++;
   const long blanks = (long)c->width - (long)count;
-  if (!(c->flags & LEFT)) fill(sink, ' ', blanks);
-  for (size_t i = 0; i < count; i++) fill(sink, text[i] >= 0 && text[i] < 128 ? (char)text[i] : '?', 1);
-  if (c->flags & LEFT) fill(sink, ' ', blanks);
+  if (!(c->flags & kLeft)) fill(sink, ' ', blanks);
+  for (size_t i = 0; i < count; i++) fill(sink, (char)(text[i] >= 0 && text[i] < 128 ? text[i] : '?'), 1);
+  if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
 static void skip_floating(struct sink* sink, const struct conversion* c, va_list* values) {
-  if (c->size == 'L')
-    (void)va_arg(*values, long double);
-  else
-    (void)va_arg(*values, double);
+  if (c->size == 'L') {
+    const long double skipped = va_arg(*values, long double);
+    (void)skipped;
+  } else {
+    const double skipped = va_arg(*values, double);
+    (void)skipped;
+  }
   put_padded(sink, c, "", 0, "(float)", 7);
 }
 
@@ -186,15 +174,15 @@ static void store_length(const struct sink* sink, const struct conversion* c, vo
 static unsigned flag_of(char c) {
   switch (c) {
     case '-':
-      return LEFT;
+      return kLeft;
     case '+':
-      return PLUS;
+      return kPlus;
     case ' ':
-      return SPACE;
+      return kSpace;
     case '#':
-      return ALTERNATE;
+      return kAlternate;
     case '0':
-      return ZERO;
+      return kZero;
     default:
       return 0;
   }
@@ -227,7 +215,7 @@ static struct conversion parse_conversion(const char** at, va_list* values) {
   for (unsigned flag; (flag = flag_of(**at)) != 0; ++*at) c.flags |= flag;
   c.width = parse_count(at, values);
   if (c.width < 0) {
-    c.flags |= LEFT;
+    c.flags |= kLeft;
     c.width = c.width == INT_MIN ? INT_MAX : -c.width;
   }
   if (**at == '.') {

@@ -7,7 +7,7 @@
 
 #include "linker/c/src/define.h"
 
-enum { SHORT = 12 };
+enum { kShort = 12 };
 
 typedef int (*comparison)(const void*, const void*);
 
@@ -80,7 +80,7 @@ static size_t partition(const struct sorter* s, char* items, size_t count) {
 }
 
 static void sort(const struct sorter* s, char* items, size_t count, unsigned bad_partitions_left) {
-  while (count > SHORT) {
+  while (count > kShort) {
     if (bad_partitions_left-- == 0) {
       heap_sort(s, items, count);
       return;

@@ -10,17 +10,18 @@
 // Eight bytes at a time once aligned: an aligned word never crosses into a page that the string does not touch.
 typedef uint64_t __attribute__((__may_alias__)) word;
 
-static int has_zero_byte(word w) {
-  return ((w - 0x0101010101010101u) & ~w & 0x8080808080808080u) != 0;
+// The high bit of the first zero byte, and perhaps of later ones; 0 if there is none.
+static uint64_t zero_bytes(word w) {
+  return (w - 0x0101010101010101u) & ~w & 0x8080808080808080u;
 }
 
 JANUS_C_DEFINE size_t strlen(const char* text) {
   const char* at = text;
   for (; (uintptr_t)at % sizeof(word) != 0; at++)
     if (*at == '\0') return (size_t)(at - text);
-  while (!has_zero_byte(*(const word*)at)) at += sizeof(word);
-  while (*at != '\0') at++;
-  return (size_t)(at - text);
+  uint64_t zeroes;
+  while ((zeroes = zero_bytes(*(const word*)at)) == 0) at += sizeof(word);
+  return (size_t)(at - text) + (size_t)__builtin_ctzll(zeroes) / 8;
 }
 
 JANUS_C_DEFINE size_t strnlen(const char* text, size_t most) {
@@ -71,9 +72,9 @@ JANUS_C_DEFINE char* strstr(const char* text, const char* needle) {
 }
 
 // How many characters from the start of `text` are in `set`, or are not.
-enum membership { OUTSIDE, INSIDE };
+enum Membership { kOutside, kInside };
 
-static size_t span(const char* text, const char* set, enum membership wanted) {
+static size_t span(const char* text, const char* set, enum Membership wanted) {
   uint64_t member[4] = {0};
   for (; *set != '\0'; set++) member[(unsigned char)*set / 64] |= UINT64_C(1) << (unsigned char)*set % 64;
   const char* at = text;
@@ -85,10 +86,10 @@ static size_t span(const char* text, const char* set, enum membership wanted) {
 }
 
 JANUS_C_DEFINE size_t strspn(const char* text, const char* accepted) {
-  return span(text, accepted, INSIDE);
+  return span(text, accepted, kInside);
 }
 JANUS_C_DEFINE size_t strcspn(const char* text, const char* rejected) {
-  return span(text, rejected, OUTSIDE);
+  return span(text, rejected, kOutside);
 }
 
 JANUS_C_DEFINE char* strpbrk(const char* text, const char* accepted) {

@@ -8,10 +8,10 @@
 
 #include "linker/c/src/define.h"
 
-enum { NS_PER_SECOND = 1000000000, CLOCK_OF_PROCESS = 2 };
+enum { kNsPerSecond = 1000000000, kClockOfProcess = 2 };
 
 JANUS_C_DEFINE time_t time(time_t* also) {
-  const time_t now = janus_unix_time_ns() / NS_PER_SECOND;
+  const time_t now = janus_unix_time_ns() / kNsPerSecond;
   if (also != NULL) *also = now;
   return now;
 }
@@ -22,13 +22,13 @@ JANUS_C_DEFINE int clock_gettime(clockid_t clock, struct timespec* now) {
     return -1;
   }
   const int64_t ns = clock == CLOCK_REALTIME ? janus_unix_time_ns() : (int64_t)janus_now_ns();
-  now->tv_sec = ns / NS_PER_SECOND;
-  now->tv_nsec = ns % NS_PER_SECOND;
+  now->tv_sec = ns / kNsPerSecond;
+  now->tv_nsec = ns % kNsPerSecond;
   return 0;
 }
 
 JANUS_C_DEFINE clock_t clock(void) {
   struct timespec used = {0, 0};
-  if (janus_syscall(SYS_clock_gettime, (long)CLOCK_OF_PROCESS, &used) < 0) return -1;
-  return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (NS_PER_SECOND / CLOCKS_PER_SEC);
+  if (janus_syscall(SYS_clock_gettime, (long)kClockOfProcess, &used) < 0) return -1;
+  return used.tv_sec * CLOCKS_PER_SEC + used.tv_nsec / (kNsPerSecond / CLOCKS_PER_SEC);
 }

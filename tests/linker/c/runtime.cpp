@@ -87,6 +87,10 @@ void jc_janus_free(void* block) {
   free(block);
 }
 
+int jc_janus_yield() {
+  return 0;
+}
+
 std::uint64_t jc_janus_task_id() {
   return runtime::current_task;
 }
