@@ -75,7 +75,8 @@ bool is_cancelled(Task& task) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
   Nursery& nursery = *task.nursery;
   const std::uint64_t epoch = nursery.runtime->cancel_epoch.load(std::memory_order_acquire);
-  if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]] return false;
+  if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
+    return false;
   if (was_cancelled_above(&nursery)) return true;
   nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
   return false;

@@ -158,8 +158,8 @@ inline void require_stack(Worker& worker) noexcept {
 
 // Whether `task` was told to end: itself, its nursery, or an ancestor of either.
 bool is_cancelled(Task& task) noexcept;
-// The same for a task that may already be gone, and its nursery with it, so that their memory serves others: the answer is
-// a hint then, and nothing is written.
+// The same for a task that may already be gone, and its nursery with it, so that their memory serves others: the answer
+// is a hint then, and nothing is written.
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
 bool sees_cancel(Task& task) noexcept;

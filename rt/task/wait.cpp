@@ -21,8 +21,8 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   const Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.note(worker, Event::kBlock, &task);
   task.state.store(stop.state, std::memory_order_seq_cst);
-  // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked. Whoever is
-  // woken for nothing looks again at what it waits for.
+  // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked. Whoever
+  // is woken for nothing looks again at what it waits for.
   if (stop.state != TaskState::kReady && may_be_cancelled(runtime_of(worker), task, nursery))
     (void)wake(&worker, task, stop.state);
   stop.publish(task, stop.what);

@@ -3,6 +3,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/asan_interface.h>
+#endif
+
 #include "tests/hosted_platform/hosted.h"
 
 namespace janus::hosted {
@@ -10,7 +14,11 @@ namespace janus::hosted {
 std::byte* map(std::size_t bytes) noexcept {
   if (bytes == 0) return nullptr;
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return pages == MAP_FAILED ? nullptr : static_cast<std::byte*>(pages);
+  if (pages == MAP_FAILED) return nullptr;
+#ifdef __SANITIZE_ADDRESS__
+  __asan_unpoison_memory_region(pages, bytes);  // a stack that was unmapped half-way up may have lain here
+#endif
+  return static_cast<std::byte*>(pages);
 }
 
 void unmap(std::byte* pages, std::size_t bytes) noexcept {

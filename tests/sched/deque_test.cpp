@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque_test.cpp — every entry is taken exactly once, by whomever. The rings are tiny, so that wrapping, growing and the
-// fight for the last entry come often.
+// deque_test.cpp — every entry is taken exactly once, by whomever. The rings are tiny, so that wrapping, growing and
+// the fight for the last entry come often.
 #include "rt/sched/deque.h"
 #include "tests/sched/crew.h"
 
@@ -9,8 +9,12 @@ namespace janus::test {
 namespace {
 
 // Numbers in place of runnables: never looked into, and even, since the lowest bit is the entry's own.
-Entry entry_of(std::uintptr_t number) { return Entry::from_bits(number * 2); }
-std::uintptr_t number_of(Entry entry) { return entry.bits() / 2; }
+Entry entry_of(std::uintptr_t number) {
+  return Entry::from_bits(number * 2);
+}
+std::uintptr_t number_of(Entry entry) {
+  return entry.bits() / 2;
+}
 
 struct Tiny : Deque {
   Tiny() { CHECK(init(1)); }  // two entries

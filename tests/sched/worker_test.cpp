@@ -53,7 +53,8 @@ class Yard {
     options.note = [](Worker& worker, Event event, Runnable* runnable) {
       auto& yard = *static_cast<Yard*>(worker.runtime);
       const std::uint64_t id = static_cast<Job*>(runnable)->id;
-      yard.hash = (yard.hash ^ (id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event))) * 0x9e3779b97f4a7c15;
+      yard.hash = (yard.hash ^ (id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event))) *
+                  0x9e3779b97f4a7c15;
     };
     options.quiescent = [](void* yard) { static_cast<Yard*>(yard)->quiescent.fetch_add(1); };
     options.attend = [](void* yard) { static_cast<Yard*>(yard)->attended.fetch_add(1); };
@@ -94,14 +95,17 @@ class Yard {
   StackPool* pool_;
 };
 
-void finish(Job& job) { job.yard->done.fetch_add(1); }
+void finish(Job& job) {
+  job.yard->done.fetch_add(1);
+}
 
 void yield(Job& self) {
   Suspension suspension{};
   self.suspension = &suspension;
   (void)self.yard->scheduler->yield(suspension, {[](Worker& worker, void* job, void*) {
                                                    worker.scheduler->push_later(worker, static_cast<Job*>(job));
-                                                 }, &self, nullptr});
+                                                 },
+                                                 &self, nullptr});
 }
 
 void wake(Worker* worker, Job& job) {
@@ -119,9 +123,11 @@ void park(Job& self) {
   const bool left = self.yard->scheduler->suspend(suspension, {[](Worker& worker, void* pointer, void*) {
                                                                  auto& job = *static_cast<Job*>(pointer);
                                                                  int seen = 0;
-                                                                 if (job.parked.compare_exchange_strong(seen, 1)) return;
+                                                                 if (job.parked.compare_exchange_strong(seen, 1))
+                                                                   return;
                                                                  worker.scheduler->push_woken(worker, &job);
-                                                               }, &self, nullptr});
+                                                               },
+                                                               &self, nullptr});
   CHECK(left);
   self.parked.store(0);
 }
@@ -180,10 +186,13 @@ TEST(worker, runs_what_a_job_spawns_newest_first) {
   Yard yard(1);
   yard.inject(jobs[0], [](Job& self) {
     for (unsigned i = 1; i <= 10; ++i) {
-      spawn(jobs[i], [](Job& job) {
-        order[job.yard->counter.fetch_add(1)] = job.id;
-        finish(job);
-      }, *self.yard, i);
+      spawn(
+          jobs[i],
+          [](Job& job) {
+            order[job.yard->counter.fetch_add(1)] = job.id;
+            finish(job);
+          },
+          *self.yard, i);
     }
     finish(self);
   });
@@ -199,23 +208,27 @@ TEST(worker, those_that_yield_take_turns) {
   Yard yard(1);
   yard.inject(jobs[0], [](Job& self) {
     for (unsigned i = 0; i < 3; ++i) {
-      spawn(jobs[1 + i], [](Job& job) {
-        job.yard->counter.fetch_add(1);
-        while (job.yard->counter.load() < 3) yield(job);  // until all have started
-        for (int n = 0; n < 500; ++n) {
-          const int mine = progress[job.id].fetch_add(1) + 1;
-          for (const auto& p : progress) {
-            if (mine - p.load() > widest.load()) widest.store(mine - p.load());
-          }
-          yield(job);
-        }
-        finish(job);
-      }, *self.yard, i);
+      spawn(
+          jobs[1 + i],
+          [](Job& job) {
+            job.yard->counter.fetch_add(1);
+            while (job.yard->counter.load() < 3) yield(job);  // until all have started
+            for (int n = 0; n < 500; ++n) {
+              const int mine = progress[job.id].fetch_add(1) + 1;
+              for (const auto& p : progress) {
+                if (mine - p.load() > widest.load()) widest.store(mine - p.load());
+              }
+              yield(job);
+            }
+            finish(job);
+          },
+          *self.yard, i);
     }
     finish(self);
   });
   CHECK(yard.all_done(4));
-  CHECK_LE(widest.load(), 12);  // each 61st dispatch goes to the oldest, so that turns shift a little, and only a little
+  CHECK_LE(widest.load(),
+           12);  // each 61st dispatch goes to the oldest, so that turns shift a little, and only a little
 }
 
 TEST(worker, a_job_that_yields_alone_goes_on) {
@@ -307,11 +320,14 @@ TEST(worker, what_was_woken_by_one_that_does_not_let_go_is_stolen) {
 TEST(worker, what_yielded_behind_one_that_does_not_let_go_is_stolen) {
   Yard yard(2);
   yard.inject(jobs[0], [](Job& self) {
-    spawn(jobs[1], [](Job& hog) {
-      hog.yard->counter.fetch_add(1);
-      CHECK(soon([&] { return hog.yard->other.load() == 1; }));
-      finish(hog);
-    }, *self.yard);
+    spawn(
+        jobs[1],
+        [](Job& hog) {
+          hog.yard->counter.fetch_add(1);
+          CHECK(soon([&] { return hog.yard->other.load() == 1; }));
+          finish(hog);
+        },
+        *self.yard);
     while (self.yard->counter.load() == 0) yield(self);
     self.yard->other.store(1);
     finish(self);
@@ -324,10 +340,13 @@ TEST(worker, each_strategy_spreads_work_over_all) {
     Yard yard(8, true, 3, victim);
     yard.inject(jobs[0], [](Job& self) {
       for (unsigned i = 1; i <= 500; ++i) {
-        spawn(jobs[i], [](Job& job) {
-          for (int n = 0; n < 3; ++n) yield(job);
-          finish(job);
-        }, *self.yard);
+        spawn(
+            jobs[i],
+            [](Job& job) {
+              for (int n = 0; n < 3; ++n) yield(job);
+              finish(job);
+            },
+            *self.yard);
       }
       finish(self);
     });
@@ -394,16 +413,22 @@ namespace {
 
 std::uint64_t order_of(unsigned workers, std::uint64_t seed) {
   Yard yard(workers, true, seed);
-  yard.inject(jobs[0], [](Job& self) {
-    for (unsigned i = 1; i <= 100; ++i) {
-      spawn(jobs[i], [](Job& job) {
-        for (std::uint64_t n = job.id % 5; n != 0; --n) yield(job);
-        finish(job);
-      }, *self.yard, i);
-      if (i % 10 == 0) yield(self);
-    }
-    finish(self);
-  }, 1000);
+  yard.inject(
+      jobs[0],
+      [](Job& self) {
+        for (unsigned i = 1; i <= 100; ++i) {
+          spawn(
+              jobs[i],
+              [](Job& job) {
+                for (std::uint64_t n = job.id % 5; n != 0; --n) yield(job);
+                finish(job);
+              },
+              *self.yard, i);
+          if (i % 10 == 0) yield(self);
+        }
+        finish(self);
+      },
+      1000);
   CHECK(yard.all_done(101));
   return yard.hash;
 }
