@@ -3,7 +3,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifdef __SANITIZE_ADDRESS__
+#if defined(__SANITIZE_ADDRESS__)
+#define JANUS_IS_POISONED 1
+#elif defined(__has_feature)  // as clang says it
+#if __has_feature(address_sanitizer)
+#define JANUS_IS_POISONED 1
+#endif
+#endif
+#ifdef JANUS_IS_POISONED
 #include <sanitizer/asan_interface.h>
 #endif
 
@@ -15,7 +22,7 @@ std::byte* map(std::size_t bytes) noexcept {
   if (bytes == 0) return nullptr;
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
-#ifdef __SANITIZE_ADDRESS__
+#ifdef JANUS_IS_POISONED
   __asan_unpoison_memory_region(pages, bytes);  // a stack that was unmapped half-way up may have lain here
 #endif
   return static_cast<std::byte*>(pages);
