@@ -173,7 +173,8 @@ def is_ours(symbol):
     if symbol.name.startswith("janus_") or "janus::" in symbol.name or symbol.name == "_start":
         return True
     # Inline functions of the compiler's headers, which an unoptimised build keeps: any copy serves.
-    return symbol.kind in "VW" and (symbol.name in COMPILER_NEEDS or "std::" in symbol.name)
+    inlines = ("operator new(unsigned long, void*)",)
+    return symbol.kind in "VW" and (symbol.name in COMPILER_NEEDS or symbol.name in inlines or "std::" in symbol.name)
 
 
 # --- The isolated runtime ----------------------------------------------------------------------------------------------
