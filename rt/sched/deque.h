@@ -70,12 +70,6 @@ class Deque {
     return entry;
   }
 
-  // Owner only: what pop would give, without taking it. A thief may take it meanwhile.
-  Entry peek() const noexcept {
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    return top_.load(std::memory_order_relaxed) > bottom ? Entry{} : read(bottom);
-  }
-
   // Owner only: the oldest entry, or none (also when a thief is just taking it).
   Entry take_oldest() noexcept {
     const std::int64_t top = top_.load(std::memory_order_acquire);

@@ -79,13 +79,17 @@ class Scheduler {
   [[nodiscard]] bool suspend(Suspension& self, Pending publish) noexcept;
   // As suspend, but false also when nothing else is ready on this worker.
   [[nodiscard]] bool yield(Suspension& self, Pending publish) noexcept;
-  // Takes the newest ready runnable if it has not started and `wanted` says yes; for helping instead of waiting.
+  // Takes the newest ready runnable if it has not started and `wanted` says yes; for helping instead of waiting. It is
+  // taken before it is looked at: what still lies in the deque may be a thief's already.
   template <typename Wanted>
   Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
-    const Entry seen = worker.ready.peek();
-    if (!seen || seen.runnable()->suspension != nullptr || !wanted(seen.runnable())) return nullptr;
-    const Entry entry = worker.ready.pop();  // a thief may have been faster; then this is none
-    return entry ? entry.runnable() : nullptr;
+    const Entry entry = worker.ready.pop();
+    if (!entry) return nullptr;
+    Runnable* const runnable = entry.runnable();
+    if (runnable->suspension == nullptr && wanted(runnable)) [[likely]]
+      return runnable;
+    entry.was_woken() ? push_woken(worker, runnable) : push_fresh(worker, runnable);
+    return nullptr;
   }
   bool has_ready(const Worker& worker) const noexcept {
     return worker.ready.size() != 0 || worker.later.size() != 0 || !injector_.is_empty();

@@ -75,7 +75,6 @@ TEST(deque, an_empty_one_gives_nothing_however_often_it_is_asked) {
   Entry entry;
   for (int i = 0; i < 1000; ++i) {
     CHECK(!deque.pop());
-    CHECK(!deque.peek());
     CHECK(!deque.take_oldest());
     CHECK_EQ(deque.steal(entry), Deque::Steal::kEmpty);
     CHECK_EQ(deque.take_shared(entry), Deque::Steal::kEmpty);
@@ -95,16 +94,14 @@ TEST(deque, it_wraps_around) {
   }
 }
 
-TEST(deque, peek_and_oldest_show_both_ends_and_take_nothing) {
+TEST(deque, oldest_shows_the_top_and_takes_nothing) {
   Tiny deque;
   deque.push(Entry::from_bits(4));
   deque.push(Entry::from_bits(8 | 1));
-  CHECK_EQ(deque.peek().bits(), 9u);
-  CHECK(deque.peek().was_woken());
   CHECK_EQ(deque.oldest().bits(), 4u);
   CHECK_EQ(deque.size(), 2);
   CHECK_EQ(deque.pop().bits(), 9u);
-  CHECK(!deque.peek().was_woken());
+  CHECK(!deque.oldest().was_woken());
   CHECK_EQ(deque.size(), 1);
 }
 
