@@ -1,97 +1,202 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run.py JANUS_CC BUILD [NAME] — compiles bench.c as a user would, runs each benchmark several times in processes of its
-# own, prints the medians beside their ceilings, and leaves everything in BUILD/bench.json.
+# run.py — ./dev bench: builds the programs that take part, measures row by row, prints the table, and leaves bench.json
+# and a plot per workload. Exit 0: ours did all that was asked; 1: it did not; 2: the question was senseless.
+import argparse
 import json
-import os
-import statistics
-import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
-HERE = Path(__file__).parent
-RUNS = 5
+import growth
+import machine
+import measure
+import plot
+import programs
+import report
+import verdict
+from rows import OURS, ROWS
+
+PEERS = programs.HERE / "peers/build.py"
+# Seconds for one process. A peer that hangs costs one of them; the longest honest one takes some ten.
+TIMEOUT, QUICK_TIMEOUT = 90, 10
+ROUNDS, QUICK_ROUNDS = 7, 1
 
 
-@dataclass(frozen=True)
-class Bench:
-    name: str
-    what: str
-    size: int
-    workers: int = 0           # 0: as many as the machine has CPUs
-    ceiling_ns: float = None   # per operation; what the specification asks for
-    ceiling_bytes: float = None
+def arguments():
+    parser = argparse.ArgumentParser(prog="./dev bench")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows")
+    parser.add_argument("--peers", action="store_true", help="beside the peers that Debian packages hold")
+    parser.add_argument("--json", action="store_true", help="bench.json on stdout in place of the table")
+    parser.add_argument("--quick", action="store_true", help="one round, small sizes: whether it works, not how fast")
+    parser.add_argument("--rounds", type=int, help=f"at least {ROUNDS} say something")
+    parser.add_argument("--timeout", type=float, help="seconds that one process may take")
+    parser.add_argument("--packages", action="store_true", help="print the Debian packages of the peers, and nothing else")
+    parser.add_argument("--janus-cc", help=argparse.SUPPRESS)
+    parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
+    parser.add_argument("--peers-from", type=Path, default=PEERS, help=argparse.SUPPRESS)
+    return parser.parse_args()
 
 
-BENCHES = (
-    Bench("switch", "janus_context_switch, one way", 20_000_000, 1, 500),
-    Bench("check", "janus_yield_check(1)", 200_000_000, 1),
-    Bench("yield", "janus_yield between two tasks", 2_000_000, 1),
-    Bench("spawn_join", "spawn a task, join and release it", 2_000_000, 1, 1000),
-    Bench("fib", "fib(35), a nursery and a spawn a call", 35),
-    Bench("skynet", "a million leaves, ten children a task", 1_000_000),
-    Bench("channel", "a word handed over a rendezvous channel", 1_000_000, 1),
-    Bench("parked", "a million tasks blocked at once, guarded", 1_000_000, 0, None, 16 * 1024),
-    Bench("alloc", "janus_alloc(64) and janus_free", 50_000_000, 1),
-)
+def say(words):
+    print(f"bench: {words}", file=sys.stderr, flush=True)
 
 
-def compile_bench(janus_cc, build):
-    program = build / "bench-program"
-    subprocess.run([janus_cc, "-O2", "-Wall", "-Wextra", "-o", program, HERE / "bench.c"], check=True)
-    return program
+def give_up(words):
+    say(words)
+    sys.exit(2)
 
 
-def environment(bench):
-    plain = {name: value for name, value in os.environ.items() if not name.startswith("JANUS_")}
-    return plain | ({"JANUS_WORKERS": str(bench.workers)} if bench.workers else {})
+def chosen_rows(names):
+    known = {row.workload for row in ROWS} | {row.name for row in ROWS}
+    for name in names:
+        if name not in known:
+            give_up(f"no such workload: {name}; there are: {' '.join(dict.fromkeys(row.workload for row in ROWS))} growth")
+    return [row for row in ROWS if not names or row.workload in names or row.name in names]
 
 
-def measure(program, bench):
-    """Nanoseconds and bytes of one operation, in each of the runs."""
-    runs = []
-    for _ in range(RUNS):
-        done = subprocess.run([program, bench.name, str(bench.size)], env=environment(bench), capture_output=True,
-                              text=True, timeout=300)
-        if done.returncode != 0:
-            raise RuntimeError(f"{bench.name}: status {done.returncode}: {done.stderr.strip()}")
-        operations, nanoseconds, resident = map(int, done.stdout.split())
-        runs.append((nanoseconds / operations, resident / operations))
-    return runs
+# --- Who takes part ----------------------------------------------------------------------------------------------------
+
+class Built:
+    """The peers and limit programs: a path for each that could be built, a reason for each that could not."""
+
+    def __init__(self, module, out, with_peers):
+        self.peers = list(getattr(module, "PEERS", ())) if with_peers else []
+        self.limits = list(getattr(module, "LIMITS", ()))
+        self.paths, self.reasons = {}, {}
+        for program in self.limits + self.peers:
+            self.build(program, out / program.name.replace(" ", "-"))
+
+    def build(self, program, directory):
+        if missing := programs.missing_packages(program.packages):
+            self.reasons[program.name] = f"not built; missing: apt-get install {' '.join(missing)}"
+            return
+        directory.mkdir(parents=True, exist_ok=True)
+        say(f"building {program.name}")
+        try:
+            self.paths[program.name] = program.build(directory)
+        except Exception as failure:  # whatever a build comes to, the others are measured
+            self.reasons[program.name] = "does not build: " + " ".join(str(failure).split())[:200]
 
 
-def ratio(value, ceiling):
-    return f"{value / ceiling:10.3f}" if ceiling else " " * 10
+def can_do(program, workload, workers):
+    return workers in program.workloads.get(workload, ())
 
 
-def report(bench, runs):
-    times = sorted(time for time, _ in runs)
-    median, size = statistics.median(times), statistics.median(resident for _, resident in runs)
-    print(f"{bench.name:12}{median:10.2f}{times[0]:10.2f}{times[-1]:10.2f}{ratio(median, bench.ceiling_ns)}"
-          f"{size:10.0f}{ratio(size, bench.ceiling_bytes)}  {bench.what}", flush=True)
-    return {"name": bench.name, "what": bench.what, "size": bench.size, "workers": bench.workers, "ns": median,
-            "ns_of_runs": times, "bytes": size, "ceiling_ns": bench.ceiling_ns, "ceiling_bytes": bench.ceiling_bytes}
+def size_for(program, workload, size):
+    return program.size(workload, size) if hasattr(program, "size") else size
+
+
+def contenders_of(row, ours, built, quick):
+    size = row.quick if quick else row.size
+    figures = {figure.name: figure.name for figure in row.figures}
+    found = [measure.Contender(OURS, ours.path(row.workload), row.workload, size, row.workers, figures, "ours")]
+    for companion in row.companions:
+        found += companion_of(companion, ours, built, row, quick)
+    for peer in built.peers:
+        if can_do(peer, row.workload, row.workers):
+            found.append(contender_of(peer, peer.name, row.workload, size_for(peer, row.workload, size), row.workers,
+                                      figures, "peer", built))
+    return found
+
+
+def contender_of(program, label, workload, size, workers, figures, kind, built):
+    contender = measure.Contender(label, built.paths.get(program.name), workload, size, workers, figures, kind)
+    contender.failure = built.reasons.get(program.name)
+    return contender
+
+
+def companion_of(companion, ours, built, row, quick):
+    size = min(companion.size, row.quick) if quick else companion.size
+    figures = dict(companion.figures)
+    if companion.program == "ours":
+        return [measure.Contender(companion.label, ours.path(companion.workload), companion.workload, size,
+                                  companion.workers, figures, "ours")]
+    return [contender_of(limit, companion.label, companion.workload, size, companion.workers, figures, "limit", built)
+            for limit in built.limits if companion.workload in limit.workloads]
+
+
+# --- Measuring ---------------------------------------------------------------------------------------------------------
+
+def progress(row):
+    def show(round_number):
+        if sys.stderr.isatty():
+            print(f"\r\x1b[Kbench: {row.title}, round {round_number + 1}", end="", file=sys.stderr, flush=True)
+    return show
+
+
+def measure_row(row, ours, built, options):
+    cpus = len(measure.cpus())
+    if cpus < row.cpus:
+        return verdict.skipped(row, f"needs {row.cpus} CPUs; this machine gives {cpus}")
+    contenders = contenders_of(row, ours, built, options.quick)
+    if row.workload == "size":
+        measure.measure_size(contenders[0])
+        return verdict.judge(row, contenders[:1], not options.quick)
+    measure.measure(contenders, options.rounds, options.timeout, progress(row))
+    return verdict.judge(row, contenders, not options.quick)
+
+
+def measure_rows(rows, ours, built, options):
+    results = []
+    if not options.json:
+        print(report.heading())
+    for row in rows:
+        results.append(measure_row(row, ours, built, options))
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if not options.json:
+            print("\n".join(report.row_lines(results[-1])), flush=True)
+    return results
+
+
+def write_results(result, out):
+    (out / "bench").mkdir(parents=True, exist_ok=True)
+    (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    footer = f"{machine.line(result['machine'])}; median of {result['rounds']} rounds, whiskers from least to most"
+    plot.write_plots(result["rows"], out / "bench", footer)
+
+
+def ours_failed(rows):
+    return [program["failed"] for row in rows for figure in row["figures"] for program in figure["programs"]
+            if program["kind"] == "ours" and "failed" in program]
+
+
+def build_ours(options):
+    ours = programs.Ours(options.janus_cc, options.out / "bench/programs")
+    try:
+        ours.build()
+    except programs.CannotBuild as failure:
+        say(f"our own programs do not build: {failure}")
+        sys.exit(1)
+    return ours
 
 
 def main():
-    if "--peers" in sys.argv:
-        sys.exit("bench: the peers are not built yet; without --peers it measures janus-rt alone")
-    janus_cc, build, names = sys.argv[1], Path(sys.argv[2]), sys.argv[3:]
-    chosen = [bench for bench in BENCHES if not names or bench.name in names]
-    if not chosen:
-        sys.exit(f"bench: no such benchmark; there are: {' '.join(bench.name for bench in BENCHES)}")
-    program = compile_bench(janus_cc, build)
-    print(f"{'per operation':12}{'ns':>9}{'least':>10}{'most':>10}{'/ceiling':>10}{'bytes':>10}{'/ceiling':>10}")
-    results, failed = [], False
-    for bench in chosen:
-        try:
-            results.append(report(bench, measure(program, bench)))
-        except (RuntimeError, subprocess.TimeoutExpired, ValueError) as failure:
-            print(f"bench: {failure}", file=sys.stderr)
-            failed = True
-    (build / "bench.json").write_text(json.dumps({"runs": RUNS, "cpus": os.cpu_count(), "results": results}, indent=1) + "\n")
-    sys.exit(1 if failed else 0)
+    options = arguments()
+    module = programs.load_peers(options.peers_from)
+    if options.packages:
+        print(*sorted({package for peer in getattr(module, "PEERS", ()) for package in peer.packages}))
+        return 0
+    if options.rounds is not None and options.rounds < 1:
+        give_up("--rounds wants 1 or more")
+    options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
+    options.timeout = options.timeout or (QUICK_TIMEOUT if options.quick else TIMEOUT)
+    if options.names == ["growth"]:
+        return growth.run(build_ours(options), options)
+    rows = chosen_rows(options.names)
+    ours = build_ours(options)
+    built = Built(module, options.out / "bench/programs", options.peers)
+    for reason in sorted({f"{name}: {why}" for name, why in built.reasons.items()}):
+        say(reason)
+    results = measure_rows(rows, ours, built, options)
+    result = {"machine": machine.describe(programs.ROOT), "rounds": options.rounds, "quick": options.quick, "rows": results}
+    write_results(result, options.out)
+    print(json.dumps(result, indent=1) if options.json else f"\n{machine.line(result['machine'])}\n{report.conclusion(results)}")
+    return 1 if ours_failed(results) else 0
 
 
-main()
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)

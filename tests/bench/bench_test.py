@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# bench_test.py BUILD — the bench at work: each of our workloads at a small size, peers that misbehave in every way, a
+# machine that lacks CPUs, packages or memory, senseless questions. How fast anything is, it does not judge.
+import json
+import pathlib
+import resource
+import shutil
+import subprocess
+import sys
+import xml.etree.ElementTree
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "programs"))
+sys.path.insert(0, str(HERE))
+from installed import Tap, install, work_directory  # noqa: E402
+import rows  # noqa: E402
+
+# Peers that are shell scripts: what each of them does, and what its row has to say about it.
+SCRIPTS = {
+    "steady": ("echo ns 5", None),
+    "garbled": ("echo ns five", "prints nonsense: 'ns five'"),
+    "silent": ("exit 0", "does not print `ns`"),
+    "instant": ("echo ns 0", "prints nonsense: ns 0"),
+    "crashing": ("kill -SEGV $$", "killed by SIGSEGV"),
+    "failing": ("echo ns 5; echo 'the sum is wrong' >&2; exit 1", "ended with status 1: the sum is wrong"),
+    "hanging": ("exec sleep 60", "hangs: no end within 1 s"),
+}
+MODULE = """
+class Peer:
+    packages = ()
+    workloads = {"deque": (1,)}
+
+    def __init__(self, name, script):
+        self.name, self.script = name, script
+
+    def build(self, directory):
+        path = directory / "program"
+        path.write_text("#!/bin/sh\\n" + self.script + "\\n")
+        path.chmod(0o755)
+        return path
+
+
+class Broken(Peer):
+    def build(self, directory):
+        raise RuntimeError("no such compiler")
+
+
+PEERS = [Peer(name, script) for name, script in SCRIPTS.items()]
+PEERS += [Peer("ignorant", "exit 3"), Broken("broken", ""), Peer("absent", "echo ns 1")]
+PEERS[-1].packages = ("no-such-package",)
+LIMITS = []
+"""
+
+
+class Bench:
+    def __init__(self, janus_cc, out, peers):
+        self.command = [HERE / "run.py", "--janus-cc", janus_cc, "--out", out, "--peers-from", peers]
+        self.out = out
+
+    def __call__(self, *arguments, **options):
+        return subprocess.run([sys.executable, *self.command, *arguments], capture_output=True, text=True, timeout=120, **options)
+
+    def results(self):
+        return json.loads((self.out / "bench.json").read_text())["rows"]
+
+
+def is_drawing(path):
+    """Well-formed, with a bar or a line in it."""
+    tags = {element.tag.rpartition("}")[2] for element in xml.etree.ElementTree.parse(path).iter()}
+    return {"svg", "rect", "text", "line"} <= tags
+
+
+def check_all_workloads(tap, bench):
+    done = bench("--quick", "--json")
+    tap.check("every workload of ours does its work", done.returncode == 0, done.stderr + done.stdout[-2000:])
+    results = json.loads(done.stdout)["rows"]
+    tap.check("--json prints every row, and nothing else", [row["name"] for row in results] == [row.name for row in rows.ROWS])
+    tap.check("bench.json holds the same", results == bench.results())
+    unmeasured = [row["title"] for row in results if "skipped" not in row for figure in row["figures"]
+                  if "median" not in figure["programs"][0]]
+    tap.check("every figure of ours is there", not unmeasured, repr(unmeasured))
+    drawn = {path.stem for path in (bench.out / "bench").glob("*.svg") if is_drawing(path)}
+    tap.check("a plot for each workload", drawn == {row["workload"] for row in results if "skipped" not in row}, repr(drawn))
+
+
+def check_peers(tap, bench):
+    done = bench("--quick", "--peers", "--rounds", "2", "--timeout", "1", "deque")
+    programs = {program["label"]: program for program in bench.results()[0]["figures"][0]["programs"]}
+    tap.check("peers that fail do not make the bench fail", done.returncode == 0, done.stderr)
+    for name, (_, complaint) in SCRIPTS.items():
+        said = programs[name].get("failed")
+        tap.check(f"a peer that is {name}", said == complaint, f"says {said!r}, not {complaint!r}")
+        tap.check(f"the table says so of a peer that is {name}", complaint is None or f"FAILED: {complaint}" in done.stdout)
+    ours, steady = programs[rows.OURS], programs["steady"]
+    tap.check("one that works has its ratio to ours", steady["values"] == [5, 5] and steady["ratio"] == 5 / ours["median"])
+    tap.check("one that does not know the workload has no row", "ignorant" not in programs)
+    tap.check("one that cannot be built says why", programs["broken"].get("failed") == "does not build: no such compiler")
+    if shutil.which("dpkg-query"):
+        tap.check("missing packages are named", "apt-get install no-such-package" in programs["absent"].get("failed", "") and
+                  "apt-get install no-such-package" in done.stderr)
+    tap.check("--packages lists what the peers need", bench("--packages").stdout.strip() == "no-such-package")
+
+
+def check_questions(tap, bench):
+    unknown = bench("no-such-workload")
+    tap.check("an unknown name is answered by those that there are",
+              unknown.returncode == 2 and "no such workload: no-such-workload; there are: switch" in unknown.stderr, unknown.stderr)
+    tap.check("no rounds are no measurement", bench("--rounds", "0", "deque").returncode == 2)
+    program = bench.out / "bench/programs/janus-rt"
+    status = [subprocess.run([program, *words], capture_output=True, timeout=10).returncode
+              for words in (["no-such", "1", "1"], ["deque", "0", "1"], ["deque", "1"], ["deque", "1", "1000"])]
+    tap.check("the program itself: unknown, senseless, too few, other workers", status == [3, 2, 2, 1], repr(status))
+
+
+def check_small_machines(tap, bench):
+    one_cpu = bench("--quick", "wake", preexec_fn=lambda: __import__("os").sched_setaffinity(0, {0}))
+    tap.check("with one CPU, rows of two workers say so",
+              one_cpu.returncode == 0 and one_cpu.stdout.count("needs 2 CPUs; this machine gives 1") == 2, one_cpu.stdout + one_cpu.stderr)
+    program = bench.out / "bench/programs/janus-rt"
+    limit = 512 * 2**20
+    done = subprocess.run([program, "parked", "1000000", "1"], capture_output=True, text=True, timeout=60,
+                          env={"JANUS_WORKERS": "1"}, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+    figures = dict(line.split() for line in done.stdout.splitlines())
+    tap.check("where memory ends, a million tasks are as many as there are",
+              done.returncode == 0 and 1000 < float(figures.get("tasks", 0)) < 1000000, f"{done.returncode} {done.stdout} {done.stderr[-500:]}")
+
+
+def check_growth(tap, bench):
+    done = bench("growth", "--quick")
+    curves = json.loads((bench.out / "bench/growth.json").read_text())["curves"]
+    whole = all(len(curve["points"]) == 2 for curve in curves) and is_drawing(bench.out / "bench/growth.svg")
+    tap.check("growth: a curve for each workload", done.returncode == 0 and whole, done.stdout + done.stderr)
+
+
+def main():
+    tap, work = Tap(), work_directory()
+    try:
+        peers = work / "build.py"
+        peers.write_text(f"SCRIPTS = {({name: script for name, (script, _) in SCRIPTS.items()})!r}\n{MODULE}")
+        bench = Bench(install(pathlib.Path(sys.argv[1]), work), work / "out", peers)
+        for check in (check_all_workloads, check_peers, check_questions, check_small_machines, check_growth):
+            check(tap, bench)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    tap.end()
+
+
+main()

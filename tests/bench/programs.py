@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# programs.py — the programs that take part: ours, made by the installed janus-cc as users make theirs; the limit
+# programs; the peers. All of them speak `PROGRAM WORKLOAD SIZE WORKERS` (PROTOCOL.md).
+import importlib.util
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+
+
+class CannotBuild(Exception):
+    """Says why in one line."""
+
+
+def run_tool(command, **options):
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, **options)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise CannotBuild(str(failure)) from failure
+    if done.returncode != 0:
+        last = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
+        raise CannotBuild(next((line for line in last if "error" in line), last[-1])[:200])
+
+
+class Ours:
+    """Our own programs, in `out`."""
+
+    def __init__(self, janus_cc, out):
+        self.janus_cc, self.out = Path(janus_cc).resolve(), Path(out)
+
+    def build(self):
+        objects = self.out / "objects"
+        shutil.rmtree(objects, ignore_errors=True)
+        objects.mkdir(parents=True)
+        common = ["-O2", "-Wall", "-Wextra", "-c", "-I", ROOT]
+        self.compile("-std=c11", *common, *sorted((HERE / "workloads").glob("*.c")), cwd=objects)
+        # The deque under another name, on a machine that the workload chooses.
+        for source, stem in ((HERE / "workloads/deque.cpp", "bench_deque.o"), (ROOT / "rt/sched/deque.cpp", "deque.o")):
+            self.compile("-std=c++20", *common, "-Djanus=deque_alone", source, "-o", objects / stem)
+        self.compile(*sorted(objects.glob("*.o")), "-o", self.out / "janus-rt")
+        programs = HERE / "programs"
+        self.compile("-O2", "-I", ROOT, "-Wl,-e,bench_start", programs / "start.c", programs / "start.S", "-o", self.out / "start")
+        self.compile("-O2", "-s", programs / "hello.c", "-o", self.out / "hello")
+
+    def compile(self, *arguments, cwd=None):
+        run_tool([self.janus_cc, *arguments], cwd=cwd)
+
+    def path(self, workload):
+        return self.out / {"start": "start", "size": "hello"}.get(workload, "janus-rt")
+
+
+def load_peers(path):
+    """The module that builds the peers (`PEERS`) and the limit programs (`LIMITS`), or None where there is none. Each of
+    them has `name`, `packages` (of Debian, to build it), `build(directory)`, which gives its path, and `workloads`, from
+    a workload's name to the numbers of workers that it can do; and it may have `size(workload, size)`, where it needs a
+    smaller one so as to end in time (the figures are per operation)."""
+    if not Path(path).exists():
+        return None
+    specification = importlib.util.spec_from_file_location("bench_peers", path)
+    module = importlib.util.module_from_spec(specification)
+    specification.loader.exec_module(module)
+    return module
+
+
+def missing_packages(packages):
+    if not packages or not shutil.which("dpkg-query"):
+        return []
+    return [package for package in packages if not is_installed(package)]
+
+
+def is_installed(package):
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
+    return done.stdout == "installed"
+
+
+def environment(workers):
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("JANUS_")}
+    return plain | {"JANUS_WORKERS": str(workers), "JANUS_PIN": "1"}

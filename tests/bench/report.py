@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+# report.py — the table on stdout: a row's programs below each other, ours first.
+from rows import OURS
+
+NAME, PROGRAM, UNIT = 38, 24, 16
+
+
+def number(value):
+    """Three digits that matter, thousands set apart."""
+    if abs(value) >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}" if abs(value) >= 1 or value == 0 else f"{value:.3f}"
+
+
+def heading():
+    return f"{'':{NAME}}{'':{PROGRAM}}{'median':>10}  {'unit':{UNIT}}{'spread':>7}{'x ours':>8}"
+
+
+def row_lines(row):
+    if "skipped" in row:
+        yield f"{row['title']:{NAME}}{row['skipped']}"
+    for figure in row["figures"]:
+        yield from figure_lines(row, figure)
+
+
+def figure_lines(row, figure):
+    title = row["title"] + (f": {figure['label']}" if len(row["figures"]) > 1 else "")
+    for program in figure["programs"]:
+        yield f"{title:{NAME}}" + program_line(program, figure, row).rstrip()
+        title = ""
+
+
+def program_line(program, figure, row):
+    label = f"{program['label']:{PROGRAM}}"
+    if "failed" in program:
+        return label + "  FAILED: " + program["failed"]
+    spread = f"{program['spread']:7.0%}" if "spread" in program else " " * 7
+    ratio = f"{program['ratio']:8.2f}" if "ratio" in program else " " * 8
+    line = f"{label}{number(program['median']):>10}  {figure['unit']:{UNIT}}{spread}{ratio}"
+    return line + "  " + remark(program, figure, row)
+
+
+def remark(program, figure, row):
+    said = []
+    if program["label"] == OURS and "goal" in figure:
+        said.append(goal_text(program, figure))
+    if "reached" in program:
+        said.append(f"memory ended at {program['reached']:,} of {program['size']:,}")
+    elif program["size"] != row["size"] and program["kind"] == "peer":
+        said.append(f"size {program['size']:,}")
+    return "; ".join(said)
+
+
+def goal_text(program, figure):
+    if "met" not in figure:
+        return f"goal {figure['goal']}: not measured here"
+    by = f"met, {program['median'] / figure['bound']:.2f} of it" if figure["met"] else \
+        f"MISSED, {program['median'] / figure['bound']:.2f} times it"
+    bound = f" = {number(figure['bound'])}" if "×" in figure["goal"] else ""
+    return f"goal {figure['goal']}{bound}: {by}"
+
+
+def conclusion(rows):
+    """One line, or none where there was no goal."""
+    goals = [(row, figure) for row in rows for figure in row["figures"] if "goal" in figure]
+    met = sum(figure.get("met", False) for _, figure in goals)
+    unknown = sum("met" not in figure for _, figure in goals)
+    if not goals:
+        return ""
+    return f"{met} of {len(goals)} goals met" + (f", {unknown} not measured" if unknown else "")

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+# rows.py — what is measured: a row is a workload at a size with a number of workers, and what it has to reach.
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Goal:
+    at_most: float          # in the figure's unit, or as many times the figure of `of`
+    of: str = None          # a program of the same row
+
+    def __str__(self):
+        return f"≤ {self.at_most:,g}" if self.of is None else f"≤ {self.at_most:g} × {self.of}"
+
+
+@dataclass(frozen=True)
+class Figure:
+    name: str               # as the programs print it
+    unit: str
+    goal: Goal = None
+    label: str = None       # as the table shows it, where that is something else
+
+
+@dataclass(frozen=True)
+class Companion:
+    """Something else that runs beside the row: ours with other workers, or a limit program. Its `figure` is shown
+    beside the row's figure `beside`."""
+    label: str
+    program: str            # "ours" or "limits"
+    workload: str
+    size: int
+    workers: int
+    figures: tuple          # pairs: its figure, the row's figure
+
+
+@dataclass(frozen=True)
+class Row:
+    name: str
+    workload: str
+    size: int
+    quick: int              # the size with --quick
+    workers: int
+    figures: tuple
+    companions: tuple = ()
+    cpus: int = 1           # fewer, and it says nothing
+
+    @property
+    def title(self):
+        return self.name if self.workload in WITHOUT_WORKERS else f"{self.name}, {count(self.workers, 'worker')}"
+
+
+WITHOUT_WORKERS = ("switch", "steal", "deque", "size", "start")
+
+
+def count(number, what):
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
+
+
+def ns(at_most=None, of=None, name="ns", unit="ns"):
+    return Figure(name, unit, None if at_most is None else Goal(at_most, of))
+
+
+def limit(label, workload, size, figures=(("ns", "ns"),), workers=1):
+    return Companion("limit: " + label, "limits", workload, size, workers, figures)
+
+
+def ours(workload, size, workers, figure):
+    return Companion(OURS + f", {count(workers, 'worker')}", "ours", workload, size, workers, ((figure, figure),))
+
+
+OURS = "janus-rt"
+MILLION = 1_000_000
+FUTEX = "limit: futex wake"
+BOTH = (("p50", "p50"), ("p99", "p99"))
+
+
+def yield_row(tasks, goal, companions=()):
+    return Row(f"yield, {tasks:,} ready", "yield", tasks, min(tasks, 1000), 1, (ns(goal),), companions)
+
+
+def wake_row(microseconds):
+    idle = "100 us" if microseconds == 100 else "1 ms"
+    return Row(f"wake, idle {idle}", "wake", microseconds, microseconds, 2,
+               (ns(1.1, FUTEX, "p50"), ns(1.1, FUTEX, "p99"), Figure("others_percent", "% of a CPU", label="idle CPU")),
+               (Companion(FUTEX, "limits", "futex_wake", microseconds, 2, BOTH),), cpus=2)
+
+
+def pair_of_rows(name, workload, size, quick, figure, unit, goals, companions=((), ())):
+    """The same with one worker and with two."""
+    return tuple(Row(name, workload, size, quick, workers, (ns(goal, of, figure, unit),), beside, cpus=workers)
+                 for workers, (goal, of), beside in zip((1, 2), goals, companions))
+
+
+SPAWN = 2 * MILLION
+ROWS = (
+    Row("switch", "switch", 20 * MILLION, 20_000, 1, (ns(0.95, "Boost.Context"),), (limit("pop; jmp", "switch", 20 * MILLION),)),
+    yield_row(2, 10, (limit("ring of fibers", "ring", 2),)),
+    yield_row(1000, 12, (limit("ring of fibers", "ring", 1000),)),
+    yield_row(100_000, 30, (limit("ring of fibers", "ring", 100_000),)),
+    *pair_of_rows("spawn", "spawn", SPAWN, 20_000, "ns", "ns", ((25, None), (1, f"{OURS}, 1 worker")),
+                  ((limit("lazy stacks", "lazy_spawn", SPAWN),), (ours("spawn", SPAWN, 1, "ns"),))),
+    *pair_of_rows("fib(35)", "fib", 35, 15, "ns", "ns a spawn", ((25, None), (13, None)),
+                  ((limit("fork-join", "forkjoin", 35),), ())),
+    *pair_of_rows("skynet", "skynet", MILLION, 1000, "ms", "ms", ((23, None), (12, None))),
+    *pair_of_rows("nqueens(10)", "nqueens", 10, 6, "ms", "ms", ((6, None), (3.1, None))),
+    Row("parked", "parked", MILLION, 2000, 1,
+        (Figure("bytes", "bytes", Goal(4300)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
+        (limit("first touch", "first_touch", MILLION, (("ns", "create"),)),)),
+    Row("spawned", "spawned", MILLION, 10_000, 1, (Figure("bytes", "bytes", Goal(192)), ns())),
+    *pair_of_rows("channel", "channel", 500_000, 5000, "ns", "ns a round trip", ((40, None), (60, None))),
+    wake_row(100),
+    wake_row(1000),
+    Row("steal", "steal", 5 * MILLION, 10_000, 1, (ns(1, "crossbeam-deque"),)),
+    Row("deque", "deque", 20 * MILLION, 20_000, 1, (ns(unit="ns a pair"),)),
+    Row("busy victim", "busy", 20_000, 1000, 2, (ns(3000, name="p50"), ns(name="p99")), cpus=2),
+    Row("check, loop of 1 ns", "check", 200 * MILLION, 20_000, 1, (ns(5, name="percent", unit="% more"),)),
+    Row("check, calls of 5 ns", "call", 60 * MILLION, 20_000, 1, (ns(10, name="percent", unit="% more"),)),
+    Row("crowd", "crowd", MILLION, 1000, 256, (ns(1.3, f"{OURS}, 2 workers", "ms", "ms"),),
+        (ours("crowd", MILLION, 2, "ms"),), cpus=2),
+    Row("start", "start", 1, 1, 2, (ns(300_000, name="first_task"), ns(name="main"))),
+    Row("size of hello", "size", 1, 1, 1, (Figure("bytes", "bytes", Goal(64 * 1024)),)),
+    Row("spawn, join by handle", "spawn_join", MILLION, 5000, 1, (ns(),)),
+    Row("alloc and free", "alloc", 5 * MILLION, 20_000, 1, (ns(),)),
+)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# verdict.py — from the rounds of a row to what it says: medians, spreads, ratios to ours, whether the goal is met. Its
+# dictionaries are what bench.json holds, and all that the table and the plots are made of.
+import statistics
+
+from rows import OURS
+
+
+def judge(row, contenders, judged=True):
+    """`judged`: against the goals, too. Small sizes say nothing about those."""
+    return {"name": row.name, "title": row.title, "workload": row.workload, "size": row.size, "workers": row.workers,
+            "figures": [judge_figure(figure, contenders, judged) for figure in row.figures]}
+
+
+def skipped(row, why):
+    return {"name": row.name, "title": row.title, "workload": row.workload, "size": row.size, "workers": row.workers,
+            "figures": [], "skipped": why}
+
+
+def judge_figure(figure, contenders, judged):
+    programs = [summary(contender, figure.name) for contender in contenders if takes_part(contender, figure.name)]
+    median_of = {program["label"]: program["median"] for program in programs if "median" in program}
+    own = median_of.get(OURS)
+    for program in programs:
+        if own and program.get("median") and program["label"] != OURS:
+            program["ratio"] = program["median"] / own
+    result = {"figure": figure.name, "label": figure.label or figure.name, "unit": figure.unit, "programs": programs}
+    return result | (judge_goal(figure.goal, median_of, own) if figure.goal and judged else {})
+
+
+def takes_part(contender, figure):
+    return not contender.unknown and figure in contender.figures.values()
+
+
+def summary(contender, figure):
+    found = {"label": contender.label, "kind": contender.kind}
+    if contender.failure:
+        return found | {"failed": contender.failure}
+    values = contender.values(figure)
+    median = statistics.median(values)
+    found |= {"median": median, "least": min(values), "most": max(values), "values": values, "size": contender.size}
+    if median:
+        found["spread"] = (max(values) - min(values)) / abs(median)
+    return found | reached(contender)
+
+
+def reached(contender):
+    """Where memory ended before the workload did: how many tasks there were."""
+    tasks = [round_["tasks"] for round_ in contender.rounds if "tasks" in round_]
+    return {"reached": int(min(tasks))} if tasks and min(tasks) < contender.size else {}
+
+
+def judge_goal(goal, median_of, own):
+    bound = goal.at_most if goal.of is None else goal.at_most * median_of.get(goal.of, 0)
+    verdict = {"goal": str(goal)}
+    if own is None or not bound:
+        return verdict
+    return verdict | {"bound": bound, "met": own <= bound}

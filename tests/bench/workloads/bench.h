@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench.h: what a workload uses. A workload does its work once over, in the root task, checks what came out and prints
+// its figures; timing, warm-up and checks are its own. A user's program: main, rt.h, janus-cc.
+#pragma once
+
+#include <janus/rt.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Ends the process: what was measured is worthless.
+#define FAIL(...) (janus_print(2, "bench: " __VA_ARGS__), janus_exit(1))
+#define EXPECT(claim) ((claim) ? (void)0 : FAIL("%s:%d: this does not hold: %s\n", __FILE__, __LINE__, #claim))
+
+// Prints `name total/count`, with three decimals.
+void figure(const char* name, int64_t total, int64_t count);
+// Sorts the samples and prints their p50 and p99.
+void percentiles(uint64_t* samples, long count);
+
+// What the process holds in memory, page tables included.
+uint64_t resident_bytes(void);
+janus_stats statistics(void);
+
+// The workloads. What `size` means stands at each; `workers` is how many the runtime has.
+typedef void workload(long size, int workers);
+workload bench_switch, bench_yield, bench_spawn, bench_spawn_join, bench_spawned, bench_fib, bench_skynet, bench_crowd,
+    bench_nqueens, bench_parked, bench_channel, bench_wake, bench_busy, bench_steal, bench_deque, bench_check,
+    bench_call, bench_alloc;
+
+#ifdef __cplusplus
+}
+#endif

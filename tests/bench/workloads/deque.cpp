@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// deque.cpp: the scheduler's deque by itself, on one core. It is compiled into this program under another namespace
+// (-Djanus=deque_alone), so that it runs on a machine of our choice: with a heavy fence or without.
+#include "rt/sched/deque.h"
+
+#include <stdlib.h>
+
+#include "bench.h"
+
+namespace {
+bool thieves_pay = false;
+}
+
+namespace deque_alone {
+
+namespace platform {
+std::byte* map(std::size_t bytes) noexcept {
+  return static_cast<std::byte*>(aligned_alloc(4096, bytes));
+}
+void unmap(std::byte* at, std::size_t) noexcept {
+  free(at);
+}
+bool has_heavy_fence() noexcept {
+  return thieves_pay;
+}
+void heavy_fence() noexcept {}  // nobody steals while the owner pops here
+}  // namespace platform
+
+namespace {
+
+constexpr long kBatch = 1000;
+constexpr unsigned kLog2Capacity = 11;
+
+// Any pointer that is no null: deques never look behind it.
+Entry entry(long number) {
+  return Entry::fresh(reinterpret_cast<Runnable*>(16 * (number + 1)));
+}
+
+void push_batch(Deque& deque) {
+  for (long i = 0; i < kBatch; ++i) EXPECT(deque.push(entry(i)));
+}
+
+void steal_batch(Deque& deque) {
+  for (long i = 0; i < kBatch; ++i) {
+    Entry stolen;
+    EXPECT(deque.steal(stolen) == Deque::Steal::kTaken && stolen.runnable() == entry(i).runnable());
+  }
+}
+
+void push_and_pop_batch(Deque& deque) {
+  for (long i = 0; i < kBatch; ++i) {
+    EXPECT(deque.push(entry(i)));
+    EXPECT(deque.pop().runnable() == entry(i).runnable());
+  }
+}
+
+}  // namespace
+}  // namespace deque_alone
+
+// `size` entries, pushed a thousand at a time and stolen; the steals are timed, each with its fence.
+extern "C" void bench_steal(long size, int) {
+  using namespace deque_alone;
+  thieves_pay = false;
+  Deque deque;
+  EXPECT(deque.init(kLog2Capacity));
+  std::uint64_t time = 0;
+  long stolen = 0;
+  for (; stolen < size; stolen += kBatch) {
+    push_batch(deque);
+    const std::uint64_t start = janus_now_ns();
+    steal_batch(deque);
+    time += janus_now_ns() - start;
+  }
+  deque.destroy();
+  figure("ns", static_cast<std::int64_t>(time), stolen);
+}
+
+// `size` pairs of push and pop by the owner, where thieves pay for the fence as they do in a running program.
+extern "C" void bench_deque(long size, int) {
+  using namespace deque_alone;
+  thieves_pay = true;
+  Deque deque;
+  EXPECT(deque.init(kLog2Capacity));
+  long pairs = 0;
+  const std::uint64_t start = janus_now_ns();
+  for (; pairs < size; pairs += kBatch) push_and_pop_batch(deque);
+  const std::uint64_t end = janus_now_ns();
+  deque.destroy();
+  figure("ns", static_cast<std::int64_t>(end - start), pairs);
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// bench WORKLOAD SIZE WORKERS: does that workload once and prints `figure number` lines, nanoseconds or bytes an
+// operation. Exit 3: no such workload. JANUS_WORKERS says how many workers there are; WORKERS, how many are expected.
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { kUsage = 2, kUnknown = 3 };
+
+static const struct {
+  const char* name;
+  workload* run;
+} kWorkloads[] = {
+    {"switch", bench_switch}, {"yield", bench_yield},     {"spawn", bench_spawn},
+    {"fib", bench_fib},       {"skynet", bench_skynet},   {"nqueens", bench_nqueens},
+    {"parked", bench_parked}, {"channel", bench_channel}, {"wake", bench_wake},
+    {"steal", bench_steal},   {"deque", bench_deque},     {"busy", bench_busy},
+    {"check", bench_check},   {"call", bench_call},       {"crowd", bench_crowd},
+    {"alloc", bench_alloc},   {"spawned", bench_spawned}, {"spawn_join", bench_spawn_join},
+};
+
+static long number(const char* text) {
+  char* end;
+  const long value = strtol(text, &end, 10);
+  return *end || value < 1 ? 0 : value;
+}
+
+int main(int argc, char** argv) {
+  const long size = argc == 4 ? number(argv[2]) : 0, workers = argc == 4 ? number(argv[3]) : 0;
+  if (!size || !workers) {
+    janus_print(2, "usage: bench WORKLOAD SIZE WORKERS\n");
+    return kUsage;
+  }
+  for (unsigned i = 0; i < sizeof kWorkloads / sizeof *kWorkloads; ++i) {
+    if (strcmp(argv[1], kWorkloads[i].name) != 0) continue;
+    if (statistics().workers != (uint64_t)workers)
+      FAIL("%lu workers run, %ld were asked for: set JANUS_WORKERS\n", (unsigned long)statistics().workers, workers);
+    kWorkloads[i].run(size, (int)workers);
+    return 0;
+  }
+  return kUnknown;
+}

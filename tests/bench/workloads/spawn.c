@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// spawn.c: empty tasks: in scopes of a thousand, one after the other with a handle, and a heap of them that wait.
+#include "bench.h"
+
+static int64_t nothing(void* arg) {
+  (void)arg;
+  return 0;
+}
+
+static void scope(long tasks) {
+  EXPECT(janus_nursery_create() != NULL);
+  for (long i = 0; i < tasks; ++i) EXPECT(janus_nursery_spawn(nothing, NULL) == 0);
+  EXPECT(janus_nursery_await_all() == 0);
+}
+
+static void scopes(long tasks) {
+  enum { kScope = 1000 };
+  for (; tasks > 0; tasks -= kScope) scope(tasks < kScope ? tasks : kScope);
+}
+
+// `size` tasks in all: spawn, run and join.
+void bench_spawn(long size, int workers) {
+  (void)workers;
+  scopes(size / 10 + 1000);
+  const uint64_t completed = statistics().tasks_completed, start = janus_now_ns();
+  scopes(size);
+  const uint64_t end = janus_now_ns();
+  EXPECT(statistics().tasks_completed - completed == (uint64_t)size);
+  figure("ns", (int64_t)(end - start), size);
+}
+
+static void spawn_and_join(janus_nursery* nursery, long tasks) {
+  for (long i = 0; i < tasks; ++i) {
+    const janus_task task = janus_nursery_spawn_in(nursery, nothing, NULL, NULL);
+    int64_t result = -1;
+    EXPECT(janus_task_join(task, &result) == 0 && result == 0);
+    janus_task_release(task);
+  }
+}
+
+// `size` tasks, each joined by its handle before the next one is spawned.
+void bench_spawn_join(long size, int workers) {
+  (void)workers;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  spawn_and_join(nursery, size / 10);
+  const uint64_t start = janus_now_ns();
+  spawn_and_join(nursery, size);
+  const uint64_t end = janus_now_ns();
+  EXPECT(janus_nursery_await(nursery, NULL) == 0);
+  EXPECT(janus_nursery_destroy(nursery) == 0);
+  figure("ns", (int64_t)(end - start), size);
+}
+
+static long ran;
+static int64_t count_me(void* arg) {
+  (void)arg;
+  __atomic_fetch_add(&ran, 1, __ATOMIC_RELAXED);
+  return 0;
+}
+
+// `size` tasks spawned, none of them run yet. With less memory than that takes: as many as there are.
+void bench_spawned(long size, int workers) {
+  (void)workers;
+  EXPECT(janus_nursery_create() != NULL);
+  const uint64_t before = resident_bytes(), start = janus_now_ns();
+  long tasks = 0;
+  while (tasks < size && janus_nursery_spawn(count_me, NULL) == 0) ++tasks;
+  const uint64_t end = janus_now_ns();
+  const long early = __atomic_load_n(&ran, __ATOMIC_RELAXED);
+  const uint64_t bytes = resident_bytes() - before;
+  EXPECT(tasks > 0 && early == 0);
+  EXPECT(janus_nursery_await_all() == 0);
+  EXPECT(ran == tasks);
+  figure("tasks", tasks, 1);
+  figure("bytes", (int64_t)bytes, tasks);
+  figure("ns", (int64_t)(end - start), tasks);
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// switch.c: two bare fibers that hand the processor to each other; no scheduler takes part.
+#include "bench.h"
+
+// The frozen context: sp first, then the callee-saved registers; mxcsr and the x87 control word behind them.
+typedef struct {
+  uint64_t sp, registers[6];
+  uint32_t mxcsr;
+  uint16_t fcw, reserved;
+} context;
+void janus_context_switch(context* from, const context* to);
+
+static context here, there;
+static long arrivals;
+
+static void bounce(void) {
+  for (;;) {
+    ++arrivals;
+    janus_context_switch(&there, &here);
+  }
+}
+
+static void there_and_back(long switches) {
+  for (long i = 0; i < switches; i += 2) janus_context_switch(&here, &there);
+}
+
+// `size` switches, half of them each way.
+void bench_switch(long size, int workers) {
+  (void)workers;
+  static uint64_t stack[1024] __attribute__((aligned(16)));
+  stack[1022] = (uint64_t)&bounce;  // where the first switch goes; the stack is then as after a call
+  there.sp = (uint64_t)&stack[1022];
+  there.mxcsr = 0x1f80;
+  there.fcw = 0x37f;
+  const long switches = (size + 1) / 2 * 2, warm_up = 1000;
+  there_and_back(warm_up);
+  const uint64_t start = janus_now_ns();
+  there_and_back(switches);
+  const uint64_t end = janus_now_ns();
+  EXPECT(arrivals == (switches + warm_up) / 2);
+  figure("ns", (int64_t)(end - start), switches);
+}

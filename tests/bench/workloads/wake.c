@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// wake.c: how long until another worker runs what this one spawns and does not run itself. The spawner stays on its
+// worker and looks at the clock; so whoever runs the task is a thief.
+#include <stdlib.h>
+#include <sys/syscall.h>
+
+#include "bench.h"
+
+static struct {
+  uint64_t ran_at;  // 0: not yet
+} mail;
+
+static int64_t note_the_time(void* arg) {
+  (void)arg;
+  __atomic_store_n(&mail.ran_at, janus_now_ns(), __ATOMIC_RELEASE);
+  return 0;
+}
+
+static void spin_until(uint64_t time) {
+  while (janus_now_ns() < time) __builtin_ia32_pause();
+}
+
+static uint64_t sample(void) {
+  __atomic_store_n(&mail.ran_at, 0, __ATOMIC_RELAXED);
+  const uint64_t spawned_at = janus_now_ns();
+  EXPECT(janus_nursery_spawn(note_the_time, NULL) == 0);
+  uint64_t ran_at;
+  while (!(ran_at = __atomic_load_n(&mail.ran_at, __ATOMIC_ACQUIRE))) __builtin_ia32_pause();
+  return ran_at - spawned_at;
+}
+
+static uint64_t processor_ns(void) {
+  struct {
+    uint64_t seconds, nanoseconds;
+  } time;
+  enum { kProcessCpuClock = 2 };
+  EXPECT(janus_syscall(SYS_clock_gettime, kProcessCpuClock, &time) == 0);
+  return time.seconds * 1000000000 + time.nanoseconds;
+}
+
+// Samples `count` times, with the other workers left alone for `idle_ns` before each.
+static void sample_often(long count, uint64_t idle_ns) {
+  uint64_t* samples = malloc((size_t)count * sizeof *samples);
+  EXPECT(samples != NULL && janus_nursery_create() != NULL);
+  for (int i = 0; i < 10; ++i) sample();
+  const uint64_t start = janus_now_ns(), busy = processor_ns();
+  for (long i = 0; i < count; ++i) {
+    if (idle_ns) spin_until(janus_now_ns() + idle_ns);
+    samples[i] = sample();
+  }
+  const uint64_t wall = janus_now_ns() - start;
+  const int64_t others = (int64_t)(processor_ns() - busy) - (int64_t)wall;
+  EXPECT(janus_nursery_await_all() == 0);
+  percentiles(samples, count);
+  figure("others_percent", others * 100, (int64_t)wall);  // of a CPU, besides the spawner's own
+  free(samples);
+}
+
+// The other worker has slept for `size` microseconds.
+void bench_wake(long size, int workers) {
+  enum { kMicroseconds = 400000, kLeast = 200 };
+  EXPECT(workers == 2);
+  const long count = kMicroseconds / size;
+  sample_often(count > kLeast ? count : kLeast, (uint64_t)size * 1000);
+}
+
+// `size` samples; the spawner does not return to the scheduler and spawns the next one as soon as the last one ran.
+void bench_busy(long size, int workers) {
+  EXPECT(workers == 2);
+  sample_often(size, 0);
+}
