@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0
+# build.py — the peers that Debian packages hold, and how each is built from them, offline: PEERS, and LIMITS for the limit
+# programs. What is built goes below the directory that the caller gives; nothing is written beside the sources.
+import os
+import shutil
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+LIMITS_HERE = HERE.parent / "limits"
+OPTIMISED = ("-O3", "-march=native", "-DNDEBUG", "-Wall", "-Wextra")
+BOTH, ONE, TWO = (1, 2), (1,), (2,)
+
+
+class Unbuildable(Exception):
+    """Says why in one line."""
+
+
+def run(command, **options):
+    """What the command printed; its first error line is why it failed."""
+    try:
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, **options)
+    except (OSError, subprocess.TimeoutExpired) as failure:
+        raise Unbuildable(str(failure)) from failure
+    if done.returncode != 0:
+        lines = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
+        why = next((line for line in lines if "error" in line), lines[-1])
+        raise Unbuildable(f"{Path(str(command[0])).name}: {why.strip()}"[:300])
+    return done.stdout
+
+
+def is_installed(package):
+    if not shutil.which("dpkg-query"):
+        return False
+    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
+    return done.stdout == "installed"
+
+
+def package_version(package):
+    """Without epoch, repacking and Debian's own number."""
+    full = run(["dpkg-query", "-W", "-f", "${Version}", package])
+    return full.split(":")[-1].split("-")[0].split("+")[0]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A program that speaks PROGRAM WORKLOAD SIZE WORKERS. `packages` are Debian's, to build and to run it; the version
+    is that of `versioned`. `workloads` says for each with how many workers it can do it, `most` which sizes would take
+    too long, though the figure is per operation and does not depend on it."""
+    name: str
+    packages: tuple
+    versioned: str
+    workloads: dict
+    most: dict = field(default_factory=dict)
+
+    def version(self):
+        return package_version(self.versioned)
+
+    def size(self, workload, size):
+        return min(size, self.most.get(workload, size))
+
+    def build(self, out_dir):
+        """The path of the program, below `out_dir`."""
+        out_dir = Path(out_dir).resolve()
+        out_dir.mkdir(parents=True, exist_ok=True)
+        return self.compile(out_dir)
+
+
+# --- C and C++ -----------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class CxxPeer(Peer):
+    source: Path = None
+    libraries: tuple = ()
+
+    def compile(self, out_dir):
+        measure, program = out_dir / "measure.o", out_dir / "peer"
+        run(["gcc", "-std=gnu11", *OPTIMISED, "-c", HERE / "measure.c", "-o", measure])
+        run(["g++", "-std=c++17", *OPTIMISED, HERE / self.source, measure, *self.libraries, "-pthread", "-o", program])
+        return program
+
+
+# --- Go ------------------------------------------------------------------------------------------------------------------
+
+@dataclass(frozen=True)
+class GoPeer(Peer):
+    def version(self):
+        return run(["go", "version"], env=self.environment("/nonexistent")).split()[2].removeprefix("go")
+
+    def environment(self, out_dir):
+        """Nothing from the network, nothing in anybody's home."""
+        return os.environ | {"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOTOOLCHAIN": "local", "CGO_ENABLED": "0",
+                             "GOCACHE": f"{out_dir}/go-cache", "GOPATH": f"{out_dir}/go"}
+
+    def compile(self, out_dir):
+        run(["go", "build", "-o", out_dir / "peer", "."], cwd=HERE / "go", env=self.environment(out_dir))
+        return out_dir / "peer"
+
+
+# --- Rust ----------------------------------------------------------------------------------------------------------------
+
+CRATES = Path("/usr/share/cargo/registry")
+# Debian's newer compiler makes faster code. The two exclude each other: who has the older one keeps it.
+RUST = ("rustc", "cargo") if is_installed("rustc") else ("rustc-web", "cargo-web")
+CARGO_CONFIG = f"""[source.crates-io]
+replace-with = "debian"
+[source.debian]
+directory = "{CRATES}"
+"""
+
+
+@dataclass(frozen=True)
+class RustPeer(Peer):
+    crate: str = None
+
+    def version(self):
+        return f"{super().version()} (rustc {package_version(RUST[0])})"
+
+    def compile(self, out_dir):
+        sources = out_dir / "sources"
+        shutil.rmtree(sources, ignore_errors=True)
+        for crate in ("measure", self.crate):  # cargo writes its lock file beside what it builds
+            shutil.copytree(HERE / "rust" / crate, sources / crate)
+        home = out_dir / "cargo"
+        home.mkdir(exist_ok=True)
+        (home / "config.toml").write_text(CARGO_CONFIG)
+        run(["/usr/bin/cargo", "build", "--release", "--offline", "--quiet", "--target-dir", out_dir / "target"],
+            cwd=sources / self.crate, env=self.environment(home))
+        return out_dir / "target/release" / f"{self.crate}-peer"
+
+    @staticmethod
+    def environment(home):
+        """Debian's compiler, whatever else the user has."""
+        plain = {name: value for name, value in os.environ.items() if not name.startswith(("CARGO", "RUST"))}
+        return plain | {"CARGO_HOME": str(home), "PATH": "/usr/bin:/bin", "RUSTC": "/usr/bin/rustc",
+                        "RUSTFLAGS": "-C target-cpu=native"}
+
+
+# --- Who there is --------------------------------------------------------------------------------------------------------
+
+PEERS = [
+    CxxPeer("Boost.Context", ("gcc", "g++", "libboost-context-dev"), "libboost-context1.74-dev",
+            {"switch": ONE}, source="boost/context.cpp", libraries=("-lboost_context",)),
+    CxxPeer("Boost.Fiber", ("gcc", "g++", "libboost-fiber-dev", "libboost-context-dev", "libgoogle-perftools-dev"),
+            "libboost-fiber1.74-dev",
+            {"yield": ONE, "spawn": BOTH, "fib": BOTH, "skynet": BOTH, "parked": ONE, "channel": BOTH},
+            most={"fib": 24}, source="boost/fiber.cpp", libraries=("-lboost_fiber", "-lboost_context", "-ltcmalloc")),
+    GoPeer("Go", ("golang-go",), "golang-go",
+           {"yield": ONE, "spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "parked": ONE, "channel": BOTH,
+            "wake": TWO}, most={"fib": 28}),
+    RustPeer("tokio", (*RUST, "librust-tokio-dev", "librust-libc-dev"), "librust-tokio-dev",
+             {"yield": ONE, "spawn": BOTH, "fib": BOTH, "skynet": BOTH, "parked": ONE, "spawned": ONE, "channel": BOTH,
+              "wake": TWO}, most={"fib": 28}, crate="tokio"),
+    RustPeer("rayon", (*RUST, "librust-rayon-dev", "librust-libc-dev"), "librust-rayon-dev",
+             {"spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "wake": TWO}, crate="rayon"),
+    RustPeer("crossbeam-deque", (*RUST, "librust-crossbeam-deque-dev", "librust-libc-dev"),
+             "librust-crossbeam-deque-dev", {"steal": ONE, "deque": ONE}, crate="crossbeam"),
+    CxxPeer("oneTBB", ("gcc", "g++", "libtbb-dev"), "libtbb-dev",
+            {"spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "wake": TWO},
+            most={"fib": 30}, source="tbb/tbb.cpp", libraries=("-ltbb",)),
+]
+LIMITS = []

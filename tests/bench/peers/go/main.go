@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Go: goroutines, as many Ps as there are workers, everything else as it comes. Go does not let a program place its Ps;
+// with one worker the whole process stays on the last CPU.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strconv"
+)
+
+var workloads = map[string]func(size, workers int){
+	"yield":   yield,
+	"spawn":   spawn,
+	"fib":     fib,
+	"skynet":  skynet,
+	"nqueens": nqueens,
+	"parked":  parked,
+	"channel": channel,
+	"wake":    wake,
+}
+
+func main() {
+	if len(os.Args) != 4 {
+		fail("usage: %s WORKLOAD SIZE WORKERS", os.Args[0])
+	}
+	size, workers := positive(os.Args[2]), positive(os.Args[3])
+	run, known := workloads[os.Args[1]]
+	if !known {
+		os.Exit(3)
+	}
+	if workers == 1 {
+		stayOnTheLastCPU()
+	}
+	runtime.GOMAXPROCS(workers)
+	run(size, workers)
+}
+
+func positive(text string) int {
+	value, err := strconv.Atoi(text)
+	if err != nil || value < 1 {
+		fail("%q is no number of anything", text)
+	}
+	return value
+}
+
+func fail(format string, arguments ...any) {
+	fmt.Fprintf(os.Stderr, format+"\n", arguments...)
+	os.Exit(1)
+}
+
+func figure(name string, value float64) {
+	fmt.Printf("%s %.3f\n", name, value)
+}

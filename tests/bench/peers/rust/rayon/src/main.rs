@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+//! rayon: joins, scopes and parallel iterators in a pool of its own.
+
+mod queens;
+mod trees;
+mod wake;
+
+use measure::{allowed_cpus, pin, run_workload};
+
+/// Runs `body` on a worker of a pool of pinned threads.
+pub fn with_workers<R: Send>(workers: usize, body: impl FnOnce() -> R + Send) -> R {
+    let cpus = allowed_cpus();
+    let pool = rayon::ThreadPoolBuilder::new()
+        .num_threads(workers)
+        .start_handler(move |worker| pin(&cpus, worker, workers))
+        .build()
+        .expect("a pool");
+    pool.install(body)
+}
+
+fn main() {
+    run_workload(&[
+        ("spawn", trees::spawn),
+        ("fib", trees::fib),
+        ("skynet", trees::skynet),
+        ("nqueens", queens::nqueens),
+        ("wake", wake::wake),
+    ]);
+}

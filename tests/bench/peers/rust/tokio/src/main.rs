@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+//! tokio: tasks on its multi-threaded runtime, with one worker too.
+
+mod many;
+mod trees;
+mod waiting;
+
+use measure::{allowed_cpus, pin, run_workload};
+use std::future::Future;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+/// Runs `body` as a task, on a worker; this thread sleeps meanwhile.
+pub fn with_workers<R: Send + 'static>(workers: usize, body: impl Future<Output = R> + Send + 'static) -> R {
+    let cpus = allowed_cpus();
+    let started = AtomicUsize::new(0);
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(workers)
+        .on_thread_start(move || pin(&cpus, started.fetch_add(1, Relaxed), workers))
+        .build()
+        .expect("a runtime");
+    runtime.block_on(async { tokio::spawn(body).await.expect("its result") })
+}
+
+fn main() {
+    run_workload(&[
+        ("yield", many::yield_now),
+        ("spawn", many::spawn),
+        ("spawned", many::spawned),
+        ("parked", many::parked),
+        ("fib", trees::fib),
+        ("skynet", trees::skynet),
+        ("channel", waiting::channel),
+        ("wake", waiting::wake),
+    ]);
+}
