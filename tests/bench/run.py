@@ -5,9 +5,11 @@
 import argparse
 import json
 import sys
+import time
 from pathlib import Path
 
 import growth
+import instructions
 import machine
 import measure
 import plot
@@ -24,12 +26,13 @@ ROUNDS, QUICK_ROUNDS = 7, 1
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows; `instructions`: how many an operation takes")
     parser.add_argument("--peers", action="store_true", help="beside the peers that Debian packages hold")
     parser.add_argument("--json", action="store_true", help="bench.json on stdout in place of the table")
     parser.add_argument("--quick", action="store_true", help="one round, small sizes: whether it works, not how fast")
     parser.add_argument("--rounds", type=int, help=f"at least {ROUNDS} say something")
     parser.add_argument("--timeout", type=float, help="seconds that one process may take")
+    parser.add_argument("--update", action="store_true", help="with `instructions`: they are as they should be from now on")
     parser.add_argument("--packages", action="store_true", help="print the Debian packages of the peers, and nothing else")
     parser.add_argument("--janus-cc", help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help=argparse.SUPPRESS)
@@ -50,7 +53,7 @@ def chosen_rows(names):
     known = {row.workload for row in ROWS} | {row.name for row in ROWS}
     for name in names:
         if name not in known:
-            give_up(f"no such workload: {name}; there are: {' '.join(dict.fromkeys(row.workload for row in ROWS))} growth")
+            give_up(f"no such workload: {name}; there are: {' '.join(dict.fromkeys(row.workload for row in ROWS))} growth instructions")
     return [row for row in ROWS if not names or row.workload in names or row.name in names]
 
 
@@ -124,6 +127,11 @@ def progress(row):
     return show
 
 
+def timed_row(row, ours, built, options):
+    start = time.monotonic()
+    return measure_row(row, ours, built, options) | {"seconds": round(time.monotonic() - start, 1)}
+
+
 def measure_row(row, ours, built, options):
     cpus = len(measure.cpus())
     if cpus < row.cpus:
@@ -141,7 +149,7 @@ def measure_rows(rows, ours, built, options):
     if not options.json:
         print(report.heading())
     for row in rows:
-        results.append(measure_row(row, ours, built, options))
+        results.append(timed_row(row, ours, built, options))
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         if not options.json:
@@ -181,6 +189,8 @@ def main():
         give_up("--rounds wants 1 or more")
     options.rounds = options.rounds or (QUICK_ROUNDS if options.quick else ROUNDS)
     options.timeout = options.timeout or (QUICK_TIMEOUT if options.quick else TIMEOUT)
+    if options.names == ["instructions"]:
+        return instructions.run(options)
     if options.names == ["growth"]:
         return growth.run(build_ours(options), options)
     rows = chosen_rows(options.names)

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// count OPERATION COUNT: warms up, then does the operation COUNT times between two marks (int3). Whoever traces it
+// counts what lies between. One worker; nothing here reads a clock.
+#include "count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "../workloads/bench.h"
+
+#define WARM_UP 2000
+
+static int64_t nothing(void* arg) {
+  (void)arg;
+  return 0;
+}
+
+// --- The bare switch
+// ---------------------------------------------------------------------------------------------------
+
+typedef struct {
+  uint64_t sp, registers[6];
+  uint32_t mxcsr;
+  uint16_t fcw, reserved;
+} context;
+void janus_context_switch(context* from, const context* to);
+
+static context here, there;
+
+static void bounce(void) {
+  for (;;) janus_context_switch(&there, &here);
+}
+
+static void count_switch(long count) {
+  static uint64_t stack[1024] __attribute__((aligned(16)));
+  stack[1022] = (uint64_t)&bounce;
+  there.sp = (uint64_t)&stack[1022];
+  there.mxcsr = 0x1f80;
+  there.fcw = 0x37f;
+  janus_context_switch(&here, &there);
+  MARK();
+  for (long i = 0; i < count; i += 2) janus_context_switch(&here, &there);
+  MARK();
+}
+
+// --- Tasks
+// -------------------------------------------------------------------------------------------------------------
+
+static int64_t yield_for_ever(void* arg) {
+  (void)arg;
+  while (janus_yield() == 0) {
+  }
+  return 0;
+}
+
+// Two tasks that give way to each other; this one counts, so that of `count` yields half are its own.
+static void count_yield(long count) {
+  EXPECT(janus_nursery_create() != NULL && janus_nursery_spawn(yield_for_ever, NULL) == 0);
+  for (long i = 0; i < WARM_UP; ++i) janus_yield();
+  MARK();
+  for (long i = 0; i < count; i += 2) janus_yield();
+  MARK();
+}
+
+static void spawn_some(long count) {
+  for (long i = 0; i < count; ++i) EXPECT(janus_nursery_spawn(nothing, NULL) == 0);
+}
+
+static void warm_scope(void) {
+  EXPECT(janus_nursery_create() != NULL);
+  spawn_some(WARM_UP);
+  EXPECT(janus_nursery_await_all() == 0);
+}
+
+static void count_spawn(long count) {
+  warm_scope();
+  EXPECT(janus_nursery_create() != NULL);
+  spawn_some(1);
+  MARK();
+  spawn_some(count);
+  MARK();
+}
+
+// Taking it from the deque, running it and its end.
+static void count_run(long count) {
+  warm_scope();
+  EXPECT(janus_nursery_create() != NULL);
+  spawn_some(count);
+  MARK();
+  const long status = janus_nursery_await_all();
+  MARK();
+  EXPECT(status == 0);
+}
+
+static void count_nursery(long count) {
+  warm_scope();
+  MARK();
+  for (long i = 0; i < count; ++i) EXPECT(janus_nursery_create() != NULL && janus_nursery_await_all() == 0);
+  MARK();
+}
+
+// One child in a nursery of its own, as in fork-join.
+static void count_scope_of_one(long count) {
+  warm_scope();
+  MARK();
+  for (long i = 0; i < count; ++i) {
+    EXPECT(janus_nursery_create() != NULL);
+    spawn_some(1);
+    EXPECT(janus_nursery_await_all() == 0);
+  }
+  MARK();
+}
+
+static void count_check(long count) {
+  MARK();
+  for (long i = 0; i < count; ++i) janus_yield_check(1);
+  MARK();
+}
+
+static void count_loop_check(long count) {
+  uint32_t counter = 0;
+  MARK();
+  for (long i = 0; i < count; ++i) JANUS_LOOP_CHECK(counter);
+  MARK();
+}
+
+// --- Channels
+// ----------------------------------------------------------------------------------------------------------
+
+static janus_channel* full_channel(long capacity, long elements) {
+  janus_channel* channel = janus_channel_create(sizeof(long), (size_t)capacity);
+  EXPECT(channel != NULL);
+  for (long i = 0; i < elements; ++i) EXPECT(janus_channel_send(channel, &i) == 0);
+  return channel;
+}
+
+// Into a buffer that has room, out of one that is not empty: nobody waits.
+static void count_send(long count) {
+  janus_channel* channel = full_channel(count + 1, 1);
+  MARK();
+  for (long i = 0; i < count; ++i) EXPECT(janus_channel_send(channel, &i) == 0);
+  MARK();
+}
+
+static void count_recv(long count) {
+  janus_channel* channel = full_channel(count + 1, count + 1);
+  long value = 0;
+  EXPECT(janus_channel_recv(channel, &value) == 0);
+  MARK();
+  for (long i = 0; i < count; ++i) EXPECT(janus_channel_recv(channel, &value) == 0);
+  MARK();
+}
+
+static janus_channel *request, *reply;
+static int64_t echo(void* arg) {
+  (void)arg;
+  long value;
+  while (janus_channel_recv(request, &value) == 0) EXPECT(janus_channel_send(reply, &value) == 0);
+  return 0;
+}
+
+static void round_trips(long count) {
+  for (long i = 0; i < count; ++i) {
+    long value = i;
+    EXPECT(janus_channel_send(request, &value) == 0 && janus_channel_recv(reply, &value) == 0);
+  }
+}
+
+// Two hand-overs each, by rendezvous.
+static void count_round_trip(long count) {
+  request = full_channel(0, 0);
+  reply = full_channel(0, 0);
+  EXPECT(janus_nursery_create() != NULL && janus_nursery_spawn(echo, NULL) == 0);
+  round_trips(WARM_UP);
+  MARK();
+  round_trips(count);
+  MARK();
+}
+
+// --- Memory
+// ------------------------------------------------------------------------------------------------------------
+
+static void take_and_give(long count) {
+  for (long i = 0; i < count; ++i) {
+    void* block = janus_alloc(64);
+    __asm__ volatile("" : : "r"(block) : "memory");
+    janus_free(block);
+  }
+}
+
+static void count_alloc(long count) {
+  take_and_give(WARM_UP);
+  MARK();
+  take_and_give(count);
+  MARK();
+}
+
+// --- Choosing
+// ----------------------------------------------------------------------------------------------------------
+
+static const struct {
+  const char* name;
+  void (*run)(long count);
+} kOperations[] = {
+    {"switch", count_switch},
+    {"yield", count_yield},
+    {"spawn", count_spawn},
+    {"run", count_run},
+    {"nursery", count_nursery},
+    {"scope_of_one", count_scope_of_one},
+    {"check", count_check},
+    {"loop_check", count_loop_check},
+    {"send", count_send},
+    {"recv", count_recv},
+    {"round_trip", count_round_trip},
+    {"alloc", count_alloc},
+    {"push", count_push},
+    {"pop", count_pop},
+    {"steal", count_steal},
+};
+
+// Ends without ending its tasks: nobody looks any more.
+int main(int argc, char** argv) {
+  const long count = argc == 3 ? atol(argv[2]) : 0;
+  for (unsigned i = 0; count > 0 && i < sizeof kOperations / sizeof *kOperations; ++i) {
+    if (strcmp(argv[1], kOperations[i].name) != 0) continue;
+    kOperations[i].run(count);
+    janus_exit(0);
+  }
+  janus_print(2, "usage: count OPERATION COUNT\n");
+  return 2;
+}

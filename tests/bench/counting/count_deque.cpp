@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// count_deque.cpp: the scheduler's deque by itself, compiled under another namespace (-Djanus=deque_alone) onto a
+// machine on which thieves pay for the fence, as where it ships.
+#include "rt/sched/deque.h"
+
+#include <stdlib.h>
+
+#include "../workloads/bench.h"
+#include "count.h"
+
+namespace deque_alone {
+
+namespace platform {
+std::byte* map(std::size_t bytes) noexcept {
+  return static_cast<std::byte*>(aligned_alloc(4096, bytes));
+}
+void unmap(std::byte* at, std::size_t) noexcept {
+  free(at);
+}
+bool has_heavy_fence() noexcept {
+  return true;
+}
+void heavy_fence() noexcept {}
+}  // namespace platform
+
+namespace {
+
+Deque deque;
+
+Entry entry(long number) {
+  return Entry::fresh(reinterpret_cast<Runnable*>(16 * (number + 1)));
+}
+
+void push_some(long count) {
+  for (long i = 0; i < count; ++i)
+    if (!deque.push(entry(i))) abort();
+}
+
+// Room for all of them, so that it never grows between the marks; one stays at the bottom.
+void fill(long count) {
+  EXPECT(deque.init(13) && count < 8192);
+  push_some(count);
+}
+
+}  // namespace
+}  // namespace deque_alone
+
+using namespace deque_alone;
+
+extern "C" void count_push(long count) {
+  fill(1);
+  MARK();
+  push_some(count);
+  MARK();
+}
+
+extern "C" void count_pop(long count) {
+  fill(count + 1);
+  MARK();
+  for (long i = 0; i < count; ++i)
+    if (!deque.pop()) abort();
+  MARK();
+}
+
+extern "C" void count_steal(long count) {
+  fill(count + 1);
+  Entry stolen;
+  MARK();
+  for (long i = 0; i < count; ++i)
+    if (deque.steal(stolen) != Deque::Steal::kTaken) abort();
+  MARK();
+}
