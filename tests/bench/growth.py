@@ -131,8 +131,8 @@ def drawing(result):
     parts = []
     for index, curve in enumerate(curves):
         parts += panel(curve, index % COLUMNS * PANEL_WIDTH, index // COLUMNS * PANEL_HEIGHT)
-    height = math.ceil(len(curves) / COLUMNS) * PANEL_HEIGHT + 30
-    footer = f"{machine.line(result['machine'])}; median of {result['rounds']} rounds; band: up to {FACTOR:g} x the cost at {BASE:,}"
+    height = math.ceil(len(curves) / COLUMNS) * PANEL_HEIGHT + 42
+    footer = f"{machine.line(result['machine'])}\nmedian of {result['rounds']} rounds; band: up to {FACTOR:g} x the cost at {BASE:,}"
     return plot.document(parts, height, footer)
 
 

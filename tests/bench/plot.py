@@ -112,7 +112,9 @@ def document(parts, height, footer):
     head = (f"<svg xmlns='http://www.w3.org/2000/svg' width='{WIDTH}' height='{height:.0f}' "
             f"viewBox='0 0 {WIDTH} {height:.0f}' {FONT}>")
     background = f"<rect width='{WIDTH}' height='{height:.0f}' fill='#ffffff'/>"
-    return "\n".join([head, background, *parts, text(16, height - 10, footer, 10, fill="#9aa5b1"), "</svg>", ""])
+    lines = [text(16, height - 12 * (footer.count("\n") - i) - 10, words, 10, fill="#9aa5b1")
+             for i, words in enumerate(footer.split("\n"))]
+    return "\n".join([head, background, *parts, *lines, "</svg>", ""])
 
 
 def workload_plot(rows, footer):
@@ -122,7 +124,7 @@ def workload_plot(rows, footer):
         for figure in row["figures"]:
             drawn, height = panel(row, figure, top)
             parts, top = parts + drawn, top + height
-    return document(parts, top + 24, footer) if parts else None
+    return document(parts, top + 36, footer) if parts else None
 
 
 def write_plots(rows, directory, footer):

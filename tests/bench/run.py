@@ -160,7 +160,7 @@ def measure_rows(rows, ours, built, options):
 def write_results(result, out):
     (out / "bench").mkdir(parents=True, exist_ok=True)
     (out / "bench.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
-    footer = f"{machine.line(result['machine'])}; median of {result['rounds']} rounds, whiskers from least to most"
+    footer = f"{machine.line(result['machine'])}\nmedian of {result['rounds']} rounds, whiskers from least to most"
     plot.write_plots(result["rows"], out / "bench", footer)
 
 
