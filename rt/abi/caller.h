@@ -13,15 +13,35 @@ struct Caller {
   Task* task;      // nullptr: outside tasks
 };
 
+// In a host's process: a thread may be none of ours.
+[[gnu::noinline]] inline Worker* worker_in_host() noexcept {
+  return static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+}
+
 // Every entry comes through here first. Too little stack left for code of ours ends the task before anything is taken.
 [[gnu::always_inline]] inline Caller caller() noexcept {
-  // In a program of ours no other thread ever comes here, so that the slot need not be looked for.
-  auto* const worker = every_thread_is_worker ? &current_worker()
-                                              : static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  if (worker == nullptr) [[unlikely]]
-    return {nullptr, nullptr};
+  Worker* worker;
+  if (every_thread_is_worker) [[likely]] {
+    worker = &current_worker();
+  } else {
+    worker = worker_in_host();
+    if (worker == nullptr) return {nullptr, nullptr};
+  }
   Task* const task = current_task(*worker);
-  if (task != nullptr) require_stack(*worker);
+  if (task != nullptr) [[likely]]
+    require_stack(*worker);
+  return {worker, task};
+}
+
+// The same for the few calls that everything is made of, where there is nothing to look into: in a program of ours, on
+// a task with stack enough. Else `task` is nullptr, and caller() tells.
+[[gnu::always_inline]] inline Caller caller_at_hand() noexcept {
+  if (!every_thread_is_worker) [[unlikely]]
+    return {nullptr, nullptr};
+  Worker* const worker = &current_worker();
+  Task* const task = current_task(*worker);
+  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker->stack_limit)) [[unlikely]]
+    return {nullptr, nullptr};
   return {worker, task};
 }
 

@@ -107,11 +107,11 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   if (error == 0 && options != nullptr) error = check_options(*options);
   Task* task = nullptr;
   if (error == 0) {
-    SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed, nullptr, nullptr};
+    SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
     Amounts budget;
     if (options != nullptr) {
       if (options->stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(options->stack_size));
-      if ((options->flags & JANUS_SPAWN_DETACHED) != 0) asked.flags |= TaskFlags::kDetached;
+      if ((options->flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
       if ((options->flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
       budget = amounts_of(options->budget);
       if (is_given(options->budget)) asked.budget = &budget;

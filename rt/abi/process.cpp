@@ -51,9 +51,67 @@ const void* this_thread() noexcept {
   return entry != nullptr ? entry->current : nullptr;
 }
 
-long await_all(Worker* worker, Nursery& nursery) noexcept {
-  const Report report = report_of(nursery);
-  destroy_nursery(worker, nursery);
+// --- The slow half ---
+
+[[gnu::noinline]] Nursery* create_slowly() noexcept {
+  const Caller me = caller();
+  int error = JANUS_E_STATE;
+  if (me.task != nullptr) {
+    Nursery* const nursery = open_current(*me.worker, *me.task, &error);
+    if (nursery == nullptr) set_error(me, error);
+    return nursery;
+  }
+  Runtime* const runtime = process_runtime_or_new();
+  Nursery* const nursery = runtime != nullptr ? open_nursery(*runtime, nullptr, {}, &error) : nullptr;
+  if (nursery == nullptr) return set_error(me, error), nullptr;
+  LockGuard guard(threads_lock);
+  ThreadEntry* const entry = entry_of_thread();
+  if (entry == nullptr) {
+    close_nursery(nullptr, *nursery);
+    destroy_nursery(nullptr, *nursery);
+    return nullptr;
+  }
+  nursery->has_current = true;
+  nursery->below_current = entry->current;
+  entry->current = nursery;
+  return nursery;
+}
+
+[[gnu::noinline]] int spawn_slowly(janus_task_fn fn, void* arg) noexcept {
+  const Caller me = caller();
+  int error = JANUS_E_STATE;
+  if (me.task != nullptr) me.worker->fuel -= 1;
+  Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
+  Task* child = nullptr;
+  if (fn == nullptr)
+    error = JANUS_E_INVALID;
+  else if (nursery != nullptr)
+    child = spawn(me.worker, *nursery, fn, arg, {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
+  if (child == nullptr) {
+    if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
+    return set_error(me, error), -1;
+  }
+  launch(me.worker, *child);
+  return 0;
+}
+
+[[gnu::noinline]] long await_slowly() noexcept {
+  const Caller me = caller();
+  Nursery* nursery = nullptr;
+  if (me.task != nullptr) {
+    nursery = me.task->frame->current;
+    return nursery != nullptr ? static_cast<long>(await_current(*me.task, *nursery)) : JANUS_E_STATE;
+  }
+  {
+    LockGuard guard(threads_lock);
+    ThreadEntry* const entry = entry_of_thread();
+    if (entry == nullptr || entry->current == nullptr) return JANUS_E_STATE;
+    nursery = entry->current;
+    entry->current = nursery->below_current;
+  }
+  await_from_thread(*nursery);
+  const Report report = report_of(*nursery);
+  destroy_nursery(nullptr, *nursery);
   return static_cast<long>(report.code);
 }
 
@@ -149,75 +207,27 @@ janus_rt* janus_rt_get(void) {
 }
 
 [[gnu::flatten]] void* janus_nursery_create(void) {
-  const Caller me = caller();
-  int error = JANUS_E_STATE;
-  if (me.task != nullptr) [[likely]] {
-    Nursery* const nursery = open_nursery(runtime_of(*me.worker), me.task, {}, &error);
-    if (nursery == nullptr) return set_error(me, error), nullptr;
-    nursery->has_current = true;
-    nursery->below_current = me.task->frame->current;
-    me.task->frame->current = nursery;
-    return nursery;
-  }
-  Runtime* const runtime = process_runtime_or_new();
-  Nursery* const nursery = runtime != nullptr ? open_nursery(*runtime, nullptr, {}, &error) : nullptr;
-  if (nursery == nullptr) return set_error(me, error), nullptr;
-  LockGuard guard(threads_lock);
-  ThreadEntry* const entry = entry_of_thread();
-  if (entry == nullptr) {
-    close_nursery(nullptr, *nursery);
-    destroy_nursery(nullptr, *nursery);
-    return nullptr;
-  }
-  nursery->has_current = true;
-  nursery->below_current = entry->current;
-  entry->current = nursery;
-  return nursery;
+  const Caller me = caller_at_hand();
+  Nursery* const nursery = me.task != nullptr ? open_quickly(*me.worker, *me.task) : nullptr;
+  return nursery != nullptr ? nursery : create_slowly();
 }
 
 [[gnu::flatten]] int janus_nursery_spawn(janus_task_fn fn, void* arg) {
-  const Caller me = caller();
-  Nursery* nursery = nullptr;
-  if (me.task != nullptr) [[likely]] {
-    nursery = me.task->frame->current;
-    me.worker->fuel -= 1;
-  } else {
-    nursery = current_of_thread();
-  }
-  int error = JANUS_E_STATE;
-  Task* task = nullptr;
-  if (fn == nullptr) [[unlikely]]
-    error = JANUS_E_INVALID;
-  else if (nursery != nullptr) [[likely]]
-    task = spawn(me.worker, *nursery, fn, arg,
-                 {nursery->runtime->options.stack_class, TaskFlags::kDetached, nullptr, nullptr}, &error);
-  if (task == nullptr) [[unlikely]] {
-    if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    return set_error(me, error), -1;
-  }
-  launch(me.worker, *task);
-  return 0;
+  const Caller me = caller_at_hand();
+  Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
+  if (nursery == nullptr || fn == nullptr) [[unlikely]]
+    return spawn_slowly(fn, arg);
+  Task* const child = spawn_quickly(*me.worker, *nursery, fn, arg);
+  if (child == nullptr) [[unlikely]]
+    return spawn_slowly(fn, arg);
+  me.worker->fuel -= 1;
+  return launch_quickly(*me.worker, *child);
 }
 
 [[gnu::flatten]] long janus_nursery_await_all(void) {
-  const Caller me = caller();
-  if (me.task != nullptr) [[likely]] {
-    Nursery* const nursery = me.task->frame->current;
-    if (nursery == nullptr) return JANUS_E_STATE;
-    me.task->frame->current = nursery->below_current;
-    await_nursery(*me.task, *nursery);
-    return await_all(&current_worker(), *nursery);
-  }
-  Nursery* nursery = nullptr;
-  {
-    LockGuard guard(threads_lock);
-    ThreadEntry* const entry = entry_of_thread();
-    if (entry == nullptr || entry->current == nullptr) return JANUS_E_STATE;
-    nursery = entry->current;
-    entry->current = nursery->below_current;
-  }
-  await_from_thread(*nursery);
-  return await_all(nullptr, *nursery);
+  const Caller me = caller_at_hand();
+  Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
+  return nursery != nullptr ? static_cast<long>(await_current(*me.task, *nursery)) : await_slowly();
 }
 
 int janus_last_error(void) {

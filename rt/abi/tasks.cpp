@@ -99,7 +99,10 @@ int janus_task_state(janus_task handle) {
 janus_task janus_task_self(void) {
   const Caller me = caller();
   if (me.task == nullptr) return {0};
-  if (!me.task->has(TaskFlags::kExposed)) me.task->set(TaskFlags::kExposed);  // nobody else writes them yet
+  if (!me.task->has(TaskFlags::kExposed)) {  // nobody else looks yet
+    me.task->state.store(TaskState::kRunning, std::memory_order_relaxed);
+    me.task->set(TaskFlags::kExposed);
+  }
   return {handle_of(runtime_of(*me.worker), *me.task)};
 }
 

@@ -14,7 +14,7 @@ struct WorkerSlot {
   WorkerSlot* self;        // what a task reads to find its worker: one load, %gs:0
   std::int64_t fuel;       // ops left in the running task's slice; the yield check subtracts from it
   void* task;              // the running task; nullptr while the worker is in its own code
-  std::byte* stack_limit;  // below this rsp no function of the runtime starts
+  std::byte* stack_limit;  // below this rsp a function of the runtime looks closely before it starts
 };
 
 static_assert(offsetof(WorkerSlot, self) == 0 && offsetof(WorkerSlot, fuel) == 8);

@@ -53,10 +53,7 @@ void Slab::destroy() noexcept {
     return take_foreign();
   if (cache->hot_ == nullptr && !refill(*cache)) [[unlikely]]
     return nullptr;
-  Record* record = cache->hot_;
-  cache->hot_ = record->next;
-  cache->count_.store(cache->count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  return record;
+  return take_hot(*cache);
 }
 
 [[gnu::noinline]] void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
@@ -64,12 +61,11 @@ void Slab::destroy() noexcept {
     return give_foreign(record);
   if (cache->home_ == nullptr) [[unlikely]]
     link(*cache);
-  const std::uint32_t count = cache->count_.load(std::memory_order_relaxed) + 1;
+  const std::uint32_t room = cache->room_.load(std::memory_order_relaxed) - 1;
   record->next = cache->hot_;
   cache->hot_ = record;
-  cache->count_.store(count, std::memory_order_relaxed);
-  if (count == kBatch) [[unlikely]]
-    set_aside(*cache);
+  cache->room_.store(room, std::memory_order_relaxed);
+  if (room == 0) set_aside(*cache);
 }
 
 // The hot list is a whole batch: it becomes the spare, and the spare that there was is shared.
@@ -77,7 +73,7 @@ void Slab::set_aside(SlabCache& cache) noexcept {
   Record* surplus = cache.spare_;
   cache.spare_ = cache.hot_;
   cache.hot_ = nullptr;
-  cache.count_.store(0, std::memory_order_relaxed);
+  cache.room_.store(kBatch, std::memory_order_relaxed);
   cache.spares_.store(kBatch, std::memory_order_relaxed);
   if (surplus == nullptr) return;
   LockGuard guard(lock_);
@@ -99,7 +95,7 @@ bool Slab::refill(SlabCache& cache) noexcept {
     count_out(got);
   }
   cache.hot_ = chain;
-  cache.count_.store(got, std::memory_order_relaxed);
+  cache.room_.store(kBatch - got, std::memory_order_relaxed);
   return chain != nullptr;
 }
 
@@ -109,11 +105,11 @@ void Slab::flush(SlabCache& cache) noexcept {
     LockGuard guard(lock_);
     if (cache.spare_ != nullptr) push_batch(cache.spare_);
     give_loose(cache.hot_);
-    count_out(-std::size_t{cache.count_.load(std::memory_order_relaxed)} -
+    count_out(-std::size_t{kBatch - cache.room_.load(std::memory_order_relaxed)} -
               cache.spares_.load(std::memory_order_relaxed));
   }
   cache.hot_ = cache.spare_ = nullptr;
-  cache.count_.store(0, std::memory_order_relaxed);
+  cache.room_.store(0, std::memory_order_relaxed);
   cache.spares_.store(0, std::memory_order_relaxed);
   unlink(cache);
 }
@@ -222,6 +218,7 @@ void Slab::link(SlabCache& cache) noexcept {
   if (cache.home_ != nullptr) return;
   LockGuard guard(lock_);
   cache.home_ = this;
+  cache.room_.store(kBatch, std::memory_order_relaxed);
   cache.previous_ = nullptr;
   cache.next_ = caches_;
   if (caches_ != nullptr) caches_->previous_ = &cache;
@@ -239,7 +236,8 @@ std::size_t Slab::count() noexcept {
   LockGuard guard(lock_);
   std::size_t held = out_.load(std::memory_order_relaxed);
   for (SlabCache* cache = caches_; cache != nullptr; cache = cache->next_)
-    held -= std::size_t{cache->count_.load(std::memory_order_relaxed)} + cache->spares_.load(std::memory_order_relaxed);
+    held -= std::size_t{kBatch - cache->room_.load(std::memory_order_relaxed)} +
+            cache->spares_.load(std::memory_order_relaxed);
   return held;
 }
 

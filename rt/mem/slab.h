@@ -23,9 +23,11 @@ class SlabCache {
   struct Record {
     Record* next;
   };
-  Record* hot_;                        // last in, first out
-  Record* spare_;                      // nullptr, or one whole batch
-  std::atomic<std::uint32_t> count_;   // in hot_; others read it for the statistics
+  Record* hot_;    // last in, first out
+  Record* spare_;  // nullptr, or one whole batch
+  // Records that hot_ lacks to be a whole batch, and 0 as long as the cache belongs to no slab. Others read it for the
+  // statistics.
+  std::atomic<std::uint32_t> room_;
   std::atomic<std::uint32_t> spares_;  // in spare_: 0 or kBatch
   class Slab* home_;
   SlabCache* next_;
@@ -45,6 +47,8 @@ class Slab {
   // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr when the machine
   // refuses.
   [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
+  // The worker's last one; nullptr: take() has to look further.
+  [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
   // Any worker may give any record.
   [[gnu::always_inline]] inline void give(SlabCache* cache, void* object) noexcept;
   void flush(SlabCache& cache) noexcept;
@@ -134,23 +138,32 @@ class Slab {
   std::atomic<std::size_t> mappings_{0};
 };
 
-inline void* Slab::take(SlabCache* cache) noexcept {
-  if (cache == nullptr || cache->hot_ == nullptr) [[unlikely]]
-    return take_slowly(cache);
-  Record* record = cache->hot_;
-  cache->hot_ = record->next;
-  cache->count_.store(cache->count_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+inline void* Slab::take_hot(SlabCache& cache) noexcept {
+  Record* record = cache.hot_;
+  if (record == nullptr) [[unlikely]]
+    return nullptr;
+  cache.hot_ = record->next;
+  cache.room_.store(cache.room_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return record;
+}
+
+inline void* Slab::take(SlabCache* cache) noexcept {
+  if (cache != nullptr) [[likely]] {
+    if (void* record = take_hot(*cache)) [[likely]]
+      return record;
+  }
+  return take_slowly(cache);
 }
 
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
   Record* record = static_cast<Record*>(object);
-  if (cache == nullptr || cache->home_ == nullptr || cache->count_.load(std::memory_order_relaxed) + 1 == kBatch)
-      [[unlikely]]
+  // The last one that makes a batch goes the slow way, as does the first one ever.
+  const std::uint32_t room = cache != nullptr ? cache->room_.load(std::memory_order_relaxed) : 0;
+  if (room <= 1) [[unlikely]]
     return give_slowly(cache, record);
   record->next = cache->hot_;
   cache->hot_ = record;
-  cache->count_.store(cache->count_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  cache->room_.store(room - 1, std::memory_order_relaxed);
 }
 
 }  // namespace janus

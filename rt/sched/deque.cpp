@@ -8,7 +8,7 @@ bool Deque::init(unsigned log2_capacity) noexcept {
   Ring* ring = make_ring(std::int64_t{1} << log2_capacity, nullptr);
   if (ring == nullptr) return false;
   ring_.store(ring, std::memory_order_relaxed);
-  capacity_ = ring->mask + 1;
+  use(*ring);
   bottom_.store(0, std::memory_order_relaxed);
   top_.store(0, std::memory_order_relaxed);
   top_seen_ = 0;
@@ -39,15 +39,20 @@ Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
 // The ring looked full from `top_seen_`: look again, and if it is full indeed, move to one of twice the size.
 [[gnu::noinline]] bool Deque::make_room(std::int64_t bottom) noexcept {
   top_seen_ = top_.load(std::memory_order_acquire);
-  if (bottom - top_seen_ < capacity_) return true;
+  if (bottom - top_seen_ <= mask_) return true;
   Ring* ring = ring_.load(std::memory_order_relaxed);
-  Ring* larger = make_ring(2 * capacity_, ring);
+  Ring* larger = make_ring(2 * (mask_ + 1), ring);
   if (larger == nullptr) return false;
   for (std::int64_t i = top_seen_; i < bottom; ++i)
     larger->at(i).store(ring->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
   ring_.store(larger, std::memory_order_release);  // pairs with a thief's load of ring_
-  capacity_ *= 2;
+  use(*larger);
   return true;
+}
+
+void Deque::use(const Ring& ring) noexcept {
+  slots_ = ring.entries();
+  mask_ = ring.mask;
 }
 
 Entry Deque::take_top(std::int64_t top) noexcept {

@@ -45,11 +45,16 @@ class Deque {
 
   // Owner only. False when full and the machine has no memory for a larger ring: the entry is not in.
   bool push(Entry entry) noexcept {
+    if (push_at_hand(entry)) [[likely]]
+      return true;
+    return make_room(bottom_.load(std::memory_order_relaxed)) && push_at_hand(entry);
+  }
+  // Owner only. False also when somebody has to look for room.
+  [[gnu::always_inline]] bool push_at_hand(Entry entry) noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
-    if (bottom - top_seen_ >= capacity_) [[unlikely]] {
-      if (!make_room(bottom)) return false;
-    }
-    ring_.load(std::memory_order_relaxed)->at(bottom).store(entry.bits(), std::memory_order_relaxed);
+    if (bottom - top_seen_ > mask_) [[unlikely]]
+      return false;
+    slots_[bottom & mask_].store(entry.bits(), std::memory_order_relaxed);
     bottom_.store(bottom + 1, std::memory_order_release);  // pairs with a thief's load of bottom_
     return true;
   }
@@ -119,9 +124,10 @@ class Deque {
 
   static Ring* make_ring(std::int64_t capacity, Ring* older) noexcept;
   bool make_room(std::int64_t bottom) noexcept;
+  void use(const Ring& ring) noexcept;
   Entry take_top(std::int64_t top) noexcept;
   Entry read(std::int64_t index) const noexcept {
-    return Entry::from_bits(ring_.load(std::memory_order_relaxed)->at(index).load(std::memory_order_relaxed));
+    return Entry::from_bits(slots_[index & mask_].load(std::memory_order_relaxed));
   }
   void owner_fence() const noexcept {
     if (fences_) [[unlikely]]
@@ -131,9 +137,10 @@ class Deque {
 
   // The owner's line: thieves only read bottom_.
   alignas(arch::kCacheLine) std::atomic<std::int64_t> bottom_{0};
-  std::atomic<Ring*> ring_{nullptr};
   std::int64_t top_seen_ = 0;  // top_ when the owner last looked: the room in the ring is at least what this says
-  std::int64_t capacity_ = 0;
+  std::atomic<std::uintptr_t>* slots_ = nullptr;  // the ring's, for the owner
+  std::int64_t mask_ = -1;
+  std::atomic<Ring*> ring_{nullptr};
   bool fences_ = false;  // no heavy fence on this machine
   alignas(arch::kCacheLine) std::atomic<std::int64_t> top_{0};
 };

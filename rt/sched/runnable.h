@@ -14,8 +14,8 @@ struct Suspension {
 };
 
 struct Runnable {
+  Runnable* next;          // while it is in the injector; the slab's while nobody has the record
   Suspension* suspension;  // nullptr: has not started, any worker may call it from a base frame
-  Runnable* next;          // while it is in the injector
   std::uint8_t stack_class;
 };
 

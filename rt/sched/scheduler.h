@@ -64,6 +64,11 @@ class Scheduler {
     if (idle_.wants_wake(true)) [[unlikely]]
       wake_one();
   }
+  // push_fresh in two steps. False: nothing has happened, since there is more to it (no room, or somebody takes notes).
+  [[nodiscard, gnu::always_inline]] bool push_at_hand(Worker& worker, Runnable* runnable) noexcept {
+    return !is_deterministic_ && worker.ready.push_at_hand(Entry::fresh(runnable));
+  }
+  [[gnu::always_inline]] bool wants_wake() const noexcept { return idle_.wants_wake(false); }
   // Behind everything that is ready.
   void push_later(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.later.push(Entry::fresh(runnable))) [[unlikely]]
@@ -71,6 +76,7 @@ class Scheduler {
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
   }
+  void wake_one() noexcept;
   // From any thread.
   void inject(Runnable* runnable) noexcept;
 
@@ -116,6 +122,13 @@ class Scheduler {
   unsigned pinned() const noexcept { return pinned_; }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
+  // Where code of the runtime begins to look closely. On a stack that no guard ends that is everywhere: its canary
+  // has to be looked at, too.
+  static inline std::byte* const kNoStackLimit = reinterpret_cast<std::byte*>(~std::uintptr_t{0});
+  static std::byte* stack_limit_of(const Stack* stack) noexcept {
+    return stack->guard != platform::Guard::kNone ? stack->limit + kStackReserve : kNoStackLimit;
+  }
+
   // What has to be done first on a stack that was just switched to.
   static void arrive() noexcept {
     Worker& worker = current_worker();
@@ -154,7 +167,6 @@ class Scheduler {
   void doze(Worker& worker, bool was_searching) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
-  void wake_one() noexcept;
   void overflow(Worker& worker, Runnable* runnable) noexcept;
 
   bool is_own_thread() const noexcept;

@@ -23,7 +23,7 @@ void Scheduler::enter(Worker& worker, Stack* stack) noexcept {
 void Scheduler::step_onto(Worker& worker, Stack* stack) noexcept {
   worker.stack = stack;
   worker.fiber = stack->fiber;
-  worker.stack_limit = stack->limit + kStackReserve;
+  worker.stack_limit = stack_limit_of(stack);
 }
 
 // The bottom of every stack. Nothing in it survives a call of a runnable: that may end on another worker.

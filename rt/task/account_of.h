@@ -13,7 +13,8 @@ inline std::uint64_t charge_of_record(std::uint8_t stack_class) noexcept {
 }
 
 // The account of the new child: the nursery's, or its own below it. nullptr: *error is why, and nothing is drawn.
-inline Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options, int* error) noexcept {
+[[gnu::noinline, gnu::cold]] inline Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options,
+                                                           int* error) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
   const Account* const root = nursery.runtime->root_account;
   Account* const payer = nursery.account;
@@ -33,7 +34,8 @@ inline Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options, int
   return *error = kErrorBudget, nullptr;
 }
 
-inline void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions& options) noexcept {
+[[gnu::noinline, gnu::cold]] inline void refund_spawn(Nursery& nursery, Account* account,
+                                                      const SpawnOptions& options) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
   const Account* const root = nursery.runtime->root_account;
   Account* const payer = nursery.account;
@@ -44,7 +46,7 @@ inline void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions&
 }
 
 // At the task's end.
-inline void credit_record(Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] inline void credit_record(Task& task) noexcept {
   Accounts& accounts = task.nursery->runtime->accounts;
   const Account* const root = task.nursery->runtime->root_account;
   const bool has_own = task.has(TaskFlags::kOwnAccount);

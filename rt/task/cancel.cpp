@@ -92,8 +92,8 @@ bool sees_cancel(Task& task) noexcept {
   if (!is_cancelled(task)) [[likely]]
     return false;
   RunFrame& frame = *task.frame;
-  if (!frame.saw_cancel) {
-    frame.saw_cancel = true;
+  if (!frame.has(RunFrame::kSawCancel)) {
+    frame.marks |= RunFrame::kSawCancel;
     frame.grace = task.nursery->runtime->options.cancel_grace_ops;
     task.cancel.store(1, std::memory_order_relaxed);
     // What it has opened and not shown to anybody yet is its own to cancel.
@@ -111,7 +111,7 @@ bool sees_cancel(Task& task) noexcept {
 
 void pay_grace(Task& task) noexcept {
   RunFrame& frame = *task.frame;
-  if (frame.saw_cancel && frame.frame_sp != 0 && --frame.grace < 0) panic(task, kGraceIsGone);
+  if (frame.has(RunFrame::kSawCancel) && frame.frame_sp != 0 && --frame.grace < 0) panic(task, kGraceIsGone);
 }
 
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.

@@ -65,7 +65,7 @@ int yield_slow(Task& task) noexcept {
   const bool finite = worker->charged_account != nullptr;
   settle_slice(*worker);
   if (worker->scheduler->wants_attention()) worker->scheduler->attend();
-  if (frame.saw_cancel && (frame.grace -= used) < 0) panic(task, kGraceIsGone);
+  if (frame.has(RunFrame::kSawCancel) && (frame.grace -= used) < 0) panic(task, kGraceIsGone);
   const bool told = sees_cancel(task);
   // What was spent beyond the slice is paid before anything else happens.
   if (finite && debt != 0 && !told) {

@@ -5,8 +5,6 @@
 
 namespace janus {
 
-namespace {}  // namespace
-
 // One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
 struct Join {
   Join* next;
@@ -17,7 +15,8 @@ struct Join {
 };
 
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
-  const std::uint64_t generation = task.generation.load(std::memory_order_relaxed);
+  // Never 0: what looks like a small number is nobody's handle.
+  const std::uint64_t generation = task.generation.load(std::memory_order_relaxed) + std::uint64_t{1};
   return generation << 32 | (runtime.tasks.index_of(&task) + 1);
 }
 
@@ -27,8 +26,8 @@ Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept {
   auto* task = static_cast<Task*>(runtime.tasks.at(index - 1));
   if (task == nullptr) return nullptr;
   task->lock.lock();
-  // Odd generations are given out (see spawn): a record that was never a task has none.
-  if (task->generation.load(std::memory_order_relaxed) == handle >> 32 && (handle >> 32) % 2 == 1) return task;
+  const bool is_same = task->generation.load(std::memory_order_relaxed) + std::uint64_t{1} == handle >> 32;
+  if (is_same && task->has(TaskFlags::kExposed)) return task;
   task->lock.unlock();
   return nullptr;
 }
@@ -47,11 +46,18 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
 
 void free_record(Worker* worker, Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  task.generation.store(task.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
-  if (task.extra != nullptr) [[unlikely]] {
+  if (task.has(TaskFlags::kExposed))
+    task.generation.store(task.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (task.has(TaskFlags::kNamed)) {
     runtime.heap.free(worker != nullptr ? &worker->heap : nullptr, task.extra);
     task.extra = nullptr;
   }
+  task.suspension = nullptr;
+  task.frame = nullptr;
+  task.cancel.store(0, std::memory_order_relaxed);
+  task.token.store(0, std::memory_order_relaxed);
+  task.flags.store(0, std::memory_order_relaxed);
+  task.state.store(TaskState::kCreated, std::memory_order_relaxed);
   runtime.tasks.give(worker != nullptr ? &worker->tasks : nullptr, &task);
 }
 
@@ -85,7 +91,7 @@ int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexc
   SpinLock& lock = task->lock;
   bool mine = false;
   if (!task->has(TaskFlags::kEnded)) {
-    task->set(TaskFlags::kDetached);
+    task->clear(TaskFlags::kKept);
   } else {
     LockGuard guard(task->nursery->lock);
     mine = task->has(TaskFlags::kRecorded);  // else the nursery is just releasing it
@@ -156,6 +162,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, 0);
     if (extra == nullptr) return false;
     task.extra = static_cast<TaskExtra*>(extra);
+    task.set(TaskFlags::kNamed);
   }
   copy_name(task.extra->name, name);
   return true;

@@ -56,31 +56,106 @@ void unlink(Nursery*& first, Nursery& nursery) noexcept {
   if (nursery.outer != nullptr) nursery.outer->inner = nursery.inner;
 }
 
-// Fresh, or as its last use left it: everything but `free_next` is set anew.
-void reset(Nursery& nursery, Runtime& runtime, Task* owner, const NurseryOptions& options) noexcept {
+// A record that was never a nursery is all zeroes.
+[[gnu::noinline, gnu::cold]] void build(Nursery& nursery, Runtime& runtime) noexcept {
+  nursery.runtime = &runtime;
+  nursery.outcome = Outcome::kSuccess;
+  nursery.members.reset();
+}
+
+// Sets what the last use may have left behind. INVARIANT at rest: no members, and what forget() says.
+[[gnu::always_inline]] inline void begin(Nursery& nursery, Runtime& runtime, Account* account,
+                                         const NurseryOptions& options) noexcept {
+  if (nursery.runtime == nullptr) [[unlikely]]
+    build(nursery, runtime);
   nursery.local = 0;
+  nursery.account = account;
   nursery.closing.store(false, std::memory_order_relaxed);
+  nursery.draws = account != runtime.root_account;
   nursery.on_error = options.on_error;
   nursery.on_exhaustion = options.on_exhaustion;
   nursery.owns_account = false;
-  nursery.owner.store(owner, std::memory_order_relaxed);
-  nursery.runtime = &runtime;
-  nursery.below_current = nullptr;
-  nursery.members.reset();
-  nursery.records = nullptr;
-  nursery.code = 0;
-  nursery.failed_id = 0;
-  nursery.errors = 0;
-  nursery.outcome = Outcome::kSuccess;
+  nursery.has_leftovers = false;
   nursery.is_published = false;
   nursery.has_current = false;
   nursery.was_read.store(false, std::memory_order_relaxed);
-  nursery.name[0] = 0;
-  if (options.name != nullptr) [[unlikely]]
-    copy_name(nursery.name, options.name);
+}
+
+// The owner's: children that it spawns and ends on this worker are counted with plain arithmetic.
+[[gnu::always_inline]] inline void own(Nursery& nursery, Worker& worker, Task& owner) noexcept {
+  nursery.owner.store(&owner, std::memory_order_relaxed);
+  nursery.home.store(&worker, std::memory_order_relaxed);
+  nursery.word.store(0, std::memory_order_relaxed);
+  // What held for the owner holds for its nursery: one walk up the tree serves all below.
+  // The epoch first: a cancel of the owner that comes after it moves the epoch on.
+  const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
+  const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
+  nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
+  link(owner.frame->open, nursery);
+  owner.frame->is_settled = false;
+  worker.counters.nurseries_opened.add();
+  nursery.alive.store(Nursery::kAlive, std::memory_order_release);
+  if (owner.frame->has(RunFrame::kSawCancel)) [[unlikely]]
+    cancel_nursery(&worker, nursery);
+}
+
+void belong_to_nobody(Nursery& nursery, Runtime& runtime) noexcept {
+  nursery.owner.store(nullptr, std::memory_order_relaxed);
+  nursery.home.store(nullptr, std::memory_order_relaxed);
+  nursery.word.store(NurseryWord::kShared, std::memory_order_relaxed);
+  nursery.clean_epoch.store(runtime.cancel_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  {
+    LockGuard guard(runtime.outside_lock);
+    link(runtime.outside, nursery);
+  }
+  nursery.alive.store(Nursery::kAlive, std::memory_order_release);
 }
 
 }  // namespace
+
+// What a spawn gives to a record; the rest is so at rest.
+[[gnu::always_inline]] static inline void fill_in(Task& task, Nursery& nursery, Account* account, TaskFn fn, void* arg,
+                                                  std::uint8_t stack_class, std::uint8_t flags) noexcept {
+  task.stack_class = stack_class;
+  task.fn = fn;
+  task.arg = arg;
+  task.nursery = &nursery;
+  task.account = account;
+  if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
+}
+
+Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept {
+  constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
+  if (nursery.home.load(std::memory_order_relaxed) != &worker || nursery.draws ||
+      nursery.closing.load(std::memory_order_relaxed) || (nursery.word.load(std::memory_order_relaxed) & kShut) != 0 ||
+      worker.next_id == worker.last_id) [[unlikely]]
+    return nullptr;
+  auto* task = static_cast<Task*>(Slab::take_hot(worker.tasks));
+  if (task == nullptr) [[unlikely]]
+    return nullptr;
+  ++nursery.local;
+  const std::uint8_t stack_class = runtime_of(worker).options.stack_class;
+  fill_in(*task, nursery, nursery.account, fn, arg, stack_class, 0);
+  task->id = worker.next_id++;
+  worker.counters.spawned.add();
+  return task;
+}
+
+[[gnu::noinline]] static int launch_noted(Worker& worker, Task& task) noexcept {
+  runtime_of(worker).scheduler.note(worker, Event::kSpawn, &task);
+  return launch(&worker, task), 0;
+}
+
+[[gnu::noinline]] static int wake_a_thief(Worker& worker) noexcept {
+  return runtime_of(worker).scheduler.wake_one(), 0;
+}
+
+int launch_quickly(Worker& worker, Task& task) noexcept {
+  Scheduler& scheduler = runtime_of(worker).scheduler;
+  if (!scheduler.push_at_hand(worker, &task)) [[unlikely]]
+    return launch_noted(worker, task);
+  return scheduler.wants_wake() ? wake_a_thief(worker) : 0;
+}
 
 // Queues a task that spawn() made; it may be over when this returns.
 void launch(Worker* worker, Task& task) noexcept {
@@ -93,41 +168,46 @@ void launch(Worker* worker, Task& task) noexcept {
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* account = owner != nullptr ? owner->account : runtime.root_account;
-  Account* own = nullptr;
-  if (options.budget != nullptr) [[unlikely]] {
-    own = runtime.accounts.open(account, *options.budget, nullptr);
-    if (own == nullptr) return *error = kErrorBudget, nullptr;
-    account = own;
+  if (options.budget != nullptr) {
+    account = runtime.accounts.open(account, *options.budget, nullptr);
+    if (account == nullptr) return *error = kErrorBudget, nullptr;
   }
   auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(worker != nullptr ? &worker->nurseries : nullptr));
   if (nursery == nullptr) {
-    if (own != nullptr) runtime.accounts.close(own);
+    if (options.budget != nullptr) runtime.accounts.close(account);
     return *error = kErrorNoMemory, nullptr;
   }
-  reset(*nursery, runtime, owner, options);
-  nursery->account = account;
-  nursery->owns_account = own != nullptr;
+  begin(*nursery, runtime, account, options);
+  nursery->owns_account = options.budget != nullptr;
+  nursery->has_leftovers = options.budget != nullptr || options.name != nullptr;
+  if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
-    nursery->home.store(worker, std::memory_order_relaxed);
-    nursery->word.store(0, std::memory_order_relaxed);
-    // What held for the owner holds for its nursery: one walk up the tree serves all below.
-    // The epoch first: a cancel of the owner that comes after it moves the epoch on.
-    const std::uint64_t clean = owner->nursery->clean_epoch.load(std::memory_order_acquire);
-    const bool told = owner->cancel.load(std::memory_order_relaxed) != 0;
-    nursery->clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
-    link(owner->frame->open, *nursery);
+    own(*nursery, *worker, *owner);
   } else {
-    nursery->home.store(nullptr, std::memory_order_relaxed);
-    nursery->word.store(NurseryWord::kShared, std::memory_order_relaxed);
-    nursery->clean_epoch.store(runtime.cancel_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
-    LockGuard guard(runtime.outside_lock);
-    link(runtime.outside, *nursery);
+    belong_to_nobody(*nursery, runtime);
+    if (worker != nullptr) worker->counters.nurseries_opened.add();
   }
-  if (worker != nullptr) worker->counters.nurseries_opened.add();
-  nursery->alive.store(Nursery::kAlive, std::memory_order_release);
-  if (owner != nullptr && owner->frame->saw_cancel) [[unlikely]]
-    cancel_nursery(worker, *nursery);
   return nursery;
+}
+
+// The running task's, and current, with every option as it is by default.
+[[gnu::always_inline]] static inline Nursery* begin_current(Nursery* nursery, Worker& worker, Task& owner) noexcept {
+  begin(*nursery, runtime_of(worker), owner.account, {});
+  nursery->has_current = true;
+  nursery->below_current = owner.frame->current;
+  owner.frame->current = nursery;
+  own(*nursery, worker, owner);
+  return nursery;
+}
+
+Nursery* open_quickly(Worker& worker, Task& owner) noexcept {
+  auto* nursery = static_cast<Nursery*>(Slab::take_hot(worker.nurseries));
+  return nursery != nullptr ? begin_current(nursery, worker, owner) : nullptr;
+}
+
+Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
+  auto* nursery = static_cast<Nursery*>(runtime_of(worker).nurseries.take(&worker.nurseries));
+  return nursery != nullptr ? begin_current(nursery, worker, owner) : (*error = kErrorNoMemory, nullptr);
 }
 
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
@@ -135,9 +215,11 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   if (!count_in(worker, nursery)) [[unlikely]]
     return *error = kErrorState, nullptr;
   Account* account = nursery.account;
-  if (account != runtime.root_account || options.budget != nullptr) [[unlikely]] {
+  std::uint8_t flags = options.flags;
+  if (nursery.draws || options.budget != nullptr) [[unlikely]] {
     account = pay_for_spawn(nursery, options, error);
     if (account == nullptr) return count_child_out(worker, nursery), nullptr;
+    flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
   }
   auto* task = static_cast<Task*>(runtime.tasks.take(worker != nullptr ? &worker->tasks : nullptr));
   if (task == nullptr) [[unlikely]] {
@@ -145,23 +227,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
     count_child_out(worker, nursery);
     return *error = kErrorNoMemory, nullptr;
   }
-  task->suspension = nullptr;
-  task->stack_class = options.stack_class;
-  task->fn = fn;
-  task->arg = arg;
-  task->nursery = &nursery;
-  task->account = account;
-  task->state.store(TaskState::kCreated, std::memory_order_relaxed);
-  task->cancel.store(0, std::memory_order_relaxed);
-  task->token.store(0, std::memory_order_relaxed);
-  task->flags.store(static_cast<std::uint8_t>(options.flags | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0)),
-                    std::memory_order_relaxed);
-  task->frame = nullptr;
-  task->waiters = nullptr;
-  task->outcome = Outcome::kPending;
-  task->is_member.store(false, std::memory_order_relaxed);
-  task->generation.store(task->generation.load(std::memory_order_relaxed) + 1,
-                         std::memory_order_relaxed);  // now odd: alive
+  fill_in(*task, nursery, account, fn, arg, options.stack_class, flags);
   task->id = take_task_id(runtime, worker);
   if (options.name != nullptr) [[unlikely]]
     set_name(worker, *task, options.name);
@@ -201,30 +267,28 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
   return (word + children) | NurseryWord::kShared | flags;
 }
 
-void settle_frames(RunFrame& frame) noexcept {
-  for (RunFrame* f = &frame; f != nullptr; f = f->below) {
+[[gnu::noinline]] void settle_frames(RunFrame& frame) noexcept {
+  for (RunFrame* f = &frame; f != nullptr && !f->is_settled; f = f->below) {
     Task& task = *f->task;
-    if (!task.is_member.load(std::memory_order_relaxed) || f->open != nullptr) {
-      LockGuard guard(task.nursery->lock);
-      if (!task.is_member.load(std::memory_order_relaxed)) {
-        task.nursery->members.push_back(f);
-        task.is_member.store(true, std::memory_order_relaxed);
-      }
-      if (Nursery* innermost = f->open) {
-        Nursery* outermost = innermost;
-        for (Nursery* n = innermost; n != nullptr; n = n->outer) {
-          if (n->home.load(std::memory_order_relaxed) != nullptr) (void)share_nursery(*n, 0);
-          n->is_published = true;
-          outermost = n;
-        }
-        outermost->outer = f->published;
-        if (f->published != nullptr) f->published->inner = outermost;
-        f->published = innermost;
-        f->open = nullptr;
-      }
+    LockGuard guard(task.nursery->lock);
+    if (!task.is_member.load(std::memory_order_relaxed)) {
+      task.nursery->members.push_back(f);
+      task.is_member.store(true, std::memory_order_relaxed);
+      f->marks |= RunFrame::kWasMember;
     }
-    if (f->below_is_settled) return;
-    f->below_is_settled = true;
+    if (Nursery* innermost = f->open) {
+      Nursery* outermost = innermost;
+      for (Nursery* n = innermost; n != nullptr; n = n->outer) {
+        if (n->home.load(std::memory_order_relaxed) != nullptr) (void)share_nursery(*n, 0);
+        n->is_published = true;
+        outermost = n;
+      }
+      outermost->outer = f->published;
+      if (f->published != nullptr) f->published->inner = outermost;
+      f->published = innermost;
+      f->open = nullptr;
+    }
+    f->is_settled = true;
   }
 }
 
@@ -257,27 +321,6 @@ NurseryState nursery_state(const Nursery& nursery) noexcept {
 
 namespace {
 
-// Children that have not started are run by whoever waits for them, as long as its stack has room for a whole one.
-void run_children(Task& self, Nursery& nursery) noexcept {
-  for (;;) {
-    Worker& worker = current_worker();
-    if (nursery.local == 0 || nursery.home.load(std::memory_order_relaxed) != &worker) return;
-    const std::size_t room = arch::stack_pointer() - reinterpret_cast<std::uintptr_t>(worker.stack_limit);
-    Runnable* const child = worker.scheduler->take_fresh_if(worker, [&](Runnable* runnable) {
-      return static_cast<Task*>(runnable)->nursery == &nursery && stack_class_bytes(runnable->stack_class) <= room;
-    });
-    if (child == nullptr) return;
-    const bool same_payer = static_cast<Task*>(child)->account == self.account;
-    worker.counters.inlined.add();
-    self.state.store(TaskState::kBuried, std::memory_order_relaxed);
-    run_task(static_cast<Task*>(child), self.frame);
-    Worker& here = current_worker();  // the child may have ended elsewhere
-    here.task = static_cast<Runnable*>(&self);
-    self.state.store(TaskState::kRunning, std::memory_order_relaxed);
-    if (!same_payer) begin_slice(here, self);
-  }
-}
-
 [[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
   while (!is_terminal(nursery)) {
     if (sees_cancel(self)) {
@@ -296,10 +339,16 @@ void run_children(Task& self, Nursery& nursery) noexcept {
 
 }  // namespace
 
-void await_nursery(Task& self, Nursery& nursery) noexcept {
-  nursery.closing.store(true, std::memory_order_release);
-  run_children(self, nursery);
-  if (self.frame->saw_cancel || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
+// In no list any more, and with nothing left over.
+[[gnu::always_inline]] static inline void retire(Worker& worker, Nursery& nursery) noexcept {
+  nursery.alive.store(0, std::memory_order_relaxed);
+  worker.counters.nurseries_ended.add();
+  runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
+}
+
+// What is left once no child is to be had on this worker.
+[[gnu::noinline]] static void await_others(Task& self, Nursery& nursery) noexcept {
+  if (self.frame->has(RunFrame::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
   if (nursery.home.load(std::memory_order_relaxed) == &current_worker())
@@ -307,6 +356,33 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
   else
     word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
   if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
+}
+
+void await_nursery(Task& self, Nursery& nursery) noexcept {
+  nursery.closing.store(true, std::memory_order_release);
+  run_children(self, nursery);
+  await_others(self, nursery);
+}
+
+// Where every child was counted in and out on this worker, and nobody else has touched the nursery, there is nothing
+// to agree on with anybody: only a child could still reach it legally, and there is none.
+std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
+  self.frame->current = nursery.below_current;
+  nursery.closing.store(true, std::memory_order_release);
+  run_children(self, nursery);
+  Worker& worker = current_worker();
+  RunFrame& frame = *self.frame;
+  if (nursery.home.load(std::memory_order_relaxed) == &worker && nursery.local == 0 &&
+      nursery.word.load(std::memory_order_acquire) == 0 && !nursery.has_leftovers && !frame.has(RunFrame::kSawCancel) &&
+      !is_cancelled(self)) [[likely]] {
+    unlink(frame.open, nursery);
+    retire(worker, nursery);
+    return 0;
+  }
+  await_others(self, nursery);
+  const std::int64_t code = report_of(nursery).code;
+  destroy_nursery(&current_worker(), nursery);
+  return code;
 }
 
 [[gnu::noinline]] void await_from_thread(Nursery& nursery) noexcept {
@@ -321,26 +397,34 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
   }
 }
 
-void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
+// Back to what begin() takes for granted, and out of a list that others read.
+[[gnu::noinline, gnu::cold]] static void forget(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
-  if (nursery.records != nullptr) [[unlikely]]
-    release_records(worker, nursery);
-  if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
-    RunFrame& frame = *owner->frame;
-    if (nursery.is_published) {
-      LockGuard guard(owner->nursery->lock);
-      unlink(frame.published, nursery);
-    } else {
-      unlink(frame.open, nursery);
-    }
-  } else {
-    LockGuard guard(runtime.outside_lock);
-    unlink(runtime.outside, nursery);
-  }
-  nursery.alive.store(0, std::memory_order_relaxed);
+  if (nursery.records != nullptr) release_records(worker, nursery);
+  nursery.code = 0;
+  nursery.failed_id = 0;
+  nursery.errors = 0;
+  nursery.outcome = Outcome::kSuccess;
+  nursery.name[0] = 0;
   if (nursery.owns_account) runtime.accounts.close(nursery.account);
-  if (worker != nullptr) worker->counters.nurseries_ended.add();
-  runtime.nurseries.give(worker != nullptr ? &worker->nurseries : nullptr, &nursery);
+}
+
+[[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
+  LockGuard guard(owner != nullptr ? owner->nursery->lock : nursery.runtime->outside_lock);
+  unlink(owner != nullptr ? owner->frame->published : nursery.runtime->outside, nursery);
+}
+
+void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
+  if (nursery.has_leftovers) [[unlikely]]
+    forget(worker, nursery);
+  Task* const owner = nursery.owner.load(std::memory_order_relaxed);
+  if (owner == nullptr || nursery.is_published) [[unlikely]]
+    unlink_seen(nursery, owner);
+  else
+    unlink(owner->frame->open, nursery);
+  if (worker != nullptr) return retire(*worker, nursery);
+  nursery.alive.store(0, std::memory_order_relaxed);
+  nursery.runtime->nurseries.give(nullptr, &nursery);
 }
 
 }  // namespace janus

@@ -40,32 +40,36 @@ struct alignas(64) Nursery {
   std::atomic<std::uint64_t> word;
   std::atomic<Worker*> home;  // private: the worker that counts in `local`
   std::int64_t local;
-  std::atomic<bool> closing;  // the owner awaits it: refuses spawns as kClosed does
-  std::uint8_t on_error;
-  std::uint8_t on_exhaustion;
-  bool owns_account;
-  std::atomic<std::uint32_t> alive;  // kAlive while it is one
-  std::atomic<Task*> owner;          // nullptr: a thread outside tasks
+  Runtime* runtime;  // set once: a record serves one runtime
   Account* account;
+  std::atomic<Task*> owner;   // nullptr: a thread outside tasks
+  std::atomic<bool> closing;  // the owner awaits it: refuses spawns as kClosed does
+  bool draws;                 // `account` is not the root's: every spawn is charged
+  bool owns_account;
+  // Something is left to be put back when it goes: an account, records, a failure, a name. Under `lock`, or by who
+  // opens it.
+  bool has_leftovers;
+  std::atomic<std::uint32_t> alive;  // kAlive while it is one
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
-  Runtime* runtime;
-  Nursery* outer;                    // the owner's lists: the one opened before ...
-  Nursery* inner;                    // ... and after
-  Nursery* below_current;            // what janus_nursery_create found current
-  Nursery* cancel_next;              // while a cancel descends
-  SpinLock lock;                     // members, their published nurseries, records, the outcome
-  std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
-  List<RunFrame, Members> members;
-  Task* records;
-
-  std::int64_t code;
-  std::uint64_t failed_id;
-  std::uint32_t errors;
-  Outcome outcome;
+  Nursery* outer;                          // the owner's lists: the one opened before ...
+  Nursery* inner;                          // ... and after
+  Nursery* below_current;                  // what janus_nursery_create found current
+  Task* records;                           // those that ended and may be asked for
   bool is_published;
   bool has_current;            // made by janus_nursery_create
   std::atomic<bool> was_read;  // somebody took the result
+  std::uint8_t on_error;
+  std::uint8_t on_exhaustion;
+  Outcome outcome;
+  std::uint32_t errors;
+  SpinLock lock;                     // members, their published nurseries, records, the outcome
+  std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
+
+  List<RunFrame, Members> members;
+  Nursery* cancel_next;  // while a cancel descends
+  std::int64_t code;
+  std::uint64_t failed_id;
   char name[32];
 
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
@@ -96,10 +100,20 @@ struct Report {
 
 // nullptr: *error is why. `owner` nullptr: a thread outside tasks opens it.
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
+// What janus_nursery_create opens: for the running task, with every option as it is by default, and current.
+Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
 // A task that is counted in and not queued yet. nullptr: *error is why, and the nursery is as it was. `worker` nullptr:
 // from outside.
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
 void launch(Worker* worker, Task& task) noexcept;
+
+// The same for what is like most, where everything is at hand; small enough to be part of the call that a user makes.
+// nullptr: nothing has happened, and the function without `quickly` is to be asked.
+Nursery* open_quickly(Worker& worker, Task& owner) noexcept;
+Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept;
+// Always 0, which spares the caller a frame.
+int launch_quickly(Worker& worker, Task& task) noexcept;
+
 void close_nursery(Worker* worker, Nursery& nursery) noexcept;
 void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
 NurseryState nursery_state(const Nursery& nursery) noexcept;
@@ -108,6 +122,8 @@ void look_closely(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
 // Closes and waits; on a task, the owner's.
 void await_nursery(Task& self, Nursery& nursery) noexcept;
+// The same for the current nursery of `self`, which is gone afterwards: its code.
+std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
 void await_from_thread(Nursery& nursery) noexcept;
 Report report_of(Nursery& nursery) noexcept;
 // Terminal, by its owner: it is gone.

@@ -46,6 +46,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
                                       std::int64_t code) noexcept {
   {
     LockGuard guard(nursery.lock);
+    nursery.has_leftovers = true;
     ++nursery.errors;
     if (gravity(outcome) > gravity(nursery.outcome)) {
       nursery.outcome = outcome;

@@ -92,18 +92,18 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
     Stack* const spare = worker.stack;
     worker.stack = frame.abandoned;
     worker.fiber = frame.abandoned->fiber;
-    worker.stack_limit = frame.abandoned->limit + Scheduler::kStackReserve;
+    worker.stack_limit = Scheduler::stack_limit_of(frame.abandoned);
     worker.pending = {give_spare, spare, nullptr};
     fiber_hooks::before_switch(spare->fiber, worker.fiber);
   }
-  janus_task_abandon(frame.frame_sp, code_of(task.outcome));
+  janus_task_abandon(frame.frame_sp, code_of(frame.outcome));
 }
 
 // On the spare stack, as the task.
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
-  (void)end_left_open(task, code_of(task.outcome), true);
+  (void)end_left_open(task, code_of(task.frame->outcome), true);
   leave_frames(task);
 }
 
@@ -120,7 +120,7 @@ Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
   task.frame->abandoned = worker.stack;
   worker.stack = spare;
   worker.fiber = spare->fiber;
-  worker.stack_limit = spare->limit + Scheduler::kStackReserve;
+  worker.stack_limit = Scheduler::stack_limit_of(spare);
   return spare;
 }
 
@@ -139,7 +139,7 @@ void land(void* argument) noexcept {
 }
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome) noexcept {
-  task.outcome = outcome;
+  task.frame->force(outcome);
   if (has_nurseries(*task.frame)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
@@ -187,7 +187,8 @@ bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (worker == nullptr) return false;
   Task* const task = current_task(*worker);
-  if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 || task->outcome != Outcome::kPending) {
+  if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 ||
+      task->frame->has(RunFrame::kWasForced)) {
     Text<kLineBytes> line;
     line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address,
                 fault.ip);
@@ -195,7 +196,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
     platform::abort();
   }
   report_panic(*task, cause_of(fault, *worker), &fault);
-  task->outcome = Outcome::kPanic;
+  task->frame->force(Outcome::kPanic);
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = step_onto_spare(*worker, *task)) {
@@ -209,7 +210,10 @@ bool contain_fault(platform::Fault& fault) noexcept {
   return true;
 }
 
-[[gnu::noinline]] void overflowed(Worker& worker) noexcept {
+[[gnu::noinline, gnu::cold]] void look_at_stack(Worker& worker) noexcept {
+  const Stack* const stack = worker.stack;
+  const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
+  if (arch::stack_pointer() >= limit && StackPool::canary_intact(stack)) return;
   Task& task = *current_task(worker);
   platform::Fault fault{};
   fault.has_address = true;

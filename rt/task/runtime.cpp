@@ -111,7 +111,7 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
   int error = 0;
   root.nursery = open_nursery(runtime, nullptr, options, &error);
   if (root.nursery == nullptr) return false;
-  const SpawnOptions spawning{stack_class, TaskFlags::kExposed,
+  const SpawnOptions spawning{stack_class, TaskFlags::kExposed | TaskFlags::kKept,
                               runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, name};
   root.task = spawn(worker, *root.nursery, fn, arg, spawning, &error);
   if (root.task == nullptr) {

@@ -47,12 +47,14 @@ enum class TaskState : std::uint8_t {
 enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudget, kPending };
 
 struct TaskFlags {
-  static constexpr std::uint8_t kDetached = 1;      // the record goes when the task ends
+  static constexpr std::uint8_t kKept = 1;          // the record stays when the task ends, until it is released
   static constexpr std::uint8_t kExposed = 2;       // somebody may hold a handle
   static constexpr std::uint8_t kRunCancelled = 4;  // is called even if it was cancelled before its start
   static constexpr std::uint8_t kOwnAccount = 8;    // has an explicit budget
   static constexpr std::uint8_t kEnded = 16;        // final state and result are in place (under `lock`)
   static constexpr std::uint8_t kRecorded = 32;     // linked in its nursery's records (under the nursery's lock)
+  static constexpr std::uint8_t kDraws = 64;        // its record and stack are charged to an account below the root
+  static constexpr std::uint8_t kNamed = 128;       // has an `extra`
 };
 
 struct Join;
@@ -62,16 +64,20 @@ struct TaskExtra {
   char name[32];
 };
 
+// INVARIANT at rest: a record that no task has is as fill_in() takes for granted: `suspension`, `frame`, `waiters`,
+// `cancel`, `token`, `flags` and `is_member` are zero, `state` is kCreated. What most tasks never touch costs them
+// nothing.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
   Nursery* nursery;
   Account* account;  // who pays for what it does
   std::atomic<TaskState> state;
-  std::atomic<std::uint8_t> cancel;       // told to end; sticky
-  std::atomic<std::uint8_t> token;        // of janus_park
-  std::atomic<std::uint8_t> flags;        // TaskFlags
-  std::atomic<std::uint32_t> generation;  // half of the handle; another one for each task that the record serves
+  std::atomic<std::uint8_t> cancel;  // told to end; sticky
+  std::atomic<std::uint8_t> token;   // of janus_park
+  std::atomic<std::uint8_t> flags;   // TaskFlags
+  std::atomic<std::uint32_t>
+      generation;  // half of the handle; another one for each exposed task that the record served
 
   RunFrame* frame;  // from start to end
   std::uint64_t id;
@@ -80,8 +86,8 @@ struct alignas(64) Task : Runnable {
   TaskExtra* extra;
   Task* record_previous;  // ended, in the nursery's records; under its lock
   Task* record_next;
-  SpinLock lock;  // exposed tasks: the end, waiters, the handle
-  Outcome outcome;
+  SpinLock lock;                // exposed tasks: the end, waiters, the handle
+  Outcome outcome;              // once kEnded
   std::atomic<bool> is_member;  // its frame is in the nursery's members (under the nursery's lock)
 
   // Read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has ended,
@@ -100,21 +106,36 @@ struct Members;  // tag: the tasks of a nursery that have been off their worker 
 
 // What a task has while it runs, at the top of its part of the stack.
 struct RunFrame : ListLink<Members> {
-  std::uint64_t frame_sp = 0;  // where janus_task_abandon goes
-  Task* task = nullptr;
-  RunFrame* below = nullptr;     // the task that we were called by, instead of its waiting: buried until we end
+  // What most tasks never come to. The marks stay until the end, which looks at all of them at once.
+  static constexpr std::uint32_t kWasMember = 1;  // it has left its worker
+  static constexpr std::uint32_t kSawCancel = 2;  // it was told to end
+  static constexpr std::uint32_t kWasForced = 4;  // it is ended by force, with `outcome`
+  static constexpr std::uint32_t kHasLocals = 8;
+
+  RunFrame(Task* self, RunFrame* buried) noexcept : task(self), below(buried) {}
+
+  std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
+  Task* task;
+  RunFrame* below;               // the task that we were called by, instead of its waiting: buried until we end
   Nursery* open = nullptr;       // opened by this task since it last left its worker, innermost first
   Nursery* published = nullptr;  // opened before that; under the lock of task->nursery
   Nursery* current = nullptr;    // innermost of janus_nursery_create
   void** locals = nullptr;
   Stack* abandoned = nullptr;  // a panicked task ends on a spare stack; this is the one it had
-  std::int64_t grace = 0;      // ops left to clean up after a cancel was seen
+  std::int64_t grace;          // ops left to clean up, once kSawCancel
   int last_error = 0;
   int pins = 0;
-  bool below_is_settled = false;  // all frames below are members and have published their nurseries
-  bool saw_cancel = false;
+  std::uint32_t marks = 0;
+  Outcome outcome = Outcome::kPending;
+  bool is_settled = false;    // this and all frames below are members and have published their nurseries
   bool is_doomed = false;     // its budget will never come
   bool yielded_free = false;  // the last thing that it did was a yield
+
+  bool has(std::uint32_t mark) const noexcept { return (marks & mark) != 0; }
+  void force(Outcome how) noexcept {
+    outcome = how;
+    marks |= kWasForced;
+  }
 };
 
 inline Task* current_task(Worker& worker) noexcept {
@@ -126,10 +147,10 @@ inline Runtime& runtime_of(Worker& worker) noexcept {
 
 // --- Life (run.cpp) --------------------------------------------------------------------------------------------------
 
-// Calls a task that has not started on the stack we stand on, and ends it. `below`: who waits by calling it.
-void run_task(Task* task, RunFrame* below) noexcept;
-// The scheduler's view of it.
+// Calls a task that has not started on the stack we stand on, and ends it.
 void run_from_base(Runnable* fresh) noexcept;
+// Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them.
+void run_children(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
 // --- Waiting (wait.cpp) ----------------------------------------------------------------------------------------------
@@ -147,11 +168,10 @@ int park(Task& task, bool forever) noexcept;
 void unpark(Worker* worker, Task& task) noexcept;
 // Panics when too little of the stack is left for code of ours, or when something ran over the end of a stack that no
 // guard page ends, before that code has taken anything.
-void overflowed(Worker& worker) noexcept;
+void look_at_stack(Worker& worker) noexcept;
 inline void require_stack(Worker& worker) noexcept {
-  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit) ||
-      !StackPool::canary_intact(worker.stack)) [[unlikely]]
-    overflowed(worker);
+  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[unlikely]]
+    look_at_stack(worker);
 }
 
 // --- Cancellation (cancel.cpp) ---------------------------------------------------------------------------------------

@@ -36,7 +36,7 @@ void resumed(Task& task) noexcept {
 }  // namespace
 
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
-  settle_frames(*task.frame);
+  if (!task.frame->is_settled) settle_frames(*task.frame);
   Worker& worker = current_worker();
   settle_slice(worker);
   Stop stop{{}, state, publish, what};
@@ -73,7 +73,7 @@ int yield(Task& task) noexcept {
     if (--worker.fuel < 0) return yield_slow(task);
   }
   Scheduler& scheduler = runtime_of(worker).scheduler;
-  if (frame.below != nullptr || frame.open != nullptr) settle_frames(frame);
+  if (!frame.is_settled) settle_frames(frame);
   settle_slice(worker);
   Stop stop{{},
             TaskState::kReady,
