@@ -9,6 +9,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LIMITS_HERE = HERE.parent / "limits"
+ROOT = HERE.parent.parent.parent
 OPTIMISED = ("-O3", "-march=native", "-DNDEBUG", "-Wall", "-Wextra")
 BOTH, ONE, TWO = (1, 2), (1,), (2,)
 
@@ -79,6 +80,17 @@ class CxxPeer(Peer):
         run(["gcc", "-std=gnu11", *OPTIMISED, "-c", HERE / "measure.c", "-o", measure])
         run(["g++", "-std=c++17", *OPTIMISED, HERE / self.source, measure, *self.libraries, "-pthread", "-o", program])
         return program
+
+
+@dataclass(frozen=True)
+class Limits(Peer):
+    def version(self):
+        return "of this tree"
+
+    def compile(self, out_dir):
+        sources = [HERE / "measure.c", *sorted(LIMITS_HERE.glob("*.c")), *sorted(LIMITS_HERE.glob("*.S"))]
+        run(["gcc", "-std=gnu11", *OPTIMISED, "-I", ROOT, *sources, "-pthread", "-o", out_dir / "limits"])
+        return out_dir / "limits"
 
 
 # --- Go ------------------------------------------------------------------------------------------------------------------
@@ -160,4 +172,8 @@ PEERS = [
             {"spawn": BOTH, "fib": BOTH, "skynet": BOTH, "nqueens": BOTH, "wake": TWO},
             most={"fib": 30}, source="tbb/tbb.cpp", libraries=("-ltbb",)),
 ]
-LIMITS = []
+LIMITS = [
+    Limits("limits", ("gcc", "libc6-dev"), "gcc",
+           {"switch": ONE, "ring": ONE, "lazy_spawn": ONE, "forkjoin": ONE, "first_touch": ONE, "guard": ONE, "steal": ONE,
+            "deque": ONE, "heavy_fence": BOTH, "futex_wake": TWO, "round_trip": TWO}),
+]
