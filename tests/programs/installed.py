@@ -19,6 +19,7 @@ programs = {
     'fib.c': ('18', 'fib(18) = 2584\n'),
     'skynet.c': ('1000', '1000 leaves, sum 499500\n'),
     'nqueens.c': ('7', '7 queens: 40 solutions\n'),
+    'uts.c': ('50', '4979 nodes, 4362 leaves, 59 deep\n'),
     'primes.c': ('500', '95 primes below 500\n'),
 }
 

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// uts [TREES]: counts the nodes of an unbalanced tree, a task for each node. How many children a node has only a hash
+// of where it stands knows, so that nobody can share the work out beforehand: S. Olivier et al., "UTS: An Unbalanced
+// Tree Search Benchmark" (LCPC 2006), its binomial tree, but with the mixing of splittable generators (G. Steele, D.
+// Lea, C. Flood, OOPSLA 2014) in place of SHA-1. Then one task counts it all again.
+#include <stdlib.h>
+
+#include "size.h"
+
+// The root has as many children as one asks for. Every other node has eight with this probability, else none: below
+// each child of the root hang 125 nodes, on the average; seven in eight bear nothing, some ten thousands.
+enum { kChildren = 8 };
+static const uint32_t kBears = 532575944;  // of 2^32: 0.124
+
+struct node {
+  uint64_t hash;
+  long depth;
+  long nodes, leaves, deepest;  // of the tree below it, itself included; written by its task
+};
+
+static uint64_t mixed(uint64_t hash) {
+  hash = (hash ^ hash >> 30) * 0xbf58476d1ce4e5b9u;
+  hash = (hash ^ hash >> 27) * 0x94d049bb133111ebu;
+  return hash ^ hash >> 31;
+}
+
+static struct node child_of(const struct node* node, long i) {
+  return (struct node){.hash = mixed(node->hash + (uint64_t)(i + 1) * 0x9e3779b97f4a7c15u), .depth = node->depth + 1};
+}
+
+static int is_leaf(const struct node* node) {
+  return node->hash >> 32 >= kBears;
+}
+
+static void begin(struct node* node) {
+  node->nodes = 1;
+  node->leaves = 0;
+  node->deepest = node->depth;
+}
+
+static void add(struct node* node, const struct node* child) {
+  node->nodes += child->nodes;
+  node->leaves += child->leaves;
+  if (child->deepest > node->deepest) node->deepest = child->deepest;
+}
+
+// --- A task for each node
+// ----------------------------------------------------------------------------------------------
+
+static int64_t visit(void* arg);
+
+// Spawns the children into `children` and adds them up.
+static int64_t visit_children(struct node* node, struct node* children, long count) {
+  janus_nursery_create();
+  for (long i = 0; i < count; ++i) {
+    children[i] = child_of(node, i);
+    if (janus_nursery_spawn(visit, &children[i]) < 0)
+      visit(&children[i]);  // no budget for another task: done by this one
+  }
+  const long status = janus_nursery_await_all();
+  for (long i = 0; i < count; ++i) add(node, &children[i]);
+  return status;
+}
+
+static int64_t visit(void* arg) {
+  struct node* node = arg;
+  begin(node);
+  if (is_leaf(node)) {
+    node->leaves = 1;
+    return 0;
+  }
+  struct node children[kChildren];
+  return visit_children(node, children, kChildren);
+}
+
+// --- One after the other
+// -----------------------------------------------------------------------------------------------
+
+static void count(struct node* node);
+
+static void count_children(struct node* node, long children) {
+  for (long i = 0; i < children; ++i) {
+    struct node child = child_of(node, i);
+    count(&child);
+    add(node, &child);
+  }
+}
+
+static void count(struct node* node) {
+  begin(node);
+  if (is_leaf(node)) {
+    node->leaves = 1;
+  } else {
+    count_children(node, kChildren);
+  }
+}
+
+int main(int argc, char** argv) {
+  const long trees = size_argument(argc, argv, 2000, 1000000);
+  struct node *children = malloc((size_t)trees * sizeof *children), root = {.hash = 19}, again = root;
+  if (!children) return 1;
+  begin(&root);
+  const int64_t status = visit_children(&root, children, trees);
+  free(children);
+  begin(&again);
+  count_children(&again, trees);
+  janus_print(1, "%ld nodes, %ld leaves, %ld deep\n", root.nodes, root.leaves, root.deepest);
+  return status < 0 || root.nodes != again.nodes || root.leaves != again.leaves || root.deepest != again.deepest;
+}
