@@ -3,7 +3,10 @@
 // with yield checks below them.
 #include "size.h"
 
-enum { kTaskRows = 3, kMostQueens = 16 };
+#ifndef TASK_ROWS
+#define TASK_ROWS 3
+#endif
+enum { kTaskRows = TASK_ROWS, kMostQueens = 16 };
 
 // Columns and diagonals that are taken, as bits of the next row.
 struct board {
