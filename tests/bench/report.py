@@ -2,7 +2,7 @@
 # report.py — the table on stdout: a row's programs below each other, ours first.
 from rows import OURS
 
-NAME, PROGRAM, UNIT = 38, 24, 16
+NAME, PROGRAM, UNIT = 40, 22, 16
 
 
 def number(value):
@@ -60,11 +60,18 @@ def goal_text(program, figure):
     return f"goal {figure['goal']}{bound}: {by}"
 
 
+def ending(result, machine_line):
+    yield ""
+    yield machine_line
+    if result["versions"]:
+        yield ", ".join(f"{name} {version}" for name, version in result["versions"].items())
+    yield from conclusion(result["rows"])
+
+
 def conclusion(rows):
     """One line, or none where there was no goal."""
     goals = [(row, figure) for row in rows for figure in row["figures"] if "goal" in figure]
     met = sum(figure.get("met", False) for _, figure in goals)
     unknown = sum("met" not in figure for _, figure in goals)
-    if not goals:
-        return ""
-    return f"{met} of {len(goals)} goals met" + (f", {unknown} not measured" if unknown else "")
+    if goals:
+        yield f"{met} of {len(goals)} goals met" + (f", {unknown} not measured" if unknown else "")

@@ -65,7 +65,7 @@ class Built:
     def __init__(self, module, out, with_peers):
         self.peers = list(getattr(module, "PEERS", ())) if with_peers else []
         self.limits = list(getattr(module, "LIMITS", ()))
-        self.paths, self.reasons = {}, {}
+        self.paths, self.reasons, self.versions = {}, {}, {}
         for program in self.limits + self.peers:
             self.build(program, out / program.name.replace(" ", "-"))
 
@@ -77,6 +77,8 @@ class Built:
         say(f"building {program.name}")
         try:
             self.paths[program.name] = program.build(directory)
+            if hasattr(program, "version"):
+                self.versions[program.name] = program.version()
         except Exception as failure:  # whatever a build comes to, the others are measured
             self.reasons[program.name] = "does not build: " + " ".join(str(failure).split())[:200]
 
@@ -199,9 +201,10 @@ def main():
     for reason in sorted({f"{name}: {why}" for name, why in built.reasons.items()}):
         say(reason)
     results = measure_rows(rows, ours, built, options)
-    result = {"machine": machine.describe(programs.ROOT), "rounds": options.rounds, "quick": options.quick, "rows": results}
+    result = {"machine": machine.describe(programs.ROOT), "rounds": options.rounds, "quick": options.quick,
+              "versions": built.versions, "rows": results}
     write_results(result, options.out)
-    print(json.dumps(result, indent=1) if options.json else f"\n{machine.line(result['machine'])}\n{report.conclusion(results)}")
+    print(json.dumps(result, indent=1) if options.json else "\n".join(report.ending(result, machine.line(result["machine"]))))
     return 1 if ours_failed(results) else 0
 
 

@@ -3,13 +3,14 @@
 # dictionaries are what bench.json holds, and all that the table and the plots are made of.
 import statistics
 
+from measure import is_share
 from rows import OURS
 
 
 def judge(row, contenders, judged=True):
     """`judged`: against the goals, too. Small sizes say nothing about those."""
-    return {"name": row.name, "title": row.title, "workload": row.workload, "size": row.size, "workers": row.workers,
-            "figures": [judge_figure(figure, contenders, judged) for figure in row.figures]}
+    return {"name": row.name, "title": row.title, "workload": row.workload, "size": contenders[0].size,
+            "workers": row.workers, "figures": [judge_figure(figure, contenders, judged) for figure in row.figures]}
 
 
 def skipped(row, why):
@@ -29,7 +30,10 @@ def judge_figure(figure, contenders, judged):
 
 
 def takes_part(contender, figure):
-    return not contender.unknown and figure in contender.figures.values()
+    """A failure concerns all its figures; otherwise those that it prints."""
+    if contender.unknown or figure not in contender.figures.values():
+        return False
+    return bool(contender.failure or contender.values(figure))
 
 
 def summary(contender, figure):
@@ -39,7 +43,7 @@ def summary(contender, figure):
     values = contender.values(figure)
     median = statistics.median(values)
     found |= {"median": median, "least": min(values), "most": max(values), "values": values, "size": contender.size}
-    if median:
+    if median and not is_share(figure):
         found["spread"] = (max(values) - min(values)) / abs(median)
     return found | reached(contender)
 
