@@ -60,14 +60,17 @@ def chosen_rows(names):
 # --- Who takes part ----------------------------------------------------------------------------------------------------
 
 class Built:
-    """The peers and limit programs: a path for each that could be built, a reason for each that could not."""
+    """The peers and limit programs that these rows need: a path for each that could be built, a reason for each that
+    could not."""
 
-    def __init__(self, module, out, with_peers):
-        self.peers = list(getattr(module, "PEERS", ())) if with_peers else []
-        self.limits = list(getattr(module, "LIMITS", ()))
+    def __init__(self, module, rows, options):
+        self.peers = [peer for peer in (getattr(module, "PEERS", ()) if options.peers else ())
+                      if any(can_do(peer, row.workload, row.workers) for row in rows)]
+        needed = {companion.workload for row in rows for companion in row.companions if companion.program == "limits"}
+        self.limits = [limit for limit in getattr(module, "LIMITS", ()) if needed & set(limit.workloads)]
         self.paths, self.reasons, self.versions = {}, {}, {}
         for program in self.limits + self.peers:
-            self.build(program, out / program.name.replace(" ", "-"))
+            self.build(program, options.out / "bench/programs" / program.name)
 
     def build(self, program, directory):
         if missing := programs.missing_packages(program.packages):
@@ -77,7 +80,7 @@ class Built:
         say(f"building {program.name}")
         try:
             self.paths[program.name] = program.build(directory)
-            if hasattr(program, "version"):
+            if hasattr(program, "version") and program in self.peers:
                 self.versions[program.name] = program.version()
         except Exception as failure:  # whatever a build comes to, the others are measured
             self.reasons[program.name] = "does not build: " + " ".join(str(failure).split())[:200]
@@ -197,7 +200,7 @@ def main():
         return growth.run(build_ours(options), options)
     rows = chosen_rows(options.names)
     ours = build_ours(options)
-    built = Built(module, options.out / "bench/programs", options.peers)
+    built = Built(module, rows, options)
     for reason in sorted({f"{name}: {why}" for name, why in built.reasons.items()}):
         say(reason)
     results = measure_rows(rows, ours, built, options)
