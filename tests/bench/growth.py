@@ -60,7 +60,8 @@ def contenders(ours, quick):
                 continue
             key = (curve.workload, amount)
             if key not in found:
-                found[key] = measure.Contender(curve.workload, ours.path(curve.workload), curve.workload, size, 1, {}, "ours")
+                found[key] = measure.Contender(curve.workload, ours.path(curve.workload), curve.workload, size, 1, {},
+                                               "ours")
             found[key].figures[curve.figure] = curve.figure
     return found
 
@@ -132,7 +133,8 @@ def drawing(result):
     for index, curve in enumerate(curves):
         parts += panel(curve, index % COLUMNS * PANEL_WIDTH, index // COLUMNS * PANEL_HEIGHT)
     height = math.ceil(len(curves) / COLUMNS) * PANEL_HEIGHT + 42
-    footer = f"{machine.line(result['machine'])}\nmedian of {result['rounds']} rounds; band: up to {FACTOR:g} x the cost at {BASE:,}"
+    footer = (f"{machine.line(result['machine'])}\nmedian of {result['rounds']} rounds; "
+              f"band: up to {FACTOR:g} x the cost at {BASE:,}")
     return plot.document(parts, height, footer)
 
 
@@ -143,7 +145,8 @@ def panel(curve, left, top):
     origin = left + INSET_LEFT, top + INSET_TOP + PLOT_HEIGHT
 
     def place(amount, value):
-        return (origin[0] + PLOT_WIDTH * (math.log10(amount) - low) / (high - low), origin[1] - PLOT_HEIGHT * value / peak)
+        return (origin[0] + PLOT_WIDTH * (math.log10(amount) - low) / (high - low),
+                origin[1] - PLOT_HEIGHT * value / peak)
 
     return (band(curve, place) + axes(curve, place, amounts, peak, origin) + line_of(curve, place) +
             [plot.text(left + 16, top + 22, curve["title"], 13, weight="bold"),

@@ -83,7 +83,7 @@ def differences(kept, counted):
     for operation in OPERATIONS:
         before, now = kept.get(operation), counted[operation]
         if before is None:
-            yield f"{operation}: {now['instructions']:g} instructions, {now['locked']:g} locked; it was not counted before"
+            yield f"{operation}: {now['instructions']:g} instructions, {now['locked']:g} locked; not counted before"
         elif any(abs(before[what] - now[what]) > TOLERANCE for what in now):
             yield f"{operation}: " + ", ".join(change(what, before[what], now[what]) for what in now)
 

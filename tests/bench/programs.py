@@ -42,7 +42,7 @@ class Ours:
             self.compile("-std=c++20", *common, "-Djanus=deque_alone", source, "-o", objects / stem)
         self.compile(*sorted(objects.glob("*.o")), "-o", self.out / "janus-rt")
         programs = HERE / "programs"
-        self.compile("-O2", "-I", ROOT, "-Wl,-e,bench_start", programs / "start.c", programs / "start.S", "-o", self.out / "start")
+        self.compile("-O2", "-I", ROOT, "-Wl,-e,bench_start", *sorted(programs.glob("start.*")), "-o", self.out / "start")
         self.compile("-O2", "-s", programs / "hello.c", "-o", self.out / "hello")
 
     def compile(self, *arguments, cwd=None):

@@ -92,7 +92,8 @@ def pair_of_rows(name, workload, size, quick, figure, unit, goals, companions=((
 
 SPAWN = 2 * MILLION
 ROWS = (
-    Row("switch", "switch", 20 * MILLION, 20_000, 1, (ns(0.95, "Boost.Context"),), (limit("pop; jmp", "switch", 20 * MILLION),)),
+    Row("switch", "switch", 20 * MILLION, 20_000, 1, (ns(0.95, "Boost.Context"),),
+        (limit("pop; jmp", "switch", 20 * MILLION),)),
     yield_row(2, 10, (limit("ring of fibers", "ring", 2),)),
     yield_row(1000, 12, (limit("ring of fibers", "ring", 1000),)),
     yield_row(100_000, 30, (limit("ring of fibers", "ring", 100_000),)),
@@ -104,7 +105,8 @@ ROWS = (
     *pair_of_rows("nqueens(10)", "nqueens", 10, 6, "ms", "ms", ((6, None), (3.1, None))),
     Row("parked", "parked", MILLION, 2000, 1,
         (Figure("bytes", "bytes", Goal(4300)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
-        (limit("first touch", "first_touch", MILLION, (("bytes", "bytes"), ("ns", "create"), ("teardown", "teardown"))),)),
+        (limit("first touch", "first_touch", MILLION,
+               (("bytes", "bytes"), ("ns", "create"), ("teardown", "teardown"))),)),
     Row("spawned", "spawned", MILLION, 10_000, 1, (Figure("bytes", "bytes", Goal(192)), ns())),
     *pair_of_rows("channel", "channel", 500_000, 5000, "ns", "ns a round trip", ((40, None), (60, None)),
                   ((), (limit("cache line", "round_trip", 500_000, workers=2),))),

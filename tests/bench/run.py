@@ -26,7 +26,8 @@ ROUNDS, QUICK_ROUNDS = 7, 1
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows; `instructions`: how many an operation takes")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows; "
+                        "`instructions`: how many an operation takes")
     parser.add_argument("--peers", action="store_true", help="beside the peers that Debian packages hold")
     parser.add_argument("--json", action="store_true", help="bench.json on stdout in place of the table")
     parser.add_argument("--quick", action="store_true", help="one round, small sizes: whether it works, not how fast")
@@ -53,7 +54,8 @@ def chosen_rows(names):
     known = {row.workload for row in ROWS} | {row.name for row in ROWS}
     for name in names:
         if name not in known:
-            give_up(f"no such workload: {name}; there are: {' '.join(dict.fromkeys(row.workload for row in ROWS))} growth instructions")
+            workloads = " ".join(dict.fromkeys(row.workload for row in ROWS))
+            give_up(f"no such workload: {name}; there are: {workloads} growth instructions")
     return [row for row in ROWS if not names or row.workload in names or row.name in names]
 
 
@@ -150,16 +152,17 @@ def measure_row(row, ours, built, options):
 
 
 def measure_rows(rows, ours, built, options):
-    results = []
-    if not options.json:
-        print(report.heading())
+    """All rows; what is known is written down after each of them, so that an interrupted run leaves something."""
+    result = {"machine": machine.describe(programs.ROOT), "rounds": options.rounds, "quick": options.quick,
+              "versions": built.versions, "rows": []}
     for row in rows:
-        results.append(timed_row(row, ours, built, options))
+        result["rows"].append(timed_row(row, ours, built, options))
+        write_results(result, options.out)
         if sys.stderr.isatty():
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         if not options.json:
-            print("\n".join(report.row_lines(results[-1])), flush=True)
-    return results
+            print("\n".join(report.row_lines(result["rows"][-1])), flush=True)
+    return result
 
 
 def write_results(result, out):
@@ -184,6 +187,20 @@ def build_ours(options):
     return ours
 
 
+def bench(options, module):
+    rows = chosen_rows(options.names)
+    ours = build_ours(options)
+    built = Built(module, rows, options)
+    for name, why in sorted(built.reasons.items()):
+        say(f"{name}: {why}")
+    if not options.json:
+        print(report.heading())
+    result = measure_rows(rows, ours, built, options)
+    lines = report.ending(result, machine.line(result["machine"]))
+    print(json.dumps(result, indent=1) if options.json else "\n".join(lines))
+    return 1 if ours_failed(result["rows"]) else 0
+
+
 def main():
     options = arguments()
     module = programs.load_peers(options.peers_from)
@@ -198,17 +215,7 @@ def main():
         return instructions.run(options)
     if options.names == ["growth"]:
         return growth.run(build_ours(options), options)
-    rows = chosen_rows(options.names)
-    ours = build_ours(options)
-    built = Built(module, rows, options)
-    for reason in sorted({f"{name}: {why}" for name, why in built.reasons.items()}):
-        say(reason)
-    results = measure_rows(rows, ours, built, options)
-    result = {"machine": machine.describe(programs.ROOT), "rounds": options.rounds, "quick": options.quick,
-              "versions": built.versions, "rows": results}
-    write_results(result, options.out)
-    print(json.dumps(result, indent=1) if options.json else "\n".join(report.ending(result, machine.line(result["machine"]))))
-    return 1 if ours_failed(results) else 0
+    return bench(options, module)
 
 
 if __name__ == "__main__":

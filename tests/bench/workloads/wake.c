@@ -29,13 +29,19 @@ static uint64_t sample(void) {
   return ran_at - spawned_at;
 }
 
-static uint64_t processor_ns(void) {
+// The clocks of Linux that count what the process, or the calling thread, has had of the processors.
+enum { kOfProcess = 2, kOfThread = 3 };
+
+static int64_t processor_ns(int whose) {
   struct {
-    uint64_t seconds, nanoseconds;
+    int64_t seconds, nanoseconds;
   } time;
-  enum { kProcessCpuClock = 2 };
-  EXPECT(janus_syscall(SYS_clock_gettime, kProcessCpuClock, &time) == 0);
+  EXPECT(janus_syscall(SYS_clock_gettime, whose, &time) == 0);
   return time.seconds * 1000000000 + time.nanoseconds;
+}
+
+static int64_t others_processor_ns(void) {
+  return processor_ns(kOfProcess) - processor_ns(kOfThread);
 }
 
 // Samples `most` times, or for as long as there is time; the other workers are left alone for `idle_ns` before each.
@@ -44,17 +50,17 @@ static void sample_often(long most, uint64_t idle_ns) {
   uint64_t* samples = malloc((size_t)most * sizeof *samples);
   EXPECT(samples != NULL && janus_nursery_create() != NULL);
   for (int i = 0; i < 10; ++i) sample();
-  const uint64_t start = janus_now_ns(), busy = processor_ns();
+  const int64_t before = others_processor_ns();
+  const uint64_t start = janus_now_ns();
   long count = 0;
   while (count < most && janus_now_ns() - start < enough) {
     if (idle_ns) spin_until(janus_now_ns() + idle_ns);
     samples[count++] = sample();
   }
-  const uint64_t wall = janus_now_ns() - start;
-  const int64_t others = (int64_t)(processor_ns() - busy) - (int64_t)wall;
+  const int64_t wall = (int64_t)(janus_now_ns() - start), others = others_processor_ns() - before;
   EXPECT(janus_nursery_await_all() == 0);
   percentiles(samples, count);
-  figure("others_percent", others * 100, (int64_t)wall);  // of a CPU, besides the spawner's own
+  figure("others_percent", others * 100, wall);  // of one CPU
   free(samples);
 }
 
