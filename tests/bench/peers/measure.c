@@ -49,10 +49,18 @@ int run_workload(const struct workload* table, int argc, char** argv) {
 // --- The machine
 // -------------------------------------------------------------------------------------------------------
 
-uint64_t now_ns(void) {
+static uint64_t read_clock(clockid_t clock) {
   struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
+  clock_gettime(clock, &now);
   return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t now_ns(void) {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t processor_ns(void) {
+  return read_clock(CLOCK_PROCESS_CPUTIME_ID);
 }
 
 void pin(int worker, int workers) {
@@ -92,6 +100,10 @@ void figures_of_samples(uint64_t* samples, size_t count) {
   qsort(samples, count, sizeof *samples, by_value);
   figure("p50", (double)samples[count / 2]);
   figure("p99", (double)samples[count * 99 / 100]);
+}
+
+void figure_of_others(uint64_t processor_ns, uint64_t wall_ns) {
+  figure("others_percent", 100.0 * ((double)processor_ns - (double)wall_ns) / (double)wall_ns);
 }
 
 size_t wake_samples(long idle_us) {

@@ -19,6 +19,8 @@ struct workload {
 int run_workload(const struct workload* table, int argc, char** argv);
 
 uint64_t now_ns(void);
+// What all threads of the process have run for.
+uint64_t processor_ns(void);
 
 // Worker i of several lives on the i-th CPU that the process may use; a single one on the last, away from what CPU 0
 // does for everybody.
@@ -30,6 +32,8 @@ uint64_t resident_bytes(void);
 void figure(const char* name, double value);
 // The median and the 99th percentile. Sorts the samples.
 void figures_of_samples(uint64_t* samples, size_t count);
+// What the others than the one that measured ran for in `wall_ns`, in percent of a CPU.
+void figure_of_others(uint64_t processor_ns, uint64_t wall_ns);
 
 // How many wake-ups to sample when each waits that long for the other side to fall asleep: half a second of them.
 size_t wake_samples(long idle_us);

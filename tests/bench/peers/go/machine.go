@@ -54,6 +54,15 @@ func residentBytes() int {
 	return kib * 1024
 }
 
+// What all threads of the process have run for.
+func processorTime() int64 {
+	var used syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
+		fail("%v", err)
+	}
+	return used.Utime.Nano() + used.Stime.Nano()
+}
+
 var started = time.Now()
 
 func now() int64 { return int64(time.Since(started)) }

@@ -168,19 +168,23 @@ void nqueens(long size, int workers) {
 // --------------------------------------------------------------------------------------------------------------
 
 // An enqueued task is promised a worker; one of a group, whose owner does not wait yet, is sometimes left lying.
+std::uint64_t wake_once(long idle_us) {
+  std::atomic<std::uint64_t> ran_at{0};
+  spin_for_us(idle_us);
+  const auto start = now_ns();
+  tbb::this_task_arena::enqueue([&ran_at] { ran_at = now_ns(); });
+  while (!ran_at)
+    if (now_ns() > start + 1000000000) fail("no worker came for a task within a second");
+  return ran_at - start;
+}
+
 void wake(long idle_us, int workers) {
   if (workers != 2) fail("wake wants two workers");
   with_workers(workers, [idle_us] {
     std::vector<std::uint64_t> samples(wake_samples(idle_us));
-    for (auto& sample : samples) {
-      std::atomic<std::uint64_t> ran_at{0};
-      spin_for_us(idle_us);
-      const auto start = now_ns();
-      tbb::this_task_arena::enqueue([&ran_at] { ran_at = now_ns(); });
-      while (!ran_at)
-        if (now_ns() > start + 1000000000) fail("no worker came for a task within a second");
-      sample = ran_at - start;
-    }
+    const auto start = now_ns(), busy = processor_ns();
+    for (auto& sample : samples) sample = wake_once(idle_us);
+    figure_of_others(processor_ns() - busy, now_ns() - start);
     figures_of_samples(samples.data(), samples.size());
   });
 }

@@ -47,6 +47,30 @@ pub fn figures_of_samples(samples: &mut [Duration]) {
     figure("p99", each(samples[samples.len() * 99 / 100], 1));
 }
 
+/// What all threads of the process have run for.
+fn processor_time() -> Duration {
+    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    if unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) } != 0 {
+        fail("no clock of the process");
+    }
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+}
+
+/// Since when, and what the process had run for then.
+pub struct Idleness(Instant, Duration);
+
+impl Idleness {
+    pub fn begin() -> Idleness {
+        Idleness(Instant::now(), processor_time())
+    }
+
+    /// What the others than the one that measures ran for, in percent of a CPU.
+    pub fn figure_of_others(&self) {
+        let (wall, busy) = (self.0.elapsed().as_secs_f64(), (processor_time() - self.1).as_secs_f64());
+        figure("others_percent", 100.0 * (busy - wall) / wall);
+    }
+}
+
 /// How many wake-ups to sample when each waits that long for the other side to fall asleep: half a second of them.
 pub fn wake_samples(idle_us: usize) -> usize {
     (500_000 / idle_us).clamp(300, 3000)

@@ -2,7 +2,7 @@
 //! How long until the other worker runs what this one spawns and does not run itself.
 
 use crate::with_workers;
-use measure::{fail, figures_of_samples, spin_for, wake_samples};
+use measure::{fail, figures_of_samples, spin_for, wake_samples, Idleness};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -35,6 +35,11 @@ pub fn wake(idle_us: usize, workers: usize) {
         fail("wake wants two workers");
     }
     let idle = Duration::from_micros(idle_us as u64);
-    let mut samples = with_workers(workers, || (0..wake_samples(idle_us)).map(|_| sample(idle)).collect::<Vec<_>>());
+    let mut samples = with_workers(workers, || {
+        let idleness = Idleness::begin();
+        let samples: Vec<_> = (0..wake_samples(idle_us)).map(|_| sample(idle)).collect();
+        idleness.figure_of_others();
+        samples
+    });
     figures_of_samples(&mut samples);
 }

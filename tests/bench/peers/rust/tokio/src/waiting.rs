@@ -2,7 +2,7 @@
 //! Tasks that wait for each other, and a worker that waits for tasks.
 
 use crate::with_workers;
-use measure::{each, fail, figure, figures_of_samples, spin_for, wake_samples};
+use measure::{each, fail, figure, figures_of_samples, spin_for, wake_samples, Idleness};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -68,9 +68,11 @@ pub fn wake(idle_us: usize, workers: usize) {
     let idle = Duration::from_micros(idle_us as u64);
     let mut samples = with_workers(workers, async move {
         let mut samples = Vec::new();
+        let idleness = Idleness::begin();
         for _ in 0..wake_samples(idle_us) {
             samples.push(sample(idle).await);
         }
+        idleness.figure_of_others();
         samples
     });
     figures_of_samples(&mut samples);
