@@ -21,7 +21,7 @@ int pay(Caller& me) noexcept {
   me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
   if (answer != 0) return answer;
-  me.task->frame->yielded_free = false;
+  me.task->yielded_free = false;
   me.worker = &current_worker();
   if (me.worker->fuel < 0) [[unlikely]] {
     const int told = yield_slow(*me.task);

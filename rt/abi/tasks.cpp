@@ -129,7 +129,17 @@ int janus_task_set_name(const char* name) {
   return set_name(me.worker, *me.task, name) ? 0 : JANUS_E_NO_MEMORY;
 }
 
-int janus_yield(void) {
+static int yield_from_afar() noexcept;
+
+[[gnu::flatten]] int janus_yield(void) {
+  const Caller me = caller_at_hand();
+  if (me.task == nullptr) [[unlikely]]
+    return yield_from_afar();
+  pay_grace(*me.task);
+  return yield(*me.task);
+}
+
+[[gnu::noinline]] static int yield_from_afar() noexcept {
   const Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   pay_grace(*me.task);

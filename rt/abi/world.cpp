@@ -138,7 +138,7 @@ int64_t janus_syscall(long nr, ...) {
   const int answer = charge(*me.task, Component::kSyscalls, 1);
   if (answer != 0) return answer;
   current_worker().counters.syscalls.add();
-  me.task->frame->yielded_free = false;
+  me.task->yielded_free = false;
   return platform::syscall(nr, arguments);
 }
 

@@ -19,7 +19,7 @@ class Counter {
 };
 
 struct Counters {
-  Counter dispatches;  // tasks taken from a queue
+  Counter fair_rounds;  // Worker::until_fair came to 0
   Counter switches, yields, yields_charged, steals, steals_failed, parks, wakes, injected;
   Counter spawned, completed, cancelled, failed, panicked, inlined, spawns_failed;
   Counter exhaustions, cancel_requests, deadlocks, nurseries_opened, nurseries_ended;

@@ -75,18 +75,4 @@ Deque::Steal Deque::steal(Entry& out) noexcept {
   return out ? Steal::kTaken : Steal::kLost;
 }
 
-std::size_t Deque::take_batch(Entry* out, std::size_t most) noexcept {
-  for (;;) {
-    std::int64_t top = top_.load(std::memory_order_acquire);
-    const std::int64_t ready = bottom_.load(std::memory_order_relaxed) - top;
-    if (ready <= 0) return 0;
-    const std::size_t count = static_cast<std::size_t>(ready) < most ? static_cast<std::size_t>(ready) : most;
-    for (std::size_t i = 0; i < count; ++i) out[i] = read(top + static_cast<std::int64_t>(i));
-    // Nobody takes from the bottom of this deque, so entries between the two ends leave only by this CAS.
-    if (top_.compare_exchange_strong(top, top + static_cast<std::int64_t>(count), std::memory_order_seq_cst,
-                                     std::memory_order_relaxed))
-      return count;
-  }
-}
-
 }  // namespace janus

@@ -81,20 +81,9 @@ class Deque {
     return top < bottom_.load(std::memory_order_relaxed) ? take_top(top) : Entry{};
   }
 
-  // Owner only, and only on a deque that is never popped: moves up to `most` of the oldest entries to `out`.
-  std::size_t take_batch(Entry* out, std::size_t most) noexcept;
-
   enum class Steal : std::uint8_t { kTaken, kEmpty, kLost };
   // Any thread: the oldest entry. kLost: somebody else took it first.
   Steal steal(Entry& out) noexcept;
-
-  // Any thread, on a deque that is never popped: the oldest entry. Needs no fence, since both sides take at the top.
-  Steal take_shared(Entry& out) noexcept {
-    const std::int64_t top = top_.load(std::memory_order_acquire);
-    if (top >= bottom_.load(std::memory_order_acquire)) return Steal::kEmpty;
-    out = take_top(top);
-    return out ? Steal::kTaken : Steal::kLost;
-  }
 
   // Any thread, a hint: the oldest entry, for a thief that wonders whether to steal it.
   Entry oldest() const noexcept {

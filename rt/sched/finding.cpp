@@ -7,7 +7,7 @@ namespace janus {
 namespace {
 
 constexpr unsigned kTries = 4;           // victims per search, before the sweep
-constexpr std::size_t kLaterBatch = 64;  // yielded runnables moved over at once
+constexpr std::size_t kLaterBatch = 32;  // yielded runnables stolen at once
 constexpr unsigned kInjectedBatch = 16;
 constexpr std::uint64_t kWakerHasNs = 50'000;  // how long a woken runnable is left to its waker
 constexpr std::uint64_t kLossNs = 3'000;       // stealing less work than this costs more than it brings
@@ -30,47 +30,34 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
 }
 
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
-  worker.counters.dispatches.add();
-  if (--worker.until_fair == 0) [[unlikely]] {
-    worker.until_fair = options_.fair_interval;
+  const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed) - 1;
+  worker.until_fair.store(until_fair, std::memory_order_relaxed);
+  if (until_fair == 0) [[unlikely]] {
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
   if (const Entry entry = worker.ready.pop()) return entry.runnable();
-  if (Runnable* const yielded = next_later(worker)) return yielded;
-  return take_injected(worker);
+  if (Runnable* const yielded = worker.later.take()) return yielded;
+  return injector_.is_empty() ? nullptr : take_injected(worker);
 }
 
 // Every so often the oldest goes first, so that what is spawned or woken last cannot starve the rest.
-Runnable* Scheduler::next_fair(Worker& worker) noexcept {
+[[gnu::noinline]] Runnable* Scheduler::next_fair(Worker& worker) noexcept {
+  worker.until_fair.store(options_.fair_interval, std::memory_order_relaxed);
+  worker.counters.fair_rounds.add();
   if (Runnable* const injected = injector_.take()) {
     worker.counters.injected.add();
     return injected;
   }
   // Two old ends, and no time stamps to compare: they take turns.
-  const bool later_first = (worker.counters.dispatches.read() & 1) != 0;
-  Entry entry;
-  if (later_first && worker.later.take_batch(&entry, 1) != 0) return entry.runnable();
-  entry = worker.ready.take_oldest();
-  if (entry) return entry.runnable();
-  return worker.later.take_batch(&entry, 1) != 0 ? entry.runnable() : nullptr;
-}
-
-// Moves a batch of the yielded to the empty deque, newest first, so that pops give them oldest first without a CAS
-// each.
-Runnable* Scheduler::next_later(Worker& worker) noexcept {
-  if (worker.later.size() == 0) return nullptr;
-  Entry batch[kLaterBatch];
-  std::size_t count = worker.later.take_batch(batch, kLaterBatch);
-  if (count == 0) return nullptr;
-  while (count > 1) {
-    --count;
-    if (!worker.ready.push(batch[count])) injector_.push(batch[count].runnable());
+  const bool later_first = (worker.counters.fair_rounds.read() & 1) != 0;
+  if (later_first) {
+    if (Runnable* const yielded = worker.later.take()) return yielded;
   }
-  return batch[0].runnable();
+  if (const Entry entry = worker.ready.take_oldest()) return entry.runnable();
+  return worker.later.take();
 }
 
-Runnable* Scheduler::take_injected(Worker& worker) noexcept {
-  if (injector_.is_empty()) return nullptr;
+[[gnu::noinline]] Runnable* Scheduler::take_injected(Worker& worker) noexcept {
   Runnable* const first = injector_.take();
   if (first == nullptr) return nullptr;
   worker.counters.injected.add();
@@ -80,7 +67,7 @@ Runnable* Scheduler::take_injected(Worker& worker) noexcept {
     Runnable* const more = injector_.take();
     if (more == nullptr) break;
     worker.counters.injected.add();
-    if (!worker.later.push(Entry::fresh(more))) {
+    if (!worker.later.push(more)) {
       injector_.push(more);
       break;
     }
@@ -101,7 +88,7 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
     bool left_alone = false;
     // Attending, and finding that nothing runs any more, may have woken tasks into our own queue.
     Runnable* found = worker.ready.pop().runnable();
-    if (found == nullptr) found = take_injected(worker);
+    if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
     if (found == nullptr && worker_count_ > 1 && worker.is_steal_enabled) {
       if (!is_searching) is_searching = idle_.begin_search();
       if (is_searching) found = search(worker, left_alone);
@@ -176,22 +163,34 @@ Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& left_alone
     else
       outcome = victim.ready.steal(entry);
   }
-  if (outcome != Deque::Steal::kTaken) outcome = victim.later.take_shared(entry);
-  if (outcome != Deque::Steal::kTaken) {
+  Runnable* const stolen = outcome == Deque::Steal::kTaken ? entry.runnable() : steal_yielded(worker, victim);
+  if (stolen == nullptr) {
     worker.counters.steals_failed.add();
     return nullptr;
   }
   worker.counters.steals.add();
   worker.thief.stolen_at_ns = now_ns();
-  note(worker, Event::kSteal, entry.runnable());
-  return entry.runnable();
+  note(worker, Event::kSteal, stolen);
+  return stolen;
+}
+
+// Half of them: the first to run, the others to the end of our own.
+Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
+  Runnable* stolen[kLaterBatch];
+  const std::size_t count = victim.later.steal(stolen, kLaterBatch);
+  for (std::size_t i = 1; i < count; ++i) {
+    if (!worker.later.push(stolen[i])) injector_.push(stolen[i]);
+  }
+  return count != 0 ? stolen[0] : nullptr;
 }
 
 // A woken runnable that is alone waits for its waker, which mostly stops soon: so partners stay together. A waker that
 // has not been in the scheduler for a while gets no more patience.
 bool Scheduler::leaves_alone(Worker& worker, Worker& victim, Entry oldest) noexcept {
   if (!oldest.was_woken() || victim.ready.size() > 1) return false;
-  const std::uint64_t dispatches = victim.counters.dispatches.read();
+  // A clock that ticks with each dispatch: rounds, and where in the round it stands.
+  const std::uint64_t dispatches =
+      victim.counters.fair_rounds.read() << 32 | victim.until_fair.load(std::memory_order_relaxed);
   const std::uint64_t now = now_ns();
   auto& seen = worker.thief;
   if (seen.victim == victim.id && seen.dispatches == dispatches && seen.since_ns != 0)

@@ -2,6 +2,8 @@
 // rt/sched/runnable.h — what the scheduler moves about; the task layer derives from it.
 #pragma once
 
+#include <atomic>
+
 #include "arch/x86_64/context.h"
 #include "rt/mem/stack_pool.h"
 
@@ -11,12 +13,21 @@ namespace janus {
 struct Suspension {
   arch::Context context;
   Stack* stack;
+  std::byte* stack_limit;  // the worker's word for it: who resumes need not look at the stack's record
 };
 
 struct Runnable {
-  Runnable* next;          // while it is in the injector; the slab's while nobody has the record
-  Suspension* suspension;  // nullptr: has not started, any worker may call it from a base frame
+  Runnable* next;                         // while it is in the injector; the slab's while nobody has the record
+  std::atomic<Suspension*> suspended_at;  // as below; a worker may fetch ahead what a thief has already taken
   std::uint8_t stack_class;
+  // The task layer's own, which the scheduler never looks at; here, they share a line with what a switch looks at.
+  std::uint8_t marks;  // TaskMarks
+  bool is_settled;     // it and all tasks below it on the stack are members and have published their nurseries
+  bool yielded_free;   // the last thing that it did was a yield
+
+  // nullptr: has not started, any worker may call it from a base frame.
+  Suspension* suspension() const noexcept { return suspended_at.load(std::memory_order_relaxed); }
+  void suspend_at(Suspension* where) noexcept { suspended_at.store(where, std::memory_order_relaxed); }
 };
 
 }  // namespace janus

@@ -65,7 +65,7 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   worker->runtime = options_.runtime;
   worker->id = static_cast<std::uint16_t>(index);
   worker->is_steal_enabled = true;
-  worker->until_fair = options_.fair_interval;
+  worker->until_fair.store(options_.fair_interval, std::memory_order_relaxed);
   worker->rng = Rng::for_worker(options_.seed, index);
   return worker->ready.init(8) && worker->later.init(8);
 }

@@ -71,7 +71,7 @@ class Scheduler {
   [[gnu::always_inline]] bool wants_wake() const noexcept { return idle_.wants_wake(false); }
   // Behind everything that is ready.
   void push_later(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.later.push(Entry::fresh(runnable))) [[unlikely]]
+    if (!worker.later.push(runnable)) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
@@ -92,7 +92,7 @@ class Scheduler {
     const Entry entry = worker.ready.pop();
     if (!entry) return nullptr;
     Runnable* const runnable = entry.runnable();
-    if (runnable->suspension == nullptr && wanted(runnable)) [[likely]]
+    if (runnable->suspension() == nullptr && wanted(runnable)) [[likely]]
       return runnable;
     entry.was_woken() ? push_woken(worker, runnable) : push_fresh(worker, runnable);
     return nullptr;
@@ -153,11 +153,11 @@ class Scheduler {
   Runnable* next(Worker& worker) noexcept;
   Runnable* next_own(Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
-  Runnable* next_later(Worker& worker) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
   Runnable* search(Worker& worker, bool& left_alone) noexcept;
   Runnable* sweep(Worker& worker, bool& left_alone) noexcept;
   Runnable* steal_from(Worker& worker, Worker& victim, bool& left_alone) noexcept;
+  Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
   bool leaves_alone(Worker& worker, Worker& victim, Entry oldest) noexcept;
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
@@ -171,9 +171,13 @@ class Scheduler {
 
   bool is_own_thread() const noexcept;
 
-  bool go(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  void resume(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  static void prefetch_upcoming(Worker& worker) noexcept;
+  void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   void enter(Worker& worker, Stack* stack) noexcept;
   void step_onto(Worker& worker, Stack* stack) noexcept;
+  void step_back_onto(Worker& worker, const Suspension& suspension) noexcept;
   void resume_instead(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
   void leave_for_good(Worker& worker) noexcept;

@@ -15,6 +15,7 @@
 #include "rt/mem/stack_pool.h"
 #include "rt/sched/counters.h"
 #include "rt/sched/deque.h"
+#include "rt/sched/fifo.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/runnable.h"
 
@@ -37,16 +38,16 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   void* fiber;         // what a watching sanitizer calls it
   void* thread_fiber;  // and the thread's own
   Pending pending;
-  Runnable* handed;          // for the base frame of a fresh stack: what to run first
-  std::int64_t slice;        // what `fuel` started from
-  void* charged_account;     // the task layer's: whom the slice belongs to
-  std::uint32_t until_fair;  // dispatches until the oldest goes first
+  Runnable* handed;                       // for the base frame of a fresh stack: what to run first
+  std::int64_t slice;                     // what `fuel` started from
+  void* charged_account;                  // the task layer's: whom the slice belongs to
+  std::atomic<std::uint32_t> until_fair;  // dispatches until the oldest goes first; thieves read it as a clock
   std::uint16_t id;
   std::uint64_t next_id, last_id;  // of tasks: a block that the task layer took ahead
   bool is_steal_enabled;
 
   alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
-  Deque later;                               // those that yielded: oldest first for everyone
+  Fifo later;                                // those that yielded: oldest first
   Rng rng;
 
   SlabCache tasks, nurseries, channels;

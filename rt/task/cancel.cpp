@@ -70,6 +70,12 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
   return false;
 }
 
+[[gnu::noinline]] static bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
+  if (was_cancelled_above(&nursery)) return true;
+  nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
+  return false;
+}
+
 // Walks only when somebody has been cancelled since the last walk.
 bool is_cancelled(Task& task) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
@@ -77,9 +83,7 @@ bool is_cancelled(Task& task) noexcept {
   const std::uint64_t epoch = nursery.runtime->cancel_epoch.load(std::memory_order_acquire);
   if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
     return false;
-  if (was_cancelled_above(&nursery)) return true;
-  nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
-  return false;
+  return look_above(nursery, epoch);
 }
 
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
@@ -88,17 +92,20 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
   return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && was_cancelled_above(&nursery);
 }
 
+[[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
+  RunFrame& frame = *task.frame;
+  if (task.is_marked(TaskMarks::kSawCancel)) return;
+  task.mark(TaskMarks::kSawCancel);
+  frame.grace = task.nursery->runtime->options.cancel_grace_ops;
+  task.cancel.store(1, std::memory_order_relaxed);
+  // What it has opened and not shown to anybody yet is its own to cancel.
+  for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&current_worker(), *open);
+}
+
 bool sees_cancel(Task& task) noexcept {
   if (!is_cancelled(task)) [[likely]]
     return false;
-  RunFrame& frame = *task.frame;
-  if (!frame.has(RunFrame::kSawCancel)) {
-    frame.marks |= RunFrame::kSawCancel;
-    frame.grace = task.nursery->runtime->options.cancel_grace_ops;
-    task.cancel.store(1, std::memory_order_relaxed);
-    // What it has opened and not shown to anybody yet is its own to cancel.
-    for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&current_worker(), *open);
-  }
+  learn_of_cancel(task);
   return true;
 }
 
@@ -110,8 +117,10 @@ bool sees_cancel(Task& task) noexcept {
 }
 
 void pay_grace(Task& task) noexcept {
+  if (!task.is_marked(TaskMarks::kSawCancel)) [[likely]]
+    return;
   RunFrame& frame = *task.frame;
-  if (frame.has(RunFrame::kSawCancel) && frame.frame_sp != 0 && --frame.grace < 0) panic(task, kGraceIsGone);
+  if (frame.frame_sp != 0 && --frame.grace < 0) panic(task, kGraceIsGone);
 }
 
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.

@@ -34,30 +34,38 @@ bool top_up(Accounts& accounts, Task& task, Component component, std::uint64_t a
 
 }  // namespace
 
+// Below the root a slice is drawn as a whole, and what is left of it goes back.
+[[gnu::noinline]] static void draw_slice(Worker& worker, Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  if (!has_finite_ops(runtime.accounts, task.account)) return;
+  worker.slice = worker.fuel = static_cast<std::int64_t>(
+      runtime.accounts.draw_up_to(task.account, Component::kOps, runtime.options.yield_interval));
+  worker.charged_account = task.account;
+}
+
+[[gnu::noinline]] static void credit_slice(Worker& worker) noexcept {
+  if (worker.fuel > 0)
+    runtime_of(worker).accounts.credit(static_cast<Account*>(worker.charged_account), Component::kOps,
+                                       static_cast<std::uint64_t>(worker.fuel));
+  worker.charged_account = nullptr;
+}
+
 void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
-  worker.slice = runtime.options.yield_interval;
+  worker.slice = worker.fuel = runtime.options.yield_interval;
   worker.charged_account = nullptr;
-  if (task.account != runtime.root_account && has_finite_ops(runtime.accounts, task.account)) [[unlikely]] {
-    worker.slice = static_cast<std::int64_t>(
-        runtime.accounts.draw_up_to(task.account, Component::kOps, runtime.options.yield_interval));
-    worker.charged_account = task.account;
-  }
-  worker.fuel = worker.slice;
+  if (task.account != runtime.root_account) [[unlikely]]
+    draw_slice(worker, task);
 }
 
 void settle_slice(Worker& worker) noexcept {
   worker.counters.ops.add(static_cast<std::uint64_t>(worker.slice - worker.fuel));
-  if (worker.charged_account != nullptr) [[unlikely]] {
-    if (worker.fuel > 0)
-      runtime_of(worker).accounts.credit(static_cast<Account*>(worker.charged_account), Component::kOps,
-                                         static_cast<std::uint64_t>(worker.fuel));
-    worker.charged_account = nullptr;
-  }
+  if (worker.charged_account != nullptr) [[unlikely]]
+    credit_slice(worker);
   worker.slice = worker.fuel;
 }
 
-int yield_slow(Task& task) noexcept {
+[[gnu::noinline]] int yield_slow(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   Worker* worker = &current_worker();
   const std::int64_t used = worker->slice - worker->fuel;
@@ -65,7 +73,7 @@ int yield_slow(Task& task) noexcept {
   const bool finite = worker->charged_account != nullptr;
   settle_slice(*worker);
   if (worker->scheduler->wants_attention()) worker->scheduler->attend();
-  if (frame.has(RunFrame::kSawCancel) && (frame.grace -= used) < 0) panic(task, kGraceIsGone);
+  if (task.is_marked(TaskMarks::kSawCancel) && (frame.grace -= used) < 0) panic(task, kGraceIsGone);
   const bool told = sees_cancel(task);
   // What was spent beyond the slice is paid before anything else happens.
   if (finite && debt != 0 && !told) {
@@ -77,7 +85,7 @@ int yield_slow(Task& task) noexcept {
   }
   worker = &current_worker();
   begin_slice(*worker, task);
-  frame.yielded_free = false;
+  task.yielded_free = false;
   if (worker->scheduler->has_ready(*worker) || worker->scheduler->is_deterministic()) return yield(task);
   return told ? -1 : 0;
 }

@@ -52,7 +52,9 @@ void free_record(Worker* worker, Task& task) noexcept {
     runtime.heap.free(worker != nullptr ? &worker->heap : nullptr, task.extra);
     task.extra = nullptr;
   }
-  task.suspension = nullptr;
+  task.suspend_at(nullptr);
+  task.marks = 0;
+  task.is_settled = task.yielded_free = false;
   task.frame = nullptr;
   task.cancel.store(0, std::memory_order_relaxed);
   task.token.store(0, std::memory_order_relaxed);

@@ -39,7 +39,7 @@ bool set_local(Task& task, unsigned key, void* value) noexcept {
     void* const table = runtime_of(worker).heap.allocate(&worker.heap, kLocalKeys * sizeof(void*), 16, 0);
     if (table == nullptr) return false;
     frame.locals = static_cast<void**>(table);
-    frame.marks |= RunFrame::kHasLocals;
+    task.mark(TaskMarks::kHasLocals);
     for (unsigned i = 0; i < kLocalKeys; ++i) frame.locals[i] = nullptr;
   }
   frame.locals[key] = value;

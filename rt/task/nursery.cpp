@@ -92,10 +92,10 @@ void unlink(Nursery*& first, Nursery& nursery) noexcept {
   const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
   nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
   link(owner.frame->open, nursery);
-  owner.frame->is_settled = false;
+  owner.is_settled = false;
   worker.counters.nurseries_opened.add();
   nursery.alive.store(Nursery::kAlive, std::memory_order_release);
-  if (owner.frame->has(RunFrame::kSawCancel)) [[unlikely]]
+  if (owner.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
     cancel_nursery(&worker, nursery);
 }
 
@@ -268,13 +268,13 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
 }
 
 [[gnu::noinline]] void settle_frames(RunFrame& frame) noexcept {
-  for (RunFrame* f = &frame; f != nullptr && !f->is_settled; f = f->below) {
+  for (RunFrame* f = &frame; f != nullptr && !f->task->is_settled; f = f->below) {
     Task& task = *f->task;
     LockGuard guard(task.nursery->lock);
     if (!task.is_member.load(std::memory_order_relaxed)) {
       task.nursery->members.push_back(f);
       task.is_member.store(true, std::memory_order_relaxed);
-      f->marks |= RunFrame::kWasMember;
+      task.mark(TaskMarks::kWasMember);
     }
     if (Nursery* innermost = f->open) {
       Nursery* outermost = innermost;
@@ -288,7 +288,7 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
       f->published = innermost;
       f->open = nullptr;
     }
-    f->is_settled = true;
+    task.is_settled = true;
   }
 }
 
@@ -348,7 +348,7 @@ namespace {
 
 // What is left once no child is to be had on this worker.
 [[gnu::noinline]] static void await_others(Task& self, Nursery& nursery) noexcept {
-  if (self.frame->has(RunFrame::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
+  if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
   if (nursery.home.load(std::memory_order_relaxed) == &current_worker())
@@ -373,8 +373,8 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
   Worker& worker = current_worker();
   RunFrame& frame = *self.frame;
   if (nursery.home.load(std::memory_order_relaxed) == &worker && nursery.local == 0 &&
-      nursery.word.load(std::memory_order_acquire) == 0 && !nursery.has_leftovers && !frame.has(RunFrame::kSawCancel) &&
-      !is_cancelled(self)) [[likely]] {
+      nursery.word.load(std::memory_order_acquire) == 0 && !nursery.has_leftovers &&
+      !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(self)) [[likely]] {
     unlink(frame.open, nursery);
     retire(worker, nursery);
     return 0;

@@ -139,7 +139,8 @@ void land(void* argument) noexcept {
 }
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome) noexcept {
-  task.frame->force(outcome);
+  task.mark(TaskMarks::kWasForced);
+  task.frame->outcome = outcome;
   if (has_nurseries(*task.frame)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
@@ -154,7 +155,8 @@ void land(void* argument) noexcept {
 
 }  // namespace
 
-void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept {
+[[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
+                                               const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
   Text<kLineBytes> line;
   line.append("janus: task %lu", task.id);
@@ -173,12 +175,12 @@ void report_panic(const Task& task, const char* why, const platform::Fault* faul
   put(line.data(), line.size());
 }
 
-void panic(Task& task, const char* why) noexcept {
+[[gnu::noinline, gnu::cold]] void panic(Task& task, const char* why) noexcept {
   report_panic(task, why, nullptr);
   end_by_force(task, Outcome::kPanic);
 }
 
-void end_for_budget(Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] void end_for_budget(Task& task) noexcept {
   end_by_force(task, Outcome::kBudget);
 }
 
@@ -188,7 +190,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   if (worker == nullptr) return false;
   Task* const task = current_task(*worker);
   if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 ||
-      task->frame->has(RunFrame::kWasForced)) {
+      task->is_marked(TaskMarks::kWasForced)) {
     Text<kLineBytes> line;
     line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address,
                 fault.ip);
@@ -196,7 +198,8 @@ bool contain_fault(platform::Fault& fault) noexcept {
     platform::abort();
   }
   report_panic(*task, cause_of(fault, *worker), &fault);
-  task->frame->force(Outcome::kPanic);
+  task->mark(TaskMarks::kWasForced);
+  task->frame->outcome = Outcome::kPanic;
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = step_onto_spare(*worker, *task)) {

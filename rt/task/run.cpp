@@ -91,12 +91,12 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
 // Destructors are the user's code: what they break ends the task as anywhere else. They are not for a task that has
 // ended by force: what it held may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
-  if (!frame.has(RunFrame::kWasForced)) {
+  if (!task.is_marked(TaskMarks::kWasForced)) {
     const std::int64_t ended =
         janus_task_call([](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task,
                         &frame.frame_sp);
     frame.frame_sp = 0;
-    if (frame.has(RunFrame::kWasForced)) {
+    if (task.is_marked(TaskMarks::kWasForced)) {
       Scheduler::arrive();
       code = ended;
     }
@@ -109,7 +109,7 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
   if (frame.locals != nullptr) code = end_locals(task, frame, code);
-  if (frame.has(RunFrame::kWasMember)) {
+  if (task.is_marked(TaskMarks::kWasMember)) {
     LockGuard guard(task.nursery->lock);
     List<RunFrame, Members>::remove(&frame);
     task.is_member.store(false, std::memory_order_relaxed);
@@ -129,17 +129,17 @@ void land_abandoned(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
 // task alone is to blame, and it ends as it would have at a guard: as far as it had not ended by itself.
 std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   StackPool::renew_canary(worker.stack);
-  RunFrame& frame = *task.frame;
-  if (frame.has(RunFrame::kWasForced)) return code;
+  if (task.is_marked(TaskMarks::kWasForced)) return code;
   report_panic(task, "stack overflow, found by its canary", nullptr);
-  frame.force(Outcome::kPanic);
+  task.mark(TaskMarks::kWasForced);
+  task.frame->outcome = Outcome::kPanic;
   return -2;
 }
 
 // The cancel came before the start: whether it is called all the same.
 [[gnu::noinline]] bool starts_cancelled(Task& task, RunFrame& frame) noexcept {
   task.cancel.store(1, std::memory_order_relaxed);
-  frame.marks |= RunFrame::kSawCancel;
+  task.mark(TaskMarks::kSawCancel);
   frame.grace = runtime_of(current_worker()).options.cancel_grace_ops;
   return task.has(TaskFlags::kRunCancelled);
 }
@@ -148,13 +148,13 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 [[gnu::noinline]] void end_thoroughly(Task& task, std::int64_t code, std::uint64_t frame_sp,
                                       bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
-  if (frame.has(RunFrame::kWasForced)) land_abandoned(frame, frame_sp);
+  if (task.is_marked(TaskMarks::kWasForced)) land_abandoned(frame, frame_sp);
   code = clean_up(task, frame, code);
   Worker& worker = current_worker();
   if (!StackPool::canary_intact(worker.stack)) code = ran_over(worker, task, code);
   if (is_own_slice) settle_slice(worker);
   runtime_of(worker).scheduler.interleave();
-  end_task(worker, task, frame.has(RunFrame::kWasForced) ? frame.outcome : outcome_of(task, code), code);
+  end_task(worker, task, task.is_marked(TaskMarks::kWasForced) ? frame.outcome : outcome_of(task, code), code);
 }
 
 // What end_thoroughly comes to where nothing has happened to the task but that it ran.
@@ -189,7 +189,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   frame.frame_sp = 0;
   Worker& worker = current_worker();
   const bool has_guard = worker.stack_limit != Scheduler::kNoStackLimit;
-  if (frame.open == nullptr && frame.marks == 0 && code >= 0 && task->flags.load(std::memory_order_relaxed) == 0 &&
+  if (frame.open == nullptr && task->marks == 0 && code >= 0 && task->flags.load(std::memory_order_relaxed) == 0 &&
       has_guard) [[likely]]
     return end_quickly(worker, *task, is_own_slice);
   end_thoroughly(*task, code, frame_sp, is_own_slice);

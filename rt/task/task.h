@@ -57,6 +57,15 @@ struct TaskFlags {
   static constexpr std::uint8_t kNamed = 128;       // has an `extra`
 };
 
+// What most tasks never come to; only the task itself looks at its marks and sets them. They stay until its end, which
+// looks at all of them at once.
+struct TaskMarks {
+  static constexpr std::uint8_t kWasMember = 1;  // it has left its worker
+  static constexpr std::uint8_t kSawCancel = 2;  // it was told to end
+  static constexpr std::uint8_t kWasForced = 4;  // it is ended by force
+  static constexpr std::uint8_t kHasLocals = 8;
+};
+
 struct Join;
 
 // What only some tasks have.
@@ -64,9 +73,9 @@ struct TaskExtra {
   char name[32];
 };
 
-// INVARIANT at rest: a record that no task has is as fill_in() takes for granted: `suspension`, `frame`, `waiters`,
-// `cancel`, `token`, `flags` and `is_member` are zero, `state` is kCreated. What most tasks never touch costs them
-// nothing.
+// INVARIANT at rest: a record that no task has is as fill_in() takes for granted: `suspended_at`, `frame`, `waiters`,
+// `cancel`, `token`, `flags`, `marks`, `is_settled`, `yielded_free` and `is_member` are zero, `state` is kCreated. What
+// most tasks never touch costs them nothing.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
@@ -90,8 +99,11 @@ struct alignas(64) Task : Runnable {
   Outcome outcome;              // once kEnded
   std::atomic<bool> is_member;  // its frame is in the nursery's members (under the nursery's lock)
 
-  // Read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has ended,
-  // under its nursery's: never by two at once.
+  bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
+  void mark(std::uint8_t mark) noexcept { marks |= mark; }
+
+  // Flags: read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has
+  // ended, under its nursery's: never by two at once.
   bool has(std::uint8_t flag) const noexcept { return (flags.load(std::memory_order_relaxed) & flag) != 0; }
   void set(std::uint8_t flag) noexcept {
     flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) | flag), std::memory_order_relaxed);
@@ -106,12 +118,6 @@ struct Members;  // tag: the tasks of a nursery that have been off their worker 
 
 // What a task has while it runs, at the top of its part of the stack.
 struct RunFrame : ListLink<Members> {
-  // What most tasks never come to. The marks stay until the end, which looks at all of them at once.
-  static constexpr std::uint32_t kWasMember = 1;  // it has left its worker
-  static constexpr std::uint32_t kSawCancel = 2;  // it was told to end
-  static constexpr std::uint32_t kWasForced = 4;  // it is ended by force, with `outcome`
-  static constexpr std::uint32_t kHasLocals = 8;
-
   RunFrame(Task* self, RunFrame* buried) noexcept : task(self), below(buried) {}
 
   std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
@@ -125,17 +131,8 @@ struct RunFrame : ListLink<Members> {
   std::int64_t grace;          // ops left to clean up, once kSawCancel
   int last_error = 0;
   int pins = 0;
-  std::uint32_t marks = 0;
-  Outcome outcome = Outcome::kPending;
-  bool is_settled = false;    // this and all frames below are members and have published their nurseries
-  bool is_doomed = false;     // its budget will never come
-  bool yielded_free = false;  // the last thing that it did was a yield
-
-  bool has(std::uint32_t mark) const noexcept { return (marks & mark) != 0; }
-  void force(Outcome how) noexcept {
-    outcome = how;
-    marks |= kWasForced;
-  }
+  Outcome outcome = Outcome::kPending;  // once TaskMarks::kWasForced
+  bool is_doomed = false;               // its budget will never come
 };
 
 inline Task* current_task(Worker& worker) noexcept {

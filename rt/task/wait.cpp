@@ -36,12 +36,12 @@ void resumed(Task& task) noexcept {
 }  // namespace
 
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
-  if (!task.frame->is_settled) settle_frames(*task.frame);
+  if (!task.is_settled) settle_frames(*task.frame);
   Worker& worker = current_worker();
   settle_slice(worker);
   Stop stop{{}, state, publish, what};
-  task.suspension = &stop.suspension;
-  task.frame->yielded_free = false;
+  task.suspend_at(&stop.suspension);
+  task.yielded_free = false;
   const bool left = runtime_of(worker).scheduler.suspend(stop.suspension, {publish_stop, &task, &stop});
   resumed(task);
   return left;
@@ -63,29 +63,30 @@ bool wake_to_look(Worker* worker, Task& task) noexcept {
          wake(worker, task, TaskState::kExhausted);
 }
 
+// Ready tasks are looked at by nobody, so there is less to publish.
+static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
+  auto* const task = static_cast<Task*>(task_pointer);
+  Scheduler& scheduler = *worker.scheduler;
+  scheduler.note(worker, Event::kBlock, task);
+  scheduler.push_later(worker, task);
+}
+
 int yield(Task& task) noexcept {
-  RunFrame& frame = *task.frame;
   Worker& worker = current_worker();
   worker.counters.yields.add();
-  if (frame.yielded_free && worker.fuel == worker.slice) {
+  if (task.yielded_free && worker.fuel == worker.slice) {
     // A loop of nothing but yields would never end: the second in a row is an operation.
     worker.counters.yields_charged.add();
     if (--worker.fuel < 0) return yield_slow(task);
   }
-  Scheduler& scheduler = runtime_of(worker).scheduler;
-  if (!frame.is_settled) settle_frames(frame);
+  if (!task.is_settled) settle_frames(*task.frame);
   settle_slice(worker);
-  Stop stop{{},
-            TaskState::kReady,
-            [](Task& self, void*) {
-              Worker& here = current_worker();
-              here.scheduler->push_later(here, &self);
-            },
-            nullptr};
-  task.suspension = &stop.suspension;
-  (void)scheduler.yield(stop.suspension, {publish_stop, &task, &stop});
+  Suspension suspension;
+  task.suspend_at(&suspension);
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+  (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
   resumed(task);
-  frame.yielded_free = true;
+  task.yielded_free = true;
   return sees_cancel(task) ? -1 : 0;
 }
 

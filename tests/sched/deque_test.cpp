@@ -77,7 +77,6 @@ TEST(deque, an_empty_one_gives_nothing_however_often_it_is_asked) {
     CHECK(!deque.pop());
     CHECK(!deque.take_oldest());
     CHECK_EQ(deque.steal(entry), Deque::Steal::kEmpty);
-    CHECK_EQ(deque.take_shared(entry), Deque::Steal::kEmpty);
     CHECK_EQ(deque.size(), 0);
   }
   CHECK(deque.push(entry_of(1)));
@@ -103,18 +102,6 @@ TEST(deque, oldest_shows_the_top_and_takes_nothing) {
   CHECK_EQ(deque.pop().bits(), 9u);
   CHECK(!deque.oldest().was_woken());
   CHECK_EQ(deque.size(), 1);
-}
-
-TEST(deque, a_batch_is_the_oldest_in_order) {
-  Tiny deque;
-  Entry batch[64];
-  CHECK_EQ(deque.take_batch(batch, 64), 0u);
-  for (unsigned i = 1; i <= 10; ++i) deque.push(entry_of(i));
-  CHECK_EQ(deque.take_batch(batch, 4), 4u);
-  for (unsigned i = 0; i < 4; ++i) CHECK_EQ(number_of(batch[i]), i + 1);
-  CHECK_EQ(deque.take_batch(batch, 64), 6u);
-  CHECK_EQ(number_of(batch[5]), 10u);
-  CHECK_EQ(deque.size(), 0);
 }
 
 TEST(deque, owner_and_thieves_take_each_entry_once) {
@@ -162,25 +149,6 @@ TEST(deque, the_last_entry_has_one_taker) {
   crew.join();
   CHECK_EQ(popped + stolen.load(), kRounds);
   CHECK_EQ(deque.size(), 0);
-}
-
-TEST(deque, batches_and_thieves_take_each_entry_once) {
-  tally.clear();
-  Tiny deque;
-  std::atomic<bool> is_over{false};
-  auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.take_shared(entry); }); };
-  Crew crew;
-  crew.start(thief);
-  crew.start(thief);
-  Entry batch[8];
-  for (unsigned i = 1; i <= kMany;) {
-    for (unsigned n = 0; n < 5 && i <= kMany; ++n) deque.push(entry_of(i++));
-    const std::size_t count = deque.take_batch(batch, i % 8);
-    for (std::size_t n = 0; n < count; ++n) tally.take(batch[n]);
-  }
-  is_over.store(true);
-  crew.join();
-  tally.check_each_once();
 }
 
 TEST(deque, it_grows_while_thieves_read_the_old_ring) {

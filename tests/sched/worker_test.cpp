@@ -69,7 +69,7 @@ class Yard {
     platform::unmap(pages_, kBytes);
   }
   void prepare(Job& job, void (*body)(Job&), std::uint64_t id = 0) {
-    job.suspension = nullptr;
+    job.suspend_at(nullptr);
     job.stack_class = kJobStack;
     job.body = body;
     job.yard = this;
@@ -101,7 +101,7 @@ void finish(Job& job) {
 
 void yield(Job& self) {
   Suspension suspension{};
-  self.suspension = &suspension;
+  self.suspend_at(&suspension);
   (void)self.yard->scheduler->yield(suspension, {[](Worker& worker, void* job, void*) {
                                                    worker.scheduler->push_later(worker, static_cast<Job*>(job));
                                                  },
@@ -119,7 +119,7 @@ void wake(Worker* worker, Job& job) {
 // Until woken; a wake that came first counts.
 void park(Job& self) {
   Suspension suspension{};
-  self.suspension = &suspension;
+  self.suspend_at(&suspension);
   const bool left = self.yard->scheduler->suspend(suspension, {[](Worker& worker, void* pointer, void*) {
                                                                  auto& job = *static_cast<Job*>(pointer);
                                                                  int seen = 0;
