@@ -139,13 +139,13 @@ Heap::Freed Heap::free(HeapCache* cache, void* block) noexcept {
     return free_large(block, freed);
   const unsigned size_class = ref.size_class();
   HeapCache::List& list = cache->lists_[size_class];
-  const std::uint32_t count = list.count.load(std::memory_order_relaxed) + 1;
+  const std::uint32_t count = list.count.load(std::memory_order_relaxed);
   FreeBlock* free_block = static_cast<FreeBlock*>(block);
   free_block->set(list.hot, ref.tag_index);
-  list.hot = free_block;
-  list.count.store(count, std::memory_order_relaxed);
   if (count >= span_shape(size_class).batch) [[unlikely]]
-    return set_aside(list, size_class, freed);
+    return set_aside(list, size_class, free_block, freed);
+  list.hot = free_block;
+  list.count.store(count + 1, std::memory_order_relaxed);
   return freed;
 }
 
@@ -176,14 +176,16 @@ Heap::Freed Heap::free_unlinked(HeapCache* cache, void* block) noexcept {
   return freed;
 }
 
-// The hot list is a whole batch: it becomes the spare, and the spare that there was goes to the central list.
-Heap::Freed Heap::set_aside(HeapCache::List& list, unsigned size_class, Freed freed) noexcept {
+// The hot list is a whole batch, and one more comes: it becomes the spare, and the spare that there was goes to the
+// central list. Not a block earlier, so that who allocates and frees in turn never does this twice in a row.
+Heap::Freed Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more, Freed freed) noexcept {
   FreeBlock* surplus = list.spare;
   const std::uint32_t count = list.spares.load(std::memory_order_relaxed);
   list.spare = list.hot;
   list.spares.store(list.count.load(std::memory_order_relaxed), std::memory_order_relaxed);
-  list.hot = nullptr;
-  list.count.store(0, std::memory_order_relaxed);
+  one_more->set(nullptr, one_more->tag_index());
+  list.hot = one_more;
+  list.count.store(1, std::memory_order_relaxed);
   if (surplus != nullptr) central_[size_class].give(pages_, size_class, {surplus, count});
   return freed;
 }

@@ -101,7 +101,8 @@ class Heap {
   [[nodiscard, gnu::noinline]] Freed free_unlinked(HeapCache* cache, void* block) noexcept;
   [[nodiscard, gnu::noinline]] Freed free_unusual(void* block) noexcept;
   [[nodiscard, gnu::noinline]] Freed free_large(void* block, Freed freed) noexcept;
-  [[nodiscard, gnu::noinline]] Freed set_aside(HeapCache::List& list, unsigned size_class, Freed freed) noexcept;
+  [[nodiscard, gnu::noinline]] Freed set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more,
+                                               Freed freed) noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
 

@@ -59,16 +59,17 @@ void Slab::destroy() noexcept {
 [[gnu::noinline]] void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
   if (cache == nullptr) [[unlikely]]
     return give_foreign(record);
-  if (cache->home_ == nullptr) [[unlikely]]
+  if (cache->home_ == nullptr)
     link(*cache);
-  const std::uint32_t room = cache->room_.load(std::memory_order_relaxed) - 1;
-  record->next = cache->hot_;
+  else
+    set_aside(*cache);
+  record->next = nullptr;
   cache->hot_ = record;
-  cache->room_.store(room, std::memory_order_relaxed);
-  if (room == 0) set_aside(*cache);
+  cache->room_.store(kBatch - 1, std::memory_order_relaxed);
 }
 
-// The hot list is a whole batch: it becomes the spare, and the spare that there was is shared.
+// The hot list is a whole batch, and one more comes: it becomes the spare, and the spare that there was is shared. Not
+// a record earlier, so that who takes and gives in turn never does this twice in a row.
 void Slab::set_aside(SlabCache& cache) noexcept {
   Record* surplus = cache.spare_;
   cache.spare_ = cache.hot_;

@@ -157,9 +157,8 @@ inline void* Slab::take(SlabCache* cache) noexcept {
 
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
   Record* record = static_cast<Record*>(object);
-  // The last one that makes a batch goes the slow way, as does the first one ever.
   const std::uint32_t room = cache != nullptr ? cache->room_.load(std::memory_order_relaxed) : 0;
-  if (room <= 1) [[unlikely]]
+  if (room == 0) [[unlikely]]
     return give_slowly(cache, record);
   record->next = cache->hot_;
   cache->hot_ = record;
