@@ -4,20 +4,23 @@ package main
 
 import "sync"
 
+// What a goroutine and its spawner share goes to the heap: one thing rather than several.
 func fibOf(n int) int {
 	if n < 2 {
 		return n
 	}
-	var left int
-	var child sync.WaitGroup
+	var child struct {
+		sync.WaitGroup
+		result int
+	}
 	child.Add(1)
 	go func() {
-		left = fibOf(n - 1)
+		child.result = fibOf(n - 1)
 		child.Done()
 	}()
 	right := fibOf(n - 2)
 	child.Wait()
-	return left + right
+	return child.result + right
 }
 
 func fib(n, _ int) {
@@ -45,18 +48,20 @@ func skynetOf(first, leaves int) int {
 	if leaves == 1 {
 		return first
 	}
-	var part [10]int
-	var children sync.WaitGroup
+	var children struct {
+		sync.WaitGroup
+		sums [10]int
+	}
 	children.Add(10)
 	for i := 0; i < 10; i++ {
 		go func(i int) {
-			part[i] = skynetOf(first+i*(leaves/10), leaves/10)
+			children.sums[i] = skynetOf(first+i*(leaves/10), leaves/10)
 			children.Done()
 		}(i)
 	}
 	children.Wait()
 	sum := 0
-	for _, one := range part {
+	for _, one := range children.sums {
 		sum += one
 	}
 	return sum
@@ -96,30 +101,47 @@ func (b *board) isSafe(row, column int) bool {
 	return true
 }
 
-// A goroutine for each placement that is safe.
+type placement struct {
+	board     board
+	solutions int
+}
+
+// The boards with one safe queen more.
+func (b *board) placements(row, size int) []placement {
+	var columns [mostQueens]int8
+	count := 0
+	for column := 0; column < size; column++ {
+		if b.isSafe(row, column) {
+			columns[count] = int8(column)
+			count++
+		}
+	}
+	found := make([]placement, count)
+	for i := range found {
+		found[i].board = *b
+		found[i].board[row] = columns[i]
+	}
+	return found
+}
+
+// A goroutine for each of them.
 func queens(b *board, row, size int) int {
 	if row == size {
 		return 1
 	}
-	var next [mostQueens]board
-	var solutions [mostQueens]int
+	next := b.placements(row, size)
 	var children sync.WaitGroup
-	for column := 0; column < size; column++ {
-		if !b.isSafe(row, column) {
-			continue
-		}
-		next[column] = *b
-		next[column][row] = int8(column)
-		children.Add(1)
-		go func(column int) {
-			solutions[column] = queens(&next[column], row+1, size)
+	children.Add(len(next))
+	for i := range next {
+		go func(next *placement) {
+			next.solutions = queens(&next.board, row+1, size)
 			children.Done()
-		}(column)
+		}(&next[i])
 	}
 	children.Wait()
 	sum := 0
-	for _, one := range solutions {
-		sum += one
+	for i := range next {
+		sum += next[i].solutions
 	}
 	return sum
 }
