@@ -34,7 +34,7 @@ FIB = {10**3: 15, 10**4: 20, 10**5: 24, 10**6: 29}
 CURVES = (
     Curve("switches between two fibers", "switch", "ns", "ns", same()),
     Curve("a yield, that many ready", "yield", "ns", "ns", same()),
-    Curve("spawn, run and join, scopes of 1,000", "spawn", "ns", "ns", same()),
+    Curve("spawn, run and join", "spawn", "ns", "ns", same()),
     Curve("spawned, not yet run", "spawned", "ns", "ns", same(SIZES + (10**7,))),
     Curve("memory of one spawned", "spawned", "bytes", "bytes", same(SIZES + (10**7,))),
     Curve("fib, a spawn", "fib", "ns", "ns", FIB),
@@ -75,9 +75,14 @@ def points(curve, found):
             yield {"amount": amount, "median": statistics.median(values), "least": min(values), "most": max(values)}
 
 
+def base_of(measured):
+    """What it costs at BASE, or 0."""
+    return next((point["median"] for point in measured if point["amount"] == BASE), 0)
+
+
 def judge(curve, found):
     measured = list(points(curve, found))
-    base = next((point["median"] for point in measured if point["amount"] == BASE), None)
+    base = base_of(measured)
     later = [point["median"] for point in measured if point["amount"] >= BASE]
     failures = [f"{amount:,}: {found[curve.workload, amount].failure}" for amount in curve.sizes
                 if (curve.workload, amount) in found and found[curve.workload, amount].failure]
@@ -140,8 +145,8 @@ def drawing(result):
 
 def panel(curve, left, top):
     amounts = [point["amount"] for point in curve["points"]]
-    peak = 1.15 * max(max(point["most"] for point in curve["points"]), FACTOR * curve["points"][0]["median"])
-    low, high = math.log10(min(amounts)), math.log10(max(max(amounts), 10 * min(amounts)))
+    peak = 1.15 * max(max(point["most"] for point in curve["points"]), FACTOR * base_of(curve["points"]))
+    low, high = math.log10(min(amounts)) - 0.3, math.log10(max(max(amounts), 10 * min(amounts)))
     origin = left + INSET_LEFT, top + INSET_TOP + PLOT_HEIGHT
 
     def place(amount, value):
@@ -154,8 +159,8 @@ def panel(curve, left, top):
 
 
 def band(curve, place):
-    base = next((point["median"] for point in curve["points"] if point["amount"] == BASE), None)
-    if base is None:
+    base = base_of(curve["points"])
+    if not base:
         return []
     x1, y1 = place(BASE, FACTOR * base)
     x2, y2 = place(max(point["amount"] for point in curve["points"]), 0)
@@ -171,7 +176,7 @@ def axes(curve, place, amounts, peak, origin):
     step = plot.nice_step(peak / 4)
     for i in range(int(peak / step) + 1):
         _, y = place(amounts[0], step * i)
-        parts.append(plot.text(origin[0] - 5, y + 3, f"{step * i:,g}", 10, "end", "#7b8794"))
+        parts.append(plot.text(origin[0] - 5, y + 3, plot.tick_label(step * i), 10, "end", "#7b8794"))
     return parts
 
 

@@ -7,7 +7,7 @@ from html import escape
 from report import number
 from rows import OURS
 
-WIDTH, LEFT, RIGHT = 860, 210, 130
+WIDTH, LEFT, RIGHT = 860, 200, 150
 BAR, GAP, HEAD, FOOT = 18, 8, 54, 30
 SPAN = WIDTH - LEFT - RIGHT
 COLOURS = {"ours": "#d9480f", "peer": "#7b8794", "limit": "#c5d3de"}
@@ -16,8 +16,13 @@ LOG_FROM = 25               # how far apart bars may be before a linear scale hi
 
 
 def text(x, y, words, size=12, anchor="start", fill="#1f2933", weight="normal"):
+    """On a halo, so that it can be read where it crosses a line."""
     return (f"<text x='{x:.1f}' y='{y:.1f}' font-size='{size}' text-anchor='{anchor}' fill='{fill}' "
-            f"font-weight='{weight}'>{escape(words)}</text>")
+            f"font-weight='{weight}' stroke='#ffffff' stroke-width='3' paint-order='stroke'>{escape(words)}</text>")
+
+
+def tick_label(value):
+    return f"{value:,.0f}" if value >= 1000 else f"{value:g}"
 
 
 def line(x1, y1, x2, y2, colour, width=1, dash=""):
@@ -69,12 +74,15 @@ def panel(row, figure, top):
     scale = Scale([p["median"] for p in measured] + [p["most"] for p in measured] + ([bound] if bound else []))
     bottom = top + HEAD + (BAR + GAP) * (len(measured) + len(failed))
     parts = panel_head(row, figure, scale, top) + axis(scale, top + HEAD - 6, bottom)
-    for index, program in enumerate(measured + failed):
-        parts += program_bar(program, scale, top + HEAD + index * (BAR + GAP))
+    rows_of_bars = [(program, top + HEAD + index * (BAR + GAP)) for index, program in enumerate(measured + failed)]
+    for program, y in rows_of_bars:
+        parts += program_bar(program, scale, y)
     if bound:
         x = LEFT + scale(bound)
         parts += [line(x, top + HEAD - 6, x, bottom, "#2b8a3e", 1.5, "5 3"),
                   text(x, top + HEAD - 10, f"goal {number(bound)}", 11, "middle", "#2b8a3e")]
+    for program, y in rows_of_bars:
+        parts += program_words(program, scale, y)
     return parts, bottom + FOOT - top
 
 
@@ -89,23 +97,29 @@ def axis(scale, top, bottom):
     parts = [line(LEFT, top, LEFT, bottom, "#9aa5b1")]
     for tick in scale.ticks():
         x = LEFT + scale(tick)
-        parts += [line(x, top, x, bottom, "#e4e7eb"), text(x, bottom + 14, f"{tick:,g}", 10, "middle", "#7b8794")]
+        parts += [line(x, top, x, bottom, "#e4e7eb"), text(x, bottom + 14, tick_label(tick), 10, "middle", "#7b8794")]
     return parts
 
 
 def program_bar(program, scale, y):
-    middle = y + BAR / 2
-    weight = "bold" if program["label"] == OURS else "normal"
-    parts = [text(LEFT - 8, middle + 4, program["label"], 12, "end", weight=weight)]
     if "failed" in program:
-        return parts + [text(LEFT + 6, middle + 4, "failed: " + program["failed"][:70], 11, fill="#c92a2a")]
-    parts.append(bar(LEFT, y, scale(program["median"]), COLOURS[program["kind"]]))
+        return []
+    middle = y + BAR / 2
     least, most = LEFT + scale(program["least"]), LEFT + scale(program["most"])
-    parts += [line(least, middle, most, middle, "#1f2933"), line(least, middle - 4, least, middle + 4, "#1f2933"),
-              line(most, middle - 4, most, middle + 4, "#1f2933")]
+    return [bar(LEFT, y, scale(program["median"]), COLOURS[program["kind"]]),
+            line(least, middle, most, middle, "#1f2933"), line(least, middle - 4, least, middle + 4, "#1f2933"),
+            line(most, middle - 4, most, middle + 4, "#1f2933")]
+
+
+def program_words(program, scale, y):
+    baseline = y + BAR / 2 + 4
+    weight = "bold" if program["label"] == OURS else "normal"
+    label = text(LEFT - 8, baseline, program["label"], 12, "end", weight=weight)
+    if "failed" in program:
+        return [label, text(LEFT + 6, baseline, "failed: " + program["failed"][:70], 11, fill="#c92a2a")]
     ratio = f"  ({program['ratio']:.2f} ×)" if "ratio" in program else ""
-    end = max(most, LEFT + scale(program["median"]))
-    return parts + [text(end + 7, middle + 4, number(program["median"]) + ratio, 12, weight=weight)]
+    end = LEFT + scale(max(program["most"], program["median"]))
+    return [label, text(end + 7, baseline, number(program["median"]) + ratio, 12, weight=weight)]
 
 
 def document(parts, height, footer):

@@ -20,6 +20,8 @@ void percentiles(uint64_t* samples, long count);
 
 // What the process holds in memory, page tables included.
 uint64_t resident_bytes(void);
+// Whether that is less than the runtime's share of the machine, or of its cgroup. Costs some 20 us.
+int has_memory_left(void);
 janus_stats statistics(void);
 
 // The workloads. What `size` means stands at each; `workers` is how many the runtime has.

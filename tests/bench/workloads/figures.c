@@ -46,3 +46,7 @@ uint64_t resident_bytes(void) {
   text[length] = '\0';
   return 1024 * (kilobytes_after(text, "\nVmRSS:") + kilobytes_after(text, "\nVmPTE:"));
 }
+
+int has_memory_left(void) {
+  return resident_bytes() < statistics().bytes_limit;
+}

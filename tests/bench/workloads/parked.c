@@ -36,10 +36,12 @@ static int all_wait(void) {
 
 // Spawned as a server takes its connections: some arrive, then they run. How many tasks are blocked in the end.
 static long gather(long size) {
-  enum { kArrivals = 1000 };
+  enum { kArrivals = 1000, kLook = 20000 };
   const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
-  while (park.spawned < size && janus_nursery_spawn_in(park.nursery, wait_at_the_gate, NULL, &detached).raw)
+  while (park.spawned < size && janus_nursery_spawn_in(park.nursery, wait_at_the_gate, NULL, &detached).raw) {
     if (++park.spawned % kArrivals == 0 && !all_wait()) break;
+    if (park.spawned % kLook == 0 && !has_memory_left()) break;
+  }
   all_wait();
   return waiting() - __atomic_load_n(&park.refused, __ATOMIC_RELAXED);
 }
