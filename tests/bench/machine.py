@@ -6,6 +6,8 @@ import re
 import subprocess
 from pathlib import Path
 
+from rows import count
+
 
 def first_match(path, pattern):
     try:
@@ -34,5 +36,5 @@ def describe(root):
 
 
 def line(machine):
-    return (f"{machine['cpu']}, {machine['cpus']} CPUs, {machine['memory_gib']:g} GiB, Linux {machine['kernel']}, "
+    return (f"{machine['cpu']}, {count(machine['cpus'], 'CPU')}, {machine['memory_gib']:g} GiB, Linux {machine['kernel']}, "
             f"{machine['compiler']}")
