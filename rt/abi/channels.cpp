@@ -14,22 +14,34 @@ Channel* check_channel(janus_channel* pointer, int* error) noexcept {
   return *error = JANUS_E_STALE, nullptr;
 }
 
-// 1 op and 1 channel_op. A task may have to wait for them, so that its worker is another one afterwards.
-int pay(Caller& me) noexcept {
-  if (me.task == nullptr) return 0;
+// A task may have to wait for what it pays, so that its worker is another one afterwards.
+[[gnu::noinline]] int pay_slowly(Caller& me) noexcept {
   pay_grace(*me.task);
-  me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
   if (answer != 0) return answer;
-  me.task->yielded_free = false;
   me.worker = &current_worker();
-  if (me.worker->fuel < 0) [[unlikely]] {
+  if (me.worker->fuel < 0) {
     const int told = yield_slow(*me.task);
     me.worker = &current_worker();
     if (told != 0) return told;
   }
   me.worker->scheduler->interleave();
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
+}
+
+// 1 op and 1 channel_op.
+[[gnu::always_inline]] inline int pay(Caller& me) noexcept {
+  if (me.task == nullptr) [[unlikely]]
+    return 0;
+  Worker& worker = *me.worker;
+  Task& task = *me.task;
+  worker.counters.channel_ops.add();
+  task.yielded_free = false;
+  const bool is_free = task.account == runtime_of(worker).root_account;
+  if (!is_free || worker.fuel <= 0 || worker.scheduler->is_deterministic() || is_cancelled(task)) [[unlikely]]
+    return pay_slowly(me);
+  worker.fuel -= 1;
+  return 0;
 }
 
 }  // namespace

@@ -2,27 +2,37 @@
 // spinlock.cpp — what happens when the lock is not free.
 #include "rt/base/spinlock.h"
 
-#include "arch/x86_64/cpu.h"
 #include "rt/platform.h"
 
 namespace janus {
 
 namespace {
+
 // Longer than any of our critical sections that makes no system call, shorter than a sleep and a wake-up.
 constexpr int kSpins = 100;
+constexpr std::uint64_t kLockNapNs = 1'000'000;
+constexpr std::uint32_t kHeldHalf = 0xffff;
+
 }  // namespace
 
-void SpinLock::lock_slowly() noexcept {
+[[gnu::noinline]] void SpinLock::lock_slowly() noexcept {
   for (int spin = 0; spin < kSpins; spin++) {
-    if (word_.load(std::memory_order_relaxed) == kFree && try_lock()) return;
+    if (held_.load(std::memory_order_relaxed) == 0 && try_lock()) return;
     arch::pause();
   }
-  while (word_.exchange(kAwaited, std::memory_order_acquire) != kFree)
-    platform::wait(word_, kAwaited, platform::kForever);
+  waiting_.fetch_add(1, std::memory_order_seq_cst);
+  const bool is_fenced = platform::has_heavy_fence();
+  if (is_fenced) platform::heavy_fence();
+  while (!try_lock()) {
+    const std::uint32_t seen = both().load(std::memory_order_relaxed);
+    if ((seen & kHeldHalf) == 0) continue;
+    platform::wait(both(), seen, is_fenced ? platform::kForever : platform::now_ns() + kLockNapNs);
+  }
+  waiting_.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void SpinLock::wake_one() noexcept {
-  platform::wake(word_, 1);
+[[gnu::noinline]] void SpinLock::wake_one() noexcept {
+  platform::wake(both(), 1);
 }
 
 }  // namespace janus

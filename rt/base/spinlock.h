@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/spinlock.h — the lock of the slow paths: a few spins, then sleep, so that it also works when its holder was
 // preempted on the very CPU that waits for it. Not recursive, not fair; a task must not switch while it holds one.
+// Uncontended it costs one atomic read-modify-write, to lock.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "arch/x86_64/cpu.h"
+
 namespace janus {
 
-//   kFree --lock--> kHeld --(someone waits)--> kAwaited --unlock--> kFree, and one waiter is woken
-// A waiter that was woken leaves kAwaited behind: it cannot know whether it was the last one.
-class SpinLock {
+// INVARIANT no-lost-unlock: who sleeps is woken after the lock became free.
+//   unlock: 1 held = 0          2 light fence   3 somebody waits? wake one
+//   wait:   1 waiting += 1      2 heavy fence   3 still held? sleep on both words as they are
+// The heavy fence makes the light one a full one at that moment: whoever is second sees the other's step 1. Where the
+// machine has no heavy fence, nobody sleeps for longer than a nap.
+class alignas(std::uint32_t) SpinLock {
  public:
   void lock() noexcept {
     if (!try_lock()) [[unlikely]]
@@ -18,23 +24,27 @@ class SpinLock {
   }
 
   [[nodiscard]] bool try_lock() noexcept {
-    std::uint32_t expected = kFree;
-    return word_.compare_exchange_strong(expected, kHeld, std::memory_order_acquire, std::memory_order_relaxed);
+    std::uint16_t expected = 0;
+    return held_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);
   }
 
   void unlock() noexcept {
-    if (word_.exchange(kFree, std::memory_order_release) == kAwaited) [[unlikely]]
+    held_.store(0, std::memory_order_release);
+    arch::compiler_barrier();
+    if (waiting_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake_one();
   }
 
  private:
-  enum : std::uint32_t { kFree, kHeld, kAwaited };
-
   void lock_slowly() noexcept;
   void wake_one() noexcept;
+  // What a futex compares: both words at once.
+  std::atomic<std::uint32_t>& both() noexcept { return *reinterpret_cast<std::atomic<std::uint32_t>*>(this); }
 
-  std::atomic<std::uint32_t> word_{kFree};
+  std::atomic<std::uint16_t> held_{0};
+  std::atomic<std::uint16_t> waiting_{0};
 };
+static_assert(sizeof(SpinLock) == sizeof(std::uint32_t));
 
 class LockGuard {
  public:

@@ -269,11 +269,14 @@ void Heap::flush(HeapCache& cache) noexcept {
   if (cache.home_ == nullptr) return;
   for (unsigned c = 0; c < kSizeClasses; c++) {
     HeapCache::List& list = cache.lists_[c];
-    central_[c].give(pages_, c, {list.hot, list.count.load(std::memory_order_relaxed)});
-    central_[c].give(pages_, c, {list.spare, list.spares.load(std::memory_order_relaxed)});
+    // Out of the cache first: a list that turns out to be bent is given up, and not given again.
+    const CentralList::Chain hot{list.hot, list.count.load(std::memory_order_relaxed)};
+    const CentralList::Chain spare{list.spare, list.spares.load(std::memory_order_relaxed)};
     list.hot = list.spare = nullptr;
     list.count.store(0, std::memory_order_relaxed);
     list.spares.store(0, std::memory_order_relaxed);
+    central_[c].give(pages_, c, hot);
+    central_[c].give(pages_, c, spare);
   }
   unlink(cache);
 }

@@ -27,12 +27,17 @@ class IdleSet {
     fences_ = !platform::has_heavy_fence();
   }
 
-  // A submitter's step 2 and 3. `woken`: the work is a task that was woken and waits for its waker, so that it is
-  // enough if somebody looks now and then.
-  bool wants_wake(bool woken) const noexcept {
+  // Orders the caller's earlier stores before its later loads, if others execute heavy fences.
+  void light_fence() const noexcept {
     if (fences_) [[unlikely]]
       arch::full_fence();
     arch::compiler_barrier();
+  }
+
+  // A submitter's step 2 and 3. `woken`: the work is a task that was woken and waits for its waker, so that it is
+  // enough if somebody looks now and then.
+  bool wants_wake(bool woken) const noexcept {
+    light_fence();
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     return sleeping_of(counts) != 0 && searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
   }

@@ -105,6 +105,8 @@ class Scheduler {
     if (is_deterministic_) [[unlikely]]
       stepper_.interleave();
   }
+  // The partner of a platform::heavy_fence().
+  void light_fence() const noexcept { idle_.light_fence(); }
   void note(Worker& worker, Event event, Runnable* runnable) noexcept {
     if (is_deterministic_) [[unlikely]]
       options_.note(worker, event, runnable);

@@ -23,16 +23,19 @@ void copy(Channel& channel, void* to, const void* from) noexcept {
     __builtin_memcpy(to, from, channel.element_bytes);
 }
 
-void serve(Worker* worker, ChannelWait& wait) noexcept {
-  wait.status = ChannelWait::Status::kServed;
-  (void)wake(worker, *wait.task, TaskState::kBlocked);
+// Out of its queue, and no more ours after the store: the task may be gone, or wait elsewhere, where a wake for nothing
+// does no harm.
+void settle(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
+  Task& task = *wait.task;
+  wait.status.store(status, std::memory_order_release);  // pairs with wait_in(): and what was copied
+  (void)wake(worker, task, TaskState::kBlocked);
 }
 
 // Under the lock. False: would have to wait.
 bool try_send(Worker* worker, Channel& channel, const void* element) noexcept {
   if (ChannelWait* const receiver = channel.receivers.pop_front()) {
     copy(channel, receiver->data, element);
-    serve(worker, *receiver);
+    settle(worker, *receiver, ChannelWait::Status::kServed);
     return true;
   }
   if (channel.count == channel.capacity) return false;
@@ -50,14 +53,14 @@ bool try_receive(Worker* worker, Channel& channel, void* element) noexcept {
     if (ChannelWait* const sender = channel.senders.pop_front()) {
       copy(channel, slot(channel, channel.count), sender->data);
       ++channel.count;
-      serve(worker, *sender);
+      settle(worker, *sender, ChannelWait::Status::kServed);
     }
     return true;
   }
   ChannelWait* const sender = channel.senders.pop_front();
   if (sender == nullptr) return false;
   copy(channel, element, sender->data);
-  serve(worker, *sender);
+  settle(worker, *sender, ChannelWait::Status::kServed);
   return true;
 }
 
@@ -66,33 +69,46 @@ int wait_in(List<ChannelWait>& queue, Task& self, Channel& channel, void* data) 
   ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting};
   queue.push_back(&wait);
   int answer = 0;
-  while (wait.status == ChannelWait::Status::kWaiting) {
+  for (;;) {
     if (sees_cancel(self)) {
       answer = kCancelledCode;
       break;
     }
-    const bool left = block(
-        self, TaskState::kBlocked, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &channel.lock);
-    if (!left) {
+    if (!block_unlocking(self, channel.lock)) {
       answer = kErrorNoMemory;  // still under the lock
       break;
     }
+    // Mostly it is settled, and nobody need be kept out to see that.
+    const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
+    if (status != ChannelWait::Status::kWaiting) [[likely]]
+      return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
     channel.lock.lock();
+    if (wait.status.load(std::memory_order_relaxed) != ChannelWait::Status::kWaiting) break;
   }
-  if (answer != 0) List<ChannelWait>::remove(&wait);
+  const ChannelWait::Status status = wait.status.load(std::memory_order_relaxed);
+  if (status == ChannelWait::Status::kWaiting) List<ChannelWait>::remove(&wait);
   channel.lock.unlock();
-  return wait.status == ChannelWait::Status::kClosed ? kErrorClosed : answer;
+  return status == ChannelWait::Status::kClosed ? kErrorClosed : answer;
 }
 
 // A bad address faults here, in the caller's name, before anything is held or changed.
 void touch_to_read(const void* bytes, std::size_t count) noexcept {
   const auto* const first = static_cast<const volatile char*>(bytes);
+  if (count == sizeof(std::uint64_t)) {  // most are a word
+    (void)first[0];
+    return (void)first[sizeof(std::uint64_t) - 1];
+  }
   for (std::size_t at = 0; at < count; at += 4096) (void)first[at];
   if (count != 0) (void)first[count - 1];
 }
 
 void touch_to_write(void* bytes, std::size_t count) noexcept {
   auto* const first = static_cast<volatile char*>(bytes);
+  if (count == sizeof(std::uint64_t)) {
+    first[0] = first[0];
+    first[sizeof(std::uint64_t) - 1] = first[sizeof(std::uint64_t) - 1];
+    return;
+  }
   for (std::size_t at = 0; at < count; at += 4096) first[at] = first[at];
   if (count != 0) first[count - 1] = first[count - 1];
 }
@@ -134,8 +150,7 @@ int close_channel(Worker* worker, Channel& channel) noexcept {
   List<ChannelWait>* const queues[] = {&channel.senders, &channel.receivers};
   for (List<ChannelWait>* queue : queues) {
     while (ChannelWait* const wait = queue->pop_front()) {
-      wait->status = ChannelWait::Status::kClosed;
-      (void)wake(worker, *wait->task, TaskState::kBlocked);
+      settle(worker, *wait, ChannelWait::Status::kClosed);
     }
   }
   return 0;

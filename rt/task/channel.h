@@ -17,7 +17,8 @@ struct ChannelWait : ListLink<> {
   enum class Status : std::uint8_t { kWaiting, kServed, kClosed };
   Task* task;
   void* data;  // what to send, or where to receive
-  Status status;
+  // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
+  std::atomic<Status> status;
 };
 
 struct alignas(64) Channel {

@@ -144,9 +144,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
       task->lock.unlock();
       return kCancelledCode;
     }
-    const bool left = block(
-        self, TaskState::kBlocked, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &task->lock);
-    if (!left) {
+    if (!block_unlocking(self, task->lock)) {
       unlink_join(*task, wait);
       task->lock.unlock();
       return kErrorNoMemory;

@@ -330,6 +330,7 @@ namespace {
     const bool left = block(
         self, TaskState::kBlocked,
         [](Task& task, void* what) {
+          arch::full_fence();  // the partner is count_out()
           if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
         },
         &nursery);

@@ -156,6 +156,8 @@ void refuse_start(Runnable* fresh) noexcept;
 // and releases what it holds. Returns after a wake. False: no stack to go on with; nothing happened, nothing released.
 using Publish = void (*)(Task& task, void* what);
 [[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
+// The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
+[[nodiscard]] bool block_unlocking(Task& task, SpinLock& lock) noexcept;
 // Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
 // Whatever it waits for, if it waits.

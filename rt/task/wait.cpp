@@ -20,7 +20,8 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.note(worker, Event::kBlock, &task);
-  task.state.store(stop.state, std::memory_order_seq_cst);
+  task.state.store(stop.state, std::memory_order_release);
+  runtime_of(worker).scheduler.light_fence();
   // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked. Whoever
   // is woken for nothing looks again at what it waits for.
   if (stop.state != TaskState::kReady && may_be_cancelled(runtime_of(worker), task, nursery))
@@ -63,6 +64,31 @@ bool wake_to_look(Worker* worker, Task& task) noexcept {
          wake(worker, task, TaskState::kExhausted);
 }
 
+// Until the lock is released, the task cannot leave the wait that the lock guards, whoever wakes it.
+static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept {
+  auto& task = *static_cast<Task*>(task_pointer);
+  Scheduler& scheduler = *worker.scheduler;
+  scheduler.note(worker, Event::kBlock, &task);
+  task.state.store(TaskState::kBlocked, std::memory_order_release);
+  scheduler.light_fence();  // as in publish_stop
+  if (may_be_cancelled(runtime_of(worker), task, *task.nursery)) [[unlikely]]
+    (void)wake(&worker, task, TaskState::kBlocked);
+  static_cast<SpinLock*>(lock)->unlock();
+}
+
+[[gnu::flatten]] bool block_unlocking(Task& task, SpinLock& lock) noexcept {
+  if (!task.is_settled) [[unlikely]]
+    settle_frames(*task.frame);
+  Worker& worker = current_worker();
+  settle_slice(worker);
+  Suspension suspension;
+  task.suspend_at(&suspension);
+  task.yielded_free = false;
+  const bool left = worker.scheduler->suspend(suspension, {publish_unlocking, &task, &lock});
+  resumed(task);
+  return left;
+}
+
 // Ready tasks are looked at by nobody, so there is less to publish.
 static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
   auto* const task = static_cast<Task*>(task_pointer);
@@ -98,7 +124,8 @@ int park(Task& task, bool forever) noexcept {
     const bool left = block(
         task, TaskState::kParked,
         [](Task& self, void*) {
-          // Published: a token that came before nobody could see us is looked at once more.
+          // Published: a token that came when nobody could see us is looked at once more. The partner is unpark().
+          arch::full_fence();
           if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
         },
         nullptr);
