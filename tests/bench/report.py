@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # report.py — the table on stdout: a row's programs below each other, ours first.
+from measure import is_share
 from rows import OURS
 
 NAME, PROGRAM, UNIT = 40, 22, 16
@@ -54,8 +55,8 @@ def remark(program, figure, row):
 def goal_text(program, figure):
     if "met" not in figure:
         return f"goal {figure['goal']}: not measured here"
-    by = f"met, {program['median'] / figure['bound']:.2f} of it" if figure["met"] else \
-        f"MISSED, {program['median'] / figure['bound']:.2f} times it"
+    times = "" if is_share(figure["figure"]) else f", {program['median'] / figure['bound']:.2f} times it"
+    by = ("met" if figure["met"] else "MISSED") + times
     bound = f" = {number(figure['bound'])}" if "×" in figure["goal"] else ""
     return f"goal {figure['goal']}{bound}: {by}"
 

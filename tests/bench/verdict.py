@@ -23,7 +23,7 @@ def judge_figure(figure, contenders, judged):
     median_of = {program["label"]: program["median"] for program in programs if "median" in program}
     own = median_of.get(OURS)
     for program in programs:
-        if own and program.get("median") and program["label"] != OURS:
+        if own and program.get("median") and program["label"] != OURS and not is_share(figure.name):
             program["ratio"] = program["median"] / own
     result = {"figure": figure.name, "label": figure.label or figure.name, "unit": figure.unit, "programs": programs}
     return result | (judge_goal(figure.goal, median_of, own) if figure.goal and judged else {})
