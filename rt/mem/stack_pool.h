@@ -64,6 +64,10 @@ class StackPool {
   // Gives back the pages of all idle stacks that are in no cache.
   void trim() noexcept;
 
+  // Of one class: held, or in caches. Any thread.
+  [[nodiscard]] std::size_t out(unsigned size_class) const noexcept {
+    return shelves_[size_class].out.load(std::memory_order_relaxed);
+  }
   // Exact while no one takes or gives, else near.
   [[nodiscard]] std::size_t stacks_in_use() noexcept;
   [[nodiscard]] std::size_t stacks_cached() noexcept;  // idle and warm, or in a worker's cache

@@ -10,11 +10,18 @@ constexpr unsigned kTries = 4;           // victims per search, before the sweep
 constexpr std::size_t kLaterBatch = 32;  // yielded runnables stolen at once
 constexpr unsigned kInjectedBatch = 16;
 constexpr std::uint64_t kWakerHasNs = 50'000;  // how long a woken runnable is left to its waker
-constexpr std::uint64_t kLossNs = 3'000;       // stealing less work than this costs more than it brings
+constexpr std::uint64_t kLossNs = 5'000;       // stealing less work than this costs more than it brings ...
+constexpr std::uint64_t kLossTasks = 32;       // ... if the victim spawned and ran this much of its own meanwhile
 constexpr std::uint32_t kLossesBorne = 3;
 constexpr std::uint64_t kFirstNapNs = 50'000;
 constexpr std::uint64_t kLongestNapNs = 1'000'000;
+constexpr std::uint64_t kLongestDozeNs = 250'000;
 constexpr std::uint32_t kMostLooks = 8;  // naps in a row without any work to watch
+
+// Spawned and ended on this worker: how it gets on.
+std::uint64_t tasks_of(const Worker& worker) noexcept {
+  return worker.counters.spawned.read() + worker.counters.completed.read();
+}
 
 std::uint64_t nap_ns(std::uint32_t number) noexcept {
   const std::uint64_t ns = kFirstNapNs << (number < 5 ? number : 5);
@@ -76,9 +83,9 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
 }
 
 Runnable* Scheduler::find_work(Worker& worker) noexcept {
-  judge_last_theft(worker);
   bool is_searching = false;
-  bool has_dozed = false;  // once: who has nothing to do for longer sleeps, and counts as asleep
+  bool dozes =
+      worker.thief.losses > kLossesBorne;  // once: who has nothing to do for longer sleeps, and counts as asleep
   for (;;) {
     if (stopping()) {
       if (is_searching) (void)idle_.end_search();
@@ -89,6 +96,11 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
     // Attending, and finding that nothing runs any more, may have woken tasks into our own queue.
     Runnable* found = worker.ready.pop().runnable();
     if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
+    if (found == nullptr && dozes) {
+      doze(worker);
+      dozes = false;
+      continue;
+    }
     if (found == nullptr && worker_count_ > 1 && worker.is_steal_enabled) {
       if (!is_searching) is_searching = idle_.begin_search();
       if (is_searching) found = search(worker, left_alone);
@@ -98,13 +110,7 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
       if (is_searching && idle_.end_search() && has_work_anywhere(worker)) wake_one();
       return found;
     }
-    if (worker.thief.losses > kLossesBorne && worker_count_ > 1 && !has_dozed) {
-      doze(worker, is_searching);
-      is_searching = false;
-      has_dozed = true;
-    } else {
-      is_searching = sleep(worker, is_searching, left_alone);
-    }
+    is_searching = sleep(worker, is_searching, left_alone);
     interleave();
   }
 }
@@ -169,7 +175,7 @@ Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& left_alone
     return nullptr;
   }
   worker.counters.steals.add();
-  worker.thief.stolen_at_ns = now_ns();
+  judge_theft(worker, victim);
   note(worker, Event::kSteal, stolen);
   return stolen;
 }
@@ -201,12 +207,16 @@ bool Scheduler::leaves_alone(Worker& worker, Worker& victim, Entry oldest) noexc
   return true;
 }
 
-// Whether the last stolen runnable was worth the fences and cache lines.
-void Scheduler::judge_last_theft(Worker& worker) noexcept {
+// A theft is worth its fences and cache lines unless the last one from this victim is hardly over and the victim got on
+// with its own meanwhile. Where it runs something long, anything is: nobody else would have run what was stolen.
+void Scheduler::judge_theft(Worker& worker, const Worker& victim) noexcept {
   auto& thief = worker.thief;
-  if (thief.stolen_at_ns == 0) return;
-  thief.losses = now_ns() - thief.stolen_at_ns < kLossNs ? thief.losses + 1 : 0;
-  thief.stolen_at_ns = 0;
+  const std::uint64_t now = now_ns(), tasks = tasks_of(victim);
+  const bool is_next = thief.robbed == victim.id && now - thief.stolen_at_ns < kLossNs;
+  thief.losses = is_next && tasks - thief.victims_tasks >= kLossTasks ? thief.losses + 1 : 0;
+  thief.robbed = victim.id;
+  thief.stolen_at_ns = now;
+  thief.victims_tasks = tasks;
 }
 
 bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
@@ -244,13 +254,17 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool left_alone) noexc
   return claimed;
 }
 
-// Stealing has not paid off lately: stays away for a while, whatever is pushed.
-void Scheduler::doze(Worker& worker, bool was_searching) noexcept {
+// Stealing has not paid off lately: stays away for a while, whatever is pushed, and the longer the more often. The time
+// does not count: another theft right afterwards is the next in the row.
+void Scheduler::doze(Worker& worker) noexcept {
   auto& thief = worker.thief;
-  if (was_searching) (void)idle_.end_search();
+  const std::uint64_t started = now_ns();
+  const std::uint64_t ns = nap_ns(thief.losses - kLossesBorne);
   idle_.begin_watch();
-  (void)park(worker, now_ns() + nap_ns(thief.losses - kLossesBorne));
+  (void)park(worker, started + (ns < kLongestDozeNs ? ns : kLongestDozeNs));
   idle_.end_watch();
+  thief.stolen_at_ns += now_ns() - started;
+  interleave();
 }
 
 bool Scheduler::park(Worker& worker, std::uint64_t until_ns) noexcept {

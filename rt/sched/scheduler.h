@@ -164,9 +164,9 @@ class Scheduler {
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
   Runnable* take_injected(Worker& worker) noexcept;
-  void judge_last_theft(Worker& worker) noexcept;
+  void judge_theft(Worker& worker, const Worker& victim) noexcept;
   bool sleep(Worker& worker, bool was_searching, bool left_alone) noexcept;
-  void doze(Worker& worker, bool was_searching) noexcept;
+  void doze(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
   void overflow(Worker& worker, Runnable* runnable) noexcept;
@@ -179,6 +179,7 @@ class Scheduler {
   void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   void enter(Worker& worker, Stack* stack) noexcept;
   void step_onto(Worker& worker, Stack* stack) noexcept;
+  Stack* take_stack(Worker& worker, unsigned size_class) noexcept;
   void step_back_onto(Worker& worker, const Suspension& suspension) noexcept;
   void resume_instead(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;

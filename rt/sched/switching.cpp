@@ -11,7 +11,22 @@ void give_stack(Worker& worker, void* pool, void* stack) noexcept {
   static_cast<StackPool*>(pool)->give(&worker.stacks, static_cast<Stack*>(stack));
 }
 
+constexpr unsigned kRoomyClass = 3;       // 64 KiB
+constexpr std::size_t kMostRoomy = 1024;  // in all
+
+bool fits(const Stack& stack, unsigned size_class) noexcept {
+  return stack.size_class == size_class || (stack.size_class == kRoomyClass && size_class < kRoomyClass);
+}
+
 }  // namespace
+
+// While there are few stacks, small tasks start on roomy ones, where there is room to run their children in place of
+// waiting for them. A roomy one costs address space and page tables, so most of a million are small.
+Stack* Scheduler::take_stack(Worker& worker, unsigned size_class) noexcept {
+  const bool is_roomy = size_class < kRoomyClass && stacks_->out(kRoomyClass) < kMostRoomy;
+  Stack* const stack = is_roomy ? stacks_->take(&worker.stacks, kRoomyClass) : nullptr;
+  return stack != nullptr ? stack : stacks_->take(&worker.stacks, size_class);
+}
 
 // A stack whose top is about to be entered, and what was left on it forgotten.
 void Scheduler::enter(Worker& worker, Stack* stack) noexcept {
@@ -43,9 +58,9 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
       scheduler.leave_for_good(worker);
     } else if (runnable->suspension() != nullptr) {
       scheduler.resume_instead(worker, runnable);
-    } else if (runnable->stack_class == worker.stack->size_class) {
+    } else if (fits(*worker.stack, runnable->stack_class)) {
       scheduler.options_.run(runnable);
-    } else if (Stack* const stack = scheduler.stacks_->take(&worker.stacks, runnable->stack_class)) {
+    } else if (Stack* const stack = scheduler.take_stack(worker, runnable->stack_class)) {
       scheduler.change_stack(worker, runnable, stack);
     } else {
       scheduler.options_.refuse(runnable);
@@ -89,12 +104,12 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
 // With many in the queue each has long left the cache when its turn comes: its record, its registers and the top of its
 // stack are on their way while others run.
 [[gnu::always_inline]] inline void Scheduler::prefetch_upcoming(Worker& worker) noexcept {
-  constexpr std::int64_t kRecordsAhead = 8, kStacksAhead = 4;
+  constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
   const Runnable* const record = worker.later.upcoming(kRecordsAhead);
   if (record == nullptr) return;
   __builtin_prefetch(record);
   const auto* const stack = reinterpret_cast<const char*>(worker.later.upcoming(kStacksAhead)->suspension());
-  for (int line = 0; line < 4; ++line) __builtin_prefetch(stack + 64 * line);
+  for (int line = -1; line < 4; ++line) __builtin_prefetch(stack + 64 * line);
 }
 
 // From `self` to what has been left before.
@@ -112,7 +127,7 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
 // From `self` to a fresh stack whose base frame calls `to`, or looks for work.
 [[gnu::noinline]] bool Scheduler::start_fresh(Worker& worker, Suspension& self, Runnable* to,
                                               Pending publish) noexcept {
-  Stack* const stack = stacks_->take(&worker.stacks, to != nullptr ? to->stack_class : 0);
+  Stack* const stack = take_stack(worker, to != nullptr ? to->stack_class : 0);
   if (stack == nullptr) {
     if (to != nullptr) push_fresh(worker, to);
     return false;

@@ -56,12 +56,14 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   AccountCache memory;
   Counters counters;
 
-  // Thieves' memory: what was left alone, and whether stealing has paid off.
+  // Thieves' memory: what was left alone, the last theft, and how many in a row have not paid off.
   struct {
     std::uint32_t victim;
     std::uint64_t dispatches;
     std::uint64_t since_ns;
     std::uint64_t stolen_at_ns;
+    std::uint64_t victims_tasks;  // what the victim had spawned and run by then
+    std::uint32_t robbed;         // who it was
     std::uint32_t losses;
     std::uint32_t looks;  // timed sleeps in a row
   } thief;

@@ -335,6 +335,7 @@ namespace {
         },
         &nursery);
     if (!left) arch::pause();  // no stack for anybody else: others have to get on first
+    run_children(self, nursery);
   }
 }
 

@@ -208,16 +208,23 @@ void run_from_base(Runnable* fresh) noexcept {
   run(static_cast<Task*>(fresh), nullptr, true);
 }
 
+// Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
+[[gnu::always_inline]] static inline bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
+  if (nursery.home.load(std::memory_order_relaxed) == &worker) [[likely]]
+    return nursery.local != 0;
+  return nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
+}
+
 // As long as the stack has room for a whole one of its own.
 void run_children(Task& self, Nursery& nursery) noexcept {
-  if (nursery.local == 0) return;
+  if (!may_have_children(current_worker(), nursery)) return;
   const auto limit = reinterpret_cast<std::uintptr_t>(current_worker().stack->limit) + Scheduler::kStackReserve;
   const std::uintptr_t here = arch::stack_pointer();
   const std::size_t room = here > limit ? here - limit : 0;
   std::uint64_t count = 0;
   for (;;) {
     Worker& worker = current_worker();  // a child may have ended on another
-    if (nursery.local == 0 || nursery.home.load(std::memory_order_relaxed) != &worker) break;
+    if (!may_have_children(worker, nursery)) break;
     Runnable* const child = worker.scheduler->take_fresh_if(worker, [&](Runnable* runnable) {
       return static_cast<Task*>(runnable)->nursery == &nursery && stack_class_bytes(runnable->stack_class) <= room;
     });
