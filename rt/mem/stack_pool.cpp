@@ -86,6 +86,7 @@ void StackPool::destroy() noexcept {
     shelf.growing = nullptr;
     shelf.warm = 0;
     shelf.out.store(0, std::memory_order_relaxed);
+    shelf.most.store(0, std::memory_order_relaxed);
   }
   for (auto* figure : {&guards_, &unguarded_, &mappings_, &mapped_}) figure->store(0, std::memory_order_relaxed);
 }
@@ -159,6 +160,8 @@ unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) no
   }
   if (count == 0) count = fetch_unprepared(size_class, items, wanted);
   add(shelf.out, count);
+  const std::size_t out = shelf.out.load(std::memory_order_relaxed);
+  if (out > shelf.most.load(std::memory_order_relaxed)) shelf.most.store(out, std::memory_order_relaxed);
   return count;
 }
 
@@ -269,11 +272,11 @@ void StackPool::put_back_one(Shelf& shelf, std::uintptr_t item) noexcept {
   sort(shelf, bank);
 }
 
-// As many may lie idle as are in use, so that a program that breathes makes no system calls. Beyond that half goes
+// As many may lie idle as were in use, so that a program that breathes makes no system calls. Beyond that half goes
 // back, so that stacks which are freed in no order meet enough neighbours to go together.
 void StackPool::keep_reserve(unsigned size_class) noexcept {
   Shelf& shelf = shelves_[size_class];
-  const std::size_t reserve = least_reserve(size_class) + shelf.out.load(std::memory_order_relaxed);
+  const std::size_t reserve = least_reserve(size_class) + shelf.most.load(std::memory_order_relaxed);
   if (cool_one_bank(shelf, reserve))
     while (cool_one_bank(shelf, reserve / 2)) {
     }
@@ -301,6 +304,20 @@ bool StackPool::cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept {
   bank->free |= cooling;
   sort(shelf, bank);
   return true;
+}
+
+bool StackPool::has_surplus() const noexcept {
+  for (const Shelf& shelf : shelves_)
+    if (shelf.most.load(std::memory_order_relaxed) > shelf.out.load(std::memory_order_relaxed)) return true;
+  return false;
+}
+
+void StackPool::give_surplus() noexcept {
+  for (unsigned size_class = 0; size_class < kStackClasses; ++size_class) {
+    Shelf& shelf = shelves_[size_class];
+    shelf.most.store(shelf.out.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    keep_reserve(size_class);
+  }
 }
 
 void StackPool::trim() noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_pool.h — stacks above guard pages, in few mappings: slabs that grow as long as the machine lets them.
-// Freed stacks stay mapped and go out again last-in first-out, while they are warm; beyond a reserve their pages go
-// back.
+// Freed stacks stay mapped and go out again last-in first-out, while they are warm. As many stay warm as were in use at
+// once; the pages of those that nobody wanted again go back when the program rests.
 //
 // INVARIANT one-page: the pool itself touches no page of a stack but the top one, and that only when the stack goes out
 // (a stack without a guard also has the page of its canary). tests/mem/stack_pool_test.cpp
@@ -63,6 +63,10 @@ class StackPool {
   void on_cold(void (*hook)(Stack*)) noexcept { on_cold_ = hook; }
   // Gives back the pages of all idle stacks that are in no cache.
   void trim() noexcept;
+  // Whether more stacks were in use at once than are now, so that more are warm than may be wanted; and gives back
+  // what is beyond the reserve of those in use now. Any thread.
+  [[nodiscard]] bool has_surplus() const noexcept;
+  void give_surplus() noexcept;
 
   // Of one class: held, or in caches. Any thread.
   [[nodiscard]] std::size_t out(unsigned size_class) const noexcept {
@@ -88,11 +92,12 @@ class StackPool {
   // What no cache holds of one class.
   struct alignas(arch::kPrefetchPair) Shelf {
     SpinLock lock;
-    BankList lists[3] = {};           // by StackBank::List; those with a warm free stack, those with cold ones only
-    StackSlab* growing = nullptr;     // the slab that has unprepared banks
-    std::uint32_t next_count = 0;     // stacks in the next slab
-    std::size_t warm = 0;             // free and warm
-    std::atomic<std::size_t> out{0};  // held, or in caches
+    BankList lists[3] = {};            // by StackBank::List; those with a warm free stack, those with cold ones only
+    StackSlab* growing = nullptr;      // the slab that has unprepared banks
+    std::uint32_t next_count = 0;      // stacks in the next slab
+    std::size_t warm = 0;              // free and warm
+    std::atomic<std::size_t> out{0};   // held, or in caches
+    std::atomic<std::size_t> most{0};  // the most that were out since the last give_surplus(), nearly
   };
   using Items = std::uintptr_t[kMostRefill];
 

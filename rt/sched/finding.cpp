@@ -16,6 +16,7 @@ constexpr std::uint32_t kLossesBorne = 3;
 constexpr std::uint64_t kFirstNapNs = 50'000;
 constexpr std::uint64_t kLongestNapNs = 1'000'000;
 constexpr std::uint64_t kLongestDozeNs = 250'000;
+constexpr std::uint64_t kRestNs = 1'000'000'000;
 constexpr std::uint32_t kMostLooks = 8;  // naps in a row without any work to watch
 
 // Spawned and ended on this worker: how it gets on.
@@ -237,7 +238,11 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool left_alone) noexc
   auto& thief = worker.thief;
   const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
   const bool watches = left_alone || (others_work && thief.looks < kMostLooks && !idle_.is_watched());
-  const std::uint64_t until = watches ? now_ns() + nap_ns(thief.looks) : platform::kForever;
+  // The first to rest for a while gives back what the program no longer needs.
+  const bool tidies = !watches && !is_deterministic_ && stacks_->has_surplus();
+  const std::uint64_t until = watches  ? now_ns() + nap_ns(thief.looks)
+                              : tidies ? now_ns() + kRestNs
+                                       : platform::kForever;
   thief.looks = watches ? thief.looks + 1 : 0;
   const bool last = idle_.enter(worker.id, was_searching, watches);
   bool has_token = false;
@@ -251,6 +256,7 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool left_alone) noexc
   while (claimed && !has_token)
     has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
   if (watches) idle_.end_watch();
+  if (tidies && !claimed && !has_token) stacks_->give_surplus();
   return claimed;
 }
 
@@ -281,6 +287,16 @@ void Scheduler::unpark(Worker& worker) noexcept {
 [[gnu::noinline]] void Scheduler::wake_one() noexcept {
   const unsigned sleeper = idle_.claim();
   if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
+}
+
+// Through the injector, so that the woken one need not fence us to get at our deque.
+[[gnu::noinline]] void Scheduler::hand_over(Worker& worker) noexcept {
+  const Entry newest = worker.ready.pop();
+  if (newest && !newest.was_woken())
+    injector_.push(newest.runnable());
+  else if (newest)
+    (void)worker.ready.push(newest);  // the place that it has just left
+  wake_one();
 }
 
 // No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.

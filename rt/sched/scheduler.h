@@ -56,7 +56,7 @@ class Scheduler {
     if (!worker.ready.push(Entry::fresh(runnable))) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.wants_wake(false)) [[unlikely]]
-      wake_one();
+      hand_over(worker);
   }
   void push_woken(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.ready.push(Entry::woken(runnable))) [[unlikely]]
@@ -76,7 +76,8 @@ class Scheduler {
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
   }
-  void wake_one() noexcept;
+  // After a push while somebody sleeps: what is newest goes to whoever is woken.
+  void hand_over(Worker& worker) noexcept;
   // From any thread.
   void inject(Runnable* runnable) noexcept;
 
@@ -169,6 +170,7 @@ class Scheduler {
   void doze(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
+  void wake_one() noexcept;
   void overflow(Worker& worker, Runnable* runnable) noexcept;
 
   bool is_own_thread() const noexcept;

@@ -147,7 +147,7 @@ Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noex
 }
 
 [[gnu::noinline]] static int wake_a_thief(Worker& worker) noexcept {
-  return runtime_of(worker).scheduler.wake_one(), 0;
+  return runtime_of(worker).scheduler.hand_over(worker), 0;
 }
 
 int launch_quickly(Worker& worker, Task& task) noexcept {

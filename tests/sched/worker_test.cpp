@@ -84,6 +84,8 @@ class Yard {
     return soon([&] { return done.load() == wanted; });
   }
 
+  StackPool& pool() { return *pool_; }
+
   Scheduler* scheduler;
   std::atomic<int> done{0}, quiescent{0}, attended{0}, counter{0}, other{0};
   std::uint64_t hash = 0;
@@ -160,6 +162,27 @@ TEST(worker, stopping_wakes_those_that_sleep) {
     Yard yard(2);
     if (i % 2 != 0) CHECK(soon([&] { return yard.quiescent.load() != 0; }));
   }
+}
+
+TEST(worker, at_rest_gives_back_the_stacks_that_nobody_wants_any_more) {
+  constexpr unsigned kStacks = 3000;  // more than are kept in any case
+  Yard yard(2);
+  Stack* chain = nullptr;
+  for (unsigned i = 0; i < kStacks; ++i) {
+    Stack* const stack = yard.pool().take(nullptr, 0);
+    REQUIRE(stack != nullptr);
+    stack->next = chain;
+    chain = stack;
+  }
+  while (chain != nullptr) {
+    Stack* const stack = chain;
+    chain = stack->next;
+    yard.pool().give(nullptr, stack);
+  }
+  CHECK_GE(yard.pool().stacks_cached(), std::size_t{kStacks});
+  yard.inject(jobs[0], finish);  // whoever runs it goes to sleep again, and looks up a second later
+  CHECK(yard.all_done(1));
+  CHECK(soon([&] { return yard.pool().stacks_cached() < kStacks / 2; }));
 }
 
 TEST(worker, deterministic_ones_begin_and_end) {
