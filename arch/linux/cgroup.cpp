@@ -13,7 +13,7 @@ constexpr std::size_t kPathRoom = 4096 + 256;
 
 // Room for paths and lines: pages of their own, since a caller's stack may be small.
 struct Scratch {
-  char membership[kPathRoom];  // the line that names our group
+  char memberships[kPathRoom];  // the lines that name our groups
   char directory[kPathRoom];
   char lines[4 * kPathRoom];
 };
@@ -73,14 +73,12 @@ std::uint64_t limit_in(Scratch& scratch, Controller controller, Version version,
 }
 
 // A hybrid host has both versions; a controller belongs to one of them, and the other's files are not there.
-std::uint64_t limit_of_version(Scratch& scratch, Controller controller, Version wanted, ReadLimit read) {
-  const long bytes = read_file("/proc/self/cgroup", scratch.membership, sizeof scratch.membership);
-  if (failed(bytes)) return kNoLimit;
-  Text rest{scratch.membership, static_cast<std::size_t>(bytes)};
-  while (!rest.is_empty()) {
+std::uint64_t limit_of_version(Scratch& scratch, Text memberships, Controller controller, Version wanted,
+                               ReadLimit read) {
+  while (!memberships.is_empty()) {
     Version version;
     Text path;
-    if (parse_membership(cut(rest, '\n'), controller, version, path) && version == wanted)
+    if (parse_membership(cut(memberships, '\n'), controller, version, path) && version == wanted)
       return limit_in(scratch, controller, version, path, read);
   }
   return kNoLimit;
@@ -90,8 +88,10 @@ std::uint64_t smallest_limit(Controller controller, ReadLimit read) {
   std::byte* pages = platform::map(kScratchBytes);
   if (pages == nullptr) return kNoLimit;
   auto& scratch = *reinterpret_cast<Scratch*>(pages);
-  const std::uint64_t one = limit_of_version(scratch, controller, Version::kOne, read);
-  const std::uint64_t two = limit_of_version(scratch, controller, Version::kTwo, read);
+  const long bytes = read_file("/proc/self/cgroup", scratch.memberships, sizeof scratch.memberships);
+  const Text memberships{scratch.memberships, failed(bytes) ? 0 : static_cast<std::size_t>(bytes)};
+  const std::uint64_t one = limit_of_version(scratch, memberships, controller, Version::kOne, read);
+  const std::uint64_t two = limit_of_version(scratch, memberships, controller, Version::kTwo, read);
   platform::unmap(pages, kScratchBytes);
   return one < two ? one : two;
 }

@@ -73,13 +73,11 @@ bool Scheduler::init_worker(unsigned index) noexcept {
 bool Scheduler::start_threads(bool with_caller, unsigned& started) noexcept {
   const unsigned threads = is_deterministic_ ? 1 : worker_count_;
   const unsigned first = with_caller ? 1 : 0;
-  platform::Cpus cpus{};
-  const bool pin = options_.pin;
-  if (pin) platform::cpus(cpus);
+  const platform::Cpus* const cpus = options_.pin_to;
   const auto cpu_of = [&](unsigned index) {
-    return pin && cpus.allowed != 0 ? static_cast<int>(cpus.ids[index % cpus.allowed]) : -1;
+    return cpus != nullptr && cpus->allowed != 0 ? static_cast<int>(cpus->ids[index % cpus->allowed]) : -1;
   };
-  pinned_ = pin ? threads : 0;
+  pinned_ = cpus != nullptr ? threads : 0;
   if (with_caller) {
     ++started;
     platform::adopt_thread(cpu_of(0), "janus/0");

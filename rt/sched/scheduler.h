@@ -22,7 +22,7 @@ struct SchedulerOptions {
   unsigned workers;
   std::uint64_t seed;
   bool deterministic;
-  bool pin;
+  const platform::Cpus* pin_to;  // during start(); nullptr: workers go where the kernel puts them
   Victim victim;
   std::uint32_t fair_interval;
   void* runtime;                            // Worker::runtime

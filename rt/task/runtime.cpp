@@ -59,10 +59,9 @@ void attend(void* pointer) noexcept {
   if (!root->has(TaskFlags::kEnded)) cancel_task(&current_worker(), *root);
 }
 
-unsigned choose_workers(const RuntimeOptions& options, bool& may_pin) noexcept {
+unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, bool& may_pin) noexcept {
   may_pin = false;
   if (options.deterministic) return options.workers != 0 ? options.workers : kDeterministicWorkers;
-  platform::Cpus cpus{};
   platform::cpus(cpus);
   const unsigned fit = cpus.quota < cpus.allowed ? cpus.quota : cpus.allowed;
   const unsigned workers = options.workers != 0 ? options.workers : fit;
@@ -147,11 +146,12 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   runtime.next_id.store(1, std::memory_order_relaxed);
   if (!init_parts(runtime)) return destroy_parts(runtime), nullptr;
   bool may_pin = false;
+  platform::Cpus cpus{};
   SchedulerOptions scheduling{};
-  scheduling.workers = runtime.options.workers = choose_workers(options, may_pin);
+  scheduling.workers = runtime.options.workers = choose_workers(options, cpus, may_pin);
   scheduling.seed = options.seed;
   scheduling.deterministic = options.deterministic;
-  scheduling.pin = may_pin && !options.deterministic;
+  scheduling.pin_to = may_pin && !options.deterministic ? &cpus : nullptr;
   scheduling.victim = options.victim;
   scheduling.fair_interval = options.fair_interval;
   scheduling.runtime = &runtime;
