@@ -75,6 +75,12 @@ class Deque {
     return entry;
   }
 
+  // Owner only: what pop() will give after `ahead` others, or none; a hint that may have been stolen.
+  Entry upcoming(std::int64_t ahead) const noexcept {
+    const std::int64_t index = bottom_.load(std::memory_order_relaxed) - 1 - ahead;
+    return index >= top_.load(std::memory_order_relaxed) ? read(index) : Entry{};
+  }
+
   // Owner only: the oldest entry, or none (also when a thief is just taking it).
   Entry take_oldest() noexcept {
     const std::int64_t top = top_.load(std::memory_order_acquire);

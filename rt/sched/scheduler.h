@@ -177,7 +177,6 @@ class Scheduler {
 
   void resume(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
   bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
-  static void prefetch_upcoming(Worker& worker) noexcept;
   void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   void enter(Worker& worker, Stack* stack) noexcept;
   void step_onto(Worker& worker, Stack* stack) noexcept;

@@ -90,7 +90,6 @@ bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
 bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
   Worker& worker = current_worker();
   Runnable* const to = next_own(worker);
-  prefetch_upcoming(worker);
   if (to == nullptr) {
     interleave();  // alone here, but other logical workers have to get on
     return false;
@@ -99,17 +98,6 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
     return start_fresh(worker, self, to, publish);
   resume(worker, self, to, publish);
   return true;
-}
-
-// With many in the queue each has long left the cache when its turn comes: its record, its registers and the top of its
-// stack are on their way while others run.
-[[gnu::always_inline]] inline void Scheduler::prefetch_upcoming(Worker& worker) noexcept {
-  constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
-  const Runnable* const record = worker.later.upcoming(kRecordsAhead);
-  if (record == nullptr) return;
-  __builtin_prefetch(record);
-  const auto* const stack = reinterpret_cast<const char*>(worker.later.upcoming(kStacksAhead)->suspension());
-  for (int line = -1; line < 4; ++line) __builtin_prefetch(stack + 64 * line);
 }
 
 // From `self` to what has been left before.

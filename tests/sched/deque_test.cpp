@@ -93,6 +93,16 @@ TEST(deque, it_wraps_around) {
   }
 }
 
+TEST(deque, what_comes_next_can_be_seen_without_taking_it) {
+  Tiny deque;
+  CHECK(!deque.upcoming(0));
+  for (unsigned i = 1; i <= 3; ++i) CHECK(deque.push(entry_of(i)));
+  CHECK_EQ(number_of(deque.upcoming(0)), 3u);
+  CHECK_EQ(number_of(deque.upcoming(2)), 1u);
+  CHECK(!deque.upcoming(3));
+  CHECK_EQ(deque.size(), 3);
+}
+
 TEST(deque, oldest_shows_the_top_and_takes_nothing) {
   Tiny deque;
   deque.push(Entry::from_bits(4));
