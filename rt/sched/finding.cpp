@@ -26,8 +26,8 @@ constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
   if (record == nullptr || suspended == nullptr) return;
   __builtin_prefetch(record);
   __builtin_prefetch(reinterpret_cast<const char*>(record) + 64);
-  const auto* const stack = reinterpret_cast<const char*>(suspended->suspension());
-  for (int line = -1; line < 4; ++line) __builtin_prefetch(stack + 64 * line);
+  if (const auto* const stack = reinterpret_cast<const char*>(suspended->suspension()))
+    for (int line = -1; line < 4; ++line) __builtin_prefetch(stack + 64 * line);
 }
 
 // Spawned and ended on this worker: how it gets on.
