@@ -162,7 +162,10 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, 0);
     if (extra == nullptr) return false;
     task.extra = static_cast<TaskExtra*>(extra);
+    const bool is_exposed = task.has(TaskFlags::kExposed);
+    if (is_exposed) task.lock.lock();  // who releases its handle changes the flags, too
     task.set(TaskFlags::kNamed);
+    if (is_exposed) task.lock.unlock();
   }
   copy_name(task.extra->name, name);
   return true;
