@@ -110,7 +110,10 @@ bool sees_cancel(Task& task) noexcept {
 }
 
 [[gnu::noinline]] void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
-  if (!mark_and_pin(nursery)) return;
+  {
+    const Visit visit(worker, nursery);
+    if (!visit.is_welcome() || !mark_and_pin(nursery)) return;
+  }
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;
   descend_all(worker, &nursery);

@@ -27,6 +27,26 @@ void count_out(Worker* worker, Nursery& nursery) noexcept {
     wake_owner(worker, nursery);
 }
 
+}  // namespace
+
+Visit::Visit(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery) {
+  if (worker != nullptr && nursery.home.load(std::memory_order_relaxed) == worker) return;
+  for (;;) {
+    nursery.visitors.fetch_add(1, std::memory_order_seq_cst);
+    // One that is shared ends atomically, and whom the record serves next sees a visitor that came before.
+    const bool is_shared = (nursery.word.load(std::memory_order_seq_cst) & NurseryWord::kShared) != 0;
+    if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();
+    const std::uint32_t alive = nursery.alive.load(std::memory_order_acquire);
+    is_announced_ = is_welcome_ = alive == Nursery::kAlive;
+    if (is_welcome_) return;
+    nursery.visitors.fetch_sub(1, std::memory_order_release);
+    if (alive != Nursery::kEnding) return;
+    arch::pause();
+  }
+}
+
+namespace {
+
 // Counts a child in, unless the nursery is closed.
 bool count_in(Worker* worker, Nursery& nursery) noexcept {
   if (nursery.closing.load(std::memory_order_acquire)) return false;
@@ -37,6 +57,8 @@ bool count_in(Worker* worker, Nursery& nursery) noexcept {
     ++nursery.local;
     return true;
   }
+  const Visit visit(worker, nursery);
+  if (!visit.is_welcome()) return false;
   do {
     if ((word & kShut) != 0) return false;
   } while (!nursery.word.compare_exchange_weak(word, word + NurseryWord::kChild, std::memory_order_acq_rel,
@@ -293,6 +315,8 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
 }
 
 [[gnu::noinline]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
+  const Visit visit(worker, nursery);
+  if (!visit.is_welcome()) return;
   const std::uint64_t before = nursery.word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel);
   if (!NurseryWord::is_terminal(before) && NurseryWord::is_terminal(before | NurseryWord::kClosed) &&
       (before & NurseryWord::kWaiter) != 0)
@@ -375,11 +399,16 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
   Worker& worker = current_worker();
   RunFrame& frame = *self.frame;
   if (nursery.home.load(std::memory_order_relaxed) == &worker && nursery.local == 0 &&
-      nursery.word.load(std::memory_order_acquire) == 0 && !nursery.has_leftovers &&
       !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(self)) [[likely]] {
-    unlink(frame.open, nursery);
-    retire(worker, nursery);
-    return 0;
+    nursery.alive.store(Nursery::kEnding, std::memory_order_relaxed);
+    worker.scheduler->light_fence();  // the partner is Visit
+    if (nursery.visitors.load(std::memory_order_acquire) == 0 && nursery.word.load(std::memory_order_acquire) == 0 &&
+        !nursery.has_leftovers) [[likely]] {
+      unlink(frame.open, nursery);
+      retire(worker, nursery);
+      return 0;
+    }
+    nursery.alive.store(Nursery::kAlive, std::memory_order_relaxed);
   }
   await_others(self, nursery);
   const std::int64_t code = report_of(nursery).code;

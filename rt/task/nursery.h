@@ -49,7 +49,7 @@ struct alignas(64) Nursery {
   // Something is left to be put back when it goes: an account, records, a failure, a name. Under `lock`, or by who
   // opens it.
   bool has_leftovers;
-  std::atomic<std::uint32_t> alive;  // kAlive while it is one
+  std::atomic<std::uint32_t> alive;  // kAlive, or kEnding, while it is one
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
   Nursery* outer;                          // the owner's lists: the one opened before ...
@@ -63,8 +63,9 @@ struct alignas(64) Nursery {
   std::uint8_t on_exhaustion;
   Outcome outcome;
   std::uint32_t errors;
-  SpinLock lock;                     // members, their published nurseries, records, the outcome
-  std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
+  SpinLock lock;                        // members, their published nurseries, records, the outcome
+  std::atomic<std::uint32_t> ended;     // counts, for a thread outside tasks that waits
+  std::atomic<std::uint32_t> visitors;  // those from elsewhere that are about to change the word (see Visit)
 
   List<RunFrame, Members> members;
   Nursery* cancel_next;  // while a cancel descends
@@ -73,6 +74,30 @@ struct alignas(64) Nursery {
   char name[32];
 
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
+  static constexpr std::uint32_t kEnding = kAlive + 1;  // for a moment; see Visit
+};
+
+// Whoever changes the word of somebody else's nursery announces it first, since as long as it is private its owner may
+// end it without an atomic operation (await_current).
+//   visitor: 1 visitors += 1     2 heavy fence   3 still alive? then change the word   4 visitors -= 1
+//   owner:   1 alive = kEnding   2 light fence   3 no visitors? then it is gone; else alive again, to end atomically
+// So whoever is second sees the other's step 1, and no late call touches what the record serves next. A visitor that
+// finds it ending comes again: it may be alive after all.
+class Visit {
+ public:
+  Visit(const Worker* worker, Nursery& nursery) noexcept;
+  ~Visit() {
+    if (is_announced_) nursery_.visitors.fetch_sub(1, std::memory_order_release);
+  }
+  Visit(const Visit&) = delete;
+  Visit& operator=(const Visit&) = delete;
+  // False: the nursery is gone.
+  bool is_welcome() const noexcept { return is_welcome_; }
+
+ private:
+  Nursery& nursery_;
+  bool is_announced_ = false;
+  bool is_welcome_ = true;
 };
 
 struct NurseryOptions {
