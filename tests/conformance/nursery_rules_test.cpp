@@ -422,4 +422,49 @@ TEST(rules, a_cancel_reaches_the_bottom_of_a_deep_chain) {
   });
 }
 
+// --- Late callers ---
+
+namespace {
+
+// Its owner ends one nursery after the other while a sibling cancels whichever it last heard of.
+struct Late {
+  std::atomic<janus_nursery*> shown{nullptr};
+  std::atomic<bool> is_over{false};
+  int rounds;
+
+  static std::int64_t own(void* pointer) {
+    auto& late = *static_cast<Late*>(pointer);
+    for (int i = 0; i < late.rounds; ++i) {
+      late.shown.store(static_cast<janus_nursery*>(janus_nursery_create()));
+      (void)janus_nursery_spawn(return_zero, nullptr);
+      (void)janus_nursery_await_all();  // -1 where the cancel came in time
+    }
+    late.is_over.store(true);
+    return 0;
+  }
+  static std::int64_t cancel(void* pointer) {
+    auto& late = *static_cast<Late*>(pointer);
+    while (!late.is_over.load()) {
+      if (janus_nursery* const nursery = late.shown.load()) (void)janus_nursery_cancel(nursery);
+      janus_yield();
+    }
+    return 0;
+  }
+};
+
+}  // namespace
+
+TEST(rules, a_cancel_that_comes_too_late_leaves_whom_the_memory_serves_next_alone) {
+  for (unsigned workers : {2u, 4u}) {
+    run_in(with_workers(workers), [] {
+      Late late;
+      late.rounds = scaled(100000, 2000);
+      Scope scope;
+      scope.go(Late::own, &late);
+      scope.go(Late::cancel, &late);
+      CHECK_EQ(scope.end(), 0);
+    });
+  }
+}
+
 }  // namespace janus::test
