@@ -3,6 +3,7 @@
 // the fight for the last entry come often.
 #include "rt/sched/deque.h"
 #include "tests/sched/crew.h"
+#include "tests/sched/tally.h"
 
 namespace janus::test {
 
@@ -23,20 +24,7 @@ struct Tiny : Deque {
 
 constexpr unsigned kMany = 20000;
 
-// How often each number was taken.
-struct Tally {
-  std::atomic<std::uint8_t> taken[kMany + 1] = {};
-  void take(Entry entry) { taken[number_of(entry)].fetch_add(1); }
-  void check_each_once() {
-    unsigned wrong = 0;
-    for (unsigned i = 1; i <= kMany; ++i) wrong += taken[i].load() != 1;
-    CHECK_EQ(wrong, 0u);
-  }
-  void clear() {
-    for (auto& t : taken) t.store(0);
-  }
-};
-Tally tally;
+Tally<kMany> tally;
 
 // Takes with `take` until the owner is through and nothing is left.
 template <class Take>
@@ -45,7 +33,7 @@ void rob(std::atomic<bool>& is_over, Take take) {
   for (;;) {
     const bool is_last_look = is_over.load();
     const Deque::Steal outcome = take(entry);
-    if (outcome == Deque::Steal::kTaken) tally.take(entry);
+    if (outcome == Deque::Steal::kTaken) tally.take(number_of(entry));
     if (outcome == Deque::Steal::kEmpty && is_last_look) return;
   }
 }
@@ -127,10 +115,10 @@ TEST(deque, owner_and_thieves_take_each_entry_once) {
       dice = dice * 1103515245 + 12345;
       for (unsigned n = dice >> 16 & 7; n != 0 && i <= kMany; --n) deque.push(entry_of(i++));
       for (unsigned n = dice >> 20 & 7; n != 0; --n) {
-        if (const Entry entry = (dice >> 24 & 7) == 0 ? deque.take_oldest() : deque.pop()) tally.take(entry);
+        if (const Entry entry = (dice >> 24 & 7) == 0 ? deque.take_oldest() : deque.pop()) tally.take(number_of(entry));
       }
     }
-    while (const Entry entry = deque.pop()) tally.take(entry);
+    while (const Entry entry = deque.pop()) tally.take(number_of(entry));
     is_over.store(true);
     crew.join();
     tally.check_each_once();

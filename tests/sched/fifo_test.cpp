@@ -3,6 +3,7 @@
 // tiny, so that wrapping, growing, gaps and the fight for the last one come often.
 #include "rt/sched/fifo.h"
 #include "tests/sched/crew.h"
+#include "tests/sched/tally.h"
 
 namespace janus::test {
 
@@ -27,19 +28,7 @@ struct Tiny : Fifo {
 constexpr unsigned kMany = 40000;
 constexpr std::size_t kBatch = 8;
 
-struct Tally {
-  std::atomic<std::uint8_t> taken[kMany + 1] = {};
-  void take(Runnable* runnable) { taken[number_of(runnable)].fetch_add(1); }
-  void check_each_once() {
-    unsigned wrong = 0;
-    for (unsigned i = 1; i <= kMany; ++i) wrong += taken[i].load() != 1;
-    CHECK_EQ(wrong, 0u);
-  }
-  void clear() {
-    for (auto& t : taken) t.store(0);
-  }
-};
-Tally counts;
+Tally<kMany> counts;
 
 // Until the owner is through and nothing is left.
 void plunder(Fifo& fifo, std::atomic<bool>& is_over, std::size_t most) {
@@ -47,7 +36,7 @@ void plunder(Fifo& fifo, std::atomic<bool>& is_over, std::size_t most) {
   for (;;) {
     const bool is_last_look = is_over.load();
     const std::size_t count = fifo.steal(batch, most);
-    for (std::size_t i = 0; i < count; ++i) counts.take(batch[i]);
+    for (std::size_t i = 0; i < count; ++i) counts.take(number_of(batch[i]));
     if (count == 0 && is_last_look && fifo.size() == 0) return;
   }
 }
@@ -138,12 +127,12 @@ TEST(fifo, owner_and_thieves_take_each_once) {
         dice = dice * 1103515245 + 12345;
         for (unsigned n = dice >> 16 & 7; n != 0 && i <= kMany; --n) CHECK(fifo.push(runnable_of(i++)));
         for (unsigned n = dice >> 20 & 7; n != 0; --n) {
-          if (Runnable* const mine = fifo.take()) counts.take(mine);
+          if (Runnable* const mine = fifo.take()) counts.take(number_of(mine));
         }
       }
       is_over.store(true);
       crew.join();
-      while (Runnable* const mine = fifo.take()) counts.take(mine);
+      while (Runnable* const mine = fifo.take()) counts.take(number_of(mine));
       counts.check_each_once();
     }
   }
