@@ -13,14 +13,18 @@ constexpr std::size_t kPathRoom = 4096 + 256;
 
 // Room for paths and lines: pages of their own, since a caller's stack may be small.
 struct Scratch {
-  char memberships[kPathRoom];  // the lines that name our groups
-  char directory[kPathRoom];
+  char text[2 * kPathRoom];  // the lines that name our groups, and right behind them, on the same page, a path
   char lines[4 * kPathRoom];
 };
 constexpr std::size_t kScratchBytes = (sizeof(Scratch) + kPage - 1) & ~(kPage - 1);
 
-// One group's limit, from the files in `directory`, whose path ends at `bytes` and may be built upon.
-using ReadLimit = std::uint64_t (*)(Version version, char* directory, std::size_t bytes);
+// What is being looked for, and the room to do it in.
+struct Search {
+  Controller controller;
+  std::uint64_t (*read)(Version version, char* directory, std::size_t bytes);  // one group's limit
+  char* directory;  // kPathRoom; `read` gets it with the path of a group, `bytes` long, and may build upon it
+  char* lines;
+};
 
 bool read_beside(char* directory, std::size_t bytes, const char* name, FileText<64>& out) {
   const Text text = text_of(name);
@@ -45,65 +49,97 @@ std::uint64_t read_memory(Version version, char* directory, std::size_t bytes) {
 }
 
 // From our own group up to what the mount shows as the root, which may be a container's group and limited, too.
-std::uint64_t smallest_upwards(Version version, char* directory, std::size_t bytes, std::size_t top, ReadLimit read) {
+std::uint64_t smallest_upwards(const Search& search, Version version, std::size_t bytes, std::size_t top) {
   std::uint64_t least = kNoLimit;
   for (;;) {
-    const std::uint64_t limit = read(version, directory, bytes);
+    const std::uint64_t limit = search.read(version, search.directory, bytes);
     if (limit < least) least = limit;
     if (bytes <= top) return least;
     do --bytes;
-    while (bytes > top && directory[bytes] != '/');
+    while (bytes > top && search.directory[bytes] != '/');
   }
 }
 
-std::uint64_t limit_in(Scratch& scratch, Controller controller, Version version, Text path, ReadLimit read) {
+bool is_group(Version version, const char* directory) {
+  FileSystemInfo info{};
+  const std::int64_t wanted = version == Version::kTwo ? kFileSystemCgroup2 : kFileSystemCgroup;
+  return !failed(call(kStatfs, directory, &info)) && info.type == wanted;
+}
+
+// Where nearly every machine shows its groups from the root down. If ours is there, nobody need ask for the table of
+// mounts, which takes the kernel longer to write than all the rest.
+bool find_where_usual(const Search& search, Version version, Text path, std::uint64_t& limit) {
+  const char* const point = version == Version::kTwo                ? "/sys/fs/cgroup"
+                            : search.controller == Controller::kCpu ? "/sys/fs/cgroup/cpu"
+                                                                    : "/sys/fs/cgroup/memory";
+  std::size_t top = 0;
+  const Mount whole{text_of("/"), text_of(point)};
+  const std::size_t bytes = group_directory(whole, path, search.directory, kPathRoom, top);
+  if (bytes == 0 || !is_group(version, search.directory)) return false;
+  limit = smallest_upwards(search, version, bytes, top);
+  return true;
+}
+
+std::uint64_t find_by_mounts(const Search& search, Version version, Text path) {
   std::uint64_t least = kNoLimit;
-  Lines mounts("/proc/self/mountinfo", scratch.lines, sizeof scratch.lines);
+  Lines mounts("/proc/self/mountinfo", search.lines, sizeof Scratch::lines);
   Text line;
   while (mounts.next(line)) {
     Mount mount;
     std::size_t top = 0;
-    if (!parse_mount(line, controller, version, mount)) continue;
-    const std::size_t bytes = group_directory(mount, path, scratch.directory, kPathRoom, top);
+    if (!parse_mount(line, search.controller, version, mount)) continue;
+    const std::size_t bytes = group_directory(mount, path, search.directory, kPathRoom, top);
     if (bytes == 0) continue;
-    const std::uint64_t limit = smallest_upwards(version, scratch.directory, bytes, top, read);
+    const std::uint64_t limit = smallest_upwards(search, version, bytes, top);
     if (limit < least) least = limit;
   }
   return least;
 }
 
-// A hybrid host has both versions; a controller belongs to one of them, and the other's files are not there.
-std::uint64_t limit_of_version(Scratch& scratch, Text memberships, Controller controller, Version wanted,
-                               ReadLimit read) {
+// A controller belongs to one version: on a hybrid host the line of the first one that names it says that it is there.
+bool find_membership(Text memberships, Controller controller, Version& version, Text& path) {
+  bool found = false;
   while (!memberships.is_empty()) {
-    Version version;
-    Text path;
-    if (parse_membership(cut(memberships, '\n'), controller, version, path) && version == wanted)
-      return limit_in(scratch, controller, version, path, read);
+    Version one;
+    Text its;
+    if (!parse_membership(cut(memberships, '\n'), controller, one, its)) continue;
+    version = one;
+    path = its;
+    found = true;
+    if (one == Version::kOne) break;
   }
-  return kNoLimit;
+  return found;
 }
 
-std::uint64_t smallest_limit(Controller controller, ReadLimit read) {
+std::uint64_t find_limit(Scratch& scratch, Search search) {
+  const long got = read_file("/proc/self/cgroup", scratch.text, kPathRoom);
+  if (failed(got)) return kNoLimit;
+  search.directory = scratch.text + got;
+  search.lines = scratch.lines;
+  Version version;
+  Text path;
+  if (!find_membership({scratch.text, static_cast<std::size_t>(got)}, search.controller, version, path))
+    return kNoLimit;
+  std::uint64_t limit = kNoLimit;
+  return find_where_usual(search, version, path, limit) ? limit : find_by_mounts(search, version, path);
+}
+
+std::uint64_t smallest_limit(Search search) {
   std::byte* pages = platform::map(kScratchBytes);
   if (pages == nullptr) return kNoLimit;
-  auto& scratch = *reinterpret_cast<Scratch*>(pages);
-  const long bytes = read_file("/proc/self/cgroup", scratch.memberships, sizeof scratch.memberships);
-  const Text memberships{scratch.memberships, failed(bytes) ? 0 : static_cast<std::size_t>(bytes)};
-  const std::uint64_t one = limit_of_version(scratch, memberships, controller, Version::kOne, read);
-  const std::uint64_t two = limit_of_version(scratch, memberships, controller, Version::kTwo, read);
+  const std::uint64_t limit = find_limit(*reinterpret_cast<Scratch*>(pages), search);
   platform::unmap(pages, kScratchBytes);
-  return one < two ? one : two;
+  return limit;
 }
 
 }  // namespace
 
 std::uint64_t cpu_quota_milli() noexcept {
-  return smallest_limit(Controller::kCpu, read_quota);
+  return smallest_limit({Controller::kCpu, read_quota, nullptr, nullptr});
 }
 
 std::uint64_t cgroup_memory_limit() noexcept {
-  return smallest_limit(Controller::kMemory, read_memory);
+  return smallest_limit({Controller::kMemory, read_memory, nullptr, nullptr});
 }
 
 }  // namespace janus::kernel

@@ -25,6 +25,7 @@ enum Number : long {
   kExit = 60,
   kSysinfo = 99,
   kSigaltstack = 131,
+  kStatfs = 137,
   kMunlock = 150,
   kPrctl = 157,
   kArchPrctl = 158,
@@ -182,5 +183,11 @@ struct SystemInfo {
 
 // --- Files
 inline constexpr long kAtCwd = -100, kOpenCloexec = 02000000;
+
+struct FileSystemInfo {
+  std::int64_t type, others[14];
+};
+inline constexpr std::int64_t kFileSystemCgroup = 0x27e0eb, kFileSystemCgroup2 = 0x63677270;
+static_assert(sizeof(FileSystemInfo) == 120);
 
 }  // namespace janus::kernel

@@ -15,20 +15,23 @@ class Once {
   // Returns when `find` has run, here or elsewhere. `find` must not come back to the same Once.
   template <typename Find>
   void run(Find find) noexcept {
-    if (state_.load(std::memory_order_acquire) == kDone) return;  // pairs with the store below
-    std::uint32_t expected = kNew;
-    if (state_.compare_exchange_strong(expected, kRunning, std::memory_order_relaxed)) {
+    if (state_.load(std::memory_order_acquire) == kDone) return;  // pairs with the exchange below
+    std::uint32_t seen = kNew;
+    if (state_.compare_exchange_strong(seen, kRunning, std::memory_order_acquire)) {
       find();
-      state_.store(kDone, std::memory_order_release);
-      call(kFutex, &state_, kFutexWakePrivate, 0x7fffffff);
+      if (state_.exchange(kDone, std::memory_order_release) == kAwaited)  // pairs with the acquires
+        call(kFutex, &state_, kFutexWakePrivate, 0x7fffffff);
       return;
     }
-    while (state_.load(std::memory_order_acquire) != kDone)  // pairs with the store above
-      call(kFutex, &state_, kFutexWaitBitsetPrivate, kRunning, nullptr, nullptr, kFutexAnyone);
+    while (seen != kDone) {
+      if (seen == kAwaited || state_.compare_exchange_strong(seen, kAwaited, std::memory_order_acquire))
+        call(kFutex, &state_, kFutexWaitBitsetPrivate, kAwaited, nullptr, nullptr, kFutexAnyone);
+      seen = state_.load(std::memory_order_acquire);
+    }
   }
 
  private:
-  enum : std::uint32_t { kNew, kRunning, kDone };
+  enum : std::uint32_t { kNew, kRunning, kAwaited, kDone };
   std::atomic<std::uint32_t> state_{kNew};
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/resources.cpp — how much of the machine is ours: CPUs by affinity and quota, memory by size and limit.
+#include <bit>
+
 #include "arch/linux/affinity.h"
 #include "arch/linux/cgroup.h"
 #include "arch/linux/kernel_call.h"
@@ -15,8 +17,9 @@ void list_allowed(Cpus& out) {
   CpuMask mask;
   allowed_cpus(mask);
   out.allowed = 0;
-  for (unsigned cpu = 0; cpu < sizeof mask * 8 && out.allowed < kMaxCpus; ++cpu)
-    if (mask.has(cpu)) out.ids[out.allowed++] = static_cast<std::uint16_t>(cpu);
+  for (unsigned word = 0; word < sizeof mask.words / 8; ++word)
+    for (std::uint64_t bits = mask.words[word]; bits != 0 && out.allowed < kMaxCpus; bits &= bits - 1)
+      out.ids[out.allowed++] = static_cast<std::uint16_t>(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
 }
 
 }  // namespace

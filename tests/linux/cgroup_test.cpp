@@ -301,6 +301,80 @@ TEST(cgroup, this_very_process_has_what_the_machine_has_at_most) {
   test::note("MiB that may be used", platform::memory_limit() >> 20);
 }
 
+// --- Groups that the kernel itself made
+
+// A group of our own with one below it, and this process in the inner one; only where the machine lets us make some.
+class TwoGroups {
+ public:
+  explicit TwoGroups(const char* top) {
+    join(outer_, top, "/janus-rt-test");
+    join(inner_, outer_, "/inner");
+    made_ =
+        !test::failed(test::call(test::kMkdir, outer_, 0755)) && !test::failed(test::call(test::kMkdir, inner_, 0755));
+  }
+  ~TwoGroups() {
+    test::call(test::kRmdir, inner_);
+    test::call(test::kRmdir, outer_);
+  }
+  [[nodiscard]] bool limit_outer(const char* file, const char* value) const {
+    return made_ && set(outer_, file, value);
+  }
+  // From here on, for good: in a child.
+  [[nodiscard]] bool enter() const { return made_ && set(inner_, "/cgroup.procs", "0\n"); }
+
+ private:
+  static void join(char (&out)[128], const char* front, const char* back) {
+    char* at = out;
+    for (; *front != '\0'; ++front) *at++ = *front;
+    do *at++ = *back;
+    while (*back++ != '\0');
+  }
+  static bool set(const char* directory, const char* file, const char* value) {
+    char path[128];
+    join(path, directory, file);
+    const long fd = test::call(test::kOpen, path, 1);  // to write, and only what is there
+    if (test::failed(fd)) return false;
+    const long bytes = static_cast<long>(text_of(value).bytes);
+    const bool written = test::call(kWrite, fd, value, bytes) == bytes;
+    test::call(kClose, fd);
+    return written;
+  }
+
+  char outer_[128], inner_[128];
+  bool made_ = false;
+};
+
+// Found at the usual place, and by the table of mounts where the usual place cannot be looked at.
+template <typename Body>
+void check_both_ways(const TwoGroups& groups, Body body) {
+  CHECK(test::in_child([&] { return groups.enter() && body(); }).exited(0));
+  CHECK(test::in_child([&] { return groups.enter() && test::refuse(kStatfs, kEPERM) && body(); }).exited(0));
+}
+
+TEST(cgroup, a_memory_limit_of_a_real_group_above_ours_is_found) {
+  const TwoGroups one("/sys/fs/cgroup/memory"), two("/sys/fs/cgroup");
+  const auto is_limit = [] { return platform::memory_limit() == 64 << 20; };
+  const bool in_one = one.limit_outer("/memory.limit_in_bytes", "67108864\n");
+  const bool in_two = two.limit_outer("/memory.max", "67108864\n");
+  if (in_one) check_both_ways(one, is_limit);
+  if (in_two) check_both_ways(two, is_limit);
+  if (!in_one && !in_two) SKIP("no group can be made here");
+}
+
+TEST(cgroup, a_quota_of_a_real_group_above_ours_is_found) {
+  const TwoGroups one("/sys/fs/cgroup/cpu"), two("/sys/fs/cgroup");
+  const auto is_limit = [] {
+    platform::Cpus cpus;
+    platform::cpus(cpus);
+    return cpus.quota == 1 && cpus.fractional;
+  };
+  const bool in_one = one.limit_outer("/cpu.cfs_quota_us", "150000\n");
+  const bool in_two = two.limit_outer("/cpu.max", "150000 100000\n");
+  if (in_one) check_both_ways(one, is_limit);
+  if (in_two) check_both_ways(two, is_limit);
+  if (!in_one && !in_two) SKIP("no group can be made here");
+}
+
 // --- Lines of files
 
 TEST(lines, come_whole_through_a_buffer_that_must_be_refilled_and_too_long_ones_not_at_all) {
