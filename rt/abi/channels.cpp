@@ -77,7 +77,7 @@ void janus_channel_release(janus_channel* pointer) {
     release_channel(worker_in(*channel->runtime, me), *channel);
 }
 
-int janus_channel_send(janus_channel* pointer, const void* element) {
+[[gnu::noinline]] static int send_slowly(janus_channel* pointer, const void* element) {
   Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   int error = 0;
@@ -85,10 +85,20 @@ int janus_channel_send(janus_channel* pointer, const void* element) {
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   const int answer = pay(me);
-  return answer != 0 ? answer : send(me.worker, me.task, *channel, element);
+  return answer != 0 ? answer : send(worker_in(*channel->runtime, me), me.task, *channel, element);
 }
 
-int janus_channel_recv(janus_channel* pointer, void* element) {
+[[gnu::flatten]] int janus_channel_send(janus_channel* pointer, const void* element) {
+  const Caller me = caller_at_hand();
+  if (me.task != nullptr && pointer != nullptr && element != nullptr) [[likely]] {
+    const int answer = send_at_hand(*me.worker, *me.task, *reinterpret_cast<Channel*>(pointer), element);
+    if (answer != kNotAtHand) [[likely]]
+      return answer;
+  }
+  return send_slowly(pointer, element);
+}
+
+[[gnu::noinline]] static int receive_slowly(janus_channel* pointer, void* element) {
   Caller me = caller();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   int error = 0;
@@ -96,7 +106,17 @@ int janus_channel_recv(janus_channel* pointer, void* element) {
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   const int answer = pay(me);
-  return answer != 0 ? answer : receive(me.worker, me.task, *channel, element);
+  return answer != 0 ? answer : receive(worker_in(*channel->runtime, me), me.task, *channel, element);
+}
+
+[[gnu::flatten]] int janus_channel_recv(janus_channel* pointer, void* element) {
+  const Caller me = caller_at_hand();
+  if (me.task != nullptr && pointer != nullptr && element != nullptr) [[likely]] {
+    const int answer = receive_at_hand(*me.worker, *me.task, *reinterpret_cast<Channel*>(pointer), element);
+    if (answer != kNotAtHand) [[likely]]
+      return answer;
+  }
+  return receive_slowly(pointer, element);
 }
 
 int janus_channel_try_send(janus_channel* pointer, const void* element) {

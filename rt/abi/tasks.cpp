@@ -17,6 +17,7 @@ int view_of(TaskState state) noexcept {
   switch (state) {
     case TaskState::kParked:
     case TaskState::kBuried:
+    case TaskState::kAtChannel:
       return JANUS_TASK_BLOCKED;
     default:
       return static_cast<int>(state);

@@ -8,6 +8,7 @@
 
 #include "arch/x86_64/context.h"
 #include "rt/base/account_cache.h"
+#include "rt/base/biased_lock.h"
 #include "rt/base/rng.h"
 #include "rt/base/worker_slot.h"
 #include "rt/mem/heap.h"
@@ -41,6 +42,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   Runnable* handed;                       // for the base frame of a fresh stack: what to run first
   std::int64_t slice;                     // what `fuel` started from
   void* charged_account;                  // the task layer's: whom the slice belongs to
+  LockOwner locks;                        // whom locks of the task layer may be biased to
   std::atomic<std::uint32_t> until_fair;  // dispatches until the oldest goes first; thieves read it as a clock
   std::uint16_t id;
   std::uint64_t next_id, last_id;  // of tasks: a block that the task layer took ahead

@@ -23,28 +23,53 @@ void copy(Channel& channel, void* to, const void* from) noexcept {
     __builtin_memcpy(to, from, channel.element_bytes);
 }
 
-// Out of its queue, and no more ours after the store: the task may be gone, or wait elsewhere, where a wake for nothing
-// does no harm.
-void settle(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
-  Task& task = *wait.task;
-  wait.status.store(status, std::memory_order_release);  // pairs with wait_in(): and what was copied
-  (void)wake(worker, task, TaskState::kBlocked);
+// `worker` as one whom the lock may be biased to.
+LockOwner* owner_in(const Channel& channel, Worker* worker) noexcept {
+  return worker != nullptr && worker->runtime == channel.runtime ? &worker->locks : nullptr;
 }
 
-// Under the lock. False: would have to wait.
-bool try_send(Worker* worker, Channel& channel, const void* element) noexcept {
+class ChannelGuard {
+ public:
+  ChannelGuard(Worker* worker, Channel& channel) noexcept
+      : channel_(channel), me_(owner_in(channel, worker)), hold_(channel.lock.lock(me_)) {}
+  ~ChannelGuard() { channel_.lock.unlock(me_, hold_); }
+  ChannelGuard(const ChannelGuard&) = delete;
+  ChannelGuard& operator=(const ChannelGuard&) = delete;
+
+ private:
+  Channel& channel_;
+  LockOwner* const me_;
+  const BiasedLock::Hold hold_;
+};
+
+// Out of its queue. One that was woken to look is no more ours after the store: it may be gone, or wait elsewhere. One
+// of another runtime takes our lock before it goes.
+void settle(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
+  Task& task = *wait.task;
+  const bool is_foreign = wait.is_foreign;
+  const bool is_here = task.state.load(std::memory_order_relaxed) == TaskState::kAtChannel;
+  wait.status.store(status, std::memory_order_release);  // pairs with wait_locked(): and what was copied
+  if (is_here)
+    wake_held(worker, task);
+  else if (is_foreign)
+    (void)wake(nullptr, task, TaskState::kBlocked);
+}
+
+// Under the lock; kErrorWouldBlock: would have to wait.
+int try_send(Worker* worker, Channel& channel, const void* element) noexcept {
+  if (channel.is_closed) return kErrorClosed;
   if (ChannelWait* const receiver = channel.receivers.pop_front()) {
     copy(channel, receiver->data, element);
     settle(worker, *receiver, ChannelWait::Status::kServed);
-    return true;
+    return 0;
   }
-  if (channel.count == channel.capacity) return false;
+  if (channel.count == channel.capacity) return kErrorWouldBlock;
   copy(channel, slot(channel, channel.count), element);
   ++channel.count;
-  return true;
+  return 0;
 }
 
-bool try_receive(Worker* worker, Channel& channel, void* element) noexcept {
+int try_receive(Worker* worker, Channel& channel, void* element) noexcept {
   if (channel.count != 0) {
     copy(channel, element, slot(channel, 0));
     channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
@@ -55,60 +80,78 @@ bool try_receive(Worker* worker, Channel& channel, void* element) noexcept {
       ++channel.count;
       settle(worker, *sender, ChannelWait::Status::kServed);
     }
-    return true;
+    return 0;
   }
   ChannelWait* const sender = channel.senders.pop_front();
-  if (sender == nullptr) return false;
+  if (sender == nullptr) return channel.is_closed ? kErrorClosed : kErrorWouldBlock;
   copy(channel, element, sender->data);
   settle(worker, *sender, ChannelWait::Status::kServed);
-  return true;
+  return 0;
+}
+
+int result_of(ChannelWait::Status status) noexcept {
+  return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
+}
+
+// Leaves the stack, and then the lock. False: there is no stack to go on with.
+bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Hold hold) noexcept {
+  if (!wait.is_foreign) return block_at(channel, self, hold);
+  return block(
+      self, TaskState::kBlocked,
+      [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
+}
+
+// Under the lock, which it releases.
+int give_up(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold, int reason) noexcept {
+  List<ChannelWait>::remove(&wait);
+  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
+  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
+  return reason;
 }
 
 // Under the lock, which it releases. Until served, closed or cancelled.
-int wait_in(List<ChannelWait>& queue, Task& self, Channel& channel, void* data) noexcept {
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting};
-  queue.push_back(&wait);
-  int answer = 0;
-  for (;;) {
-    if (sees_cancel(self)) {
-      answer = kCancelledCode;
-      break;
-    }
-    if (!block_unlocking(self, channel.lock)) {
-      answer = kErrorNoMemory;  // still under the lock
-      break;
-    }
+int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
+  while (wait.status.load(std::memory_order_relaxed) == ChannelWait::Status::kWaiting) {
+    if (is_cancelled(self)) return give_up(channel, self, wait, hold, kCancelledCode);
+    if (!leave(channel, self, wait, hold)) return give_up(channel, self, wait, hold, kErrorNoMemory);
     // Mostly it is settled, and nobody need be kept out to see that.
     const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
-    if (status != ChannelWait::Status::kWaiting) [[likely]]
-      return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
-    channel.lock.lock();
-    if (wait.status.load(std::memory_order_relaxed) != ChannelWait::Status::kWaiting) break;
+    if (status != ChannelWait::Status::kWaiting && !wait.is_foreign) [[likely]]
+      return result_of(status);
+    hold = channel.lock.lock(owner_in(channel, &current_worker()));
   }
-  const ChannelWait::Status status = wait.status.load(std::memory_order_relaxed);
-  if (status == ChannelWait::Status::kWaiting) List<ChannelWait>::remove(&wait);
-  channel.lock.unlock();
-  return status == ChannelWait::Status::kClosed ? kErrorClosed : answer;
+  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
+  return result_of(wait.status.load(std::memory_order_relaxed));
+}
+
+// `attempt` under the lock, and what is to be done if it would have to wait.
+template <typename Attempt>
+int do_or_wait(Worker* worker, Task* self, Channel& channel, List<ChannelWait>& queue, void* data,
+               Attempt attempt) noexcept {
+  LockOwner* const me = owner_in(channel, worker);
+  for (;;) {
+    const BiasedLock::Hold hold = channel.lock.lock(me);
+    const int answer = attempt();
+    if (answer == kErrorWouldBlock && self != nullptr && self->is_settled) {
+      ChannelWait wait{{}, self, data, ChannelWait::Status::kWaiting, me == nullptr};
+      queue.push_back(&wait);
+      return wait_locked(channel, *self, wait, hold);
+    }
+    channel.lock.unlock(me, hold);
+    if (answer != kErrorWouldBlock || self == nullptr) return answer;
+    settle_frames(*self->frame);  // takes the nursery's lock, which comes before ours
+  }
 }
 
 // A bad address faults here, in the caller's name, before anything is held or changed.
 void touch_to_read(const void* bytes, std::size_t count) noexcept {
   const auto* const first = static_cast<const volatile char*>(bytes);
-  if (count == sizeof(std::uint64_t)) {  // most are a word
-    (void)first[0];
-    return (void)first[sizeof(std::uint64_t) - 1];
-  }
   for (std::size_t at = 0; at < count; at += 4096) (void)first[at];
   if (count != 0) (void)first[count - 1];
 }
 
 void touch_to_write(void* bytes, std::size_t count) noexcept {
   auto* const first = static_cast<volatile char*>(bytes);
-  if (count == sizeof(std::uint64_t)) {
-    first[0] = first[0];
-    first[sizeof(std::uint64_t) - 1] = first[sizeof(std::uint64_t) - 1];
-    return;
-  }
   for (std::size_t at = 0; at < count; at += 4096) first[at] = first[at];
   if (count != 0) first[count - 1] = first[count - 1];
 }
@@ -130,6 +173,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
     if (buffer != nullptr) release(runtime, worker, buffer);
     return *error = kErrorNoMemory, nullptr;
   }
+  channel->lock.init(!runtime.scheduler.is_deterministic());
   channel->references.store(1, std::memory_order_relaxed);
   channel->runtime = &runtime;
   channel->element_bytes = element_bytes;
@@ -143,44 +187,171 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   return channel;
 }
 
-int close_channel(Worker* worker, Channel& channel) noexcept {
-  LockGuard guard(channel.lock);
-  if (channel.is_closed) return kErrorClosed;
+// Under the lock.
+static void close_locked(Worker* worker, Channel& channel) noexcept {
   channel.is_closed = true;
   List<ChannelWait>* const queues[] = {&channel.senders, &channel.receivers};
   for (List<ChannelWait>* queue : queues) {
-    while (ChannelWait* const wait = queue->pop_front()) {
-      settle(worker, *wait, ChannelWait::Status::kClosed);
-    }
+    while (ChannelWait* const wait = queue->pop_front()) settle(worker, *wait, ChannelWait::Status::kClosed);
   }
+}
+
+int close_channel(Worker* worker, Channel& channel) noexcept {
+  const ChannelGuard guard(worker, channel);
+  if (channel.is_closed) return kErrorClosed;
+  close_locked(worker, channel);
   return 0;
 }
 
 void release_channel(Worker* worker, Channel& channel) noexcept {
   if (channel.references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  (void)close_channel(worker, channel);
+  LockOwner* const me = owner_in(channel, worker);
+  const BiasedLock::Hold hold = channel.lock.lock(me);
+  close_locked(worker, channel);
+  channel.lock.unlock_for_good(me, hold);
   channel.alive.store(0, std::memory_order_relaxed);
   Runtime& runtime = *channel.runtime;
   if (channel.buffer != nullptr) release(runtime, worker, channel.buffer);
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);
 }
 
+namespace {
+
+// What is asked of a task before an operation: nothing stands in its way, so that paying is all there is to do.
+[[gnu::always_inline]] inline bool may_go_on(const Worker& worker, Task& task) noexcept {
+  return task.account == runtime_of(const_cast<Worker&>(worker)).root_account && worker.fuel > 0 && !is_cancelled(task);
+}
+
+[[gnu::always_inline]] inline void pay_at_hand(Worker& worker, Task& task) noexcept {
+  worker.counters.channel_ops.add();
+  worker.fuel -= 1;
+  task.yielded_free = false;
+}
+
+// A word wherever it stands, in one piece: touched at both ends at once.
+struct [[gnu::packed, gnu::may_alias]] AnyWord {
+  std::uint64_t bits;
+};
+[[gnu::always_inline]] inline void touch_word_to_read(const void* word) noexcept {
+  (void)static_cast<const volatile AnyWord*>(word)->bits;
+}
+[[gnu::always_inline]] inline void touch_word_to_write(void* word) noexcept {
+  auto* const touched = static_cast<volatile AnyWord*>(word);
+  touched->bits = touched->bits;
+}
+
+using Word = std::uint64_t;
+[[gnu::always_inline]] inline void copy_word(void* to, const void* from) noexcept {
+  __builtin_memcpy(to, from, sizeof(Word));
+}
+
+// Biased, which it releases.
+int go_slowly(Worker& worker, Channel& channel) noexcept {
+  channel.lock.unlock_at_hand(worker.locks);
+  return kNotAtHand;
+}
+
+// Whether the first in a queue is waiting indeed, rather than woken to look, or of another runtime.
+[[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
+  return wait.task->state.load(std::memory_order_relaxed) == TaskState::kAtChannel;
+}
+
+// Biased, which it releases: `wait` has been served.
+[[gnu::always_inline]] inline int serve(Worker& worker, Task& self, Channel& channel, ChannelWait& wait) noexcept {
+  List<ChannelWait>::remove(&wait);
+  Task& task = *wait.task;
+  wait.status.store(ChannelWait::Status::kServed, std::memory_order_relaxed);  // the push tells it
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+  pay_at_hand(worker, self);
+  channel.lock.unlock_at_hand(worker.locks);
+  worker.scheduler->push_woken(worker, &task);
+  return 0;
+}
+
+// Biased, which it releases.
+[[gnu::noinline]] int wait_at_hand(Worker& worker, Task& self, Channel& channel, List<ChannelWait>& queue,
+                                   void* data) noexcept {
+  if (channel.is_closed || !self.is_settled) [[unlikely]]
+    return go_slowly(worker, channel);
+  pay_at_hand(worker, self);
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false};
+  queue.push_back(&wait);
+  if (!block_at(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
+    return give_up(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
+  const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
+  if (status != ChannelWait::Status::kWaiting) [[likely]]
+    return result_of(status);
+  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
+}
+
+}  // namespace
+
+int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
+  if (channel.element_bytes != sizeof(Word)) return kNotAtHand;
+  touch_word_to_read(element);
+  if (!may_go_on(worker, self) || !channel.lock.lock_at_hand(worker.locks)) [[unlikely]]
+    return kNotAtHand;
+  if (ChannelWait* const receiver = channel.receivers.front()) {
+    if (!is_here(*receiver)) [[unlikely]]
+      return go_slowly(worker, channel);
+    copy_word(receiver->data, element);
+    return serve(worker, self, channel, *receiver);
+  }
+  if (channel.count == channel.capacity)
+    return wait_at_hand(worker, self, channel, channel.senders, const_cast<void*>(element));
+  if (channel.is_closed) [[unlikely]]
+    return go_slowly(worker, channel);
+  copy_word(slot(channel, channel.count), element);
+  ++channel.count;
+  pay_at_hand(worker, self);
+  channel.lock.unlock_at_hand(worker.locks);
+  return 0;
+}
+
+int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept {
+  if (channel.element_bytes != sizeof(Word)) return kNotAtHand;
+  touch_word_to_write(element);
+  if (!may_go_on(worker, self) || !channel.lock.lock_at_hand(worker.locks)) [[unlikely]]
+    return kNotAtHand;
+  ChannelWait* const sender = channel.senders.front();
+  if (channel.count == 0) {
+    if (sender == nullptr) return wait_at_hand(worker, self, channel, channel.receivers, element);
+    if (!is_here(*sender)) [[unlikely]]
+      return go_slowly(worker, channel);
+    copy_word(element, sender->data);
+    return serve(worker, self, channel, *sender);
+  }
+  if (sender != nullptr) return go_slowly(worker, channel);
+  copy_word(element, slot(channel, 0));
+  channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
+  --channel.count;
+  pay_at_hand(worker, self);
+  channel.lock.unlock_at_hand(worker.locks);
+  return 0;
+}
+
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept {
   touch_to_read(element, channel.element_bytes);
-  channel.lock.lock();
-  if (channel.is_closed) return channel.lock.unlock(), kErrorClosed;
-  if (try_send(worker, channel, element)) return channel.lock.unlock(), 0;
-  if (self == nullptr) return channel.lock.unlock(), kErrorWouldBlock;
-  return wait_in(channel.senders, *self, channel, const_cast<void*>(element));
+  return do_or_wait(worker, self, channel, channel.senders, const_cast<void*>(element),
+                    [&] { return try_send(worker, channel, element); });
 }
 
 int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept {
   touch_to_write(element, channel.element_bytes);
-  channel.lock.lock();
-  if (try_receive(worker, channel, element)) return channel.lock.unlock(), 0;
-  if (channel.is_closed) return channel.lock.unlock(), kErrorClosed;
-  if (self == nullptr) return channel.lock.unlock(), kErrorWouldBlock;
-  return wait_in(channel.receivers, *self, channel, element);
+  return do_or_wait(worker, self, channel, channel.receivers, element,
+                    [&] { return try_receive(worker, channel, element); });
+}
+
+bool wake_at_channel(Worker* worker, Task& task) noexcept {
+  Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
+  LockOwner* const me = owner_in(channel, worker);
+  const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
+  // Neither changes while it waits here. If it waits elsewhere by now, it has looked since.
+  const bool is_here = task.state.load(std::memory_order_acquire) == TaskState::kAtChannel &&
+                       std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
+  if (is_here) wake_held(worker, task);
+  channel.lock.unlock(me, hold);
+  return is_here;
 }
 
 }  // namespace janus

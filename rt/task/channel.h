@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/channel.h — bounded and rendezvous channels: first come, first served; what is handed over under the lock is
 // committed, so a cancel comes before that or not at all, and no message is lost or doubled.
+//
+// The lock is held until a task that goes to wait has left its stack; it is taken under a nursery's lock, and none
+// under it. Tasks of other runtimes may use a channel too, at a lesser pace: they wait as Blocked.
 #pragma once
 
 #include <atomic>
 #include <cstdint>
 
+#include "rt/base/biased_lock.h"
 #include "rt/base/list.h"
-#include "rt/base/spinlock.h"
 #include "rt/task/task.h"
 
 namespace janus {
@@ -19,21 +22,22 @@ struct ChannelWait : ListLink<> {
   void* data;  // what to send, or where to receive
   // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
   std::atomic<Status> status;
+  bool is_foreign;  // of another runtime than the channel
 };
 
 struct alignas(64) Channel {
   Channel* free_next;                // the slab's
   std::atomic<std::uint32_t> alive;  // kAlive while it is one
   std::atomic<std::uint32_t> references;
-  Runtime* runtime;
   std::size_t element_bytes;
+  BiasedLock lock;  // what follows; at rest it has no owner
+  bool is_closed;
+  List<ChannelWait> receivers, senders;  // never both
+  std::size_t count;                     // of elements in the buffer
+  std::size_t first;
   std::size_t capacity;
   std::byte* buffer;  // capacity elements
-  SpinLock lock;      // what follows
-  bool is_closed;
-  std::size_t first;  // of the elements in the buffer
-  std::size_t count;
-  List<ChannelWait> senders, receivers;  // never both
+  Runtime* runtime;
 
   static constexpr std::uint32_t kAlive = 0x4a43484e;
 };
@@ -47,5 +51,14 @@ int close_channel(Worker* worker, Channel& channel) noexcept;
 // `self` nullptr: does not wait, JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks.
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept;
 int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept;
+
+// The same, pay included, where everything is at hand: a word, on the worker that the channel's lock is biased to. Else
+// kNotAtHand: nothing has happened.
+inline constexpr int kNotAtHand = 1;
+int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept;
+int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept;
+
+// Wakes a task that was seen AtChannel, if it still is: to look for a cancel. Holds the lock of its nursery.
+bool wake_at_channel(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

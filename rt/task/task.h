@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rt/base/account.h"
+#include "rt/base/biased_lock.h"
 #include "rt/base/errors.h"
 #include "rt/base/list.h"
 #include "rt/base/spinlock.h"
@@ -13,6 +14,7 @@
 
 namespace janus {
 
+struct Channel;
 struct Nursery;
 struct Runtime;
 struct RunFrame;
@@ -24,12 +26,14 @@ using TaskFn = std::int64_t (*)(void*);
 //
 //     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed, Failed,
 //     Cancelled
+//                           |  \--send, receive--> AtChannel --partner, close, cancel--> Ready
 //                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
 //                           |  \--budget--> Exhausted --recharge--> Ready
 //                           \--runs a child on its own stack--> Buried --child ends--> Running
 //
 // INVARIANT wake-once: who turns Blocked, Parked or Exhausted into Ready queues the task, nobody else. These three are
 // stored only after the stack has been left. Any wait may end early: the waiter looks again at what it waited for.
+// AtChannel is left and entered under the lock of the channel `waits_at`, so no two can do so at once.
 enum class TaskState : std::uint8_t {
   kCreated,
   kReady,
@@ -41,6 +45,7 @@ enum class TaskState : std::uint8_t {
   kCancelled,
   kParked,
   kBuried,
+  kAtChannel,
 };
 
 // How a task ended; the numbers are the ABI's JANUS_KIND_*.
@@ -90,7 +95,10 @@ struct alignas(64) Task : Runnable {
 
   RunFrame* frame;  // from start to end
   std::uint64_t id;
-  std::int64_t result;
+  union {
+    std::int64_t result;  // once kEnded
+    Channel* waits_at;    // kAtChannel: whose lock rules the state; through channel_of()
+  };
   Join* waiters;  // under `lock`
   TaskExtra* extra;
   Task* record_previous;  // ended, in the nursery's records; under its lock
@@ -158,9 +166,14 @@ using Publish = void (*)(Task& task, void* what);
 [[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
 // The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
 [[nodiscard]] bool block_unlocking(Task& task, SpinLock& lock) noexcept;
+// The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
+// still held. `task` is settled, of the channel's runtime, and what the channel knows of it is in place.
+[[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
 // Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
-// Whatever it waits for, if it waits.
+// For a task that waits at a channel whose lock is held. `worker` is of its runtime, or nullptr.
+void wake_held(Worker* worker, Task& task) noexcept;
+// Whatever it waits for, if it waits. The caller sees to it that it cannot end.
 bool wake_to_look(Worker* worker, Task& task) noexcept;
 int yield(Task& task) noexcept;
 int park(Task& task, bool forever) noexcept;

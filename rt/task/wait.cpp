@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait.cpp — stopping and being woken: what all blocking calls are made of.
+#include "rt/task/channel.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -48,18 +49,28 @@ void resumed(Task& task) noexcept {
   return left;
 }
 
-[[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
-  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed))
-    return false;
+static void push_ready(Worker* worker, Task& task) noexcept {
   if (worker != nullptr)
     worker->scheduler->push_woken(*worker, &task);
   else
     task.nursery->runtime->scheduler.inject(&task);
+}
+
+[[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
+  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+    return false;
+  push_ready(worker, task);
   return true;
 }
 
+void wake_held(Worker* worker, Task& task) noexcept {
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+  push_ready(worker, task);
+}
+
 bool wake_to_look(Worker* worker, Task& task) noexcept {
+  if (task.state.load(std::memory_order_acquire) == TaskState::kAtChannel) return wake_at_channel(worker, task);
   return wake(worker, task, TaskState::kBlocked) || wake(worker, task, TaskState::kParked) ||
          wake(worker, task, TaskState::kExhausted);
 }
@@ -85,6 +96,37 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
   task.suspend_at(&suspension);
   task.yielded_free = false;
   const bool left = worker.scheduler->suspend(suspension, {publish_unlocking, &task, &lock});
+  resumed(task);
+  return left;
+}
+
+// Until the lock is released nobody else may turn the state, so the task is still here.
+template <BiasedLock::Hold kHold>
+static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexcept {
+  auto& task = *static_cast<Task*>(task_pointer);
+  auto& channel = *static_cast<Channel*>(channel_pointer);
+  task.state.store(TaskState::kAtChannel, std::memory_order_release);  // pairs with wake_to_look()
+  if constexpr (kHold == BiasedLock::Hold::kPlain) {
+    worker.scheduler->note(worker, Event::kBlock, &task);
+    worker.scheduler->light_fence();  // as in publish_stop
+  } else {
+    arch::compiler_barrier();  // the same: where locks are biased, there is a heavy fence; and nobody takes notes
+  }
+  if (may_be_cancelled(runtime_of(worker), task, *task.nursery)) [[unlikely]]
+    wake_held(&worker, task);
+  channel.lock.unlock(&worker.locks, kHold);
+}
+
+[[gnu::flatten]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept {
+  Worker& worker = current_worker();
+  settle_slice(worker);
+  Suspension suspension;
+  task.suspend_at(&suspension);
+  std::atomic_ref(task.waits_at).store(&channel, std::memory_order_relaxed);
+  task.yielded_free = false;
+  const auto publish =
+      hold == BiasedLock::Hold::kPlain ? publish_at<BiasedLock::Hold::kPlain> : publish_at<BiasedLock::Hold::kBiased>;
+  const bool left = worker.scheduler->suspend(suspension, {publish, &task, &channel});
   resumed(task);
   return left;
 }

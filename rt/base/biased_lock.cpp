@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// biased_lock.cpp — what those do that are not the owner: revoke, count turns, become owner.
+#include "rt/base/biased_lock.h"
+
+namespace janus {
+
+namespace {
+
+// An owner holds it for some hundred nanoseconds; if it takes longer, its thread does not run.
+constexpr int kDepartureSpins = 100;
+
+}  // namespace
+
+void BiasedLock::shut_out_owner() noexcept {
+  lock_.lock();
+  if (const LockOwner* const owner = owner_.load(std::memory_order_acquire)) revoke(*owner);
+}
+
+[[gnu::noinline]] void BiasedLock::lock_plainly(LockOwner* me) noexcept {
+  shut_out_owner();
+  if (me != previous_ || me == nullptr) {
+    previous_ = me;
+    turns_left_ = turns_to_own_;
+  } else if (turns_left_ != 0 && --turns_left_ == 0) {
+    owner_.store(me, std::memory_order_relaxed);  // from its next turn on; unlocking lock_ tells the others
+  }
+}
+
+[[gnu::noinline]] void BiasedLock::revoke(const LockOwner& owner) noexcept {
+  owner_.store(nullptr, std::memory_order_relaxed);
+  platform::heavy_fence();
+  if (turns_to_own_ < kMostTurns) turns_to_own_ *= 2;
+  for (int spin = 0;; ++spin) {
+    const std::uint32_t seen = departures_.load(std::memory_order_acquire);
+    if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with unlock_at_hand()
+    if (spin < kDepartureSpins)
+      arch::pause();
+    else
+      platform::wait(departures_, seen, platform::kForever);
+  }
+}
+
+void BiasedLock::unlock_for_good(LockOwner* me, Hold hold) noexcept {
+  if (hold == Hold::kPlain) {
+    owner_.store(nullptr, std::memory_order_relaxed);
+    return lock_.unlock();
+  }
+  me->holds_.store(nullptr, std::memory_order_release);
+  LockOwner* expected = me;
+  if (!owner_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))
+    wake_revoker();
+}
+
+// It was revoked while we announced ourselves: whoever did may have seen that.
+[[gnu::noinline]] void BiasedLock::leave(LockOwner& me) noexcept {
+  me.holds_.store(nullptr, std::memory_order_release);
+  wake_revoker();
+}
+
+[[gnu::noinline]] void BiasedLock::wake_revoker() noexcept {
+  departures_.fetch_add(1, std::memory_order_release);
+  platform::wake(departures_, 1);
+}
+
+}  // namespace janus

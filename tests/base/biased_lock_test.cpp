@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+// biased_lock_test.cpp — the lock itself, on threads. Every order of its steps: biased_lock_model_test.cpp.
+#include "rt/base/biased_lock.h"
+
+#include "tests/base/crew.h"
+#include "tests/harness/test.h"
+
+namespace {
+
+using janus::BiasedLock;
+using janus::LockOwner;
+using Hold = BiasedLock::Hold;
+
+constexpr unsigned kTurnsToOwn = 33;  // the first is only noticed
+
+struct Fresh : BiasedLock {
+  explicit Fresh(bool may_bias = true) { init(may_bias); }
+};
+
+// Turns of `me` until it owns the lock; `most` + 1 if it does not.
+unsigned turns_until_owner(BiasedLock& lock, LockOwner& me, unsigned most = 10'000) {
+  for (unsigned turn = 1; turn <= most; ++turn) {
+    const Hold hold = lock.lock(&me);
+    lock.unlock(&me, hold);
+    if (hold == Hold::kBiased) return turn;
+  }
+  return most + 1;
+}
+
+TEST(biased_lock, who_has_it_to_himself_comes_to_own_it) {
+  if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
+  Fresh lock;
+  LockOwner me;
+  CHECK_EQ(turns_until_owner(lock, me), kTurnsToOwn + 1);
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(lock.lock_at_hand(me));
+    lock.unlock_at_hand(me);
+  }
+}
+
+TEST(biased_lock, whoever_else_comes_ends_that_and_the_next_owner_needs_twice_as_many_turns) {
+  if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
+  Fresh lock;
+  LockOwner me, other;
+  unsigned wanted = kTurnsToOwn;
+  for (int round = 0; round < 3; ++round) {
+    CHECK_EQ(turns_until_owner(lock, me), wanted + 1);
+    const Hold hold = lock.lock(round == 1 ? nullptr : &other);
+    CHECK_EQ(hold, Hold::kPlain);
+    CHECK(!lock.lock_at_hand(me));
+    lock.unlock(&other, hold);
+    CHECK(!lock.lock_at_hand(me));
+    wanted = 2 * wanted - 1;
+  }
+}
+
+TEST(biased_lock, turns_of_several_make_no_owner) {
+  Fresh lock;
+  LockOwner members[2];
+  for (int i = 0; i < 10'000; ++i) {
+    const Hold hold = lock.lock(&members[i % 2]);
+    CHECK_EQ(hold, Hold::kPlain);
+    lock.unlock(&members[i % 2], hold);
+  }
+}
+
+TEST(biased_lock, neither_guests_nor_strangers_nor_those_of_a_shared_lock_own_it) {
+  Fresh lock, shared(false);
+  LockOwner me;
+  for (int i = 0; i < 10'000; ++i) {
+    Hold hold = lock.lock_as_guest(&me);
+    CHECK_EQ(hold, Hold::kPlain);
+    lock.unlock(&me, hold);
+    hold = lock.lock(nullptr);
+    CHECK_EQ(hold, Hold::kPlain);
+    lock.unlock(nullptr, hold);
+  }
+  CHECK_EQ(turns_until_owner(shared, me), 10'001u);
+}
+
+TEST(biased_lock, given_up_for_good_it_has_no_owner) {
+  if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
+  Fresh lock;
+  LockOwner me;
+  CHECK_EQ(turns_until_owner(lock, me), kTurnsToOwn + 1);
+  Hold hold = lock.lock(&me);
+  CHECK_EQ(hold, Hold::kBiased);
+  lock.unlock_for_good(&me, hold);
+  CHECK(!lock.lock_at_hand(me));
+  for (unsigned i = 0; i < kTurnsToOwn; ++i) {
+    hold = lock.lock(&me);
+    CHECK_EQ(hold, Hold::kPlain);
+    i + 1 < kTurnsToOwn ? lock.unlock(&me, hold) : lock.unlock_for_good(&me, hold);
+  }
+  CHECK(!lock.lock_at_hand(me));
+}
+
+// --- Storms ---
+
+constexpr unsigned kMembers = 4;
+struct Storm {
+  Fresh lock;
+  LockOwner owners[kMembers];
+  std::uint64_t guarded[2] = {0, 0};  // always the same
+  std::uint64_t wrong = 0;            // guarded, too
+  std::atomic<std::uint64_t> biased{0};
+} storm;
+
+// Long runs, so that it comes to own the lock while others wait, and short ones, so that it loses it.
+void take_turns(unsigned number) {
+  LockOwner* const me = number + 1 == kMembers ? nullptr : &storm.owners[number];
+  std::uint64_t biased = 0;
+  for (unsigned burst = 0; burst < 60; ++burst) {
+    for (unsigned turn = 0; turn < (burst % 3 == number % 3 ? 300u : 3u); ++turn) {
+      const Hold hold = burst % 7 == 6 ? storm.lock.lock_as_guest(me) : storm.lock.lock(me);
+      biased += hold == Hold::kBiased;
+      storm.wrong += storm.guarded[0] != storm.guarded[1];
+      ++storm.guarded[0];
+      if (turn % 16 == 0) janus::arch::pause();
+      ++storm.guarded[1];
+      if (hold == Hold::kBiased && turn % 64 == 63)
+        storm.lock.unlock_for_good(me, hold);
+      else
+        storm.lock.unlock(me, hold);
+    }
+    const std::uint64_t nap = janus::platform::now_ns() + 20'000;
+    while (janus::platform::now_ns() < nap) janus::arch::pause();
+  }
+  storm.biased.fetch_add(biased, std::memory_order_relaxed);
+}
+
+TEST(biased_lock, no_two_hold_it_in_a_storm) {
+  constexpr unsigned kRounds = 10;
+  std::uint64_t turns = 0;
+  for (unsigned round = 0; round < kRounds; ++round) {
+    storm.lock.init(true);
+    REQUIRE(janus::test::Crew::run(kMembers, take_turns));
+    turns += kMembers * (20 * 300 + 40 * 3);
+    CHECK_EQ(storm.guarded[0], turns);
+  }
+  CHECK_EQ(storm.wrong, 0u);
+  janus::test::note("turns by the owner", storm.biased.load());
+  if (janus::platform::has_heavy_fence()) CHECK_GT(storm.biased.load(), 0u);
+}
+
+}  // namespace

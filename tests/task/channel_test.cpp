@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: Apache-2.0
+// channel_test.cpp — channels under those who do not keep to one worker: threads outside, tasks of other runtimes,
+// cancels in the middle of a hand-over. What is sent arrives once, or the sender knows that it did not.
+#include "tests/conformance/world.h"
+#include "tests/sched/crew.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr unsigned kWorlds[] = {1, 2, 4};
+
+// A word there and back, many times: long enough that the locks of both channels come to belong to a worker.
+std::int64_t echo(void* arg) {
+  auto* const* const pair = static_cast<janus_channel**>(arg);
+  long value = 0;
+  for (;;) {
+    const int status = janus_channel_recv(pair[0], &value);
+    if (status == JANUS_E_CLOSED) return 0;
+    if (status != 0 || janus_channel_send(pair[1], &value) != 0) return -5;
+  }
+}
+
+long round_trips(janus_channel* const* pair, long count) {
+  long good = 0;
+  for (long i = 0; i < count; ++i) {
+    long value = i;
+    good += janus_channel_send(pair[0], &value) == 0 && janus_channel_recv(pair[1], &value) == 0 && value == i;
+  }
+  return good;
+}
+
+}  // namespace
+
+TEST(channels, a_word_there_and_back_of_any_capacity_on_any_number_of_workers) {
+  const long count = scaled(20000, 2000);
+  for (const unsigned workers : kWorlds) {
+    for (const std::size_t capacity : {0, 1, 7}) {
+      const auto body = [&] {
+        janus_channel* pair[] = {janus_channel_create(sizeof(long), capacity), janus_channel_create(sizeof(long), 0)};
+        Scope scope;
+        scope.go(echo, pair);
+        CHECK_EQ(round_trips(pair, count), count);
+        CHECK_EQ(janus_channel_close(pair[0]), 0);
+        CHECK_EQ(scope.end(), 0);
+        for (janus_channel* channel : pair) janus_channel_release(channel);
+      };
+      run_in(with_workers(workers), body);
+      run_in(deterministic(workers, capacity), body);
+    }
+  }
+}
+
+TEST(channels, what_is_paid_for_is_counted_whichever_way_it_goes) {
+  constexpr long kCount = 500;
+  for (const unsigned workers : kWorlds) {
+    janus_budget left{}, before{};
+    run_in(with_workers(workers), [&] {
+      janus_channel* const channel = janus_channel_create(sizeof(long), kCount);
+      auto spender = [&] {
+        before = janus_budget_get_current();
+        long value = 0;
+        for (long i = 0; i < kCount; ++i) CHECK_EQ(janus_channel_send(channel, &value), 0);
+        for (long i = 0; i < kCount; ++i) CHECK_EQ(janus_channel_recv(channel, &value), 0);
+        left = janus_budget_get_current();
+        for (long i = 0; i < 50000; ++i)
+          if (const int status = janus_channel_send(channel, &value)) return static_cast<std::int64_t>(status);
+        return std::int64_t{0};
+      };
+      Scope scope(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY);
+      janus_budget budget = JANUS_BUDGET_ALL;
+      budget.channel_ops = 3 * kCount;
+      scope.go(spender, 0, budget);
+      CHECK_EQ(scope.end(), JANUS_E_BUDGET);
+      janus_channel_release(channel);
+    });
+    CHECK_EQ(before.channel_ops - left.channel_ops, 2 * kCount);
+  }
+}
+
+// --- Threads outside ---
+
+namespace {
+
+struct Outsiders {
+  std::atomic<janus_channel*> channel{nullptr};
+  std::atomic<long> sent{0}, received{0};
+  std::atomic<bool> is_over{false};
+};
+
+// As fast as it can, now sending, now receiving: the owner of the lock has to be shut out each time anew.
+void meddle(Outsiders& outsiders) {
+  while (outsiders.channel.load() == nullptr) __builtin_ia32_pause();
+  for (long i = 1; !outsiders.is_over.load(); ++i) {
+    long value = i;
+    if (janus_channel_try_send(outsiders.channel, &value) == 0) outsiders.sent.fetch_add(value);
+    value = 0;
+    if (i % 2 == 0 && janus_channel_try_recv(outsiders.channel, &value) == 0) outsiders.received.fetch_add(value);
+    for (int nap = 0; nap < 2000; ++nap) __builtin_ia32_pause();
+  }
+}
+
+struct Load {
+  Outsiders* outsiders;
+  long first, count;
+};
+
+std::int64_t produce(void* arg) {
+  const Load load = *static_cast<Load*>(arg);
+  for (long i = load.first; i < load.first + load.count; ++i) {
+    if (janus_channel_send(load.outsiders->channel, &i) != 0) return -5;
+    load.outsiders->sent.fetch_add(i);
+    if (i % 1000 == 0) janus_yield();
+  }
+  return 0;
+}
+
+std::int64_t consume(void* arg) {
+  auto& outsiders = *static_cast<Outsiders*>(arg);
+  long value = 0;
+  while (janus_channel_recv(outsiders.channel, &value) == 0) outsiders.received.fetch_add(value);
+  return 0;
+}
+
+}  // namespace
+
+TEST(channels, threads_outside_meet_tasks_and_nothing_is_lost_or_doubled) {
+  const long count = scaled(50000, 3000);
+  for (const unsigned workers : kWorlds) {
+    for (const std::size_t capacity : {0, 3}) {
+      Outsiders outsiders;
+      Load loads[2] = {{&outsiders, 1, count}, {&outsiders, 1'000'000, count}};
+      janus_rt_config config = with_workers(workers);
+      janus_rt* const rt = janus_rt_create(&config);
+      REQUIRE(rt != nullptr);
+      Crew crew;
+      auto thread = [&] { meddle(outsiders); };
+      crew.start(thread);
+      crew.start(thread);
+      auto root = [&] {
+        outsiders.channel = janus_channel_create(sizeof(long), capacity);
+        Scope readers, writers;
+        for (int i = 0; i < 2; ++i) readers.go(consume, &outsiders);
+        for (Load& load : loads) writers.go(produce, &load);
+        CHECK_EQ(writers.end(), 0);
+        outsiders.is_over.store(true);
+        crew.join();
+        CHECK_EQ(janus_channel_close(outsiders.channel), 0);
+        CHECK_EQ(readers.end(), 0);
+        janus_channel_release(outsiders.channel);
+      };
+      CHECK_EQ(janus_rt_run(rt, call_closure<decltype(root)>, &root), 0);
+      janus_rt_destroy(rt);
+      CHECK_EQ(outsiders.sent.load(), outsiders.received.load());
+    }
+  }
+}
+
+// --- Tasks of other runtimes ---
+
+TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
+  const long count = scaled(5000, 500);
+  for (const unsigned workers : {1u, 2u}) {
+    janus_rt_config config = with_workers(workers);
+    janus_rt* const home = janus_rt_create(&config);
+    janus_rt* const abroad = janus_rt_create(&config);
+    REQUIRE(home != nullptr && abroad != nullptr);
+    janus_channel* pair[2] = {};
+    std::atomic<bool> is_ready{false};
+    std::int64_t answer = 1;
+    auto far = [&] { answer = janus_rt_run(abroad, echo, pair); };
+    auto thread = [&] {
+      while (!is_ready.load()) __builtin_ia32_pause();
+      far();
+    };
+    Crew crew;
+    crew.start(thread);
+    auto root = [&] {
+      for (janus_channel*& channel : pair) channel = janus_channel_create(sizeof(long), 0);
+      {  // at home for long enough that the locks belong to a worker here
+        Scope scope;
+        scope.go(echo, pair);
+        CHECK_EQ(round_trips(pair, 200), 200);
+        is_ready.store(true);
+        CHECK_EQ(round_trips(pair, count), count);  // whoever answers
+        CHECK_EQ(janus_channel_close(pair[0]), 0);
+        CHECK_EQ(scope.end(), 0);
+      }
+    };
+    CHECK_EQ(janus_rt_run(home, call_closure<decltype(root)>, &root), 0);
+    crew.join();
+    CHECK_EQ(answer, 0);
+    auto release = [&] {
+      for (janus_channel* channel : pair) janus_channel_release(channel);
+    };
+    janus_rt_run(home, call_closure<decltype(release)>, &release);
+    janus_rt_destroy(abroad);
+    janus_rt_destroy(home);
+  }
+}
+
+TEST(channels, a_cancel_abroad_reaches_who_waits_at_a_channel_of_another_runtime) {
+  janus_rt_config config = with_workers(2);
+  janus_rt* const home = janus_rt_create(&config);
+  janus_rt* const abroad = janus_rt_create(&config);
+  REQUIRE(home != nullptr && abroad != nullptr);
+  janus_channel* channel = nullptr;
+  auto make = [&] { channel = janus_channel_create(sizeof(long), 0); };
+  janus_rt_run(home, call_closure<decltype(make)>, &make);
+  auto root = [&]() -> std::int64_t {
+    for (int round = 0; round < 50; ++round) {
+      Scope scope;
+      std::atomic<int> cancelled{0};
+      auto waiter = [&]() -> std::int64_t {
+        long value = 0;
+        const int status = janus_channel_recv(channel, &value);
+        cancelled.fetch_add(status == JANUS_CANCELLED);
+        return status;
+      };
+      janus_task tasks[4];
+      for (janus_task& task : tasks) task = scope.go(waiter);
+      if (round % 2 == 0) CHECK(eventually([&] { return janus_task_state(tasks[3]) == JANUS_TASK_BLOCKED; }));
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      if (round % 2 == 0) CHECK_GE(cancelled.load(), 1);
+    }
+    long value = 0;
+    return janus_channel_try_send(channel, &value);  // nobody is left in the queue
+  };
+  CHECK_EQ(janus_rt_run(abroad, call_closure<decltype(root)>, &root), JANUS_E_WOULD_BLOCK);
+  auto release = [&] { janus_channel_release(channel); };
+  janus_rt_run(home, call_closure<decltype(release)>, &release);
+  janus_rt_destroy(abroad);
+  janus_rt_destroy(home);
+}
+
+// --- Cancels ---
+
+// Tasks pass words on while some of them are told to end, from wherever the root happens to run. What a receiver got
+// was sent, and what a sender was told to have sent was received.
+TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
+  for (const unsigned workers : kWorlds) {
+    for (int round = 0; round < scaled(60, 10); ++round) {
+      std::atomic<long> sent{0}, received{0};
+      const auto body = [&] {
+        janus_channel* const channel = janus_channel_create(sizeof(long), static_cast<std::size_t>(round % 3));
+        auto sender = [&]() -> std::int64_t {
+          for (long i = 1;; ++i) {
+            const int status = janus_channel_send(channel, &i);
+            if (status != 0) return status == JANUS_E_CLOSED ? 0 : status;
+            sent.fetch_add(i);
+          }
+        };
+        auto receiver = [&]() -> std::int64_t {
+          for (;;) {
+            long value = 0;
+            const int status = janus_channel_recv(channel, &value);
+            if (status != 0) return status == JANUS_E_CLOSED ? 0 : status;
+            received.fetch_add(value);
+          }
+        };
+        constexpr int kPairs = 4;
+        Scope told(JANUS_ON_ERROR_COLLECT), readers(JANUS_ON_ERROR_COLLECT), writers(JANUS_ON_ERROR_COLLECT);
+        janus_task tasks[2 * kPairs];
+        for (int i = 0; i < kPairs; ++i) {
+          tasks[2 * i] = told.go(sender);
+          tasks[2 * i + 1] = told.go(receiver);
+          readers.go(receiver);
+          writers.go(sender);
+        }
+        for (int i = 0; i < 20 * (round % 7); ++i) janus_yield();
+        for (int i = 0; i < kPairs; ++i) {  // one by one, then all that are left
+          janus_task_cancel(tasks[i]);
+          janus_yield();
+        }
+        told.cancel();
+        CHECK_EQ(told.end(), JANUS_CANCELLED);
+        CHECK_EQ(writers.cancel(), 0);
+        CHECK_EQ(writers.end(), JANUS_CANCELLED);
+        CHECK_EQ(janus_channel_close(channel), 0);  // readers drain it
+        CHECK_EQ(readers.end(), 0);
+        janus_channel_release(channel);
+      };
+      run_in(with_workers(workers), body);
+      if (round < 20) run_in(deterministic(workers, static_cast<std::uint64_t>(round)), body);
+      CHECK_EQ(sent.load(), received.load());
+    }
+  }
+}
+
+// Whoever is told to end while it waits passes that on to what it has opened, and that may wait at the same channel.
+TEST(channels, a_cancel_passes_from_one_waiter_to_the_next_at_the_same_channel) {
+  for (const unsigned workers : kWorlds) {
+    const auto body = [&] {
+      janus_channel* const channel = janus_channel_create(sizeof(long), 0);
+      struct Level {
+        janus_channel* channel;
+        int depth;
+        static std::int64_t wait(void* arg) {
+          const Level me = *static_cast<Level*>(arg);
+          Level below = {me.channel, me.depth - 1};
+          long value = 0;
+          if (me.depth == 0) return janus_channel_recv(me.channel, &value);
+          Scope scope;
+          scope.go(wait, &below);
+          scope.go(wait, &below);
+          if (me.depth % 2 == 0) janus_yield();
+          const int status = janus_channel_recv(me.channel, &value);
+          CHECK_EQ(scope.end(), JANUS_CANCELLED);
+          return status;
+        }
+      } top = {channel, 4};
+      for (int round = 0; round < scaled(50, 10); ++round) {
+        Scope scope;
+        const janus_task first = scope.go(Level::wait, &top);
+        if (round % 2 == 0) CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BLOCKED; }));
+        if (round % 3 == 0) janus_task_cancel(first);
+        scope.cancel();
+        CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      }
+      long value = 0;
+      CHECK_EQ(janus_channel_try_send(channel, &value), JANUS_E_WOULD_BLOCK);
+      janus_channel_release(channel);
+    };
+    run_in(with_workers(workers), body);
+    run_in(deterministic(workers, workers), body);
+  }
+}
+
+// A task that has been told to end takes and gives nothing any more, though a partner waits, and pays for it.
+TEST(channels, who_was_told_to_end_is_turned_away_from_a_waiting_partner) {
+  run_in(with_workers(1), [&] {
+    janus_channel* const channel = janus_channel_create(sizeof(long), 0);
+    janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};
+    Scope first;
+    first.go(echo, warm);
+    CHECK_EQ(round_trips(warm, 200), 200);
+    long got = -1;
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    auto stubborn = [&]() -> std::int64_t {
+      while (janus_yield() == 0) {
+      }
+      long value = 7;  // the echo waits for one
+      CHECK_EQ(janus_channel_send(channel, &value), JANUS_CANCELLED);
+      return JANUS_CANCELLED;
+    };
+    scope.go(stubborn);
+    janus_yield();
+    scope.cancel();
+    CHECK_EQ(scope.end(), JANUS_CANCELLED);
+    CHECK_EQ(janus_channel_try_recv(warm[1], &got), JANUS_E_WOULD_BLOCK);
+    CHECK_EQ(janus_channel_close(channel), 0);
+    CHECK_EQ(first.end(), 0);
+    for (janus_channel* each : warm) janus_channel_release(each);
+  });
+}
+
+}  // namespace janus::test
