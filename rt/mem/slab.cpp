@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "rt/mem/footprint.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -38,7 +39,7 @@ void Slab::destroy() noexcept {
   loose_ = nullptr;
   caches_ = nullptr;
   batches_ = kNoIndex;
-  cut_chunk_ = cut_slot_ = 0;
+  cut_chunk_ = cut_slot_ = paid_ = 0;
   group_count_ = 0;
   chunk_count_.store(0, std::memory_order_relaxed);
   out_.store(0, std::memory_order_relaxed);
@@ -54,6 +55,20 @@ void Slab::destroy() noexcept {
   if (cache->hot_ == nullptr && !refill(*cache)) [[unlikely]]
     return nullptr;
   return take_hot(*cache);
+}
+
+// Others may take what was cut for us.
+[[gnu::noinline, gnu::cold]] void* Slab::take_paid(SlabCache* cache) noexcept {
+  void* record = take(cache);
+  for (unsigned tries = 0; record == nullptr && footprint_ != nullptr && tries < kBatch; tries++) {
+    {
+      LockGuard guard(lock_);
+      if (paid_ == 0 && !footprint_->owe(std::size_t{kBatch} * object_bytes_)) return nullptr;
+      if (paid_ == 0) paid_ = kBatch;
+    }
+    record = take(cache);
+  }
+  return record;
 }
 
 [[gnu::noinline]] void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
@@ -175,9 +190,17 @@ Slab::Record* Slab::take_loose(std::uint32_t wanted, std::uint32_t& got) noexcep
   return chain;
 }
 
+bool Slab::pay_for_batch() noexcept {
+  if (footprint_ != nullptr && !footprint_->grow(std::size_t{kBatch} * object_bytes_)) return false;
+  paid_ = kBatch;
+  return true;
+}
+
 // A record that nobody ever held.
 Slab::Record* Slab::cut() noexcept {
   if (cut_chunk_ == chunk_count_.load(std::memory_order_relaxed) && !grow()) return nullptr;
+  if (paid_ == 0 && !pay_for_batch()) return nullptr;
+  paid_--;
   Record* record = static_cast<Record*>(at(cut_chunk_ << index_shift_ | cut_slot_));
   if (++cut_slot_ == per_chunk_) {
     cut_slot_ = 0;

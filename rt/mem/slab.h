@@ -16,6 +16,8 @@
 
 namespace janus {
 
+class Footprint;
+
 // One worker's free records. Owner only; zeroes are a valid empty cache. It serves one slab until Slab::flush().
 class SlabCache {
  private:
@@ -44,9 +46,15 @@ class Slab {
   [[nodiscard]] bool init(std::size_t object_bytes) noexcept;
   void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
 
+  // Who pays for records from now on, a batch at a time when they are first cut; what is cut once stays paid for.
+  // Nobody, as long as this is not called. Before the first take().
+  void charge_to(Footprint& footprint) noexcept { footprint_ = &footprint; }
+
   // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr when the machine
-  // refuses.
+  // refuses, or nobody can pay.
   [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
+  // For somebody who has paid already (Footprint::owe).
+  [[nodiscard]] void* take_paid(SlabCache* cache) noexcept;
   // The worker's last one; nullptr: take() has to look further.
   [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
   // Any worker may give any record.
@@ -106,6 +114,7 @@ class Slab {
   void push_batch(Record* head) noexcept;
   [[nodiscard]] Record* take_loose(std::uint32_t wanted, std::uint32_t& got) noexcept;
   void give_loose(Record* head) noexcept;
+  [[nodiscard]] bool pay_for_batch() noexcept;
   [[nodiscard]] Record* cut() noexcept;
   [[nodiscard]] bool grow() noexcept;
   void add_chunk(std::byte* at) noexcept;
@@ -124,6 +133,7 @@ class Slab {
   std::uint32_t reciprocal_ = 0;
   std::uint32_t index_shift_ = 0;
   std::uint32_t per_chunk_ = 0;
+  Footprint* footprint_ = nullptr;
   std::atomic<std::uint32_t> chunk_count_{0};
 
   alignas(arch::kPrefetchPair) SpinLock lock_;
@@ -131,6 +141,7 @@ class Slab {
   Record* loose_ = nullptr;           // single records
   std::uint32_t cut_chunk_ = 0;       // records are cut from here on
   std::uint32_t cut_slot_ = 0;
+  std::uint32_t paid_ = 0;  // records that are paid for and not cut
   unsigned group_count_ = 0;
   SlabCache* caches_ = nullptr;
   std::atomic<std::size_t> out_{0};  // held, or in caches

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "rt/mem/footprint.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -15,10 +16,11 @@ constexpr std::size_t table_bytes(std::uint32_t slabs) {
 }
 
 // How many a worker's cache holds of a class: the larger the stack, the more memory may lie in it.
-constexpr unsigned depth_of(unsigned size_class) noexcept {
-  constexpr unsigned depths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
-  return depths[size_class];
-}
+constexpr std::uint8_t kDepths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
+constexpr std::uint8_t kLeastDepth = 2;
+// Of the memory that there is, all caches of a class together may hold a sixteenth, and roomy stacks be an eighth.
+constexpr std::uint64_t kCachedShare = 16;
+constexpr std::uint64_t kRoomyShare = 8;
 // Idle warm stacks that are kept in any case: 8 MiB by their nominal size.
 constexpr std::size_t least_reserve(unsigned size_class) noexcept {
   return (std::size_t{8} << 20) / stack_class_bytes(size_class);
@@ -63,8 +65,21 @@ bool StackPool::init() noexcept {
   if (!platform::entropy(&canary_key_, sizeof canary_key_)) canary_key_ = address_of(table) * 0x9e3779b97f4a7c15u;
   mappings_.store(1, std::memory_order_relaxed);
   mapped_.store(table_bytes(kMaxSlabs), std::memory_order_relaxed);
-  for (unsigned c = 0; c < kStackClasses; c++) shelves_[c].next_count = first_slab_stacks(c);
+  for (unsigned c = 0; c < kStackClasses; c++) {
+    shelves_[c].next_count = first_slab_stacks(c);
+    depths_[c] = kDepths[c];
+  }
   return true;
+}
+
+void StackPool::charge_to(Footprint& footprint, std::uint64_t memory, unsigned workers) noexcept {
+  footprint_ = &footprint;
+  for (unsigned c = 0; c < kStackClasses; c++) {
+    const std::uint64_t fitting = memory / (kCachedShare * workers * stack_class_bytes(c));
+    if (fitting < depths_[c]) depths_[c] = fitting < kLeastDepth ? kLeastDepth : static_cast<std::uint8_t>(fitting);
+  }
+  const std::uint64_t roomy = memory / (kRoomyShare * stack_class_bytes(kRoomyClass));
+  if (roomy < most_roomy_) most_roomy_ = roomy;
 }
 
 void StackPool::destroy() noexcept {
@@ -103,12 +118,20 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   std::uintptr_t* items = cache->lists_[size_class].items;
   if (have == 0) [[unlikely]] {
     link(*cache);
-    have = fetch(size_class, reinterpret_cast<Items&>(*items), depth_of(size_class) / 2);
+    have = fetch(size_class, reinterpret_cast<Items&>(*items), depths_[size_class] / 2u);
     if (have == 0) return nullptr;
   }
   count.store(have - 1, std::memory_order_relaxed);
   const std::uintptr_t item = items[have - 1];
   return (item & kToBuild) == 0 ? reinterpret_cast<Stack*>(item) : build(item);
+}
+
+[[gnu::noinline, gnu::cold]] Stack* StackPool::take_scarce(StackCache* cache, unsigned size_class, Due due) noexcept {
+  if (trim())
+    if (Stack* const stack = take(cache, size_class)) return stack;
+  if (due == Due::kUnpaid || footprint_ == nullptr || !footprint_->owe(stack_class_bytes(size_class))) return nullptr;
+  Items item;
+  return fetch_paid(size_class, item, 1) == 0 ? nullptr : build(item[0]);
 }
 
 void StackPool::give(StackCache* cache, Stack* stack) noexcept {
@@ -121,7 +144,7 @@ void StackPool::give(StackCache* cache, Stack* stack) noexcept {
   std::atomic<std::uint32_t>& count = cache->counts_[size_class];
   std::uint32_t have = count.load(std::memory_order_relaxed);
   std::uintptr_t* items = cache->lists_[size_class].items;
-  if (have == depth_of(size_class)) [[unlikely]] {
+  if (have == depths_[size_class]) [[unlikely]] {
     // The older half goes; the younger is warmer.
     const unsigned half = have / 2;
     put_back(size_class, items, half);
@@ -151,33 +174,67 @@ Stack* StackPool::build(std::uintptr_t item) noexcept {
 
 // --- Out of the shared pool ------------------------------------------------------------------------------------------
 
+// Warm ones if there are any; others have to be paid for, since they will have pages.
 unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) noexcept {
   Shelf& shelf = shelves_[size_class];
   unsigned count = 0;
   {
     LockGuard guard(shelf.lock);
-    count = fetch_listed(shelf, items, wanted);
+    count = fetch_warm(shelf, items, wanted);
   }
-  if (count == 0) count = fetch_unprepared(size_class, items, wanted);
+  if (count != 0) return count_out(shelf, count), count;
+  const unsigned paid = pay_for(size_class, wanted);
+  return paid != 0 ? fetch_paid(size_class, items, paid) : 0;
+}
+
+// Cold ones, else new ones: up to `count`, for which somebody has paid. What is not to be had is paid back.
+unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept {
+  Shelf& shelf = shelves_[size_class];
+  unsigned got = 0;
+  {
+    LockGuard guard(shelf.lock);
+    got = fetch_cold(shelf, items, count);
+  }
+  if (got == 0) got = fetch_unprepared(size_class, items, count);
+  pay_back(size_class, count - got);
+  count_out(shelf, got);
+  return got;
+}
+
+// As many as are wanted, or as the payer can afford.
+unsigned StackPool::pay_for(unsigned size_class, unsigned wanted) noexcept {
+  if (footprint_ == nullptr) return wanted;
+  while (wanted != 0 && !footprint_->grow(wanted * stack_class_bytes(size_class))) wanted /= 2;
+  return wanted;
+}
+
+void StackPool::pay_back(unsigned size_class, unsigned count) noexcept {
+  if (footprint_ != nullptr && count != 0) footprint_->shrink(count * stack_class_bytes(size_class));
+}
+
+void StackPool::count_out(Shelf& shelf, unsigned count) noexcept {
   add(shelf.out, count);
   const std::size_t out = shelf.out.load(std::memory_order_relaxed);
   if (out > shelf.most.load(std::memory_order_relaxed)) shelf.most.store(out, std::memory_order_relaxed);
+}
+
+// Of the bank that was last given one. One bank's suffice.
+unsigned StackPool::fetch_warm(Shelf& shelf, Items& items, unsigned wanted) noexcept {
+  StackBank* const bank = shelf.lists[StackBank::kWarm].first;
+  if (bank == nullptr) return 0;
+  unsigned count = 0;
+  bank->free &= ~pick(bank, bank->free & bank->warm, 0, items, wanted, count);
+  bank->warm &= bank->free;
+  shelf.warm -= count;
+  sort(shelf, bank);
   return count;
 }
 
-// Warm ones if there are any, of the bank that was last given one; else cold ones. One bank's suffice.
-unsigned StackPool::fetch_listed(Shelf& shelf, Items& items, unsigned wanted) noexcept {
-  StackBank* warm = shelf.lists[StackBank::kWarm].first;
-  StackBank* bank = warm != nullptr ? warm : shelf.lists[StackBank::kCold].first;
+unsigned StackPool::fetch_cold(Shelf& shelf, Items& items, unsigned wanted) noexcept {
+  StackBank* const bank = shelf.lists[StackBank::kCold].first;
   if (bank == nullptr) return 0;
   unsigned count = 0;
-  if (warm != nullptr) {
-    bank->free &= ~pick(bank, bank->free & bank->warm, 0, items, wanted, count);
-    bank->warm &= bank->free;
-    shelf.warm -= count;
-  } else {
-    bank->free &= ~pick(bank, bank->free, kToBuild, items, wanted, count);
-  }
+  bank->free &= ~pick(bank, bank->free, kToBuild, items, wanted, count);
   sort(shelf, bank);
   return count;
 }
@@ -250,10 +307,15 @@ void StackPool::count_guards(const StackBank& bank) noexcept {
 void StackPool::put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept {
   if (count == 0) return;
   Shelf& shelf = shelves_[size_class];
+  unsigned unbuilt = 0;
   {
     LockGuard guard(shelf.lock);
-    for (unsigned n = 0; n < count; n++) put_back_one(shelf, items[n]);
+    for (unsigned n = 0; n < count; n++) {
+      put_back_one(shelf, items[n]);
+      unbuilt += (items[n] & kToBuild) != 0;
+    }
   }
+  pay_back(size_class, unbuilt);
   add(shelf.out, -std::size_t{count});
   keep_reserve(size_class);
 }
@@ -277,13 +339,14 @@ void StackPool::put_back_one(Shelf& shelf, std::uintptr_t item) noexcept {
 void StackPool::keep_reserve(unsigned size_class) noexcept {
   Shelf& shelf = shelves_[size_class];
   const std::size_t reserve = least_reserve(size_class) + shelf.most.load(std::memory_order_relaxed);
-  if (cool_one_bank(shelf, reserve))
-    while (cool_one_bank(shelf, reserve / 2)) {
+  if (cool_one_bank(size_class, reserve))
+    while (cool_one_bank(size_class, reserve / 2)) {
     }
 }
 
 // Gives back the pages of the bank that has been idle longest. False: there are no more than `reserve` warm ones.
-bool StackPool::cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept {
+bool StackPool::cool_one_bank(unsigned size_class, std::size_t reserve) noexcept {
+  Shelf& shelf = shelves_[size_class];
   StackBank* bank = nullptr;
   std::uint64_t cooling = 0;
   {
@@ -300,6 +363,7 @@ bool StackPool::cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept {
   for (std::uint64_t left = cooling; on_cold_ != nullptr && left != 0; left &= left - 1)
     on_cold_(slab->record_of(bank->number * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
   slab->discard(*bank, cooling);
+  pay_back(size_class, count_ones(cooling));
   LockGuard guard(shelf.lock);
   bank->free |= cooling;
   sort(shelf, bank);
@@ -320,10 +384,11 @@ void StackPool::give_surplus() noexcept {
   }
 }
 
-void StackPool::trim() noexcept {
-  for (Shelf& shelf : shelves_)
-    while (cool_one_bank(shelf, 0)) {
-    }
+bool StackPool::trim() noexcept {
+  bool any = false;
+  for (unsigned size_class = 0; size_class < kStackClasses; ++size_class)
+    while (cool_one_bank(size_class, 0)) any = true;
+  return any;
 }
 
 // --- Lists of banks, under the shelf's lock --------------------------------------------------------------------------

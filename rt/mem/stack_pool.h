@@ -18,6 +18,10 @@
 
 namespace janus {
 
+class Footprint;
+
+inline constexpr unsigned kRoomyClass = 3;  // 64 KiB
+
 // One worker's idle stacks. Owner only; zeroes are a valid empty cache. It serves one pool until StackPool::flush().
 class StackCache {
  private:
@@ -38,9 +42,19 @@ class StackPool {
   [[nodiscard]] bool init() noexcept;
   void destroy() noexcept;  // everything is unmapped, in use or not; caches must have been flushed
 
+  // Who pays for stacks from now on: each costs its class's size, from when it may have pages until they have gone
+  // back. Nobody, as long as this is not called. Of `memory` bytes in all only small shares may lie in the workers'
+  // caches, or be out as roomy stacks. Before the first take().
+  void charge_to(Footprint& footprint, std::uint64_t memory, unsigned workers) noexcept;
+
   // The cache's last one, else from the shared pool, else a new one; nullptr when the machine refuses. `cache`: the
-  // calling worker's, or nullptr in a foreign thread. size_class < kStackClasses.
+  // calling worker's, or nullptr in a foreign thread. size_class < kStackClasses. nullptr when the machine refuses, or
+  // nobody can pay.
   [[nodiscard]] Stack* take(StackCache* cache, unsigned size_class) noexcept;
+  // After take() gave nothing: gives back the pages of what lies idle, and looks again. `Due::kPaid`: for somebody who
+  // has paid already, or without whom nothing goes on (Footprint::owe).
+  enum class Due : bool { kUnpaid, kPaid };
+  [[nodiscard]] Stack* take_scarce(StackCache* cache, unsigned size_class, Due due) noexcept;
   // Nobody stands on it any more. Any worker.
   void give(StackCache* cache, Stack* stack) noexcept;
   void flush(StackCache& cache) noexcept;
@@ -61,8 +75,8 @@ class StackPool {
   // Called before a warm stack's pages go back, so that what the holders left in `fiber` and `owner` can be freed.
   // No lock is held. Set before the first take().
   void on_cold(void (*hook)(Stack*)) noexcept { on_cold_ = hook; }
-  // Gives back the pages of all idle stacks that are in no cache.
-  void trim() noexcept;
+  // Gives back the pages of all idle stacks that are in no cache. False: there were none.
+  bool trim() noexcept;
   // Whether more stacks were in use at once than are now, so that more are warm than may be wanted; and gives back
   // what is beyond the reserve of those in use now. Any thread.
   [[nodiscard]] bool has_surplus() const noexcept;
@@ -72,6 +86,8 @@ class StackPool {
   [[nodiscard]] std::size_t out(unsigned size_class) const noexcept {
     return shelves_[size_class].out.load(std::memory_order_relaxed);
   }
+  // Whether a stack of kRoomyClass may go out to somebody who needs less.
+  [[nodiscard]] bool has_roomy() const noexcept { return out(kRoomyClass) < most_roomy_; }
   // Exact while no one takes or gives, else near.
   [[nodiscard]] std::size_t stacks_in_use() noexcept;
   [[nodiscard]] std::size_t stacks_cached() noexcept;  // idle and warm, or in a worker's cache
@@ -84,6 +100,7 @@ class StackPool {
  private:
   static constexpr std::uint32_t kMaxSlabs = 4096;
   static constexpr std::size_t kMaxSlabBytes = std::size_t{1} << 30;
+  static constexpr std::size_t kMostRoomy = 1024;
   static constexpr unsigned kMostRefill = StackCache::kMostCached / 2;
   struct BankList {
     StackBank* first;
@@ -102,16 +119,21 @@ class StackPool {
   using Items = std::uintptr_t[kMostRefill];
 
   [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
-  [[nodiscard]] unsigned fetch_listed(Shelf& shelf, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept;
+  [[nodiscard]] unsigned pay_for(unsigned size_class, unsigned wanted) noexcept;
+  void pay_back(unsigned size_class, unsigned count) noexcept;
+  [[nodiscard]] unsigned fetch_warm(Shelf& shelf, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_cold(Shelf& shelf, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] unsigned fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] StackBank* claim_bank(Shelf& shelf, unsigned size_class) noexcept;
   [[nodiscard]] bool grow(Shelf& shelf, unsigned size_class) noexcept;
   void count_guards(const StackBank& bank) noexcept;
   [[nodiscard]] Stack* build(std::uintptr_t item) noexcept;
   void put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept;
+  void count_out(Shelf& shelf, unsigned count) noexcept;
   void put_back_one(Shelf& shelf, std::uintptr_t item) noexcept;
   void keep_reserve(unsigned size_class) noexcept;
-  [[nodiscard]] bool cool_one_bank(Shelf& shelf, std::size_t reserve) noexcept;
+  [[nodiscard]] bool cool_one_bank(unsigned size_class, std::size_t reserve) noexcept;
 
   void sort(Shelf& shelf, StackBank* bank) noexcept;
   void unlist(Shelf& shelf, StackBank* bank) noexcept;
@@ -125,6 +147,9 @@ class StackPool {
   std::atomic<std::uint32_t> slab_count_{0};
   SpinLock slabs_lock_;
   std::uint64_t canary_key_ = 0;
+  Footprint* footprint_ = nullptr;
+  std::size_t most_roomy_ = kMostRoomy;
+  std::uint8_t depths_[kStackClasses] = {};  // how many a worker's cache holds
   void (*on_cold_)(Stack*) = nullptr;
   SpinLock caches_lock_;
   StackCache* caches_ = nullptr;

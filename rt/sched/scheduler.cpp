@@ -128,7 +128,7 @@ void Scheduler::run_caller() noexcept {
 void Scheduler::worker_main(Worker& worker) noexcept {
   const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
   worker.thread_fiber = thread;
-  Stack* const first = take_stack(worker, 0);
+  Stack* const first = take_stack(worker, 0, nullptr, nullptr);
   if (first != nullptr) {
     arch::Context context;
     enter(worker, first);

@@ -28,6 +28,7 @@ struct SchedulerOptions {
   void* runtime;                            // Worker::runtime
   void (*run)(Runnable* fresh);             // calls a runnable that has not started, on the stack we stand on
   void (*refuse)(Runnable* fresh);          // there is no stack for it
+  bool (*has_paid)(const Runnable*);        // whether it has paid for its stack by itself; nullptr: nobody has
   void (*note)(Worker&, Event, Runnable*);  // deterministic mode: what happened, for the order hash
   void (*quiescent)(void* runtime);         // every worker sleeps and nothing is queued; may make work
   void (*attend)(void* runtime);            // somebody called for attention
@@ -180,7 +181,9 @@ class Scheduler {
   void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   void enter(Worker& worker, Stack* stack) noexcept;
   void step_onto(Worker& worker, Stack* stack) noexcept;
-  Stack* take_stack(Worker& worker, unsigned size_class) noexcept;
+  // `user`: who is to stand on it; `waiter`: who cannot wait without it. Both nullptr: the worker itself.
+  Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;
+  bool has_paid(const Runnable* user, const Runnable* waiter) const noexcept;
   void step_back_onto(Worker& worker, const Suspension& suspension) noexcept;
   void resume_instead(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;

@@ -11,9 +11,6 @@ void give_stack(Worker& worker, void* pool, void* stack) noexcept {
   static_cast<StackPool*>(pool)->give(&worker.stacks, static_cast<Stack*>(stack));
 }
 
-constexpr unsigned kRoomyClass = 3;       // 64 KiB
-constexpr std::size_t kMostRoomy = 1024;  // in all
-
 bool fits(const Stack& stack, unsigned size_class) noexcept {
   return stack.size_class == size_class || (stack.size_class == kRoomyClass && size_class < kRoomyClass);
 }
@@ -22,10 +19,20 @@ bool fits(const Stack& stack, unsigned size_class) noexcept {
 
 // While there are few stacks, small tasks start on roomy ones, where there is room to run their children in place of
 // waiting for them. A roomy one costs address space and page tables, so most of a million are small.
-Stack* Scheduler::take_stack(Worker& worker, unsigned size_class) noexcept {
-  const bool is_roomy = size_class < kRoomyClass && stacks_->out(kRoomyClass) < kMostRoomy;
-  Stack* const stack = is_roomy ? stacks_->take(&worker.stacks, kRoomyClass) : nullptr;
-  return stack != nullptr ? stack : stacks_->take(&worker.stacks, size_class);
+Stack* Scheduler::take_stack(Worker& worker, unsigned size_class, const Runnable* user,
+                             const Runnable* waiter) noexcept {
+  if (size_class < kRoomyClass && stacks_->has_roomy())
+    if (Stack* const roomy = stacks_->take(&worker.stacks, kRoomyClass)) return roomy;
+  if (Stack* const stack = stacks_->take(&worker.stacks, size_class)) return stack;
+  const StackPool::Due due = has_paid(user, waiter) ? StackPool::Due::kPaid : StackPool::Due::kUnpaid;
+  return stacks_->take_scarce(&worker.stacks, size_class, due);
+}
+
+// Whoever has paid for a stack gets one, and goes to sleep, however many others have none.
+[[gnu::noinline, gnu::cold]] bool Scheduler::has_paid(const Runnable* user, const Runnable* waiter) const noexcept {
+  if (user == nullptr && waiter == nullptr) return true;
+  if (options_.has_paid == nullptr) return false;
+  return (user != nullptr && options_.has_paid(user)) || (waiter != nullptr && options_.has_paid(waiter));
 }
 
 // A stack whose top is about to be entered, and what was left on it forgotten.
@@ -60,7 +67,7 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
       scheduler.resume_instead(worker, runnable);
     } else if (fits(*worker.stack, runnable->stack_class)) {
       scheduler.options_.run(runnable);
-    } else if (Stack* const stack = scheduler.take_stack(worker, runnable->stack_class)) {
+    } else if (Stack* const stack = scheduler.take_stack(worker, runnable->stack_class, runnable, nullptr)) {
       scheduler.change_stack(worker, runnable, stack);
     } else {
       scheduler.options_.refuse(runnable);
@@ -115,7 +122,8 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
 // From `self` to a fresh stack whose base frame calls `to`, or looks for work.
 [[gnu::noinline]] bool Scheduler::start_fresh(Worker& worker, Suspension& self, Runnable* to,
                                               Pending publish) noexcept {
-  Stack* const stack = take_stack(worker, to != nullptr ? to->stack_class : 0);
+  const auto* const self_task = static_cast<const Runnable*>(worker.task);
+  Stack* const stack = take_stack(worker, to != nullptr ? to->stack_class : 0, to, self_task);
   if (stack == nullptr) {
     if (to != nullptr) push_fresh(worker, to);
     return false;

@@ -2,6 +2,7 @@
 // rt/task/channel.cpp — sending, receiving, closing.
 #include "rt/task/channel.h"
 
+#include "rt/task/account_of.h"
 #include "rt/task/memory.h"
 
 namespace janus {
@@ -168,10 +169,13 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
     if (buffer == nullptr) return nullptr;
     if (task != nullptr) worker = &current_worker();
   }
-  auto* const channel = static_cast<Channel*>(runtime.channels.take(worker != nullptr ? &worker->channels : nullptr));
+  SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
+  void* record = runtime.channels.take(cache);
+  if (record == nullptr) record = take_scarce(runtime, runtime.channels, cache, false, error);
+  auto* const channel = static_cast<Channel*>(record);
   if (channel == nullptr) {
     if (buffer != nullptr) release(runtime, worker, buffer);
-    return *error = kErrorNoMemory, nullptr;
+    return nullptr;
   }
   channel->lock.init(!runtime.scheduler.is_deterministic());
   channel->references.store(1, std::memory_order_relaxed);

@@ -18,15 +18,21 @@ AccountCache* purse_of(Runtime& runtime, Worker* worker) noexcept {
   return &worker->memory;
 }
 
+// 0: it is worth another try. What idle stacks hold of the root's memory is not in the way of blocks.
+[[gnu::noinline, gnu::cold]] int make_room(Runtime& runtime, Task* task, Account* payer, std::uint64_t bytes) noexcept {
+  if (payer == runtime.root_account && runtime.footprint.reclaim()) return 0;
+  if (task == nullptr) return kErrorBudget;
+  if (!runtime.accounts.granted(payer, Component::kMemory)) return kErrorNoCap;
+  return exhausted(*task, Component::kMemory, bytes);
+}
+
 // 0, or why not. A task may have to wait here; it comes back on any worker.
 int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) noexcept {
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
   while (!runtime.accounts.draw_memory(purse_of(runtime, worker), payer, bytes)) {
-    if (task == nullptr) return kErrorBudget;
-    if (!runtime.accounts.granted(payer, Component::kMemory)) return kErrorNoCap;
-    const int answer = exhausted(*task, Component::kMemory, bytes);
+    const int answer = make_room(runtime, task, payer, bytes);
     if (answer != 0) return answer;
-    worker = &current_worker();
+    if (task != nullptr) worker = &current_worker();
   }
   return 0;
 }

@@ -191,13 +191,15 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* account = owner != nullptr ? owner->account : runtime.root_account;
   if (options.budget != nullptr) {
-    account = runtime.accounts.open(account, *options.budget, nullptr);
+    account = open_account(runtime, account, *options.budget);
     if (account == nullptr) return *error = kErrorBudget, nullptr;
   }
-  auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(worker != nullptr ? &worker->nurseries : nullptr));
+  SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
+  auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
+  if (nursery == nullptr) nursery = static_cast<Nursery*>(take_scarce(runtime, runtime.nurseries, cache, false, error));
   if (nursery == nullptr) {
     if (options.budget != nullptr) runtime.accounts.close(account);
-    return *error = kErrorNoMemory, nullptr;
+    return nullptr;
   }
   begin(*nursery, runtime, account, options);
   nursery->owns_account = options.budget != nullptr;
@@ -228,8 +230,10 @@ Nursery* open_quickly(Worker& worker, Task& owner) noexcept {
 }
 
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
-  auto* nursery = static_cast<Nursery*>(runtime_of(worker).nurseries.take(&worker.nurseries));
-  return nursery != nullptr ? begin_current(nursery, worker, owner) : (*error = kErrorNoMemory, nullptr);
+  Runtime& runtime = runtime_of(worker);
+  void* record = runtime.nurseries.take(&worker.nurseries);
+  if (record == nullptr) record = take_scarce(runtime, runtime.nurseries, &worker.nurseries, false, error);
+  return record != nullptr ? begin_current(static_cast<Nursery*>(record), worker, owner) : nullptr;
 }
 
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
@@ -245,9 +249,14 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   }
   auto* task = static_cast<Task*>(runtime.tasks.take(worker != nullptr ? &worker->tasks : nullptr));
   if (task == nullptr) [[unlikely]] {
-    refund_spawn(nursery, account, options);
-    count_child_out(worker, nursery);
-    return *error = kErrorNoMemory, nullptr;
+    const bool has_paid = (flags & TaskFlags::kDraws) != 0;
+    task = static_cast<Task*>(
+        take_scarce(runtime, runtime.tasks, worker != nullptr ? &worker->tasks : nullptr, has_paid, error));
+    if (task == nullptr) {
+      refund_spawn(nursery, account, options);
+      count_child_out(worker, nursery);
+      return nullptr;
+    }
   }
   fill_in(*task, nursery, account, fn, arg, options.stack_class, flags);
   task->id = take_task_id(runtime, worker);
@@ -345,7 +354,21 @@ NurseryState nursery_state(const Nursery& nursery) noexcept {
 
 namespace {
 
+// There is no stack for anybody else. Others may end and leave theirs; where nobody does for long, who is next to start
+// ends without having run, since everybody may be waiting for what cannot start.
+[[gnu::noinline, gnu::cold]] void make_do(unsigned& starved) noexcept {
+  constexpr unsigned kPatience = 1000;
+  Worker& worker = current_worker();
+  arch::pause();
+  worker.scheduler->interleave();
+  if (++starved < kPatience) return;
+  starved = 0;
+  if (Runnable* const next = worker.scheduler->take_fresh_if(worker, [](Runnable*) { return true; }))
+    refuse_start(next);
+}
+
 [[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
+  unsigned starved = 0;
   while (!is_terminal(nursery)) {
     if (sees_cancel(self)) {
       cancel_nursery(&current_worker(), nursery);
@@ -358,7 +381,7 @@ namespace {
           if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
         },
         &nursery);
-    if (!left) arch::pause();  // no stack for anybody else: others have to get on first
+    if (!left) make_do(starved);
     run_children(self, nursery);
   }
 }

@@ -114,7 +114,8 @@ bool has_nurseries(const RunFrame& frame) noexcept {
 // The worker's words for a spare stack; where to enter it. nullptr: there is none.
 Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
-  Stack* const spare = runtime.stacks.take(&worker.stacks, 1);
+  Stack* spare = runtime.stacks.take(&worker.stacks, 1);
+  if (spare == nullptr) spare = runtime.stacks.take_scarce(&worker.stacks, 1, StackPool::Due::kPaid);
   if (spare == nullptr) return nullptr;
   spare->fiber = fiber_hooks::enter(spare->fiber, spare->limit, spare->start);
   task.frame->abandoned = worker.stack;

@@ -85,6 +85,20 @@ bool init_parts(Runtime& runtime) noexcept {
   return runtime.channels.init(kChannelBytes);
 }
 
+// Records and stacks that no budget sees, on top of the root's memory: a sixteenth of that, so that tasks without a
+// budget of their own get on when all of it was given to one that has; and what a runtime has in which nothing happens,
+// so that the smallest budget will do.
+std::uint64_t allowance_of(const Runtime& runtime) noexcept {
+  constexpr std::uint64_t kBase = (1u << 20) + (256u << 10), kPerWorker = 16u << 10;
+  return kBase + runtime.options.workers * kPerWorker + runtime.memory_limit / 16;
+}
+
+void charge_pools(Runtime& runtime) noexcept {
+  runtime.footprint.init(runtime.accounts, runtime.stacks, allowance_of(runtime));
+  runtime.stacks.charge_to(runtime.footprint, runtime.memory_limit, runtime.options.workers);
+  for (Slab* slab : {&runtime.tasks, &runtime.nurseries, &runtime.channels}) slab->charge_to(runtime.footprint);
+}
+
 void destroy_parts(Runtime& runtime) noexcept {
   runtime.channels.destroy();
   runtime.nurseries.destroy();
@@ -149,6 +163,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
   scheduling.workers = runtime.options.workers = choose_workers(options, cpus, may_pin);
+  charge_pools(runtime);
   scheduling.seed = options.seed;
   scheduling.deterministic = options.deterministic;
   scheduling.pin_to = may_pin && !options.deterministic ? &cpus : nullptr;
@@ -157,6 +172,9 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   scheduling.runtime = &runtime;
   scheduling.run = run_from_base;
   scheduling.refuse = refuse_start;
+  scheduling.has_paid = [](const Runnable* runnable) noexcept {
+    return static_cast<const Task*>(runnable)->has(TaskFlags::kDraws);
+  };
   scheduling.note = note_event;
   scheduling.quiescent = quiescent;
   scheduling.attend = attend;

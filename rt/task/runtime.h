@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rt/base/account.h"
+#include "rt/mem/footprint.h"
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"
@@ -42,6 +43,7 @@ struct Runtime {
   StackPool stacks;
   Slab tasks, nurseries, channels;
   Accounts accounts;
+  Footprint footprint;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
   std::uint64_t memory_limit;

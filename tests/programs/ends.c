@@ -35,6 +35,35 @@ static int64_t spin_for_ever(void* started) {
   return 0;
 }
 
+// A million tasks that block, where there is memory for some of them; everybody ends, and there is memory again.
+static struct {
+  janus_channel* gate;
+  int blocked;
+} crowd;
+
+static int64_t join_crowd(void* arg) {
+  (void)arg;
+  char nothing;
+  __atomic_fetch_add(&crowd.blocked, 1, __ATOMIC_RELAXED);
+  const int status = janus_channel_recv(crowd.gate, &nothing);
+  return status == JANUS_E_CLOSED || status == JANUS_E_NO_MEMORY ? 0 : -1;
+}
+
+static int overcrowd(int size) {
+  const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  crowd.gate = janus_channel_create(1, 0);
+  for (int n = 0; n < size && janus_nursery_spawn_in(nursery, join_crowd, NULL, &detached).raw; n++)
+    if (n % 1000 == 0) janus_yield();
+  if (janus_last_error() != JANUS_E_BUDGET) return 10;
+  janus_print(1, "%d\n", __atomic_load_n(&crowd.blocked, __ATOMIC_RELAXED));
+  if (janus_channel_close(crowd.gate) != 0 || janus_nursery_await(nursery, NULL) != 0) return 11;
+  void* block = janus_alloc(16 << 20);
+  if (!block) return 12;
+  janus_free(block);
+  return janus_nursery_destroy(nursery) == 0 ? 0 : 13;
+}
+
 static int leave_unread(int value) {
   janus_nursery_create();
   janus_nursery_spawn(fail, NULL);
@@ -94,6 +123,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "return")) return atoi(argv[2]);
   if (!strcmp(how, "exit")) janus_exit(atoi(argv[2]));
   if (!strcmp(how, "unread")) return leave_unread(atoi(argv[2]));
+  if (!strcmp(how, "crowd")) return overcrowd(atoi(argv[2]));
   if (!strcmp(how, "deadlock")) return deadlock();
   if (!strcmp(how, "park")) return janus_park(-1);
   if (!strcmp(how, "panic")) janus_task_panic("main has had enough");

@@ -76,6 +76,20 @@ def settings():
               re.search(rb'stack_size +65536\n', done.stderr), done.stderr.decode())
 
 
+def bounded():
+    for workers in (1, 4):
+        process = subprocess.Popen([ends, 'crowd', '1000000'], stdout=subprocess.PIPE,
+                                   env=environment(JANUS_MEMORY='64m', JANUS_WORKERS=workers))
+        blocked = process.stdout.read()
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        tap.check(f'a million tasks in 64 MiB meet an error and end, {workers} workers', process.returncode == 0,
+                  f'status {process.returncode}, {blocked!r} blocked')
+        tap.check('thousands of them did block', int(blocked or 0) > 4000, blocked)
+        tap.check('and the machine gave no more than that, a sixteenth, and what queues take', usage.ru_maxrss < 88 << 10,
+                  f'{usage.ru_maxrss} KiB')
+
+
 def ends_by(claim, how, signals, status, grace=None, patience=15):
     process = subprocess.Popen([ends, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment(JANUS_WORKERS=2, **({'JANUS_GRACE': grace} if grace else {})))
@@ -122,7 +136,7 @@ try:
         headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
         tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
                   'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-        for group in (statuses, contained, settings, signals, alone):
+        for group in (statuses, contained, bounded, settings, signals, alone):
             group()
 finally:
     shutil.rmtree(work, ignore_errors=True)

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory_test.cpp — tasks that have no budget of their own live on the root's memory, and end with it: who spawns or
+// blocks more of them than it has room for is told so, and nobody else is.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr std::size_t kStack = kIsWatched ? 65536 : 8192;
+constexpr std::size_t kMemory = std::size_t{64} << 20;
+constexpr std::size_t kRecord = 128;
+constexpr std::size_t kMost = kMemory + kMemory / 16 + (std::size_t{2} << 20);  // with what is free
+
+janus_rt_config with_memory(unsigned workers, std::size_t memory = kMemory) {
+  janus_rt_config config = with_workers(workers);
+  config.memory = memory;
+  return config;
+}
+
+janus_task spawn_detached(janus_nursery* nursery, janus_task_fn fn, void* arg) {
+  janus_spawn_options options = {};
+  options.flags = JANUS_SPAWN_DETACHED;
+  return janus_nursery_spawn_in(nursery, fn, arg, &options);
+}
+
+// Spawns until that is refused, and lets them run; how many there were.
+long spawn_all(std::atomic<int>& ran) {
+  ran = 0;
+  Scope scope;
+  long spawned = 0;
+  while (spawned < 1'000'000 && spawn_detached(scope.get(), count_up, &ran).raw != 0) ++spawned;
+  CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+  CHECK_EQ(scope.end(), 0);
+  CHECK_EQ(ran.load(), spawned);
+  return spawned;
+}
+
+// Tasks that block at a gate, and what they were told.
+struct Gate {
+  Gate() : channel(janus_channel_create(1, 0)) { CHECK(channel != nullptr); }
+  ~Gate() { janus_channel_release(channel); }
+
+  static std::int64_t wait_at(void* self) {
+    auto* const gate = static_cast<Gate*>(self);
+    char nothing;
+    gate->waiting.fetch_add(1);
+    const int status = janus_channel_recv(gate->channel, &nothing);
+    if (status == JANUS_E_NO_MEMORY) gate->refused.fetch_add(1);
+    return status == JANUS_E_CLOSED || status == JANUS_E_NO_MEMORY ? 0 : -1;
+  }
+  // Gives way until all wait, or no more of them get to: where memory for stacks ends, they start when others end.
+  bool all_wait(long spawned) const {
+    constexpr std::uint64_t kPatience = 300'000'000;
+    std::uint64_t patience = platform::now_ns() + kPatience;
+    while (waiting != spawned) {
+      if (platform::now_ns() > patience) return false;
+      const long before = waiting;
+      janus_yield();
+      if (waiting != before) patience = platform::now_ns() + kPatience;
+    }
+    return true;
+  }
+  // Spawns up to `most` and has them block, a thousand at a time, as long as they do. How many are blocked then.
+  long gather(janus_nursery* nursery, long most) {
+    long spawned = 0;
+    while (spawned < most && spawn_detached(nursery, wait_at, this).raw != 0)
+      if (++spawned % 1000 == 0 && !all_wait(spawned)) break;
+    ran_dry = !all_wait(spawned) || refused != 0;
+    return waiting - refused;
+  }
+  int open() { return janus_channel_close(channel); }
+
+  janus_channel* channel;
+  std::atomic<long> waiting{0}, refused{0};
+  bool ran_dry = false;
+};
+
+long block_all() {
+  Gate gate;
+  Scope scope;
+  const long blocked = gate.gather(scope.get(), 1'000'000);
+  CHECK(gate.ran_dry);
+  CHECK_EQ(gate.open(), 0);
+  (void)scope.end();  // who found only a smaller stack to start from has ended as a panic
+  return blocked;
+}
+
+}  // namespace
+
+TEST(memory, a_million_spawned_are_refused_where_the_roots_memory_ends) {
+  run_in(with_memory(1), [] {  // one worker: none runs before all are spawned
+    std::atomic<int> ran{0};
+    const long first = spawn_all(ran);
+    CHECK_LE(first, static_cast<long>(kMost / kRecord));
+    CHECK_GE(first, static_cast<long>(kMemory / kRecord * 3 / 4));
+    CHECK_GE(spawn_all(ran), first * 3 / 4);
+  });
+}
+
+TEST(memory, a_million_blocked_are_refused_where_the_roots_memory_ends) {
+  for (unsigned workers : {1u, 4u})
+    run_in(with_memory(workers), [] {
+      const long first = block_all();
+      CHECK_LE(first, static_cast<long>(kMost / kStack));
+      CHECK_GE(first, static_cast<long>(kMemory / kStack / 2));
+      // Their memory is to be had again, for other stacks and for blocks.
+      void* const block = janus_alloc(kMemory / 2);
+      CHECK(block != nullptr);
+      janus_free(block);
+      CHECK_GE(block_all(), first * 3 / 4);
+    });
+}
+
+TEST(memory, who_has_a_budget_of_his_own_gets_his_stacks_when_the_root_is_dry) {
+  for (unsigned workers : {1u, 4u})
+    run_in(with_memory(workers), [] {
+      constexpr long kTasks = 100;
+      janus_budget budget = JANUS_BUDGET_ALL;
+      budget.memory = kTasks * (kStack + kRecord);
+      Gate crowd, few;
+      Scope paid(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget), hungry;
+      crowd.gather(hungry.get(), 1'000'000);
+      CHECK(crowd.ran_dry);
+      CHECK_EQ(few.gather(paid.get(), kTasks), kTasks);
+      CHECK(!few.ran_dry);
+      CHECK_EQ(spawn_detached(paid.get(), return_zero, nullptr).raw, 0u);  // it had paid for so many
+      CHECK_EQ(few.open() + crowd.open(), 0);
+      CHECK_EQ(paid.end(), 0);
+      (void)hungry.end();
+    });
+}
+
+TEST(memory, a_nursery_with_all_there_is_can_use_it) {
+  for (unsigned workers : {1u, 4u})
+    run_in(with_memory(workers), [] {
+      Gate gate;
+      Scope all(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, JANUS_BUDGET_ALL);
+      const long blocked = gate.gather(all.get(), 1'000'000);
+      CHECK(!gate.ran_dry);  // the spawn is what fails: each has paid for its stack by then
+      CHECK_LE(blocked, static_cast<long>(kMemory / kStack));
+      CHECK_GE(blocked, static_cast<long>(kMemory / kStack * 3 / 4));
+      CHECK_EQ(gate.open(), 0);
+      CHECK_EQ(all.end(), 0);
+    });
+}
+
+namespace {
+
+// Each waits for its children on a stack too small to run them.
+std::int64_t branch(void* depth) {
+  const std::int64_t left = reinterpret_cast<std::intptr_t>(depth);
+  if (left == 0) return 0;
+  janus_nursery* const nursery = janus_nursery_open(nullptr, nullptr);
+  if (nursery == nullptr) return janus_last_error();
+  for (int i = 0; i < 2; ++i) (void)spawn_detached(nursery, branch, as_arg(left - 1));
+  janus_yield();
+  const long result = janus_nursery_await(nursery, nullptr);
+  CHECK_EQ(janus_nursery_destroy(nursery), 0);
+  return result;
+}
+
+}  // namespace
+
+// A tree whose every path waits: far more stacks than there is memory for.
+TEST(memory, those_who_wait_for_what_cannot_start_go_on_without_it) {
+  for (janus_rt_config config : {with_workers(1), with_workers(4), deterministic(4, 1)})
+    for (std::size_t memory : {std::size_t{1} << 20, std::size_t{4} << 20}) {
+      config.memory = memory;
+      run_in(config, [] {
+        Scope scope(JANUS_ON_ERROR_COLLECT);
+        for (int i = 0; i < scaled(100, 10); ++i) (void)spawn_detached(scope.get(), branch, as_arg(scaled(9, 6)));
+        (void)scope.end();
+        std::atomic<int> ran{0};
+        Scope after;
+        for (int i = 0; i < 100; ++i) after.go(count_up, &ran);
+        CHECK_EQ(after.end(), 0);
+        CHECK_EQ(ran.load(), 100);
+      });
+    }
+}
+
+}  // namespace janus::test
