@@ -90,12 +90,11 @@ void janus_channel_release(janus_channel* pointer) {
 
 [[gnu::flatten]] int janus_channel_send(janus_channel* pointer, const void* element) {
   const Caller me = caller_at_hand();
-  if (me.task != nullptr && pointer != nullptr && element != nullptr) [[likely]] {
-    const int answer = send_at_hand(*me.worker, *me.task, *reinterpret_cast<Channel*>(pointer), element);
-    if (answer != kNotAtHand) [[likely]]
-      return answer;
-  }
-  return send_slowly(pointer, element);
+  auto* const channel = reinterpret_cast<Channel*>(pointer);
+  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, *channel))
+      [[unlikely]]
+    return send_slowly(pointer, element);
+  return send_at_hand(*me.worker, *me.task, *channel, element);
 }
 
 [[gnu::noinline]] static int receive_slowly(janus_channel* pointer, void* element) {
@@ -111,12 +110,11 @@ void janus_channel_release(janus_channel* pointer) {
 
 [[gnu::flatten]] int janus_channel_recv(janus_channel* pointer, void* element) {
   const Caller me = caller_at_hand();
-  if (me.task != nullptr && pointer != nullptr && element != nullptr) [[likely]] {
-    const int answer = receive_at_hand(*me.worker, *me.task, *reinterpret_cast<Channel*>(pointer), element);
-    if (answer != kNotAtHand) [[likely]]
-      return answer;
-  }
-  return receive_slowly(pointer, element);
+  auto* const channel = reinterpret_cast<Channel*>(pointer);
+  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, *channel))
+      [[unlikely]]
+    return receive_slowly(pointer, element);
+  return receive_at_hand(*me.worker, *me.task, *channel, element);
 }
 
 int janus_channel_try_send(janus_channel* pointer, const void* element) {

@@ -51,7 +51,6 @@ void BiasedLock::unlock_for_good(LockOwner* me, Hold hold) noexcept {
     wake_revoker();
 }
 
-// It was revoked while we announced ourselves: whoever did may have seen that.
 [[gnu::noinline]] void BiasedLock::leave(LockOwner& me) noexcept {
   me.holds_.store(nullptr, std::memory_order_release);
   wake_revoker();

@@ -44,21 +44,36 @@ class BiasedLock {
     turns_left_ = 0;
   }
 
-  // If it is biased to `me`: that is all there is to it. False: nothing has happened.
-  [[nodiscard, gnu::always_inline]] bool lock_at_hand(LockOwner& me) noexcept {
-    if (owner_.load(std::memory_order_relaxed) != &me) [[unlikely]]
-      return false;
+  // In steps, for who wants to go elsewhere when a step fails.
+  [[nodiscard, gnu::always_inline]] bool is_owned_by(const LockOwner& me) const noexcept {
+    return owner_.load(std::memory_order_relaxed) == &me;
+  }
+  // After is_owned_by(). False: leave() comes next.
+  [[nodiscard, gnu::always_inline]] bool entered_at_hand(LockOwner& me) noexcept {
     me.holds_.store(this, std::memory_order_relaxed);
     arch::compiler_barrier();  // its partner is the heavy fence in revoke()
-    if (owner_.load(std::memory_order_acquire) == &me) [[likely]]
+    return owner_.load(std::memory_order_acquire) == &me;
+  }
+  // It was revoked while we announced ourselves: whoever did may have seen that.
+  void leave(LockOwner& me) noexcept;
+  // Has unlocked it; false: unlock_at_hand() comes next.
+  [[nodiscard, gnu::always_inline]] bool left_at_hand(LockOwner& me) noexcept {
+    me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
+    arch::compiler_barrier();                             // as above
+    return owner_.load(std::memory_order_relaxed) == &me;
+  }
+
+  // If `me` owns it: that is all there is to it. False: nothing has happened.
+  [[nodiscard, gnu::always_inline]] bool lock_at_hand(LockOwner& me) noexcept {
+    if (!is_owned_by(me)) [[unlikely]]
+      return false;
+    if (entered_at_hand(me)) [[likely]]
       return true;
     leave(me);
     return false;
   }
   [[gnu::always_inline]] void unlock_at_hand(LockOwner& me) noexcept {
-    me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
-    arch::compiler_barrier();                             // as above
-    if (owner_.load(std::memory_order_relaxed) != &me) [[unlikely]]
+    if (!left_at_hand(me)) [[unlikely]]
       wake_revoker();
   }
 
@@ -92,7 +107,6 @@ class BiasedLock {
   void lock_plainly(LockOwner* me) noexcept;
   void shut_out_owner() noexcept;
   void revoke(const LockOwner& owner) noexcept;
-  void leave(LockOwner& me) noexcept;
   void wake_revoker() noexcept;
 
   std::atomic<LockOwner*> owner_{nullptr};  // written under lock_, or by unlock_for_good()

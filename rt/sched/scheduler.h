@@ -65,6 +65,10 @@ class Scheduler {
     if (idle_.wants_wake(true)) [[unlikely]]
       wake_one();
   }
+  // push_woken in two steps, where there is a heavy fence: after Deque::push_at_hand(), whether to wake one that
+  // sleeps.
+  [[gnu::always_inline]] bool wants_wake_for_woken() const noexcept { return idle_.wants_wake(true); }
+  void wake_for_woken() noexcept { wake_one(); }
   // push_fresh in two steps. False: nothing has happened, since there is more to it (no room, or somebody takes notes).
   [[nodiscard, gnu::always_inline]] bool push_at_hand(Worker& worker, Runnable* runnable) noexcept {
     return !is_deterministic_ && worker.ready.push_at_hand(Entry::fresh(runnable));

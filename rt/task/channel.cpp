@@ -2,7 +2,9 @@
 // rt/task/channel.cpp — sending, receiving, closing.
 #include "rt/task/channel.h"
 
+#include "arch/x86_64/jump_back.h"
 #include "rt/task/account_of.h"
+#include "rt/task/memory.h"
 #include "rt/task/memory.h"
 
 namespace janus {
@@ -103,7 +105,8 @@ bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Ho
 }
 
 // Under the lock, which it releases.
-int give_up(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold, int reason) noexcept {
+[[gnu::noinline, gnu::cold]] int give_up(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
+                                         int reason) noexcept {
   List<ChannelWait>::remove(&wait);
   channel.lock.unlock(owner_in(channel, &current_worker()), hold);
   if (reason == kCancelledCode) (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
@@ -111,7 +114,7 @@ int give_up(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold ho
 }
 
 // Under the lock, which it releases. Until served, closed or cancelled.
-int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
+[[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
   while (wait.status.load(std::memory_order_relaxed) == ChannelWait::Status::kWaiting) {
     if (is_cancelled(self)) return give_up(channel, self, wait, hold, kCancelledCode);
     if (!leave(channel, self, wait, hold)) return give_up(channel, self, wait, hold, kErrorNoMemory);
@@ -219,121 +222,6 @@ void release_channel(Worker* worker, Channel& channel) noexcept {
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);
 }
 
-namespace {
-
-// What is asked of a task before an operation: nothing stands in its way, so that paying is all there is to do.
-[[gnu::always_inline]] inline bool may_go_on(const Worker& worker, Task& task) noexcept {
-  return task.account == runtime_of(const_cast<Worker&>(worker)).root_account && worker.fuel > 0 && !is_cancelled(task);
-}
-
-[[gnu::always_inline]] inline void pay_at_hand(Worker& worker, Task& task) noexcept {
-  worker.counters.channel_ops.add();
-  worker.fuel -= 1;
-  task.yielded_free = false;
-}
-
-// A word wherever it stands, in one piece: touched at both ends at once.
-struct [[gnu::packed, gnu::may_alias]] AnyWord {
-  std::uint64_t bits;
-};
-[[gnu::always_inline]] inline void touch_word_to_read(const void* word) noexcept {
-  (void)static_cast<const volatile AnyWord*>(word)->bits;
-}
-[[gnu::always_inline]] inline void touch_word_to_write(void* word) noexcept {
-  auto* const touched = static_cast<volatile AnyWord*>(word);
-  touched->bits = touched->bits;
-}
-
-using Word = std::uint64_t;
-[[gnu::always_inline]] inline void copy_word(void* to, const void* from) noexcept {
-  __builtin_memcpy(to, from, sizeof(Word));
-}
-
-// Biased, which it releases.
-int go_slowly(Worker& worker, Channel& channel) noexcept {
-  channel.lock.unlock_at_hand(worker.locks);
-  return kNotAtHand;
-}
-
-// Whether the first in a queue is waiting indeed, rather than woken to look, or of another runtime.
-[[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
-  return wait.task->state.load(std::memory_order_relaxed) == TaskState::kAtChannel;
-}
-
-// Biased, which it releases: `wait` has been served.
-[[gnu::always_inline]] inline int serve(Worker& worker, Task& self, Channel& channel, ChannelWait& wait) noexcept {
-  List<ChannelWait>::remove(&wait);
-  Task& task = *wait.task;
-  wait.status.store(ChannelWait::Status::kServed, std::memory_order_relaxed);  // the push tells it
-  task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  pay_at_hand(worker, self);
-  channel.lock.unlock_at_hand(worker.locks);
-  worker.scheduler->push_woken(worker, &task);
-  return 0;
-}
-
-// Biased, which it releases.
-[[gnu::noinline]] int wait_at_hand(Worker& worker, Task& self, Channel& channel, List<ChannelWait>& queue,
-                                   void* data) noexcept {
-  if (channel.is_closed || !self.is_settled) [[unlikely]]
-    return go_slowly(worker, channel);
-  pay_at_hand(worker, self);
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false};
-  queue.push_back(&wait);
-  if (!block_at(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
-    return give_up(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
-  const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
-  if (status != ChannelWait::Status::kWaiting) [[likely]]
-    return result_of(status);
-  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
-}
-
-}  // namespace
-
-int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
-  if (channel.element_bytes != sizeof(Word)) return kNotAtHand;
-  touch_word_to_read(element);
-  if (!may_go_on(worker, self) || !channel.lock.lock_at_hand(worker.locks)) [[unlikely]]
-    return kNotAtHand;
-  if (ChannelWait* const receiver = channel.receivers.front()) {
-    if (!is_here(*receiver)) [[unlikely]]
-      return go_slowly(worker, channel);
-    copy_word(receiver->data, element);
-    return serve(worker, self, channel, *receiver);
-  }
-  if (channel.count == channel.capacity)
-    return wait_at_hand(worker, self, channel, channel.senders, const_cast<void*>(element));
-  if (channel.is_closed) [[unlikely]]
-    return go_slowly(worker, channel);
-  copy_word(slot(channel, channel.count), element);
-  ++channel.count;
-  pay_at_hand(worker, self);
-  channel.lock.unlock_at_hand(worker.locks);
-  return 0;
-}
-
-int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept {
-  if (channel.element_bytes != sizeof(Word)) return kNotAtHand;
-  touch_word_to_write(element);
-  if (!may_go_on(worker, self) || !channel.lock.lock_at_hand(worker.locks)) [[unlikely]]
-    return kNotAtHand;
-  ChannelWait* const sender = channel.senders.front();
-  if (channel.count == 0) {
-    if (sender == nullptr) return wait_at_hand(worker, self, channel, channel.receivers, element);
-    if (!is_here(*sender)) [[unlikely]]
-      return go_slowly(worker, channel);
-    copy_word(element, sender->data);
-    return serve(worker, self, channel, *sender);
-  }
-  if (sender != nullptr) return go_slowly(worker, channel);
-  copy_word(element, slot(channel, 0));
-  channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
-  --channel.count;
-  pay_at_hand(worker, self);
-  channel.lock.unlock_at_hand(worker.locks);
-  return 0;
-}
-
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept {
   touch_to_read(element, channel.element_bytes);
   return do_or_wait(worker, self, channel, channel.senders, const_cast<void*>(element),
@@ -344,6 +232,178 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcep
   touch_to_write(element, channel.element_bytes);
   return do_or_wait(worker, self, channel, channel.receivers, element,
                     [&] { return try_receive(worker, channel, element); });
+}
+
+// --- At hand --------------------------------------------------------------------------------------------------------
+// Leaf functions but for what they end with. Who owns the lock is in its own program, free of determinism, with a heavy
+// fence, and the channel is alive and of this runtime.
+
+namespace {
+
+using Word = std::uint64_t;
+
+// A word wherever it stands, touched at both ends at once.
+struct [[gnu::packed, gnu::may_alias]] AnyWord {
+  Word bits;
+};
+[[gnu::always_inline]] inline void touch_word_to_read(const void* word) noexcept {
+  (void)static_cast<const volatile AnyWord*>(word)->bits;
+}
+[[gnu::always_inline]] inline void touch_word_to_write(void* word) noexcept {
+  auto* const touched = static_cast<volatile AnyWord*>(word);
+  touched->bits = touched->bits;
+}
+[[gnu::always_inline]] inline void copy_word(void* to, const void* from) noexcept {
+  __builtin_memcpy(to, from, sizeof(Word));
+}
+
+[[gnu::always_inline]] inline void pay_at_hand(Worker& worker, Task& task) noexcept {
+  worker.counters.channel_ops.add();
+  worker.fuel -= 1;
+  task.yielded_free = false;
+}
+
+// Whether the first in a queue is waiting indeed, rather than woken to look, or of another runtime.
+[[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
+  return wait.task->state.load(std::memory_order_relaxed) == TaskState::kAtChannel;
+}
+
+// --- What does not happen often. Each has the lock as its owner but for the first ---
+
+[[gnu::noinline, gnu::cold]] int send_backing_off(Worker& worker, Task& self, Channel& channel,
+                                                  const void* element) noexcept {
+  channel.lock.leave(worker.locks);
+  pay_at_hand(worker, self);
+  return send(&worker, &self, channel, element);
+}
+[[gnu::noinline, gnu::cold]] int receive_backing_off(Worker& worker, Task& self, Channel& channel,
+                                                     void* element) noexcept {
+  channel.lock.leave(worker.locks);
+  pay_at_hand(worker, self);
+  return receive(&worker, &self, channel, element);
+}
+[[gnu::noinline]] int send_unlocking(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
+  channel.lock.unlock_at_hand(worker.locks);
+  pay_at_hand(worker, self);
+  return send(&worker, &self, channel, element);
+}
+[[gnu::noinline]] int receive_unlocking(Worker& worker, Task& self, Channel& channel, void* element) noexcept {
+  channel.lock.unlock_at_hand(worker.locks);
+  pay_at_hand(worker, self);
+  return receive(&worker, &self, channel, element);
+}
+[[gnu::noinline, gnu::cold]] int unlock_noticing(Worker& worker, Channel& channel) noexcept {
+  channel.lock.unlock_at_hand(worker.locks);
+  return 0;
+}
+[[gnu::noinline, gnu::cold]] int push_unlocking(Worker& worker, Channel& channel, Task& woken) noexcept {
+  worker.scheduler->push_woken(worker, &woken);
+  channel.lock.unlock_at_hand(worker.locks);
+  return 0;
+}
+[[gnu::noinline, gnu::cold]] int wake_somebody(Worker& worker) noexcept {
+  worker.scheduler->wake_for_woken();
+  return 0;
+}
+
+// --- What does ---
+
+[[gnu::always_inline]] inline int done(Worker& worker, Task& self, Channel& channel) noexcept {
+  pay_at_hand(worker, self);
+  return channel.lock.left_at_hand(worker.locks) ? 0 : unlock_noticing(worker, channel);
+}
+
+// What `wait` waited for has happened.
+[[gnu::always_inline]] inline int serve(Worker& worker, Task& self, Channel& channel, ChannelWait& wait) noexcept {
+  List<ChannelWait>::remove(&wait);
+  Task& task = *wait.task;
+  wait.status.store(ChannelWait::Status::kServed, std::memory_order_relaxed);  // the push tells it
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+  pay_at_hand(worker, self);
+  if (!worker.ready.push_at_hand(Entry::woken(&task))) [[unlikely]]
+    return push_unlocking(worker, channel, task);
+  if (!channel.lock.left_at_hand(worker.locks)) [[unlikely]]
+    return unlock_noticing(worker, channel);
+  return worker.scheduler->wants_wake_for_woken() ? wake_somebody(worker) : 0;
+}
+
+// The rest of a wait that has ended before it was served.
+[[gnu::noinline, gnu::cold]] int go_on_waiting(Channel& channel, Task& self, ChannelWait& wait) noexcept {
+  const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
+  if (status != ChannelWait::Status::kWaiting) return result_of(status);
+  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
+}
+
+// Called by janus_jump_back.
+[[gnu::flatten]] int wait_at_hand(void* on, void* whom, void* where, void* line, void* data) noexcept {
+  Worker& worker = *static_cast<Worker*>(on);
+  Task& self = *static_cast<Task*>(whom);
+  Channel& channel = *static_cast<Channel*>(where);
+  auto& queue = *static_cast<List<ChannelWait>*>(line);
+  pay_at_hand(worker, self);
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false};
+  queue.push_back(&wait);
+  if (!block_at(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
+    return give_up(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
+  if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
+    return 0;
+  return go_on_waiting(channel, self, wait);
+}
+
+}  // namespace
+
+bool is_at_hand(const Worker& worker, const Task& self, const Channel& channel) noexcept {
+  const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
+  return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(Word) && worker.fuel > 0 &&
+         self.account == runtime.root_account && self.cancel.load(std::memory_order_relaxed) == 0 &&
+         self.nursery->clean_epoch.load(std::memory_order_relaxed) ==
+             runtime.cancel_epoch.load(std::memory_order_acquire);
+}
+
+int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
+  touch_word_to_read(element);
+  if (!channel.lock.entered_at_hand(worker.locks)) [[unlikely]]
+    return send_backing_off(worker, self, channel, element);
+  if (ChannelWait* const receiver = channel.receivers.front()) {
+    if (!is_here(*receiver)) [[unlikely]]
+      return send_unlocking(worker, self, channel, element);
+    copy_word(receiver->data, element);
+    return serve(worker, self, channel, *receiver);
+  }
+  if (channel.is_closed) [[unlikely]]
+    return send_unlocking(worker, self, channel, element);
+  if (channel.count == channel.capacity) {
+    if (!self.is_settled) [[unlikely]]
+      return send_unlocking(worker, self, channel, element);
+    return janus_jump_back(&worker, &self, &channel, &channel.senders, const_cast<void*>(element), wait_at_hand);
+  }
+  copy_word(slot(channel, channel.count), element);
+  ++channel.count;
+  return done(worker, self, channel);
+}
+
+int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept {
+  touch_word_to_write(element);
+  if (!channel.lock.entered_at_hand(worker.locks)) [[unlikely]]
+    return receive_backing_off(worker, self, channel, element);
+  ChannelWait* const sender = channel.senders.front();
+  if (channel.count == 0) {
+    if (sender != nullptr) {
+      if (!is_here(*sender)) [[unlikely]]
+        return receive_unlocking(worker, self, channel, element);
+      copy_word(element, sender->data);
+      return serve(worker, self, channel, *sender);
+    }
+    if (channel.is_closed || !self.is_settled) [[unlikely]]
+      return receive_unlocking(worker, self, channel, element);
+    return janus_jump_back(&worker, &self, &channel, &channel.receivers, element, wait_at_hand);
+  }
+  if (sender != nullptr) [[unlikely]]
+    return receive_unlocking(worker, self, channel, element);
+  copy_word(element, slot(channel, 0));
+  channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
+  --channel.count;
+  return done(worker, self, channel);
 }
 
 bool wake_at_channel(Worker* worker, Task& task) noexcept {

@@ -52,9 +52,9 @@ int close_channel(Worker* worker, Channel& channel) noexcept;
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept;
 int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept;
 
-// The same, pay included, where everything is at hand: a word, on the worker that the channel's lock is biased to. Else
-// kNotAtHand: nothing has happened.
-inline constexpr int kNotAtHand = 1;
+// Whether everything is at hand: a word, on the worker that owns the channel's lock, and nothing is in the way of a
+// task that pays. Then these do the same, pay included.
+bool is_at_hand(const Worker& worker, const Task& self, const Channel& channel) noexcept;
 int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept;
 int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept;
 

@@ -13,7 +13,7 @@ except ImportError:
     gdb = None
 
 FUNCTIONS = ["janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call", "janus_task_abandon",
-             "janus_run_on_stack"]
+             "janus_run_on_stack", "janus_jump_back"]
 # The callers of a fiber that has not started, whose registers are nobody's.
 NOT_STARTED = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
 PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]

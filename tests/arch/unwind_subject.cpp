@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "arch/x86_64/context.h"
+#include "arch/x86_64/jump_back.h"
 #include "arch/x86_64/task_call.h"
 #include "tests/arch/fiber.h"
 
@@ -52,6 +53,16 @@ STEP void leave_home() {
   stay();
 }
 
+STEP int called_to_jump_back(void*, void*, void*, void*, void*) {
+  stay();
+  return 6;
+}
+STEP int jump_back() {
+  const int result = janus_jump_back(nullptr, nullptr, nullptr, nullptr, nullptr, called_to_jump_back);
+  stay();
+  return result;
+}
+
 STEP std::int64_t task_that_returns(void*) {
   return 1;
 }
@@ -97,5 +108,6 @@ int main() {
   call_task(task_that_rounds_up);
   call_task(task_that_is_abandoned);
   call_task(task_that_changes_stacks);
+  jump_back();
   return 0;
 }
