@@ -37,6 +37,7 @@ enum Number : long {
   kExitGroup = 231,
   kTgkill = 234,
   kOpenat = 257,
+  kGetcpu = 309,
   kGetrandom = 318,
   kMembarrier = 324,
   kPidfdOpen = 434,

@@ -13,13 +13,22 @@ using namespace janus::kernel;
 
 namespace {
 
+// Ascending from the one that we run on, and round: whoever pins itself to the first stays where it is, and programs of
+// one worker each, started side by side, do not all meet on the lowest.
 void list_allowed(Cpus& out) {
   CpuMask mask;
   allowed_cpus(mask);
+  unsigned here = 0;
+  if (failed(call(kGetcpu, &here, nullptr, nullptr))) here = 0;
   out.allowed = 0;
-  for (unsigned word = 0; word < sizeof mask.words / 8; ++word)
-    for (std::uint64_t bits = mask.words[word]; bits != 0 && out.allowed < kMaxCpus; bits &= bits - 1)
-      out.ids[out.allowed++] = static_cast<std::uint16_t>(word * 64 + static_cast<unsigned>(std::countr_zero(bits)));
+  for (const bool from_here : {true, false}) {
+    for (unsigned word = 0; word < sizeof mask.words / 8; ++word) {
+      for (std::uint64_t bits = mask.words[word]; bits != 0 && out.allowed < kMaxCpus; bits &= bits - 1) {
+        const unsigned cpu = word * 64 + static_cast<unsigned>(std::countr_zero(bits));
+        if ((cpu >= here) == from_here) out.ids[out.allowed++] = static_cast<std::uint16_t>(cpu);
+      }
+    }
+  }
 }
 
 }  // namespace

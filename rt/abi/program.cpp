@@ -20,6 +20,7 @@ namespace {
 
 constexpr int kBadSettings = 2, kPanicked = 134, kUnread = 1;
 constexpr std::uint32_t kDefaultGraceMs = 5000;
+constexpr char kNothingToRunOn[] = "janus: the machine gives no memory or threads for the runtime";
 
 struct Program {
   int argc;
@@ -84,11 +85,12 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   options.is_program = true;
   int error = 0;
   Runtime* const runtime = create_runtime(options, &error);
-  if (runtime == nullptr) refuse("janus: the machine gives no memory or threads for the runtime");
+  if (runtime == nullptr) refuse(kNothingToRunOn);
   mark_as_program();
   set_process_runtime(runtime);
   if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);
-  const std::int64_t result = run_root_here(*runtime, run_main, nullptr, kRootStackClass, "main");
+  std::int64_t result = 0;
+  if (!run_root_here(*runtime, run_main, nullptr, kRootStackClass, result)) refuse(kNothingToRunOn);
   const int status = status_of(*runtime, result);
   if (config.stats != 0) print_statistics(*runtime);
   platform::exit(status);

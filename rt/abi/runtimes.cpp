@@ -36,7 +36,7 @@ long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
   Runtime* const runtime = rt != nullptr ? reinterpret_cast<Runtime*>(rt) : process_runtime();
   if (fn == nullptr) return JANUS_E_INVALID;
   if (runtime == nullptr || worker_in(*runtime, me) != nullptr) return JANUS_E_STATE;
-  return static_cast<long>(run_root(*runtime, fn, arg, kRootStackClass, nullptr));
+  return static_cast<long>(run_root(*runtime, fn, arg, kRootStackClass));
 }
 
 void janus_rt_stats(janus_rt* rt, janus_stats* out) {

@@ -10,8 +10,9 @@ namespace janus {
 
 namespace {
 
+// The records, and behind them where each worker is pinned.
 std::size_t bytes_of(unsigned workers) noexcept {
-  return (workers * sizeof(Worker) + 4095) & ~std::size_t{4095};
+  return (workers * (sizeof(Worker) + sizeof(std::int16_t)) + 4095) & ~std::size_t{4095};
 }
 
 // "janus/7"; `out` has room for 16.
@@ -52,7 +53,8 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
     }
   }
   if (is_deterministic_) stepper_.init(*this, options.seed);
-  if (start_threads(with_caller, started)) return true;
+  pin_to(options.pin_to);
+  if (with_caller || start_threads(started)) return true;
   stop();
   join();
   return false;
@@ -70,24 +72,23 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   return worker->ready.init(8) && worker->later.init(8);
 }
 
-bool Scheduler::start_threads(bool with_caller, unsigned& started) noexcept {
+void Scheduler::pin_to(const platform::Cpus* cpus) noexcept {
+  cpus_ = reinterpret_cast<std::int16_t*>(workers_ + worker_count_);
+  pinned_ = cpus == nullptr ? 0 : is_deterministic_ ? 1 : worker_count_;
+  for (unsigned i = 0; i < worker_count_; ++i)
+    cpus_[i] = static_cast<std::int16_t>(pinned_ != 0 && cpus->allowed != 0 ? cpus->ids[i % cpus->allowed] : -1);
+}
+
+bool Scheduler::start_threads(unsigned& started) noexcept {
   const unsigned threads = is_deterministic_ ? 1 : worker_count_;
-  const unsigned first = with_caller ? 1 : 0;
-  const platform::Cpus* const cpus = options_.pin_to;
-  const auto cpu_of = [&](unsigned index) {
-    return cpus != nullptr && cpus->allowed != 0 ? static_cast<int>(cpus->ids[index % cpus->allowed]) : -1;
-  };
-  pinned_ = cpus != nullptr ? threads : 0;
-  if (with_caller) {
-    ++started;
-    platform::adopt_thread(cpu_of(0), "janus/0");
-  }
+  const unsigned first = has_caller_ ? 1 : 0;
+  started = first;
   for (unsigned i = first; i < threads; ++i) {
     char name[16];
     name_worker(name, i);
     threads_.fetch_add(1, std::memory_order_relaxed);
     void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];
-    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpu_of(i), name)) {
+    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpus_[i], name)) {
       threads_.fetch_sub(1, std::memory_order_relaxed);
       for (unsigned rest = i; rest < threads; ++rest) workers_[rest].is_gone.store(true, std::memory_order_relaxed);
       return false;
@@ -116,19 +117,34 @@ void Scheduler::logical_main(void* argument) noexcept {
   platform::exit_thread();
 }
 
-void Scheduler::run_caller() noexcept {
-  if (is_deterministic_) return stepper_.run();
+// The threads come last, when all that is there before the first task has been made: so they are not in each other's
+// way in the kernel, which maps memory for one of them at a time. Nobody else can take what is handed to worker 0, and
+// it need not go by way of those who are asleep by then.
+bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
+  platform::adopt_thread(cpus_[0], "janus/0");
+  if (!start_threads(started)) return false;
+  if (is_deterministic_) {
+    push_fresh(workers_[0], first);
+    stepper_.run();
+    return true;
+  }
+  workers_[0].handed = first;
   void* const before = platform::worker_slot();
   platform::set_worker_slot(static_cast<WorkerSlot*>(&workers_[0]));
   worker_main(workers_[0]);
   platform::set_worker_slot(before);
+  return true;
 }
 
-// From the thread's own stack onto the first of the pool, and back when there is no more to do.
+// From the thread's own stack onto the first of the pool, and back when there is no more to do. It is of the class of
+// what is to run first, so that worker 0 does not set up two kinds before main; if there is none, who wants it is told
+// so on another.
 void Scheduler::worker_main(Worker& worker) noexcept {
   const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
   worker.thread_fiber = thread;
-  Stack* const first = take_stack(worker, 0, nullptr, nullptr);
+  Runnable* const handed = worker.handed;
+  Stack* first = handed != nullptr ? take_stack(worker, handed->stack_class, handed, nullptr) : nullptr;
+  if (first == nullptr) first = take_stack(worker, 0, nullptr, nullptr);
   if (first != nullptr) {
     arch::Context context;
     enter(worker, first);

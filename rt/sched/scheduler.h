@@ -39,12 +39,13 @@ class Scheduler {
   // Lowest stack that code of the runtime may start with, and what it needs below that.
   static constexpr std::size_t kStackReserve = 1536;
 
-  // Creates the workers' records and, but for `with_caller`, their threads. With it the calling thread becomes worker 0
-  // in run_caller(). False: nothing is left behind; `started` says how many threads the machine gave.
+  // Creates the workers' records and, but for `with_caller`, their threads. False: nothing is left behind; `started`
+  // says how many threads the machine gave.
   [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
                            unsigned& started) noexcept;
-  // The calling thread is worker 0 until stop().
-  void run_caller() noexcept;
+  // With `with_caller`: the other threads, and then the calling one is worker 0 until stop(), and begins with `first`.
+  // False: the machine gave only `started` threads, and `first` has not run.
+  [[nodiscard]] bool run_caller(Runnable* first, unsigned& started) noexcept;
   // Any thread: workers leave their loops as soon as they stand in them. Every task has ended.
   void stop() noexcept;
   // Waits until all workers have left (from outside), and frees them.
@@ -155,7 +156,8 @@ class Scheduler {
   void worker_main(Worker& worker) noexcept;
 
   bool init_worker(unsigned index) noexcept;
-  bool start_threads(bool with_caller, unsigned& started) noexcept;
+  void pin_to(const platform::Cpus* cpus) noexcept;
+  bool start_threads(unsigned& started) noexcept;
   void destroy_workers() noexcept;
 
   Runnable* next(Worker& worker) noexcept;
@@ -198,6 +200,7 @@ class Scheduler {
   Worker* workers_;
   unsigned worker_count_;
   unsigned pinned_;
+  std::int16_t* cpus_;  // each worker's, or -1
   bool is_deterministic_;
   bool has_caller_;
   std::atomic<bool> stopping_;

@@ -154,6 +154,13 @@ void land(void* argument) noexcept {
   leave_frames(task);
 }
 
+// A program's root is main, unless it has called itself something else. Nothing is kept for that, since most never
+// fail.
+const char* name_of(const Task& task) noexcept {
+  if (task.extra != nullptr) return task.extra->name;
+  return task.nursery->runtime->terminable.load(std::memory_order_relaxed) == &task ? "main" : nullptr;
+}
+
 }  // namespace
 
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
@@ -161,7 +168,7 @@ void land(void* argument) noexcept {
   Worker& worker = current_worker();
   Text<kLineBytes> line;
   line.append("janus: task %lu", task.id);
-  if (task.extra != nullptr) line.append(" '%s'", task.extra->name);
+  if (const char* const name = name_of(task)) line.append(" '%s'", name);
   line.append(" panicked: %s", why);
   if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
   line.append("; nursery ");

@@ -39,6 +39,12 @@ void say(const char* line) noexcept {
   (void)!platform::write(2, line, length);
 }
 
+void say_how_few(const Runtime& runtime, unsigned threads) noexcept {
+  Text<128> line;
+  line.append("janus: %u workers wanted, but the machine gave only %u threads\n", runtime.options.workers, threads);
+  say(line.data());
+}
+
 // Nothing can run. Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
 void quiescent(void* pointer) noexcept {
   auto& runtime = *static_cast<Runtime*>(pointer);
@@ -117,15 +123,14 @@ struct Root {
   std::uint64_t handle;
 };
 
-bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name,
-               Root& root) noexcept {
+bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, Root& root) noexcept {
   NurseryOptions options;
   options.on_error = 1;
   int error = 0;
   root.nursery = open_nursery(runtime, nullptr, options, &error);
   if (root.nursery == nullptr) return false;
   const SpawnOptions spawning{stack_class, TaskFlags::kExposed | TaskFlags::kKept,
-                              runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, name};
+                              runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, nullptr};
   root.task = spawn(worker, *root.nursery, fn, arg, spawning, &error);
   if (root.task == nullptr) {
     close_nursery(worker, *root.nursery);
@@ -181,9 +186,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   unsigned started = 0;
   if (options.handles_faults) platform::on_fault(contain_fault);
   if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {
-    Text<128> line;
-    line.append("janus: %u workers wanted, but the machine gave only %u threads\n", scheduling.workers, started);
-    say(line.data());
+    say_how_few(runtime, started);
     return destroy_parts(runtime), nullptr;
   }
   runtime.started_ns = runtime.scheduler.now_ns();
@@ -202,24 +205,23 @@ void destroy_runtime(Runtime* runtime) noexcept {
   destroy_parts(*runtime);
 }
 
-std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept {
+std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept {
   Root root{};
-  if (!make_root(runtime, nullptr, fn, arg, stack_class, name, root)) return kErrorNoMemory;
+  if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return kErrorNoMemory;
   launch(nullptr, *root.task);
   await_from_thread(*root.nursery);
   return take_result(runtime, root);
 }
 
-std::int64_t run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
-                           const char* name) noexcept {
+bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, std::int64_t& result) noexcept {
   Root root{};
-  Worker* const first = runtime.scheduler.worker(0);
-  if (!make_root(runtime, nullptr, fn, arg, stack_class, name, root)) return kErrorNoMemory;
+  if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return false;
   runtime.terminable.store(root.task, std::memory_order_release);
-  first->scheduler->push_fresh(*first, root.task);
-  runtime.scheduler.run_caller();
+  unsigned started = 0;
+  if (!runtime.scheduler.run_caller(root.task, started)) return say_how_few(runtime, started), false;
   close_nursery(nullptr, *root.nursery);
-  return take_result(runtime, root);
+  result = take_result(runtime, root);
+  return true;
 }
 
 Worker* worker_of(const Runtime& runtime) noexcept {

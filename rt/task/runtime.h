@@ -67,9 +67,11 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
 void destroy_runtime(Runtime* runtime) noexcept;
 
 // Runs fn(arg) as a root task and waits for it; from a thread that is none of its workers.
-std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept;
-// The same for the calling thread as worker 0 (options.with_caller); stops the workers when it returns.
-std::int64_t run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, const char* name) noexcept;
+std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept;
+// The same for the calling thread as worker 0 (options.with_caller); stops the workers when it returns. False: there is
+// no memory or are no threads for it, which has been said.
+[[nodiscard]] bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
+                                 std::int64_t& result) noexcept;
 
 // A worker of this runtime, or nullptr: the calling thread is none.
 Worker* worker_of(const Runtime& runtime) noexcept;

@@ -113,6 +113,21 @@ TEST(threads, cpus_are_counted_as_before_the_first_pinning) {
   CHECK(test::reaches(counted, before.allowed));
 }
 
+TEST(threads, cpus_begin_with_the_one_that_the_caller_runs_on) {
+  const test::End end = test::in_child([] {
+    platform::Cpus all, again;
+    platform::cpus(all);
+    for (unsigned i = 0; i < all.allowed; ++i) {
+      platform::adopt_thread(all.ids[i], nullptr);
+      platform::cpus(again);
+      if (again.allowed != all.allowed || again.ids[0] != all.ids[i]) return false;
+      if (all.allowed > 1 && again.ids[1] != all.ids[(i + 1) % all.allowed]) return false;
+    }
+    return true;
+  });
+  CHECK(end.exited(0));
+}
+
 std::uint64_t mapped_pages() {
   return test::first_number("/proc/self/statm");
 }

@@ -6,6 +6,7 @@
 """
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -90,6 +91,15 @@ def bounded():
                   f'{usage.ru_maxrss} KiB')
 
 
+def refused():
+    """Room for some threads, not for all: main must not have begun."""
+    done = ends_with('without threads for all workers it is status 2, and main has not run', 2, 'return', '0', stdout=b'',
+                     settings={'JANUS_WORKERS': 1000},
+                     preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20)))
+    said = re.match(rb'janus: 1000 workers wanted, but the machine gave only (\d+) threads\n', done.stderr)
+    tap.check('and says how many there were', said and 1 < int(said[1]) < 1000, done.stderr.decode())
+
+
 def ends_by(claim, how, signals, status, grace=None, patience=15):
     process = subprocess.Popen([ends, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                env=environment(JANUS_WORKERS=2, **({'JANUS_GRACE': grace} if grace else {})))
@@ -136,7 +146,7 @@ try:
         headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
         tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
                   'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-        for group in (statuses, contained, bounded, settings, signals, alone):
+        for group in (statuses, contained, bounded, settings, refused, signals, alone):
             group()
 finally:
     shutil.rmtree(work, ignore_errors=True)
