@@ -21,6 +21,7 @@
   .size name, . - name
 
 // DWARF's numbers for registers (System V psABI, figure 3.36), for the CFI that has no mnemonic of its own.
+#define DWARF_RDX 1
 #define DWARF_RCX 2
 #define DWARF_RBX 3
 #define DWARF_RSI 4

@@ -53,3 +53,19 @@ void janus_context_switch(janus::arch::Context* from, const janus::arch::Context
 void janus_fiber_entry();
 void janus_fiber_cleanup();
 }
+
+namespace janus::arch {
+
+// janus_context_switch without a call, so that the processor's stack of return addresses stays as it is and the next
+// ret goes where it predicts: some 20 cycles. For code without a red zone (-mno-red-zone).
+[[gnu::always_inline]] inline void leap(Context* from, const Context* to) noexcept {
+  asm volatile(
+      "leaq 1f(%%rip), %%rdx\n\t"
+      "jmp janus_context_leap\n"
+      "1:"
+      : "+D"(from), "+S"(to)
+      :
+      : "rax", "rcx", "rdx", "r8", "r9", "r10", "r11", "memory", "cc");
+}
+
+}  // namespace janus::arch

@@ -224,6 +224,22 @@ TEST(context, the_stack_pointer_is_the_same_after_a_switch) {
   CHECK_EQ(janus::arch::stack_pointer(), before);
 }
 
+// Not a leaf, so nothing of its frame lies below rsp.
+std::uint64_t leap_there_and_back() {
+  const std::uint64_t before = janus::arch::stack_pointer();
+  janus::arch::leap(&home, &one.context);
+  CHECK_EQ(janus::arch::stack_pointer(), before);
+  return before;
+}
+
+TEST(context, a_leap_comes_back_as_a_switch_does) {
+  one.start(bounce, &one);
+  for (int i = 0; i < 3; ++i) {
+    const std::uint64_t before = leap_there_and_back();
+    CHECK_EQ(home.sp + 8, before);
+  };
+}
+
 std::int64_t round_up_and_bounce(void*) {
   set_mxcsr(kDefaultMxcsr | kRoundUp);
   set_fcw(kDefaultFcw | kRoundUpX87);

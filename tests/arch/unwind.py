@@ -12,8 +12,8 @@ try:
 except ImportError:
     gdb = None
 
-FUNCTIONS = ["janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call", "janus_task_abandon",
-             "janus_run_on_stack", "janus_jump_back"]
+FUNCTIONS = ["janus_context_leap", "janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call",
+             "janus_task_abandon", "janus_run_on_stack", "janus_jump_back"]
 # The callers of a fiber that has not started, whose registers are nobody's.
 NOT_STARTED = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
 PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
@@ -56,6 +56,7 @@ class Walk:
         self.callers = []    # of the function that is being stepped through, when it was entered
         self.registers = {}  # the caller's
         self.entry_sp = 0
+        self.entered = ""
         self.contexts = (0, 0)
         self.task_calls = {}  # by frame_sp: who called janus_task_call, and the registers
         self.outside = {}     # by rsp: what was known when a function of ours called one that is not
@@ -64,7 +65,11 @@ class Walk:
 
     def enter(self, name, newest):
         stack = frames(newest)
+        leapt = self.callers if name == "janus_context_switch" and self.entered == "janus_context_leap" else None
+        self.entered = name
         self.callers = [frame.name() for frame in stack[1:]]
+        if leapt is not None and leapt != self.callers:
+            self.wrong.append(f"janus_context_leap: called by {leapt}, and a push later by {self.callers}")
         self.registers = {reg: register(newest, reg) for reg in PRESERVED}
         self.entry_sp = register(newest, "rsp")
         self.contexts = (register(newest, "rdi"), register(newest, "rsi"))

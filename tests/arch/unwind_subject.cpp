@@ -63,6 +63,12 @@ STEP int jump_back() {
   return result;
 }
 
+STEP void leap_from_home() {
+  stay();  // no leaf: nothing of ours lies below rsp
+  janus::arch::leap(&home, &fiber.context);
+  stay();
+}
+
 STEP std::int64_t task_that_returns(void*) {
   return 1;
 }
@@ -99,7 +105,10 @@ int main() {
   leave_home();  // goes back to it with another mxcsr; it finishes
   fiber.start(fiber_body, &value, fiber_finished);
   round_up(true, true);
-  leave_home();                  // with both words changed
+  leave_home();  // with both words changed
+  fiber.start(fiber_body, &value, fiber_finished);
+  leap_from_home();
+  leap_from_home();
   call_task(task_that_returns);  // default words to be loaded, the caller's to be given back
   round_up(true, false);
   call_task(task_that_returns);

@@ -78,6 +78,17 @@ void check_switch_path(const Path& path, Report& report) {
                "[" + content("rsi", offsetof(Context, sp)).text() + "]");
 }
 
+// What a leap saves is what a switch saves whose caller would have pushed rdx.
+void check_leap_path(const Path& path, Report& report) {
+  report.claim("leap: can be followed", path.trouble.empty(), path.trouble);
+  if (!path.trouble.empty()) return;
+  auto stores = saved();
+  stores[at("rdi", offsetof(Context, sp))] = {{"sp", -8}, 8};
+  stores[{"sp", -8}] = {{"rdx"}, 8};
+  report.equal("leap: pushes where to go on, and is a switch (" + story(path) + ")", text(path.stores), text(stores));
+  report.equal("leap: restores every callee-saved register (" + story(path) + ")", restored(path), "");
+}
+
 // How a fresh stack pointer lies, from make_context itself: what the switch's pop leaves, modulo 16.
 std::int64_t alignment_of_a_fresh_fiber() {
   alignas(16) static std::byte stack[256];
@@ -100,6 +111,7 @@ void check_switch(const Image& image, Report& report) {
     check_switch_path(path, report);
     report.claim("switch: loads the control words that differ", std::erase(wanted, story(path)) == 1, story(path));
   }
+  for (const auto& path : run(image, image.function("janus_context_leap").address)) check_leap_path(path, report);
   for (const auto& missing : wanted) report.claim("switch: also goes " + missing, false);
 }
 
