@@ -39,11 +39,11 @@ Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
 // The ring looked full from `top_seen_`: look again, and if it is full indeed, move to one of twice the size.
 [[gnu::noinline]] bool Deque::make_room(std::int64_t bottom) noexcept {
   top_seen_ = top_.load(std::memory_order_acquire);
-  if (bottom - top_seen_ <= mask_) return true;
+  if (bottom - top_seen_ < mask_) return true;
   Ring* ring = ring_.load(std::memory_order_relaxed);
   Ring* larger = make_ring(2 * (mask_ + 1), ring);
   if (larger == nullptr) return false;
-  for (std::int64_t i = top_seen_; i < bottom; ++i)
+  for (std::int64_t i = top_seen_ - 1; i < bottom; ++i)  // the first one may be a claim that is taken back
     larger->at(i).store(ring->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
   ring_.store(larger, std::memory_order_release);  // pairs with a thief's load of ring_
   use(*larger);
@@ -55,24 +55,50 @@ void Deque::use(const Ring& ring) noexcept {
   mask_ = ring.mask;
 }
 
-Entry Deque::take_top(std::int64_t top) noexcept {
-  // The ring is read before the CAS: after it the owner may reuse the place.
-  const Ring* ring = ring_.load(std::memory_order_acquire);
-  const Entry entry = Entry::from_bits(ring->at(top).load(std::memory_order_relaxed));
-  return top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed) ? entry
-                                                                                                          : Entry{};
+// The owner has claimed the entry at `bottom`, and so may a thief have.
+[[gnu::noinline]] Entry Deque::pop_contested(std::int64_t bottom) noexcept {
+  LockGuard guard(lock_);
+  if (top_.load(std::memory_order_relaxed) <= bottom) return read(bottom);  // it saw us, and took its claim back
+  bottom_.store(bottom + 1, std::memory_order_relaxed);
+  return {};
+}
+
+// No fence: thieves are kept out, and whoever pops is the caller itself.
+Entry Deque::take_oldest() noexcept {
+  if (size() == 0 || !lock_.try_lock()) return {};
+  const std::int64_t top = top_.load(std::memory_order_relaxed);
+  Entry entry;
+  if (top < bottom_.load(std::memory_order_relaxed)) {
+    entry = read(top);
+    top_.store(top + 1, std::memory_order_release);
+  }
+  lock_.unlock();
+  return entry;
 }
 
 Deque::Steal Deque::steal(Entry& out) noexcept {
-  const std::int64_t top = top_.load(std::memory_order_acquire);
-  if (top >= bottom_.load(std::memory_order_relaxed)) return Steal::kEmpty;  // a cheap look before the dear fence
+  if (size() == 0) return Steal::kEmpty;  // a cheap look before the dear fence
+  if (!lock_.try_lock()) return Steal::kLost;
+  const Steal outcome = steal_locked(out);
+  lock_.unlock();
+  return outcome;
+}
+
+Deque::Steal Deque::steal_locked(Entry& out) noexcept {
+  const std::int64_t top = top_.load(std::memory_order_relaxed);
+  if (top >= bottom_.load(std::memory_order_relaxed)) return Steal::kEmpty;
+  top_.store(top + 1, std::memory_order_relaxed);
   if (fences_)
     arch::full_fence();
   else
     platform::heavy_fence();
-  if (top >= bottom_.load(std::memory_order_acquire)) return Steal::kEmpty;
-  out = take_top(top);
-  return out ? Steal::kTaken : Steal::kLost;
+  if (top >= bottom_.load(std::memory_order_acquire)) {  // pairs with push(): the entry, and what it names
+    top_.store(top, std::memory_order_relaxed);
+    return Steal::kEmpty;
+  }
+  // Ours: the owner cannot pass it without the lock, so it does not reuse the place, whatever ring it has moved to.
+  out = Entry::from_bits(ring_.load(std::memory_order_acquire)->at(top).load(std::memory_order_relaxed));
+  return Steal::kTaken;
 }
 
 }  // namespace janus

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/deque.h — the work-stealing deque of Chase and Lev (2005) with the orders of Lê, Pop, Cohen and Zappa
-// Nardelli (2013). One owner pushes and pops at the bottom, any number of thieves steal at the top.
+// rt/sched/deque.h — the work-stealing deque: one owner pushes and pops at the bottom, any number of thieves steal at
+// the top. After the THE protocol of Frigo, Leiserson and Randall (1998): the two sides meet only at the last entry,
+// and there the lock that thieves take one by one decides, so the owner needs no atomic read-modify-write.
 //
 // INVARIANT deque-once: every pushed entry is taken exactly once, by pop, steal or take_oldest.
-//   pop:   1 bottom := b-1   2 fence   3 look at top
-//   steal: 1 look at top     2 fence   3 look at bottom   4 CAS top
-//   The two fences are totally ordered, so an owner that does not see the thief's CAS is seen by the thief. Where the
+//   pop:   1 bottom := b-1   2 fence   3 look at top: top <= b-1, the entry is ours. Else ask under the lock.
+//   steal: 1 top := t+1      2 fence   3 look at bottom: t+1 <= bottom, the entry is ours. Else top := t again.
+//   The two fences are totally ordered, so an owner that does not see the thief's claim is seen by the thief. Where the
 //   machine has platform::heavy_fence() the thief executes both of them and the owner only keeps the compiler in order.
 #pragma once
 
@@ -13,6 +14,7 @@
 #include <cstdint>
 
 #include "arch/x86_64/cpu.h"
+#include "rt/base/spinlock.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -52,7 +54,7 @@ class Deque {
   // Owner only. False also when somebody has to look for room.
   [[gnu::always_inline]] bool push_at_hand(Entry entry) noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
-    if (bottom - top_seen_ > mask_) [[unlikely]]
+    if (bottom - top_seen_ >= mask_) [[unlikely]]  // one place is left free: a thief's claim may be taken back
       return false;
     slots_[bottom & mask_].store(entry.bits(), std::memory_order_relaxed);
     bottom_.store(bottom + 1, std::memory_order_release);  // pairs with a thief's load of bottom_
@@ -65,14 +67,26 @@ class Deque {
     if (top_.load(std::memory_order_relaxed) > bottom) return {};  // empty: the common case of an idle look
     bottom_.store(bottom, std::memory_order_relaxed);
     owner_fence();
-    std::int64_t top = top_.load(std::memory_order_relaxed);
-    if (top < bottom) [[likely]]
-      return read(bottom);
-    Entry entry = top == bottom ? read(bottom) : Entry{};
-    if (entry && !top_.compare_exchange_strong(top, top + 1, std::memory_order_seq_cst, std::memory_order_relaxed))
-      entry = {};  // a thief was faster
-    bottom_.store(bottom + 1, std::memory_order_relaxed);
-    return entry;
+    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
+      return pop_contested(bottom);
+    return read(bottom);
+  }
+
+  // The same where there is a heavy fence. False: there is none.
+  [[nodiscard, gnu::always_inline]] bool pop_quickly(Entry& out) noexcept {
+    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
+    if (top_.load(std::memory_order_relaxed) > bottom) return false;
+    bottom_.store(bottom, std::memory_order_relaxed);
+    arch::compiler_barrier();
+    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
+      return static_cast<bool>(out = pop_contested(bottom));
+    out = read(bottom);
+    return true;
+  }
+
+  // Owner only: nothing is there.
+  [[nodiscard]] bool is_empty() const noexcept {
+    return top_.load(std::memory_order_relaxed) >= bottom_.load(std::memory_order_relaxed);
   }
 
   // Owner only: what pop() will give after `ahead` others, or none; a hint that may have been stolen.
@@ -82,13 +96,10 @@ class Deque {
   }
 
   // Owner only: the oldest entry, or none (also when a thief is just taking it).
-  Entry take_oldest() noexcept {
-    const std::int64_t top = top_.load(std::memory_order_acquire);
-    return top < bottom_.load(std::memory_order_relaxed) ? take_top(top) : Entry{};
-  }
+  Entry take_oldest() noexcept;
 
   enum class Steal : std::uint8_t { kTaken, kEmpty, kLost };
-  // Any thread: the oldest entry. kLost: somebody else took it first.
+  // Any thread: the oldest entry. kLost: somebody else is at it.
   Steal steal(Entry& out) noexcept;
 
   // Any thread, a hint: the oldest entry, for a thief that wonders whether to steal it.
@@ -120,7 +131,8 @@ class Deque {
   static Ring* make_ring(std::int64_t capacity, Ring* older) noexcept;
   bool make_room(std::int64_t bottom) noexcept;
   void use(const Ring& ring) noexcept;
-  Entry take_top(std::int64_t top) noexcept;
+  Entry pop_contested(std::int64_t bottom) noexcept;
+  Steal steal_locked(Entry& out) noexcept;
   Entry read(std::int64_t index) const noexcept {
     return Entry::from_bits(slots_[index & mask_].load(std::memory_order_relaxed));
   }
@@ -137,7 +149,9 @@ class Deque {
   std::int64_t mask_ = -1;
   std::atomic<Ring*> ring_{nullptr};
   bool fences_ = false;  // no heavy fence on this machine
-  alignas(arch::kCacheLine) std::atomic<std::int64_t> top_{0};
+  // The thieves', which the owner only reads.
+  alignas(arch::kCacheLine) std::atomic<std::int64_t> top_{0};  // written under lock_
+  SpinLock lock_;
 };
 
 }  // namespace janus

@@ -50,8 +50,7 @@ def build(janus_cc, out):
     alone = ["-std=c++20", "-Djanus=deque_alone"]
     programs.run_tool([*common, "-std=c11", COUNTING / "count.c", "-o", out / "count.o"])
     programs.run_tool([*common, *alone, COUNTING / "count_deque.cpp", "-o", out / "count_deque.o"])
-    programs.run_tool([*common, *alone, programs.ROOT / "rt/sched/deque.cpp", "-o", out / "deque.o"])
-    objects = [out / name for name in ("count.o", "count_deque.o", "deque.o")]
+    objects = [out / name for name in ("count.o", "count_deque.o")]
     programs.run_tool([janus_cc, *objects, "-o", out / "count"])
     return out / "stepper", out / "count"
 

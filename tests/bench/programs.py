@@ -38,8 +38,7 @@ class Ours:
         common = ["-O2", "-Wall", "-Wextra", "-c", "-I", ROOT]
         self.compile("-std=c11", *common, *sorted((HERE / "workloads").glob("*.c")), cwd=objects)
         # The deque under another name, on a machine that the workload chooses.
-        for source, stem in ((HERE / "workloads/deque.cpp", "bench_deque.o"), (ROOT / "rt/sched/deque.cpp", "deque.o")):
-            self.compile("-std=c++20", *common, "-Djanus=deque_alone", source, "-o", objects / stem)
+        self.compile("-std=c++20", *common, "-Djanus=deque_alone", HERE / "workloads/deque.cpp", "-o", objects / "deque.o")
         self.compile(*sorted(objects.glob("*.o")), "-o", self.out / "janus-rt")
         programs = HERE / "programs"
         self.compile("-O2", "-I", ROOT, "-Wl,-e,bench_start", *sorted(programs.glob("start.*")), "-o", self.out / "start")

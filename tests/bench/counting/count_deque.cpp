@@ -1,35 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// count_deque.cpp: the scheduler's deque by itself, compiled under another namespace (-Djanus=deque_alone) onto a
-// machine on which thieves pay for the fence, as where it ships.
-#include "rt/sched/deque.h"
-
-#include <stdlib.h>
-
-#include "../workloads/bench.h"
+// count_deque.cpp: the deque's own operations where thieves pay for the fence, as where it ships.
+#include "../workloads/deque_alone.h"
 #include "count.h"
 
 namespace deque_alone {
 
-namespace platform {
-std::byte* map(std::size_t bytes) noexcept {
-  return static_cast<std::byte*>(aligned_alloc(4096, bytes));
-}
-void unmap(std::byte* at, std::size_t) noexcept {
-  free(at);
-}
-bool has_heavy_fence() noexcept {
-  return true;
-}
-void heavy_fence() noexcept {}
-}  // namespace platform
-
 namespace {
 
 Deque deque;
-
-Entry entry(long number) {
-  return Entry::fresh(reinterpret_cast<Runnable*>(16 * (number + 1)));
-}
 
 void push_some(long count) {
   for (long i = 0; i < count; ++i)

@@ -1,40 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque.cpp: the scheduler's deque by itself, on one core. It is compiled into this program under another namespace
-// (-Djanus=deque_alone), so that it runs on a machine of our choice: with a heavy fence or without.
-#include "rt/sched/deque.h"
-
-#include <stdlib.h>
-
-#include "bench.h"
-
-namespace {
-bool thieves_pay = false;
-}
+// deque.cpp: the deque's own operations, on one core.
+#include "deque_alone.h"
 
 namespace deque_alone {
-
-namespace platform {
-std::byte* map(std::size_t bytes) noexcept {
-  return static_cast<std::byte*>(aligned_alloc(4096, bytes));
-}
-void unmap(std::byte* at, std::size_t) noexcept {
-  free(at);
-}
-bool has_heavy_fence() noexcept {
-  return thieves_pay;
-}
-void heavy_fence() noexcept {}  // nobody steals while the owner pops here
-}  // namespace platform
 
 namespace {
 
 constexpr long kBatch = 1000;
 constexpr unsigned kLog2Capacity = 11;
-
-// Any pointer that is no null: deques never look behind it.
-Entry entry(long number) {
-  return Entry::fresh(reinterpret_cast<Runnable*>(16 * (number + 1)));
-}
 
 void push_batch(Deque& deque) {
   for (long i = 0; i < kBatch; ++i) EXPECT(deque.push(entry(i)));
