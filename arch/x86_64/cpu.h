@@ -2,6 +2,7 @@
 // cpu.h — what the processor is and the instructions that C++ has no words for.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +26,17 @@ inline constexpr std::size_t kPrefetchPair = 128;
 // rsp, which would otherwise wait for it.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   asm volatile("lock orl $0, -64(%%rsp)" : : : "memory", "cc");
+}
+
+// Adds to a number that only the caller writes and others may read, and that says nothing about other words: one
+// instruction, not locked, where a load and a store would be three.
+template <typename Word>
+[[gnu::always_inline]] inline void add_as_owner(std::atomic<Word>& word, Word amount) noexcept {
+  static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
+  if constexpr (sizeof(Word) == 8)
+    asm volatile("addq %1, %0" : "+m"(word) : "er"(amount) : "cc");
+  else
+    asm volatile("addl %1, %0" : "+m"(word) : "er"(amount) : "cc");
 }
 
 // Unordered, and slow in a virtual machine: never on a hot path.

@@ -63,8 +63,7 @@ void set_error(const Caller& caller, int error) noexcept;
 inline Nursery* check(janus_nursery* pointer, int* error) noexcept {
   auto* const nursery = reinterpret_cast<Nursery*>(pointer);
   if (nursery == nullptr) return *error = JANUS_E_INVALID, nullptr;
-  const std::uint32_t alive = nursery->alive.load(std::memory_order_acquire);
-  if (alive == Nursery::kAlive || alive == Nursery::kEnding) return nursery;
+  if (Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nursery;
   return *error = JANUS_E_STALE, nullptr;
 }
 

@@ -53,7 +53,7 @@ static_assert(static_cast<int>(Outcome::kBudget) == JANUS_KIND_BUDGET_EXCEEDED &
 Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
   Nursery* const nursery = check(pointer, error);
   if (nursery == nullptr) return nullptr;
-  if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->has_current) return nursery;
+  if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->traits.has_current) return nursery;
   return *error = JANUS_E_STATE, nullptr;
 }
 

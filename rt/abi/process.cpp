@@ -71,7 +71,7 @@ const void* this_thread() noexcept {
     destroy_nursery(nullptr, *nursery);
     return nullptr;
   }
-  nursery->has_current = true;
+  nursery->traits.has_current = true;
   nursery->below_current = entry->current;
   entry->current = nursery;
   return nursery;
@@ -83,6 +83,9 @@ const void* this_thread() noexcept {
   if (me.task != nullptr) me.worker->fuel -= 1;
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
   Task* child = nullptr;
+  if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::looks_everywhere(*me.worker))
+    child = spawn_quickly(*me.worker, *nursery, fn, arg);
+  if (child != nullptr) return launch_quickly(*me.worker, *child);
   if (fn == nullptr)
     error = JANUS_E_INVALID;
   else if (nursery != nullptr)
@@ -100,7 +103,9 @@ const void* this_thread() noexcept {
   Nursery* nursery = nullptr;
   if (me.task != nullptr) {
     nursery = me.task->frame->current;
-    return nursery != nullptr ? static_cast<long>(await_current(*me.task, *nursery)) : JANUS_E_STATE;
+    if (nursery == nullptr) return JANUS_E_STATE;
+    const bool hurries = !Scheduler::looks_everywhere(*me.worker);
+    return static_cast<long>(hurries ? await_current_quickly(*me.task, *nursery) : await_current(*me.task, *nursery));
   }
   {
     LockGuard guard(threads_lock);
@@ -175,7 +180,8 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
 
 [[gnu::noinline]] void set_error(const Caller& caller, int error) noexcept {
   if (caller.task != nullptr) {
-    caller.task->frame->last_error = error;
+    caller.task->mark(TaskMarks::kHasError);
+    caller.task->frame->details.last_error = error;
     return;
   }
   LockGuard guard(threads_lock);
@@ -226,13 +232,17 @@ janus_rt* janus_rt_get(void) {
 
 [[gnu::flatten]] long janus_nursery_await_all(void) {
   const Caller me = caller_at_hand();
-  Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
-  return nursery != nullptr ? static_cast<long>(await_current(*me.task, *nursery)) : await_slowly();
+  if (me.task == nullptr) [[unlikely]]
+    return await_slowly();
+  Nursery* const nursery = me.task->frame->current;
+  if (nursery == nullptr) [[unlikely]]
+    return await_slowly();
+  return static_cast<long>(await_current_quickly(*me.task, *nursery));
 }
 
 int janus_last_error(void) {
   const Caller me = caller();
-  if (me.task != nullptr) return me.task->frame->last_error;
+  if (me.task != nullptr) return me.task->is_marked(TaskMarks::kHasError) ? me.task->frame->details.last_error : 0;
   LockGuard guard(threads_lock);
   const ThreadEntry* const entry = entry_of_thread();
   return entry != nullptr ? entry->last_error : 0;

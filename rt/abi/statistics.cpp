@@ -13,7 +13,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   for (unsigned i = 0; i < runtime.scheduler.worker_count(); ++i) {
     const Counters& c = runtime.scheduler.worker(i)->counters;
     sum.tasks_spawned += c.spawned.read();
-    sum.tasks_completed += c.completed.read();
+    sum.tasks_completed += c.completed.read() + c.completed_inline.read();
     sum.tasks_cancelled += c.cancelled.read();
     sum.tasks_failed += c.failed.read();
     sum.tasks_panicked += c.panicked.read();
@@ -33,7 +33,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
     sum.deadlocks += c.deadlocks.read();
     sum.nurseries_opened += c.nurseries_opened.read();
     nurseries_ended += c.nurseries_ended.read();
-    sum.tasks_inline += c.inlined.read();
+    sum.tasks_inline += c.inlined.read() + c.completed_inline.read();
     sum.injected += c.injected.read();
   }
   sum.tasks_spawned += runtime.spawned_outside.load(std::memory_order_relaxed);

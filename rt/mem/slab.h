@@ -55,7 +55,8 @@ class Slab {
   [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
   // For somebody who has paid already (Footprint::owe).
   [[nodiscard]] void* take_paid(SlabCache* cache) noexcept;
-  // The worker's last one; nullptr: take() has to look further.
+  // The worker's last one, and what take_hot() will give; nullptr: take() has to look further.
+  [[nodiscard, gnu::always_inline]] static inline void* hot(const SlabCache& cache) noexcept { return cache.hot_; }
   [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
   // Any worker may give any record.
   [[gnu::always_inline]] inline void give(SlabCache* cache, void* object) noexcept;
@@ -154,7 +155,7 @@ inline void* Slab::take_hot(SlabCache& cache) noexcept {
   if (record == nullptr) [[unlikely]]
     return nullptr;
   cache.hot_ = record->next;
-  cache.room_.store(cache.room_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  arch::add_as_owner(cache.room_, 1u);
   return record;
 }
 
@@ -173,7 +174,7 @@ inline void Slab::give(SlabCache* cache, void* object) noexcept {
     return give_slowly(cache, record);
   record->next = cache->hot_;
   cache->hot_ = record;
-  cache->room_.store(room - 1, std::memory_order_relaxed);
+  arch::add_as_owner(cache->room_, ~0u);
 }
 
 }  // namespace janus

@@ -5,13 +5,13 @@
 #include <atomic>
 #include <cstdint>
 
+#include "arch/x86_64/cpu.h"
+
 namespace janus {
 
 class Counter {
  public:
-  void add(std::uint64_t amount = 1) noexcept {
-    value_.store(value_.load(std::memory_order_relaxed) + amount, std::memory_order_relaxed);
-  }
+  void add(std::uint64_t amount = 1) noexcept { arch::add_as_owner(value_, amount); }
   std::uint64_t read() const noexcept { return value_.load(std::memory_order_relaxed); }
 
  private:
@@ -21,7 +21,9 @@ class Counter {
 struct Counters {
   Counter fair_rounds;  // Worker::until_fair came to 0
   Counter switches, yields, yields_charged, steals, steals_failed, parks, wakes, injected;
-  Counter spawned, completed, cancelled, failed, panicked, inlined, spawns_failed;
+  Counter spawned, completed, cancelled, failed, panicked, spawns_failed;
+  Counter completed_inline;  // on the stack of who awaited them, and not in `completed`
+  Counter inlined;           // the same for those that did not end plainly; in one of the above, too
   Counter exhaustions, cancel_requests, deadlocks, nurseries_opened, nurseries_ended;
   Counter ops, channel_ops, syscalls;
 };

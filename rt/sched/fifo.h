@@ -57,6 +57,26 @@ class Fifo {
     return at(head);
   }
 
+  // The same where there is a heavy fence.
+  [[gnu::always_inline]] Runnable* take_quickly() noexcept {
+    const std::int64_t head = head_.load(std::memory_order_relaxed);
+    if (head == tail_.load(std::memory_order_relaxed)) return nullptr;
+    head_.store(head + 1, std::memory_order_relaxed);
+    arch::compiler_barrier();
+    if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      return take_at_limit(head);
+    return at(head);
+  }
+
+  // Owner only, in two steps: after a take() there is room for one more, which nobody but the owner sees until it is
+  // published.
+  [[gnu::always_inline]] void put_back(Runnable* runnable) noexcept {
+    slots_[tail_.load(std::memory_order_relaxed) & mask_].store(runnable, std::memory_order_relaxed);
+  }
+  [[gnu::always_inline]] void publish() noexcept {
+    tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // as in push()
+  }
+
   // Owner only: what take() will give after `ahead` others, or nullptr; a hint that may have been stolen.
   Runnable* upcoming(std::int64_t ahead) const noexcept {
     const std::int64_t head = head_.load(std::memory_order_relaxed);

@@ -32,7 +32,7 @@ constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
 
 // Spawned and ended on this worker: how it gets on.
 std::uint64_t tasks_of(const Worker& worker) noexcept {
-  return worker.counters.spawned.read() + worker.counters.completed.read();
+  return worker.counters.spawned.read() + worker.counters.completed.read() + worker.counters.completed_inline.read();
 }
 
 std::uint64_t nap_ns(std::uint32_t number) noexcept {
@@ -48,6 +48,11 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
   return own != nullptr ? own : find_work(worker);
 }
 
+void Scheduler::fetch_later_ahead(const Worker& worker) noexcept {
+  if (const Runnable* const suspended = worker.later.upcoming(kStacksAhead))
+    fetch_ahead(worker.later.upcoming(kRecordsAhead), suspended);
+}
+
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
   const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed) - 1;
   worker.until_fair.store(until_fair, std::memory_order_relaxed);
@@ -59,7 +64,7 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
     return entry.runnable();
   }
   if (Runnable* const yielded = worker.later.take()) {
-    fetch_ahead(worker.later.upcoming(kRecordsAhead), worker.later.upcoming(kStacksAhead));
+    fetch_later_ahead(worker);
     return yielded;
   }
   return injector_.is_empty() ? nullptr : take_injected(worker);
@@ -263,7 +268,9 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool left_alone) noexc
   thief.looks = watches ? thief.looks + 1 : 0;
   const bool last = idle_.enter(worker.id, was_searching, watches);
   bool has_token = false;
-  if (!stopping() && !has_work_anywhere(worker)) {
+  // Ours too: a thief that took its claim back may have hidden an entry from us for a moment.
+  const bool has_own = worker.ready.size() != 0;
+  if (!stopping() && !has_own && !has_work_anywhere(worker)) {
     if (last) options_.quiescent(options_.runtime);
     worker.counters.parks.add();
     has_token = park(worker, until);
@@ -314,6 +321,10 @@ void Scheduler::unpark(Worker& worker) noexcept {
   else if (newest)
     (void)worker.ready.push(newest);  // the place that it has just left
   wake_one();
+}
+
+[[gnu::noinline]] void Scheduler::push_back(Worker& worker, Entry entry) noexcept {
+  entry.was_woken() ? push_woken(worker, entry.runnable()) : push_fresh(worker, entry.runnable());
 }
 
 // No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.

@@ -38,10 +38,21 @@ class IdleSet {
   // enough if somebody looks now and then.
   bool wants_wake(bool woken) const noexcept {
     light_fence();
+    return is_wanted(woken);
+  }
+  // The same where there is a heavy fence.
+  [[gnu::always_inline]] bool wants_wake_quickly() const noexcept {
+    arch::compiler_barrier();
+    return sleeping_of(counts_.load(std::memory_order_relaxed)) != 0 && is_wanted(false);
+  }
+
+ private:
+  bool is_wanted(bool woken) const noexcept {
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     return sleeping_of(counts) != 0 && searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
   }
 
+ public:
   // Takes one sleeper out of the set, to be unparked by the caller; it counts as searching from now on.
   unsigned claim() noexcept {
     for (unsigned word = 0; word * 64 < workers_; ++word) {

@@ -38,6 +38,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   stacks_ = &stacks;
   worker_count_ = options.workers;
   is_deterministic_ = options.deterministic;
+  looks_everywhere_ = is_deterministic_ || !platform::has_heavy_fence();
   has_caller_ = with_caller;
   stopping_.store(false, std::memory_order_relaxed);
   attention_.store(false, std::memory_order_relaxed);

@@ -70,11 +70,8 @@ class Scheduler {
   // sleeps.
   [[gnu::always_inline]] bool wants_wake_for_woken() const noexcept { return idle_.wants_wake(true); }
   void wake_for_woken() noexcept { wake_one(); }
-  // push_fresh in two steps. False: nothing has happened, since there is more to it (no room, or somebody takes notes).
-  [[nodiscard, gnu::always_inline]] bool push_at_hand(Worker& worker, Runnable* runnable) noexcept {
-    return !is_deterministic_ && worker.ready.push_at_hand(Entry::fresh(runnable));
-  }
-  [[gnu::always_inline]] bool wants_wake() const noexcept { return idle_.wants_wake(false); }
+  // After a push where nobody looks everywhere: whether to hand_over().
+  [[gnu::always_inline]] bool wants_wake_quickly() const noexcept { return idle_.wants_wake_quickly(); }
   // Behind everything that is ready.
   void push_later(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.later.push(runnable)) [[unlikely]]
@@ -92,17 +89,21 @@ class Scheduler {
   [[nodiscard]] bool suspend(Suspension& self, Pending publish) noexcept;
   // As suspend, but false also when nothing else is ready on this worker.
   [[nodiscard]] bool yield(Suspension& self, Pending publish) noexcept;
+  // Gives way to who yielded first, as long as nothing is ready but what has yielded, and nobody looks everywhere. It
+  // is behind all others once its stack has been left. False: nothing has happened, and yield() is to be asked.
+  [[nodiscard]] bool yield_quickly(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   // Takes the newest ready runnable if it has not started and `wanted` says yes; for helping instead of waiting. It is
   // taken before it is looked at: what still lies in the deque may be a thief's already.
   template <typename Wanted>
   Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
     const Entry entry = worker.ready.pop();
-    if (!entry) return nullptr;
-    Runnable* const runnable = entry.runnable();
-    if (runnable->suspension() == nullptr && wanted(runnable)) [[likely]]
-      return runnable;
-    entry.was_woken() ? push_woken(worker, runnable) : push_fresh(worker, runnable);
-    return nullptr;
+    return entry ? fresh_or_back(worker, entry, wanted) : nullptr;
+  }
+  // The same for who need not look everywhere.
+  template <typename Wanted>
+  [[gnu::always_inline]] Runnable* take_fresh_quickly(Worker& worker, Wanted wanted) noexcept {
+    Entry entry;
+    return worker.ready.pop_quickly(entry) ? fresh_or_back(worker, entry, wanted) : nullptr;
   }
   bool has_ready(const Worker& worker) const noexcept {
     return worker.ready.size() != 0 || worker.later.size() != 0 || !injector_.is_empty();
@@ -131,12 +132,15 @@ class Scheduler {
   unsigned pinned() const noexcept { return pinned_; }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
-  // Where code of the runtime begins to look closely. On a stack that no guard ends that is everywhere: its canary
-  // has to be looked at, too.
-  static inline std::byte* const kNoStackLimit = reinterpret_cast<std::byte*>(~std::uintptr_t{0});
-  static std::byte* stack_limit_of(const Stack* stack) noexcept {
-    return stack->guard != platform::Guard::kNone ? stack->limit + kStackReserve : kNoStackLimit;
+  // Where code of the runtime begins to look closely. That is everywhere on a stack that no guard ends (its canary has
+  // to be looked at, too), in deterministic mode (there is more to each step), and where the machine has no heavy
+  // fence. So who starts above the limit need ask for none of these.
+  static inline std::byte* const kLooksEverywhere = reinterpret_cast<std::byte*>(~std::uintptr_t{0});
+  std::byte* stack_limit_of(const Stack* stack) const noexcept {
+    return stack->guard != platform::Guard::kNone && !looks_everywhere_ ? stack->limit + kStackReserve
+                                                                        : kLooksEverywhere;
   }
+  static bool looks_everywhere(const Worker& worker) noexcept { return worker.stack_limit == kLooksEverywhere; }
 
   // What has to be done first on a stack that was just switched to.
   static void arrive() noexcept {
@@ -150,6 +154,17 @@ class Scheduler {
  private:
   friend class Stepper;
 
+  template <typename Wanted>
+  [[gnu::always_inline]] Runnable* fresh_or_back(Worker& worker, Entry entry, Wanted wanted) noexcept {
+    Runnable* const runnable = entry.runnable();
+    if (runnable->suspension() == nullptr && wanted(runnable)) [[likely]]
+      return runnable;
+    push_back(worker, entry);
+    return nullptr;
+  }
+  // What was taken and not wanted.
+  void push_back(Worker& worker, Entry entry) noexcept;
+
   static std::int64_t base_frame(void*) noexcept;
   static void thread_main(void* worker) noexcept;
   static void logical_main(void* scheduler) noexcept;
@@ -162,6 +177,7 @@ class Scheduler {
 
   Runnable* next(Worker& worker) noexcept;
   Runnable* next_own(Worker& worker) noexcept;
+  static void fetch_later_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
   Runnable* search(Worker& worker, bool& left_alone) noexcept;
@@ -185,6 +201,8 @@ class Scheduler {
   void resume(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
   bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
   void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
+  static void publish_yielded(Worker& worker, void*, void*) noexcept;
+  static void hop(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
   void enter(Worker& worker, Stack* stack) noexcept;
   void step_onto(Worker& worker, Stack* stack) noexcept;
   // `user`: who is to stand on it; `waiter`: who cannot wait without it. Both nullptr: the worker itself.
@@ -202,6 +220,7 @@ class Scheduler {
   unsigned pinned_;
   std::int16_t* cpus_;  // each worker's, or -1
   bool is_deterministic_;
+  bool looks_everywhere_;
   bool has_caller_;
   std::atomic<bool> stopping_;
   IdleSet idle_;

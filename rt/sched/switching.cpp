@@ -48,6 +48,17 @@ void Scheduler::step_onto(Worker& worker, Stack* stack) noexcept {
   worker.stack_limit = stack_limit_of(stack);
 }
 
+// From the stack of the fiber `mine` to the one that the worker's words are for.
+[[gnu::always_inline]] inline void Scheduler::hop(Worker& worker, void* mine, arch::Context& from,
+                                                  const arch::Context& to) noexcept {
+  worker.counters.switches.add();
+  fiber_hooks::before_switch(mine, worker.fiber);
+  if constexpr (fiber_hooks::kAreWatched)
+    janus_context_switch(&from, &to);
+  else
+    arch::leap(&from, &to);
+}
+
 // The bottom of every stack. Nothing in it survives a call of a runnable: that may end on another worker.
 std::int64_t Scheduler::base_frame(void*) noexcept {
   fiber_hooks::after_switch(current_worker().fiber);
@@ -107,6 +118,43 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
   return true;
 }
 
+// What yield_quickly() leaves to whoever runs next.
+void Scheduler::publish_yielded(Worker& worker, void*, void*) noexcept {
+  worker.later.publish();
+  if (worker.scheduler->wants_wake_quickly()) [[unlikely]]
+    worker.scheduler->wake_one();
+}
+
+bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
+  const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed);
+  if (until_fair == 1 || !worker.ready.is_empty()) [[unlikely]]
+    return false;
+  Runnable* const to = worker.later.take_quickly();
+  if (to == nullptr) [[unlikely]]
+    return false;
+  worker.until_fair.store(until_fair - 1, std::memory_order_relaxed);
+  fetch_later_ahead(worker);
+  worker.later.put_back(yielding);
+  if (to->suspension() == nullptr) [[unlikely]]
+    return start_fresh(worker, self, to, {publish_yielded, nullptr, nullptr});
+  const Suspension& target = *to->suspension();
+  self.stack = worker.stack;
+  self.stack_limit = worker.stack_limit;
+  step_back_onto(worker, target);
+  worker.task = to;
+  worker.pending.action = publish_yielded;
+  hop(worker, self.stack->fiber, self.context, target.context);
+  fiber_hooks::after_switch(self.stack->fiber);
+  Worker& here = current_worker();
+  if (here.pending.action != publish_yielded) [[unlikely]] {
+    arrive();
+  } else {
+    here.pending.action = nullptr;
+    publish_yielded(here, nullptr, nullptr);
+  }
+  return true;
+}
+
 // From `self` to what has been left before.
 [[gnu::always_inline]] inline void Scheduler::resume(Worker& worker, Suspension& self, Runnable* to,
                                                      Pending publish) noexcept {
@@ -141,9 +189,7 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
 [[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
                                                     Pending publish) noexcept {
   worker.pending = publish;
-  worker.counters.switches.add();
-  fiber_hooks::before_switch(self.stack->fiber, worker.fiber);
-  janus_context_switch(&self.context, &target);
+  hop(worker, self.stack->fiber, self.context, target);
   fiber_hooks::after_switch(self.stack->fiber);
   arrive();
   current_worker().scheduler->interleave();  // only now: what we held when we left has been released
@@ -157,9 +203,7 @@ void Scheduler::resume_instead(Worker& worker, Runnable* started) noexcept {
   worker.task = started;
   step_back_onto(worker, *started->suspension());
   note(worker, Event::kResume, started);
-  worker.counters.switches.add();
-  fiber_hooks::before_switch(mine->fiber, worker.fiber);
-  janus_context_switch(&left, &started->suspension()->context);
+  hop(worker, mine->fiber, left, started->suspension()->context);
   __builtin_unreachable();
 }
 
@@ -170,9 +214,7 @@ void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noex
   worker.handed = fresh;
   enter(worker, stack);
   arch::make_context(context, stack->start, base_frame, nullptr, nullptr);
-  worker.counters.switches.add();
-  fiber_hooks::before_switch(mine->fiber, worker.fiber);
-  janus_context_switch(&left, &context);
+  hop(worker, mine->fiber, left, context);
   __builtin_unreachable();
 }
 
@@ -182,8 +224,7 @@ void Scheduler::leave_for_good(Worker& worker) noexcept {
   worker.pending = {give_stack, stacks_, mine};
   worker.stack = nullptr;
   worker.fiber = worker.thread_fiber;
-  fiber_hooks::before_switch(mine->fiber, worker.fiber);
-  janus_context_switch(&left, &worker.thread_context);
+  hop(worker, mine->fiber, left, worker.thread_context);
   __builtin_unreachable();
 }
 

@@ -45,7 +45,11 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   LockOwner locks;                        // whom locks of the task layer may be biased to
   std::atomic<std::uint32_t> until_fair;  // dispatches until the oldest goes first; thieves read it as a clock
   std::uint16_t id;
-  std::uint64_t next_id, last_id;  // of tasks: a block that the task layer took ahead
+  // The task layer's: a block of numbers for tasks, taken ahead. What is spawned next is number first + spawned, as
+  // long as `spawned` has not come to `end`.
+  struct {
+    std::uint64_t first, end;
+  } ids;
   bool is_steal_enabled;
 
   alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner

@@ -23,14 +23,14 @@ bool mark_and_pin(Nursery& nursery) noexcept {
   return true;
 }
 
-// Under the lock of the task's nursery: nobody can take `frame` off the stack.
-void reach_frame(Worker* worker, RunFrame& frame, Nursery*& descend) noexcept {
-  for (Nursery* open = frame.published; open != nullptr; open = open->outer) {
+// Under the lock of the task's nursery: nobody can take its frame off the stack.
+void reach_member(Worker* worker, RunDetails& member, Nursery*& descend) noexcept {
+  for (Nursery* open = member.published; open != nullptr; open = open->outer) {
     if (!mark_and_pin(*open)) continue;
     open->cancel_next = descend;
     descend = open;
   }
-  (void)wake_to_look(worker, *frame.task);
+  (void)wake_to_look(worker, *member.task);
 }
 
 // All that stand in `descend` are marked and pinned.
@@ -40,8 +40,8 @@ void descend_all(Worker* worker, Nursery* descend) noexcept {
     descend = nursery.cancel_next;
     {
       LockGuard guard(nursery.lock);
-      for (RunFrame* frame = nursery.members.front(); frame != nullptr; frame = nursery.members.after(frame))
-        reach_frame(worker, *frame, descend);
+      for (RunDetails* member = nursery.members.front(); member != nullptr; member = nursery.members.after(member))
+        reach_member(worker, *member, descend);
     }
     release_pin(worker, nursery);
   }
@@ -78,8 +78,10 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 
 // Walks only when somebody has been cancelled since the last walk.
 bool is_cancelled(Task& task) noexcept {
-  if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
-  Nursery& nursery = *task.nursery;
+  return task.cancel.load(std::memory_order_relaxed) != 0 || is_cancelled(*task.nursery);
+}
+
+bool is_cancelled(Nursery& nursery) noexcept {
   const std::uint64_t epoch = nursery.runtime->cancel_epoch.load(std::memory_order_acquire);
   if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
     return false;
@@ -96,9 +98,10 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
   RunFrame& frame = *task.frame;
   if (task.is_marked(TaskMarks::kSawCancel)) return;
   task.mark(TaskMarks::kSawCancel);
-  frame.grace = task.nursery->runtime->options.cancel_grace_ops;
+  frame.details.grace = task.nursery->runtime->options.cancel_grace_ops;
   task.cancel.store(1, std::memory_order_relaxed);
   // What it has opened and not shown to anybody yet is its own to cancel.
+  link_current(frame);
   for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&current_worker(), *open);
 }
 
@@ -123,7 +126,7 @@ void pay_grace(Task& task) noexcept {
   if (!task.is_marked(TaskMarks::kSawCancel)) [[likely]]
     return;
   RunFrame& frame = *task.frame;
-  if (frame.frame_sp != 0 && --frame.grace < 0) panic(task, kGraceIsGone);
+  if (frame.frame_sp != 0 && --frame.details.grace < 0) panic(task, kGraceIsGone);
 }
 
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.
@@ -133,7 +136,7 @@ void cancel_task(Worker* worker, Task& task) noexcept {
   Nursery* descend = nullptr;
   {
     LockGuard guard(task.nursery->lock);
-    if (task.is_member.load(std::memory_order_relaxed)) reach_frame(worker, *task.frame, descend);
+    if (task.is_member.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descend);
   }
   descend_all(worker, descend);
 }

@@ -5,7 +5,6 @@
 #include "arch/x86_64/jump_back.h"
 #include "rt/task/account_of.h"
 #include "rt/task/memory.h"
-#include "rt/task/memory.h"
 
 namespace janus {
 

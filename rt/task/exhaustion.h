@@ -14,6 +14,7 @@ struct Exhausted {
   Exhausted* previous;
   Exhausted* next;
   bool is_recharged;
+  bool is_doomed;  // nobody will ever
 };
 
 // Until recharged, cancelled or doomed.

@@ -15,7 +15,7 @@ bool has_finite_ops(Accounts& accounts, const Account* account) noexcept {
 const Nursery* ruler_of(const Task& task) noexcept {
   if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
   for (const Nursery* nursery = task.nursery; nursery != nullptr;) {
-    if (nursery->owns_account) return nursery;
+    if (nursery->traits.owns_account) return nursery;
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     if (owner == nullptr) return nullptr;
     if (owner->has(TaskFlags::kOwnAccount)) return owner->nursery;
@@ -73,7 +73,7 @@ void settle_slice(Worker& worker) noexcept {
   const bool finite = worker->charged_account != nullptr;
   settle_slice(*worker);
   if (worker->scheduler->wants_attention()) worker->scheduler->attend();
-  if (task.is_marked(TaskMarks::kSawCancel) && (frame.grace -= used) < 0) panic(task, kGraceIsGone);
+  if (task.is_marked(TaskMarks::kSawCancel) && (frame.details.grace -= used) < 0) panic(task, kGraceIsGone);
   const bool told = sees_cancel(task);
   // What was spent beyond the slice is paid before anything else happens.
   if (finite && debt != 0 && !told) {
@@ -108,13 +108,13 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   current_worker().counters.exhaustions.add();
   const Nursery* const ruler = ruler_of(task);
-  const std::uint8_t policy = ruler != nullptr ? ruler->on_exhaustion : 2;
+  const std::uint8_t policy = ruler != nullptr ? ruler->traits.on_exhaustion : 2;
   if (policy == 1) end_for_budget(task);
   if (policy == 2 && component != Component::kOps) return kErrorBudget;
   if (ruler == nullptr) end_for_budget(task);  // nobody could ever recharge the root
-  Exhausted wait{&task, component, amount, nullptr, nullptr, false};
+  Exhausted wait{&task, component, amount, nullptr, nullptr, false, false};
   wait_for_recharge(runtime, wait);
-  if (task.frame->is_doomed) end_for_budget(task);
+  if (wait.is_doomed) end_for_budget(task);
   if (wait.is_recharged && !top_up(runtime.accounts, task, component, amount)) return 0;
   return sees_cancel(task) ? -1 : 0;
 }

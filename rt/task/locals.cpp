@@ -29,20 +29,19 @@ bool is_local(unsigned key) noexcept {
 }
 
 void* get_local(const Task& task, unsigned key) noexcept {
-  return task.frame->locals != nullptr ? task.frame->locals[key] : nullptr;
+  return task.is_marked(TaskMarks::kHasLocals) ? task.frame->details.locals[key] : nullptr;
 }
 
 bool set_local(Task& task, unsigned key, void* value) noexcept {
-  RunFrame& frame = *task.frame;
-  if (frame.locals == nullptr) {
+  if (!task.is_marked(TaskMarks::kHasLocals)) {
     Worker& worker = current_worker();
     void* const table = runtime_of(worker).heap.allocate(&worker.heap, kLocalKeys * sizeof(void*), 16, 0);
     if (table == nullptr) return false;
-    frame.locals = static_cast<void**>(table);
     task.mark(TaskMarks::kHasLocals);
-    for (unsigned i = 0; i < kLocalKeys; ++i) frame.locals[i] = nullptr;
+    task.frame->details.locals = static_cast<void**>(table);
+    for (unsigned i = 0; i < kLocalKeys; ++i) task.frame->details.locals[i] = nullptr;
   }
-  frame.locals[key] = value;
+  task.frame->details.locals[key] = value;
   return true;
 }
 
@@ -51,8 +50,8 @@ void destroy_locals(Task& task) noexcept {
   for (unsigned round = 0; round < kRounds && again; ++round) {
     again = false;
     for (unsigned key = 0; key < kLocalKeys; ++key) {
-      void* const value = task.frame->locals[key];
-      task.frame->locals[key] = nullptr;
+      void* const value = task.frame->details.locals[key];
+      task.frame->details.locals[key] = nullptr;
       auto* const destroy = destructors[key].load(std::memory_order_acquire);
       if (value == nullptr || destroy == nullptr) continue;
       destroy(value);
@@ -63,8 +62,8 @@ void destroy_locals(Task& task) noexcept {
 
 void free_locals(Task& task) noexcept {
   Worker& worker = current_worker();
-  runtime_of(worker).heap.free(&worker.heap, task.frame->locals);
-  task.frame->locals = nullptr;
+  runtime_of(worker).heap.free(&worker.heap, task.frame->details.locals);
+  task.frame->details.locals = nullptr;
 }
 
 }  // namespace janus

@@ -2,6 +2,8 @@
 // rt/task/nursery.cpp — opening, spawning, counting, awaiting.
 #include "rt/task/nursery.h"
 
+#include <bit>
+
 #include "rt/task/account_of.h"
 #include "rt/task/runtime.h"
 #include "rt/task/text.h"
@@ -37,7 +39,7 @@ Visit::Visit(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery
     const bool is_shared = (nursery.word.load(std::memory_order_seq_cst) & NurseryWord::kShared) != 0;
     if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();
     const std::uint32_t alive = nursery.alive.load(std::memory_order_acquire);
-    is_announced_ = is_welcome_ = alive == Nursery::kAlive;
+    is_announced_ = is_welcome_ = Nursery::is_alive(alive) && alive != Nursery::kEnding;
     if (is_welcome_) return;
     nursery.visitors.fetch_sub(1, std::memory_order_release);
     if (alive != Nursery::kEnding) return;
@@ -49,7 +51,7 @@ namespace {
 
 // Counts a child in, unless the nursery is closed.
 bool count_in(Worker* worker, Nursery& nursery) noexcept {
-  if (nursery.closing.load(std::memory_order_acquire)) return false;
+  if (Nursery::is_closing(nursery.alive.load(std::memory_order_acquire))) return false;
   constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
   std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
   if (worker != nullptr && nursery.home.load(std::memory_order_relaxed) == worker) {
@@ -79,49 +81,54 @@ void unlink(Nursery*& first, Nursery& nursery) noexcept {
 }
 
 // A record that was never a nursery is all zeroes.
-[[gnu::noinline, gnu::cold]] void build(Nursery& nursery, Runtime& runtime) noexcept {
-  nursery.runtime = &runtime;
-  nursery.outcome = Outcome::kSuccess;
-  nursery.members.reset();
+Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
+  SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
+  auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
+  if (nursery == nullptr) nursery = static_cast<Nursery*>(take_scarce(runtime, runtime.nurseries, cache, false, error));
+  if (nursery != nullptr && nursery->runtime == nullptr) {
+    nursery->runtime = &runtime;
+    nursery->members.reset();
+  }
+  return nursery;
 }
 
-// Sets what the last use may have left behind. INVARIANT at rest: no members, and what forget() says.
-[[gnu::always_inline]] inline void begin(Nursery& nursery, Runtime& runtime, Account* account,
-                                         const NurseryOptions& options) noexcept {
-  if (nursery.runtime == nullptr) [[unlikely]]
-    build(nursery, runtime);
-  nursery.local = 0;
+// In one store.
+[[gnu::always_inline]] inline void set(NurseryTraits& traits, const NurseryTraits& value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
+}
+
+// Sets what the last use may have left behind, and says how it is to come alive. INVARIANT at rest: no members, no
+// children and nothing else in `word`, not read, and what forget() says.
+[[gnu::always_inline]] inline std::uint32_t begin(Nursery& nursery, Runtime& runtime, Account* account,
+                                                  NurseryTraits traits) noexcept {
+  traits.draws = account != runtime.root_account;
+  set(nursery.traits, traits);
   nursery.account = account;
-  nursery.closing.store(false, std::memory_order_relaxed);
-  nursery.draws = account != runtime.root_account;
-  nursery.on_error = options.on_error;
-  nursery.on_exhaustion = options.on_exhaustion;
-  nursery.owns_account = false;
-  nursery.has_leftovers = false;
-  nursery.is_published = false;
-  nursery.has_current = false;
-  nursery.was_read.store(false, std::memory_order_relaxed);
+  return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
 }
 
 // The owner's: children that it spawns and ends on this worker are counted with plain arithmetic.
-[[gnu::always_inline]] inline void own(Nursery& nursery, Worker& worker, Task& owner) noexcept {
+[[gnu::always_inline]] inline void own(Nursery& nursery, Worker& worker, Task& owner, std::uint32_t alive) noexcept {
   nursery.owner.store(&owner, std::memory_order_relaxed);
   nursery.home.store(&worker, std::memory_order_relaxed);
-  nursery.word.store(0, std::memory_order_relaxed);
   // What held for the owner holds for its nursery: one walk up the tree serves all below.
   // The epoch first: a cancel of the owner that comes after it moves the epoch on.
   const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
   const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
   nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
-  link(owner.frame->open, nursery);
-  owner.is_settled = false;
+  if (owner.is_settled) [[unlikely]]
+    owner.is_settled = false;
   worker.counters.nurseries_opened.add();
-  nursery.alive.store(Nursery::kAlive, std::memory_order_release);
-  if (owner.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
-    cancel_nursery(&worker, nursery);
+  nursery.alive.store(alive, std::memory_order_release);
 }
 
-void belong_to_nobody(Nursery& nursery, Runtime& runtime) noexcept {
+// What is opened by a task that was told to end is told, too.
+void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
+  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery);
+}
+
+void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) noexcept {
   nursery.owner.store(nullptr, std::memory_order_relaxed);
   nursery.home.store(nullptr, std::memory_order_relaxed);
   nursery.word.store(NurseryWord::kShared, std::memory_order_relaxed);
@@ -130,7 +137,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime) noexcept {
     LockGuard guard(runtime.outside_lock);
     link(runtime.outside, nursery);
   }
-  nursery.alive.store(Nursery::kAlive, std::memory_order_release);
+  nursery.alive.store(alive, std::memory_order_release);
 }
 
 }  // namespace
@@ -148,9 +155,10 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime) noexcept {
 
 Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept {
   constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
-  if (nursery.home.load(std::memory_order_relaxed) != &worker || nursery.draws ||
-      nursery.closing.load(std::memory_order_relaxed) || (nursery.word.load(std::memory_order_relaxed) & kShut) != 0 ||
-      worker.next_id == worker.last_id) [[unlikely]]
+  const std::uint64_t spawned = worker.counters.spawned.read();
+  if (nursery.home.load(std::memory_order_relaxed) != &worker ||
+      nursery.alive.load(std::memory_order_relaxed) != Nursery::kAlive ||
+      (nursery.word.load(std::memory_order_relaxed) & kShut) != 0 || spawned == worker.ids.end) [[unlikely]]
     return nullptr;
   auto* task = static_cast<Task*>(Slab::take_hot(worker.tasks));
   if (task == nullptr) [[unlikely]]
@@ -158,13 +166,12 @@ Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noex
   ++nursery.local;
   const std::uint8_t stack_class = runtime_of(worker).options.stack_class;
   fill_in(*task, nursery, nursery.account, fn, arg, stack_class, 0);
-  task->id = worker.next_id++;
+  task->id = worker.ids.first + spawned;
   worker.counters.spawned.add();
   return task;
 }
 
-[[gnu::noinline]] static int launch_noted(Worker& worker, Task& task) noexcept {
-  runtime_of(worker).scheduler.note(worker, Event::kSpawn, &task);
+[[gnu::noinline]] static int launch_slowly(Worker& worker, Task& task) noexcept {
   return launch(&worker, task), 0;
 }
 
@@ -173,10 +180,9 @@ Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noex
 }
 
 int launch_quickly(Worker& worker, Task& task) noexcept {
-  Scheduler& scheduler = runtime_of(worker).scheduler;
-  if (!scheduler.push_at_hand(worker, &task)) [[unlikely]]
-    return launch_noted(worker, task);
-  return scheduler.wants_wake() ? wake_a_thief(worker) : 0;
+  if (!worker.ready.push_at_hand(Entry::fresh(&task))) [[unlikely]]
+    return launch_slowly(worker, task);
+  return worker.scheduler->wants_wake_quickly() ? wake_a_thief(worker) : 0;
 }
 
 // Queues a task that spawn() made; it may be over when this returns.
@@ -194,21 +200,26 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
     account = open_account(runtime, account, *options.budget);
     if (account == nullptr) return *error = kErrorBudget, nullptr;
   }
-  SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
-  auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
-  if (nursery == nullptr) nursery = static_cast<Nursery*>(take_scarce(runtime, runtime.nurseries, cache, false, error));
+  Nursery* const nursery = take_record(runtime, worker, error);
   if (nursery == nullptr) {
     if (options.budget != nullptr) runtime.accounts.close(account);
     return nullptr;
   }
-  begin(*nursery, runtime, account, options);
-  nursery->owns_account = options.budget != nullptr;
-  nursery->has_leftovers = options.budget != nullptr || options.name != nullptr;
+  NurseryTraits traits;
+  traits.on_error = options.on_error;
+  traits.on_exhaustion = options.on_exhaustion;
+  traits.owns_account = options.budget != nullptr;
+  traits.has_leftovers = options.budget != nullptr || options.name != nullptr;
+  const std::uint32_t alive = begin(*nursery, runtime, account, traits);
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
-    own(*nursery, *worker, *owner);
+    link_current(*owner->frame);
+    link(owner->frame->open, *nursery);
+    nursery->traits.is_linked = true;
+    own(*nursery, *worker, *owner, alive);
+    pass_cancel_on(nursery, *worker, *owner);
   } else {
-    belong_to_nobody(*nursery, runtime);
+    belong_to_nobody(*nursery, runtime, alive);
     if (worker != nullptr) worker->counters.nurseries_opened.add();
   }
   return nursery;
@@ -216,24 +227,29 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
 
 // The running task's, and current, with every option as it is by default.
 [[gnu::always_inline]] static inline Nursery* begin_current(Nursery* nursery, Worker& worker, Task& owner) noexcept {
-  begin(*nursery, runtime_of(worker), owner.account, {});
-  nursery->has_current = true;
-  nursery->below_current = owner.frame->current;
-  owner.frame->current = nursery;
-  own(*nursery, worker, owner);
+  NurseryTraits traits;
+  traits.has_current = true;
+  const std::uint32_t alive = begin(*nursery, runtime_of(worker), owner.account, traits);
+  RunFrame& frame = *owner.frame;
+  nursery->below_current = frame.current;
+  frame.current = nursery;
+  own(*nursery, worker, owner, alive);
   return nursery;
 }
 
 Nursery* open_quickly(Worker& worker, Task& owner) noexcept {
-  auto* nursery = static_cast<Nursery*>(Slab::take_hot(worker.nurseries));
-  return nursery != nullptr ? begin_current(nursery, worker, owner) : nullptr;
+  auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
+  if (nursery == nullptr || nursery->runtime == nullptr || owner.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
+    return nullptr;
+  return begin_current(static_cast<Nursery*>(Slab::take_hot(worker.nurseries)), worker, owner);
 }
 
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
-  Runtime& runtime = runtime_of(worker);
-  void* record = runtime.nurseries.take(&worker.nurseries);
-  if (record == nullptr) record = take_scarce(runtime, runtime.nurseries, &worker.nurseries, false, error);
-  return record != nullptr ? begin_current(static_cast<Nursery*>(record), worker, owner) : nullptr;
+  Nursery* const nursery = take_record(runtime_of(worker), &worker, error);
+  if (nursery == nullptr) return nullptr;
+  begin_current(nursery, worker, owner);
+  pass_cancel_on(nursery, worker, owner);
+  return nursery;
 }
 
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
@@ -242,7 +258,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
     return *error = kErrorState, nullptr;
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
-  if (nursery.draws || options.budget != nullptr) [[unlikely]] {
+  if (nursery.traits.draws || options.budget != nullptr) [[unlikely]] {
     account = pay_for_spawn(nursery, options, error);
     if (account == nullptr) return count_child_out(worker, nursery), nullptr;
     flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
@@ -259,15 +275,11 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
     }
   }
   fill_in(*task, nursery, account, fn, arg, options.stack_class, flags);
-  task->id = take_task_id(runtime, worker);
+  task->id = count_spawned(runtime, worker);
   if (options.name != nullptr) [[unlikely]]
     set_name(worker, *task, options.name);
-  if (worker != nullptr) {
-    worker->counters.spawned.add();
-    runtime.scheduler.note(*worker, Event::kSpawn, task);
-  } else {
-    runtime.spawned_outside.fetch_add(1, std::memory_order_relaxed);
-  }
+  if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
+  if (worker != nullptr) runtime.scheduler.note(*worker, Event::kSpawn, task);
   return task;
 }
 
@@ -298,25 +310,42 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
   return (word + children) | NurseryWord::kShared | flags;
 }
 
+// Oldest first, so that they stand in the order in which they were opened.
+[[gnu::noinline]] void link_current(RunFrame& frame) noexcept {
+  Nursery* oldest = nullptr;
+  for (Nursery* n = frame.current; n != nullptr && !n->traits.is_linked; n = n->below_current) {
+    n->outer = oldest;
+    oldest = n;
+  }
+  while (oldest != nullptr) {
+    Nursery& nursery = *oldest;
+    oldest = nursery.outer;
+    nursery.traits.is_linked = true;
+    link(frame.open, nursery);
+  }
+}
+
 [[gnu::noinline]] void settle_frames(RunFrame& frame) noexcept {
   for (RunFrame* f = &frame; f != nullptr && !f->task->is_settled; f = f->below) {
     Task& task = *f->task;
+    task.mark(TaskMarks::kWasMember);
+    link_current(*f);
     LockGuard guard(task.nursery->lock);
     if (!task.is_member.load(std::memory_order_relaxed)) {
-      task.nursery->members.push_back(f);
+      task.nursery->members.push_back(&f->details);
       task.is_member.store(true, std::memory_order_relaxed);
-      task.mark(TaskMarks::kWasMember);
     }
     if (Nursery* innermost = f->open) {
       Nursery* outermost = innermost;
       for (Nursery* n = innermost; n != nullptr; n = n->outer) {
         if (n->home.load(std::memory_order_relaxed) != nullptr) (void)share_nursery(*n, 0);
-        n->is_published = true;
+        n->traits.is_published = true;
         outermost = n;
       }
-      outermost->outer = f->published;
-      if (f->published != nullptr) f->published->inner = outermost;
-      f->published = innermost;
+      Nursery*& published = f->details.published;
+      outermost->outer = published;
+      if (published != nullptr) published->inner = outermost;
+      published = innermost;
       f->open = nullptr;
     }
     task.is_settled = true;
@@ -348,7 +377,8 @@ NurseryState nursery_state(const Nursery& nursery) noexcept {
   const bool cancelled = (word & NurseryWord::kCancelled) != 0;
   if (NurseryWord::is_terminal(word)) return cancelled ? NurseryState::kCancelled : NurseryState::kClosed;
   if (cancelled) return NurseryState::kCancelling;
-  const bool closing = (word & NurseryWord::kClosed) != 0 || nursery.closing.load(std::memory_order_acquire);
+  const bool closing =
+      (word & NurseryWord::kClosed) != 0 || Nursery::is_closing(nursery.alive.load(std::memory_order_acquire));
   return closing ? NurseryState::kClosing : NurseryState::kOpen;
 }
 
@@ -395,8 +425,9 @@ namespace {
   runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
 }
 
-// What is left once no child is to be had on this worker.
-[[gnu::noinline]] static void await_others(Task& self, Nursery& nursery) noexcept {
+// Closed by its owner. Children that are next on this worker run at once; for the others it waits.
+[[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
+  run_children(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
@@ -408,35 +439,38 @@ namespace {
 }
 
 void await_nursery(Task& self, Nursery& nursery) noexcept {
-  nursery.closing.store(true, std::memory_order_release);
-  run_children(self, nursery);
-  await_others(self, nursery);
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  await_children(self, nursery);
+}
+
+[[gnu::noinline]] std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
+  link_current(*self.frame);
+  self.frame->current = nursery.below_current;
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  await_children(self, nursery);
+  const std::int64_t code = report_of(nursery).code;
+  destroy_nursery(&current_worker(), nursery);
+  return code;
 }
 
 // Where every child was counted in and out on this worker, and nobody else has touched the nursery, there is nothing
 // to agree on with anybody: only a child could still reach it legally, and there is none.
-std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
-  self.frame->current = nursery.below_current;
-  nursery.closing.store(true, std::memory_order_release);
-  run_children(self, nursery);
+std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  run_children_quickly(self, nursery);
   Worker& worker = current_worker();
-  RunFrame& frame = *self.frame;
   if (nursery.home.load(std::memory_order_relaxed) == &worker && nursery.local == 0 &&
-      !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(self)) [[likely]] {
+      !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery)) [[likely]] {
     nursery.alive.store(Nursery::kEnding, std::memory_order_relaxed);
-    worker.scheduler->light_fence();  // the partner is Visit
+    arch::compiler_barrier();  // the partner is the heavy fence of Visit
     if (nursery.visitors.load(std::memory_order_acquire) == 0 && nursery.word.load(std::memory_order_acquire) == 0 &&
-        !nursery.has_leftovers) [[likely]] {
-      unlink(frame.open, nursery);
+        !nursery.traits.has_leftovers && !nursery.traits.is_linked) [[likely]] {
+      self.frame->current = nursery.below_current;
       retire(worker, nursery);
       return 0;
     }
-    nursery.alive.store(Nursery::kAlive, std::memory_order_relaxed);
   }
-  await_others(self, nursery);
-  const std::int64_t code = report_of(nursery).code;
-  destroy_nursery(&current_worker(), nursery);
-  return code;
+  return await_current(self, nursery);
 }
 
 [[gnu::noinline]] void await_from_thread(Nursery& nursery) noexcept {
@@ -460,24 +494,34 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
   nursery.errors = 0;
   nursery.outcome = Outcome::kSuccess;
   nursery.name[0] = 0;
-  if (nursery.owns_account) runtime.accounts.close(nursery.account);
+  if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
 }
 
 [[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
   LockGuard guard(owner != nullptr ? owner->nursery->lock : nursery.runtime->outside_lock);
-  unlink(owner != nullptr ? owner->frame->published : nursery.runtime->outside, nursery);
+  unlink(owner != nullptr ? owner->frame->details.published : nursery.runtime->outside, nursery);
+}
+
+// Terminal, and in nobody's list: as begin() takes for granted, once the last visitor has left.
+static void lay_to_rest(Nursery& nursery) noexcept {
+  nursery.alive.store(0, std::memory_order_seq_cst);
+  arch::full_fence();  // the partner is Visit, which sees that the nursery is shared
+  while (nursery.visitors.load(std::memory_order_acquire) != 0) arch::pause();
+  nursery.word.store(0, std::memory_order_relaxed);
+  nursery.local = 0;
+  nursery.was_read.store(false, std::memory_order_relaxed);
 }
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
-  if (nursery.has_leftovers) [[unlikely]]
+  if (nursery.traits.has_leftovers) [[unlikely]]
     forget(worker, nursery);
   Task* const owner = nursery.owner.load(std::memory_order_relaxed);
-  if (owner == nullptr || nursery.is_published) [[unlikely]]
+  if (owner == nullptr || nursery.traits.is_published) [[unlikely]]
     unlink_seen(nursery, owner);
   else
     unlink(owner->frame->open, nursery);
+  lay_to_rest(nursery);
   if (worker != nullptr) return retire(*worker, nursery);
-  nursery.alive.store(0, std::memory_order_relaxed);
   nursery.runtime->nurseries.give(nullptr, &nursery);
 }
 

@@ -35,6 +35,21 @@ struct NurseryWord {
   }
 };
 
+// What sets it apart; all of it is set at once when it is opened.
+struct NurseryTraits {
+  bool draws = false;  // `account` is not the root's: every spawn is charged
+  bool owns_account = false;
+  // Something is left to be put back when it goes: an account, records, a failure, a name. Under `lock`, or by who
+  // opens it.
+  bool has_leftovers = false;
+  bool is_linked = false;  // in the lists of its owner's frame; if not, only in the chain of its current ones
+  bool is_published = false;
+  bool has_current = false;  // made by janus_nursery_create
+  std::uint8_t on_error = 0;
+  std::uint8_t on_exhaustion = 0;
+};
+static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
+
 struct alignas(64) Nursery {
   Nursery* free_next;  // the slab's
   std::atomic<std::uint64_t> word;
@@ -42,45 +57,41 @@ struct alignas(64) Nursery {
   std::int64_t local;
   Runtime* runtime;  // set once: a record serves one runtime
   Account* account;
-  std::atomic<Task*> owner;   // nullptr: a thread outside tasks
-  std::atomic<bool> closing;  // the owner awaits it: refuses spawns as kClosed does
-  bool draws;                 // `account` is not the root's: every spawn is charged
-  bool owns_account;
-  // Something is left to be put back when it goes: an account, records, a failure, a name. Under `lock`, or by who
-  // opens it.
-  bool has_leftovers;
-  std::atomic<std::uint32_t> alive;  // kAlive, or kEnding, while it is one
+  std::atomic<Task*> owner;  // nullptr: a thread outside tasks
+  NurseryTraits traits;
+  std::atomic<std::uint32_t> alive;     // kAlive ... kEnding while it is one
+  std::atomic<std::uint32_t> visitors;  // those from elsewhere that are about to change the word (see Visit)
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
   Nursery* outer;                          // the owner's lists: the one opened before ...
   Nursery* inner;                          // ... and after
   Nursery* below_current;                  // what janus_nursery_create found current
   Task* records;                           // those that ended and may be asked for
-  bool is_published;
-  bool has_current;            // made by janus_nursery_create
-  std::atomic<bool> was_read;  // somebody took the result
-  std::uint8_t on_error;
-  std::uint8_t on_exhaustion;
+  std::atomic<bool> was_read;              // somebody took the result
   Outcome outcome;
   std::uint32_t errors;
-  SpinLock lock;                        // members, their published nurseries, records, the outcome
-  std::atomic<std::uint32_t> ended;     // counts, for a thread outside tasks that waits
-  std::atomic<std::uint32_t> visitors;  // those from elsewhere that are about to change the word (see Visit)
+  SpinLock lock;                     // members, their published nurseries, records, the outcome
+  std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
 
-  List<RunFrame, Members> members;
+  List<RunDetails, Members> members;
   Nursery* cancel_next;  // while a cancel descends
   std::int64_t code;
   std::uint64_t failed_id;
   char name[32];
 
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
-  static constexpr std::uint32_t kEnding = kAlive + 1;  // for a moment; see Visit
+  static constexpr std::uint32_t kDrawing = kAlive + 1;  // and every spawn is charged
+  static constexpr std::uint32_t kClosing = kAlive + 2;  // its owner awaits it: refuses spawns as kClosed does
+  static constexpr std::uint32_t kEnding = kAlive + 3;   // for a moment; see Visit
+  static bool is_alive(std::uint32_t alive) noexcept { return alive - kAlive <= kEnding - kAlive; }
+  static bool is_closing(std::uint32_t alive) noexcept { return alive == kClosing || alive == kEnding; }
 };
 
 // Whoever changes the word of somebody else's nursery announces it first, since as long as it is private its owner may
 // end it without an atomic operation (await_current).
 //   visitor: 1 visitors += 1     2 heavy fence   3 still alive? then change the word   4 visitors -= 1
-//   owner:   1 alive = kEnding   2 light fence   3 no visitors? then it is gone; else alive again, to end atomically
+//   owner:   1 alive = kEnding   2 light fence   3 no visitors? then it is gone; else alive again, to end atomically,
+//            and gone once there are none
 // So whoever is second sees the other's step 1, and no late call touches what the record serves next. A visitor that
 // finds it ending comes again: it may be alive after all.
 class Visit {
@@ -149,6 +160,8 @@ bool is_terminal(const Nursery& nursery) noexcept;
 void await_nursery(Task& self, Nursery& nursery) noexcept;
 // The same for the current nursery of `self`, which is gone afterwards: its code.
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
+// The same for who need not look everywhere.
+std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept;
 void await_from_thread(Nursery& nursery) noexcept;
 Report report_of(Nursery& nursery) noexcept;
 // Terminal, by its owner: it is gone.
@@ -162,6 +175,8 @@ void release_records(Worker* worker, Nursery& nursery) noexcept;
 std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept;
 // Makes the task and those below it on the stack members, and their nurseries findable.
 void settle_frames(RunFrame& frame) noexcept;
+// Before anybody walks `frame.open`: those of janus_nursery_create come into it. They are the innermost.
+void link_current(RunFrame& frame) noexcept;
 void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept;
 // Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
 std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;

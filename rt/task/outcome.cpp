@@ -46,7 +46,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
                                       std::int64_t code) noexcept {
   {
     LockGuard guard(nursery.lock);
-    nursery.has_leftovers = true;
+    nursery.traits.has_leftovers = true;
     ++nursery.errors;
     if (gravity(outcome) > gravity(nursery.outcome)) {
       nursery.outcome = outcome;
@@ -54,7 +54,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
       nursery.failed_id = task.id;
     }
   }
-  if (nursery.on_error == 0) cancel_nursery(&worker, nursery);
+  if (nursery.traits.on_error == 0) cancel_nursery(&worker, nursery);
 }
 
 // Terminal: all children have ended, and what they recorded happened before.
@@ -69,7 +69,12 @@ Report report_of(Nursery& nursery) noexcept {
 [[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
   RunFrame& frame = *task.frame;
   // The newest first: those it opened since it last stopped, then the others.
-  while (Nursery* const nursery = frame.open != nullptr ? frame.open : frame.published) {
+  link_current(frame);
+  frame.current = nullptr;
+  const auto newest = [&]() noexcept {
+    return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
+  };
+  while (Nursery* const nursery = newest()) {
     if (cancel) cancel_nursery(&current_worker(), *nursery);
     await_nursery(task, *nursery);
     const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
@@ -79,7 +84,6 @@ Report report_of(Nursery& nursery) noexcept {
         (report.outcome != Outcome::kCancelled || is_cancelled(task)))
       code = report.code;
   }
-  frame.current = nullptr;
   return code;
 }
 

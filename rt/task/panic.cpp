@@ -88,27 +88,28 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
 [[noreturn]] void leave_frames(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   Worker& worker = current_worker();
-  if (frame.abandoned != nullptr) {
+  if (frame.details.abandoned != nullptr) {
     Stack* const spare = worker.stack;
-    worker.stack = frame.abandoned;
-    worker.fiber = frame.abandoned->fiber;
-    worker.stack_limit = Scheduler::stack_limit_of(frame.abandoned);
+    worker.stack = frame.details.abandoned;
+    worker.fiber = frame.details.abandoned->fiber;
+    worker.stack_limit = worker.scheduler->stack_limit_of(frame.details.abandoned);
     worker.pending = {give_spare, spare, nullptr};
     fiber_hooks::before_switch(spare->fiber, worker.fiber);
   }
-  janus_task_abandon(frame.frame_sp, code_of(frame.outcome));
+  janus_task_abandon(frame.frame_sp, code_of(frame.details.outcome));
 }
 
 // On the spare stack, as the task.
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
-  (void)end_left_open(task, code_of(task.frame->outcome), true);
+  (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
 }
 
+// The task is marked as forced.
 bool has_nurseries(const RunFrame& frame) noexcept {
-  return frame.open != nullptr || frame.published != nullptr;
+  return frame.open != nullptr || frame.current != nullptr || frame.details.published != nullptr;
 }
 
 // The worker's words for a spare stack; where to enter it. nullptr: there is none.
@@ -118,17 +119,17 @@ Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
   if (spare == nullptr) spare = runtime.stacks.take_scarce(&worker.stacks, 1, StackPool::Due::kPaid);
   if (spare == nullptr) return nullptr;
   spare->fiber = fiber_hooks::enter(spare->fiber, spare->limit, spare->start);
-  task.frame->abandoned = worker.stack;
+  task.frame->details.abandoned = worker.stack;
   worker.stack = spare;
   worker.fiber = spare->fiber;
-  worker.stack_limit = Scheduler::stack_limit_of(spare);
+  worker.stack_limit = worker.scheduler->stack_limit_of(spare);
   return spare;
 }
 
 // Where the fault handler lets the thread go on: on the spare stack, of which nobody was told yet, since a handler
 // returns.
 void land_on_spare(void* argument) noexcept {
-  fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->abandoned->fiber, current_worker().fiber);
+  fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->details.abandoned->fiber, current_worker().fiber);
   end_on_spare(argument);
 }
 
@@ -141,7 +142,7 @@ void land(void* argument) noexcept {
 
 [[noreturn]] void end_by_force(Task& task, Outcome outcome) noexcept {
   task.mark(TaskMarks::kWasForced);
-  task.frame->outcome = outcome;
+  task.frame->details.outcome = outcome;
   if (has_nurseries(*task.frame)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
@@ -207,7 +208,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   }
   report_panic(*task, cause_of(fault, *worker), &fault);
   task->mark(TaskMarks::kWasForced);
-  task->frame->outcome = Outcome::kPanic;
+  task->frame->details.outcome = Outcome::kPanic;
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = step_onto_spare(*worker, *task)) {

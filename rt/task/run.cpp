@@ -45,7 +45,7 @@ void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code)
   if (task.has(TaskFlags::kKept)) {
     Nursery& nursery = *task.nursery;
     LockGuard guard(nursery.lock);
-    nursery.has_leftovers = true;
+    nursery.traits.has_leftovers = true;
     task.record_previous = nullptr;
     task.record_next = nursery.records;
     if (nursery.records != nullptr) nursery.records->record_previous = &task;
@@ -85,7 +85,8 @@ void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) no
 }
 
 std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexcept {
-  return frame.open != nullptr || frame.published != nullptr ? end_left_open(task, code, code < 0) : code;
+  const bool has_seen = task.marks != 0 && frame.details.published != nullptr;
+  return frame.open != nullptr || frame.current != nullptr || has_seen ? end_left_open(task, code, code < 0) : code;
 }
 
 // Destructors are the user's code: what they break ends the task as anywhere else. They are not for a task that has
@@ -108,10 +109,10 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
 // Whatever a task may have left behind on its stack or in its nursery.
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
-  if (frame.locals != nullptr) code = end_locals(task, frame, code);
+  if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
   if (task.is_marked(TaskMarks::kWasMember)) {
     LockGuard guard(task.nursery->lock);
-    List<RunFrame, Members>::remove(&frame);
+    List<RunDetails, Members>::remove(&frame.details);
     task.is_member.store(false, std::memory_order_relaxed);
   }
   return code;
@@ -120,7 +121,7 @@ std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
 // The task's own frames were left without returning, maybe from a spare stack.
 void land_abandoned(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
   Worker& worker = current_worker();
-  if (frame.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
+  if (frame.details.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
   fiber_hooks::forget_frames(worker.stack->limit, reinterpret_cast<const std::byte*>(frame_sp));
   Scheduler::arrive();
 }
@@ -132,7 +133,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   if (task.is_marked(TaskMarks::kWasForced)) return code;
   report_panic(task, "stack overflow, found by its canary", nullptr);
   task.mark(TaskMarks::kWasForced);
-  task.frame->outcome = Outcome::kPanic;
+  task.frame->details.outcome = Outcome::kPanic;
   return -2;
 }
 
@@ -140,7 +141,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 [[gnu::noinline]] bool starts_cancelled(Task& task, RunFrame& frame) noexcept {
   task.cancel.store(1, std::memory_order_relaxed);
   task.mark(TaskMarks::kSawCancel);
-  frame.grace = runtime_of(current_worker()).options.cancel_grace_ops;
+  frame.details.grace = runtime_of(current_worker()).options.cancel_grace_ops;
   return task.has(TaskFlags::kRunCancelled);
 }
 
@@ -154,25 +155,24 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   if (!StackPool::canary_intact(worker.stack)) code = ran_over(worker, task, code);
   if (is_own_slice) settle_slice(worker);
   runtime_of(worker).scheduler.interleave();
-  end_task(worker, task, task.is_marked(TaskMarks::kWasForced) ? frame.outcome : outcome_of(task, code), code);
+  end_task(worker, task, task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code), code);
 }
 
-// What end_thoroughly comes to where nothing has happened to the task but that it ran.
-[[gnu::always_inline]] inline void end_quickly(Worker& worker, Task& task, bool is_own_slice) noexcept {
-  if (is_own_slice) settle_slice(worker);
-  Runtime& runtime = runtime_of(worker);
-  runtime.scheduler.interleave();
-  runtime.scheduler.note(worker, Event::kFinish, &task);
-  Nursery& nursery = *task.nursery;
-  worker.counters.completed.add();
+// Nothing has happened to the task but that it ran.
+[[gnu::always_inline]] inline bool has_ended_plainly(const Task& task, const RunFrame& frame,
+                                                     std::int64_t code) noexcept {
+  return code >= 0 && frame.open == nullptr && frame.current == nullptr && task.marks == 0 &&
+         task.flags.load(std::memory_order_relaxed) == 0;
+}
+
+// What end_thoroughly comes to for a task that has ended plainly, where nobody looks everywhere; but for counting it.
+[[gnu::always_inline]] inline void end_quickly(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
-  task.state.store(TaskState::kCreated, std::memory_order_relaxed);
-  runtime.tasks.give(&worker.tasks, &task);
-  leave_nursery(worker, nursery);
+  runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
 // `below`: who waits by calling it.
-[[gnu::always_inline]] inline void run(Task* task, RunFrame* below, bool is_own_slice) noexcept {
+[[gnu::noinline]] void run(Task* task, RunFrame* below, bool is_own_slice) noexcept {
   RunFrame frame(task, below);
   task->frame = &frame;
   {
@@ -188,18 +188,46 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
   Worker& worker = current_worker();
-  const bool has_guard = worker.stack_limit != Scheduler::kNoStackLimit;
-  if (frame.open == nullptr && task->marks == 0 && code >= 0 && task->flags.load(std::memory_order_relaxed) == 0 &&
-      has_guard) [[likely]]
-    return end_quickly(worker, *task, is_own_slice);
-  end_thoroughly(*task, code, frame_sp, is_own_slice);
+  if (!has_ended_plainly(*task, frame, code) || Scheduler::looks_everywhere(worker))
+    return end_thoroughly(*task, code, frame_sp, is_own_slice);
+  if (is_own_slice) settle_slice(worker);
+  Nursery& nursery = *task->nursery;
+  worker.counters.completed.add();
+  end_quickly(worker, *task);
+  leave_nursery(worker, nursery);
 }
 
-// In the middle of its parent's slice.
-[[gnu::noinline]] void run_on_own_account(Task* child, Task& parent) noexcept {
+// A child, on the stack of its parent, which waits. One that has an account of its own has a slice of its own, too, in
+// the middle of its parent's.
+[[gnu::noinline]] void run_in_place(Task& child, Task& parent) noexcept {
+  current_worker().counters.inlined.add();
+  if (child.account == parent.account) return run(&child, parent.frame, false);
   settle_slice(current_worker());
-  run(child, parent.frame, true);
+  run(&child, parent.frame, true);
   begin_slice(current_worker(), parent);
+}
+
+// Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
+bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
+  if (nursery.home.load(std::memory_order_relaxed) == &worker) return nursery.local != 0;
+  return nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
+}
+
+// Of the stack we stand on: as many classes of stacks as would fit below us, whole.
+[[gnu::always_inline]] inline unsigned classes_that_fit(std::uintptr_t limit) noexcept {
+  const std::uintptr_t here = arch::stack_pointer();
+  return here > limit ? static_cast<unsigned>(std::bit_width((here - limit) / kMinStackBytes)) : 0;
+}
+
+// Whether it may run in place of waiting for it.
+[[gnu::always_inline]] inline bool runs_here(const Runnable* fresh, const Nursery& nursery, unsigned classes) noexcept {
+  return static_cast<const Task*>(fresh)->nursery == &nursery && fresh->stack_class < classes;
+}
+
+// The parent goes on.
+[[gnu::always_inline]] inline void surface(Task& self) noexcept {
+  current_worker().task = static_cast<Runnable*>(&self);
+  self.state.store(TaskState::kRunning, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -208,38 +236,63 @@ void run_from_base(Runnable* fresh) noexcept {
   run(static_cast<Task*>(fresh), nullptr, true);
 }
 
-// Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
-[[gnu::always_inline]] static inline bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
-  if (nursery.home.load(std::memory_order_relaxed) == &worker) [[likely]]
-    return nursery.local != 0;
-  return nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
-}
-
-// As long as the stack has room for a whole one of its own.
 void run_children(Task& self, Nursery& nursery) noexcept {
-  if (!may_have_children(current_worker(), nursery)) return;
-  const auto limit = reinterpret_cast<std::uintptr_t>(current_worker().stack->limit) + Scheduler::kStackReserve;
-  const std::uintptr_t here = arch::stack_pointer();
-  const std::size_t room = here > limit ? here - limit : 0;
-  std::uint64_t count = 0;
+  const Stack* const stack = current_worker().stack;
+  const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve);
+  bool is_buried = false;
   for (;;) {
     Worker& worker = current_worker();  // a child may have ended on another
     if (!may_have_children(worker, nursery)) break;
-    Runnable* const child = worker.scheduler->take_fresh_if(worker, [&](Runnable* runnable) {
-      return static_cast<Task*>(runnable)->nursery == &nursery && stack_class_bytes(runnable->stack_class) <= room;
-    });
+    Runnable* const child =
+        worker.scheduler->take_fresh_if(worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); });
     if (child == nullptr) break;
-    if (count++ == 0) self.state.store(TaskState::kBuried, std::memory_order_relaxed);
-    if (static_cast<Task*>(child)->account == self.account) [[likely]]
-      run(static_cast<Task*>(child), self.frame, false);
-    else
-      run_on_own_account(static_cast<Task*>(child), self);
+    if (!is_buried) self.state.store(TaskState::kBuried, std::memory_order_relaxed);
+    is_buried = true;
+    run_in_place(*static_cast<Task*>(child), self);
   }
-  if (count == 0) return;
-  Worker& worker = current_worker();
-  worker.counters.inlined.add(count);
-  worker.task = static_cast<Runnable*>(&self);
-  self.state.store(TaskState::kRunning, std::memory_order_relaxed);
+  if (is_buried) surface(self);
+}
+
+// On the stack and in the slice of its parent; one that nobody else looks at, so that it needs no state. True: it has
+// ended plainly, and is still to be counted.
+[[gnu::always_inline]] static inline bool run_inline(Worker& worker, Task& child, Task& parent,
+                                                     Nursery& nursery) noexcept {
+  RunFrame frame(&child, parent.frame);
+  child.frame = &frame;
+  worker.task = static_cast<Runnable*>(&child);
+  std::int64_t code = -1;
+  if (!is_cancelled(nursery) || starts_cancelled(child, frame)) [[likely]]
+    code = janus_task_call(child.fn, child.arg, &frame.frame_sp);
+  if (has_ended_plainly(child, frame, code)) [[likely]]
+    return end_quickly(current_worker(), child), true;
+  const std::uint64_t frame_sp = frame.frame_sp;
+  frame.frame_sp = 0;
+  return end_thoroughly(child, code, frame_sp, false), false;
+}
+
+void run_children_quickly(Task& self, Nursery& nursery) noexcept {
+  if (nursery.home.load(std::memory_order_relaxed) != &current_worker() || nursery.local == 0) return;
+  const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(current_worker().stack_limit));
+  self.state.store(TaskState::kBuried, std::memory_order_relaxed);
+  for (;;) {
+    Worker& worker = current_worker();
+    Task* const child = static_cast<Task*>(worker.scheduler->take_fresh_quickly(
+        worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); }));
+    if (child == nullptr) break;
+    if (child->account != self.account || child->flags.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+      run_in_place(*child, self);
+    } else if (run_inline(worker, *child, self, nursery)) [[likely]] {
+      Worker& here = current_worker();  // maybe another
+      here.counters.completed_inline.add();
+      if (nursery.home.load(std::memory_order_relaxed) == &here) [[likely]] {
+        if (--nursery.local == 0) break;
+        continue;
+      }
+      leave_nursery(here, nursery);
+    }
+    if (nursery.home.load(std::memory_order_relaxed) != &current_worker() || nursery.local == 0) break;
+  }
+  surface(self);
 }
 
 // The machine has no stack of its class: it ends without having run.

@@ -234,13 +234,18 @@ Task* calling_task() noexcept {
   return worker != nullptr ? current_task(*worker) : nullptr;
 }
 
-std::uint64_t take_task_id(Runtime& runtime, Worker* worker) noexcept {
-  if (worker == nullptr) return runtime.next_id.fetch_add(1, std::memory_order_relaxed);
-  if (worker->next_id == worker->last_id) {
-    worker->next_id = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed);
-    worker->last_id = worker->next_id + kIdBlock;
+std::uint64_t count_spawned(Runtime& runtime, Worker* worker) noexcept {
+  if (worker == nullptr) {
+    runtime.spawned_outside.fetch_add(1, std::memory_order_relaxed);
+    return runtime.next_id.fetch_add(1, std::memory_order_relaxed);
   }
-  return worker->next_id++;
+  const std::uint64_t spawned = worker->counters.spawned.read();
+  if (spawned == worker->ids.end) {
+    worker->ids.first = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed) - spawned;
+    worker->ids.end = spawned + kIdBlock;
+  }
+  worker->counters.spawned.add();
+  return worker->ids.first + spawned;
 }
 
 }  // namespace janus

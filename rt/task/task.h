@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <new>
 
 #include "rt/base/account.h"
 #include "rt/base/biased_lock.h"
@@ -63,12 +64,13 @@ struct TaskFlags {
 };
 
 // What most tasks never come to; only the task itself looks at its marks and sets them. They stay until its end, which
-// looks at all of them at once.
+// looks at all of them at once. With the first one come the details of its frame.
 struct TaskMarks {
   static constexpr std::uint8_t kWasMember = 1;  // it has left its worker
   static constexpr std::uint8_t kSawCancel = 2;  // it was told to end
   static constexpr std::uint8_t kWasForced = 4;  // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
+  static constexpr std::uint8_t kHasError = 16;  // janus_last_error
 };
 
 struct Join;
@@ -79,8 +81,8 @@ struct TaskExtra {
 };
 
 // INVARIANT at rest: a record that no task has is as fill_in() takes for granted: `suspended_at`, `frame`, `waiters`,
-// `cancel`, `token`, `flags`, `marks`, `is_settled`, `yielded_free` and `is_member` are zero, `state` is kCreated. What
-// most tasks never touch costs them nothing.
+// `cancel`, `token`, `flags`, `marks`, `is_settled`, `yielded_free` and `is_member` are zero. What most tasks never
+// touch costs them nothing. The state of a task that is not exposed says something only while it waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
@@ -108,7 +110,7 @@ struct alignas(64) Task : Runnable {
   std::atomic<bool> is_member;  // its frame is in the nursery's members (under the nursery's lock)
 
   bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
-  void mark(std::uint8_t mark) noexcept { marks |= mark; }
+  inline void mark(std::uint8_t mark) noexcept;
 
   // Flags: read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has
   // ended, under its nursery's: never by two at once.
@@ -124,24 +126,37 @@ static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not sta
 
 struct Members;  // tag: the tasks of a nursery that have been off their worker at least once
 
+// Of the frame of a task that has any mark. The link counts while the task is a member.
+struct RunDetails : ListLink<Members> {
+  explicit RunDetails(Task* self) noexcept : task(self) {}
+
+  Task* task;
+  Nursery* published = nullptr;  // opened before it last left its worker; under the lock of task->nursery
+  void** locals = nullptr;
+  Stack* abandoned = nullptr;  // a panicked task ends on a spare stack; this is the one it had
+  std::int64_t grace = 0;      // ops left to clean up, once kSawCancel
+  int last_error = 0;
+  Outcome outcome = Outcome::kPending;  // once kWasForced
+};
+
 // What a task has while it runs, at the top of its part of the stack.
-struct RunFrame : ListLink<Members> {
+struct RunFrame {
   RunFrame(Task* self, RunFrame* buried) noexcept : task(self), below(buried) {}
 
   std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
   Task* task;
-  RunFrame* below;               // the task that we were called by, instead of its waiting: buried until we end
-  Nursery* open = nullptr;       // opened by this task since it last left its worker, innermost first
-  Nursery* published = nullptr;  // opened before that; under the lock of task->nursery
-  Nursery* current = nullptr;    // innermost of janus_nursery_create
-  void** locals = nullptr;
-  Stack* abandoned = nullptr;  // a panicked task ends on a spare stack; this is the one it had
-  std::int64_t grace;          // ops left to clean up, once kSawCancel
-  int last_error = 0;
-  int pins = 0;
-  Outcome outcome = Outcome::kPending;  // once TaskMarks::kWasForced
-  bool is_doomed = false;               // its budget will never come
+  RunFrame* below;             // the task that we were called by, instead of its waiting: buried until we end
+  Nursery* open = nullptr;     // opened by this task since it last left its worker, innermost first ...
+  Nursery* current = nullptr;  // ... but those of janus_nursery_create are only in this chain until link_current()
+  union {
+    RunDetails details;
+  };
 };
+
+inline void Task::mark(std::uint8_t mark) noexcept {
+  if (marks == 0) new (&frame->details) RunDetails(this);
+  marks |= mark;
+}
 
 inline Task* current_task(Worker& worker) noexcept {
   return static_cast<Task*>(static_cast<Runnable*>(worker.task));
@@ -156,6 +171,8 @@ inline Runtime& runtime_of(Worker& worker) noexcept {
 void run_from_base(Runnable* fresh) noexcept;
 // Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them.
 void run_children(Task& self, Nursery& nursery) noexcept;
+// The same for who need not look everywhere (Scheduler::kLooksEverywhere), as long as the nursery is private.
+void run_children_quickly(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
 // --- Waiting (wait.cpp) ----------------------------------------------------------------------------------------------
@@ -190,6 +207,8 @@ inline void require_stack(Worker& worker) noexcept {
 
 // Whether `task` was told to end: itself, its nursery, or an ancestor of either.
 bool is_cancelled(Task& task) noexcept;
+// The same for a child of `nursery` that nobody else knows.
+bool is_cancelled(Nursery& nursery) noexcept;
 // The same for a task that may already be gone, and its nursery with it, so that their memory serves others: the answer
 // is a hint then, and nothing is written.
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;

@@ -152,7 +152,8 @@ int yield(Task& task) noexcept {
   Suspension suspension;
   task.suspend_at(&suspension);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
+  if (Scheduler::looks_everywhere(worker) || !worker.scheduler->yield_quickly(worker, &task, suspension)) [[unlikely]]
+    (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
   resumed(task);
   task.yielded_free = true;
   return sees_cancel(task) ? -1 : 0;
