@@ -5,6 +5,7 @@
 // Our objects never need an executable stack; a missing note would give the whole program one.
 .section .note.GNU-stack, "", @progbits
 .text
+.cfi_sections .debug_frame  // as everywhere: frames.h
 
 // Each function lives in a section of its own, so that --gc-sections can drop it.
 #define FUNC(name)                         \
