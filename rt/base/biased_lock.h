@@ -4,6 +4,7 @@
 // Not recursive, not fair; who holds one takes no other one.
 #pragma once
 
+#include "arch/x86_64/look.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 
@@ -45,14 +46,12 @@ class BiasedLock {
   }
 
   // In steps, for who wants to go elsewhere when a step fails.
-  [[nodiscard, gnu::always_inline]] bool is_owned_by(const LockOwner& me) const noexcept {
-    return owner_.load(std::memory_order_relaxed) == &me;
-  }
+  [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return arch::is(owner_, &me); }
   // After is_owned_by(). False: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool entered_at_hand(LockOwner& me) noexcept {
     me.holds_.store(this, std::memory_order_relaxed);
     arch::compiler_barrier();  // its partner is the heavy fence in revoke()
-    return owner_.load(std::memory_order_acquire) == &me;
+    return arch::is_acquired(owner_, &me);
   }
   // It was revoked while we announced ourselves: whoever did may have seen that.
   void leave(LockOwner& me) noexcept;
@@ -60,7 +59,7 @@ class BiasedLock {
   [[nodiscard, gnu::always_inline]] bool left_at_hand(LockOwner& me) noexcept {
     me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
     arch::compiler_barrier();                             // as above
-    return owner_.load(std::memory_order_relaxed) == &me;
+    return arch::is(owner_, &me);
   }
 
   // If `me` owns it: that is all there is to it. False: nothing has happened.

@@ -40,6 +40,13 @@ class List {
   // `node` is in this list.
   static void remove(T* node) noexcept { unlink(link(node)); }
 
+  // `node` is the first. Its own links are left as they are: for those that nobody asks whether they are linked.
+  void drop_front(T* node) noexcept {
+    Link* const second = link(node)->next;
+    head_.next = second;
+    second->previous = &head_;
+  }
+
   T* pop_front() noexcept { return pop(head_.next); }
   T* pop_back() noexcept { return pop(head_.previous); }
 

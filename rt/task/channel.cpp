@@ -264,7 +264,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 
 // Whether the first in a queue is waiting indeed, rather than woken to look, or of another runtime.
 [[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
-  return wait.task->state.load(std::memory_order_relaxed) == TaskState::kAtChannel;
+  return arch::is(wait.task->state, TaskState::kAtChannel);
 }
 
 // --- What does not happen often. Each has the lock as its owner but for the first ---
@@ -313,8 +313,9 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 }
 
 // What `wait` waited for has happened.
-[[gnu::always_inline]] inline int serve(Worker& worker, Task& self, Channel& channel, ChannelWait& wait) noexcept {
-  List<ChannelWait>::remove(&wait);
+[[gnu::always_inline]] inline int serve(Worker& worker, Task& self, Channel& channel, List<ChannelWait>& queue,
+                                        ChannelWait& wait) noexcept {
+  queue.drop_front(&wait);
   Task& task = *wait.task;
   wait.status.store(ChannelWait::Status::kServed, std::memory_order_relaxed);  // the push tells it
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
@@ -351,12 +352,11 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 
 }  // namespace
 
-bool is_at_hand(const Worker& worker, const Task& self, const Channel& channel) noexcept {
+bool is_at_hand(Worker& worker, const Task& self, const Channel& channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
   return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(Word) && worker.fuel > 0 &&
-         self.account == runtime.root_account && self.cancel.load(std::memory_order_relaxed) == 0 &&
-         self.nursery->clean_epoch.load(std::memory_order_relaxed) ==
-             runtime.cancel_epoch.load(std::memory_order_acquire);
+         self.account == runtime.root_account && arch::is(self.cancel, std::uint8_t{0}) &&
+         arch::is(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
 }
 
 int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
@@ -367,7 +367,7 @@ int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* eleme
     if (!is_here(*receiver)) [[unlikely]]
       return send_unlocking(worker, self, channel, element);
     copy_word(receiver->data, element);
-    return serve(worker, self, channel, *receiver);
+    return serve(worker, self, channel, channel.receivers, *receiver);
   }
   if (channel.is_closed) [[unlikely]]
     return send_unlocking(worker, self, channel, element);
@@ -391,7 +391,7 @@ int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element)
       if (!is_here(*sender)) [[unlikely]]
         return receive_unlocking(worker, self, channel, element);
       copy_word(element, sender->data);
-      return serve(worker, self, channel, *sender);
+      return serve(worker, self, channel, channel.senders, *sender);
     }
     if (channel.is_closed || !self.is_settled) [[unlikely]]
       return receive_unlocking(worker, self, channel, element);

@@ -54,7 +54,7 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcep
 
 // Whether everything is at hand: a word, on the worker that owns the channel's lock, and nothing is in the way of a
 // task that pays. Then these do the same, pay included.
-bool is_at_hand(const Worker& worker, const Task& self, const Channel& channel) noexcept;
+bool is_at_hand(Worker& worker, const Task& self, const Channel& channel) noexcept;
 int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept;
 int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept;
 

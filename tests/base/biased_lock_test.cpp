@@ -54,6 +54,20 @@ TEST(biased_lock, whoever_else_comes_ends_that_and_the_next_owner_needs_twice_as
   }
 }
 
+TEST(biased_lock, an_owner_that_is_slow_between_its_two_looks_finds_out) {
+  if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
+  Fresh lock;
+  LockOwner me, other;
+  CHECK_EQ(turns_until_owner(lock, me), kTurnsToOwn + 1);
+  CHECK(lock.is_owned_by(me));
+  CHECK_EQ(turns_until_owner(lock, other), 2 * kTurnsToOwn);
+  REQUIRE(lock.lock_at_hand(other));
+  CHECK(!lock.entered_at_hand(me));  // and what it announced in vain
+  lock.leave(me);                    // takes nothing from the other
+  CHECK(lock.left_at_hand(other));
+  CHECK(lock.is_owned_by(other));
+}
+
 TEST(biased_lock, turns_of_several_make_no_owner) {
   Fresh lock;
   LockOwner members[2];

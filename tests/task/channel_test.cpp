@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // channel_test.cpp — channels under those who do not keep to one worker: threads outside, tasks of other runtimes,
 // cancels in the middle of a hand-over. What is sent arrives once, or the sender knows that it did not.
+#include "rt/abi/process.h"
 #include "tests/conformance/world.h"
 #include "tests/sched/crew.h"
 
@@ -9,6 +10,18 @@ namespace janus::test {
 namespace {
 
 constexpr unsigned kWorlds[] = {1, 2, 4};
+
+// Runs `body` in a runtime of `config` twice: as in a host, and as in a program of our own, where only workers call and
+// what is at hand takes paths of its own.
+template <class Body>
+void run_both_ways(const janus_rt_config& config, Body body) {
+  run_in(config, body);
+  run_in(config, [&] {
+    every_thread_is_worker = true;
+    body();
+    every_thread_is_worker = false;
+  });
+}
 
 // A word there and back, many times: long enough that the locks of both channels come to belong to a worker.
 std::int64_t echo(void* arg) {
@@ -45,7 +58,7 @@ TEST(channels, a_word_there_and_back_of_any_capacity_on_any_number_of_workers) {
         CHECK_EQ(scope.end(), 0);
         for (janus_channel* channel : pair) janus_channel_release(channel);
       };
-      run_in(with_workers(workers), body);
+      run_both_ways(with_workers(workers), body);
       run_in(deterministic(workers, capacity), body);
     }
   }
@@ -55,11 +68,13 @@ TEST(channels, what_is_paid_for_is_counted_whichever_way_it_goes) {
   constexpr long kCount = 500;
   for (const unsigned workers : kWorlds) {
     janus_budget left{}, before{};
-    run_in(with_workers(workers), [&] {
+    run_both_ways(with_workers(workers), [&] {
       janus_channel* const channel = janus_channel_create(sizeof(long), kCount);
+      long value = 0;
+      for (long i = 0; i < 100; ++i)
+        CHECK_EQ(janus_channel_send(channel, &value) + janus_channel_recv(channel, &value), 0);
       auto spender = [&] {
         before = janus_budget_get_current();
-        long value = 0;
         for (long i = 0; i < kCount; ++i) CHECK_EQ(janus_channel_send(channel, &value), 0);
         for (long i = 0; i < kCount; ++i) CHECK_EQ(janus_channel_recv(channel, &value), 0);
         left = janus_budget_get_current();
@@ -161,14 +176,22 @@ TEST(channels, threads_outside_meet_tasks_and_nothing_is_lost_or_doubled) {
 TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
   const long count = scaled(5000, 500);
   for (const unsigned workers : {1u, 2u}) {
-    janus_rt_config config = with_workers(workers);
+    const janus_rt_config config = with_workers(workers), other = with_workers(3);
     janus_rt* const home = janus_rt_create(&config);
-    janus_rt* const abroad = janus_rt_create(&config);
+    janus_rt* const abroad = janus_rt_create(&other);
     REQUIRE(home != nullptr && abroad != nullptr);
     janus_channel* pair[2] = {};
     std::atomic<bool> is_ready{false};
     std::int64_t answer = 1;
-    auto far = [&] { answer = janus_rt_run(abroad, echo, pair); };
+    auto echo_abroad = [&]() -> std::int64_t {
+      long value = 0;
+      while (janus_channel_recv(pair[0], &value) == 0) {
+        if (stats_of().workers != 3) return -6;  // runs on a worker of its own runtime
+        if (janus_channel_send(pair[1], &value) != 0 || stats_of().workers != 3) return -7;
+      }
+      return 0;
+    };
+    auto far = [&] { answer = janus_rt_run(abroad, call_closure<decltype(echo_abroad)>, &echo_abroad); };
     auto thread = [&] {
       while (!is_ready.load()) __builtin_ia32_pause();
       far();
@@ -281,7 +304,7 @@ TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
         CHECK_EQ(readers.end(), 0);
         janus_channel_release(channel);
       };
-      run_in(with_workers(workers), body);
+      run_both_ways(with_workers(workers), body);
       if (round < 20) run_in(deterministic(workers, static_cast<std::uint64_t>(round)), body);
       CHECK_EQ(sent.load(), received.load());
     }
@@ -322,14 +345,79 @@ TEST(channels, a_cancel_passes_from_one_waiter_to_the_next_at_the_same_channel) 
       CHECK_EQ(janus_channel_try_send(channel, &value), JANUS_E_WOULD_BLOCK);
       janus_channel_release(channel);
     };
-    run_in(with_workers(workers), body);
+    run_both_ways(with_workers(workers), body);
     run_in(deterministic(workers, workers), body);
   }
 }
 
+// Woken to look, it is on its way already when a partner serves it: nobody may queue it a second time.
+TEST(channels, a_waiter_that_was_woken_to_look_is_served_where_it_is) {
+  for (int round = 0; round < scaled(100, 20); ++round) {
+    run_both_ways(with_workers(1), [&] {
+      janus_channel* const channel = janus_channel_create(sizeof(long), 0);
+      janus_channel* const other = janus_channel_create(sizeof(long), 1);
+      janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};
+      Scope first;
+      first.go(echo, warm);
+      CHECK_EQ(round_trips(warm, 100), 100);  // the lock of `channel` is the worker's now
+      long value = -1;
+      CHECK_EQ(janus_channel_close(warm[1]), 0);
+      CHECK_EQ(janus_channel_send(channel, &value), 0);  // ends the echo
+      CHECK_EQ(first.end(), -5);
+      int answers = 0;
+      long got = 0;
+      auto waiter = [&] {
+        const int answer = janus_channel_recv(channel, &got);
+        ++answers;
+        return answer;
+      };
+      Scope scope;
+      scope.go(waiter);
+      janus_yield();  // it waits
+      scope.cancel();
+      for (value = 1; value <= 3; ++value) {  // nothing that we do here lets it run
+        CHECK_EQ(janus_channel_send(other, &value), 0);
+        CHECK_EQ(janus_channel_recv(other, &value), 0);
+      }
+      value = 42;
+      CHECK_EQ(janus_channel_send(channel, &value), 0);
+      janus_yield();
+      CHECK_EQ(got, 42);
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+      CHECK_EQ(answers, 1);
+      janus_channel_release(channel);
+      janus_channel_release(other);
+      janus_channel_release(warm[1]);
+    });
+  }
+}
+
+// Between its last look for a cancel and the moment when it can be found, neither may miss the other.
+TEST(channels, a_cancel_in_the_moment_of_going_to_wait_is_not_missed) {
+  run_both_ways(with_workers(2), [] {
+    janus_channel* const channel = janus_channel_create(sizeof(long), 0);
+    Dice dice(1);
+    for (int round = 0; round < scaled(20000, 2000); ++round) {
+      std::atomic<bool> is_there{false};
+      auto waiter = [&] {
+        long value = 0;
+        is_there.store(true);
+        return static_cast<std::int64_t>(janus_channel_recv(channel, &value));
+      };
+      Scope scope;
+      const janus_task task = scope.go(waiter);
+      for (unsigned spin = 0; spin < 20000 && !is_there.load(); ++spin) __builtin_ia32_pause();
+      for (unsigned spin = dice.below(12); spin != 0; --spin) __builtin_ia32_pause();
+      CHECK_EQ(janus_task_cancel(task), 0);
+      CHECK_EQ(scope.end(), 0);  // one that was told to end by its handle is no failure of the nursery
+    }
+    janus_channel_release(channel);
+  });
+}
+
 // A task that has been told to end takes and gives nothing any more, though a partner waits, and pays for it.
 TEST(channels, who_was_told_to_end_is_turned_away_from_a_waiting_partner) {
-  run_in(with_workers(1), [&] {
+  run_both_ways(with_workers(1), [&] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 0);
     janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};
     Scope first;
