@@ -48,6 +48,11 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
   return own != nullptr ? own : find_work(worker);
 }
 
+void Scheduler::fetch_ready_ahead(const Worker& worker) noexcept {
+  if (const Runnable* const suspended = worker.ready.upcoming(kStacksAhead).runnable()) [[unlikely]]
+    fetch_ahead(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
+}
+
 void Scheduler::fetch_later_ahead(const Worker& worker) noexcept {
   if (const Runnable* const suspended = worker.later.upcoming(kStacksAhead))
     fetch_ahead(worker.later.upcoming(kRecordsAhead), suspended);

@@ -66,10 +66,11 @@ class Scheduler {
     if (idle_.wants_wake(true)) [[unlikely]]
       wake_one();
   }
-  // push_woken in two steps, where there is a heavy fence: after Deque::push_at_hand(), whether to wake one that
-  // sleeps.
-  [[gnu::always_inline]] bool wants_wake_for_woken() const noexcept { return idle_.wants_wake(true); }
-  void wake_for_woken() noexcept { wake_one(); }
+  // push_woken in two steps, where nobody looks everywhere: after Deque::push_at_hand(), whether to wake_for_woken().
+  [[gnu::always_inline]] bool may_want_wake_for_woken() const noexcept { return idle_.wants_wake_quickly(); }
+  void wake_for_woken() noexcept {
+    if (idle_.wants_wake(true)) wake_one();
+  }
   // After a push where nobody looks everywhere: whether to hand_over().
   [[gnu::always_inline]] bool wants_wake_quickly() const noexcept { return idle_.wants_wake_quickly(); }
   // Behind everything that is ready.
@@ -87,6 +88,9 @@ class Scheduler {
   // Leaves the running stack: goes on with what is ready, or looks for work. `publish` runs once the stack has been
   // left. Returns when somebody has switched to `self`. False: there was no stack to go on with, nothing has happened.
   [[nodiscard]] bool suspend(Suspension& self, Pending publish) noexcept;
+  // The same where nobody looks everywhere, as long as something is ready in the deque and it is nobody else's turn.
+  // False: nothing has happened, and suspend() is to be asked.
+  [[nodiscard]] bool suspend_quickly(Worker& worker, Suspension& self, Pending publish) noexcept;
   // As suspend, but false also when nothing else is ready on this worker.
   [[nodiscard]] bool yield(Suspension& self, Pending publish) noexcept;
   // Gives way to who yielded first, as long as nothing is ready but what has yielded, and nobody looks everywhere. It
@@ -177,6 +181,7 @@ class Scheduler {
 
   Runnable* next(Worker& worker) noexcept;
   Runnable* next_own(Worker& worker) noexcept;
+  static void fetch_ready_ahead(const Worker& worker) noexcept;
   static void fetch_later_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
   Runnable* find_work(Worker& worker) noexcept;

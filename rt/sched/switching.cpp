@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/switching.cpp — from stack to stack: the base frame, and how a runnable leaves its stack and comes back.
+#include "arch/x86_64/look.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/sched/scheduler.h"
 
@@ -102,6 +103,37 @@ bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
   else if (!start_fresh(worker, self, to, publish))
     return false;
   interleave();
+  return true;
+}
+
+// Word by word: what is stored in pairs cannot be loaded alone right away, nor the other way round.
+bool Scheduler::suspend_quickly(Worker& worker, Suspension& self, Pending publish) noexcept {
+  const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed);
+  Entry entry;
+  if (until_fair == 1 || !worker.ready.pop_quickly(entry)) [[unlikely]]
+    return false;
+  worker.until_fair.store(until_fair - 1, std::memory_order_relaxed);
+  fetch_ready_ahead(worker);
+  Runnable* const to = entry.runnable();
+  const Suspension* const target = to->suspension();
+  if (target == nullptr) [[unlikely]]
+    return start_fresh(worker, self, to, publish);
+  self.stack = arch::alone(worker.stack);
+  self.stack_limit = arch::alone(worker.stack_limit);
+  worker.stack = arch::alone(target->stack);
+  worker.stack_limit = arch::alone(target->stack_limit);
+  if constexpr (fiber_hooks::kAreWatched) worker.fiber = target->stack->fiber;
+  worker.task = arch::alone(to);
+  worker.pending.action = publish.action;
+  worker.pending.first = arch::alone(publish.first);
+  worker.pending.second = arch::alone(publish.second);
+  hop(worker, self.stack->fiber, self.context, target->context);
+  fiber_hooks::after_switch(self.stack->fiber);
+  Worker& here = current_worker();
+  if (here.pending.action != publish.action) [[unlikely]]
+    return arrive(), true;
+  here.pending.action = nullptr;
+  publish.action(here, arch::alone(here.pending.first), arch::alone(here.pending.second));  // which the compiler knows
   return true;
 }
 

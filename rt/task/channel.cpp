@@ -324,7 +324,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
     return push_unlocking(worker, channel, task);
   if (!channel.lock.left_at_hand(worker.locks)) [[unlikely]]
     return unlock_noticing(worker, channel);
-  return worker.scheduler->wants_wake_for_woken() ? wake_somebody(worker) : 0;
+  return worker.scheduler->may_want_wake_for_woken() ? wake_somebody(worker) : 0;
 }
 
 // The rest of a wait that has ended before it was served.
@@ -343,7 +343,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
   pay_at_hand(worker, self);
   ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false};
   queue.push_back(&wait);
-  if (!block_at(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
+  if (!block_at_hand(channel, worker, self)) [[unlikely]]
     return give_up(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
   if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
     return 0;

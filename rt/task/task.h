@@ -186,6 +186,8 @@ using Publish = void (*)(Task& task, void* what);
 // The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
 // still held. `task` is settled, of the channel's runtime, and what the channel knows of it is in place.
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
+// The same for the owner of the lock, and a task that lives on the root's account and has paid.
+[[nodiscard]] bool block_at_hand(Channel& channel, Worker& worker, Task& task) noexcept;
 // Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
 // For a task that waits at a channel whose lock is held. `worker` is of its runtime, or nullptr.

@@ -131,6 +131,22 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
   return left;
 }
 
+[[gnu::flatten]] bool block_at_hand(Channel& channel, Worker& worker, Task& task) noexcept {
+  worker.counters.ops.add(static_cast<std::uint64_t>(worker.slice - worker.fuel));  // settled: nobody is charged
+  worker.slice = worker.fuel;
+  Suspension suspension;
+  task.suspend_at(&suspension);
+  std::atomic_ref(task.waits_at).store(&channel, std::memory_order_relaxed);
+  const Pending publish = {publish_at<BiasedLock::Hold::kBiased>, &task, &channel};
+  const bool left =
+      worker.scheduler->suspend_quickly(worker, suspension, publish) || worker.scheduler->suspend(suspension, publish);
+  task.state.store(TaskState::kRunning, std::memory_order_relaxed);
+  Worker& here = current_worker();
+  here.slice = here.fuel = runtime_of(here).options.yield_interval;
+  here.charged_account = nullptr;
+  return left;
+}
+
 // Ready tasks are looked at by nobody, so there is less to publish.
 static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
   auto* const task = static_cast<Task*>(task_pointer);
