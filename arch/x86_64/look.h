@@ -14,10 +14,10 @@ template <typename Word>
 [[nodiscard, gnu::always_inline]] inline bool is(const std::atomic<Word>& word,
                                                  std::type_identity_t<Word> value) noexcept {
   bool equal;
-  if constexpr (sizeof(Word) == 1) {
+  if constexpr (sizeof(word) == 1) {
     asm volatile("cmpb %2, %1" : "=@cce"(equal) : "m"(word), "qi"(static_cast<std::uint8_t>(value)));
   } else {
-    static_assert(sizeof(Word) == 8);
+    static_assert(sizeof(word) == 8);
     asm volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(word), "re"(value));
   }
   return equal;
