@@ -127,9 +127,12 @@ static void count_loop_check(long count) {
 // --- Channels
 // ----------------------------------------------------------------------------------------------------------
 
+// One that has been in use for a while, if it has a buffer.
 static janus_channel* full_channel(long capacity, long elements) {
   janus_channel* channel = janus_channel_create(sizeof(long), (size_t)capacity);
   EXPECT(channel != NULL);
+  for (long i = 0, value; capacity != 0 && i < WARM_UP; ++i)
+    EXPECT(janus_channel_send(channel, &i) == 0 && janus_channel_recv(channel, &value) == 0);
   for (long i = 0; i < elements; ++i) EXPECT(janus_channel_send(channel, &i) == 0);
   return channel;
 }
