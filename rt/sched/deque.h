@@ -8,6 +8,7 @@
 //   steal: 1 top := t+1      2 fence   3 look at bottom: t+1 <= bottom, the entry is ours. Else top := t again.
 //   The two fences are totally ordered, so an owner that does not see the thief's claim is seen by the thief. Where the
 //   machine has platform::heavy_fence() the thief executes both of them and the owner only keeps the compiler in order.
+//   tests/sched/deque_model_test.cpp
 #pragma once
 
 #include <atomic>

@@ -12,7 +12,7 @@
 //   take:   1 head := h+1     2 fence   3 look at limit; h < limit: slot h is ours. Else ask under the lock.
 //   steal:  1 limit := m      2 fence   3 look at head; head <= m: slots m.. are ours. Else limit is put back.
 //   The two fences are totally ordered, so an owner that does not see the new limit is seen by the thief. Where the
-//   machine has platform::heavy_fence() the thief executes both of them. tests/sched/fifo_test.cpp
+//   machine has platform::heavy_fence() the thief executes both of them. tests/sched/fifo_model_test.cpp
 #pragma once
 
 #include <atomic>

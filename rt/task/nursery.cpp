@@ -507,7 +507,7 @@ static void lay_to_rest(Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_seq_cst);
   arch::full_fence();  // the partner is Visit, which sees that the nursery is shared
   while (nursery.visitors.load(std::memory_order_acquire) != 0) arch::pause();
-  nursery.word.store(0, std::memory_order_relaxed);
+  nursery.word.exchange(0, std::memory_order_seq_cst);  // or a visitor of the next use might still see this one's
   nursery.local = 0;
   nursery.was_read.store(false, std::memory_order_relaxed);
 }

@@ -93,7 +93,7 @@ struct alignas(64) Nursery {
 //   owner:   1 alive = kEnding   2 light fence   3 no visitors? then it is gone; else alive again, to end atomically,
 //            and gone once there are none
 // So whoever is second sees the other's step 1, and no late call touches what the record serves next. A visitor that
-// finds it ending comes again: it may be alive after all.
+// finds it ending comes again: it may be alive after all. tests/task/visit_model_test.cpp
 class Visit {
  public:
   Visit(const Worker* worker, Nursery& nursery) noexcept;
