@@ -194,11 +194,40 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
 }
 
 // Under the lock.
+// Of many waits nothing is left in the cache. Those who went to sleep one after the other lie on stacks that went out
+// so, at equal distances: where the next ones are is a good guess, and does no harm if it is wrong. Goes before the
+// others.
+class WaitScout {
+ public:
+  explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {
+    for (int n = 0; n < kTasksAhead && at_ != nullptr; ++n) step();
+  }
+  void step() noexcept {
+    ChannelWait* const next = at_ != nullptr ? queue_.after(at_) : nullptr;
+    if (next != nullptr) {
+      const auto here = reinterpret_cast<std::uintptr_t>(at_), there = reinterpret_cast<std::uintptr_t>(next);
+      __builtin_prefetch(reinterpret_cast<const void*>(there + (there - here) * kWaitsAhead), 1);
+      __builtin_prefetch(next->task, 1);
+    }
+    at_ = next;
+  }
+
+ private:
+  static constexpr int kTasksAhead = 8;
+  static constexpr std::uintptr_t kWaitsAhead = 8;
+  List<ChannelWait>& queue_;
+  ChannelWait* at_;
+};
+
 static void close_locked(Worker* worker, Channel& channel) noexcept {
   channel.is_closed = true;
   List<ChannelWait>* const queues[] = {&channel.senders, &channel.receivers};
   for (List<ChannelWait>* queue : queues) {
-    while (ChannelWait* const wait = queue->pop_front()) settle(worker, *wait, ChannelWait::Status::kClosed);
+    WaitScout scout(*queue);
+    while (ChannelWait* const wait = queue->pop_front()) {
+      scout.step();
+      settle(worker, *wait, ChannelWait::Status::kClosed);
+    }
   }
 }
 
