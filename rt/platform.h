@@ -21,6 +21,10 @@ void unmap(std::byte* pages, std::size_t bytes) noexcept;
 // Gives the memory behind whole pages back; they read as zero afterwards. Guards inside survive.
 void discard(std::byte* pages, std::size_t bytes) noexcept;
 
+// A hint: the page at first + n * stride is about to be touched, for each bit n of `which`. Where the machine can give
+// many pages at once for less than a fault each, it does.
+void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept;
+
 // What makes a guard fault, best first. kNone: nothing does, the caller falls back to a canary.
 enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
 

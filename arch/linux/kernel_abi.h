@@ -56,8 +56,8 @@ enum Error : long {
 // --- Pages
 inline constexpr long kProtNone = 0, kProtRead = 1, kProtWrite = 2;
 inline constexpr long kMapPrivate = 0x02, kMapAnonymous = 0x20, kMapNoReserve = 0x4000;
-inline constexpr long kAdviseDontNeed = 4, kAdviseNoHugePage = 15, kAdviseDontNeedLocked = 24,
-                      kAdviseGuardInstall = 102;
+inline constexpr long kAdviseDontNeed = 4, kAdviseNoHugePage = 15, kAdvisePopulateWrite = 23,
+                      kAdviseDontNeedLocked = 24, kAdviseGuardInstall = 102;
 inline constexpr long kPidfdSelf = -10000;
 
 struct Range {

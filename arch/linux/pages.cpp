@@ -26,4 +26,17 @@ void discard(std::byte* pages, std::size_t bytes) noexcept {
   call_again(kMadvise, pages, bytes, kAdviseDontNeed);
 }
 
+// Linux 6.14; where it is refused the pages come as they are touched. The vector lives on the caller's stack, which may
+// be a task's.
+void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
+  constexpr std::size_t kBatch = 32, kPage = 4096;
+  while (which != 0) {
+    Range batch[kBatch];
+    std::size_t n = 0;
+    for (; which != 0 && n < kBatch; ++n, which &= which - 1)
+      batch[n] = {first + static_cast<std::size_t>(__builtin_ctzll(which)) * stride, kPage};
+    if (failed(call_again(kProcessMadvise, kPidfdSelf, batch, n, kAdvisePopulateWrite, 0))) return;
+  }
+}
+
 }  // namespace janus::platform

@@ -31,22 +31,35 @@ constexpr std::uint32_t first_slab_stacks(unsigned size_class) noexcept {
   return static_cast<std::uint32_t>(fitting < 4 ? 4 : fitting > kBankStacks ? kBankStacks : fitting);
 }
 
+// So many stacks out that more of them will be wanted soon.
+constexpr std::size_t kMany = 1024;
+
 constexpr std::uint64_t mask_of(unsigned count) noexcept {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-// The lowest `wanted` of `bits` go to items, marked with `mark`; which ones they were comes back.
+// The lowest `wanted` of `bits` go to items, marked with `mark`, so that the last is the lowest: they go out by rising
+// address. Which ones they were comes back.
 std::uint64_t pick(StackBank* bank, std::uint64_t bits, std::uintptr_t mark, std::uintptr_t* items, unsigned wanted,
                    unsigned& count) noexcept {
   StackSlab* slab = slab_of(bank);
+  const unsigned there = count_ones(bits);
+  count = there < wanted ? there : wanted;
   std::uint64_t picked = 0;
-  for (count = 0; bits != 0 && count < wanted; count++) {
+  for (unsigned left = count; left-- != 0; bits &= bits - 1) {
     const unsigned n = static_cast<unsigned>(std::countr_zero(bits));
     picked |= bits & -bits;
-    bits &= bits - 1;
-    items[count] = address_of(slab->record_of(bank->number * kBankStacks + n)) | mark;
+    items[left] = address_of(slab->record_of(bank->number * kBankStacks + n)) | mark;
   }
   return picked;
+}
+
+// A stack's record, and what will be written of its top until a task waits on it, have long left the cache.
+constexpr unsigned kTopsAhead = 8;
+constexpr int kTopLines = 14;
+void fetch_top(std::uintptr_t item) noexcept {
+  const char* const record = reinterpret_cast<const char*>(item & ~kToBuild);
+  for (int line = 0; line < kTopLines; ++line) __builtin_prefetch(record - 64 * line, 1);
 }
 
 void add(std::atomic<std::size_t>& sum, std::size_t n) noexcept {
@@ -120,7 +133,9 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
     link(*cache);
     have = fetch(size_class, reinterpret_cast<Items&>(*items), depths_[size_class] / 2u);
     if (have == 0) return nullptr;
+    for (unsigned n = 0; n < kTopsAhead && n < have; ++n) fetch_top(items[have - 1 - n]);
   }
+  if (have > kTopsAhead) fetch_top(items[have - 1 - kTopsAhead]);
   count.store(have - 1, std::memory_order_relaxed);
   const std::uintptr_t item = items[have - 1];
   return (item & kToBuild) == 0 ? reinterpret_cast<Stack*>(item) : build(item);
@@ -198,7 +213,20 @@ unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count
   if (got == 0) got = fetch_unprepared(size_class, items, count);
   pay_back(size_class, count - got);
   count_out(shelf, got);
+  if (got > 1 && shelf.out.load(std::memory_order_relaxed) > kMany) populate(items, got);
   return got;
+}
+
+// Of one bank. With many out it is likely that these will be wanted, too, and a page costs less so than by a fault.
+void StackPool::populate(const Items& items, unsigned count) noexcept {
+  StackSlab* const slab = slab_at(reinterpret_cast<const void*>(items[0] & ~kToBuild));
+  std::uint64_t which = 0;
+  std::uint32_t index = 0;
+  for (unsigned n = 0; n < count; ++n) {
+    index = slab->index_at(reinterpret_cast<const void*>(items[n] & ~kToBuild));
+    which |= std::uint64_t{1} << index % kBankStacks;
+  }
+  slab->populate(slab->banks()[index / kBankStacks], which);
 }
 
 // As many as are wanted, or as the payer can afford.
@@ -322,12 +350,13 @@ void StackPool::put_back(unsigned size_class, const std::uintptr_t* items, unsig
 
 void StackPool::put_back_one(Shelf& shelf, std::uintptr_t item) noexcept {
   Stack* stack = reinterpret_cast<Stack*>(item & ~kToBuild);
-  StackSlab* slab = slab_at(stack);
-  const std::uint32_t index = slab->index_at(stack);
+  const bool is_built = (item & kToBuild) == 0;
+  StackSlab* slab = is_built ? slabs_[stack->slab].load(std::memory_order_relaxed) : slab_at(stack);
+  const std::uint32_t index = is_built ? stack->index : slab->index_at(stack);
   StackBank* bank = &slab->banks()[index / kBankStacks];
   const std::uint64_t bit = std::uint64_t{1} << index % kBankStacks;
   bank->free |= bit;
-  if ((item & kToBuild) == 0) {
+  if (is_built) {
     bank->warm |= bit;
     shelf.warm++;
   }

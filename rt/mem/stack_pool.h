@@ -4,7 +4,8 @@
 // once; the pages of those that nobody wanted again go back when the program rests.
 //
 // INVARIANT one-page: the pool itself touches no page of a stack but the top one, and that only when the stack goes out
-// (a stack without a guard also has the page of its canary). tests/mem/stack_pool_test.cpp
+// or, with many out already, into a worker's cache (a stack without a guard also has the page of its canary).
+// tests/mem/stack_pool_test.cpp
 #pragma once
 
 #include <atomic>
@@ -120,6 +121,7 @@ class StackPool {
 
   [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] unsigned fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept;
+  void populate(const Items& items, unsigned count) noexcept;
   [[nodiscard]] unsigned pay_for(unsigned size_class, unsigned wanted) noexcept;
   void pay_back(unsigned size_class, unsigned count) noexcept;
   [[nodiscard]] unsigned fetch_warm(Shelf& shelf, Items& items, unsigned wanted) noexcept;

@@ -68,6 +68,10 @@ struct StackSlab {
   void init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class) noexcept;
   // Makes the guards of a bank. It belongs to the caller alone.
   void guard_bank(StackBank& bank) noexcept;
+  // The top pages of these stacks of a bank are about to be touched.
+  void populate(const StackBank& bank, std::uint64_t which) noexcept {
+    platform::populate(base_of(bank.number * kBankStacks) + stride - kPageBytes, stride, which);
+  }
   // Writes the record; with it the top page is touched, and where nothing faults the page of the canary.
   Stack* build(std::uint32_t index) noexcept;
   // Gives back the pages of these stacks of a bank, in as few calls as there are gaps between them.

@@ -13,6 +13,7 @@ void unmap(std::byte* pages, std::size_t bytes) noexcept {
 void discard(std::byte* pages, std::size_t bytes) noexcept {
   hosted::discard(pages, bytes);
 }
+void populate(std::byte*, std::size_t, std::uint64_t) noexcept {}  // only a hint
 Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
             std::size_t& guarded) noexcept {
   return hosted::guard(first, stride, count, guard_bytes, guarded);

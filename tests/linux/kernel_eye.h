@@ -18,6 +18,7 @@ using kernel::failed;
 // System calls that only tests make.
 enum : long {
   kOpen = 2,
+  kMincore = 27,
   kFtruncate = 77,
   kUnlink = 87,
   kRmdir = 84,

@@ -49,6 +49,28 @@ TEST(pages, unmapped_pages_are_gone) {
   CHECK(!test::is_readable(pages));
 }
 
+// Where the kernel refuses it is a hint that nobody took: then none of them is there.
+TEST(pages, populating_gives_the_pages_named_and_no_other) {
+  constexpr std::size_t kRow = 64, kStride = 3 * kPage;
+  constexpr std::uint64_t kWhich = 0x8000'0f0f'5555'0001;
+  std::byte* pages = platform::map(kRow * kStride);
+  REQUIRE(pages != nullptr);
+  std::size_t guarded = 0;
+  CHECK(platform::guard(pages, kStride, kRow, kPage, guarded) != platform::Guard::kNone);
+  pages[2 * kPage] = std::byte{7};  // was there before
+  platform::populate(pages + 2 * kPage, kStride, kWhich);
+  unsigned char resident[kRow * 3];
+  REQUIRE(!test::failed(test::call(test::kMincore, pages, kRow * kStride, resident)));
+  const bool took_it = (resident[2 + 3 * 16] & 1) != 0;  // bit 16 of kWhich
+  for (std::size_t n = 0; n < kRow; ++n) {
+    CHECK_EQ(resident[3 * n] & 1, 0);
+    CHECK_EQ(resident[3 * n + 1] & 1, 0);
+    CHECK_EQ((resident[3 * n + 2] & 1) != 0, n == 0 || (took_it && (kWhich >> n & 1) != 0));
+  }
+  CHECK(pages[2 * kPage] == std::byte{7});
+  platform::unmap(pages, kRow * kStride);
+}
+
 TEST(pages, each_guard_of_a_row_faults_and_what_lies_between_does_not) {
   constexpr std::size_t kStacks = 100, kStride = 3 * kPage;
   std::byte* slab = platform::map(kStacks * kStride);
