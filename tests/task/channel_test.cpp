@@ -436,6 +436,27 @@ TEST(channels, who_was_told_to_end_is_turned_away_from_a_waiting_partner) {
     janus_yield();
     scope.cancel();
     CHECK_EQ(scope.end(), JANUS_CANCELLED);
+    // Told by its handle, after which a sibling finds nothing in its own way.
+    bool is_told = false, has_looked = false;
+    auto alone = [&]() -> std::int64_t {
+      while (!has_looked) janus_yield();
+      long value = 8;
+      CHECK_EQ(janus_channel_send(channel, &value), JANUS_CANCELLED);
+      return JANUS_CANCELLED;
+    };
+    auto sibling = [&] {
+      while (!is_told) janus_yield();
+      long value = 0;
+      CHECK_EQ(janus_channel_try_recv(warm[1], &value), JANUS_E_WOULD_BLOCK);
+      has_looked = true;
+    };
+    Scope both(JANUS_ON_ERROR_COLLECT);
+    const janus_task told = both.go(alone);
+    both.go(sibling);
+    janus_yield();
+    CHECK_EQ(janus_task_cancel(told), 0);
+    is_told = true;
+    CHECK_EQ(both.end(), 0);
     CHECK_EQ(janus_channel_try_recv(warm[1], &got), JANUS_E_WOULD_BLOCK);
     CHECK_EQ(janus_channel_close(channel), 0);
     CHECK_EQ(first.end(), 0);
