@@ -60,8 +60,8 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
 }
 
 void Scheduler::fetch_ready_ahead(const Worker& worker) noexcept {
-  if (const Runnable* const suspended = worker.ready.upcoming(kStacksAhead).runnable()) [[unlikely]]
-    fetch_ahead(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
+  if (const Runnable* const suspended = worker.ready.upcoming(kWokenAhead).runnable()) [[unlikely]]
+    fetch_woken_ahead(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
 }
 
 void Scheduler::fetch_later_ahead(const Worker& worker) noexcept {
@@ -76,7 +76,7 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
   if (const Entry entry = worker.ready.pop()) {
-    fetch_woken_ahead(worker.ready.upcoming(kRecordsAhead).runnable(), worker.ready.upcoming(kWokenAhead).runnable());
+    fetch_ready_ahead(worker);
     return entry.runnable();
   }
   if (Runnable* const yielded = worker.later.take()) {
