@@ -255,6 +255,87 @@ TEST(rules, those_left_open_end_innermost_first) {
   });
 }
 
+namespace {
+
+constexpr int kLevels = 4;
+
+// Opens one nursery in another, by the one call or the other as the bits of `kinds` say, yields after those of
+// `yields`, and leaves them all to its end: the children note in which order they are told.
+struct Leaver {
+  unsigned kinds, yields;
+  std::atomic<int>* clock;
+  int* when;
+  struct Note {
+    Leaver* leaver;
+    int level;
+  } notes[kLevels];
+
+  static std::int64_t note(void* pointer) {
+    const Note& self = *static_cast<Note*>(pointer);
+    janus_park(-1);
+    self.leaver->when[self.level] = ++*self.leaver->clock;
+    return 0;
+  }
+
+  std::int64_t operator()() {
+    janus_spawn_options options = {};
+    options.flags = JANUS_SPAWN_RUN_CANCELLED;
+    for (int level = 0; level < kLevels; ++level) {
+      const bool is_current = (kinds >> level & 1) != 0;
+      auto* const nursery =
+          is_current ? static_cast<janus_nursery*>(janus_nursery_create()) : janus_nursery_open(nullptr, nullptr);
+      notes[level] = {this, level};
+      janus_nursery_spawn_in(nursery, note, &notes[level], &options);
+      if ((yields >> level & 1) != 0) janus_yield();
+    }
+    return -9;  // so they are cancelled
+  }
+};
+
+}  // namespace
+
+TEST(rules, those_left_open_of_both_kinds_end_innermost_first) {
+  everywhere([] {
+    for (unsigned kinds = 0; kinds < 1u << kLevels; ++kinds) {
+      for (unsigned yields : {0u, 5u, 15u}) {
+        std::atomic<int> clock{0};
+        int when[kLevels] = {};
+        Leaver leaver = {kinds, yields, &clock, when, {}};
+        Scope scope;
+        scope.go(leaver);
+        CHECK_EQ(scope.end(), -9);
+        for (int level = 0; level < kLevels; ++level) CHECK_EQ(when[level], kLevels - level);
+      }
+    }
+  });
+}
+
+// The current ones are found by a cancel from outside, whatever their owner is doing.
+TEST(rules, a_cancel_reaches_current_nurseries_below_one_that_was_opened) {
+  everywhere([] {
+    for (int blocks = 0; blocks < 2; ++blocks) {
+      Scope scope;
+      auto nests = [&] {
+        janus_nursery_create();
+        janus_nursery_spawn(park_until_cancelled, nullptr);
+        Scope inner;
+        inner.go(park_until_cancelled, nullptr);
+        janus_nursery_create();
+        janus_nursery_spawn(yield_until_cancelled, nullptr);
+        const long innermost = blocks != 0 ? janus_nursery_await_all() : yield_until_cancelled(nullptr);
+        if (blocks == 0) janus_nursery_await_all();
+        inner.end();
+        janus_nursery_await_all();
+        return static_cast<std::int64_t>(innermost);
+      };
+      scope.go(nests);
+      for (int i = 0; i < 5; ++i) janus_yield();
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+    }
+  });
+}
+
 TEST(rules, a_failure_that_nobody_read_becomes_the_result) {
   everywhere([] {
     Scope scope;
