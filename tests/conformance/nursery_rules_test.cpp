@@ -131,8 +131,13 @@ TEST(rules, states_open_cancelling_cancelled) {
     Scope scope;
     std::atomic<bool> may_end{false}, began{false};
     auto stubborn = [&] {
+      std::atomic<std::uint32_t> nobody{0};
       began.store(true);
-      while (!may_end.load()) janus_yield();
+      for (unsigned i = 1; !may_end.load(); ++i) {
+        janus_yield();
+        // Its grace is counted in yields, and who is to let it end may not have a CPU just now.
+        if (i % 256 == 0) platform::wait(nobody, 0, platform::now_ns() + 10'000'000);
+      }
       return 0;
     };
     scope.go(stubborn);
