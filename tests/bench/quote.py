@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# quote.py bench.json FILE... — puts the table of a run in place of what stands between the marks
+# `<!-- bench table -->` and `<!-- end -->` of each FILE, so that nobody copies figures by hand.
+import json
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+from report import number
+from rows import OURS
+
+MARKS = re.compile(r"(<!-- bench table -->\n).*?(<!-- end -->)", re.S)
+WIDTH = 128
+
+
+def title_of(row, figure):
+    several = len(row["figures"]) > 1
+    label = figure["label"] if several and figure["label"] not in ("ns", "bytes") else ""
+    return row["title"] + (f": {label}" if label else "") + f", {figure['unit']}"
+
+
+def goal_of(figure):
+    if "goal" not in figure:
+        return ""
+    if "met" not in figure:
+        return f"{figure['goal']} not measured"
+    return f"{figure['goal']} " + ("**met**" if figure["met"] else "missed")
+
+
+def shown(program, size):
+    if "failed" in program:
+        return "failed"
+    is_smaller_tree = program["kind"] == "peer" and program["size"] < min(size, 100)
+    return number(program["median"]) + (f" (size {program['size']})" if is_smaller_tree else "")
+
+
+def line_of(row, figure):
+    own = next((p for p in figure["programs"] if p["label"] == OURS), None)
+    limit = next((p for p in figure["programs"] if p["kind"] == "limit"), None)
+    peers = [p for p in figure["programs"] if p["kind"] == "peer"]
+    cells = [title_of(row, figure), shown(own, row["size"]) if own else "", goal_of(figure),
+             shown(limit, row["size"]) if limit else "",
+             ", ".join(f"{p['label']} {shown(p, row['size'])}" for p in peers)]
+    return "| " + " | ".join(cells) + " |"
+
+
+def preface(run):
+    where, rounds = run["machine"], run["rounds"]
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    spreads = sorted(p["spread"] for row in run["rows"] for f in row["figures"] for p in f["programs"] if "spread" in p)
+    kernel = ".".join(where["kernel"].split(".")[:2])
+    compiler = re.sub(r"\(.*?\) ", "", where["compiler"])
+    text = (f"`./dev bench --peers`, medians of {rounds} rounds, programs interleaved: {where['cpus']} CPUs of a virtual "
+            f"machine ({where['cpu']}, {where['memory_gib']} GiB), Linux {kernel}, {compiler}. The host is shared: half of all spreads "
+            f"were above {spreads[len(spreads) // 2]:.0%}, so ratios within a row say more than figures. Versions: {versions}. "
+            "*Limit* is a bare program of our own that does only the essence. *Size* marks a smaller tree where a peer would "
+            "take minutes.")
+    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False)
+
+
+def table(run):
+    lines = ["| | janus-rt | goal | limit | peers |", "|---|---|---|---|---|"]
+    for row in run["rows"]:
+        lines += [line_of(row, figure) for figure in row["figures"]]
+    goals = [figure for row in run["rows"] for figure in row["figures"] if "goal" in figure]
+    met = sum(figure.get("met", False) for figure in goals)
+    return "\n".join(lines) + f"\n\n{met} of {len(goals)} goals are met in this run."
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit("usage: quote.py bench.json FILE...")
+    run = json.loads(Path(sys.argv[1]).read_text())
+    if run["quick"]:
+        sys.exit("quote.py: a quick run says nothing")
+    text = f"\n{preface(run)}\n\n{table(run)}\n\n"
+    for name in sys.argv[2:]:
+        page = Path(name).read_text()
+        if not MARKS.search(page):
+            sys.exit(f"quote.py: {name} has no marks for a table")
+        Path(name).write_text(MARKS.sub(lambda found: found[1] + text + found[2], page))
+
+
+if __name__ == "__main__":
+    main()
