@@ -12,6 +12,7 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kMostPrinted = 4096;
+constexpr std::size_t kFewPrinted = 256;  // where there is no memory, which is what many have to say
 constexpr std::size_t kMostAlign = std::size_t{1} << 20;
 
 // Of the process, not of a runtime: all of them write to the same terminal.
@@ -117,13 +118,15 @@ int janus_print(int fd, const char* format, ...) {
   Worker* const worker = worker_in(*runtime, me);
   HeapCache* const cache = worker != nullptr ? &worker->heap : nullptr;
   auto* const text = static_cast<char*>(runtime->heap.allocate(cache, kMostPrinted, 16, 0));
-  if (text == nullptr) return JANUS_E_NO_MEMORY;
+  char few[kFewPrinted];
+  char* const out = text != nullptr ? text : few;
+  const std::size_t most = text != nullptr ? kMostPrinted : kFewPrinted;
   va_list arguments;
   va_start(arguments, format);
-  const std::size_t wanted = janus_vformat(text, kMostPrinted, format, arguments);
+  const std::size_t wanted = janus_vformat(out, most, format, arguments);
   va_end(arguments);
-  const int answer = write_all(fd, text, wanted < kMostPrinted ? wanted : kMostPrinted - 1);
-  runtime->heap.free(cache, text);
+  const int answer = write_all(fd, out, wanted < most ? wanted : most - 1);
+  if (text != nullptr) runtime->heap.free(cache, text);
   return answer;
 }
 

@@ -188,7 +188,7 @@ int park(Task& task, bool forever) noexcept {
           if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
         },
         nullptr);
-    if (!left) panic(task, "no memory for a stack to go on with while it waits");
+    if (!left) return kErrorNoMemory;
   }
 }
 

@@ -112,6 +112,29 @@ TEST(memory, a_million_blocked_are_refused_where_the_roots_memory_ends) {
     });
 }
 
+TEST(memory, who_parks_where_nobody_has_a_stack_to_go_on_with_is_told_so) {
+  run_in(with_memory(1, std::size_t{32} << 20), [] {
+    static std::atomic<long> parked, refused;
+    parked = refused = 0;
+    Scope scope;
+    auto park = [](void*) -> std::int64_t {
+      parked.fetch_add(1);
+      const int status = janus_park(-1);
+      if (status == JANUS_E_NO_MEMORY) refused.fetch_add(1);
+      return status == JANUS_E_NO_MEMORY ? 0 : status;
+    };
+    long spawned = 0;
+    while (spawned < 20'000 && spawn_detached(scope.get(), park, nullptr).raw != 0)
+      if (++spawned % 1000 == 0) janus_yield();
+    for (long before = -1; parked != before && parked != spawned; janus_yield()) before = parked;
+    scope.cancel();
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), JANUS_CANCELLED);
+    CHECK_EQ(result.errors, 0u);
+    CHECK(refused > 0);
+  });
+}
+
 TEST(memory, who_has_a_budget_of_his_own_gets_his_stacks_when_the_root_is_dry) {
   for (unsigned workers : {1u, 4u})
     run_in(with_memory(workers), [] {

@@ -351,7 +351,8 @@ int janus_last_error(void);
 int janus_task_pin(void);
 int janus_task_unpin(void);
 
-// Task-local values: at most 32 keys a process, each with a destructor (may be NULL) for what is left when a task ends.
+// Task-local values: at most 32 keys a process, each with a destructor (may be NULL) for what is left when a task ends,
+// but for a panic.
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
 void* janus_local_get(janus_local_key key);
 int janus_local_set(janus_local_key key, void* value);
@@ -412,8 +413,9 @@ int janus_sleep_ns(uint64_t ns);
 uint64_t janus_now_ns(void);
 // Since 1970-01-01 UTC [any].
 int64_t janus_unix_time_ns(void);
-// Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED. Tokens do not add
-// up. A negative time is for ever. For building one's own locks [task].
+// Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
+// where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever. For building one's own
+// locks [task].
 int janus_park(int64_t timeout_ns);
 int janus_unpark(janus_task task);  // [any]
 

@@ -47,7 +47,8 @@ static long gather(long size) {
 }
 
 static void close_gate(void) {
-  park.nursery = janus_nursery_open(NULL, NULL);
+  const janus_nursery_options each_for_himself = {.on_error = JANUS_ON_ERROR_COLLECT};
+  park.nursery = janus_nursery_open(NULL, &each_for_himself);
   park.gate = janus_channel_create(1, 0);
   park.spawned = park.waiting = park.refused = park.left = 0;
   EXPECT(park.nursery != NULL && park.gate != NULL);
@@ -55,8 +56,10 @@ static void close_gate(void) {
 
 static void open_gate(void) {
   EXPECT(janus_channel_close(park.gate) == 0);
-  EXPECT(janus_nursery_await(park.nursery, NULL) == 0);
-  EXPECT(park.left + park.refused == park.spawned);
+  // Those for whom there never was a stack end as panicked.
+  const long status = janus_nursery_await(park.nursery, NULL);
+  EXPECT(status == 0 || waiting() < park.spawned);
+  EXPECT(park.left + park.refused == waiting());
   EXPECT(janus_nursery_destroy(park.nursery) == 0);
   janus_channel_release(park.gate);
 }
