@@ -62,10 +62,10 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 [[gnu::noinline]] static bool was_cancelled_above(const Nursery* nursery) noexcept {
   while (nursery != nullptr) {
     if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return true;
-    const Task* owner = nursery->owner.load(std::memory_order_relaxed);
+    Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     if (owner == nullptr) return false;
     if (owner->cancel.load(std::memory_order_relaxed) != 0) return true;
-    nursery = owner->nursery;
+    nursery = owner->nursery_of_whoever_has_it();
   }
   return false;
 }

@@ -148,7 +148,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   task.stack_class = stack_class;
   task.fn = fn;
   task.arg = arg;
-  task.nursery = &nursery;
+  task.belong_to(nursery);
   task.account = account;
   if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
 }

@@ -109,6 +109,11 @@ struct alignas(64) Task : Runnable {
   Outcome outcome;              // once kEnded
   std::atomic<bool> is_member;  // its frame is in the nursery's members (under the nursery's lock)
 
+  // Who walks up from a task that may be gone reads this of a record that may be somebody else's by now
+  // (may_be_cancelled), so it is written whole.
+  void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
+  Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
+
   bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
   inline void mark(std::uint8_t mark) noexcept;
 
