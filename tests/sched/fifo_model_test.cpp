@@ -2,8 +2,7 @@
 // fifo_model_test.cpp — every interleaving of an owner's short program with thieves at rt/sched/fifo.h: each entry is
 // taken once or still there, and the owner takes what is left in the order of its pushes. The steps are those of the
 // code, one memory access each; each mistake that one might make with them is made once, and found.
-#include "tests/harness/interleavings.h"
-#include "tests/harness/test.h"
+#include "tests/sched/queue_model.h"
 
 namespace {
 
@@ -209,20 +208,12 @@ struct FifoProtocol {
         if (limit == kNoLimit || i < limit || i >= memory.words[kGapEnd]) ++found[memory.words[slot(i)]];
       }
     }
-    bool good = found[0] == 0;
-    for (int entry = 1; entry <= kMostEntries; ++entry) {
-      const bool is_pushed = entry <= memory.threads[0].registers[kPushed];
-      good &= found[entry] <= (is_pushed ? 1 : 0) && (!all_done || found[entry] == (is_pushed ? 1 : 0));
-    }
-    return good;
+    return janus::test::each_once<kMostEntries>(found, memory.threads[0].registers[kPushed], all_done);
   }
 };
 
-bool goes_well(const char* program, unsigned thieves, int steals, Mistake mistake = Mistake::kNone) {
-  janus::test::Interleavings<FifoProtocol> all(FifoProtocol{program, steals, thieves, mistake});
-  const bool good = all.all_good();
-  janus::test::note(program, all.states());
-  return good;
+bool goes_well(const char* program, unsigned thieves, int steals) {
+  return janus::test::goes_well<FifoProtocol>(program, thieves, steals, Mistake::kNone);
 }
 
 constexpr const char* kPrograms[] = {"pt",    "pptt",   "ppyt",   "pppttt", "pptptt",
@@ -236,11 +227,8 @@ TEST(fifo_model, an_owner_and_two_thieves) {
   for (const char* program : kPrograms) CHECK(goes_well(program, 2, 1));
 }
 
-// Whether some program shows it.
 bool is_found(Mistake mistake) {
-  for (const char* program : kPrograms)
-    if (!goes_well(program, 1, 2, mistake)) return true;
-  return false;
+  return janus::test::is_found<FifoProtocol>(kPrograms, mistake);
 }
 
 TEST(fifo_model, every_mistake_is_found) {
