@@ -21,25 +21,18 @@ constexpr std::uint32_t kMostLooks = 8;  // naps in a row without any work to wa
 
 // With many in a queue each has long left the cache when its turn comes: its record, its registers and the top of its
 // stack are on their way while others run.
-constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
+template <int First, int Last>  // lines of its stack, from where it stands
 [[gnu::always_inline]] inline void fetch_ahead(const Runnable* record, const Runnable* suspended) noexcept {
   if (record == nullptr || suspended == nullptr) return;
   __builtin_prefetch(record);
   __builtin_prefetch(reinterpret_cast<const char*>(record) + 64);
   if (const auto* const stack = reinterpret_cast<const char*>(suspended->suspension()))
-    for (int line = -1; line < 4; ++line) __builtin_prefetch(stack + 64 * line);
+    for (int line = First; line <= Last; ++line) __builtin_prefetch(stack + 64 * line);
 }
-
+constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
 // What was woken stands deeper in the runtime than what has yielded: from below the registers that it saved up to its
 // task's frame. So many lines are on their way to the cache at once that they had better not be early.
 constexpr std::int64_t kWokenAhead = 4;
-[[gnu::always_inline]] inline void fetch_woken_ahead(const Runnable* record, const Runnable* suspended) noexcept {
-  if (record == nullptr || suspended == nullptr) return;
-  __builtin_prefetch(record);
-  __builtin_prefetch(reinterpret_cast<const char*>(record) + 64);
-  if (const auto* const stack = reinterpret_cast<const char*>(suspended->suspension()))
-    for (int line = -5; line < 7; ++line) __builtin_prefetch(stack + 64 * line);
-}
 
 // Spawned and ended on this worker: how it gets on.
 std::uint64_t tasks_of(const Worker& worker) noexcept {
@@ -61,12 +54,12 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
 
 void Scheduler::fetch_ready_ahead(const Worker& worker) noexcept {
   if (const Runnable* const suspended = worker.ready.upcoming(kWokenAhead).runnable()) [[unlikely]]
-    fetch_woken_ahead(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
+    fetch_ahead<-5, 6>(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
 }
 
 void Scheduler::fetch_later_ahead(const Worker& worker) noexcept {
   if (const Runnable* const suspended = worker.later.upcoming(kStacksAhead))
-    fetch_ahead(worker.later.upcoming(kRecordsAhead), suspended);
+    fetch_ahead<-1, 3>(worker.later.upcoming(kRecordsAhead), suspended);
 }
 
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
