@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // context.cpp — a fiber that has not started yet.
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 
 namespace janus::arch {
 namespace {

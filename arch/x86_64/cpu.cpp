@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu.cpp — cpuid, read once. Intel SDM volume 2, CPUID; XCR0 tells which registers the kernel keeps.
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 
 // Features::bits(), 0 until somebody asked. Also read by mem*.S, for which 0 means the baseline. Everybody who finds it
 // empty computes the same value, so a plain relaxed store is enough.

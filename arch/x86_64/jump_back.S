@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // jump_back.S — a call that returns by a jump. System V x86-64. Contract: jump_back.h.
-#include "arch/x86_64/asm.h"
+#include <arch/asm.h>
 
 // int janus_jump_back(a, b, c, d, e, int (*fn)(a, b, c, d, e))      rdi, rsi, rdx, rcx, r8, r9
 FUNC(janus_jump_back)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // memcmp.S — int janus_memcmp(const void* a, const void* b, size_t bytes), also bcmp.      rdi, rsi, rdx
 // The result is the difference of the first two bytes that differ. Never reads beyond either run.
-#include "arch/x86_64/mem_asm.h"
+#include <arch/mem_asm.h>
 
 FUNC(janus_memcmp)
     cmp     $16, %rdx

@@ -3,7 +3,7 @@
 // Up to 128 bytes everything is loaded before anything is stored, so overlap does not matter and there is no loop. Longer
 // runs go upwards or downwards, whichever reads a byte before overwriting it, in 128-byte steps of aligned stores; the
 // unaligned ends are loaded first and stored last. Long runs that do not overlap are left to rep movsb.
-#include "arch/x86_64/mem_asm.h"
+#include <arch/mem_asm.h>
 
 // Below, rep movsb's start costs more than it saves (Cascade Lake).
 #define REP_MIN 4096

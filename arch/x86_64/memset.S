@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // memset.S — void* janus_memset(void* to, int byte, size_t bytes)      rdi, esi, rdx
 // Short runs are covered by stores that overlap in the middle; longer ones by aligned steps, and long ones by rep stosb.
-#include "arch/x86_64/mem_asm.h"
+#include <arch/mem_asm.h>
 
 // Below, rep stosb's start costs more than it saves (Cascade Lake).
 #define REP_MIN 2048

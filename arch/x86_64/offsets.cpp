@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // offsets.cpp — the numbers that assembly here uses, as the compiler knows them. Compiled, never linked: offsets.py
 // turns the table in section .janus_offsets into context_offsets.h.
-#include "arch/x86_64/offsets.h"
-#include "arch/x86_64/context.h"
-#include "arch/x86_64/cpu.h"
-#include "arch/x86_64/task_call.h"
+#include <arch/context.h>
+#include <arch/cpu.h>
+#include <arch/offsets.h>
+#include <arch/task_call.h>
 
 using janus::arch::Context;
 using janus::arch::Features;

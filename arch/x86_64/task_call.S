@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // task_call.S — a call that can be abandoned. System V x86-64; the frame is struct TaskFrame (task_call.h).
-#include "arch/x86_64/asm.h"
+#include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from task_call.h: JANUS_TASK_FRAME_RBX, ...
 
 // What lies below the return address: rsp stands here, on a multiple of 16, while the task's function runs.

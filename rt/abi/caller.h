@@ -2,7 +2,7 @@
 // rt/abi/caller.h — who calls us: a task, or a thread outside tasks; and how failures are told.
 #pragma once
 
-#include "rt/abi/process.h"
+#include "rt/abi/global_runtime.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/runtime.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/nurseries.cpp — nurseries by handle.
-#include "rt/abi/amounts.h"
+#include "rt/abi/budget_convert.h"
 #include "rt/abi/caller.h"
 #include "rt/task/exhaustion.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/runtimes.cpp — isolated runtimes, statistics, and the names that compilers emit.
 #include "rt/abi/caller.h"
-#include "rt/abi/settings.h"
-#include "rt/abi/statistics.h"
+#include "rt/abi/config.h"
+#include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"
 
 using namespace janus;

@@ -2,7 +2,7 @@
 // rt/abi/tasks.cpp — tasks by handle, the calling task, yield points, parking, task-local values.
 #include "rt/abi/caller.h"
 #include "rt/task/locals.h"
-#include "rt/task/text.h"
+#include "rt/task/name.h"
 
 namespace janus {
 

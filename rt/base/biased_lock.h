@@ -4,7 +4,7 @@
 // Not recursive, not fair; who holds one takes no other one.
 #pragma once
 
-#include "arch/x86_64/look.h"
+#include <arch/opaque.h>
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 

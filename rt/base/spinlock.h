@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 
 namespace janus {
 

@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/base/spinlock.h"
 #include "rt/mem/free_block.h"
 #include "rt/mem/page_heap.h"

@@ -11,7 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/base/spinlock.h"
 #include "rt/mem/central_list.h"
 #include "rt/mem/huge_table.h"

@@ -3,7 +3,7 @@
 
 #include <bit>
 
-#include "rt/mem/footprint.h"
+#include "rt/budget/pool_charge.h"
 #include "rt/platform.h"
 
 namespace janus {

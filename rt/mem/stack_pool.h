@@ -12,7 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/base/spinlock.h"
 #include "rt/mem/stack.h"
 #include "rt/mem/stack_slab.h"

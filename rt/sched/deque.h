@@ -14,7 +14,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 

@@ -12,7 +12,7 @@
 #include <bit>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/platform.h"
 
 namespace janus {

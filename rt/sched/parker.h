@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/platform.h"
 
 namespace janus {

@@ -4,7 +4,7 @@
 
 #include <atomic>
 
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 #include "rt/mem/stack_pool.h"
 
 namespace janus {

@@ -9,9 +9,9 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rt/sched/deterministic.h"
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
-#include "rt/sched/stepper.h"
 #include "rt/sched/worker.h"
 
 namespace janus {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/switching.cpp — from stack to stack: the base frame, and how a runnable leaves its stack and comes back.
-#include "arch/x86_64/look.h"
+#include <arch/opaque.h>
 #include "rt/sched/fiber_hooks.h"
 #include "rt/sched/scheduler.h"
 

@@ -6,19 +6,19 @@
 #include <atomic>
 #include <cstdint>
 
-#include "arch/x86_64/context.h"
-#include "rt/base/account_cache.h"
+#include <arch/context.h>
 #include "rt/base/biased_lock.h"
 #include "rt/base/rng.h"
 #include "rt/base/worker_slot.h"
+#include "rt/budget/memory_cache.h"
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"
 #include "rt/sched/counters.h"
 #include "rt/sched/deque.h"
-#include "rt/sched/fifo.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/runnable.h"
+#include "rt/sched/yield_queue.h"
 
 namespace janus {
 

@@ -2,8 +2,8 @@
 // rt/task/channel.cpp — sending, receiving, closing.
 #include "rt/task/channel.h"
 
-#include "arch/x86_64/jump_back.h"
-#include "rt/task/account_of.h"
+#include <arch/jump_back.h>
+#include "rt/task/charge.h"
 #include "rt/task/memory.h"
 
 namespace janus {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/handle.cpp — handles of tasks: the record's index and its generation, so that a stale one is found out.
 #include "rt/task/runtime.h"
-#include "rt/task/text.h"
+#include "rt/task/name.h"
 
 namespace janus {
 

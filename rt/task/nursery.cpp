@@ -4,9 +4,9 @@
 
 #include <bit>
 
-#include "rt/task/account_of.h"
+#include "rt/task/charge.h"
 #include "rt/task/runtime.h"
-#include "rt/task/text.h"
+#include "rt/task/name.h"
 
 namespace janus {
 

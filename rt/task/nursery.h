@@ -14,9 +14,9 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rt/base/account.h"
 #include "rt/base/list.h"
 #include "rt/base/spinlock.h"
+#include "rt/budget/account.h"
 #include "rt/task/task.h"
 
 namespace janus {
@@ -93,7 +93,7 @@ struct alignas(64) Nursery {
 //   owner:   1 alive = kEnding   2 light fence   3 no visitors? then it is gone; else alive again, to end atomically,
 //            and gone once there are none
 // So whoever is second sees the other's step 1, and no late call touches what the record serves next. A visitor that
-// finds it ending comes again: it may be alive after all. tests/task/visit_model_test.cpp
+// finds it ending comes again: it may be alive after all. tests/task/nursery_ref_model_test.cpp
 class Visit {
  public:
   Visit(const Worker* worker, Nursery& nursery) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/run.cpp — a task from its start to its end.
-#include "arch/x86_64/task_call.h"
+#include <arch/task_call.h>
 #include "rt/sched/fiber_hooks.h"
-#include "rt/task/account_of.h"
+#include "rt/task/charge.h"
 #include "rt/task/locals.h"
 #include "rt/task/runtime.h"
 

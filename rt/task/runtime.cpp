@@ -7,7 +7,7 @@
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/exhaustion.h"
-#include "rt/task/text.h"
+#include "rt/task/name.h"
 
 namespace janus {
 

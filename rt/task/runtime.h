@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rt/base/account.h"
-#include "rt/mem/footprint.h"
+#include "rt/budget/account.h"
+#include "rt/budget/pool_charge.h"
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"

@@ -6,11 +6,11 @@
 #include <cstdint>
 #include <new>
 
-#include "rt/base/account.h"
 #include "rt/base/biased_lock.h"
 #include "rt/base/errors.h"
 #include "rt/base/list.h"
 #include "rt/base/spinlock.h"
+#include "rt/budget/account.h"
 #include "rt/sched/worker.h"
 
 namespace janus {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // context_test.cpp — the contract of the switch (docs/CONTEXT-SWITCH-INVARIANTS.md), clause by clause.
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
-#include "arch/x86_64/worker_slot.h"
+#include <arch/worker_slot.h>
 #include "rt/platform.h"
 #include "tests/arch/fiber.h"
 #include "tests/arch/probe.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // cpu_test.cpp — features, fences, and the words of the worker slot.
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/worker_slot.h"
+#include <arch/worker_slot.h>
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 

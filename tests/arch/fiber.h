@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 
 namespace janus::test {
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 #include "rt/platform.h"
 #include "tests/arch/fiber.h"
 #include "tests/arch/probe.h"

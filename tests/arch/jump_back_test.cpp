@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // jump_back_test.cpp — what janus_jump_back hands on and gives back.
-#include "arch/x86_64/jump_back.h"
+#include <arch/jump_back.h>
 
 #include <cstdint>
 

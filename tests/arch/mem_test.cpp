@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // mem_test.cpp — memcpy, memmove, memset and memcmp: every variant that this processor can run, against loops that
 // anybody can check, for every small size, many alignments and overlaps, and hard against unmapped pages.
-#include "arch/x86_64/mem.h"
+#include <arch/mem.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
-#include "arch/x86_64/cpu.h"
+#include <arch/cpu.h>
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 

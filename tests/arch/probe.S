@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe.S — see probe.h. Offsets here are those of Registers (six words) and Entry, in order.
-#include "arch/x86_64/asm.h"
+#include <arch/asm.h>
 
 #define PUSH_CALLEE_SAVED  push %rbx; push %rbp; push %r12; push %r13; push %r14; push %r15
 #define POP_CALLEE_SAVED   pop %r15; pop %r14; pop %r13; pop %r12; pop %rbp; pop %rbx

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // task_call_test.cpp — calls that can be abandoned, and stepping onto an empty stack.
-#include "arch/x86_64/task_call.h"
+#include <arch/task_call.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 #include "tests/arch/fiber.h"
 #include "tests/arch/probe.h"
 #include "tests/harness/test.h"

@@ -4,9 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/context.h"
-#include "arch/x86_64/jump_back.h"
-#include "arch/x86_64/task_call.h"
+#include <arch/context.h>
+#include <arch/jump_back.h>
+#include <arch/task_call.h>
 #include "tests/arch/fiber.h"
 
 namespace {

@@ -46,7 +46,8 @@ def build(janus_cc, out):
     janus_cc, out = Path(janus_cc).resolve(), Path(out)
     out.mkdir(parents=True, exist_ok=True)
     programs.run_tool(["gcc", "-O2", "-Wall", "-Wextra", COUNTING / "stepper.c", "-o", out / "stepper"])
-    common = [janus_cc, "-O2", "-Wall", "-Wextra", "-I", programs.ROOT, "-c"]
+    common = [janus_cc, "-O2", "-Wall", "-Wextra", "-I", programs.ROOT, "-I", programs.ROOT / "arch/x86_64/include",
+              "-c"]
     alone = ["-std=c++20", "-Djanus=deque_alone"]
     programs.run_tool([*common, "-std=c11", COUNTING / "count.c", "-o", out / "count.o"])
     programs.run_tool([*common, *alone, COUNTING / "count_deque.cpp", "-o", out / "count_deque.o"])

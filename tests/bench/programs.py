@@ -35,13 +35,13 @@ class Ours:
         objects = self.out / "objects"
         shutil.rmtree(objects, ignore_errors=True)
         objects.mkdir(parents=True)
-        common = ["-O2", "-Wall", "-Wextra", "-c", "-I", ROOT]
+        common = ["-O2", "-Wall", "-Wextra", "-c", "-I", ROOT, "-I", ROOT / "arch/x86_64/include"]
         self.compile("-std=c11", *common, *sorted((HERE / "workloads").glob("*.c")), cwd=objects)
         # The deque under another name, on a machine that the workload chooses.
         self.compile("-std=c++20", *common, "-Djanus=deque_alone", HERE / "workloads/deque.cpp", "-o", objects / "deque.o")
         self.compile(*sorted(objects.glob("*.o")), "-o", self.out / "janus-rt")
         programs = HERE / "programs"
-        self.compile("-O2", "-I", ROOT, "-Wl,-e,bench_start", *sorted(programs.glob("start.*")), "-o", self.out / "start")
+        self.compile("-O2", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-Wl,-e,bench_start", *sorted(programs.glob("start.*")), "-o", self.out / "start")
         self.compile("-O2", "-s", programs / "hello.c", "-o", self.out / "hello")
 
     def compile(self, *arguments, cwd=None):

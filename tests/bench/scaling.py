@@ -63,7 +63,7 @@ class Run:
 def build(janus_cc, directory, programs=PROGRAMS):
     """The programs with the part that prints what each worker counted: source name -> path."""
     spread = directory / "spread.o"
-    subprocess.run([janus_cc, "-std=c++20", "-O2", "-I", ROOT, "-c", HERE / "scaling/spread.cpp", "-o", spread], check=True)
+    subprocess.run([janus_cc, "-std=c++20", "-O2", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-c", HERE / "scaling/spread.cpp", "-o", spread], check=True)
     for program in programs:
         subprocess.run([janus_cc, "-O2", *program.options, ROOT / f"tests/programs/{program.source}.c", spread, "-o",
                         directory / program.source], check=True)

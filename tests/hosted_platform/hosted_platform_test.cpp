@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // hosted_platform_test.cpp — the hosted machine keeps the contract of rt/platform.h, and switches between stacks are
 // announced to whatever sanitizer watches this build.
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 #include "rt/platform.h"
 #include "rt/sched/fiber_hooks.h"
 #include "tests/harness/test.h"

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "arch/x86_64/worker_slot.h"
+#include <arch/worker_slot.h>
 #include "rt/platform.h"
 
 namespace janus::platform {

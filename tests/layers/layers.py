@@ -14,6 +14,7 @@ FREESTANDING_HEADERS = {"atomic", "bit", "compare", "concepts", "cstdarg", "cstd
                         "type_traits", "utility", "stdarg.h", "stddef.h", "stdint.h", "cpuid.h", "immintrin.h"}
 PLATFORM = "rt/platform.h"
 PUBLIC = "rt/include/"
+PROCESSOR = "arch/x86_64/"   # its headers are <arch/...>: whoever sees them names no machine
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,11 @@ LAYERS = (
     Layer("rt/include/", ()),
     Layer(PLATFORM, ()),
     Layer("rt/base/", ("arch/x86_64/", PLATFORM)),
-    Layer("rt/mem/", ("arch/x86_64/", PLATFORM, "rt/base/")),
-    Layer("rt/sched/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/")),
-    Layer("rt/task/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/", "rt/sched/")),
-    Layer("rt/abi/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/", "rt/sched/", "rt/task/", PUBLIC)),
+    Layer("rt/budget/", ("arch/x86_64/", PLATFORM, "rt/base/")),
+    Layer("rt/mem/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/")),
+    Layer("rt/sched/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/", "rt/mem/")),
+    Layer("rt/task/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/")),
+    Layer("rt/abi/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/", "rt/task/", PUBLIC)),
     Layer("linker/", (PUBLIC,), freestanding=False),
 )
 # The machine: any library that defines rt/platform.h. Objects above it may need janus::platform and nothing else of it.
@@ -74,9 +76,13 @@ def include_violations(root):
 def include_violation(layer, quoted, angled):
     if angled.startswith("janus/"):
         return None if may_see(layer, PUBLIC + angled) else "the public headers are for the ABI layer and users"
+    if angled.startswith("arch/"):
+        return None if may_see(layer, PROCESSOR) else "points upward or aside"
     if angled:
         allowed = not layer.freestanding or angled in FREESTANDING_HEADERS
         return None if allowed else "not a header that compilers bring themselves"
+    if quoted.startswith(PROCESSOR) and not layer.folder.startswith(PROCESSOR):
+        return "the processor's headers are <arch/...>"
     target = layer_of(quoted)
     if target is None:  # one beside the file: only where there is no include path from the root
         return None if not layer.freestanding and "/" not in quoted else "not a path from the root into a layer below"
@@ -185,15 +191,15 @@ PROCESS_WIDE = {
     "handler_in_force": "rt/mem/misuse.cpp",  # what a corrupt heap calls; it cannot know whose heap it was
     "keys_taken": "rt/task/locals.cpp",       # task-local keys name a meaning, in whatever runtime a task runs
     "destructors": "rt/task/locals.cpp",
-    "the_runtime": "rt/abi/process.cpp",      # what NULL stands for: one unit alone may name it
-    "is_program": "rt/abi/process.cpp",
+    "the_runtime": "rt/abi/global_runtime.cpp",  # what NULL stands for: one unit alone may name it
+    "is_program": "rt/abi/global_runtime.cpp",
     "every_thread_is_worker": ANYONE,  # a constant once there is a second thread; every entry of the ABI asks it
-    "beginning": "rt/abi/process.cpp",
-    "threads": "rt/abi/process.cpp",          # the current nurseries of threads outside tasks
-    "threads_lock": "rt/abi/process.cpp",
-    "program": "rt/abi/program.cpp",          # argc, argv, environ: one process, one main
-    "grace_ms": "rt/abi/program.cpp",
-    "output": "rt/abi/world.cpp",             # whole lines: there is one stdout
+    "beginning": "rt/abi/global_runtime.cpp",
+    "threads": "rt/abi/global_runtime.cpp",  # the current nurseries of threads outside tasks
+    "threads_lock": "rt/abi/global_runtime.cpp",
+    "program": "rt/abi/boot.cpp",          # argc, argv, environ: one process, one main
+    "grace_ms": "rt/abi/boot.cpp",
+    "output": "rt/abi/system.cpp",             # whole lines: there is one stdout
 }
 
 

@@ -12,10 +12,10 @@ sys.dont_write_bytecode = True  # the source tree stays as it is
 import layers
 
 GOOD = {
-    "arch/x86_64/switch.h": "#include <cstdint>\nnamespace janus::arch { int turn(); }\n",
-    "arch/x86_64/switch.cpp": '#include "arch/x86_64/switch.h"\nnamespace janus::arch { int turn() { return 1; } }\n',
+    "arch/x86_64/include/arch/switch.h": "#include <cstdint>\nnamespace janus::arch { int turn(); }\n",
+    "arch/x86_64/switch.cpp": '#include <arch/switch.h>\nnamespace janus::arch { int turn() { return 1; } }\n',
     "rt/platform.h": "#include <cstddef>\nnamespace janus::platform { int now(); }\n",
-    "arch/linux/clock.cpp": '#include "rt/platform.h"\n#include "arch/x86_64/switch.h"\n'
+    "arch/linux/clock.cpp": '#include "rt/platform.h"\n#include <arch/switch.h>\n'
                             "namespace janus::platform { int now() { return arch::turn(); } }\n",
     "rt/include/janus/rt.h": '#include <stdint.h>\nextern "C" int janus_run(void);\n',
     "rt/base/list.h": "namespace janus { int count(); inline constexpr int kLimit = 3; }\n",
@@ -35,8 +35,8 @@ SEEDED = [
      {"arch/linux/futex.h": "", "rt/sched/run.h": '#include "arch/linux/futex.h"\nnamespace janus { int run(); }\n'},
      "rt/sched/run.h: includes arch/linux/futex.h: points upward or aside"),
     ("the processor may not see the platform",
-     {"arch/x86_64/switch.h": '#include "rt/platform.h"\nnamespace janus::arch { int turn(); }\n'},
-     "arch/x86_64/switch.h: includes rt/platform.h"),
+     {"arch/x86_64/include/arch/switch.h": '#include "rt/platform.h"\nnamespace janus::arch { int turn(); }\n'},
+     "arch/x86_64/include/arch/switch.h: includes rt/platform.h"),
     ("the public headers are not for lower layers",
      {"rt/sched/run.h": "#include <janus/rt.h>\nnamespace janus { int run(); }\n"}, "rt/sched/run.h: includes janus/rt.h"),
     ("a library header is refused",
@@ -84,6 +84,7 @@ def compile_once(folder, files, name, compiler, compiled={}):
     if key not in compiled:
         output = f"{folder}/object.o"
         subprocess.run([*compiler, "-std=c++20", "-O1", "-ffreestanding", "-fPIC", f"-I{folder}", f"-I{folder}/rt/include",
+                        f"-I{folder}/arch/x86_64/include",
                         "-c", f"{folder}/{name}", "-o", output], check=True)
         compiled[key] = Path(output).read_bytes()
     return compiled[key]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // cgroup_test.cpp — what control groups leave: the text of real hosts and containers, then whole trees of files in a
 // changed root, which is all that the reader can tell from a real machine.
-#include "arch/linux/cgroup.h"
+#include "arch/linux/limits/cgroup.h"
 
-#include "arch/linux/files.h"
+#include "arch/linux/limits/files.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // faults_test.cpp — each fault becomes a Fault, and the thread goes on where its handler says; what is not the
 // runtime's goes to whoever was there before, and ends the process as it would have without us.
+#include <arch/task_call.h>
 #include "arch/linux/kernel_abi.h"
-#include "arch/linux/signal_action.h"
-#include "arch/x86_64/task_call.h"
+#include "arch/linux/signals/signal_action.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

@@ -6,8 +6,8 @@
 #include <sys/auxv.h>
 #include <ucontext.h>
 
-#include "arch/linux/auxv.h"
-#include "arch/x86_64/task_call.h"
+#include <arch/task_call.h>
+#include "arch/linux/start/auxv.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

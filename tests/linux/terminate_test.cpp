@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // terminate_test.cpp — requests to end, the ends themselves, and the duties of the first process of a container.
-#include "arch/linux/signal_action.h"
+#include "arch/linux/signals/signal_action.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

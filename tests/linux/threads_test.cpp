@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // threads_test.cpp — threads without a libc: what they have of their own, where they run, what is left of them.
-#include "arch/linux/affinity.h"
+#include "arch/linux/threads/affinity.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // kernel_test.cpp — what only the kernel can tell: that guards fault, how many pages a stack has, how many mappings a
 // million of them are, and that the heap's pages go back.
-#include "arch/x86_64/task_call.h"
+#include <arch/task_call.h>
 #include "rt/mem/heap.h"
 #include "rt/mem/stack_pool.h"
 #include "tests/harness/test.h"

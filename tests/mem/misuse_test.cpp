@@ -3,7 +3,7 @@
 // call as a panic of a task would.
 #include "rt/mem/misuse.h"
 
-#include "arch/x86_64/task_call.h"
+#include <arch/task_call.h>
 #include "rt/mem/heap.h"
 #include "tests/harness/test.h"
 

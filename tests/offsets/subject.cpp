@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/x86_64/worker_slot.h"
+#include <arch/worker_slot.h>
 #include "rt/base/worker_slot.h"
 
 #define SUBJECT [[gnu::used, gnu::noinline]]

@@ -2,7 +2,7 @@
 // switch_claims.cpp — janus_context_switch, janus_fiber_entry and janus_fiber_cleanup against struct Context.
 #include <cstddef>
 
-#include "arch/x86_64/context.h"
+#include <arch/context.h>
 #include "tests/offsets/report.h"
 
 namespace witness {

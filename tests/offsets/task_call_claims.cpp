@@ -2,8 +2,8 @@
 // task_call_claims.cpp — janus_task_call, janus_task_abandon and janus_run_on_stack against struct TaskFrame.
 #include <cstddef>
 
-#include "arch/x86_64/context.h"
-#include "arch/x86_64/task_call.h"
+#include <arch/context.h>
+#include <arch/task_call.h>
 #include "tests/offsets/report.h"
 
 namespace witness {

@@ -11,7 +11,7 @@ import tempfile
 SWITCH = "arch/x86_64/context_switch.S"
 TASK_CALL = "arch/x86_64/task_call.S"
 OFFSETS = "arch/x86_64/context_offsets.h"
-SLOT = "arch/x86_64/worker_slot.h"
+SLOT = "arch/x86_64/include/arch/worker_slot.h"
 PUBLIC = "rt/include/janus/rt.h"
 SUBJECT = "tests/offsets/subject.cpp"
 SUBJECT_C = "tests/offsets/subject_c.c"
@@ -100,7 +100,8 @@ class Build:
         path = next(p for p in candidates if os.path.exists(p))
         out = os.path.join(self.directory, f"{name}-{os.path.basename(source)}.o")
         roots = overlays + [self.source_root, self.build_root]
-        includes = [f"-I{root}" for root in roots] + [f"-I{os.path.join(root, 'rt/include')}" for root in roots]
+        folders = ("", "rt/include", "arch/x86_64/include")
+        includes = [f"-I{os.path.join(root, folder)}" for folder in folders for root in roots]
         compiler = self.cxx + CXX_FLAGS if source.endswith(".cpp") else self.cc
         subprocess.run(compiler + FLAGS + includes + ["-c", path, "-o", out], check=True)
         return out

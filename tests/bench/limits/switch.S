@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // switch.S — the least that the limits can be done with: a switch, a member of a ring, a fork.
-#include "arch/x86_64/asm.h"
+#include <arch/asm.h>
 #include "tests/bench/limits/fiber.h"
 
 .macro save_registers

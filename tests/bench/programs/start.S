@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // start.S: the program's entry in place of _start: notes the time stamp counter and goes on there. The kernel enters
 // with rdx 0 in a static program, and that is how it is left.
-#include "arch/x86_64/asm.h"
+#include <arch/asm.h>
 
 FUNC(bench_start)
     rdtsc

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/limits/text.h — just enough text handling for the kernel's small files. Knows no files: tests feed it
+// text.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::kernel {
+
+// A piece of text that belongs to someone else.
+struct Text {
+  const char* start = nullptr;
+  std::size_t bytes = 0;
+
+  [[nodiscard]] bool is_empty() const { return bytes == 0; }
+  [[nodiscard]] char operator[](std::size_t i) const { return start[i]; }
+  [[nodiscard]] Text from(std::size_t i) const { return {start + i, bytes - i}; }
+  [[nodiscard]] Text upto(std::size_t i) const { return {start, i}; }
+};
+
+// The text of a string that ends with a zero byte.
+[[nodiscard]] Text text_of(const char* string) noexcept;
+
+[[nodiscard]] bool equal(Text a, Text b) noexcept;
+[[nodiscard]] bool begins_with(Text text, Text prefix) noexcept;
+
+// Cuts the part before the first `separator` off `rest`, and the separator with it; all of it when there is none.
+[[nodiscard]] Text cut(Text& rest, char separator) noexcept;
+
+// True if `name` is one of the entries of `list`, which commas separate.
+[[nodiscard]] bool lists(Text list, Text name) noexcept;
+
+// A decimal number, with nothing behind it but white space. False, and `out` as it was, for anything else.
+[[nodiscard]] bool parse_number(Text text, std::uint64_t& out) noexcept;
+
+// Takes a trailing newline and blanks off.
+[[nodiscard]] Text trimmed(Text text) noexcept;
+
+}  // namespace janus::kernel

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/signals/fault_frame.cpp — see fault_frame.h.
+#include "arch/linux/signals/fault_frame.h"
+
+namespace janus::kernel {
+namespace {
+
+using platform::FaultKind;
+
+FaultKind kind_of(const SignalInfo& info) {
+  switch (info.signal) {
+    case kSigBus:
+      return FaultKind::kBus;
+    case kSigIll:
+      return FaultKind::kIllegalInstruction;
+    case kSigTrap:
+      return FaultKind::kBreakpoint;
+    case kSigFpe:
+      return info.code == kFpeIntDivide || info.code == kFpeIntOverflow ? FaultKind::kDivision
+                                                                        : FaultKind::kFloatingPoint;
+    default:
+      return FaultKind::kAccess;
+  }
+}
+
+// A page fault names its address. A general protection fault (a non-canonical pointer, a privileged instruction)
+// cannot.
+bool has_address(const SignalInfo& info) {
+  return (info.signal == kSigSegv || info.signal == kSigBus) && info.code != kFromKernel;
+}
+
+void clear(std::uint8_t* bytes, std::size_t count) {
+  for (std::size_t i = 0; i < count; ++i) bytes[i] = 0;
+}
+
+void clean_fpu(FpuState& fpu) {
+  constexpr std::uint64_t kProtectionKeys = std::uint64_t{1} << 9;  // a register of access rights: not ours to reset
+  fpu.control = 0x37f;
+  fpu.status = fpu.tag = fpu.opcode = 0;
+  fpu.last_ip = fpu.last_operand = 0;
+  fpu.mxcsr = 0x1f80;
+  clear(fpu.st, sizeof fpu.st);
+  clear(fpu.xmm, sizeof fpu.xmm);
+  // A part of the extended state that is said to be absent is restored to its initial value.
+  if (fpu.magic == kExtendedMagic) fpu.present &= kProtectionKeys;
+}
+
+}  // namespace
+
+platform::Fault describe_fault(const SignalInfo& info, const MachineContext& machine) noexcept {
+  platform::Fault fault{};
+  fault.kind = kind_of(info);
+  fault.has_address = has_address(info);
+  fault.address = fault.has_address ? info.address : 0;
+  fault.ip = machine.rip;
+  fault.sp = machine.rsp;
+  fault.fp = machine.rbp;
+  return fault;
+}
+
+void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept {
+  constexpr std::uint64_t kTrap = 1 << 8, kDirection = 1 << 10, kAlignmentCheck = 1 << 18;
+  MachineContext& machine = frame.machine;
+  machine.rip = fault.resume_ip;
+  machine.rsp = fault.resume_sp;
+  machine.rdi = fault.resume_arg;
+  machine.rbp = 0;  // frame pointer chains of what was left end here
+  machine.eflags &= ~(kTrap | kDirection | kAlignmentCheck);
+  if (machine.fpu != nullptr) clean_fpu(*machine.fpu);
+}
+
+}  // namespace janus::kernel

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/signals/faults.cpp — the processor's faults, offered to the runtime first when a worker's thread has them,
+// else to the handlers that were there before. The handler never jumps: it edits the frame and returns, so the kernel
+// restores signal mask, alternate stack and vector state.
+#include "arch/linux/kernel_call.h"
+#include "arch/linux/lock.h"
+#include "arch/linux/signals/fault_frame.h"
+#include "arch/linux/signals/signal_action.h"
+#include "rt/platform.h"
+
+namespace janus::kernel {
+namespace {
+
+constexpr int kSignals[] = {kSigSegv, kSigBus, kSigFpe, kSigIll, kSigTrap};
+
+Lock g_lock;  // of installing and removing
+std::atomic<platform::FaultHandler> g_handler{nullptr};
+SignalAction g_previous[32];  // by signal; written before the handler is installed
+
+// Ends the process as the fault would have. An access recurs when the frame is restored; a breakpoint or a signal that
+// someone sent would not, and is sent again: it is blocked here, and arrives with the frame's own registers in place.
+void act_by_default(const SignalInfo& info) {
+  set_action(info.signal, SignalAction{});
+  if (info.code <= 0 || info.signal == kSigTrap) raise_here(info.signal);
+}
+
+void call_previous(const SignalAction& action, SignalInfo* info, SignalFrame* frame) {
+  if ((action.flags & kSaResethand) != 0) g_previous[info->signal].handler = kSigDfl;
+  std::uint64_t mask = action.mask;
+  call(kSigprocmask, kSigBlock, &mask, nullptr, sizeof mask);
+  mask = signal_bit(info->signal);
+  if ((action.flags & kSaNodefer) != 0) call(kSigprocmask, kSigUnblock, &mask, nullptr, sizeof mask);
+  if ((action.flags & kSaSiginfo) != 0)
+    reinterpret_cast<SignalHandler>(action.handler)(info->signal, info, frame);
+  else
+    reinterpret_cast<void (*)(int)>(action.handler)(info->signal);
+}
+
+void pass_on(SignalInfo* info, SignalFrame* frame) {
+  const SignalAction action = g_previous[info->signal];
+  const bool was_sent = info->code <= 0;
+  if (action.handler == kSigIgn && was_sent) return;
+  if (action.handler == kSigDfl || action.handler == kSigIgn)  // faults cannot be ignored
+    act_by_default(*info);
+  else
+    call_previous(action, info, frame);
+}
+
+void handle(int, SignalInfo* info, SignalFrame* frame) {
+  const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
+  const bool ours = handler != nullptr && info->code > 0 && platform::worker_slot() != nullptr;
+  if (ours) {
+    platform::Fault fault = describe_fault(*info, frame->machine);
+    if (handler(fault)) {
+      edit_frame(*frame, fault);
+      return;
+    }
+  }
+  pass_on(info, frame);
+}
+
+void install(int signal) {
+  const SignalAction present = get_action(signal);
+  if (calls(present, handle)) return;
+  g_previous[signal] = present;
+  set_action(signal, action_for(handle, 0));
+}
+
+// Someone who installed a handler after us may call ours from it, so theirs stays, and ours passes everything on.
+void remove(int signal) {
+  if (calls(get_action(signal), handle)) set_action(signal, g_previous[signal]);
+}
+
+}  // namespace
+}  // namespace janus::kernel
+
+namespace janus::platform {
+
+void on_fault(FaultHandler handler) noexcept {
+  kernel::Hold hold(kernel::g_lock);
+  kernel::g_handler.store(handler, std::memory_order_release);  // pairs with handle()
+  for (const int signal : kernel::kSignals) kernel::install(signal);
+}
+
+void remove_fault_handler() noexcept {
+  kernel::Hold hold(kernel::g_lock);
+  for (const int signal : kernel::kSignals) kernel::remove(signal);
+  kernel::g_handler.store(nullptr, std::memory_order_release);  // pairs with handle()
+}
+
+}  // namespace janus::platform

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/signals/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM
+// and SIGINT reach the runtime, a closed pipe is an error and no death, and the first process of a container buries its
+// orphans.
+#include "arch/linux/kernel_call.h"
+#include "arch/linux/signals/signal_action.h"
+#include "rt/platform.h"
+
+namespace janus::kernel {
+namespace {
+
+std::atomic<platform::TerminateHandler> g_handler{nullptr};
+
+void handle(int signal, SignalInfo*, SignalFrame*) {
+  if (const auto handler = g_handler.load(std::memory_order_acquire); handler != nullptr)  // pairs with on_terminate
+    handler(signal);
+}
+
+// Relaxed: the thread that stored it set the timer afterwards, by way of the kernel.
+std::atomic<int> g_late_status{0};
+
+void end_late(int, SignalInfo*, SignalFrame*) {
+  platform::exit(g_late_status.load(std::memory_order_relaxed));
+}
+
+void ignore(int signal, std::uint64_t flags) {
+  SignalAction action{};
+  action.handler = kSigIgn;
+  action.flags = flags;
+  set_action(signal, action);
+}
+
+}  // namespace
+}  // namespace janus::kernel
+
+namespace janus::platform {
+
+using namespace janus::kernel;
+
+// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees that it is to
+// end. SIGINT is taken even if the shell that started us in the background had set it to be ignored: the promise is the
+// same for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
+void on_terminate(TerminateHandler handler) noexcept {
+  g_handler.store(handler, std::memory_order_release);  // pairs with handle()
+  if (handler == nullptr) {
+    for (const int signal : {kSigTerm, kSigInt, kSigPipe, kSigChld}) set_action(signal, SignalAction{});
+    return;
+  }
+  for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, 0));
+  ignore(kSigPipe, 0);
+  if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
+  // Whatever our parent had blocked when it executed us: it would never reach the handlers.
+  const std::uint64_t none = 0;
+  call(kSigprocmask, kSigSetmask, &none, nullptr, sizeof none);
+}
+
+// The kernel's own timer: it also ends a program whose workers never look.
+void exit_later(std::uint64_t after_ns, int status) noexcept {
+  g_late_status.store(status, std::memory_order_relaxed);
+  set_action(kSigAlrm, action_for(end_late, 0));
+  const std::uint64_t us = after_ns / 1000 + 1;  // a timer of zero would be none
+  const IntervalTimer timer{0, 0, static_cast<std::int64_t>(us / 1'000'000), static_cast<std::int64_t>(us % 1'000'000)};
+  call(kSetitimer, kTimerReal, &timer, nullptr);
+}
+
+}  // namespace janus::platform

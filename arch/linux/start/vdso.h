@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/start/vdso.h — looks a function up in the small shared object that the kernel maps into every process.
+#pragma once
+
+#include "arch/linux/start/elf.h"
+
+namespace janus::elf {
+
+// The address of the symbol `name` in the loaded image at `image`, or nullptr. Any of the two hash tables will do.
+[[nodiscard]] const void* find_symbol(const Header* image, const char* name) noexcept;
+
+}  // namespace janus::elf

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/threads/alternate_stack.h — the stack on which handlers run, since a task's own may be full or 8 KiB in
+// all.
+#pragma once
+
+#include <cstddef>
+
+namespace janus::kernel {
+
+// Whole pages: at least 64 KiB, and four times what this processor's largest signal frame needs.
+[[nodiscard]] std::size_t alternate_stack_bytes() noexcept;
+
+// Gives the calling thread the alternate stack at `base`.
+void use_alternate_stack(std::byte* base) noexcept;
+
+// Gives the calling thread an alternate stack unless it has one that is large enough. It lasts as long as the process.
+void ensure_alternate_stack() noexcept;
+
+}  // namespace janus::kernel

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/threads/thread_block.h — what the fs base of a thread of ours points to. Compiled user code knows two
+// offsets of it: its own address at 0 and the stack protector's canary at 0x28, which is the same on all threads,
+// because a function may begin on one and end on another.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "rt/platform.h"
+
+namespace janus::kernel {
+
+struct ThreadBlock {
+  ThreadBlock* self;
+  std::uint64_t unused[4];
+  std::uint64_t canary;
+
+  // start_thread's part: what to run, and the mapping that holds stack, alternate stack and this block.
+  platform::ThreadEntry entry;
+  void* arg;
+  char name[16];
+  int cpu;
+  std::byte* alternate;
+  std::byte* mapping;
+  std::size_t mapping_bytes;
+};
+static_assert(offsetof(ThreadBlock, self) == 0 && offsetof(ThreadBlock, canary) == 0x28);
+
+// The canary of the calling thread, so that a thread started by it agrees with it; a new one if it has none.
+[[nodiscard]] std::uint64_t canary_here() noexcept;
+
+// A canary from the kernel's random bytes. Its lowest byte is zero, which ends strings that run into it.
+[[nodiscard]] std::uint64_t fresh_canary() noexcept;
+
+}  // namespace janus::kernel

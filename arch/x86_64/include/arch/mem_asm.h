@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// mem_asm.h — what memmove.S, memset.S and memcmp.S share: their second names, and which processor this is.
+#pragma once
+
+#include <arch/asm.h>
+#include "arch/x86_64/context_offsets.h"  // generated from cpu.h: JANUS_CPU_AVX2, ...
+
+// The name that compilers call. Weak: a program's own wins. Hidden: a shared C library keeps its own.
+#define WEAK_ALIAS(alias, name) \
+  .weak alias;                  \
+  .hidden alias;                \
+  .type alias, @function;       \
+  .set alias, name
+
+// r8d = what the processor can do; to `unknown` as long as nobody asked it. Only long runs look.
+#define LOAD_FEATURES(unknown)          \
+  mov janus_cpu_features(% rip), % r8d; \
+  test % r8d, % r8d;                    \
+  jz unknown
+
+// At `unknown`: asks, keeps rax and the three arguments, and goes back to `again`.
+#define FIND_FEATURES(again)    \
+  push % rdi;                   \
+  .cfi_adjust_cfa_offset 8;     \
+  push % rsi;                   \
+  .cfi_adjust_cfa_offset 8;     \
+  push % rdx;                   \
+  .cfi_adjust_cfa_offset 8;     \
+  push % rax;                   \
+  .cfi_adjust_cfa_offset 8;     \
+  sub $8, % rsp;                \
+  .cfi_adjust_cfa_offset 8;     \
+  call janus_cpu_find_features; \
+  add $8, % rsp;                \
+  .cfi_adjust_cfa_offset - 8;   \
+  pop % rax;                    \
+  .cfi_adjust_cfa_offset - 8;   \
+  pop % rdx;                    \
+  .cfi_adjust_cfa_offset - 8;   \
+  pop % rsi;                    \
+  .cfi_adjust_cfa_offset - 8;   \
+  pop % rdi;                    \
+  .cfi_adjust_cfa_offset - 8;   \
+  jmp again

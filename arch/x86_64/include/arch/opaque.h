@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// opaque.h — a relaxed load and a comparison in one instruction, where compilers make two of an atomic one. For the few
+// paths on which every instruction counts.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <type_traits>
+
+namespace janus::arch {
+
+// Whether `word` is `value`. Later accesses may come before it.
+template <typename Word>
+[[nodiscard, gnu::always_inline]] inline bool is(const std::atomic<Word>& word,
+                                                 std::type_identity_t<Word> value) noexcept {
+  bool equal;
+  if constexpr (sizeof(word) == 1) {
+    asm volatile("cmpb %2, %1" : "=@cce"(equal) : "m"(word), "qi"(static_cast<std::uint8_t>(value)));
+  } else {
+    static_assert(sizeof(word) == 8);
+    asm volatile("cmpq %2, %1" : "=@cce"(equal) : "m"(word), "re"(value));
+  }
+  return equal;
+}
+
+// The same with acquire order, which the processor keeps anyway.
+template <typename Word>
+[[nodiscard, gnu::always_inline]] inline bool is_acquired(const std::atomic<Word>& word,
+                                                          std::type_identity_t<Word> value) noexcept {
+  const bool equal = is(word, value);
+  std::atomic_signal_fence(std::memory_order_acquire);
+  return equal;
+}
+
+// `value`, in a register of its own, so that two neighbours are stored, and loaded, one by one: a load of both at once
+// has to wait until stores of each have left the store buffer.
+template <typename Value>
+[[nodiscard, gnu::always_inline]] inline Value alone(Value value) noexcept {
+  asm("" : "+r"(value));
+  return value;
+}
+
+}  // namespace janus::arch

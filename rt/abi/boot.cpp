@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/boot.cpp — a program of ours, from _start to its exit status. main is the root task.
+#include "rt/abi/config.h"
+#include "rt/abi/global_runtime.h"
+#include "rt/abi/stats.h"
+#include "rt/base/format.h"
+
+extern "C" {
+
+// What a program brings along; all weak, so that the archive asks nobody for anything.
+[[gnu::weak]] extern const janus_rt_config janus_config;
+[[gnu::weak]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
+[[gnu::weak]] void janus_run_fini(void);
+
+}  // extern "C"
+
+namespace janus {
+
+namespace {
+
+constexpr int kBadSettings = 2, kPanicked = 134, kUnread = 1;
+constexpr std::uint32_t kDefaultGraceMs = 5000;
+constexpr char kNothingToRunOn[] = "janus: the machine gives no memory or threads for the runtime";
+
+struct Program {
+  int argc;
+  char** argv;
+  char** envp;
+  std::int64_t value;  // main's own
+  bool returned;
+};
+
+Program program;
+std::uint32_t grace_ms = kDefaultGraceMs;
+
+[[noreturn]] void refuse(const char* line) noexcept {
+  Text<320> text;
+  text.append("%s\n", line);
+  (void)!platform::write(2, text.data(), text.size());
+  platform::exit(kBadSettings);
+}
+
+// In a signal handler: store and wake, nothing else.
+void terminate(int signal) noexcept {
+  Runtime* const runtime = process_runtime();
+  if (runtime == nullptr || runtime->terminate_signal.exchange(signal, std::memory_order_acq_rel) != 0)
+    platform::exit(128 + signal);
+  platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
+  runtime->scheduler.call_attention();
+}
+
+std::int64_t run_main(void*) noexcept {
+  program.value = janus_run_main(program.argc, program.argv, program.envp);
+  // Its nurseries end here, before the destructors of globals; what nobody read in them becomes its result.
+  Task& self = *calling_task();
+  const std::int64_t result = end_left_open(self, program.value, program.value < 0);
+  if (janus_run_fini != nullptr) janus_run_fini();
+  program.returned = true;
+  return result;
+}
+
+int status_of(Runtime& runtime, std::int64_t result) noexcept {
+  const int signal = runtime.terminate_signal.load(std::memory_order_acquire);
+  if (!program.returned) return kPanicked;
+  if (signal != 0 && result < 0) return 128 + signal;
+  return result != program.value ? kUnread : static_cast<int>(program.value & 255);
+}
+
+}  // namespace
+
+}  // namespace janus
+
+// _start comes here, with nothing of the runtime alive.
+extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
+  using namespace janus;
+  program = {argc, argv, envp, 0, false};
+  Settings settings{};
+  Complaint complaint;
+  if (!parse_settings(envp, settings, complaint)) refuse(complaint.data());
+  const janus_rt_config config = merge(settings, &janus_config);
+  if (!check_config(config, complaint)) refuse(complaint.data());
+  if (config.grace_ms != 0) grace_ms = config.grace_ms;
+  RuntimeOptions options = options_of(config);
+  options.with_caller = true;
+  options.is_program = true;
+  int error = 0;
+  Runtime* const runtime = create_runtime(options, &error);
+  if (runtime == nullptr) refuse(kNothingToRunOn);
+  mark_as_program();
+  set_process_runtime(runtime);
+  if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);
+  std::int64_t result = 0;
+  if (!run_root_here(*runtime, run_main, nullptr, kRootStackClass, result)) refuse(kNothingToRunOn);
+  const int status = status_of(*runtime, result);
+  if (config.stats != 0) print_statistics(*runtime);
+  platform::exit(status);
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/global_runtime.h — the process's own runtime. Only process.cpp names the global.
+#pragma once
+
+#include "rt/include/janus/rt.h"
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+// nullptr: there is none (yet).
+Runtime* process_runtime() noexcept;
+void set_process_runtime(Runtime* runtime) noexcept;
+// The one there is, or a new one by the default settings.
+Runtime* process_runtime_or_new() noexcept;
+// This process is a program of ours: its runtime begins and ends with it.
+void mark_as_program() noexcept;
+extern bool every_thread_is_worker;  // set by mark_as_program, before there is a second thread
+
+// What a config asks for. Its fields have been checked.
+RuntimeOptions options_of(const janus_rt_config& config) noexcept;
+
+}  // namespace janus

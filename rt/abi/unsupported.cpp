@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/unsupported.cpp — declared in version 1, not in this release: they say so, and do nothing.
+#include "rt/abi/caller.h"
+
+using namespace janus;
+
+namespace {
+
+int unsupported_in_task() noexcept {
+  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+}
+
+}  // namespace
+
+extern "C" {
+
+int janus_sleep_ns(uint64_t) {
+  return unsupported_in_task();
+}
+int janus_select(janus_select_case*, size_t, int64_t) {
+  return unsupported_in_task();
+}
+int64_t janus_blocking(janus_task_fn, void*) {
+  return unsupported_in_task();
+}
+int janus_safepoint_stop(janus_rt*, int64_t) {
+  return JANUS_E_UNSUPPORTED;
+}
+int janus_safepoint_resume(janus_rt*) {
+  return JANUS_E_UNSUPPORTED;
+}
+
+// The default token is all there is: it may spawn and recharge, and cannot be taken away.
+janus_cap janus_cap_root(janus_rt*) {
+  const Caller me = caller();
+  if (me.task != nullptr && me.task->nursery->owner.load(std::memory_order_relaxed) == nullptr) return {1};
+  set_error(me, me.task != nullptr ? JANUS_E_NO_CAP : JANUS_E_NO_TASK);
+  return {0};
+}
+
+janus_cap janus_cap_derive(janus_cap, uint32_t, janus_budget) {
+  set_error(caller(), unsupported_in_task());
+  return {0};
+}
+
+int janus_cap_revoke(janus_cap) {
+  return unsupported_in_task();
+}
+
+}  // extern "C"

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/budget/account.cpp — amounts that move between accounts. Every move takes first and puts afterwards.
+#include "rt/budget/account.h"
+
+#include "rt/base/checked.h"
+
+namespace janus {
+namespace {
+
+constexpr Component component_at(unsigned number) noexcept {
+  return static_cast<Component>(number);
+}
+constexpr std::uint8_t bit_of(Component component) noexcept {
+  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(component));
+}
+
+void report_short(Component* out, Component component) noexcept {
+  if (out != nullptr) *out = component;
+}
+
+}  // namespace
+
+// ---- One account's words ------------------------------------------------------------------------------------------
+// The amounts guard no other data, so that relaxed orders would do; only close and put order two words of one account.
+
+bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
+  std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  std::uint64_t seen = left.load(std::memory_order_relaxed);
+  do {
+    if (seen == kUnlimited) return true;
+    if (seen < amount) return false;
+  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return true;
+}
+
+// Everything that is left, or kUnlimited without taking anything.
+std::uint64_t Accounts::take_all(Account* account, Component component) noexcept {
+  std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  std::uint64_t seen = left.load(std::memory_order_seq_cst);
+  do {
+    if (seen == kUnlimited || seen == 0) return seen;
+  } while (!left.compare_exchange_weak(seen, 0, std::memory_order_seq_cst));
+  return seen;
+}
+
+// INVARIANT nothing-rests-in-a-closed-account: put adds and then looks whether the account is closed; close says so and
+// then sweeps. All four are seq_cst, so whoever is second sees the other's first step, and moves the amount on.
+void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
+  while (amount != 0) {
+    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
+    std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+    std::uint64_t seen = left.load(std::memory_order_relaxed);
+    do {
+      if (seen == kUnlimited) return;
+    } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMostFinite), std::memory_order_seq_cst,
+                                         std::memory_order_relaxed));
+    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
+    amount = take_all(account, component);
+  }
+}
+
+// What was left came from below an unlimited account, and vanishes into it.
+void Accounts::grant_unlimited(Account* account, Component component) noexcept {
+  account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
+}
+
+// ---- The table ----------------------------------------------------------------------------------------------------
+
+bool Accounts::init(const Amounts& root) noexcept {
+  fresh_.store(1, std::memory_order_relaxed);
+  Account* const account = take_record();
+  if (account == nullptr) return false;
+  std::uint8_t granted = 0;
+  for (unsigned i = 0; i < kComponents; ++i) {
+    account->left_[i].store(root.of[i], std::memory_order_relaxed);
+    if (root.of[i] != 0) granted |= bit_of(component_at(i));
+  }
+  account->granted_.store(granted, std::memory_order_relaxed);
+  account->parent_ = nullptr;
+  return true;
+}
+
+void Accounts::destroy() noexcept {
+  for (unsigned number = 0; number < kSegments; ++number) unmap_segment(number);
+  free_.store(0, std::memory_order_relaxed);
+  fresh_.store(0, std::memory_order_relaxed);
+  live_.store(0, std::memory_order_relaxed);
+  caches_.store(nullptr, std::memory_order_relaxed);
+  registered_.store(0, std::memory_order_relaxed);
+}
+
+// ---- Opening and closing ------------------------------------------------------------------------------------------
+
+Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short_of) noexcept {
+  Account* const account = take_record();
+  if (account == nullptr) {
+    report_short(short_of, Component::kMemory);
+    return nullptr;
+  }
+  Amounts taken;
+  if (!carve(parent, wanted, taken, short_of)) {
+    free_record(account);
+    return nullptr;
+  }
+  std::uint8_t granted = 0;
+  for (unsigned i = 0; i < kComponents; ++i) {
+    account->left_[i].store(taken.of[i], std::memory_order_relaxed);
+    // All of what was not granted is not granted either; all of what is used up is granted, and used up.
+    if (wanted.of[i] == kUnlimited ? this->granted(parent, component_at(i)) : wanted.of[i] != 0)
+      granted |= bit_of(component_at(i));
+  }
+  account->granted_.store(granted, std::memory_order_relaxed);
+  account->parent_ = parent;
+  retain(parent);
+  return account;
+}
+
+void Accounts::close(Account* account) noexcept {
+  account->is_closed_.store(true, std::memory_order_seq_cst);
+  for (unsigned i = 0; i < kComponents; ++i) {
+    const std::uint64_t rest = take_all(account, component_at(i));
+    if (rest != kUnlimited) put(account->parent_, component_at(i), rest);
+  }
+  release(account);
+}
+
+// Takes `wanted` out of `from`; taken[i] is what each component gave.
+bool Accounts::carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept {
+  for (unsigned i = 0; i < kComponents; ++i) {
+    const Component component = component_at(i);
+    if (wanted.of[i] == kUnlimited) {
+      taken.of[i] = take_all_called_back(from, component);
+    } else if (take_called_back(from, component, wanted.of[i])) {
+      taken.of[i] = wanted.of[i];
+    } else {
+      uncarve(from, taken, i);
+      report_short(short_of, component);
+      return false;
+    }
+  }
+  return true;
+}
+
+void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components) noexcept {
+  for (unsigned i = 0; i < components; ++i) {
+    if (taken.of[i] != kUnlimited) put(from, component_at(i), taken.of[i]);
+  }
+}
+
+bool Accounts::transfer(Account* from, Account* to, const Amounts& amounts, Component* short_of) noexcept {
+  Amounts wanted = amounts;
+  for (unsigned i = 0; i < kComponents; ++i) {
+    if (left(to, component_at(i)) == kUnlimited) wanted.of[i] = 0;
+  }
+  Amounts taken;
+  if (!carve(from, wanted, taken, short_of)) return false;
+  for (unsigned i = 0; i < kComponents; ++i) {
+    if (taken.of[i] == 0) continue;
+    to->granted_.fetch_or(bit_of(component_at(i)), std::memory_order_relaxed);
+    if (taken.of[i] == kUnlimited) {
+      grant_unlimited(to, component_at(i));
+    } else {
+      put(to, component_at(i), taken.of[i]);
+    }
+  }
+  return true;
+}
+
+void Accounts::retain(Account* account) noexcept {
+  account->references_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void Accounts::release(Account* account) noexcept {
+  // Release: our last use of the record is over; acquire: so are all others' when the last one reuses it.
+  while (account->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+    Account* const parent = account->parent_;
+    free_record(account);
+    account = parent;
+  }
+}
+
+// ---- Drawing and crediting ----------------------------------------------------------------------------------------
+
+bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
+  if (component == Component::kMemory) return draw_memory(nullptr, account, amount);
+  return take(account, component, amount);
+}
+
+std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
+  std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  std::uint64_t seen = left.load(std::memory_order_relaxed);
+  std::uint64_t amount = most;
+  do {
+    if (seen == kUnlimited) return most;
+    amount = seen < most ? seen : most;
+    if (amount == 0) return 0;
+  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return amount;
+}
+
+void Accounts::credit(Account* account, Component component, std::uint64_t amount) noexcept {
+  if (component == Component::kMemory) return credit_memory(nullptr, account, amount);
+  put(account, component, amount);
+}
+
+bool Accounts::draw_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept {
+  if (account->parent_ == nullptr) {
+    if (account->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed) == kUnlimited)
+      return true;
+    return cache != nullptr ? draw_cached(*cache, bytes) : take_called_back(account, Component::kMemory, bytes);
+  }
+  if (bytes == 0) return true;
+  if (!take(account, Component::kMemory, bytes)) return false;
+  // The caller's own reference keeps the account while this one is counted.
+  if (account->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(account);
+  return true;
+}
+
+void Accounts::credit_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept {
+  if (account->parent_ == nullptr) {
+    if (cache != nullptr) return credit_cached(*cache, bytes);
+    return put(account, Component::kMemory, bytes);
+  }
+  if (bytes == 0) return;
+  put(account, Component::kMemory, bytes);
+  // Whoever brings it to 0 lets go of the reference that was taken when it left 0.
+  if (account->held_.fetch_sub(bytes, std::memory_order_acq_rel) == bytes) release(account);
+}
+
+bool Accounts::granted(const Account* account, Component component) const noexcept {
+  return (account->granted_.load(std::memory_order_relaxed) & bit_of(component)) != 0;
+}
+
+std::uint64_t Accounts::left(const Account* account, Component component) const noexcept {
+  const std::uint64_t left = account->left_[static_cast<unsigned>(component)].load(std::memory_order_relaxed);
+  if (left == kUnlimited || account->parent_ != nullptr || component != Component::kMemory) return left;
+  std::uint64_t sum = left;
+  for (const AccountCache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next_)
+    sum += cache->chunk_.load(std::memory_order_relaxed);
+  return sum;
+}
+
+std::uint64_t Accounts::held(const Account* account) const noexcept {
+  return account->held_.load(std::memory_order_relaxed);
+}
+
+}  // namespace janus

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/budget/account.h — budgets live in accounts. A nursery or task with an explicit budget opens one below its
+// parent's; everything else draws on the account that it inherited. Knows amounts and nothing of tasks, nurseries or
+// policies.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "rt/base/spinlock.h"
+#include "rt/budget/memory_cache.h"
+
+namespace janus {
+
+enum class Component : unsigned { kOps, kMemory, kSpawns, kChannelOps, kSyscalls };
+inline constexpr unsigned kComponents = 5;
+
+// Drawing on an unlimited component does not diminish it. As a wish it means: all that the giver has.
+inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
+inline constexpr std::uint64_t kMostFinite = kUnlimited - 1;
+
+// A literal 0 is "not granted"; an Account tells that apart from "used up".
+struct Amounts {
+  std::uint64_t of[kComponents];
+
+  constexpr std::uint64_t& operator[](Component component) noexcept { return of[static_cast<unsigned>(component)]; }
+  constexpr std::uint64_t operator[](Component component) const noexcept {
+    return of[static_cast<unsigned>(component)];
+  }
+};
+
+// One account. Type-stable: the record is reused for other accounts, its memory stays readable until
+// Accounts::destroy().
+//
+//     free --open--> open --close--> closed --(last reference goes)--> free
+//
+// References: the holder (until close), every account below that is not free, retain(), and one for all memory that is
+// charged to this account, so that the index in a block names this account for as long as the block lives.
+class alignas(kAccountLine) Account {
+ public:
+  [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
+  [[nodiscard]] Account* parent() const noexcept { return parent_; }
+
+ private:
+  friend class Accounts;
+
+  std::atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
+  std::atomic<std::uint64_t> held_;               // memory drawn here and not yet credited (the root does not count it)
+  std::atomic<std::uint32_t> references_;
+  std::atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
+  std::atomic<bool> is_closed_;
+  Account* parent_;  // nullptr for the root
+  std::uint32_t index_;
+  std::atomic<std::uint32_t> next_free_;  // index of the next free record
+};
+static_assert(sizeof(Account) == 128);
+
+// All accounts of one runtime: a tree whose root is index 1; index 0 is none. All-zero bytes are a valid table before
+// init().
+//
+// INVARIANT conservation: for every component that is finite at the root, what is left in all accounts and caches, what
+// was drawn and not credited, and what is on its way between two accounts together are what the root was given; nothing
+// is minted, at any moment, under any interleaving (amounts leave one place before they reach the next). Amounts below
+// an unlimited account may vanish into it, but never grow. tests/budget/account_property_test.cpp
+class Accounts {
+ public:
+  // One thread, before anything else. False: the machine gave no memory.
+  [[nodiscard]] bool init(const Amounts& root) noexcept;
+  // One thread, when nobody draws or credits any more. Every Account and index is gone.
+  void destroy() noexcept;
+
+  [[nodiscard]] Account* root() const noexcept { return at(1); }
+  // The record with that index, which must have been given out once. Two loads.
+  [[nodiscard]] Account* at(std::uint32_t index) const noexcept;
+
+  // Everything below may be called by any thread.
+
+  // A new account with `wanted` taken out of `parent`, all or nothing: a finite amount literally, kUnlimited as all
+  // that the parent has (unlimited if the parent is, else everything left, possibly nothing). nullptr: *short_of (if
+  // given) is the component that was short; kMemory also when there is no memory for the record.
+  [[nodiscard]] Account* open(Account* parent, const Amounts& wanted, Component* short_of) noexcept;
+
+  // The holder is done: what is left goes to the nearest open account above, and so does all that is credited from now
+  // on. Exactly once for each open(); the pointer is the holder's no more. Never the root.
+  void close(Account* account) noexcept;
+
+  // Keeps the record from being reused (not the account from being closed).
+  void retain(Account* account) noexcept;
+  void release(Account* account) noexcept;
+
+  // All or nothing. False: dry, or never granted, which granted() tells.
+  [[nodiscard]] bool draw(Account* account, Component component, std::uint64_t amount) noexcept;
+  // Up to `most`, as much as there is; what it took. For slices of ops. Not for memory.
+  [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
+  // What was drawn comes back: memory that was freed, the unused rest of a slice. Also after close.
+  void credit(Account* account, Component component, std::uint64_t amount) noexcept;
+
+  // The same for memory, through the calling worker's cache (nullptr: a thread without one), which makes the common
+  // case, the root's memory, cost no line that others write. Draw and credit need not use the same cache, or any.
+  [[nodiscard]] bool draw_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept;
+  void credit_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept;
+
+  // Moves amounts between accounts, all or nothing (kUnlimited: all that `from` has); what was not granted to `to` is
+  // from then on. Components that are unlimited in `to` take nothing. False: *short_of (if given) was short.
+  [[nodiscard]] bool transfer(Account* from, Account* to, const Amounts& amounts,
+                              Component* short_of = nullptr) noexcept;
+
+  [[nodiscard]] bool granted(const Account* account, Component component) const noexcept;
+  // kUnlimited or what can be drawn now, the caches' chunks included.
+  [[nodiscard]] std::uint64_t left(const Account* account, Component component) const noexcept;
+  // Memory charged to the account and not yet credited. Not for the root.
+  [[nodiscard]] std::uint64_t held(const Account* account) const noexcept;
+
+  // Owner of the cache. The cache's memory must stay readable until destroy(), also when unregistered: a caller-back
+  // may still be looking at it. unregister gives the chunk back.
+  void register_cache(AccountCache& cache) noexcept;
+  void unregister_cache(AccountCache& cache) noexcept;
+
+  // Records that are not free, the root included. Exact when nobody opens or closes.
+  [[nodiscard]] std::uint32_t count() const noexcept { return live_.load(std::memory_order_relaxed); }
+
+ private:
+  // Segment s holds kFirstSegment << s records, so that a record is found with a bit scan and never moves.
+  static constexpr unsigned kFirstSegmentBits = 9;
+  static constexpr unsigned kSegments = 32 - kFirstSegmentBits;
+
+  // account.cpp: one account's words.
+  static bool take(Account* account, Component component, std::uint64_t amount) noexcept;
+  static std::uint64_t take_all(Account* account, Component component) noexcept;
+  static void put(Account* account, Component component, std::uint64_t amount) noexcept;
+  static void grant_unlimited(Account* account, Component component) noexcept;
+  bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
+  static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
+
+  // account_cache.cpp; the last four under moves_.
+  bool draw_cached(AccountCache& cache, std::uint64_t bytes) noexcept;
+  bool draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept;
+  void credit_cached(AccountCache& cache, std::uint64_t bytes) noexcept;
+  bool take_called_back(Account* account, Component component, std::uint64_t amount) noexcept;
+  std::uint64_t take_all_called_back(Account* account, Component component) noexcept;
+  [[nodiscard]] std::uint64_t chunk_size() const noexcept;
+  static void await_leaving(AccountCache& cache) noexcept;
+  bool take_called_back_locked(std::uint64_t bytes) noexcept;
+  [[nodiscard]] std::uint64_t most_reachable() const noexcept;
+  void fill(AccountCache& cache, std::uint64_t chunk) noexcept;
+  void call_back() noexcept;
+
+  // account_records.cpp
+  struct Place;
+  static std::size_t segment_bytes(unsigned number) noexcept;
+  Account* segment(unsigned number) noexcept;
+  void unmap_segment(unsigned number) noexcept;
+  Account* take_record() noexcept;
+  Account* pop_free() noexcept;
+  Account* fresh_record() noexcept;
+  void free_record(Account* account) noexcept;
+
+  std::atomic<Account*> segments_[kSegments];
+  std::atomic<std::uint64_t> free_;   // index of the first free record, below a count that defeats ABA
+  std::atomic<std::uint32_t> fresh_;  // the first index that was never given out
+  std::atomic<std::uint32_t> live_;
+  std::atomic<AccountCache*> caches_;  // every cache that was ever registered
+  std::atomic<std::uint32_t> registered_;
+  SpinLock moves_;       // held while chunks move between the root and a cache
+  std::uint32_t fills_;  // of caches; under moves_
+  std::uint32_t vain_;   // recent calls that did not bring in enough; under moves_
+};
+
+}  // namespace janus

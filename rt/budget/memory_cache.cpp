@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/budget/memory_cache.cpp — chunks of the root account's memory: how they are filled, cut and called back. Chunks
+// move to and from the root under moves_ only, so that no amount is out of sight of one who is about to call memory
+// dry.
+#include "rt/budget/memory_cache.h"
+
+#include <arch/cpu.h>
+#include "rt/base/checked.h"
+#include "rt/budget/account.h"
+#include "rt/platform.h"
+
+namespace janus {
+namespace {
+
+constexpr std::uint64_t kMostChunk = 256 * 1024;
+// All chunks together are at most about this share of what the root has left when they are filled.
+constexpr std::uint64_t kChunkShare = 8;
+// A chunk that frees have made this many times as large is cut.
+constexpr std::uint64_t kSlack = 2;
+
+// Every so many fillings, one call in vain is forgotten.
+constexpr std::uint32_t kFillsToForget = 64;
+constexpr std::uint32_t kMostVain = 63;
+
+constexpr std::uint32_t kPatience = 1000;
+constexpr std::uint64_t kNapNs = 20'000;
+
+}  // namespace
+
+// ---- The owner's side ---------------------------------------------------------------------------------------------
+
+// False: called off, and left already.
+inline bool AccountCache::enter() noexcept {
+  if (is_fenced_by_others_) {
+    busy_.store(1, std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // partner: platform::heavy_fence() in call_back()
+  } else {
+    busy_.exchange(1, std::memory_order_seq_cst);  // partner: the exchange in call_back()
+  }
+  if (called_off_.load(std::memory_order_seq_cst) == 0) [[likely]]
+    return true;
+  leave();
+  return false;
+}
+
+// Release: pairs with the acquire in call_back(), which then sees the chunk as we left it.
+inline void AccountCache::leave() noexcept {
+  busy_.store(0, std::memory_order_release);
+}
+
+bool Accounts::draw_cached(AccountCache& cache, std::uint64_t bytes) noexcept {
+  if (!cache.is_registered_) [[unlikely]]
+    return take_called_back(root(), Component::kMemory, bytes);
+  if (cache.enter()) [[likely]] {
+    const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
+    const bool suffices = chunk >= bytes;
+    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);
+    cache.leave();
+    if (suffices) return true;
+  }
+  return draw_refilling(cache, bytes);
+}
+
+void Accounts::credit_cached(AccountCache& cache, std::uint64_t bytes) noexcept {
+  if (bytes > cache.most_.load(std::memory_order_relaxed)) return put(root(), Component::kMemory, bytes);
+  if (cache.enter()) [[likely]] {
+    const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed) + bytes;
+    const bool fits = chunk <= cache.most_.load(std::memory_order_relaxed);
+    if (fits) cache.chunk_.store(chunk, std::memory_order_relaxed);
+    cache.leave();
+    if (fits) return;
+  }
+  const LockGuard guard(moves_);
+  fill(cache, cache.chunk_.load(std::memory_order_relaxed) + bytes);
+}
+
+bool Accounts::draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept {
+  const LockGuard guard(moves_);
+  const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
+  if (chunk >= bytes) {  // it was called off, not short
+    cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);
+    return true;
+  }
+  cache.chunk_.store(0, std::memory_order_relaxed);
+  put(root(), Component::kMemory, chunk);
+  const bool is_drawn = take_called_back_locked(bytes);
+  fill(cache, 0);
+  return is_drawn;
+}
+
+// ---- Under the lock -----------------------------------------------------------------------------------------------
+
+// Makes the chunk, which is to count `chunk` bytes now, as large as is right, out of the root or into it.
+void Accounts::fill(AccountCache& cache, std::uint64_t chunk) noexcept {
+  if (++fills_ % kFillsToForget == 0 && vain_ != 0) --vain_;
+  const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;
+  cache.most_.store(kSlack * size, std::memory_order_relaxed);
+  if (chunk < size && take(root(), Component::kMemory, size - chunk)) {
+    chunk = size;
+  } else if (chunk > size) {
+    put(root(), Component::kMemory, chunk - size);
+    chunk = size;
+  }
+  cache.chunk_.store(chunk, std::memory_order_relaxed);
+}
+
+// Chunks halve with each call in vain: a task that keeps asking for slightly more than there is would otherwise have
+// all workers fenced again and again.
+std::uint64_t Accounts::chunk_size() const noexcept {
+  const std::uint64_t left = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
+  const std::uint64_t share = left / (kChunkShare * (registered_.load(std::memory_order_relaxed) + 1));
+  return (share < kMostChunk ? share : kMostChunk) >> vain_;
+}
+
+// Exact: false only if there was a moment when root and caches together had not that much.
+bool Accounts::take_called_back_locked(std::uint64_t bytes) noexcept {
+  if (take(root(), Component::kMemory, bytes)) return true;
+  if (most_reachable() < bytes) return false;
+  call_back();
+  if (take(root(), Component::kMemory, bytes)) return true;
+  if (vain_ < kMostVain) ++vain_;
+  return false;
+}
+
+// No less than what root and caches hold together. A sum of the chunks would miss what moves while we add; their bounds
+// stand still under the lock.
+std::uint64_t Accounts::most_reachable() const noexcept {
+  std::uint64_t sum = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
+  for (const AccountCache* cache = caches_.load(std::memory_order_relaxed); cache != nullptr; cache = cache->next_)
+    sum = saturating_add(sum, cache->most_.load(std::memory_order_relaxed));
+  return sum;
+}
+
+// Empties every cache into the root. Until its owner fills it again, each cache keeps nothing.
+void Accounts::call_back() noexcept {
+  AccountCache* const first = caches_.load(std::memory_order_relaxed);
+  for (AccountCache* cache = first; cache != nullptr; cache = cache->next_)
+    cache->called_off_.exchange(1, std::memory_order_seq_cst);
+  platform::heavy_fence();
+  std::uint64_t sum = 0;
+  for (AccountCache* cache = first; cache != nullptr; cache = cache->next_) {
+    await_leaving(*cache);
+    sum += cache->chunk_.exchange(0, std::memory_order_relaxed);
+    cache->most_.store(0, std::memory_order_relaxed);
+    // Release: the owner that sees it sees the chunk as we left it.
+    cache->called_off_.store(0, std::memory_order_release);
+  }
+  put(root(), Component::kMemory, sum);
+}
+
+// The owner is a few instructions from leaving; only if it lost its CPU there does this take long.
+void Accounts::await_leaving(AccountCache& cache) noexcept {
+  for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
+    if (tries < kPatience) {
+      arch::pause();
+    } else {
+      platform::wait(cache.busy_, 1, platform::now_ns() + kNapNs);  // a nap: nobody wakes us
+    }
+  }
+}
+
+// ---- For everybody ------------------------------------------------------------------------------------------------
+
+// Takes `amount`, after calling back what the caches hold if need be.
+bool Accounts::take_called_back(Account* account, Component component, std::uint64_t amount) noexcept {
+  if (take(account, component, amount)) return true;
+  if (account->parent_ != nullptr || component != Component::kMemory) return false;
+  const LockGuard guard(moves_);
+  return take_called_back_locked(amount);
+}
+
+std::uint64_t Accounts::take_all_called_back(Account* account, Component component) noexcept {
+  if (account->parent_ != nullptr || component != Component::kMemory) return take_all(account, component);
+  const LockGuard guard(moves_);
+  call_back();
+  return take_all(account, component);
+}
+
+void Accounts::register_cache(AccountCache& cache) noexcept {
+  const LockGuard guard(moves_);
+  if (cache.is_registered_) return;
+  cache.is_registered_ = true;
+  cache.is_fenced_by_others_ = platform::has_heavy_fence();
+  registered_.fetch_add(1, std::memory_order_relaxed);
+  if (cache.is_listed_) return;
+  cache.is_listed_ = true;
+  cache.next_ = caches_.load(std::memory_order_relaxed);
+  caches_.store(&cache, std::memory_order_release);  // pairs with the acquire in left(), which takes no lock
+}
+
+void Accounts::unregister_cache(AccountCache& cache) noexcept {
+  const LockGuard guard(moves_);
+  if (!cache.is_registered_) return;
+  cache.is_registered_ = false;
+  registered_.fetch_sub(1, std::memory_order_relaxed);
+  fill(cache, cache.chunk_.load(std::memory_order_relaxed));
+}
+
+}  // namespace janus

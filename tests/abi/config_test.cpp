@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/abi/config.h"
+
+#include "rt/abi/budget_convert.h"
+#include "tests/harness/test.h"
+
+namespace {
+
+using janus::Complaint;
+using janus::Settings;
+
+struct Parsed {
+  bool is_good;
+  Settings settings;
+  Complaint complaint;
+};
+
+// Up to three entries.
+Parsed parse(const char* first, const char* second = nullptr, const char* third = nullptr) {
+  const char* const environment[] = {first, second, third, nullptr};
+  Parsed parsed{};
+  parsed.is_good = janus::parse_settings(environment, parsed.settings, parsed.complaint);
+  return parsed;
+}
+
+bool has_any(const Settings& settings) {
+  return settings.has_workers || settings.has_seed || settings.has_stack || settings.has_memory || settings.has_pin ||
+         settings.has_profile || settings.has_grace || settings.has_stats || settings.has_trace;
+}
+
+TEST(settings, an_empty_environment_asks_for_nothing) {
+  Settings settings{};
+  Complaint complaint;
+  CHECK(janus::parse_settings(nullptr, settings, complaint));
+  CHECK(!has_any(settings));
+  CHECK(parse(nullptr).is_good);
+}
+
+TEST(settings, each_name_is_read) {
+  const char* const environment[] = {"JANUS_WORKERS=12",
+                                     "JANUS_SEED=0x2A",
+                                     "JANUS_STACK=64k",
+                                     "JANUS_MEMORY=3g",
+                                     "JANUS_PIN=1",
+                                     "JANUS_PROFILE=sovereign",
+                                     "JANUS_GRACE=250",
+                                     "JANUS_STATS=1",
+                                     "JANUS_TRACE=/tmp/trace.json",
+                                     "HOME=JANUS_PIN=abc",
+                                     nullptr};
+  Settings settings{};
+  Complaint complaint;
+  REQUIRE(janus::parse_settings(environment, settings, complaint));
+  CHECK(settings.has_workers && settings.has_seed && settings.has_stack && settings.has_memory && settings.has_pin);
+  CHECK(settings.has_profile && settings.has_grace && settings.has_stats && settings.has_trace);
+  CHECK_EQ(settings.workers, 12);
+  CHECK_EQ(settings.seed, 42);
+  CHECK_EQ(settings.stack, 64 * 1024);
+  CHECK_EQ(settings.memory, std::uint64_t{3} << 30);
+  CHECK(settings.pin);
+  CHECK_EQ(settings.profile, JANUS_PROFILE_SOVEREIGN);
+  CHECK_EQ(settings.grace_ms, 250);
+  CHECK(settings.stats);
+  CHECK_STREQ(settings.trace, "/tmp/trace.json");
+}
+
+TEST(settings, the_ends_of_each_range_are_inside_it) {
+  const char* const good[] = {
+      "JANUS_WORKERS=1",
+      "JANUS_WORKERS=1024",
+      "JANUS_WORKERS=0007",
+      "JANUS_SEED=0",
+      "JANUS_SEED=0x0",
+      "JANUS_SEED=18446744073709551615",
+      "JANUS_STACK=1",
+      "JANUS_STACK=1048576",
+      "JANUS_SEED=0xffffffffffffffff",
+      "JANUS_STACK=1M",
+      "JANUS_STACK=1024K",
+      "JANUS_MEMORY=9223372036854775807",
+      "JANUS_MEMORY=1",
+      "JANUS_PIN=0",
+      "JANUS_STATS=0",
+      "JANUS_GRACE=0",
+      "JANUS_GRACE=4294967295",
+      "JANUS_PROFILE=service",
+      "JANUS_TRACE=t",
+      "JANUS_PROFILE=cluster",
+      "JANUS_MEMORY=8589934591g",
+  };
+  for (const char* entry : good) {
+    const Parsed parsed = parse(entry);
+    if (!CHECK(parsed.is_good)) janus::test::note("entry", entry);
+    CHECK(has_any(parsed.settings));
+  }
+}
+
+TEST(settings, senseless_values_are_refused_by_name) {
+  const char* const bad[] = {
+      "JANUS_WORKERS=",       "JANUS_WORKERS=0",
+      "JANUS_WORKERS=1025",   "JANUS_WORKERS=abc",
+      "JANUS_WORKERS=4x",     "JANUS_WORKERS=-1",
+      "JANUS_WORKERS=+1",     "JANUS_WORKERS= 4",
+      "JANUS_WORKERS=4 ",     "JANUS_WORKERS=0x4",
+      "JANUS_WORKERS=4k",     "JANUS_WORKERS=18446744073709551617",
+      "JANUS_SEED=",          "JANUS_SEED=0x",
+      "JANUS_SEED=x1",        "JANUS_SEED=18446744073709551616",
+      "JANUS_SEED=12fg",      "JANUS_SEED=0x1g",
+      "JANUS_SEED=-0",        "JANUS_SEED=0x10000000000000000",
+      "JANUS_STACK=",         "JANUS_STACK=0",
+      "JANUS_STACK=0k",       "JANUS_STACK=1048577",
+      "JANUS_STACK=2m",       "JANUS_STACK=k",
+      "JANUS_STACK=8kb",      "JANUS_STACK=17179869184g",
+      "JANUS_MEMORY=",        "JANUS_MEMORY=0",
+      "JANUS_MEMORY=1t",      "JANUS_MEMORY=9223372036854775808",
+      "JANUS_MEMORY=1.5g",    "JANUS_MEMORY=8589934592g",
+      "JANUS_PIN=",           "JANUS_PIN=2",
+      "JANUS_PIN=yes",        "JANUS_PIN=01",
+      "JANUS_PROFILE=",       "JANUS_PROFILE=Service",
+      "JANUS_PROFILE=servic", "JANUS_PROFILE=services",
+      "JANUS_GRACE=",         "JANUS_GRACE=4294967296",
+      "JANUS_GRACE=5s",       "JANUS_STATS=",
+      "JANUS_STATS=true",     "JANUS_TRACE=",
+  };
+  for (const char* entry : bad) {
+    const Parsed parsed = parse("HOME=/", entry);
+    if (!CHECK(!parsed.is_good)) janus::test::note("entry", entry);
+    // "janus: NAME=VALUE: not ..."
+    const char* const line = parsed.complaint.data();
+    std::size_t same = 0;
+    while (entry[same] != '\0' && line[7 + same] == entry[same]) ++same;
+    CHECK_EQ(entry[same], '\0');
+    CHECK_EQ(line[7 + same], ':');
+    CHECK(!parsed.complaint.is_cut());
+  }
+  CHECK_STREQ(parse("JANUS_WORKERS=abc").complaint.data(), "janus: JANUS_WORKERS=abc: not a number from 1 to 1024");
+}
+
+TEST(settings, other_names_are_ignored) {
+  for (const char* entry : {"JANUS_FOO=bar", "JANUS_WORKERS_MAX=abc", "JANUS_WORKER=abc", "JANUS_WORKERS",
+                            "XJANUS_WORKERS=abc", "janus_workers=abc", "", "=", "JANUS_"}) {
+    const Parsed parsed = parse(entry, "A=b");
+    CHECK(parsed.is_good);
+    CHECK(!has_any(parsed.settings));
+  }
+}
+
+TEST(settings, of_two_values_the_first_counts) {
+  const Parsed parsed = parse("JANUS_WORKERS=3", "JANUS_WORKERS=abc");
+  REQUIRE(parsed.is_good);
+  CHECK_EQ(parsed.settings.workers, 3);
+  CHECK(!parse("JANUS_WORKERS=abc", "JANUS_WORKERS=3").is_good);
+}
+
+TEST(settings, a_complaint_is_one_short_printable_line) {
+  CHECK_STREQ(parse("JANUS_PIN=a\nb\x1b[2J\xff").complaint.data(), "janus: JANUS_PIN=a?b?[2J?: not 0 or 1");
+  char entry[5000] = "JANUS_PIN=";
+  for (std::size_t i = 10; i + 1 < sizeof entry; ++i) entry[i] = '%';
+  const Parsed parsed = parse(entry);
+  CHECK(!parsed.is_good);
+  CHECK_LT(parsed.complaint.size(), 120u);
+  CHECK_STREQ(parsed.complaint.data() + 7 + 10 + 64, "...: not 0 or 1");
+}
+
+// ---- A program's fields -------------------------------------------------------------------------------------------
+
+TEST(settings, a_program_s_fields_win_where_they_are_not_zero) {
+  const char* const environment[] = {
+      "JANUS_WORKERS=3",       "JANUS_SEED=5",  "JANUS_STACK=16k", "JANUS_MEMORY=64m", "JANUS_PIN=1",
+      "JANUS_PROFILE=cluster", "JANUS_GRACE=7", "JANUS_TRACE=env", "JANUS_STATS=1",    nullptr};
+  Settings settings{};
+  Complaint complaint;
+  REQUIRE(janus::parse_settings(environment, settings, complaint));
+
+  janus_rt_config program{};
+  program.worker_count = 8;
+  program.deterministic_seed = 9;
+  program.stack_size = 8192;
+  program.memory = 1 << 20;
+  program.flags = JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS;
+  program.profile = JANUS_PROFILE_SERVICE;
+  program.grace_ms = 100;
+  program.trace = "own";
+  program.yield_interval = 77;
+  janus_rt_config merged = janus::merge(settings, &program);
+  CHECK_EQ(merged.size, sizeof merged);
+  CHECK_EQ(merged.worker_count, 8);
+  CHECK_EQ(merged.deterministic_seed, 9);
+  CHECK_EQ(merged.stack_size, 8192);
+  CHECK_EQ(merged.memory, 1 << 20);
+  CHECK_EQ(merged.flags, JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS | JANUS_RT_DETERMINISTIC);
+  CHECK_EQ(merged.profile, JANUS_PROFILE_SERVICE);
+  CHECK_EQ(merged.grace_ms, 100);
+  CHECK_STREQ(merged.trace, "own");
+  CHECK_EQ(merged.yield_interval, 77);
+  CHECK_EQ(merged.stats, 1);
+
+  merged = janus::merge(settings, nullptr);
+  CHECK_EQ(merged.worker_count, 3);
+  CHECK_EQ(merged.deterministic_seed, 5);
+  CHECK_EQ(merged.stack_size, 16384);
+  CHECK_EQ(merged.memory, 64 << 20);
+  CHECK_EQ(merged.flags, JANUS_RT_PIN | JANUS_RT_DETERMINISTIC);
+  CHECK_EQ(merged.profile, JANUS_PROFILE_CLUSTER);
+  CHECK_EQ(merged.grace_ms, 7);
+  CHECK_STREQ(merged.trace, "env");
+}
+
+TEST(settings, nothing_asked_for_merges_to_defaults) {
+  const janus_rt_config merged = janus::merge(Settings{}, nullptr);
+  CHECK_EQ(merged.size, sizeof merged);
+  CHECK_EQ(merged.worker_count, 0);
+  CHECK_EQ(merged.flags, 0);
+  CHECK_EQ(merged.grace_ms, 0);
+  CHECK_EQ(merged.trace, nullptr);
+}
+
+TEST(settings, zeros_of_the_environment_are_not_mistaken_for_absence) {
+  const Parsed parsed = parse("JANUS_SEED=0", "JANUS_PIN=0", "JANUS_GRACE=0");
+  const janus_rt_config merged = janus::merge(parsed.settings, nullptr);
+  CHECK_EQ(merged.flags, JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN);
+  CHECK_EQ(merged.deterministic_seed, 0);
+  CHECK_EQ(merged.grace_ms, 1);  // 0 asks for the default, so the shortest it is
+}
+
+TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
+  Complaint complaint;
+  janus_rt_config config{};
+  CHECK(janus::check_config(config, complaint));
+  config.size = sizeof config;
+  config.worker_count = 1024;
+  config.flags = JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS;
+  config.profile = JANUS_PROFILE_SOVEREIGN;
+  config.yield_interval = 1 << 20;
+  config.stack_size = 1 << 20;
+  config.victim_strategy = JANUS_VICTIM_LEAST_LOADED;
+  config.stats = 1;
+  CHECK(janus::check_config(config, complaint));
+
+  const auto refuses = [&config](auto janus_rt_config::*field, auto value, const char* line) {
+    Complaint said;
+    janus_rt_config wrong = config;
+    wrong.*field = value;
+    CHECK(!janus::check_config(wrong, said));
+    CHECK_STREQ(said.data(), line);
+  };
+  refuses(&janus_rt_config::size, 255u, "janus: janus_rt_config.size: not 0 or sizeof(janus_rt_config)");
+  refuses(&janus_rt_config::worker_count, 1025u, "janus: janus_rt_config.worker_count: not a number up to 1024");
+  refuses(&janus_rt_config::flags, 16u, "janus: janus_rt_config.flags: not made of JANUS_RT_* flags");
+  refuses(&janus_rt_config::profile, 4u, "janus: janus_rt_config.profile: not one of JANUS_PROFILE_*");
+  refuses(&janus_rt_config::yield_interval, (1u << 20) + 1,
+          "janus: janus_rt_config.yield_interval: not a number up to 1048576");
+  refuses(&janus_rt_config::stack_size, (1u << 20) + 1,
+          "janus: janus_rt_config.stack_size: not a number up to 1048576");
+  refuses(&janus_rt_config::memory, ~std::uint64_t{0},
+          "janus: janus_rt_config.memory: not a number of bytes below 2^63");
+  refuses(&janus_rt_config::victim_strategy, 3u, "janus: janus_rt_config.victim_strategy: not one of JANUS_VICTIM_*");
+  refuses(&janus_rt_config::stats, 2u, "janus: janus_rt_config.stats: not 0 or 1");
+  refuses(&janus_rt_config::flags, JANUS_RT_PIN | JANUS_RT_NO_PIN,
+          "janus: janus_rt_config.flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN");
+  config.reserved[sizeof config.reserved - 1] = 1;
+  CHECK(!janus::check_config(config, complaint));
+  CHECK_STREQ(complaint.data(), "janus: janus_rt_config.reserved: not zero");
+}
+
+// ---- Budgets as amounts -------------------------------------------------------------------------------------------
+
+TEST(amounts, all_bits_set_mean_unlimited_on_both_sides) {
+  const janus::Amounts amounts = janus::amounts_of(JANUS_BUDGET_ALL);
+  for (const std::uint64_t amount : amounts.of) CHECK_EQ(amount, janus::kUnlimited);
+  const janus_budget budget = janus::budget_of(amounts);
+  CHECK_EQ(budget.ops, UINT32_MAX);
+  CHECK_EQ(budget.memory, SIZE_MAX);
+  CHECK_EQ(budget.spawn_count, UINT16_MAX);
+  CHECK_EQ(budget.channel_ops, UINT16_MAX);
+  CHECK_EQ(budget.syscalls, UINT16_MAX);
+}
+
+TEST(amounts, finite_ones_never_read_back_as_unlimited) {
+  const janus_budget budget = janus::budget_of({{1u << 31, 5, 65535, 65534, 1'000'000}});
+  CHECK_EQ(budget.ops, 1u << 31);
+  CHECK_EQ(budget.memory, 5);
+  CHECK_EQ(budget.spawn_count, 65534);
+  CHECK_EQ(budget.channel_ops, 65534);
+  CHECK_EQ(budget.syscalls, 65534);
+  CHECK_EQ(janus::budget_of({{std::uint64_t{1} << 40, 0, 0, 0, 0}}).ops, UINT32_MAX - 1);
+}
+
+TEST(amounts, a_budget_is_given_when_any_component_is) {
+  CHECK(!janus::is_given(janus_budget{}));
+  CHECK(janus::is_given(janus_budget{1, 0, 0, 0, 0}));
+  CHECK(janus::is_given(janus_budget{0, 1, 0, 0, 0}));
+  CHECK(janus::is_given(janus_budget{0, 0, 1, 0, 0}));
+  CHECK(janus::is_given(janus_budget{0, 0, 0, 1, 0}));
+  CHECK(janus::is_given(janus_budget{0, 0, 0, 0, 1}));
+}
+
+}  // namespace

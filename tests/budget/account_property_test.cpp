@@ -1,0 +1,355 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/budget/account_property_test.cpp — INVARIANT conservation over random trees and random operations: exactly,
+// after every operation of one thread; and on several threads, where what is outstanding may never exceed what the root
+// was given, and all of it must be back at the end.
+#include "rt/base/rng.h"
+#include "rt/budget/account.h"
+#include "tests/base/crew.h"
+#include "tests/harness/test.h"
+
+namespace {
+
+using janus::Account;
+using janus::AccountCache;
+using janus::Accounts;
+using janus::Amounts;
+using janus::Component;
+using janus::kComponents;
+using janus::kUnlimited;
+using janus::Rng;
+
+constexpr Amounts kTotal{{100'000, 1'000'000, 5'000, 50'000, 777}};
+constexpr unsigned kMostOpen = 24;
+
+Component random_component(Rng& rng) {
+  return static_cast<Component>(rng.below(kComponents));
+}
+
+// Amounts of all sizes, often none, now and then all there is.
+Amounts random_wish(Rng& rng) {
+  Amounts wish{};
+  for (unsigned i = 0; i < kComponents; ++i) {
+    if (rng.below(3) == 0) continue;
+    wish.of[i] = rng.below(40) == 0 ? kUnlimited : rng.below(1 + kTotal.of[i] / 4) >> rng.below(12);
+  }
+  return wish;
+}
+
+// A charge that is outstanding: whose, of what, how much.
+struct Charge {
+  Account* account;
+  Component component;
+  std::uint64_t amount;
+};
+
+// ---- One thread: the books are exact after every operation --------------------------------------------------------
+
+class Books {
+ public:
+  explicit Books(std::uint64_t seed) : rng_(seed) {
+    CHECK(accounts_.init(kTotal));
+    for (AccountCache& cache : caches_) accounts_.register_cache(cache);
+    open_[0] = accounts_.root();
+  }
+  ~Books() { accounts_.destroy(); }
+  Books(const Books&) = delete;
+  Books& operator=(const Books&) = delete;
+
+  void step() {
+    switch (rng_.below(8)) {
+      case 0:
+        return open();
+      case 1:
+        return close();
+      case 2:
+        return transfer();
+      case 3:
+      case 4:
+      case 5:
+        return draw();
+      default:
+        return credit();
+    }
+  }
+
+  // What is left everywhere and what is outstanding are what the root was given.
+  [[nodiscard]] bool are_balanced() {
+    for (unsigned i = 0; i < kComponents; ++i) {
+      const auto component = static_cast<Component>(i);
+      std::uint64_t sum = used_.of[i];
+      for (unsigned k = 0; k < open_count_; ++k) sum += accounts_.left(open_[k], component);
+      for (unsigned k = 0; k < charge_count_; ++k) sum += charges_[k].component == component ? charges_[k].amount : 0;
+      if (!CHECK_EQ(sum, kTotal.of[i])) return false;
+    }
+    return true;
+  }
+
+  void wind_up() {
+    while (charge_count_ != 0) credit();
+    while (open_count_ > 1) close();
+    CHECK(are_balanced());
+    CHECK_EQ(accounts_.count(), 1);
+    CHECK_EQ(accounts_.left(accounts_.root(), Component::kMemory), kTotal[Component::kMemory]);
+  }
+
+  [[nodiscard]] std::uint64_t draws() const { return draws_; }
+  [[nodiscard]] std::uint64_t opens() const { return opens_; }
+
+ private:
+  Account*& random_open() { return open_[rng_.below(open_count_)]; }
+  AccountCache* random_cache() {
+    const std::uint64_t number = rng_.below(kCaches + 1);
+    return number < kCaches ? &caches_[number] : nullptr;
+  }
+
+  void open() {
+    if (open_count_ == kMostOpen) return;
+    Component short_of{};
+    Account* const parent = random_open();
+    Account* const child = accounts_.open(parent, random_wish(rng_), &short_of);
+    if (child == nullptr) return;
+    CHECK_EQ(child->parent(), parent);
+    open_[open_count_++] = child;
+    ++opens_;
+  }
+
+  // Any but the root, parents before their children, too.
+  void close() {
+    if (open_count_ == 1) return;
+    const std::uint64_t number = 1 + rng_.below(open_count_ - 1);
+    forget_flows_of(open_[number]);
+    accounts_.close(open_[number]);
+    open_[number] = open_[--open_count_];
+  }
+
+  // Only memory may be credited after the holder's close; the rest counts as used.
+  void forget_flows_of(const Account* account) {
+    for (unsigned k = 0; k < charge_count_;) {
+      if (charges_[k].account != account || charges_[k].component == Component::kMemory) {
+        ++k;
+        continue;
+      }
+      used_[charges_[k].component] += charges_[k].amount;
+      charges_[k] = charges_[--charge_count_];
+    }
+  }
+
+  void transfer() {
+    Account* const from = random_open();
+    Account* const to = random_open();
+    (void)accounts_.transfer(from, to, random_wish(rng_));
+  }
+
+  void draw() {
+    if (charge_count_ == kMostCharges) return;
+    const Charge charge{random_open(), random_component(rng_), rng_.below(2000) >> rng_.below(11)};
+    const std::uint64_t before = accounts_.left(charge.account, charge.component);
+    const bool is_drawn = charge.component == Component::kMemory
+                              ? accounts_.draw_memory(random_cache(), charge.account, charge.amount)
+                              : accounts_.draw(charge.account, charge.component, charge.amount);
+    CHECK_EQ(is_drawn, before >= charge.amount);
+    if (!is_drawn) return;
+    charges_[charge_count_++] = charge;
+    ++draws_;
+  }
+
+  void credit() {
+    if (charge_count_ == 0) return;
+    Charge& charge = charges_[rng_.below(charge_count_)];
+    if (charge.component == Component::kMemory) {
+      accounts_.credit_memory(random_cache(), charge.account, charge.amount);
+    } else {
+      accounts_.credit(charge.account, charge.component, charge.amount);
+    }
+    charge = charges_[--charge_count_];
+  }
+
+  static constexpr unsigned kCaches = 3;
+  static constexpr unsigned kMostCharges = 200;
+
+  Rng rng_;
+  Accounts accounts_{};
+  AccountCache caches_[kCaches]{};
+  Account* open_[kMostOpen];
+  unsigned open_count_ = 1;
+  Charge charges_[kMostCharges];
+  unsigned charge_count_ = 0;
+  Amounts used_{};
+  std::uint64_t draws_ = 0;
+  std::uint64_t opens_ = 0;
+};
+
+TEST(account_property, books_balance_after_every_operation) {
+  const std::uint64_t seed = janus::test::environment_number("JANUS_TEST_SEED", 1);
+  std::uint64_t draws = 0;
+  std::uint64_t opens = 0;
+  for (std::uint64_t round = 0; round < 200; ++round) {
+    Books books(seed + round);
+    for (unsigned i = 0; i < 1'000; ++i) {
+      books.step();
+      if (!books.are_balanced()) return janus::test::note("seed", seed + round);
+    }
+    books.wind_up();
+    draws += books.draws();
+    opens += books.opens();
+  }
+  // It did happen.
+  CHECK_GT(draws, 20'000u);
+  CHECK_GT(opens, 5'000u);
+}
+
+// ---- Several threads ----------------------------------------------------------------------------------------------
+
+constexpr unsigned kThreads = 4;
+constexpr unsigned kTrunk = 6;    // accounts that all threads open below, draw on and close
+constexpr unsigned kBoxes = 128;  // memory charges that any thread may credit, as another worker frees a block
+
+struct World {
+  Accounts accounts{};
+  AccountCache caches[kThreads]{};
+  Account* trunk[kTrunk]{};
+  std::atomic<std::uint64_t> outstanding[kComponents]{};
+  std::atomic<std::uint64_t> boxes[kBoxes]{};  // index of the account << 32 | bytes
+  std::atomic<bool> has_minted{false};
+  std::atomic<std::uint64_t> draws{0};
+
+  // Counted after it is drawn and until before it is credited: never more than is truly out.
+  void count(Component component, std::uint64_t amount) {
+    const auto i = static_cast<unsigned>(component);
+    if (outstanding[i].fetch_add(amount) + amount > kTotal.of[i]) has_minted = true;
+    draws.fetch_add(1, std::memory_order_relaxed);
+  }
+  void discount(Component component, std::uint64_t amount) {
+    outstanding[static_cast<unsigned>(component)].fetch_sub(amount);
+  }
+};
+
+World* world;
+
+class Player {
+ public:
+  explicit Player(unsigned number)
+      : rng_(Rng::for_worker(janus::test::environment_number("JANUS_TEST_SEED", 1), number)),
+        cache_(&world->caches[number]) {
+    world->accounts.register_cache(*cache_);
+  }
+
+  void step() {
+    switch (rng_.below(9)) {
+      case 0:
+        return open();
+      case 1:
+        return close();
+      case 2:
+        return (void)world->accounts.transfer(random_account(), random_account(), random_wish(rng_));
+      case 3:
+      case 4:
+        return flow();
+      case 5:
+        return empty(rng_.below(kBoxes));
+      default:
+        return post();
+    }
+  }
+
+  void wind_up() {
+    while (count_ != 0) close();
+    world->accounts.unregister_cache(*cache_);
+  }
+
+  static void empty(AccountCache* cache, std::uint64_t box) {
+    const std::uint64_t content = world->boxes[box].exchange(0, std::memory_order_acquire);
+    if (content == 0) return;
+    const std::uint64_t bytes = content & 0xffff'ffff;
+    world->discount(Component::kMemory, bytes);
+    world->accounts.credit_memory(cache, world->accounts.at(static_cast<std::uint32_t>(content >> 32)), bytes);
+  }
+
+ private:
+  // One that stays open for as long as we may use it: our own, the common trunk, or the root.
+  Account* random_account() {
+    const std::uint64_t number = rng_.below(count_ + 3);
+    if (number < count_) return own_[number];
+    return number == count_ ? world->accounts.root() : world->trunk[rng_.below(kTrunk)];
+  }
+
+  void open() {
+    if (count_ == kMostOpen) return close();
+    Account* const account = world->accounts.open(random_account(), random_wish(rng_), nullptr);
+    if (account != nullptr) own_[count_++] = account;
+  }
+
+  void close() {
+    if (count_ == 0) return;
+    const std::uint64_t number = rng_.below(count_);
+    world->accounts.close(own_[number]);
+    own_[number] = own_[--count_];
+  }
+
+  // A slice, of which nothing is used.
+  void flow() {
+    Account* const account = random_account();
+    const Component component = random_component(rng_);
+    const std::uint64_t amount = 1 + rng_.below(64);
+    if (!world->accounts.draw(account, component, amount)) return;
+    world->count(component, amount);
+    world->discount(component, amount);
+    world->accounts.credit(account, component, amount);
+  }
+
+  // Memory that is charged here and freed by whoever finds it.
+  void post() {
+    Account* const account = random_account();
+    const std::uint64_t bytes = 1 + rng_.below(rng_.below(10) == 0 ? 60'000 : 500);
+    if (!world->accounts.draw_memory(cache_, account, bytes)) return;
+    world->count(Component::kMemory, bytes);
+    const std::uint64_t box = rng_.below(kBoxes);
+    empty(box);
+    std::uint64_t expected = 0;
+    const std::uint64_t content = (std::uint64_t{account->index()} << 32) | bytes;
+    if (world->boxes[box].compare_exchange_strong(expected, content, std::memory_order_release)) return;
+    world->discount(Component::kMemory, bytes);
+    world->accounts.credit_memory(cache_, account, bytes);
+  }
+
+  void empty(std::uint64_t box) { empty(cache_, box); }
+
+  Rng rng_;
+  AccountCache* cache_;
+  Account* own_[kMostOpen];
+  std::uint64_t count_ = 0;
+};
+
+void play(unsigned number) {
+  Player player(number);
+  const std::uint64_t steps = janus::test::environment_number("JANUS_TEST_STEPS", 100'000);
+  for (std::uint64_t i = 0; i < steps; ++i) player.step();
+  player.wind_up();
+}
+
+TEST(account_property, threads_neither_mint_nor_lose) {
+  static World the_world;
+  world = &the_world;
+  REQUIRE(world->accounts.init(kTotal));
+  for (unsigned i = 0; i < kTrunk; ++i) {
+    Account* const parent = i == 0 ? world->accounts.root() : world->trunk[i - 1];
+    world->trunk[i] = world->accounts.open(parent, {{20'000, 300'000, 900, 9'000, 100}}, nullptr);
+    if (world->trunk[i] == nullptr) world->trunk[i] = world->accounts.open(parent, {{100, 100, 10, 10, 10}}, nullptr);
+    REQUIRE(world->trunk[i] != nullptr);
+  }
+  REQUIRE(janus::test::Crew::run(kThreads, play));
+  CHECK(!world->has_minted);
+  CHECK_GT(world->draws.load(), 10'000u);
+
+  // Outermost first, with memory still charged to some.
+  for (Account* account : world->trunk) world->accounts.close(account);
+  for (unsigned box = 0; box < kBoxes; ++box) Player::empty(nullptr, box);
+  for (unsigned i = 0; i < kComponents; ++i) {
+    CHECK_EQ(world->outstanding[i].load(), 0);
+    CHECK_EQ(world->accounts.left(world->accounts.root(), static_cast<Component>(i)), kTotal.of[i]);
+  }
+  CHECK_EQ(world->accounts.count(), 1);
+  world->accounts.destroy();
+}
+
+}  // namespace

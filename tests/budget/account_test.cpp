@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/budget/account.h"
+
+#include "tests/harness/test.h"
+
+namespace {
+
+using janus::Account;
+using janus::Accounts;
+using janus::Amounts;
+using janus::Component;
+using janus::kComponents;
+using janus::kMostFinite;
+using janus::kUnlimited;
+
+constexpr Amounts kNothing{};
+constexpr Amounts kAll{{kUnlimited, kUnlimited, kUnlimited, kUnlimited, kUnlimited}};
+constexpr Amounts kSome{{1000, 2000, 30, 40, 50}};
+
+Amounts only(Component component, std::uint64_t amount) {
+  Amounts amounts{};
+  amounts[component] = amount;
+  return amounts;
+}
+
+// A table with its root, for one test.
+struct Table {
+  explicit Table(const Amounts& root) { CHECK(accounts.init(root)); }
+  ~Table() { accounts.destroy(); }
+  Table(const Table&) = delete;
+  Table& operator=(const Table&) = delete;
+
+  Account* root() { return accounts.root(); }
+  std::uint64_t left(const Account* account, Component component) { return accounts.left(account, component); }
+  Account* open(Account* parent, const Amounts& wanted) { return accounts.open(parent, wanted, nullptr); }
+
+  bool has(const Account* account, const Amounts& amounts) {
+    bool same = true;
+    for (unsigned i = 0; i < kComponents; ++i) {
+      const auto component = static_cast<Component>(i);
+      same = CHECK_EQ(left(account, component), amounts[component]) && same;
+    }
+    return same;
+  }
+
+  Accounts accounts{};
+};
+
+TEST(account, the_root_has_what_it_was_given) {
+  Table table(kSome);
+  CHECK_EQ(table.root()->index(), 1);
+  CHECK_EQ(table.accounts.at(1), table.root());
+  CHECK_EQ(table.root()->parent(), nullptr);
+  CHECK(table.has(table.root(), kSome));
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, drawing_is_all_or_nothing) {
+  Table table(kSome);
+  CHECK(table.accounts.draw(table.root(), Component::kOps, 999));
+  CHECK(!table.accounts.draw(table.root(), Component::kOps, 2));
+  CHECK_EQ(table.left(table.root(), Component::kOps), 1);
+  CHECK(table.accounts.draw(table.root(), Component::kOps, 1));
+  CHECK(!table.accounts.draw(table.root(), Component::kOps, 1));
+  CHECK(table.accounts.draw(table.root(), Component::kOps, 0));
+  table.accounts.credit(table.root(), Component::kOps, 5);
+  CHECK_EQ(table.left(table.root(), Component::kOps), 5);
+}
+
+TEST(account, drawing_up_to_takes_what_there_is) {
+  Table table(Amounts{{10, 0, kUnlimited, 0, 0}});
+  CHECK_EQ(table.accounts.draw_up_to(table.root(), Component::kOps, 7), 7);
+  CHECK_EQ(table.accounts.draw_up_to(table.root(), Component::kOps, 7), 3);
+  CHECK_EQ(table.accounts.draw_up_to(table.root(), Component::kOps, 7), 0);
+  CHECK_EQ(table.accounts.draw_up_to(table.root(), Component::kSpawns, 7), 7);
+  CHECK_EQ(table.accounts.draw_up_to(table.root(), Component::kSyscalls, 7), 0);
+}
+
+TEST(account, drawing_does_not_diminish_what_is_unlimited) {
+  Table table(kAll);
+  for (unsigned i = 0; i < kComponents; ++i) {
+    CHECK(table.accounts.draw(table.root(), static_cast<Component>(i), kMostFinite));
+    table.accounts.credit(table.root(), static_cast<Component>(i), 17);
+  }
+  CHECK(table.has(table.root(), kAll));
+}
+
+TEST(account, a_literal_zero_is_not_granted_and_what_is_used_up_was) {
+  Table table(Amounts{{3, 0, 0, kUnlimited, 0}});
+  Accounts& accounts = table.accounts;
+  CHECK(accounts.granted(table.root(), Component::kOps));
+  CHECK(!accounts.granted(table.root(), Component::kMemory));
+  CHECK(accounts.granted(table.root(), Component::kChannelOps));
+  CHECK(accounts.draw(table.root(), Component::kOps, 3));
+  CHECK(accounts.granted(table.root(), Component::kOps));
+  CHECK(!accounts.draw(table.root(), Component::kMemory, 1));
+
+  Account* const child = table.open(table.root(), only(Component::kChannelOps, 4));
+  REQUIRE(child != nullptr);
+  CHECK(!accounts.granted(child, Component::kOps));
+  CHECK(accounts.granted(child, Component::kChannelOps));
+  accounts.close(child);
+}
+
+TEST(account, opening_carves_out_of_the_parent_and_closing_gives_the_rest_back) {
+  Table table(kSome);
+  Account* const child = table.open(table.root(), {{100, 200, 3, 4, 5}});
+  REQUIRE(child != nullptr);
+  CHECK(table.has(child, {{100, 200, 3, 4, 5}}));
+  CHECK(table.has(table.root(), {{900, 1800, 27, 36, 45}}));
+  CHECK_EQ(child->parent(), table.root());
+  CHECK_EQ(table.accounts.at(child->index()), child);
+  CHECK(table.accounts.draw(child, Component::kOps, 60));
+  CHECK(table.accounts.draw(child, Component::kSpawns, 3));
+  table.accounts.close(child);
+  CHECK(table.has(table.root(), {{940, 2000, 27, 40, 50}}));
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, opening_is_all_or_nothing_and_says_what_was_short) {
+  Table table(kSome);
+  for (unsigned i = 0; i < kComponents; ++i) {
+    const auto component = static_cast<Component>(i);
+    Amounts wanted = kSome;
+    wanted[component] += 1;
+    Component short_of{};
+    CHECK_EQ(table.accounts.open(table.root(), wanted, &short_of), nullptr);
+    CHECK_EQ(short_of, component);
+    CHECK(table.has(table.root(), kSome));
+    CHECK_EQ(table.accounts.count(), 1);
+  }
+}
+
+TEST(account, asking_for_all_takes_everything_left) {
+  Table table(Amounts{{kUnlimited, 2000, 30, 0, 50}});
+  CHECK(table.accounts.draw(table.root(), Component::kSyscalls, 50));
+  Account* const child = table.open(table.root(), kAll);
+  REQUIRE(child != nullptr);
+  CHECK(table.has(child, {{kUnlimited, 2000, 30, 0, 0}}));
+  CHECK(table.has(table.root(), {{kUnlimited, 0, 0, 0, 0}}));
+  // Not granted to the parent, so not to the child; used up by the parent, so granted and used up.
+  CHECK(!table.accounts.granted(child, Component::kChannelOps));
+  CHECK(table.accounts.granted(child, Component::kSyscalls));
+  table.accounts.close(child);
+  CHECK(table.has(table.root(), {{kUnlimited, 2000, 30, 0, 0}}));
+}
+
+TEST(account, a_child_of_an_unlimited_parent_may_be_finite_and_vanishes_into_it) {
+  Table table(kAll);
+  Account* const child = table.open(table.root(), {{10, kMostFinite, 1, 1, 1}});
+  REQUIRE(child != nullptr);
+  CHECK(!table.accounts.draw(child, Component::kOps, 11));
+  table.accounts.close(child);
+  CHECK(table.has(table.root(), kAll));
+}
+
+TEST(account, memory_outlives_its_account_and_forwards_to_the_parent) {
+  Table table(kSome);
+  Account* const child = table.open(table.root(), only(Component::kMemory, 500));
+  REQUIRE(child != nullptr);
+  const std::uint32_t index = child->index();
+  CHECK(table.accounts.draw(child, Component::kMemory, 300));
+  CHECK_EQ(table.accounts.held(child), 300);
+  table.accounts.close(child);
+  CHECK_EQ(table.left(table.root(), Component::kMemory), 1700);
+  CHECK_EQ(table.accounts.count(), 2);  // the record stays for the blocks that name it
+
+  Account* const other = table.open(table.root(), kNothing);
+  REQUIRE(other != nullptr);
+  CHECK_NE(other->index(), index);
+  table.accounts.credit(table.accounts.at(index), Component::kMemory, 100);
+  CHECK_EQ(table.left(table.root(), Component::kMemory), 1800);
+  table.accounts.credit(table.accounts.at(index), Component::kMemory, 200);
+  CHECK_EQ(table.left(table.root(), Component::kMemory), 2000);
+  CHECK_EQ(table.accounts.count(), 2);
+  table.accounts.close(other);
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, credits_go_to_the_nearest_open_account_above) {
+  Table table(kSome);
+  Account* const outer = table.open(table.root(), only(Component::kMemory, 1000));
+  REQUIRE(outer != nullptr);
+  Account* const middle = table.open(outer, only(Component::kMemory, 800));
+  REQUIRE(middle != nullptr);
+  Account* const inner = table.open(middle, only(Component::kMemory, 600));
+  REQUIRE(inner != nullptr);
+  CHECK(table.accounts.draw(inner, Component::kMemory, 500));
+  table.accounts.close(middle);
+  CHECK_EQ(table.left(outer, Component::kMemory), 400);
+  table.accounts.close(inner);
+  CHECK_EQ(table.left(outer, Component::kMemory), 500);
+  table.accounts.credit(inner, Component::kMemory, 200);
+  CHECK_EQ(table.left(outer, Component::kMemory), 700);
+  table.accounts.close(outer);
+  CHECK_EQ(table.left(table.root(), Component::kMemory), 1700);
+  CHECK_EQ(table.accounts.count(), 4);  // each waits for the one below it
+  table.accounts.credit(inner, Component::kMemory, 300);
+  CHECK_EQ(table.left(table.root(), Component::kMemory), 2000);
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, retaining_keeps_the_record_but_not_the_account_open) {
+  Table table(kSome);
+  Account* const child = table.open(table.root(), only(Component::kOps, 10));
+  REQUIRE(child != nullptr);
+  table.accounts.retain(child);
+  table.accounts.close(child);
+  CHECK_EQ(table.accounts.count(), 2);
+  CHECK(!table.accounts.draw(child, Component::kOps, 1));
+  table.accounts.credit(child, Component::kOps, 0);
+  CHECK_EQ(table.left(table.root(), Component::kOps), 1000);
+  table.accounts.release(child);
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, records_are_used_again_and_start_afresh) {
+  Table table(kSome);
+  Account* const first = table.open(table.root(), {{1, 1, 1, 1, 1}});
+  REQUIRE(first != nullptr);
+  table.accounts.close(first);
+  Account* const second = table.open(table.root(), only(Component::kOps, 7));
+  CHECK_EQ(second, first);
+  CHECK(table.has(second, only(Component::kOps, 7)));
+  CHECK(!table.accounts.granted(second, Component::kMemory));
+  table.accounts.close(second);
+}
+
+TEST(account, a_transfer_recharges_and_grants) {
+  Table table(kSome);
+  Account* const child = table.open(table.root(), only(Component::kOps, 10));
+  REQUIRE(child != nullptr);
+  CHECK(table.accounts.transfer(table.root(), child, {{90, 100, 0, 0, 0}}));
+  CHECK(table.has(child, {{100, 100, 0, 0, 0}}));
+  CHECK(table.accounts.granted(child, Component::kMemory));
+  CHECK(!table.accounts.granted(child, Component::kSpawns));
+  CHECK(table.has(table.root(), {{900, 1900, 30, 40, 50}}));
+
+  Component short_of{};
+  CHECK(!table.accounts.transfer(table.root(), child, {{1, 1, 1, 41, 1}}, &short_of));
+  CHECK_EQ(short_of, Component::kChannelOps);
+  CHECK(table.has(child, {{100, 100, 0, 0, 0}}));
+  CHECK(table.has(table.root(), {{900, 1900, 30, 40, 50}}));
+
+  CHECK(table.accounts.transfer(child, table.root(), kAll));
+  CHECK(table.has(table.root(), kSome));
+  table.accounts.close(child);
+  CHECK(table.has(table.root(), kSome));
+}
+
+TEST(account, a_transfer_of_all_from_an_unlimited_account_makes_the_other_unlimited) {
+  Table table(kAll);
+  Account* const child = table.open(table.root(), kSome);
+  REQUIRE(child != nullptr);
+  CHECK(table.accounts.draw(child, Component::kMemory, 500));
+  CHECK(table.accounts.transfer(table.root(), child, kAll));
+  CHECK(table.has(child, kAll));
+  // Nothing is taken for what cannot grow.
+  Account* const finite = table.open(table.root(), kSome);
+  REQUIRE(finite != nullptr);
+  CHECK(table.accounts.transfer(finite, child, kSome));
+  CHECK(table.has(finite, kSome));
+  table.accounts.close(finite);
+  table.accounts.close(child);
+  CHECK_EQ(table.accounts.count(), 2);
+  table.accounts.credit(child, Component::kMemory, 500);
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, amounts_never_reach_unlimited_by_adding) {
+  Table table(kAll);
+  Account* const child = table.open(table.root(), only(Component::kOps, kMostFinite));
+  REQUIRE(child != nullptr);
+  CHECK(table.accounts.transfer(table.root(), child, only(Component::kOps, kMostFinite)));
+  CHECK_EQ(table.left(child, Component::kOps), kMostFinite);
+  CHECK(table.accounts.draw(child, Component::kOps, 1));
+  CHECK_EQ(table.left(child, Component::kOps), kMostFinite - 1);
+  table.accounts.close(child);
+}
+
+TEST(account, thousands_of_records_keep_their_places) {
+  constexpr unsigned kCount = 5000;  // several segments
+  static Account* opened[kCount];
+  Table table(Amounts{{kCount, 0, 0, 0, 0}});
+  for (unsigned i = 0; i < kCount; ++i) {
+    opened[i] = table.open(table.root(), only(Component::kOps, 1));
+    REQUIRE(opened[i] != nullptr);
+  }
+  CHECK_EQ(table.open(table.root(), only(Component::kOps, 1)), nullptr);
+  for (unsigned i = 0; i < kCount; ++i) {
+    if (table.accounts.at(i + 2) != opened[i]) CHECK_EQ(opened[i]->index(), i + 2);
+    table.accounts.close(opened[i]);
+  }
+  CHECK_EQ(table.left(table.root(), Component::kOps), kCount);
+  CHECK_EQ(table.accounts.count(), 1);
+}
+
+TEST(account, a_deep_chain_closes_from_either_end) {
+  constexpr unsigned kDepth = 2000;
+  static Account* chain[kDepth];
+  for (const bool outer_first : {false, true}) {
+    Table table(kSome);
+    Account* parent = table.root();
+    for (Account*& account : chain) {
+      parent = account = table.open(parent, only(Component::kMemory, 2000));
+      REQUIRE(account != nullptr);
+    }
+    CHECK(table.accounts.draw(parent, Component::kMemory, 1500));
+    for (unsigned i = 0; i < kDepth; ++i) table.accounts.close(chain[outer_first ? i : kDepth - 1 - i]);
+    CHECK_EQ(table.left(table.root(), Component::kMemory), 500);
+    table.accounts.credit(parent, Component::kMemory, 1500);
+    CHECK_EQ(table.left(table.root(), Component::kMemory), 2000);
+    CHECK_EQ(table.accounts.count(), 1);
+  }
+}
+
+}  // namespace

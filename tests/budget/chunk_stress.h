@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/budget/chunk_stress.h — workers whose chunks of memory are called back all the time, for machines with and
+// without a heavy fence.
+#pragma once
+
+#include <arch/cpu.h>
+#include "rt/base/rng.h"
+#include "rt/budget/account.h"
+#include "tests/base/crew.h"
+#include "tests/harness/test.h"
+
+namespace janus::test {
+
+// A root account with nothing but memory, and the caches of some workers.
+struct Pool {
+  explicit Pool(std::uint64_t bytes) {
+    CHECK(accounts.init({{0, bytes, 0, 0, 0}}));
+    for (AccountCache& cache : caches) accounts.register_cache(cache);
+  }
+  ~Pool() { accounts.destroy(); }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  bool draw(unsigned cache, std::uint64_t bytes) {
+    return accounts.draw_memory(&caches[cache], accounts.root(), bytes);
+  }
+  void credit(unsigned cache, std::uint64_t bytes) { accounts.credit_memory(&caches[cache], accounts.root(), bytes); }
+  std::uint64_t left() { return accounts.left(accounts.root(), Component::kMemory); }
+
+  static constexpr unsigned kCaches = 4;
+  Accounts accounts{};
+  AccountCache caches[kCaches]{};
+};
+
+// Users, whose chunks fill while memory is plenty, and one who takes all that they do not use, again and again. Each
+// has a share and all shares are no more than there is, so that everything asked for is there: a refusal is a mistake.
+struct Storm {
+  static constexpr std::uint64_t kTotal = 40'000;
+  static constexpr unsigned kUsers = Pool::kCaches - 1;
+  static constexpr std::uint64_t kShare = 300;  // of one user; the taker has the rest
+
+  Pool pool{kTotal};
+  std::atomic<std::uint64_t> outstanding{0};
+  std::atomic<std::uint64_t> refused{0};
+  std::atomic<bool> has_minted{false};
+  std::atomic<bool> is_over{false};
+
+  // Counted only while surely drawn, so that the count is never too high.
+  void draw(AccountCache* cache, std::uint64_t bytes) {
+    while (!pool.accounts.draw_memory(cache, pool.accounts.root(), bytes)) refused.fetch_add(1);
+    if (outstanding.fetch_add(bytes) + bytes > kTotal) has_minted = true;
+  }
+  void credit(AccountCache* cache, std::uint64_t bytes) {
+    outstanding.fetch_sub(bytes);
+    pool.accounts.credit_memory(cache, pool.accounts.root(), bytes);
+  }
+};
+
+inline Storm* storm;
+
+inline void use(Rng& rng, AccountCache* cache) {
+  std::uint64_t held = 0;
+  while (!storm->is_over.load()) {
+    if (rng.below(2) == 0 && held < Storm::kShare) {
+      const std::uint64_t amount = 1 + rng.below(Storm::kShare - held);
+      storm->draw(cache, amount);
+      held += amount;
+    } else if (held != 0) {
+      const std::uint64_t amount = 1 + rng.below(held);
+      storm->credit(cache, amount);
+      held -= amount;
+    }
+  }
+  storm->credit(cache, held);
+}
+
+inline void take_all_again_and_again(Rng& rng, AccountCache* cache) {
+  constexpr std::uint64_t kRest = Storm::kTotal - Storm::kUsers * Storm::kShare;
+  const std::uint64_t rounds = environment_number("JANUS_TEST_ROUNDS", 50'000);
+  for (std::uint64_t round = 0; round < rounds; ++round) {
+    const std::uint64_t first = 1 + rng.below(kRest - 1);
+    storm->draw(cache, first);
+    storm->draw(nullptr, kRest - first);  // as a thread that has no cache
+    storm->credit(nullptr, first);
+    storm->credit(cache, kRest - first);
+    // Time for the users to fill their chunks.
+    for (std::uint64_t pauses = rng.below(200); pauses != 0; --pauses) arch::pause();
+  }
+  storm->is_over = true;
+}
+
+inline void play(unsigned number) {
+  Rng rng = Rng::for_worker(environment_number("JANUS_TEST_SEED", 1), number);
+  AccountCache* const cache = &storm->pool.caches[number];
+  if (number == Storm::kUsers) return take_all_again_and_again(rng, cache);
+  use(rng, cache);
+}
+
+inline void run_chunk_storm() {
+  Storm it;
+  storm = &it;
+  REQUIRE(Crew::run(Pool::kCaches, play));
+  CHECK(!it.has_minted);
+  CHECK_EQ(it.refused.load(), 0);
+  CHECK_EQ(it.outstanding.load(), 0);
+  CHECK_EQ(it.pool.left(), Storm::kTotal);
+  CHECK(it.pool.draw(0, Storm::kTotal));
+}
+
+}  // namespace janus::test
