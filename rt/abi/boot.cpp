@@ -46,7 +46,7 @@ void terminate(int signal) noexcept {
   if (runtime == nullptr || runtime->terminate_signal.exchange(signal, std::memory_order_acq_rel) != 0)
     platform::exit(128 + signal);
   platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
-  runtime->scheduler.call_attention();
+  runtime->scheduler.request_attention();
 }
 
 std::int64_t run_main(void*) noexcept {

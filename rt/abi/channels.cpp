@@ -25,7 +25,7 @@ Channel* check_channel(janus_channel* pointer, int* error) noexcept {
     me.worker = &current_worker();
     if (told != 0) return told;
   }
-  me.worker->scheduler->interleave();
+  me.worker->scheduler->sched_point();
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 

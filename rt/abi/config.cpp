@@ -9,10 +9,10 @@
 namespace janus {
 namespace {
 
-constexpr std::uint64_t kMostWorkers = 1024;
-constexpr std::uint64_t kMostStack = 1024 * 1024;
-constexpr std::uint64_t kMostMemory = std::numeric_limits<std::int64_t>::max();
-constexpr std::uint64_t kMostGrace = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t kMaxWorkers = 1024;
+constexpr std::uint64_t kMaxStack = 1024 * 1024;
+constexpr std::uint64_t kMaxMemory = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMaxGrace = std::numeric_limits<std::uint32_t>::max();
 
 // ---- Values -------------------------------------------------------------------------------------------------------
 
@@ -78,7 +78,7 @@ bool parse_size(const char* value, std::uint64_t& bytes) noexcept {
 
 bool read_workers(const char* value, Settings& out) noexcept {
   std::uint64_t number = 0;
-  out.has_workers = parse_number(value, number) && number >= 1 && number <= kMostWorkers;
+  out.has_workers = parse_number(value, number) && number >= 1 && number <= kMaxWorkers;
   out.workers = static_cast<std::uint32_t>(number);
   return out.has_workers;
 }
@@ -89,13 +89,13 @@ bool read_seed(const char* value, Settings& out) noexcept {
 
 bool read_stack(const char* value, Settings& out) noexcept {
   std::uint64_t bytes = 0;
-  out.has_stack = parse_size(value, bytes) && bytes >= 1 && bytes <= kMostStack;
+  out.has_stack = parse_size(value, bytes) && bytes >= 1 && bytes <= kMaxStack;
   out.stack = static_cast<std::uint32_t>(bytes);
   return out.has_stack;
 }
 
 bool read_memory(const char* value, Settings& out) noexcept {
-  return out.has_memory = parse_size(value, out.memory) && out.memory >= 1 && out.memory <= kMostMemory;
+  return out.has_memory = parse_size(value, out.memory) && out.memory >= 1 && out.memory <= kMaxMemory;
 }
 
 bool read_switch(const char* value, bool& out) noexcept {
@@ -121,7 +121,7 @@ bool read_profile(const char* value, Settings& out) noexcept {
 
 bool read_grace(const char* value, Settings& out) noexcept {
   std::uint64_t number = 0;
-  out.has_grace = parse_number(value, number) && number <= kMostGrace;
+  out.has_grace = parse_number(value, number) && number <= kMaxGrace;
   out.grace_ms = static_cast<std::uint32_t>(number);
   return out.has_grace;
 }
@@ -160,10 +160,10 @@ const char* value_of(const char* entry, const char* name) noexcept {
 
 // A senseless value may hold anything; the complaint stays one short, printable line.
 void complain(const Setting& setting, const char* value, Complaint& complaint) noexcept {
-  constexpr std::size_t kMostShown = 64;
-  char shown[kMostShown + 1];
+  constexpr std::size_t kMaxShown = 64;
+  char shown[kMaxShown + 1];
   std::size_t count = 0;
-  for (; count < kMostShown && value[count] != '\0'; ++count) {
+  for (; count < kMaxShown && value[count] != '\0'; ++count) {
     const bool is_printable = value[count] >= ' ' && value[count] <= '~';
     shown[count] = is_printable ? value[count] : '?';
   }
@@ -188,7 +188,7 @@ bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept
 
 constexpr std::uint32_t kAllFlags = JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS | JANUS_RT_PIN;
 constexpr std::uint32_t kPinFlags = JANUS_RT_PIN | JANUS_RT_NO_PIN;
-constexpr std::uint32_t kMostYieldInterval = 1u << 20;
+constexpr std::uint32_t kMaxYieldInterval = 1u << 20;
 
 bool is_size_known(std::uint32_t size) noexcept {
   return size == 0 || size == sizeof(janus_rt_config);
@@ -231,13 +231,13 @@ bool check_config(const janus_rt_config& config, Complaint& complaint) noexcept 
     const char* sense;
   } checks[] = {
       {"size", is_size_known(config.size), "0 or sizeof(janus_rt_config)"},
-      {"worker_count", config.worker_count <= kMostWorkers, "a number up to 1024"},
+      {"worker_count", config.worker_count <= kMaxWorkers, "a number up to 1024"},
       {"flags", (config.flags & ~kAllFlags) == 0, "made of JANUS_RT_* flags"},
       {"flags", (config.flags & kPinFlags) != kPinFlags, "one of JANUS_RT_PIN and JANUS_RT_NO_PIN"},
       {"profile", config.profile <= JANUS_PROFILE_SOVEREIGN, "one of JANUS_PROFILE_*"},
-      {"yield_interval", config.yield_interval <= kMostYieldInterval, "a number up to 1048576"},
-      {"stack_size", config.stack_size <= kMostStack, "a number up to 1048576"},
-      {"memory", config.memory <= kMostMemory, "a number of bytes below 2^63"},
+      {"yield_interval", config.yield_interval <= kMaxYieldInterval, "a number up to 1048576"},
+      {"stack_size", config.stack_size <= kMaxStack, "a number up to 1048576"},
+      {"memory", config.memory <= kMaxMemory, "a number of bytes below 2^63"},
       {"victim_strategy", config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "one of JANUS_VICTIM_*"},
       {"stats", config.stats <= 1, "0 or 1"},
       {"reserved", are_reserved_zero(config), "zero"},

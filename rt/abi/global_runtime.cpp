@@ -72,7 +72,7 @@ const void* this_thread() noexcept {
     return nullptr;
   }
   nursery->traits.has_current = true;
-  nursery->below_current = entry->current;
+  nursery->previous_current = entry->current;
   entry->current = nursery;
   return nursery;
 }
@@ -83,7 +83,7 @@ const void* this_thread() noexcept {
   if (me.task != nullptr) me.worker->fuel -= 1;
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
   Task* child = nullptr;
-  if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::looks_everywhere(*me.worker))
+  if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::is_always_slow(*me.worker))
     child = spawn_quickly(*me.worker, *nursery, fn, arg);
   if (child != nullptr) return launch_quickly(*me.worker, *child);
   if (fn == nullptr)
@@ -104,7 +104,7 @@ const void* this_thread() noexcept {
   if (me.task != nullptr) {
     nursery = me.task->frame->current;
     if (nursery == nullptr) return JANUS_E_STATE;
-    const bool hurries = !Scheduler::looks_everywhere(*me.worker);
+    const bool hurries = !Scheduler::is_always_slow(*me.worker);
     return static_cast<long>(hurries ? await_current_quickly(*me.task, *nursery) : await_current(*me.task, *nursery));
   }
   {
@@ -112,7 +112,7 @@ const void* this_thread() noexcept {
     ThreadEntry* const entry = entry_of_thread();
     if (entry == nullptr || entry->current == nullptr) return JANUS_E_STATE;
     nursery = entry->current;
-    entry->current = nursery->below_current;
+    entry->current = nursery->previous_current;
   }
   await_from_thread(*nursery);
   const Report report = report_of(*nursery);

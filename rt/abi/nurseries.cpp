@@ -153,7 +153,7 @@ int janus_nursery_state(const janus_nursery* pointer) {
   int error = 0;
   Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), &error);
   if (nursery == nullptr) return error;
-  look_closely(worker_in(*nursery->runtime, me), *nursery);
+  flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   return static_cast<int>(nursery_state(*nursery));
 }
 
@@ -162,7 +162,7 @@ int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   if (nursery == nullptr) return error;
-  look_closely(worker_in(*nursery->runtime, me), *nursery);
+  flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   if (!is_terminal(*nursery)) {
     fill(result, {Outcome::kPending, 0, JANUS_PENDING, 0, nursery_state(*nursery) == NurseryState::kCancelling});
     return JANUS_PENDING;
@@ -190,7 +190,7 @@ int janus_nursery_destroy(janus_nursery* pointer) {
   int error = 0;
   Nursery* const nursery = check_owned(pointer, me, &error);
   if (nursery == nullptr) return error;
-  look_closely(worker_in(*nursery->runtime, me), *nursery);
+  flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   if (!is_terminal(*nursery)) return JANUS_PENDING;
   destroy_nursery(worker_in(*nursery->runtime, me), *nursery);
   return 0;

@@ -11,9 +11,9 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kMostPrinted = 4096;
+constexpr std::size_t kMaxPrinted = 4096;
 constexpr std::size_t kFewPrinted = 256;  // where there is no memory, which is what many have to say
-constexpr std::size_t kMostAlign = std::size_t{1} << 20;
+constexpr std::size_t kMaxAlign = std::size_t{1} << 20;
 
 // Of the process, not of a runtime: all of them write to the same terminal.
 SpinLock output;
@@ -54,7 +54,7 @@ void* janus_alloc(size_t size) {
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMostAlign)
+  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign)
     return set_error(caller(), JANUS_E_INVALID), nullptr;
   return allocate_for(align, size);
 }
@@ -117,10 +117,10 @@ int janus_print(int fd, const char* format, ...) {
   // A task's stack may have no room for a whole piece.
   Worker* const worker = worker_in(*runtime, me);
   HeapCache* const cache = worker != nullptr ? &worker->heap : nullptr;
-  auto* const text = static_cast<char*>(runtime->heap.allocate(cache, kMostPrinted, 16, 0));
+  auto* const text = static_cast<char*>(runtime->heap.allocate(cache, kMaxPrinted, 16, 0));
   char few[kFewPrinted];
   char* const out = text != nullptr ? text : few;
-  const std::size_t most = text != nullptr ? kMostPrinted : kFewPrinted;
+  const std::size_t most = text != nullptr ? kMaxPrinted : kFewPrinted;
   va_list arguments;
   va_start(arguments, format);
   const std::size_t wanted = janus_vformat(out, most, format, arguments);

@@ -16,7 +16,7 @@ Runtime* handles_of(const Caller& me) noexcept {
 int view_of(TaskState state) noexcept {
   switch (state) {
     case TaskState::kParked:
-    case TaskState::kBuried:
+    case TaskState::kNesting:
     case TaskState::kAtChannel:
       return JANUS_TASK_BLOCKED;
     default:

@@ -29,7 +29,7 @@ void BiasedLock::shut_out_owner() noexcept {
 [[gnu::noinline]] void BiasedLock::revoke(const LockOwner& owner) noexcept {
   owner_.store(nullptr, std::memory_order_relaxed);
   platform::heavy_fence();
-  if (turns_to_own_ < kMostTurns) turns_to_own_ *= 2;
+  if (turns_to_own_ < kMaxTurns) turns_to_own_ *= 2;
   for (int spin = 0;; ++spin) {
     const std::uint32_t seen = departures_.load(std::memory_order_acquire);
     if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with unlock_at_hand()

@@ -46,12 +46,14 @@ class BiasedLock {
   }
 
   // In steps, for who wants to go elsewhere when a step fails.
-  [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return arch::is(owner_, &me); }
+  [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept {
+    return arch::cmp_relaxed(owner_, &me);
+  }
   // After is_owned_by(). False: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool entered_at_hand(LockOwner& me) noexcept {
     me.holds_.store(this, std::memory_order_relaxed);
     arch::compiler_barrier();  // its partner is the heavy fence in revoke()
-    return arch::is_acquired(owner_, &me);
+    return arch::cmp_acquire(owner_, &me);
   }
   // It was revoked while we announced ourselves: whoever did may have seen that.
   void leave(LockOwner& me) noexcept;
@@ -59,7 +61,7 @@ class BiasedLock {
   [[nodiscard, gnu::always_inline]] bool left_at_hand(LockOwner& me) noexcept {
     me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
     arch::compiler_barrier();                             // as above
-    return arch::is(owner_, &me);
+    return arch::cmp_relaxed(owner_, &me);
   }
 
   // If `me` owns it: that is all there is to it. False: nothing has happened.
@@ -101,7 +103,7 @@ class BiasedLock {
  private:
   // So many turns in a row make an owner. Each time that one has to be revoked, the next has to have twice as many,
   // since a heavy fence costs as much as hundreds of them.
-  static constexpr std::uint32_t kFirstTurns = 32, kMostTurns = 4096;
+  static constexpr std::uint32_t kFirstTurns = 32, kMaxTurns = 4096;
 
   void lock_plainly(LockOwner* me) noexcept;
   void shut_out_owner() noexcept;

@@ -7,7 +7,7 @@
 namespace janus {
 namespace {
 
-constexpr int kMostInt = std::numeric_limits<int>::max();
+constexpr int kMaxInt = std::numeric_limits<int>::max();
 
 // Where the text goes. Counts what does not fit, so that lengths come out as if there were room.
 class Sink {
@@ -71,7 +71,7 @@ const char* parse_number(const char* at, int& number) noexcept {
   number = 0;
   for (; is_digit(*at); ++at) {
     const int digit = *at - '0';
-    number = number > (kMostInt - digit) / 10 ? kMostInt : number * 10 + digit;
+    number = number > (kMaxInt - digit) / 10 ? kMaxInt : number * 10 + digit;
   }
   return at;
 }
@@ -107,7 +107,7 @@ const char* parse_width(const char* at, Directive& directive, Arguments& argumen
   if (width >= 0) {
     directive.width = width;
   } else {
-    directive.width = width == -kMostInt - 1 ? kMostInt : -width;
+    directive.width = width == -kMaxInt - 1 ? kMaxInt : -width;
   }
   return at + 1;
 }

@@ -52,7 +52,7 @@ void Accounts::put(Account* account, Component component, std::uint64_t amount) 
     std::uint64_t seen = left.load(std::memory_order_relaxed);
     do {
       if (seen == kUnlimited) return;
-    } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMostFinite), std::memory_order_seq_cst,
+    } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_seq_cst,
                                          std::memory_order_relaxed));
     if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
     amount = take_all(account, component);
@@ -129,8 +129,8 @@ bool Accounts::carve(Account* from, const Amounts& wanted, Amounts& taken, Compo
   for (unsigned i = 0; i < kComponents; ++i) {
     const Component component = component_at(i);
     if (wanted.of[i] == kUnlimited) {
-      taken.of[i] = take_all_called_back(from, component);
-    } else if (take_called_back(from, component, wanted.of[i])) {
+      taken.of[i] = take_all_recalling(from, component);
+    } else if (take_recalling(from, component, wanted.of[i])) {
       taken.of[i] = wanted.of[i];
     } else {
       uncarve(from, taken, i);
@@ -203,11 +203,11 @@ void Accounts::credit(Account* account, Component component, std::uint64_t amoun
   put(account, component, amount);
 }
 
-bool Accounts::draw_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept {
+bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
   if (account->parent_ == nullptr) {
     if (account->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed) == kUnlimited)
       return true;
-    return cache != nullptr ? draw_cached(*cache, bytes) : take_called_back(account, Component::kMemory, bytes);
+    return cache != nullptr ? draw_cached(*cache, bytes) : take_recalling(account, Component::kMemory, bytes);
   }
   if (bytes == 0) return true;
   if (!take(account, Component::kMemory, bytes)) return false;
@@ -216,7 +216,7 @@ bool Accounts::draw_memory(AccountCache* cache, Account* account, std::uint64_t 
   return true;
 }
 
-void Accounts::credit_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept {
+void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
   if (account->parent_ == nullptr) {
     if (cache != nullptr) return credit_cached(*cache, bytes);
     return put(account, Component::kMemory, bytes);
@@ -235,7 +235,7 @@ std::uint64_t Accounts::left(const Account* account, Component component) const 
   const std::uint64_t left = account->left_[static_cast<unsigned>(component)].load(std::memory_order_relaxed);
   if (left == kUnlimited || account->parent_ != nullptr || component != Component::kMemory) return left;
   std::uint64_t sum = left;
-  for (const AccountCache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next_)
+  for (const MemoryCache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next_)
     sum += cache->chunk_.load(std::memory_order_relaxed);
   return sum;
 }

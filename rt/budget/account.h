@@ -18,7 +18,7 @@ inline constexpr unsigned kComponents = 5;
 
 // Drawing on an unlimited component does not diminish it. As a wish it means: all that the giver has.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
-inline constexpr std::uint64_t kMostFinite = kUnlimited - 1;
+inline constexpr std::uint64_t kMaxFinite = kUnlimited - 1;
 
 // A literal 0 is "not granted"; an Account tells that apart from "used up".
 struct Amounts {
@@ -98,8 +98,8 @@ class Accounts {
 
   // The same for memory, through the calling worker's cache (nullptr: a thread without one), which makes the common
   // case, the root's memory, cost no line that others write. Draw and credit need not use the same cache, or any.
-  [[nodiscard]] bool draw_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept;
-  void credit_memory(AccountCache* cache, Account* account, std::uint64_t bytes) noexcept;
+  [[nodiscard]] bool draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
+  void credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
 
   // Moves amounts between accounts, all or nothing (kUnlimited: all that `from` has); what was not granted to `to` is
   // from then on. Components that are unlimited in `to` take nothing. False: *short_of (if given) was short.
@@ -114,8 +114,8 @@ class Accounts {
 
   // Owner of the cache. The cache's memory must stay readable until destroy(), also when unregistered: a caller-back
   // may still be looking at it. unregister gives the chunk back.
-  void register_cache(AccountCache& cache) noexcept;
-  void unregister_cache(AccountCache& cache) noexcept;
+  void register_cache(MemoryCache& cache) noexcept;
+  void unregister_cache(MemoryCache& cache) noexcept;
 
   // Records that are not free, the root included. Exact when nobody opens or closes.
   [[nodiscard]] std::uint32_t count() const noexcept { return live_.load(std::memory_order_relaxed); }
@@ -133,18 +133,18 @@ class Accounts {
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
   static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 
-  // account_cache.cpp; the last four under moves_.
-  bool draw_cached(AccountCache& cache, std::uint64_t bytes) noexcept;
-  bool draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept;
-  void credit_cached(AccountCache& cache, std::uint64_t bytes) noexcept;
-  bool take_called_back(Account* account, Component component, std::uint64_t amount) noexcept;
-  std::uint64_t take_all_called_back(Account* account, Component component) noexcept;
+  // memory_cache.cpp; the last four under moves_.
+  bool draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
+  bool draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept;
+  void credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
+  bool take_recalling(Account* account, Component component, std::uint64_t amount) noexcept;
+  std::uint64_t take_all_recalling(Account* account, Component component) noexcept;
   [[nodiscard]] std::uint64_t chunk_size() const noexcept;
-  static void await_leaving(AccountCache& cache) noexcept;
-  bool take_called_back_locked(std::uint64_t bytes) noexcept;
+  static void await_leaving(MemoryCache& cache) noexcept;
+  bool take_recalling_locked(std::uint64_t bytes) noexcept;
   [[nodiscard]] std::uint64_t most_reachable() const noexcept;
-  void fill(AccountCache& cache, std::uint64_t chunk) noexcept;
-  void call_back() noexcept;
+  void fill(MemoryCache& cache, std::uint64_t chunk) noexcept;
+  void recall_chunks() noexcept;
 
   // account_records.cpp
   struct Place;
@@ -160,11 +160,11 @@ class Accounts {
   std::atomic<std::uint64_t> free_;   // index of the first free record, below a count that defeats ABA
   std::atomic<std::uint32_t> fresh_;  // the first index that was never given out
   std::atomic<std::uint32_t> live_;
-  std::atomic<AccountCache*> caches_;  // every cache that was ever registered
+  std::atomic<MemoryCache*> caches_;  // every cache that was ever registered
   std::atomic<std::uint32_t> registered_;
-  SpinLock moves_;       // held while chunks move between the root and a cache
-  std::uint32_t fills_;  // of caches; under moves_
-  std::uint32_t vain_;   // recent calls that did not bring in enough; under moves_
+  SpinLock moves_;                // held while chunks move between the root and a cache
+  std::uint32_t fills_;           // of caches; under moves_
+  std::uint32_t failed_recalls_;  // recent calls that did not bring in enough; under moves_
 };
 
 }  // namespace janus

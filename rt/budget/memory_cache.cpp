@@ -12,15 +12,15 @@
 namespace janus {
 namespace {
 
-constexpr std::uint64_t kMostChunk = 256 * 1024;
+constexpr std::uint64_t kMaxChunk = 256 * 1024;
 // All chunks together are at most about this share of what the root has left when they are filled.
 constexpr std::uint64_t kChunkShare = 8;
 // A chunk that frees have made this many times as large is cut.
 constexpr std::uint64_t kSlack = 2;
 
 // Every so many fillings, one call in vain is forgotten.
-constexpr std::uint32_t kFillsToForget = 64;
-constexpr std::uint32_t kMostVain = 63;
+constexpr std::uint32_t kFillsToForgiveOne = 64;
+constexpr std::uint32_t kMaxFailedRecalls = 63;
 
 constexpr std::uint32_t kPatience = 1000;
 constexpr std::uint64_t kNapNs = 20'000;
@@ -30,27 +30,27 @@ constexpr std::uint64_t kNapNs = 20'000;
 // ---- The owner's side ---------------------------------------------------------------------------------------------
 
 // False: called off, and left already.
-inline bool AccountCache::enter() noexcept {
+inline bool MemoryCache::enter() noexcept {
   if (is_fenced_by_others_) {
     busy_.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // partner: platform::heavy_fence() in call_back()
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // partner: platform::heavy_fence() in recall_chunks()
   } else {
-    busy_.exchange(1, std::memory_order_seq_cst);  // partner: the exchange in call_back()
+    busy_.exchange(1, std::memory_order_seq_cst);  // partner: the exchange in recall_chunks()
   }
-  if (called_off_.load(std::memory_order_seq_cst) == 0) [[likely]]
+  if (recalled_.load(std::memory_order_seq_cst) == 0) [[likely]]
     return true;
   leave();
   return false;
 }
 
-// Release: pairs with the acquire in call_back(), which then sees the chunk as we left it.
-inline void AccountCache::leave() noexcept {
+// Release: pairs with the acquire in recall_chunks(), which then sees the chunk as we left it.
+inline void MemoryCache::leave() noexcept {
   busy_.store(0, std::memory_order_release);
 }
 
-bool Accounts::draw_cached(AccountCache& cache, std::uint64_t bytes) noexcept {
+bool Accounts::draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
   if (!cache.is_registered_) [[unlikely]]
-    return take_called_back(root(), Component::kMemory, bytes);
+    return take_recalling(root(), Component::kMemory, bytes);
   if (cache.enter()) [[likely]] {
     const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
     const bool suffices = chunk >= bytes;
@@ -61,7 +61,7 @@ bool Accounts::draw_cached(AccountCache& cache, std::uint64_t bytes) noexcept {
   return draw_refilling(cache, bytes);
 }
 
-void Accounts::credit_cached(AccountCache& cache, std::uint64_t bytes) noexcept {
+void Accounts::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
   if (bytes > cache.most_.load(std::memory_order_relaxed)) return put(root(), Component::kMemory, bytes);
   if (cache.enter()) [[likely]] {
     const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed) + bytes;
@@ -74,7 +74,7 @@ void Accounts::credit_cached(AccountCache& cache, std::uint64_t bytes) noexcept 
   fill(cache, cache.chunk_.load(std::memory_order_relaxed) + bytes);
 }
 
-bool Accounts::draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept {
+bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
   const LockGuard guard(moves_);
   const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
   if (chunk >= bytes) {  // it was called off, not short
@@ -83,7 +83,7 @@ bool Accounts::draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept
   }
   cache.chunk_.store(0, std::memory_order_relaxed);
   put(root(), Component::kMemory, chunk);
-  const bool is_drawn = take_called_back_locked(bytes);
+  const bool is_drawn = take_recalling_locked(bytes);
   fill(cache, 0);
   return is_drawn;
 }
@@ -91,8 +91,8 @@ bool Accounts::draw_refilling(AccountCache& cache, std::uint64_t bytes) noexcept
 // ---- Under the lock -----------------------------------------------------------------------------------------------
 
 // Makes the chunk, which is to count `chunk` bytes now, as large as is right, out of the root or into it.
-void Accounts::fill(AccountCache& cache, std::uint64_t chunk) noexcept {
-  if (++fills_ % kFillsToForget == 0 && vain_ != 0) --vain_;
+void Accounts::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
+  if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
   const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;
   cache.most_.store(kSlack * size, std::memory_order_relaxed);
   if (chunk < size && take(root(), Component::kMemory, size - chunk)) {
@@ -109,16 +109,16 @@ void Accounts::fill(AccountCache& cache, std::uint64_t chunk) noexcept {
 std::uint64_t Accounts::chunk_size() const noexcept {
   const std::uint64_t left = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   const std::uint64_t share = left / (kChunkShare * (registered_.load(std::memory_order_relaxed) + 1));
-  return (share < kMostChunk ? share : kMostChunk) >> vain_;
+  return (share < kMaxChunk ? share : kMaxChunk) >> failed_recalls_;
 }
 
 // Exact: false only if there was a moment when root and caches together had not that much.
-bool Accounts::take_called_back_locked(std::uint64_t bytes) noexcept {
+bool Accounts::take_recalling_locked(std::uint64_t bytes) noexcept {
   if (take(root(), Component::kMemory, bytes)) return true;
   if (most_reachable() < bytes) return false;
-  call_back();
+  recall_chunks();
   if (take(root(), Component::kMemory, bytes)) return true;
-  if (vain_ < kMostVain) ++vain_;
+  if (failed_recalls_ < kMaxFailedRecalls) ++failed_recalls_;
   return false;
 }
 
@@ -126,30 +126,30 @@ bool Accounts::take_called_back_locked(std::uint64_t bytes) noexcept {
 // stand still under the lock.
 std::uint64_t Accounts::most_reachable() const noexcept {
   std::uint64_t sum = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
-  for (const AccountCache* cache = caches_.load(std::memory_order_relaxed); cache != nullptr; cache = cache->next_)
+  for (const MemoryCache* cache = caches_.load(std::memory_order_relaxed); cache != nullptr; cache = cache->next_)
     sum = saturating_add(sum, cache->most_.load(std::memory_order_relaxed));
   return sum;
 }
 
 // Empties every cache into the root. Until its owner fills it again, each cache keeps nothing.
-void Accounts::call_back() noexcept {
-  AccountCache* const first = caches_.load(std::memory_order_relaxed);
-  for (AccountCache* cache = first; cache != nullptr; cache = cache->next_)
-    cache->called_off_.exchange(1, std::memory_order_seq_cst);
+void Accounts::recall_chunks() noexcept {
+  MemoryCache* const first = caches_.load(std::memory_order_relaxed);
+  for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_)
+    cache->recalled_.exchange(1, std::memory_order_seq_cst);
   platform::heavy_fence();
   std::uint64_t sum = 0;
-  for (AccountCache* cache = first; cache != nullptr; cache = cache->next_) {
+  for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_) {
     await_leaving(*cache);
     sum += cache->chunk_.exchange(0, std::memory_order_relaxed);
     cache->most_.store(0, std::memory_order_relaxed);
     // Release: the owner that sees it sees the chunk as we left it.
-    cache->called_off_.store(0, std::memory_order_release);
+    cache->recalled_.store(0, std::memory_order_release);
   }
   put(root(), Component::kMemory, sum);
 }
 
 // The owner is a few instructions from leaving; only if it lost its CPU there does this take long.
-void Accounts::await_leaving(AccountCache& cache) noexcept {
+void Accounts::await_leaving(MemoryCache& cache) noexcept {
   for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
     if (tries < kPatience) {
       arch::pause();
@@ -162,21 +162,21 @@ void Accounts::await_leaving(AccountCache& cache) noexcept {
 // ---- For everybody ------------------------------------------------------------------------------------------------
 
 // Takes `amount`, after calling back what the caches hold if need be.
-bool Accounts::take_called_back(Account* account, Component component, std::uint64_t amount) noexcept {
+bool Accounts::take_recalling(Account* account, Component component, std::uint64_t amount) noexcept {
   if (take(account, component, amount)) return true;
   if (account->parent_ != nullptr || component != Component::kMemory) return false;
   const LockGuard guard(moves_);
-  return take_called_back_locked(amount);
+  return take_recalling_locked(amount);
 }
 
-std::uint64_t Accounts::take_all_called_back(Account* account, Component component) noexcept {
+std::uint64_t Accounts::take_all_recalling(Account* account, Component component) noexcept {
   if (account->parent_ != nullptr || component != Component::kMemory) return take_all(account, component);
   const LockGuard guard(moves_);
-  call_back();
+  recall_chunks();
   return take_all(account, component);
 }
 
-void Accounts::register_cache(AccountCache& cache) noexcept {
+void Accounts::register_cache(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
   if (cache.is_registered_) return;
   cache.is_registered_ = true;
@@ -188,7 +188,7 @@ void Accounts::register_cache(AccountCache& cache) noexcept {
   caches_.store(&cache, std::memory_order_release);  // pairs with the acquire in left(), which takes no lock
 }
 
-void Accounts::unregister_cache(AccountCache& cache) noexcept {
+void Accounts::unregister_cache(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
   if (!cache.is_registered_) return;
   cache.is_registered_ = false;

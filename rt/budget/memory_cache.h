@@ -19,7 +19,7 @@ inline constexpr unsigned kAccountLine = 64;
 //   others: 1 called_off = true 2 heavy fence   3 wait until not busy        4 use the chunk       5 called_off = false
 // The heavy fence makes the owner's light one a full one at that moment: whoever is second sees the other's step 1.
 // Where the machine has no heavy fence, the owner pays for a full one. tests/budget/memory_cache_test.cpp
-class alignas(kAccountLine) AccountCache {
+class alignas(kAccountLine) MemoryCache {
  public:
   // Owner only. Until it is registered a cache holds nothing, and every amount is the root's own.
   [[nodiscard]] bool is_registered() const noexcept { return is_registered_; }
@@ -33,8 +33,8 @@ class alignas(kAccountLine) AccountCache {
   std::atomic<std::uint64_t> chunk_;  // drawn from the root account, charged to nothing yet
   std::atomic<std::uint64_t> most_;   // beyond this the chunk is cut; 0: nothing is kept here, memory is scarce
   std::atomic<std::uint32_t> busy_;
-  std::atomic<std::uint32_t> called_off_;
-  AccountCache* next_;  // set once, by the first register_cache()
+  std::atomic<std::uint32_t> recalled_;
+  MemoryCache* next_;  // set once, by the first register_cache()
   bool is_listed_;
   bool is_registered_;
   bool is_fenced_by_others_;  // the machine has a heavy fence

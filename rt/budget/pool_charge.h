@@ -17,12 +17,12 @@ class StackPool;
 
 // INVARIANT paid-before-taken: what the pools hold (records that were ever cut, stacks that may have pages, each at its
 // full size) is at most what the root account has paid for it, plus what accounts below the root pay for tasks of
-// theirs that live, plus a constant `allowance` without which nothing could start. It may be exceeded by owe(), up to
-// as much again as those accounts pay, and by what a task has left behind that had paid for itself; such a debt is paid
-// before anything else is. tests/budget/pool_charge_test.cpp
+// theirs that live, plus a constant `allowance` without which nothing could start. It may be exceeded by overdraw(), up
+// to as much again as those accounts pay, and by what a task has left behind that had paid for itself; such a debt is
+// paid before anything else is. tests/budget/pool_charge_test.cpp
 //
 // All-zero bytes are valid; before init() nobody pays for anything. Any thread.
-class Footprint {
+class PoolCharge {
  public:
   // `stacks`: whose idle ones reclaim() gives back.
   void init(Accounts& accounts, StackPool& stacks, std::size_t allowance) noexcept;
@@ -30,13 +30,13 @@ class Footprint {
   // Before so much is taken of the machine. False: the root account has not that much, nothing has happened.
   [[nodiscard]] bool grow(std::size_t bytes) noexcept;
   // The same for somebody who has paid for it already, or without whom nothing goes on, when grow() said no.
-  [[nodiscard]] bool owe(std::size_t bytes) noexcept;
+  [[nodiscard]] bool overdraw(std::size_t bytes) noexcept;
   // So much has gone back to the machine.
-  void shrink(std::size_t bytes) noexcept { add_room(bytes); }
+  void shrink(std::size_t bytes) noexcept { add_headroom(bytes); }
 
   // An account below the root pays for so much from now on, and no more.
-  void cover(std::size_t bytes) noexcept;
-  void uncover(std::size_t bytes) noexcept;
+  void prepay(std::size_t bytes) noexcept;
+  void end_prepayment(std::size_t bytes) noexcept;
 
   // Idle stacks lose their pages, and the root account is credited. False: there were none.
   [[nodiscard]] bool reclaim() noexcept;
@@ -48,8 +48,8 @@ class Footprint {
   static constexpr std::int64_t kSlack = std::int64_t{256} << 10;
 
   [[nodiscard]] bool pay(std::uint64_t bytes) noexcept;
-  void settle() noexcept;
-  void add_room(std::size_t bytes) noexcept;
+  void credit_excess() noexcept;
+  void add_headroom(std::size_t bytes) noexcept;
 
   Accounts* accounts_ = nullptr;
   StackPool* stacks_ = nullptr;
@@ -58,7 +58,7 @@ class Footprint {
   std::int64_t allowance_ = 0;
   alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // by accounts below the root
   // Paid for and not taken; below zero: taken and not paid for.
-  std::atomic<std::int64_t> room_{0};
+  std::atomic<std::int64_t> headroom_{0};
 };
 
 }  // namespace janus

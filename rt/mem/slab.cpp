@@ -58,12 +58,12 @@ void Slab::destroy() noexcept {
 }
 
 // Others may take what was cut for us.
-[[gnu::noinline, gnu::cold]] void* Slab::take_paid(SlabCache* cache) noexcept {
+[[gnu::noinline, gnu::cold]] void* Slab::alloc_prepaid(SlabCache* cache) noexcept {
   void* record = take(cache);
-  for (unsigned tries = 0; record == nullptr && footprint_ != nullptr && tries < kBatch; tries++) {
+  for (unsigned tries = 0; record == nullptr && pool_charge_ != nullptr && tries < kBatch; tries++) {
     {
       LockGuard guard(lock_);
-      if (paid_ == 0 && !footprint_->owe(std::size_t{kBatch} * object_bytes_)) return nullptr;
+      if (paid_ == 0 && !pool_charge_->overdraw(std::size_t{kBatch} * object_bytes_)) return nullptr;
       if (paid_ == 0) paid_ = kBatch;
     }
     record = take(cache);
@@ -191,7 +191,7 @@ Slab::Record* Slab::take_loose(std::uint32_t wanted, std::uint32_t& got) noexcep
 }
 
 bool Slab::pay_for_batch() noexcept {
-  if (footprint_ != nullptr && !footprint_->grow(std::size_t{kBatch} * object_bytes_)) return false;
+  if (pool_charge_ != nullptr && !pool_charge_->grow(std::size_t{kBatch} * object_bytes_)) return false;
   paid_ = kBatch;
   return true;
 }

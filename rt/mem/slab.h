@@ -16,7 +16,7 @@
 
 namespace janus {
 
-class Footprint;
+class PoolCharge;
 
 // One worker's free records. Owner only; zeroes are a valid empty cache. It serves one slab until Slab::flush().
 class SlabCache {
@@ -48,13 +48,13 @@ class Slab {
 
   // Who pays for records from now on, a batch at a time when they are first cut; what is cut once stays paid for.
   // Nobody, as long as this is not called. Before the first take().
-  void charge_to(Footprint& footprint) noexcept { footprint_ = &footprint; }
+  void charge_to(PoolCharge& pool_charge) noexcept { pool_charge_ = &pool_charge; }
 
   // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr when the machine
   // refuses, or nobody can pay.
   [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
-  // For somebody who has paid already (Footprint::owe).
-  [[nodiscard]] void* take_paid(SlabCache* cache) noexcept;
+  // For somebody who has paid already (PoolCharge::overdraw).
+  [[nodiscard]] void* alloc_prepaid(SlabCache* cache) noexcept;
   // The worker's last one, and what take_hot() will give; nullptr: take() has to look further.
   [[nodiscard, gnu::always_inline]] static inline void* hot(const SlabCache& cache) noexcept { return cache.hot_; }
   [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
@@ -134,7 +134,7 @@ class Slab {
   std::uint32_t reciprocal_ = 0;
   std::uint32_t index_shift_ = 0;
   std::uint32_t per_chunk_ = 0;
-  Footprint* footprint_ = nullptr;
+  PoolCharge* pool_charge_ = nullptr;
   std::atomic<std::uint32_t> chunk_count_{0};
 
   alignas(arch::kPrefetchPair) SpinLock lock_;

@@ -36,7 +36,7 @@ inline constexpr std::size_t kStackTopBytes = kPageBytes;
 inline constexpr unsigned kStackColours = 24;
 inline constexpr std::size_t kStackColourBytes = 64;
 
-// One page can be leapt over by a large frame; where address space is not the point, a leap must be 64 KiB.
+// One page can be leapt over by a large frame; where address space is not the point, a switch_jmp must be 64 KiB.
 [[nodiscard]] constexpr std::size_t stack_guard_bytes(unsigned size_class) noexcept {
   return stack_class_bytes(size_class) >= 65536 ? 65536 : kPageBytes;
 }

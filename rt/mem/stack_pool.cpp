@@ -17,8 +17,9 @@ constexpr std::size_t table_bytes(std::uint32_t slabs) {
 
 // How many a worker's cache holds of a class: the larger the stack, the more memory may lie in it.
 constexpr std::uint8_t kDepths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
-constexpr std::uint8_t kLeastDepth = 2;
-// Of the memory that there is, all caches of a class together may hold a sixteenth, and roomy stacks be an eighth.
+constexpr std::uint8_t kMinDepth = 2;
+// Of the memory that there is, all caches of a class together may hold a sixteenth, and large-first stacks be an
+// eighth.
 constexpr std::uint64_t kCachedShare = 16;
 constexpr std::uint64_t kRoomyShare = 8;
 // Idle warm stacks that are kept in any case: 8 MiB by their nominal size.
@@ -40,16 +41,16 @@ constexpr std::uint64_t mask_of(unsigned count) noexcept {
 
 // The lowest `wanted` of `bits` go to items, marked with `mark`, so that the last is the lowest: they go out by rising
 // address. Which ones they were comes back.
-std::uint64_t pick(StackBank* bank, std::uint64_t bits, std::uintptr_t mark, std::uintptr_t* items, unsigned wanted,
+std::uint64_t pick(StackGroup* group, std::uint64_t bits, std::uintptr_t mark, std::uintptr_t* items, unsigned wanted,
                    unsigned& count) noexcept {
-  StackSlab* slab = slab_of(bank);
+  StackSlab* slab = slab_of(group);
   const unsigned there = count_ones(bits);
   count = there < wanted ? there : wanted;
   std::uint64_t picked = 0;
   for (unsigned left = count; left-- != 0; bits &= bits - 1) {
     const unsigned n = static_cast<unsigned>(std::countr_zero(bits));
     picked |= bits & -bits;
-    items[left] = address_of(slab->record_of(bank->number * kBankStacks + n)) | mark;
+    items[left] = address_of(slab->record_of(group->number * kBankStacks + n)) | mark;
   }
   return picked;
 }
@@ -79,20 +80,20 @@ bool StackPool::init() noexcept {
   mappings_.store(1, std::memory_order_relaxed);
   mapped_.store(table_bytes(kMaxSlabs), std::memory_order_relaxed);
   for (unsigned c = 0; c < kStackClasses; c++) {
-    shelves_[c].next_count = first_slab_stacks(c);
+    pools_[c].next_count = first_slab_stacks(c);
     depths_[c] = kDepths[c];
   }
   return true;
 }
 
-void StackPool::charge_to(Footprint& footprint, std::uint64_t memory, unsigned workers) noexcept {
-  footprint_ = &footprint;
+void StackPool::charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigned workers) noexcept {
+  pool_charge_ = &pool_charge;
   for (unsigned c = 0; c < kStackClasses; c++) {
     const std::uint64_t fitting = memory / (kCachedShare * workers * stack_class_bytes(c));
-    if (fitting < depths_[c]) depths_[c] = fitting < kLeastDepth ? kLeastDepth : static_cast<std::uint8_t>(fitting);
+    if (fitting < depths_[c]) depths_[c] = fitting < kMinDepth ? kMinDepth : static_cast<std::uint8_t>(fitting);
   }
-  const std::uint64_t roomy = memory / (kRoomyShare * stack_class_bytes(kRoomyClass));
-  if (roomy < most_roomy_) most_roomy_ = roomy;
+  const std::uint64_t large_first = memory / (kRoomyShare * stack_class_bytes(kLargeFirstClass));
+  if (large_first < max_large_first_) max_large_first_ = large_first;
 }
 
 void StackPool::destroy() noexcept {
@@ -102,19 +103,19 @@ void StackPool::destroy() noexcept {
     StackSlab* slab = slabs_[n].load(std::memory_order_relaxed);
     for (std::uint32_t b = 0; on_cold_ != nullptr && b * kBankStacks < slab->prepared.load(std::memory_order_relaxed);
          b++)
-      for (std::uint64_t left = slab->banks()[b].free & slab->banks()[b].warm; left != 0; left &= left - 1)
+      for (std::uint64_t left = slab->groups()[b].free & slab->groups()[b].warm; left != 0; left &= left - 1)
         on_cold_(slab->record_of(b * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
     platform::unmap(reinterpret_cast<std::byte*>(slab), slab->bytes);
   }
   platform::unmap(reinterpret_cast<std::byte*>(slabs_), table_bytes(kMaxSlabs));
   slabs_ = nullptr;
   slab_count_.store(0, std::memory_order_relaxed);
-  for (Shelf& shelf : shelves_) {
-    for (BankList& banks : shelf.lists) banks = {};
-    shelf.growing = nullptr;
-    shelf.warm = 0;
-    shelf.out.store(0, std::memory_order_relaxed);
-    shelf.most.store(0, std::memory_order_relaxed);
+  for (ClassPool& pool : pools_) {
+    for (GroupList& groups : pool.lists) groups = {};
+    pool.growing = nullptr;
+    pool.warm = 0;
+    pool.out.store(0, std::memory_order_relaxed);
+    pool.most.store(0, std::memory_order_relaxed);
   }
   for (auto* figure : {&guards_, &unguarded_, &mappings_, &mapped_}) figure->store(0, std::memory_order_relaxed);
 }
@@ -141,10 +142,12 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   return (item & kToBuild) == 0 ? reinterpret_cast<Stack*>(item) : build(item);
 }
 
-[[gnu::noinline, gnu::cold]] Stack* StackPool::take_scarce(StackCache* cache, unsigned size_class, Due due) noexcept {
+[[gnu::noinline, gnu::cold]] Stack* StackPool::alloc_under_pressure(StackCache* cache, unsigned size_class,
+                                                                    Due due) noexcept {
   if (trim())
     if (Stack* const stack = take(cache, size_class)) return stack;
-  if (due == Due::kUnpaid || footprint_ == nullptr || !footprint_->owe(stack_class_bytes(size_class))) return nullptr;
+  if (due == Due::kUnpaid || pool_charge_ == nullptr || !pool_charge_->overdraw(stack_class_bytes(size_class)))
+    return nullptr;
   Items item;
   return fetch_paid(size_class, item, 1) == 0 ? nullptr : build(item[0]);
 }
@@ -191,33 +194,33 @@ Stack* StackPool::build(std::uintptr_t item) noexcept {
 
 // Warm ones if there are any; others have to be paid for, since they will have pages.
 unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) noexcept {
-  Shelf& shelf = shelves_[size_class];
+  ClassPool& pool = pools_[size_class];
   unsigned count = 0;
   {
-    LockGuard guard(shelf.lock);
-    count = fetch_warm(shelf, items, wanted);
+    LockGuard guard(pool.lock);
+    count = fetch_warm(pool, items, wanted);
   }
-  if (count != 0) return count_out(shelf, count), count;
+  if (count != 0) return count_out(pool, count), count;
   const unsigned paid = pay_for(size_class, wanted);
   return paid != 0 ? fetch_paid(size_class, items, paid) : 0;
 }
 
 // Cold ones, else new ones: up to `count`, for which somebody has paid. What is not to be had is paid back.
 unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept {
-  Shelf& shelf = shelves_[size_class];
+  ClassPool& pool = pools_[size_class];
   unsigned got = 0;
   {
-    LockGuard guard(shelf.lock);
-    got = fetch_cold(shelf, items, count);
+    LockGuard guard(pool.lock);
+    got = fetch_cold(pool, items, count);
   }
   if (got == 0) got = fetch_unprepared(size_class, items, count);
   pay_back(size_class, count - got);
-  count_out(shelf, got);
-  if (got > 1 && shelf.out.load(std::memory_order_relaxed) > kMany) populate(items, got);
+  count_out(pool, got);
+  if (got > 1 && pool.out.load(std::memory_order_relaxed) > kMany) populate(items, got);
   return got;
 }
 
-// Of one bank. With many out it is likely that these will be wanted, too, and a page costs less so than by a fault.
+// Of one group. With many out it is likely that these will be wanted, too, and a page costs less so than by a fault.
 void StackPool::populate(const Items& items, unsigned count) noexcept {
   StackSlab* const slab = slab_at(reinterpret_cast<const void*>(items[0] & ~kToBuild));
   std::uint64_t which = 0;
@@ -226,86 +229,86 @@ void StackPool::populate(const Items& items, unsigned count) noexcept {
     index = slab->index_at(reinterpret_cast<const void*>(items[n] & ~kToBuild));
     which |= std::uint64_t{1} << index % kBankStacks;
   }
-  slab->populate(slab->banks()[index / kBankStacks], which);
+  slab->populate(slab->groups()[index / kBankStacks], which);
 }
 
 // As many as are wanted, or as the payer can afford.
 unsigned StackPool::pay_for(unsigned size_class, unsigned wanted) noexcept {
-  if (footprint_ == nullptr) return wanted;
-  while (wanted != 0 && !footprint_->grow(wanted * stack_class_bytes(size_class))) wanted /= 2;
+  if (pool_charge_ == nullptr) return wanted;
+  while (wanted != 0 && !pool_charge_->grow(wanted * stack_class_bytes(size_class))) wanted /= 2;
   return wanted;
 }
 
 void StackPool::pay_back(unsigned size_class, unsigned count) noexcept {
-  if (footprint_ != nullptr && count != 0) footprint_->shrink(count * stack_class_bytes(size_class));
+  if (pool_charge_ != nullptr && count != 0) pool_charge_->shrink(count * stack_class_bytes(size_class));
 }
 
-void StackPool::count_out(Shelf& shelf, unsigned count) noexcept {
-  add(shelf.out, count);
-  const std::size_t out = shelf.out.load(std::memory_order_relaxed);
-  if (out > shelf.most.load(std::memory_order_relaxed)) shelf.most.store(out, std::memory_order_relaxed);
+void StackPool::count_out(ClassPool& pool, unsigned count) noexcept {
+  add(pool.out, count);
+  const std::size_t out = pool.out.load(std::memory_order_relaxed);
+  if (out > pool.most.load(std::memory_order_relaxed)) pool.most.store(out, std::memory_order_relaxed);
 }
 
-// Of the bank that was last given one. One bank's suffice.
-unsigned StackPool::fetch_warm(Shelf& shelf, Items& items, unsigned wanted) noexcept {
-  StackBank* const bank = shelf.lists[StackBank::kWarm].first;
-  if (bank == nullptr) return 0;
+// Of the group that was last given one. One group's suffice.
+unsigned StackPool::fetch_warm(ClassPool& pool, Items& items, unsigned wanted) noexcept {
+  StackGroup* const group = pool.lists[StackGroup::kWarm].first;
+  if (group == nullptr) return 0;
   unsigned count = 0;
-  bank->free &= ~pick(bank, bank->free & bank->warm, 0, items, wanted, count);
-  bank->warm &= bank->free;
-  shelf.warm -= count;
-  sort(shelf, bank);
+  group->free &= ~pick(group, group->free & group->warm, 0, items, wanted, count);
+  group->warm &= group->free;
+  pool.warm -= count;
+  sort(pool, group);
   return count;
 }
 
-unsigned StackPool::fetch_cold(Shelf& shelf, Items& items, unsigned wanted) noexcept {
-  StackBank* const bank = shelf.lists[StackBank::kCold].first;
-  if (bank == nullptr) return 0;
+unsigned StackPool::fetch_cold(ClassPool& pool, Items& items, unsigned wanted) noexcept {
+  StackGroup* const group = pool.lists[StackGroup::kCold].first;
+  if (group == nullptr) return 0;
   unsigned count = 0;
-  bank->free &= ~pick(bank, bank->free, kToBuild, items, wanted, count);
-  sort(shelf, bank);
+  group->free &= ~pick(group, group->free, kToBuild, items, wanted, count);
+  sort(pool, group);
   return count;
 }
 
-// The guards are made without the lock: the bank is in no list yet.
+// The guards are made without the lock: the group is in no list yet.
 unsigned StackPool::fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept {
-  Shelf& shelf = shelves_[size_class];
-  StackBank* bank = nullptr;
+  ClassPool& pool = pools_[size_class];
+  StackGroup* group = nullptr;
   {
-    LockGuard guard(shelf.lock);
-    bank = claim_bank(shelf, size_class);
+    LockGuard guard(pool.lock);
+    group = claim_group(pool, size_class);
   }
-  if (bank == nullptr) return 0;
-  slab_of(bank)->guard_bank(*bank);
-  count_guards(*bank);
+  if (group == nullptr) return 0;
+  slab_of(group)->guard_bank(*group);
+  count_guards(*group);
   unsigned count = 0;
-  const std::uint64_t all = mask_of(bank->stacks);
-  const std::uint64_t free = all & ~pick(bank, all, kToBuild, items, wanted, count);
-  LockGuard guard(shelf.lock);
-  bank->free = free;
-  sort(shelf, bank);
+  const std::uint64_t all = mask_of(group->stacks);
+  const std::uint64_t free = all & ~pick(group, all, kToBuild, items, wanted, count);
+  LockGuard guard(pool.lock);
+  group->free = free;
+  sort(pool, group);
   return count;
 }
 
-StackBank* StackPool::claim_bank(Shelf& shelf, unsigned size_class) noexcept {
-  if (shelf.growing == nullptr && !grow(shelf, size_class)) return nullptr;
-  StackSlab* slab = shelf.growing;
+StackGroup* StackPool::claim_group(ClassPool& pool, unsigned size_class) noexcept {
+  if (pool.growing == nullptr && !grow(pool, size_class)) return nullptr;
+  StackSlab* slab = pool.growing;
   const std::uint32_t first = slab->prepared.load(std::memory_order_relaxed);
   const std::uint32_t left = slab->count - first;
-  StackBank* bank = &slab->banks()[first / kBankStacks];
-  bank->number = first / kBankStacks;
-  bank->stacks = static_cast<std::uint8_t>(left < kBankStacks ? left : kBankStacks);
-  slab->prepared.store(first + bank->stacks, std::memory_order_relaxed);
-  if (left <= kBankStacks) shelf.growing = nullptr;
-  return bank;
+  StackGroup* group = &slab->groups()[first / kBankStacks];
+  group->number = first / kBankStacks;
+  group->stacks = static_cast<std::uint8_t>(left < kBankStacks ? left : kBankStacks);
+  slab->prepared.store(first + group->stacks, std::memory_order_relaxed);
+  if (left <= kBankStacks) pool.growing = nullptr;
+  return group;
 }
 
 // Twice as large as the last one, or as large as the machine allows.
-bool StackPool::grow(Shelf& shelf, unsigned size_class) noexcept {
+bool StackPool::grow(ClassPool& pool, unsigned size_class) noexcept {
   LockGuard guard(slabs_lock_);
   const std::uint32_t number = slab_count_.load(std::memory_order_relaxed);
   if (number == kMaxSlabs) return false;
-  for (std::uint32_t count = shelf.next_count; count != 0; count /= 2) {
+  for (std::uint32_t count = pool.next_count; count != 0; count /= 2) {
     const std::size_t bytes = StackSlab::mapped_bytes(count, size_class);
     std::byte* pages = platform::map(bytes);
     if (pages == nullptr) continue;
@@ -315,8 +318,8 @@ bool StackPool::grow(Shelf& shelf, unsigned size_class) noexcept {
     slab->canary_key = canary_key_;
     slabs_[number].store(slab, std::memory_order_relaxed);
     slab_count_.store(number + 1, std::memory_order_release);  // pairs with slab_at()
-    shelf.growing = slab;
-    shelf.next_count = bytes * 2 <= kMaxSlabBytes ? count * 2 : count;
+    pool.growing = slab;
+    pool.next_count = bytes * 2 <= kMaxSlabBytes ? count * 2 : count;
     add(mappings_, 1);
     add(mapped_, bytes);
     return true;
@@ -324,91 +327,91 @@ bool StackPool::grow(Shelf& shelf, unsigned size_class) noexcept {
   return false;
 }
 
-void StackPool::count_guards(const StackBank& bank) noexcept {
-  add(guards_, bank.guarded);
-  add(unguarded_, std::size_t{bank.stacks} - bank.guarded);
-  if (bank.guard == platform::Guard::kProtected) add(mappings_, std::size_t{2} * bank.guarded);
+void StackPool::count_guards(const StackGroup& group) noexcept {
+  add(guards_, group.guarded);
+  add(unguarded_, std::size_t{group.stacks} - group.guarded);
+  if (group.guard == platform::Guard::kProtected) add(mappings_, std::size_t{2} * group.guarded);
 }
 
 // --- Back into it ----------------------------------------------------------------------------------------------------
 
 void StackPool::put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept {
   if (count == 0) return;
-  Shelf& shelf = shelves_[size_class];
+  ClassPool& pool = pools_[size_class];
   unsigned unbuilt = 0;
   {
-    LockGuard guard(shelf.lock);
+    LockGuard guard(pool.lock);
     for (unsigned n = 0; n < count; n++) {
-      put_back_one(shelf, items[n]);
+      put_back_one(pool, items[n]);
       unbuilt += (items[n] & kToBuild) != 0;
     }
   }
   pay_back(size_class, unbuilt);
-  add(shelf.out, -std::size_t{count});
+  add(pool.out, -std::size_t{count});
   keep_reserve(size_class);
 }
 
-void StackPool::put_back_one(Shelf& shelf, std::uintptr_t item) noexcept {
+void StackPool::put_back_one(ClassPool& pool, std::uintptr_t item) noexcept {
   Stack* stack = reinterpret_cast<Stack*>(item & ~kToBuild);
   const bool is_built = (item & kToBuild) == 0;
   StackSlab* slab = is_built ? slabs_[stack->slab].load(std::memory_order_relaxed) : slab_at(stack);
   const std::uint32_t index = is_built ? stack->index : slab->index_at(stack);
-  StackBank* bank = &slab->banks()[index / kBankStacks];
+  StackGroup* group = &slab->groups()[index / kBankStacks];
   const std::uint64_t bit = std::uint64_t{1} << index % kBankStacks;
-  bank->free |= bit;
+  group->free |= bit;
   if (is_built) {
-    bank->warm |= bit;
-    shelf.warm++;
+    group->warm |= bit;
+    pool.warm++;
   }
-  sort(shelf, bank);
+  sort(pool, group);
 }
 
 // As many may lie idle as were in use, so that a program that breathes makes no system calls. Beyond that half goes
 // back, so that stacks which are freed in no order meet enough neighbours to go together.
 void StackPool::keep_reserve(unsigned size_class) noexcept {
-  Shelf& shelf = shelves_[size_class];
-  const std::size_t reserve = least_reserve(size_class) + shelf.most.load(std::memory_order_relaxed);
-  if (cool_one_bank(size_class, reserve))
-    while (cool_one_bank(size_class, reserve / 2)) {
+  ClassPool& pool = pools_[size_class];
+  const std::size_t reserve = least_reserve(size_class) + pool.most.load(std::memory_order_relaxed);
+  if (decommit_one_group(size_class, reserve))
+    while (decommit_one_group(size_class, reserve / 2)) {
     }
 }
 
-// Gives back the pages of the bank that has been idle longest. False: there are no more than `reserve` warm ones.
-bool StackPool::cool_one_bank(unsigned size_class, std::size_t reserve) noexcept {
-  Shelf& shelf = shelves_[size_class];
-  StackBank* bank = nullptr;
+// Gives back the pages of the group that has been idle longest. False: there are no more than `reserve` warm ones.
+bool StackPool::decommit_one_group(unsigned size_class, std::size_t reserve) noexcept {
+  ClassPool& pool = pools_[size_class];
+  StackGroup* group = nullptr;
   std::uint64_t cooling = 0;
   {
-    LockGuard guard(shelf.lock);
-    if (shelf.warm <= reserve) return false;
-    bank = shelf.lists[StackBank::kWarm].last;
-    cooling = bank->free & bank->warm;  // nobody's while the lock is open
-    shelf.warm -= count_ones(cooling);
-    bank->free &= ~cooling;
-    bank->warm = 0;
-    sort(shelf, bank);
+    LockGuard guard(pool.lock);
+    if (pool.warm <= reserve) return false;
+    group = pool.lists[StackGroup::kWarm].last;
+    cooling = group->free & group->warm;  // nobody's while the lock is open
+    pool.warm -= count_ones(cooling);
+    group->free &= ~cooling;
+    group->warm = 0;
+    sort(pool, group);
   }
-  StackSlab* slab = slab_of(bank);
+  StackSlab* slab = slab_of(group);
   for (std::uint64_t left = cooling; on_cold_ != nullptr && left != 0; left &= left - 1)
-    on_cold_(slab->record_of(bank->number * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
-  slab->discard(*bank, cooling);
+    on_cold_(slab->record_of(group->number * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
+  slab->discard(*group, cooling);
   pay_back(size_class, count_ones(cooling));
-  LockGuard guard(shelf.lock);
-  bank->free |= cooling;
-  sort(shelf, bank);
+  LockGuard guard(pool.lock);
+  group->free |= cooling;
+  sort(pool, group);
   return true;
 }
 
-bool StackPool::has_surplus() const noexcept {
-  for (const Shelf& shelf : shelves_)
-    if (shelf.most.load(std::memory_order_relaxed) > shelf.out.load(std::memory_order_relaxed)) return true;
+bool StackPool::has_excess() const noexcept {
+  for (const ClassPool& pool : pools_)
+    if (pool.most.load(std::memory_order_relaxed) > pool.out.load(std::memory_order_relaxed)) return true;
   return false;
 }
 
-void StackPool::give_surplus() noexcept {
+void StackPool::give_excess() noexcept {
   for (unsigned size_class = 0; size_class < kStackClasses; ++size_class) {
-    Shelf& shelf = shelves_[size_class];
-    shelf.most.store(shelf.out.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    ClassPool& pool = pools_[size_class];
+    pool.most.store(pool.out.load(std::memory_order_relaxed), std::memory_order_relaxed);
     keep_reserve(size_class);
   }
 }
@@ -416,34 +419,34 @@ void StackPool::give_surplus() noexcept {
 bool StackPool::trim() noexcept {
   bool any = false;
   for (unsigned size_class = 0; size_class < kStackClasses; ++size_class)
-    while (cool_one_bank(size_class, 0)) any = true;
+    while (decommit_one_group(size_class, 0)) any = true;
   return any;
 }
 
-// --- Lists of banks, under the shelf's lock --------------------------------------------------------------------------
+// --- Lists of groups, under the pool's lock --------------------------------------------------------------------------
 
-// Puts a bank where it belongs: at the front of another list than it was in, if any.
-void StackPool::sort(Shelf& shelf, StackBank* bank) noexcept {
-  const StackBank::List list = (bank->free & bank->warm) != 0 ? StackBank::kWarm
-                               : bank->free != 0              ? StackBank::kCold
-                                                              : StackBank::kUnlisted;
-  if (list == bank->list) return;
-  unlist(shelf, bank);
-  bank->list = list;
-  if (list == StackBank::kUnlisted) return;
-  BankList& banks = shelf.lists[list];
-  bank->previous = nullptr;
-  bank->next = banks.first;
-  (banks.first != nullptr ? banks.first->previous : banks.last) = bank;
-  banks.first = bank;
+// Puts a group where it belongs: at the front of another list than it was in, if any.
+void StackPool::sort(ClassPool& pool, StackGroup* group) noexcept {
+  const StackGroup::List list = (group->free & group->warm) != 0 ? StackGroup::kWarm
+                                : group->free != 0               ? StackGroup::kCold
+                                                                 : StackGroup::kUnlisted;
+  if (list == group->list) return;
+  unlist(pool, group);
+  group->list = list;
+  if (list == StackGroup::kUnlisted) return;
+  GroupList& groups = pool.lists[list];
+  group->previous = nullptr;
+  group->next = groups.first;
+  (groups.first != nullptr ? groups.first->previous : groups.last) = group;
+  groups.first = group;
 }
 
-void StackPool::unlist(Shelf& shelf, StackBank* bank) noexcept {
-  if (bank->list == StackBank::kUnlisted) return;
-  BankList& banks = shelf.lists[bank->list];
-  (bank->previous != nullptr ? bank->previous->next : banks.first) = bank->next;
-  (bank->next != nullptr ? bank->next->previous : banks.last) = bank->previous;
-  bank->list = StackBank::kUnlisted;
+void StackPool::unlist(ClassPool& pool, StackGroup* group) noexcept {
+  if (group->list == StackGroup::kUnlisted) return;
+  GroupList& groups = pool.lists[group->list];
+  (group->previous != nullptr ? group->previous->next : groups.first) = group->next;
+  (group->next != nullptr ? group->next->previous : groups.last) = group->previous;
+  group->list = StackGroup::kUnlisted;
 }
 
 // --- Which stack is it -----------------------------------------------------------------------------------------------
@@ -505,7 +508,7 @@ void StackPool::unlink(StackCache& cache) noexcept {
 
 std::size_t StackPool::stacks_in_use() noexcept {
   std::size_t held = 0;
-  for (Shelf& shelf : shelves_) held += shelf.out.load(std::memory_order_relaxed);
+  for (ClassPool& pool : pools_) held += pool.out.load(std::memory_order_relaxed);
   LockGuard guard(caches_lock_);
   for (StackCache* cache = caches_; cache != nullptr; cache = cache->next_)
     for (auto& count : cache->counts_) held -= count.load(std::memory_order_relaxed);
@@ -514,9 +517,9 @@ std::size_t StackPool::stacks_in_use() noexcept {
 
 std::size_t StackPool::stacks_cached() noexcept {
   std::size_t cached = 0;
-  for (Shelf& shelf : shelves_) {
-    LockGuard guard(shelf.lock);
-    cached += shelf.warm;
+  for (ClassPool& pool : pools_) {
+    LockGuard guard(pool.lock);
+    cached += pool.warm;
   }
   LockGuard guard(caches_lock_);
   for (StackCache* cache = caches_; cache != nullptr; cache = cache->next_)

@@ -19,17 +19,17 @@
 
 namespace janus {
 
-class Footprint;
+class PoolCharge;
 
-inline constexpr unsigned kRoomyClass = 3;  // 64 KiB
+inline constexpr unsigned kLargeFirstClass = 3;  // 64 KiB
 
 // One worker's idle stacks. Owner only; zeroes are a valid empty cache. It serves one pool until StackPool::flush().
 class StackCache {
  private:
   friend class StackPool;
-  static constexpr unsigned kMostCached = 64;
+  static constexpr unsigned kMaxCached = 64;
   struct List {
-    std::uintptr_t items[kMostCached];  // addresses of records; bit 0: still to be built
+    std::uintptr_t items[kMaxCached];  // addresses of records; bit 0: still to be built
   };
   std::atomic<std::uint32_t> counts_[kStackClasses];  // others read them for the statistics
   class StackPool* home_;
@@ -45,17 +45,17 @@ class StackPool {
 
   // Who pays for stacks from now on: each costs its class's size, from when it may have pages until they have gone
   // back. Nobody, as long as this is not called. Of `memory` bytes in all only small shares may lie in the workers'
-  // caches, or be out as roomy stacks. Before the first take().
-  void charge_to(Footprint& footprint, std::uint64_t memory, unsigned workers) noexcept;
+  // caches, or be out as large-first stacks. Before the first take().
+  void charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigned workers) noexcept;
 
   // The cache's last one, else from the shared pool, else a new one; nullptr when the machine refuses. `cache`: the
   // calling worker's, or nullptr in a foreign thread. size_class < kStackClasses. nullptr when the machine refuses, or
   // nobody can pay.
   [[nodiscard]] Stack* take(StackCache* cache, unsigned size_class) noexcept;
   // After take() gave nothing: gives back the pages of what lies idle, and looks again. `Due::kPaid`: for somebody who
-  // has paid already, or without whom nothing goes on (Footprint::owe).
+  // has paid already, or without whom nothing goes on (PoolCharge::overdraw).
   enum class Due : bool { kUnpaid, kPaid };
-  [[nodiscard]] Stack* take_scarce(StackCache* cache, unsigned size_class, Due due) noexcept;
+  [[nodiscard]] Stack* alloc_under_pressure(StackCache* cache, unsigned size_class, Due due) noexcept;
   // Nobody stands on it any more. Any worker.
   void give(StackCache* cache, Stack* stack) noexcept;
   void flush(StackCache& cache) noexcept;
@@ -80,15 +80,15 @@ class StackPool {
   bool trim() noexcept;
   // Whether more stacks were in use at once than are now, so that more are warm than may be wanted; and gives back
   // what is beyond the reserve of those in use now. Any thread.
-  [[nodiscard]] bool has_surplus() const noexcept;
-  void give_surplus() noexcept;
+  [[nodiscard]] bool has_excess() const noexcept;
+  void give_excess() noexcept;
 
   // Of one class: held, or in caches. Any thread.
   [[nodiscard]] std::size_t out(unsigned size_class) const noexcept {
-    return shelves_[size_class].out.load(std::memory_order_relaxed);
+    return pools_[size_class].out.load(std::memory_order_relaxed);
   }
-  // Whether a stack of kRoomyClass may go out to somebody who needs less.
-  [[nodiscard]] bool has_roomy() const noexcept { return out(kRoomyClass) < most_roomy_; }
+  // Whether a stack of kLargeFirstClass may go out to somebody who needs less.
+  [[nodiscard]] bool gives_large_first() const noexcept { return out(kLargeFirstClass) < max_large_first_; }
   // Exact while no one takes or gives, else near.
   [[nodiscard]] std::size_t stacks_in_use() noexcept;
   [[nodiscard]] std::size_t stacks_cached() noexcept;  // idle and warm, or in a worker's cache
@@ -101,44 +101,44 @@ class StackPool {
  private:
   static constexpr std::uint32_t kMaxSlabs = 4096;
   static constexpr std::size_t kMaxSlabBytes = std::size_t{1} << 30;
-  static constexpr std::size_t kMostRoomy = 1024;
-  static constexpr unsigned kMostRefill = StackCache::kMostCached / 2;
-  struct BankList {
-    StackBank* first;
-    StackBank* last;
+  static constexpr std::size_t kMaxLargeFirst = 1024;
+  static constexpr unsigned kMaxRefill = StackCache::kMaxCached / 2;
+  struct GroupList {
+    StackGroup* first;
+    StackGroup* last;
   };
   // What no cache holds of one class.
-  struct alignas(arch::kPrefetchPair) Shelf {
+  struct alignas(arch::kPrefetchPair) ClassPool {
     SpinLock lock;
-    BankList lists[3] = {};            // by StackBank::List; those with a warm free stack, those with cold ones only
-    StackSlab* growing = nullptr;      // the slab that has unprepared banks
+    GroupList lists[3] = {};           // by StackGroup::List; those with a warm free stack, those with cold ones only
+    StackSlab* growing = nullptr;      // the slab that has unprepared groups
     std::uint32_t next_count = 0;      // stacks in the next slab
     std::size_t warm = 0;              // free and warm
     std::atomic<std::size_t> out{0};   // held, or in caches
-    std::atomic<std::size_t> most{0};  // the most that were out since the last give_surplus(), nearly
+    std::atomic<std::size_t> most{0};  // the most that were out since the last give_excess(), nearly
   };
-  using Items = std::uintptr_t[kMostRefill];
+  using Items = std::uintptr_t[kMaxRefill];
 
   [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] unsigned fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept;
   void populate(const Items& items, unsigned count) noexcept;
   [[nodiscard]] unsigned pay_for(unsigned size_class, unsigned wanted) noexcept;
   void pay_back(unsigned size_class, unsigned count) noexcept;
-  [[nodiscard]] unsigned fetch_warm(Shelf& shelf, Items& items, unsigned wanted) noexcept;
-  [[nodiscard]] unsigned fetch_cold(Shelf& shelf, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_warm(ClassPool& pool, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_cold(ClassPool& pool, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] unsigned fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept;
-  [[nodiscard]] StackBank* claim_bank(Shelf& shelf, unsigned size_class) noexcept;
-  [[nodiscard]] bool grow(Shelf& shelf, unsigned size_class) noexcept;
-  void count_guards(const StackBank& bank) noexcept;
+  [[nodiscard]] StackGroup* claim_group(ClassPool& pool, unsigned size_class) noexcept;
+  [[nodiscard]] bool grow(ClassPool& pool, unsigned size_class) noexcept;
+  void count_guards(const StackGroup& group) noexcept;
   [[nodiscard]] Stack* build(std::uintptr_t item) noexcept;
   void put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept;
-  void count_out(Shelf& shelf, unsigned count) noexcept;
-  void put_back_one(Shelf& shelf, std::uintptr_t item) noexcept;
+  void count_out(ClassPool& pool, unsigned count) noexcept;
+  void put_back_one(ClassPool& pool, std::uintptr_t item) noexcept;
   void keep_reserve(unsigned size_class) noexcept;
-  [[nodiscard]] bool cool_one_bank(unsigned size_class, std::size_t reserve) noexcept;
+  [[nodiscard]] bool decommit_one_group(unsigned size_class, std::size_t reserve) noexcept;
 
-  void sort(Shelf& shelf, StackBank* bank) noexcept;
-  void unlist(Shelf& shelf, StackBank* bank) noexcept;
+  void sort(ClassPool& pool, StackGroup* group) noexcept;
+  void unlist(ClassPool& pool, StackGroup* group) noexcept;
   [[nodiscard]] StackSlab* slab_at(const void* address) const noexcept;
   [[nodiscard]] static bool canary_words_intact(const Stack* stack) noexcept;
 
@@ -149,8 +149,8 @@ class StackPool {
   std::atomic<std::uint32_t> slab_count_{0};
   SpinLock slabs_lock_;
   std::uint64_t canary_key_ = 0;
-  Footprint* footprint_ = nullptr;
-  std::size_t most_roomy_ = kMostRoomy;
+  PoolCharge* pool_charge_ = nullptr;
+  std::size_t max_large_first_ = kMaxLargeFirst;
   std::uint8_t depths_[kStackClasses] = {};  // how many a worker's cache holds
   void (*on_cold_)(Stack*) = nullptr;
   SpinLock caches_lock_;
@@ -159,7 +159,7 @@ class StackPool {
   std::atomic<std::size_t> unguarded_{0};
   std::atomic<std::size_t> mappings_{0};
   std::atomic<std::size_t> mapped_{0};
-  Shelf shelves_[kStackClasses];
+  ClassPool pools_[kStackClasses];
 };
 
 }  // namespace janus

@@ -5,7 +5,7 @@
 
 namespace janus {
 
-// The memory is zeroed: no bank is prepared yet, none is listed.
+// The memory is zeroed: no group is prepared yet, none is listed.
 void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class) noexcept {
   stacks = reinterpret_cast<std::byte*>(this) + header_bytes(stack_count);
   bytes = mapped;
@@ -14,15 +14,15 @@ void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned sta
   size_class = static_cast<std::uint8_t>(stack_class);
 }
 
-void StackSlab::guard_bank(StackBank& bank) noexcept {
-  const std::uint32_t first = bank.number * kBankStacks;
+void StackSlab::guard_bank(StackGroup& group) noexcept {
+  const std::uint32_t first = group.number * kBankStacks;
   std::size_t guarded = 0;
-  bank.guard = platform::guard(base_of(first), stride, bank.stacks, stack_guard_bytes(size_class), guarded);
-  bank.guarded = static_cast<std::uint8_t>(guarded);
+  group.guard = platform::guard(base_of(first), stride, group.stacks, stack_guard_bytes(size_class), guarded);
+  group.guarded = static_cast<std::uint8_t>(guarded);
 }
 
 Stack* StackSlab::build(std::uint32_t index) noexcept {
-  const StackBank& bank = banks()[index / kBankStacks];
+  const StackGroup& group = groups()[index / kBankStacks];
   Stack* stack = record_of(index);
   stack->start = reinterpret_cast<std::byte*>(stack);
   stack->next = nullptr;
@@ -32,7 +32,7 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   stack->slab = number;
   stack->index = index;
   stack->size_class = size_class;
-  stack->guard = index % kBankStacks < bank.guarded ? bank.guard : platform::Guard::kNone;
+  stack->guard = index % kBankStacks < group.guarded ? group.guard : platform::Guard::kNone;
   std::byte* limit = limit_of(index);
   if (stack->guard == platform::Guard::kNone)
     for (std::size_t word = 0; word < kCanaryWords; word++) canary_of(limit)[word] = stack->canary;
@@ -41,11 +41,11 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   return stack;
 }
 
-void StackSlab::discard(const StackBank& bank, std::uint64_t which) noexcept {
+void StackSlab::discard(const StackGroup& group, std::uint64_t which) noexcept {
   while (which != 0) {
     const unsigned first = static_cast<unsigned>(std::countr_zero(which));
     const unsigned run = static_cast<unsigned>(std::countr_one(which >> first));
-    platform::discard(base_of(bank.number * kBankStacks + first), run * stride);  // guards inside survive
+    platform::discard(base_of(group.number * kBankStacks + first), run * stride);  // guards inside survive
     if (run == kBankStacks) return;
     which &= ~(((std::uint64_t{1} << run) - 1) << first);
   }

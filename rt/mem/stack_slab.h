@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_slab.h — a mapping full of stacks of one class. Banks of up to 64 are guarded together when first used,
-// and given back together. What is known of a stack that nobody holds is two bits in its bank, never anything in its
+// and given back together. What is known of a stack that nobody holds is two bits in its group, never anything in its
 // own memory, which may not be there.
 #pragma once
 
@@ -15,20 +15,20 @@ namespace janus {
 inline constexpr unsigned kBankStacks = 64;
 
 // Under the lock of its class.
-struct StackBank {
+struct StackGroup {
   enum List : std::uint8_t { kUnlisted, kWarm, kCold };
 
   std::uint64_t free;  // a bit a stack: nobody holds it, and it is in no worker's cache
   std::uint64_t warm;  // of the free ones: has its pages and a valid record
-  StackBank* next;
-  StackBank* previous;
+  StackGroup* next;
+  StackGroup* previous;
   std::uint32_t number;  // in its slab
   std::uint8_t stacks;
   std::uint8_t guarded;  // so many of them, the first ones, have a guard of this kind
   platform::Guard guard;
   List list;
 };
-static_assert(sizeof(StackBank) == 40);
+static_assert(sizeof(StackGroup) == 40);
 
 // At the start of its mapping; the stacks follow from the next page boundary on.
 struct StackSlab {
@@ -44,13 +44,13 @@ struct StackSlab {
   std::uint8_t size_class;
 
   [[nodiscard]] static constexpr std::size_t header_bytes(std::size_t count) noexcept {
-    return round_up(sizeof(StackSlab) + (count + kBankStacks - 1) / kBankStacks * sizeof(StackBank), kPageBytes);
+    return round_up(sizeof(StackSlab) + (count + kBankStacks - 1) / kBankStacks * sizeof(StackGroup), kPageBytes);
   }
   [[nodiscard]] static constexpr std::size_t mapped_bytes(std::size_t count, unsigned size_class) noexcept {
     return header_bytes(count) + count * stack_stride(size_class);
   }
 
-  [[nodiscard]] StackBank* banks() noexcept { return reinterpret_cast<StackBank*>(this + 1); }
+  [[nodiscard]] StackGroup* groups() noexcept { return reinterpret_cast<StackGroup*>(this + 1); }
   [[nodiscard]] std::byte* base_of(std::uint32_t index) noexcept { return stacks + index * stride; }
   [[nodiscard]] std::byte* limit_of(std::uint32_t index) noexcept {
     return base_of(index) + stack_guard_bytes(size_class);
@@ -66,21 +66,21 @@ struct StackSlab {
   }
 
   void init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class) noexcept;
-  // Makes the guards of a bank. It belongs to the caller alone.
-  void guard_bank(StackBank& bank) noexcept;
-  // The top pages of these stacks of a bank are about to be touched.
-  void populate(const StackBank& bank, std::uint64_t which) noexcept {
-    platform::populate(base_of(bank.number * kBankStacks) + stride - kPageBytes, stride, which);
+  // Makes the guards of a group. It belongs to the caller alone.
+  void guard_bank(StackGroup& group) noexcept;
+  // The top pages of these stacks of a group are about to be touched.
+  void populate(const StackGroup& group, std::uint64_t which) noexcept {
+    platform::populate(base_of(group.number * kBankStacks) + stride - kPageBytes, stride, which);
   }
   // Writes the record; with it the top page is touched, and where nothing faults the page of the canary.
   Stack* build(std::uint32_t index) noexcept;
-  // Gives back the pages of these stacks of a bank, in as few calls as there are gaps between them.
-  void discard(const StackBank& bank, std::uint64_t which) noexcept;
+  // Gives back the pages of these stacks of a group, in as few calls as there are gaps between them.
+  void discard(const StackGroup& group, std::uint64_t which) noexcept;
 };
-static_assert(sizeof(StackSlab) % alignof(StackBank) == 0);
+static_assert(sizeof(StackSlab) % alignof(StackGroup) == 0);
 
-[[nodiscard]] inline StackSlab* slab_of(StackBank* bank) noexcept {
-  return reinterpret_cast<StackSlab*>(bank - bank->number) - 1;
+[[nodiscard]] inline StackSlab* slab_of(StackGroup* group) noexcept {
+  return reinterpret_cast<StackSlab*>(group - group->number) - 1;
 }
 
 // The words that a stack without a guard must not have changed; they lie where the guard would be, just below the

@@ -14,24 +14,24 @@ constexpr unsigned kHomeStackClass = 2;
 
 }  // namespace
 
-void Stepper::init(Scheduler& scheduler, std::uint64_t seed) noexcept {
+void DeterministicScheduler::init(Scheduler& scheduler, std::uint64_t seed) noexcept {
   scheduler_ = &scheduler;
   rng_ = Rng::for_worker(seed, ~0u);
   now_ns_.store(kStepNs, std::memory_order_relaxed);
 }
 
-bool Stepper::has_left(const Worker& worker) const noexcept {
+bool DeterministicScheduler::has_left(const Worker& worker) const noexcept {
   return worker.is_gone.load(std::memory_order_relaxed);
 }
 
-bool Stepper::can_step(const Worker& worker) const noexcept {
+bool DeterministicScheduler::can_step(const Worker& worker) const noexcept {
   if (has_left(worker)) return false;
   return !worker.is_parked || worker.has_token.load(std::memory_order_acquire) ||
          worker.parked_until_ns <= now_ns_.load(std::memory_order_relaxed);
 }
 
 // One of those that can step, evenly; nullptr if none can.
-Worker* Stepper::choose() noexcept {
+Worker* DeterministicScheduler::choose() noexcept {
   const unsigned count = scheduler_->worker_count_;
   unsigned able = 0;
   for (unsigned i = 0; i < count; ++i) able += can_step(scheduler_->workers_[i]) ? 1 : 0;
@@ -43,7 +43,7 @@ Worker* Stepper::choose() noexcept {
 }
 
 // Whoever steps next; lets virtual time jump, or real time pass, until somebody can. nullptr: all have left.
-Worker* Stepper::next() noexcept {
+Worker* DeterministicScheduler::next() noexcept {
   now_ns_.store(now_ns_.load(std::memory_order_relaxed) + kStepNs, std::memory_order_relaxed);
   for (;;) {
     if (Worker* const chosen = choose()) return chosen;
@@ -64,7 +64,7 @@ Worker* Stepper::next() noexcept {
 }
 
 // Nobody can step: what other threads sent comes in now, one at a time.
-void Stepper::wait_for_somebody() noexcept {
+void DeterministicScheduler::wait_for_somebody() noexcept {
   const std::uint32_t seen = outside_.load(std::memory_order_acquire);
   if (scheduler_->wants_attention()) return scheduler_->wake_one();
   for (unsigned i = 0; i < scheduler_->worker_count_; ++i) {
@@ -77,47 +77,47 @@ void Stepper::wait_for_somebody() noexcept {
   platform::wait(outside_, seen, platform::kForever);
 }
 
-void Stepper::step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept {
+void DeterministicScheduler::step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept {
   platform::set_worker_slot(static_cast<WorkerSlot*>(&to));
   fiber_hooks::before_switch(from_fiber, to.fiber);
   janus_context_switch(&from, &to.logical_context);
   fiber_hooks::after_switch(from_fiber);
 }
 
-[[gnu::noinline]] void Stepper::interleave() noexcept {
+[[gnu::noinline]] void DeterministicScheduler::sched_point() noexcept {
   Worker& me = current_worker();
   Worker* const chosen = next();
   if (chosen != &me) step_to(me.logical_context, me.fiber, *chosen);
 }
 
-bool Stepper::park(std::uint64_t until_ns) noexcept {
+bool DeterministicScheduler::park(std::uint64_t until_ns) noexcept {
   Worker& me = current_worker();
   me.parked_until_ns = until_ns;
   me.is_parked = true;
-  interleave();
+  sched_point();
   me.is_parked = false;
   return me.has_token.exchange(false, std::memory_order_acquire);  // pairs with unpark()
 }
 
-void Stepper::unpark(Worker& worker) noexcept {
+void DeterministicScheduler::unpark(Worker& worker) noexcept {
   worker.has_token.store(true, std::memory_order_release);
   if (!scheduler_->is_own_thread()) nudge();
 }
 
-void Stepper::submit(Runnable* runnable) noexcept {
+void DeterministicScheduler::submit(Runnable* runnable) noexcept {
   inbox_.push(runnable);
   nudge();
 }
 
-void Stepper::nudge() noexcept {
+void DeterministicScheduler::nudge() noexcept {
   outside_.fetch_add(1, std::memory_order_release);
   platform::wake(outside_, 1);
 }
 
 // The home stack of a logical worker, where a real one has its thread's.
-std::int64_t Stepper::logical_entry(void* argument) noexcept {
+std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
   auto& worker = *static_cast<Worker*>(argument);
-  Stepper& self = worker.scheduler->stepper_;
+  DeterministicScheduler& self = worker.scheduler->deterministic_;
   fiber_hooks::after_switch(worker.fiber);
   worker.scheduler->worker_main(worker);
   Worker* const other = self.next();
@@ -127,7 +127,7 @@ std::int64_t Stepper::logical_entry(void* argument) noexcept {
   __builtin_unreachable();
 }
 
-void Stepper::run() noexcept {
+void DeterministicScheduler::run() noexcept {
   void* const slot_before = platform::worker_slot();
   host_fiber_ = fiber_hooks::adopt_thread();
   for (unsigned i = 0; i < scheduler_->worker_count_; ++i) {

@@ -16,7 +16,7 @@ class Scheduler;
 
 enum class Event : std::uint8_t { kSpawn = 1, kStart, kResume, kSteal, kYield, kBlock, kFinish };
 
-class Stepper {
+class DeterministicScheduler {
  public:
   // Virtual time passes by this much with each step.
   static constexpr std::uint64_t kStepNs = 100;
@@ -24,7 +24,7 @@ class Stepper {
   void init(Scheduler& scheduler, std::uint64_t seed) noexcept;
 
   // On a logical worker: somebody steps, maybe the caller again. Holds no lock, since nobody else would release it.
-  void interleave() noexcept;
+  void sched_point() noexcept;
   // On a logical worker: does not step until it has a token or virtual time reaches `until_ns`. True: it had a token.
   bool park(std::uint64_t until_ns) noexcept;
   // Any thread.

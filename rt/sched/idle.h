@@ -87,9 +87,9 @@ class IdleSet {
   }
 
   // Step 1 and 2 of a sleeper. True: it was the last one awake.
-  bool enter(unsigned worker, bool was_searching, bool watches) noexcept {
+  bool enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
     sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
-    const std::uint64_t change = kSleeping + (watches ? kWatching : 0) - (was_searching ? kSearching : 0);
+    const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
     const std::uint64_t counts = counts_.fetch_add(change, std::memory_order_seq_cst) + change;
     if (fences_)
       arch::full_fence();
@@ -107,10 +107,10 @@ class IdleSet {
     return true;
   }
 
-  void begin_watch() noexcept { counts_.fetch_add(kWatching, std::memory_order_acq_rel); }
-  void end_watch() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
+  void begin_timed_sleep() noexcept { counts_.fetch_add(kWatching, std::memory_order_acq_rel); }
+  void end_timed_sleep() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
 
-  bool is_watched() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
+  bool has_timed_sleeper() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
   bool all_sleep() const noexcept { return sleeping_of(counts_.load(std::memory_order_seq_cst)) == workers_; }
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 

@@ -22,7 +22,7 @@ struct Runnable {
   std::uint8_t stack_class;
   // The task layer's own, which the scheduler never looks at; here, they share a line with what a switch looks at.
   std::uint8_t marks;  // TaskMarks
-  bool is_settled;     // it and all tasks below it on the stack are members and have published their nurseries
+  bool is_published;   // it and all tasks below it on the stack are members and have published their nurseries
   bool yielded_free;   // the last thing that it did was a yield
 
   // nullptr: has not started, any worker may call it from a base frame.

@@ -38,7 +38,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   stacks_ = &stacks;
   worker_count_ = options.workers;
   is_deterministic_ = options.deterministic;
-  looks_everywhere_ = is_deterministic_ || !platform::has_heavy_fence();
+  is_always_slow_ = is_deterministic_ || !platform::has_heavy_fence();
   has_caller_ = with_caller;
   stopping_.store(false, std::memory_order_relaxed);
   attention_.store(false, std::memory_order_relaxed);
@@ -53,7 +53,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
       return false;
     }
   }
-  if (is_deterministic_) stepper_.init(*this, options.seed);
+  if (is_deterministic_) deterministic_.init(*this, options.seed);
   pin_to(options.pin_to);
   if (with_caller || start_threads(started)) return true;
   stop();
@@ -70,7 +70,7 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   worker->is_steal_enabled = true;
   worker->until_fair.store(options_.fair_interval, std::memory_order_relaxed);
   worker->rng = Rng::for_worker(options_.seed, index);
-  return worker->ready.init(8) && worker->later.init(8);
+  return worker->ready.init(8) && worker->yielded.init(8);
 }
 
 void Scheduler::pin_to(const platform::Cpus* cpus) noexcept {
@@ -112,7 +112,7 @@ void Scheduler::thread_main(void* argument) noexcept {
 
 void Scheduler::logical_main(void* argument) noexcept {
   auto& scheduler = *static_cast<Scheduler*>(argument);
-  scheduler.stepper_.run();
+  scheduler.deterministic_.run();
   platform::set_worker_slot(nullptr);
   if (scheduler.threads_.fetch_sub(1, std::memory_order_acq_rel) == 1) platform::wake(scheduler.threads_, 1u << 30);
   platform::exit_thread();
@@ -126,10 +126,10 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   if (!start_threads(started)) return false;
   if (is_deterministic_) {
     push_fresh(workers_[0], first);
-    stepper_.run();
+    deterministic_.run();
     return true;
   }
-  workers_[0].handed = first;
+  workers_[0].handoff = first;
   void* const before = platform::worker_slot();
   platform::set_worker_slot(static_cast<WorkerSlot*>(&workers_[0]));
   worker_main(workers_[0]);
@@ -143,8 +143,9 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
 void Scheduler::worker_main(Worker& worker) noexcept {
   const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
   worker.thread_fiber = thread;
-  Runnable* const handed = worker.handed;
-  Stack* first = handed != nullptr ? take_stack(worker, handed->stack_class, handed, nullptr) : nullptr;
+  Runnable* const first_runnable = worker.handoff;
+  Stack* first =
+      first_runnable != nullptr ? take_stack(worker, first_runnable->stack_class, first_runnable, nullptr) : nullptr;
   if (first == nullptr) first = take_stack(worker, 0, nullptr, nullptr);
   if (first != nullptr) {
     arch::Context context;
@@ -153,7 +154,7 @@ void Scheduler::worker_main(Worker& worker) noexcept {
     fiber_hooks::before_switch(thread, worker.fiber);
     janus_context_switch(&worker.thread_context, &context);
     fiber_hooks::after_switch(thread);
-    arrive();
+    run_pending_action();
   }
   if (!is_deterministic_) fiber_hooks::destroy(thread);
   worker.is_gone.store(true, std::memory_order_release);
@@ -175,7 +176,7 @@ void Scheduler::destroy_workers() noexcept {
     Worker& worker = workers_[i];
     stacks_->flush(worker.stacks);
     worker.ready.destroy();
-    worker.later.destroy();
+    worker.yielded.destroy();
   }
   platform::unmap(reinterpret_cast<std::byte*>(workers_), bytes_of(worker_count_));
   workers_ = nullptr;

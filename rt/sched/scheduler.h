@@ -25,13 +25,13 @@ struct SchedulerOptions {
   const platform::Cpus* pin_to;  // during start(); nullptr: workers go where the kernel puts them
   Victim victim;
   std::uint32_t fair_interval;
-  void* runtime;                            // Worker::runtime
-  void (*run)(Runnable* fresh);             // calls a runnable that has not started, on the stack we stand on
-  void (*refuse)(Runnable* fresh);          // there is no stack for it
-  bool (*has_paid)(const Runnable*);        // whether it has paid for its stack by itself; nullptr: nobody has
-  void (*note)(Worker&, Event, Runnable*);  // deterministic mode: what happened, for the order hash
-  void (*quiescent)(void* runtime);         // every worker sleeps and nothing is queued; may make work
-  void (*attend)(void* runtime);            // somebody called for attention
+  void* runtime;                                   // Worker::runtime
+  void (*run)(Runnable* fresh);                    // calls a runnable that has not started, on the stack we stand on
+  void (*refuse)(Runnable* fresh);                 // there is no stack for it
+  bool (*has_paid)(const Runnable*);               // whether it has paid for its stack by itself; nullptr: nobody has
+  void (*trace_event)(Worker&, Event, Runnable*);  // deterministic mode: what happened, for the order hash
+  void (*on_all_idle)(void* runtime);              // every worker sleeps and nothing is queued; may make work
+  void (*handle_attention)(void* runtime);         // somebody called for attention
 };
 
 class Scheduler {
@@ -58,7 +58,7 @@ class Scheduler {
     if (!worker.ready.push(Entry::fresh(runnable))) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.wants_wake(false)) [[unlikely]]
-      hand_over(worker);
+      wake_with_newest(worker);
   }
   void push_woken(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.ready.push(Entry::woken(runnable))) [[unlikely]]
@@ -71,17 +71,17 @@ class Scheduler {
   void wake_for_woken() noexcept {
     if (idle_.wants_wake(true)) wake_one();
   }
-  // After a push where nobody looks everywhere: whether to hand_over().
+  // After a push where nobody looks everywhere: whether to wake_with_newest().
   [[gnu::always_inline]] bool wants_wake_quickly() const noexcept { return idle_.wants_wake_quickly(); }
   // Behind everything that is ready.
-  void push_later(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.later.push(runnable)) [[unlikely]]
+  void push_yielded(Worker& worker, Runnable* runnable) noexcept {
+    if (!worker.yielded.push(runnable)) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
   }
   // After a push while somebody sleeps: what is newest goes to whoever is woken.
-  void hand_over(Worker& worker) noexcept;
+  void wake_with_newest(Worker& worker) noexcept;
   // From any thread.
   void inject(Runnable* runnable) noexcept;
 
@@ -110,44 +110,44 @@ class Scheduler {
     return worker.ready.pop_quickly(entry) ? fresh_or_back(worker, entry, wanted) : nullptr;
   }
   bool has_ready(const Worker& worker) const noexcept {
-    return worker.ready.size() != 0 || worker.later.size() != 0 || !injector_.is_empty();
+    return worker.ready.size() != 0 || worker.yielded.size() != 0 || !injector_.is_empty();
   }
   // Deterministic mode: another worker may go on here. No lock is held.
-  void interleave() noexcept {
+  void sched_point() noexcept {
     if (is_deterministic_) [[unlikely]]
-      stepper_.interleave();
+      deterministic_.sched_point();
   }
   // The partner of a platform::heavy_fence().
   void light_fence() const noexcept { idle_.light_fence(); }
-  void note(Worker& worker, Event event, Runnable* runnable) noexcept {
+  void trace_event(Worker& worker, Event event, Runnable* runnable) noexcept {
     if (is_deterministic_) [[unlikely]]
-      options_.note(worker, event, runnable);
+      options_.trace_event(worker, event, runnable);
   }
 
-  // Some worker calls `attend` soon: one that looks for work, or is between two slices. Any thread, any signal handler.
-  void call_attention() noexcept;
+  // Some worker calls `handle_attention` soon: one that looks for work, or is between two slices. Any thread, any
+  // signal handler.
+  void request_attention() noexcept;
   bool wants_attention() const noexcept { return attention_.load(std::memory_order_relaxed); }
-  void attend() noexcept;
+  void handle_attention() noexcept;
 
   Worker* worker(unsigned index) noexcept { return &workers_[index]; }
   unsigned worker_count() const noexcept { return worker_count_; }
   bool is_deterministic() const noexcept { return is_deterministic_; }
-  std::uint64_t now_ns() noexcept { return is_deterministic_ ? stepper_.now_ns() : platform::now_ns(); }
+  std::uint64_t now_ns() noexcept { return is_deterministic_ ? deterministic_.now_ns() : platform::now_ns(); }
   unsigned pinned() const noexcept { return pinned_; }
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
   // Where code of the runtime begins to look closely. That is everywhere on a stack that no guard ends (its canary has
   // to be looked at, too), in deterministic mode (there is more to each step), and where the machine has no heavy
   // fence. So who starts above the limit need ask for none of these.
-  static inline std::byte* const kLooksEverywhere = reinterpret_cast<std::byte*>(~std::uintptr_t{0});
+  static inline std::byte* const kAlwaysSlow = reinterpret_cast<std::byte*>(~std::uintptr_t{0});
   std::byte* stack_limit_of(const Stack* stack) const noexcept {
-    return stack->guard != platform::Guard::kNone && !looks_everywhere_ ? stack->limit + kStackReserve
-                                                                        : kLooksEverywhere;
+    return stack->guard != platform::Guard::kNone && !is_always_slow_ ? stack->limit + kStackReserve : kAlwaysSlow;
   }
-  static bool looks_everywhere(const Worker& worker) noexcept { return worker.stack_limit == kLooksEverywhere; }
+  static bool is_always_slow(const Worker& worker) noexcept { return worker.stack_limit == kAlwaysSlow; }
 
   // What has to be done first on a stack that was just switched to.
-  static void arrive() noexcept {
+  static void run_pending_action() noexcept {
     Worker& worker = current_worker();
     const Pending pending = worker.pending;
     if (pending.action == nullptr) return;
@@ -156,7 +156,7 @@ class Scheduler {
   }
 
  private:
-  friend class Stepper;
+  friend class DeterministicScheduler;
 
   template <typename Wanted>
   [[gnu::always_inline]] Runnable* fresh_or_back(Worker& worker, Entry entry, Wanted wanted) noexcept {
@@ -182,20 +182,20 @@ class Scheduler {
   Runnable* next(Worker& worker) noexcept;
   Runnable* next_own(Worker& worker) noexcept;
   static void fetch_ready_ahead(const Worker& worker) noexcept;
-  static void fetch_later_ahead(const Worker& worker) noexcept;
+  static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
-  Runnable* search(Worker& worker, bool& left_alone) noexcept;
-  Runnable* sweep(Worker& worker, bool& left_alone) noexcept;
-  Runnable* steal_from(Worker& worker, Worker& victim, bool& left_alone) noexcept;
+  Runnable* search(Worker& worker, bool& was_deferred) noexcept;
+  Runnable* sweep(Worker& worker, bool& was_deferred) noexcept;
+  Runnable* steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept;
   Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
-  bool leaves_alone(Worker& worker, Worker& victim, Entry oldest) noexcept;
+  bool defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept;
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
   Runnable* take_injected(Worker& worker) noexcept;
-  void judge_theft(Worker& worker, const Worker& victim) noexcept;
-  bool sleep(Worker& worker, bool was_searching, bool left_alone) noexcept;
-  void doze(Worker& worker) noexcept;
+  void update_steal_backoff(Worker& worker, const Worker& victim) noexcept;
+  bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
+  void backoff_park(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
   void wake_one() noexcept;
@@ -207,14 +207,14 @@ class Scheduler {
   bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
   void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   static void publish_yielded(Worker& worker, void*, void*) noexcept;
-  static void hop(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
+  static void switch_to(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
   void enter(Worker& worker, Stack* stack) noexcept;
-  void step_onto(Worker& worker, Stack* stack) noexcept;
+  void enter_stack(Worker& worker, Stack* stack) noexcept;
   // `user`: who is to stand on it; `waiter`: who cannot wait without it. Both nullptr: the worker itself.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;
   bool has_paid(const Runnable* user, const Runnable* waiter) const noexcept;
-  void step_back_onto(Worker& worker, const Suspension& suspension) noexcept;
-  void resume_instead(Worker& worker, Runnable* started) noexcept;
+  void restore_stack(Worker& worker, const Suspension& suspension) noexcept;
+  void switch_and_free_stack(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
   void leave_for_good(Worker& worker) noexcept;
 
@@ -225,12 +225,12 @@ class Scheduler {
   unsigned pinned_;
   std::int16_t* cpus_;  // each worker's, or -1
   bool is_deterministic_;
-  bool looks_everywhere_;
+  bool is_always_slow_;
   bool has_caller_;
   std::atomic<bool> stopping_;
   IdleSet idle_;
   Injector injector_;
-  Stepper stepper_;
+  DeterministicScheduler deterministic_;
   std::atomic<std::uint32_t> threads_;  // threads that have not left; join() waits for 0
   std::atomic<bool> attention_;
 };

@@ -13,20 +13,20 @@ void give_stack(Worker& worker, void* pool, void* stack) noexcept {
 }
 
 bool fits(const Stack& stack, unsigned size_class) noexcept {
-  return stack.size_class == size_class || (stack.size_class == kRoomyClass && size_class < kRoomyClass);
+  return stack.size_class == size_class || (stack.size_class == kLargeFirstClass && size_class < kLargeFirstClass);
 }
 
 }  // namespace
 
-// While there are few stacks, small tasks start on roomy ones, where there is room to run their children in place of
-// waiting for them. A roomy one costs address space and page tables, so most of a million are small.
+// While there are few stacks, small tasks start on large-first ones, where there is room to run their children in place
+// of waiting for them. A large-first one costs address space and page tables, so most of a million are small.
 Stack* Scheduler::take_stack(Worker& worker, unsigned size_class, const Runnable* user,
                              const Runnable* waiter) noexcept {
-  if (size_class < kRoomyClass && stacks_->has_roomy())
-    if (Stack* const roomy = stacks_->take(&worker.stacks, kRoomyClass)) return roomy;
+  if (size_class < kLargeFirstClass && stacks_->gives_large_first())
+    if (Stack* const large_first = stacks_->take(&worker.stacks, kLargeFirstClass)) return large_first;
   if (Stack* const stack = stacks_->take(&worker.stacks, size_class)) return stack;
   const StackPool::Due due = has_paid(user, waiter) ? StackPool::Due::kPaid : StackPool::Due::kUnpaid;
-  return stacks_->take_scarce(&worker.stacks, size_class, due);
+  return stacks_->alloc_under_pressure(&worker.stacks, size_class, due);
 }
 
 // Whoever has paid for a stack gets one, and goes to sleep, however many others have none.
@@ -39,36 +39,36 @@ Stack* Scheduler::take_stack(Worker& worker, unsigned size_class, const Runnable
 // A stack whose top is about to be entered, and what was left on it forgotten.
 void Scheduler::enter(Worker& worker, Stack* stack) noexcept {
   stack->fiber = fiber_hooks::enter(stack->fiber, stack->limit, stack->start);
-  step_onto(worker, stack);
+  enter_stack(worker, stack);
 }
 
 // The worker's words for the stack that it is about to stand on.
-void Scheduler::step_onto(Worker& worker, Stack* stack) noexcept {
+void Scheduler::enter_stack(Worker& worker, Stack* stack) noexcept {
   worker.stack = stack;
   worker.fiber = stack->fiber;
   worker.stack_limit = stack_limit_of(stack);
 }
 
 // From the stack of the fiber `mine` to the one that the worker's words are for.
-[[gnu::always_inline]] inline void Scheduler::hop(Worker& worker, void* mine, arch::Context& from,
-                                                  const arch::Context& to) noexcept {
+[[gnu::always_inline]] inline void Scheduler::switch_to(Worker& worker, void* mine, arch::Context& from,
+                                                        const arch::Context& to) noexcept {
   worker.counters.switches.add();
   fiber_hooks::before_switch(mine, worker.fiber);
   if constexpr (fiber_hooks::kAreWatched)
     janus_context_switch(&from, &to);
   else
-    arch::leap(&from, &to);
+    arch::switch_jmp(&from, &to);
 }
 
 // The bottom of every stack. Nothing in it survives a call of a runnable: that may end on another worker.
 std::int64_t Scheduler::base_frame(void*) noexcept {
   fiber_hooks::after_switch(current_worker().fiber);
-  arrive();
+  run_pending_action();
   for (;;) {
     Worker& worker = current_worker();
     Scheduler& scheduler = *worker.scheduler;
-    Runnable* runnable = worker.handed;
-    worker.handed = nullptr;
+    Runnable* runnable = worker.handoff;
+    worker.handoff = nullptr;
     if (runnable == nullptr) {
       worker.task = nullptr;
       runnable = scheduler.next(worker);
@@ -76,7 +76,7 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
     if (runnable == nullptr) {
       scheduler.leave_for_good(worker);
     } else if (runnable->suspension() != nullptr) {
-      scheduler.resume_instead(worker, runnable);
+      scheduler.switch_and_free_stack(worker, runnable);
     } else if (fits(*worker.stack, runnable->stack_class)) {
       scheduler.options_.run(runnable);
     } else if (Stack* const stack = scheduler.take_stack(worker, runnable->stack_class, runnable, nullptr)) {
@@ -88,7 +88,7 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
 }
 
 // The worker's words for a stack that was left before.
-[[gnu::always_inline]] inline void Scheduler::step_back_onto(Worker& worker, const Suspension& suspension) noexcept {
+[[gnu::always_inline]] inline void Scheduler::restore_stack(Worker& worker, const Suspension& suspension) noexcept {
   worker.stack = suspension.stack;
   worker.stack_limit = suspension.stack_limit;
   if constexpr (fiber_hooks::kAreWatched) worker.fiber = suspension.stack->fiber;
@@ -102,7 +102,7 @@ bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
     resume(worker, self, to, publish);
   else if (!start_fresh(worker, self, to, publish))
     return false;
-  interleave();
+  sched_point();
   return true;
 }
 
@@ -118,22 +118,23 @@ bool Scheduler::suspend_quickly(Worker& worker, Suspension& self, Pending publis
   const Suspension* const target = to->suspension();
   if (target == nullptr) [[unlikely]]
     return start_fresh(worker, self, to, publish);
-  self.stack = arch::alone(worker.stack);
-  self.stack_limit = arch::alone(worker.stack_limit);
-  worker.stack = arch::alone(target->stack);
-  worker.stack_limit = arch::alone(target->stack_limit);
+  self.stack = arch::opaque(worker.stack);
+  self.stack_limit = arch::opaque(worker.stack_limit);
+  worker.stack = arch::opaque(target->stack);
+  worker.stack_limit = arch::opaque(target->stack_limit);
   if constexpr (fiber_hooks::kAreWatched) worker.fiber = target->stack->fiber;
-  worker.task = arch::alone(to);
+  worker.task = arch::opaque(to);
   worker.pending.action = publish.action;
-  worker.pending.first = arch::alone(publish.first);
-  worker.pending.second = arch::alone(publish.second);
-  hop(worker, self.stack->fiber, self.context, target->context);
+  worker.pending.first = arch::opaque(publish.first);
+  worker.pending.second = arch::opaque(publish.second);
+  switch_to(worker, self.stack->fiber, self.context, target->context);
   fiber_hooks::after_switch(self.stack->fiber);
   Worker& here = current_worker();
   if (here.pending.action != publish.action) [[unlikely]]
-    return arrive(), true;
+    return run_pending_action(), true;
   here.pending.action = nullptr;
-  publish.action(here, arch::alone(here.pending.first), arch::alone(here.pending.second));  // which the compiler knows
+  publish.action(here, arch::opaque(here.pending.first),
+                 arch::opaque(here.pending.second));  // which the compiler knows
   return true;
 }
 
@@ -141,7 +142,7 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
   Worker& worker = current_worker();
   Runnable* const to = next_own(worker);
   if (to == nullptr) {
-    interleave();  // alone here, but other logical workers have to get on
+    sched_point();  // alone here, but other logical workers have to get on
     return false;
   }
   if (to->suspension() == nullptr) [[unlikely]]
@@ -152,7 +153,7 @@ bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
 
 // What yield_quickly() leaves to whoever runs next.
 void Scheduler::publish_yielded(Worker& worker, void*, void*) noexcept {
-  worker.later.publish();
+  worker.yielded.commit_tail();
   if (worker.scheduler->wants_wake_quickly()) [[unlikely]]
     worker.scheduler->wake_one();
 }
@@ -161,25 +162,25 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed);
   if (until_fair == 1 || !worker.ready.is_empty()) [[unlikely]]
     return false;
-  Runnable* const to = worker.later.take_quickly();
+  Runnable* const to = worker.yielded.take_quickly();
   if (to == nullptr) [[unlikely]]
     return false;
   worker.until_fair.store(until_fair - 1, std::memory_order_relaxed);
-  fetch_later_ahead(worker);
-  worker.later.put_back(yielding);
+  fetch_yielded_ahead(worker);
+  worker.yielded.reserve_tail(yielding);
   if (to->suspension() == nullptr) [[unlikely]]
     return start_fresh(worker, self, to, {publish_yielded, nullptr, nullptr});
   const Suspension& target = *to->suspension();
   self.stack = worker.stack;
   self.stack_limit = worker.stack_limit;
-  step_back_onto(worker, target);
+  restore_stack(worker, target);
   worker.task = to;
   worker.pending.action = publish_yielded;
-  hop(worker, self.stack->fiber, self.context, target.context);
+  switch_to(worker, self.stack->fiber, self.context, target.context);
   fiber_hooks::after_switch(self.stack->fiber);
   Worker& here = current_worker();
   if (here.pending.action != publish_yielded) [[unlikely]] {
-    arrive();
+    run_pending_action();
   } else {
     here.pending.action = nullptr;
     publish_yielded(here, nullptr, nullptr);
@@ -193,9 +194,9 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   const Suspension& target = *to->suspension();
   self.stack = worker.stack;
   self.stack_limit = worker.stack_limit;
-  step_back_onto(worker, target);
+  restore_stack(worker, target);
   worker.task = to;
-  note(worker, Event::kResume, to);
+  trace_event(worker, Event::kResume, to);
   leave(worker, self, target.context, publish);
 }
 
@@ -210,7 +211,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   }
   self.stack = worker.stack;
   self.stack_limit = worker.stack_limit;
-  worker.handed = to;
+  worker.handoff = to;
   enter(worker, stack);
   arch::Context fresh;
   arch::make_context(fresh, stack->start, base_frame, nullptr, nullptr);
@@ -221,21 +222,21 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
 [[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
                                                     Pending publish) noexcept {
   worker.pending = publish;
-  hop(worker, self.stack->fiber, self.context, target);
+  switch_to(worker, self.stack->fiber, self.context, target);
   fiber_hooks::after_switch(self.stack->fiber);
-  arrive();
-  current_worker().scheduler->interleave();  // only now: what we held when we left has been released
+  run_pending_action();
+  current_worker().scheduler->sched_point();  // only now: what we held when we left has been released
 }
 
 // A base frame leaves its stack to somebody else, for good: the stack is free once it has been left.
-void Scheduler::resume_instead(Worker& worker, Runnable* started) noexcept {
+void Scheduler::switch_and_free_stack(Worker& worker, Runnable* started) noexcept {
   arch::Context left;
   Stack* const mine = worker.stack;
   worker.pending = {give_stack, stacks_, mine};
   worker.task = started;
-  step_back_onto(worker, *started->suspension());
-  note(worker, Event::kResume, started);
-  hop(worker, mine->fiber, left, started->suspension()->context);
+  restore_stack(worker, *started->suspension());
+  trace_event(worker, Event::kResume, started);
+  switch_to(worker, mine->fiber, left, started->suspension()->context);
   __builtin_unreachable();
 }
 
@@ -243,10 +244,10 @@ void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noex
   arch::Context left, context;
   Stack* const mine = worker.stack;
   worker.pending = {give_stack, stacks_, mine};
-  worker.handed = fresh;
+  worker.handoff = fresh;
   enter(worker, stack);
   arch::make_context(context, stack->start, base_frame, nullptr, nullptr);
-  hop(worker, mine->fiber, left, context);
+  switch_to(worker, mine->fiber, left, context);
   __builtin_unreachable();
 }
 
@@ -256,7 +257,7 @@ void Scheduler::leave_for_good(Worker& worker) noexcept {
   worker.pending = {give_stack, stacks_, mine};
   worker.stack = nullptr;
   worker.fiber = worker.thread_fiber;
-  hop(worker, mine->fiber, left, worker.thread_context);
+  switch_to(worker, mine->fiber, left, worker.thread_context);
   __builtin_unreachable();
 }
 

@@ -39,7 +39,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   void* fiber;         // what a watching sanitizer calls it
   void* thread_fiber;  // and the thread's own
   Pending pending;
-  Runnable* handed;                       // for the base frame of a fresh stack: what to run first
+  Runnable* handoff;                      // for the base frame of a fresh stack: what to run first
   std::int64_t slice;                     // what `fuel` started from
   void* charged_account;                  // the task layer's: whom the slice belongs to
   LockOwner locks;                        // whom locks of the task layer may be biased to
@@ -53,13 +53,13 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   bool is_steal_enabled;
 
   alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
-  Fifo later;                                // those that yielded: oldest first
+  YieldQueue yielded;                        // those that yielded: oldest first
   Rng rng;
 
   SlabCache tasks, nurseries, channels;
   HeapCache heap;
   StackCache stacks;
-  AccountCache memory;
+  MemoryCache memory;
   Counters counters;
 
   // Thieves' memory: what was left alone, the last theft, and how many in a row have not paid off.
@@ -69,9 +69,9 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
     std::uint64_t since_ns;
     std::uint64_t stolen_at_ns;
     std::uint64_t victims_tasks;  // what the victim had spawned and run by then
-    std::uint32_t robbed;         // who it was
-    std::uint32_t losses;
-    std::uint32_t looks;  // timed sleeps in a row
+    std::uint32_t last_victim;    // who it was
+    std::uint32_t failed_steals;
+    std::uint32_t idle_rounds;  // timed sleeps in a row
   } thief;
   std::uint32_t next_victim;  // round robin
 

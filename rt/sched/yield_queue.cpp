@@ -12,7 +12,7 @@ std::size_t ring_bytes(std::int64_t capacity) noexcept {
 
 }  // namespace
 
-bool Fifo::init(unsigned log2_capacity) noexcept {
+bool YieldQueue::init(unsigned log2_capacity) noexcept {
   const std::int64_t capacity = std::int64_t{1} << log2_capacity;
   std::byte* const pages = platform::map(ring_bytes(capacity));
   if (pages == nullptr) return false;
@@ -25,14 +25,14 @@ bool Fifo::init(unsigned log2_capacity) noexcept {
   return true;
 }
 
-void Fifo::destroy() noexcept {
+void YieldQueue::destroy() noexcept {
   if (slots_ != nullptr) platform::unmap(reinterpret_cast<std::byte*>(slots_), ring_bytes(mask_ + 1));
   slots_ = nullptr;
   mask_ = -1;
 }
 
 // The owner has claimed `head` and found a limit at or before it.
-[[gnu::noinline]] Runnable* Fifo::take_at_limit(std::int64_t head) noexcept {
+[[gnu::noinline]] Runnable* YieldQueue::take_at_limit(std::int64_t head) noexcept {
   LockGuard guard(lock_);
   // The thief may have seen the claim and gone back; else what was claimed is the first of the gap.
   if (head < limit_.load(std::memory_order_relaxed)) return at(head);
@@ -43,7 +43,7 @@ void Fifo::destroy() noexcept {
   return is_empty ? nullptr : at(next);
 }
 
-[[gnu::noinline]] bool Fifo::grow(std::int64_t tail) noexcept {
+[[gnu::noinline]] bool YieldQueue::grow(std::int64_t tail) noexcept {
   const std::int64_t capacity = 2 * (mask_ + 1);
   std::byte* const pages = platform::map(ring_bytes(capacity));
   if (pages == nullptr) return false;
@@ -57,14 +57,14 @@ void Fifo::destroy() noexcept {
   return true;
 }
 
-std::size_t Fifo::steal(Runnable** out, std::size_t most) noexcept {
+std::size_t YieldQueue::steal(Runnable** out, std::size_t most) noexcept {
   if (size() == 0 || !lock_.try_lock()) return 0;  // a cheap look before the dear fence
   const std::size_t count = steal_locked(out, most);
   lock_.unlock();
   return count;
 }
 
-std::size_t Fifo::steal_locked(Runnable** out, std::size_t most) noexcept {
+std::size_t YieldQueue::steal_locked(Runnable** out, std::size_t most) noexcept {
   const auto half = [most](std::int64_t ready) {
     const std::int64_t count = (ready + 1) / 2;
     return count < static_cast<std::int64_t>(most) ? count : static_cast<std::int64_t>(most);
@@ -94,7 +94,7 @@ std::size_t Fifo::steal_locked(Runnable** out, std::size_t most) noexcept {
 }
 
 // False: the owner is beyond it.
-bool Fifo::set_limit(std::int64_t limit) noexcept {
+bool YieldQueue::set_limit(std::int64_t limit) noexcept {
   limit_.store(limit, std::memory_order_relaxed);
   if (fences_)
     arch::full_fence();
@@ -103,7 +103,7 @@ bool Fifo::set_limit(std::int64_t limit) noexcept {
   return head_.load(std::memory_order_relaxed) <= limit;
 }
 
-std::size_t Fifo::copy(Runnable** out, std::int64_t from, std::int64_t count) const noexcept {
+std::size_t YieldQueue::copy(Runnable** out, std::int64_t from, std::int64_t count) const noexcept {
   for (std::int64_t i = 0; i < count; ++i) out[i] = at(from + i);
   return static_cast<std::size_t>(count);
 }

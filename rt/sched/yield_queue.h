@@ -8,7 +8,7 @@
 //     the owner's,         nobody's       the lock's        the owner pushes
 //     up to limit
 //
-// INVARIANT fifo-once: every pushed runnable is taken exactly once, by take or by steal.
+// INVARIANT yield-queue-once: every pushed runnable is taken exactly once, by take or by steal.
 //   take:   1 head := h+1     2 fence   3 look at limit; h < limit: slot h is ours. Else ask under the lock.
 //   steal:  1 limit := m      2 fence   3 look at head; head <= m: slots m.. are ours. Else limit is put back.
 //   The two fences are totally ordered, so an owner that does not see the new limit is seen by the thief. Where the
@@ -27,7 +27,7 @@ namespace janus {
 
 struct Runnable;
 
-class Fifo {
+class YieldQueue {
  public:
   // `log2_capacity` slots to begin with, on pages of its own. False: no memory.
   [[nodiscard]] bool init(unsigned log2_capacity) noexcept;
@@ -70,10 +70,10 @@ class Fifo {
 
   // Owner only, in two steps: after a take() there is room for one more, which nobody but the owner sees until it is
   // published.
-  [[gnu::always_inline]] void put_back(Runnable* runnable) noexcept {
+  [[gnu::always_inline]] void reserve_tail(Runnable* runnable) noexcept {
     slots_[tail_.load(std::memory_order_relaxed) & mask_].store(runnable, std::memory_order_relaxed);
   }
-  [[gnu::always_inline]] void publish() noexcept {
+  [[gnu::always_inline]] void commit_tail() noexcept {
     tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // as in push()
   }
 

@@ -40,7 +40,8 @@ void descend_all(Worker* worker, Nursery* descend) noexcept {
     descend = nursery.cancel_next;
     {
       LockGuard guard(nursery.lock);
-      for (RunDetails* member = nursery.members.front(); member != nullptr; member = nursery.members.after(member))
+      for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
+           member = nursery.migrated_tasks.after(member))
         reach_member(worker, *member, descend);
     }
     release_pin(worker, nursery);
@@ -114,8 +115,8 @@ bool sees_cancel(Task& task) noexcept {
 
 [[gnu::noinline]] void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
   {
-    const Visit visit(worker, nursery);
-    if (!visit.is_welcome() || !mark_and_pin(nursery)) return;
+    const NurseryRef ref(worker, nursery);
+    if (!ref.is_valid() || !mark_and_pin(nursery)) return;
   }
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;
@@ -136,7 +137,7 @@ void cancel_task(Worker* worker, Task& task) noexcept {
   Nursery* descend = nullptr;
   {
     LockGuard guard(task.nursery->lock);
-    if (task.is_member.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descend);
+    if (task.has_migrated.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descend);
   }
   descend_all(worker, descend);
 }

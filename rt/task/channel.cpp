@@ -46,7 +46,7 @@ class ChannelGuard {
 
 // Out of its queue. One that was woken to look is no more ours after the store: it may be gone, or wait elsewhere. One
 // of another runtime takes our lock before it goes.
-void settle(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
+void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
   Task& task = *wait.task;
   const bool is_foreign = wait.is_foreign;
   const bool is_here = task.state.load(std::memory_order_relaxed) == TaskState::kAtChannel;
@@ -62,7 +62,7 @@ int try_send(Worker* worker, Channel& channel, const void* element) noexcept {
   if (channel.is_closed) return kErrorClosed;
   if (ChannelWait* const receiver = channel.receivers.pop_front()) {
     copy(channel, receiver->data, element);
-    settle(worker, *receiver, ChannelWait::Status::kServed);
+    complete_wait(worker, *receiver, ChannelWait::Status::kServed);
     return 0;
   }
   if (channel.count == channel.capacity) return kErrorWouldBlock;
@@ -80,14 +80,14 @@ int try_receive(Worker* worker, Channel& channel, void* element) noexcept {
     if (ChannelWait* const sender = channel.senders.pop_front()) {
       copy(channel, slot(channel, channel.count), sender->data);
       ++channel.count;
-      settle(worker, *sender, ChannelWait::Status::kServed);
+      complete_wait(worker, *sender, ChannelWait::Status::kServed);
     }
     return 0;
   }
   ChannelWait* const sender = channel.senders.pop_front();
   if (sender == nullptr) return channel.is_closed ? kErrorClosed : kErrorWouldBlock;
   copy(channel, element, sender->data);
-  settle(worker, *sender, ChannelWait::Status::kServed);
+  complete_wait(worker, *sender, ChannelWait::Status::kServed);
   return 0;
 }
 
@@ -135,14 +135,14 @@ int do_or_wait(Worker* worker, Task* self, Channel& channel, List<ChannelWait>& 
   for (;;) {
     const BiasedLock::Hold hold = channel.lock.lock(me);
     const int answer = attempt();
-    if (answer == kErrorWouldBlock && self != nullptr && self->is_settled) {
+    if (answer == kErrorWouldBlock && self != nullptr && self->is_published) {
       ChannelWait wait{{}, self, data, ChannelWait::Status::kWaiting, me == nullptr};
       queue.push_back(&wait);
       return wait_locked(channel, *self, wait, hold);
     }
     channel.lock.unlock(me, hold);
     if (answer != kErrorWouldBlock || self == nullptr) return answer;
-    settle_frames(*self->frame);  // takes the nursery's lock, which comes before ours
+    publish_frames(*self->frame);  // takes the nursery's lock, which comes before ours
   }
 }
 
@@ -173,7 +173,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   }
   SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
   void* record = runtime.channels.take(cache);
-  if (record == nullptr) record = take_scarce(runtime, runtime.channels, cache, false, error);
+  if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
   auto* const channel = static_cast<Channel*>(record);
   if (channel == nullptr) {
     if (buffer != nullptr) release(runtime, worker, buffer);
@@ -226,7 +226,7 @@ static void close_locked(Worker* worker, Channel& channel) noexcept {
     WaitScout scout(*queue);
     while (ChannelWait* const wait = queue->pop_front()) {
       scout.step();
-      settle(worker, *wait, ChannelWait::Status::kClosed);
+      complete_wait(worker, *wait, ChannelWait::Status::kClosed);
     }
   }
 }
@@ -293,7 +293,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 
 // Whether the first in a queue is waiting indeed, rather than woken to look, or of another runtime.
 [[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
-  return arch::is(wait.task->state, TaskState::kAtChannel);
+  return arch::cmp_relaxed(wait.task->state, TaskState::kAtChannel);
 }
 
 // --- What does not happen often. Each has the lock as its owner but for the first ---
@@ -384,8 +384,8 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 bool is_at_hand(Worker& worker, const Task& self, const Channel& channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
   return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(Word) && worker.fuel > 0 &&
-         self.account == runtime.root_account && arch::is(self.cancel, std::uint8_t{0}) &&
-         arch::is(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
+         self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
+         arch::cmp_relaxed(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
 }
 
 int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
@@ -401,7 +401,7 @@ int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* eleme
   if (channel.is_closed) [[unlikely]]
     return send_unlocking(worker, self, channel, element);
   if (channel.count == channel.capacity) {
-    if (!self.is_settled) [[unlikely]]
+    if (!self.is_published) [[unlikely]]
       return send_unlocking(worker, self, channel, element);
     return janus_jump_back(&worker, &self, &channel, &channel.senders, const_cast<void*>(element), wait_at_hand);
   }
@@ -422,7 +422,7 @@ int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element)
       copy_word(element, sender->data);
       return serve(worker, self, channel, channel.senders, *sender);
     }
-    if (channel.is_closed || !self.is_settled) [[unlikely]]
+    if (channel.is_closed || !self.is_published) [[unlikely]]
       return receive_unlocking(worker, self, channel, element);
     return janus_jump_back(&worker, &self, &channel, &channel.receivers, element, wait_at_hand);
   }

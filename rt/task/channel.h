@@ -30,7 +30,7 @@ struct alignas(64) Channel {
   std::atomic<std::uint32_t> alive;  // kAlive while it is one
   std::atomic<std::uint32_t> references;
   std::size_t element_bytes;
-  BiasedLock lock;  // what follows; at rest it has no owner
+  BiasedLock lock;  // what follows; when free it has no owner
   bool is_closed;
   List<ChannelWait> receivers, senders;  // never both
   std::size_t count;                     // of elements in the buffer

@@ -17,12 +17,12 @@ inline std::uint64_t charge_of_record(std::uint8_t stack_class) noexcept {
 inline bool pay_for_record(Runtime& runtime, Account* payer, std::uint8_t stack_class) noexcept {
   const std::uint64_t bytes = charge_of_record(stack_class);
   if (!runtime.accounts.draw(payer, Component::kMemory, bytes)) return false;
-  runtime.footprint.cover(bytes);
+  runtime.pool_charge.prepay(bytes);
   return true;
 }
 inline void refund_record(Runtime& runtime, Account* payer, std::uint8_t stack_class) noexcept {
   const std::uint64_t bytes = charge_of_record(stack_class);
-  runtime.footprint.uncover(bytes);
+  runtime.pool_charge.end_prepayment(bytes);
   runtime.accounts.credit(payer, Component::kMemory, bytes);
 }
 
@@ -31,17 +31,17 @@ inline Account* open_account(Runtime& runtime, Account* parent, const Amounts& w
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr && short_of == Component::kMemory && parent == runtime.root_account &&
-      runtime.footprint.reclaim())
+      runtime.pool_charge.reclaim())
     account = runtime.accounts.open(parent, wanted, nullptr);
   return account;
 }
 
 // After Slab::take() gave nothing. nullptr: *error says whether it was the root's budget or the machine.
-[[gnu::noinline, gnu::cold]] inline void* take_scarce(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid,
-                                                      int* error) noexcept {
+[[gnu::noinline, gnu::cold]] inline void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache,
+                                                               bool has_paid, int* error) noexcept {
   constexpr std::uint64_t kAtLeast = 65536;  // less is no batch of anything
-  void* record = runtime.footprint.reclaim() ? slab.take(cache) : nullptr;
-  if (record == nullptr && has_paid) record = slab.take_paid(cache);
+  void* record = runtime.pool_charge.reclaim() ? slab.take(cache) : nullptr;
+  if (record == nullptr && has_paid) record = slab.alloc_prepaid(cache);
   if (record != nullptr) return record;
   const bool is_dry = runtime.accounts.left(runtime.root_account, Component::kMemory) < kAtLeast;
   return *error = is_dry ? kErrorBudget : kErrorNoMemory, nullptr;

@@ -28,7 +28,7 @@ void wait_for_recharge(Runtime& runtime, Exhausted& wait) noexcept {
   Task& task = *wait.task;
   runtime.exhausted_lock.lock();
   link(runtime, wait);
-  while (!wait.is_recharged && !wait.is_doomed && !sees_cancel(task)) {
+  while (!wait.is_recharged && !wait.is_unrechargeable && !sees_cancel(task)) {
     const bool left = block(
         task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); },
         &runtime.exhausted_lock);
@@ -48,11 +48,11 @@ void wake_recharged(Worker* worker, Nursery& nursery) noexcept {
   }
 }
 
-bool doom_exhausted(Runtime& runtime, Worker* worker) noexcept {
+bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
   LockGuard guard(runtime.exhausted_lock);
   bool any = false;
   for (Exhausted* wait = runtime.exhausted; wait != nullptr; wait = wait->next) {
-    wait->is_doomed = true;
+    wait->is_unrechargeable = true;
     any |= wake(worker, *wait->task, TaskState::kExhausted);
   }
   return any;

@@ -14,7 +14,7 @@ struct Exhausted {
   Exhausted* previous;
   Exhausted* next;
   bool is_recharged;
-  bool is_doomed;  // nobody will ever
+  bool is_unrechargeable;  // nobody will ever
 };
 
 // Until recharged, cancelled or doomed.
@@ -22,6 +22,6 @@ void wait_for_recharge(Runtime& runtime, Exhausted& wait) noexcept;
 // Those who live on `nursery`'s account look again.
 void wake_recharged(Worker* worker, Nursery& nursery) noexcept;
 // Nobody who could recharge them can run: they end. True: there were some.
-bool doom_exhausted(Runtime& runtime, Worker* worker) noexcept;
+bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept;
 
 }  // namespace janus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/handle.cpp — handles of tasks: the record's index and its generation, so that a stale one is found out.
-#include "rt/task/runtime.h"
 #include "rt/task/name.h"
+#include "rt/task/runtime.h"
 
 namespace janus {
 
@@ -54,7 +54,7 @@ void free_record(Worker* worker, Task& task) noexcept {
   }
   task.suspend_at(nullptr);
   task.marks = 0;
-  task.is_settled = task.yielded_free = false;
+  task.is_published = task.yielded_free = false;
   task.frame = nullptr;
   task.cancel.store(0, std::memory_order_relaxed);
   task.token.store(0, std::memory_order_relaxed);

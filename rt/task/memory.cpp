@@ -11,7 +11,7 @@ HeapCache* cache_of(Worker* worker) noexcept {
 }
 
 // The worker's chunk of memory, which its owner makes known when it is first used.
-AccountCache* purse_of(Runtime& runtime, Worker* worker) noexcept {
+MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   if (worker == nullptr) return nullptr;
   if (!worker->memory.is_registered()) [[unlikely]]
     runtime.accounts.register_cache(worker->memory);
@@ -20,7 +20,7 @@ AccountCache* purse_of(Runtime& runtime, Worker* worker) noexcept {
 
 // 0: it is worth another try. What idle stacks hold of the root's memory is not in the way of blocks.
 [[gnu::noinline, gnu::cold]] int make_room(Runtime& runtime, Task* task, Account* payer, std::uint64_t bytes) noexcept {
-  if (payer == runtime.root_account && runtime.footprint.reclaim()) return 0;
+  if (payer == runtime.root_account && runtime.pool_charge.reclaim()) return 0;
   if (task == nullptr) return kErrorBudget;
   if (!runtime.accounts.granted(payer, Component::kMemory)) return kErrorNoCap;
   return exhausted(*task, Component::kMemory, bytes);
@@ -29,7 +29,7 @@ AccountCache* purse_of(Runtime& runtime, Worker* worker) noexcept {
 // 0, or why not. A task may have to wait here; it comes back on any worker.
 int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) noexcept {
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
-  while (!runtime.accounts.draw_memory(purse_of(runtime, worker), payer, bytes)) {
+  while (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) {
     const int answer = make_room(runtime, task, payer, bytes);
     if (answer != 0) return answer;
     if (task != nullptr) worker = &current_worker();
@@ -48,13 +48,13 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
   void* const block = runtime.heap.allocate(cache_of(worker), bytes, align, payer->index());
   if (block != nullptr) return block;
-  runtime.accounts.credit_memory(purse_of(runtime, worker), payer, charge);
+  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, charge);
   return *error = kErrorNoMemory, nullptr;
 }
 
 void release(Runtime& runtime, Worker* worker, void* block) noexcept {
   const Heap::Freed freed = runtime.heap.free(cache_of(worker), block);  // does not come back from what is no block
-  runtime.accounts.credit_memory(purse_of(runtime, worker), runtime.accounts.at(freed.tag), freed.bytes);
+  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), runtime.accounts.at(freed.tag), freed.bytes);
 }
 
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept {

@@ -5,8 +5,8 @@
 #include <bit>
 
 #include "rt/task/charge.h"
-#include "rt/task/runtime.h"
 #include "rt/task/name.h"
+#include "rt/task/runtime.h"
 
 namespace janus {
 
@@ -31,17 +31,17 @@ void count_out(Worker* worker, Nursery& nursery) noexcept {
 
 }  // namespace
 
-Visit::Visit(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery) {
-  if (worker != nullptr && nursery.home.load(std::memory_order_relaxed) == worker) return;
+NurseryRef::NurseryRef(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery) {
+  if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) return;
   for (;;) {
-    nursery.visitors.fetch_add(1, std::memory_order_seq_cst);
+    nursery.external_refs.fetch_add(1, std::memory_order_seq_cst);
     // One that is shared ends atomically, and whom the record serves next sees a visitor that came before.
     const bool is_shared = (nursery.word.load(std::memory_order_seq_cst) & NurseryWord::kShared) != 0;
     if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();
     const std::uint32_t alive = nursery.alive.load(std::memory_order_acquire);
-    is_announced_ = is_welcome_ = Nursery::is_alive(alive) && alive != Nursery::kEnding;
-    if (is_welcome_) return;
-    nursery.visitors.fetch_sub(1, std::memory_order_release);
+    is_announced_ = is_valid_ = Nursery::is_alive(alive) && alive != Nursery::kEnding;
+    if (is_valid_) return;
+    nursery.external_refs.fetch_sub(1, std::memory_order_release);
     if (alive != Nursery::kEnding) return;
     arch::pause();
   }
@@ -54,13 +54,13 @@ bool count_in(Worker* worker, Nursery& nursery) noexcept {
   if (Nursery::is_closing(nursery.alive.load(std::memory_order_acquire))) return false;
   constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
   std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  if (worker != nullptr && nursery.home.load(std::memory_order_relaxed) == worker) {
+  if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) {
     if ((word & kShut) != 0) return false;
-    ++nursery.local;
+    ++nursery.local_count;
     return true;
   }
-  const Visit visit(worker, nursery);
-  if (!visit.is_welcome()) return false;
+  const NurseryRef ref(worker, nursery);
+  if (!ref.is_valid()) return false;
   do {
     if ((word & kShut) != 0) return false;
   } while (!nursery.word.compare_exchange_weak(word, word + NurseryWord::kChild, std::memory_order_acq_rel,
@@ -84,10 +84,11 @@ void unlink(Nursery*& first, Nursery& nursery) noexcept {
 Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
   SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
   auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
-  if (nursery == nullptr) nursery = static_cast<Nursery*>(take_scarce(runtime, runtime.nurseries, cache, false, error));
+  if (nursery == nullptr)
+    nursery = static_cast<Nursery*>(alloc_under_pressure(runtime, runtime.nurseries, cache, false, error));
   if (nursery != nullptr && nursery->runtime == nullptr) {
     nursery->runtime = &runtime;
-    nursery->members.reset();
+    nursery->migrated_tasks.reset();
   }
   return nursery;
 }
@@ -98,10 +99,10 @@ Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
   __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
 }
 
-// Sets what the last use may have left behind, and says how it is to come alive. INVARIANT at rest: no members, no
-// children and nothing else in `word`, not read, and what forget() says.
-[[gnu::always_inline]] inline std::uint32_t begin(Nursery& nursery, Runtime& runtime, Account* account,
-                                                  NurseryTraits traits) noexcept {
+// Sets what the last use may have left behind, and says how it is to come alive. INVARIANT zeroed-when-free: no
+// members, no children and nothing else in `word`, not read, and what clear_leftovers() says.
+[[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Runtime& runtime, Account* account,
+                                                         NurseryTraits traits) noexcept {
   traits.draws = account != runtime.root_account;
   set(nursery.traits, traits);
   nursery.account = account;
@@ -109,16 +110,17 @@ Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
 }
 
 // The owner's: children that it spawns and ends on this worker are counted with plain arithmetic.
-[[gnu::always_inline]] inline void own(Nursery& nursery, Worker& worker, Task& owner, std::uint32_t alive) noexcept {
+[[gnu::always_inline]] inline void attach_to_owner(Nursery& nursery, Worker& worker, Task& owner,
+                                                   std::uint32_t alive) noexcept {
   nursery.owner.store(&owner, std::memory_order_relaxed);
-  nursery.home.store(&worker, std::memory_order_relaxed);
+  nursery.owner_worker.store(&worker, std::memory_order_relaxed);
   // What held for the owner holds for its nursery: one walk up the tree serves all below.
   // The epoch first: a cancel of the owner that comes after it moves the epoch on.
   const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
   const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
   nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
-  if (owner.is_settled) [[unlikely]]
-    owner.is_settled = false;
+  if (owner.is_published) [[unlikely]]
+    owner.is_published = false;
   worker.counters.nurseries_opened.add();
   nursery.alive.store(alive, std::memory_order_release);
 }
@@ -130,7 +132,7 @@ void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcep
 
 void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) noexcept {
   nursery.owner.store(nullptr, std::memory_order_relaxed);
-  nursery.home.store(nullptr, std::memory_order_relaxed);
+  nursery.owner_worker.store(nullptr, std::memory_order_relaxed);
   nursery.word.store(NurseryWord::kShared, std::memory_order_relaxed);
   nursery.clean_epoch.store(runtime.cancel_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
   {
@@ -142,9 +144,9 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 
 }  // namespace
 
-// What a spawn gives to a record; the rest is so at rest.
-[[gnu::always_inline]] static inline void fill_in(Task& task, Nursery& nursery, Account* account, TaskFn fn, void* arg,
-                                                  std::uint8_t stack_class, std::uint8_t flags) noexcept {
+// What a spawn gives to a record; the rest is zeroed when free.
+[[gnu::always_inline]] static inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn,
+                                                    void* arg, std::uint8_t stack_class, std::uint8_t flags) noexcept {
   task.stack_class = stack_class;
   task.fn = fn;
   task.arg = arg;
@@ -156,16 +158,16 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept {
   constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
   const std::uint64_t spawned = worker.counters.spawned.read();
-  if (nursery.home.load(std::memory_order_relaxed) != &worker ||
+  if (nursery.owner_worker.load(std::memory_order_relaxed) != &worker ||
       nursery.alive.load(std::memory_order_relaxed) != Nursery::kAlive ||
       (nursery.word.load(std::memory_order_relaxed) & kShut) != 0 || spawned == worker.ids.end) [[unlikely]]
     return nullptr;
   auto* task = static_cast<Task*>(Slab::take_hot(worker.tasks));
   if (task == nullptr) [[unlikely]]
     return nullptr;
-  ++nursery.local;
+  ++nursery.local_count;
   const std::uint8_t stack_class = runtime_of(worker).options.stack_class;
-  fill_in(*task, nursery, nursery.account, fn, arg, stack_class, 0);
+  init_task(*task, nursery, nursery.account, fn, arg, stack_class, 0);
   task->id = worker.ids.first + spawned;
   worker.counters.spawned.add();
   return task;
@@ -176,7 +178,7 @@ Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noex
 }
 
 [[gnu::noinline]] static int wake_a_thief(Worker& worker) noexcept {
-  return runtime_of(worker).scheduler.hand_over(worker), 0;
+  return runtime_of(worker).scheduler.wake_with_newest(worker), 0;
 }
 
 int launch_quickly(Worker& worker, Task& task) noexcept {
@@ -190,7 +192,7 @@ void launch(Worker* worker, Task& task) noexcept {
   Scheduler& scheduler = task.nursery->runtime->scheduler;
   if (worker == nullptr) return scheduler.inject(&task);
   scheduler.push_fresh(*worker, &task);
-  scheduler.interleave();
+  scheduler.sched_point();
 }
 
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
@@ -210,13 +212,13 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
   traits.on_exhaustion = options.on_exhaustion;
   traits.owns_account = options.budget != nullptr;
   traits.has_leftovers = options.budget != nullptr || options.name != nullptr;
-  const std::uint32_t alive = begin(*nursery, runtime, account, traits);
+  const std::uint32_t alive = init_nursery(*nursery, runtime, account, traits);
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
     link_current(*owner->frame);
     link(owner->frame->open, *nursery);
     nursery->traits.is_linked = true;
-    own(*nursery, *worker, *owner, alive);
+    attach_to_owner(*nursery, *worker, *owner, alive);
     pass_cancel_on(nursery, *worker, *owner);
   } else {
     belong_to_nobody(*nursery, runtime, alive);
@@ -229,11 +231,11 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
 [[gnu::always_inline]] static inline Nursery* begin_current(Nursery* nursery, Worker& worker, Task& owner) noexcept {
   NurseryTraits traits;
   traits.has_current = true;
-  const std::uint32_t alive = begin(*nursery, runtime_of(worker), owner.account, traits);
+  const std::uint32_t alive = init_nursery(*nursery, runtime_of(worker), owner.account, traits);
   RunFrame& frame = *owner.frame;
-  nursery->below_current = frame.current;
+  nursery->previous_current = frame.current;
   frame.current = nursery;
-  own(*nursery, worker, owner, alive);
+  attach_to_owner(*nursery, worker, owner, alive);
   return nursery;
 }
 
@@ -267,19 +269,19 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   if (task == nullptr) [[unlikely]] {
     const bool has_paid = (flags & TaskFlags::kDraws) != 0;
     task = static_cast<Task*>(
-        take_scarce(runtime, runtime.tasks, worker != nullptr ? &worker->tasks : nullptr, has_paid, error));
+        alloc_under_pressure(runtime, runtime.tasks, worker != nullptr ? &worker->tasks : nullptr, has_paid, error));
     if (task == nullptr) {
       refund_spawn(nursery, account, options);
       count_child_out(worker, nursery);
       return nullptr;
     }
   }
-  fill_in(*task, nursery, account, fn, arg, options.stack_class, flags);
+  init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
   task->id = count_spawned(runtime, worker);
   if (options.name != nullptr) [[unlikely]]
     set_name(worker, *task, options.name);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
-  if (worker != nullptr) runtime.scheduler.note(*worker, Event::kSpawn, task);
+  if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
   return task;
 }
 
@@ -288,8 +290,8 @@ void leave_nursery(Worker& worker, Nursery& nursery) noexcept {
 }
 
 void count_child_out(Worker* worker, Nursery& nursery) noexcept {
-  if (worker != nullptr && nursery.home.load(std::memory_order_relaxed) == worker) [[likely]]
-    --nursery.local;
+  if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) [[likely]]
+    --nursery.local_count;
   else
     count_out(worker, nursery);
 }
@@ -299,10 +301,10 @@ void release_pin(Worker* worker, Nursery& nursery) noexcept {
 }
 
 // On the home worker only. One operation moves the count and sets `flags`; the word before it is given back.
-std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
-  const std::uint64_t children = static_cast<std::uint64_t>(nursery.local) * NurseryWord::kChild;
-  nursery.home.store(nullptr, std::memory_order_relaxed);
-  nursery.local = 0;
+std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
+  const std::uint64_t children = static_cast<std::uint64_t>(nursery.local_count) * NurseryWord::kChild;
+  nursery.owner_worker.store(nullptr, std::memory_order_relaxed);
+  nursery.local_count = 0;
   std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
   while (!nursery.word.compare_exchange_weak(word, (word + children) | NurseryWord::kShared | flags,
                                              std::memory_order_acq_rel, std::memory_order_acquire)) {
@@ -313,7 +315,7 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
 // Oldest first, so that they stand in the order in which they were opened.
 [[gnu::noinline]] void link_current(RunFrame& frame) noexcept {
   Nursery* oldest = nullptr;
-  for (Nursery* n = frame.current; n != nullptr && !n->traits.is_linked; n = n->below_current) {
+  for (Nursery* n = frame.current; n != nullptr && !n->traits.is_linked; n = n->previous_current) {
     n->outer = oldest;
     oldest = n;
   }
@@ -325,20 +327,20 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
   }
 }
 
-[[gnu::noinline]] void settle_frames(RunFrame& frame) noexcept {
-  for (RunFrame* f = &frame; f != nullptr && !f->task->is_settled; f = f->below) {
+[[gnu::noinline]] void publish_frames(RunFrame& frame) noexcept {
+  for (RunFrame* f = &frame; f != nullptr && !f->task->is_published; f = f->outer_frame) {
     Task& task = *f->task;
-    task.mark(TaskMarks::kWasMember);
+    task.mark(TaskMarks::kHasMigrated);
     link_current(*f);
     LockGuard guard(task.nursery->lock);
-    if (!task.is_member.load(std::memory_order_relaxed)) {
-      task.nursery->members.push_back(&f->details);
-      task.is_member.store(true, std::memory_order_relaxed);
+    if (!task.has_migrated.load(std::memory_order_relaxed)) {
+      task.nursery->migrated_tasks.push_back(&f->details);
+      task.has_migrated.store(true, std::memory_order_relaxed);
     }
     if (Nursery* innermost = f->open) {
       Nursery* outermost = innermost;
       for (Nursery* n = innermost; n != nullptr; n = n->outer) {
-        if (n->home.load(std::memory_order_relaxed) != nullptr) (void)share_nursery(*n, 0);
+        if (n->owner_worker.load(std::memory_order_relaxed) != nullptr) (void)publish_count(*n, 0);
         n->traits.is_published = true;
         outermost = n;
       }
@@ -348,13 +350,13 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
       published = innermost;
       f->open = nullptr;
     }
-    task.is_settled = true;
+    task.is_published = true;
   }
 }
 
 [[gnu::noinline]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
-  const Visit visit(worker, nursery);
-  if (!visit.is_welcome()) return;
+  const NurseryRef ref(worker, nursery);
+  if (!ref.is_valid()) return;
   const std::uint64_t before = nursery.word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel);
   if (!NurseryWord::is_terminal(before) && NurseryWord::is_terminal(before | NurseryWord::kClosed) &&
       (before & NurseryWord::kWaiter) != 0)
@@ -362,10 +364,10 @@ std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept {
 }
 
 // Its owner's worker looks: children that have ended on it are counted where only it can see them.
-void look_closely(Worker* worker, Nursery& nursery) noexcept {
-  if (worker == nullptr || nursery.home.load(std::memory_order_relaxed) != worker) return;
+void flush_local_count(Worker* worker, Nursery& nursery) noexcept {
+  if (worker == nullptr || nursery.owner_worker.load(std::memory_order_relaxed) != worker) return;
   const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  if ((word & (NurseryWord::kClosed | NurseryWord::kCancelled)) != 0) (void)share_nursery(nursery, 0);
+  if ((word & (NurseryWord::kClosed | NurseryWord::kCancelled)) != 0) (void)publish_count(nursery, 0);
 }
 
 bool is_terminal(const Nursery& nursery) noexcept {
@@ -386,19 +388,19 @@ namespace {
 
 // There is no stack for anybody else. Others may end and leave theirs; where nobody does for long, who is next to start
 // ends without having run, since everybody may be waiting for what cannot start.
-[[gnu::noinline, gnu::cold]] void make_do(unsigned& starved) noexcept {
+[[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
   constexpr unsigned kPatience = 1000;
   Worker& worker = current_worker();
   arch::pause();
-  worker.scheduler->interleave();
-  if (++starved < kPatience) return;
-  starved = 0;
+  worker.scheduler->sched_point();
+  if (++starved_rounds < kPatience) return;
+  starved_rounds = 0;
   if (Runnable* const next = worker.scheduler->take_fresh_if(worker, [](Runnable*) { return true; }))
     refuse_start(next);
 }
 
 [[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
-  unsigned starved = 0;
+  unsigned starved_rounds = 0;
   while (!is_terminal(nursery)) {
     if (sees_cancel(self)) {
       cancel_nursery(&current_worker(), nursery);
@@ -411,7 +413,7 @@ namespace {
           if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
         },
         &nursery);
-    if (!left) make_do(starved);
+    if (!left) handle_stack_starvation(starved_rounds);
     run_children(self, nursery);
   }
 }
@@ -419,7 +421,7 @@ namespace {
 }  // namespace
 
 // In no list any more, and with nothing left over.
-[[gnu::always_inline]] static inline void retire(Worker& worker, Nursery& nursery) noexcept {
+[[gnu::always_inline]] static inline void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   worker.counters.nurseries_ended.add();
   runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
@@ -431,8 +433,8 @@ namespace {
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
-  if (nursery.home.load(std::memory_order_relaxed) == &current_worker())
-    word = share_nursery(nursery, kWait);
+  if (nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker())
+    word = publish_count(nursery, kWait);
   else
     word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
   if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
@@ -445,7 +447,7 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
 
 [[gnu::noinline]] std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
   link_current(*self.frame);
-  self.frame->current = nursery.below_current;
+  self.frame->current = nursery.previous_current;
   nursery.alive.store(Nursery::kClosing, std::memory_order_release);
   await_children(self, nursery);
   const std::int64_t code = report_of(nursery).code;
@@ -457,16 +459,17 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
 // to agree on with anybody: only a child could still reach it legally, and there is none.
 std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
   nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-  run_children_quickly(self, nursery);
+  run_children_fast(self, nursery);
   Worker& worker = current_worker();
-  if (nursery.home.load(std::memory_order_relaxed) == &worker && nursery.local == 0 &&
+  if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker && nursery.local_count == 0 &&
       !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery)) [[likely]] {
     nursery.alive.store(Nursery::kEnding, std::memory_order_relaxed);
-    arch::compiler_barrier();  // the partner is the heavy fence of Visit
-    if (nursery.visitors.load(std::memory_order_acquire) == 0 && nursery.word.load(std::memory_order_acquire) == 0 &&
-        !nursery.traits.has_leftovers && !nursery.traits.is_linked) [[likely]] {
-      self.frame->current = nursery.below_current;
-      retire(worker, nursery);
+    arch::compiler_barrier();  // the partner is the heavy fence of NurseryRef
+    if (nursery.external_refs.load(std::memory_order_acquire) == 0 &&
+        nursery.word.load(std::memory_order_acquire) == 0 && !nursery.traits.has_leftovers && !nursery.traits.is_linked)
+        [[likely]] {
+      self.frame->current = nursery.previous_current;
+      recycle(worker, nursery);
       return 0;
     }
   }
@@ -485,8 +488,8 @@ std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
   }
 }
 
-// Back to what begin() takes for granted, and out of a list that others read.
-[[gnu::noinline, gnu::cold]] static void forget(Worker* worker, Nursery& nursery) noexcept {
+// Back to what init_nursery() takes for granted, and out of a list that others read.
+[[gnu::noinline, gnu::cold]] static void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
   if (nursery.records != nullptr) release_records(worker, nursery);
   nursery.code = 0;
@@ -502,26 +505,26 @@ std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
   unlink(owner != nullptr ? owner->frame->details.published : nursery.runtime->outside, nursery);
 }
 
-// Terminal, and in nobody's list: as begin() takes for granted, once the last visitor has left.
-static void lay_to_rest(Nursery& nursery) noexcept {
+// Terminal, and in nobody's list: as init_nursery() takes for granted, once the last visitor has left.
+static void reset(Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_seq_cst);
-  arch::full_fence();  // the partner is Visit, which sees that the nursery is shared
-  while (nursery.visitors.load(std::memory_order_acquire) != 0) arch::pause();
+  arch::full_fence();  // the partner is NurseryRef, which sees that the nursery is shared
+  while (nursery.external_refs.load(std::memory_order_acquire) != 0) arch::pause();
   nursery.word.exchange(0, std::memory_order_seq_cst);  // or a visitor of the next use might still see this one's
-  nursery.local = 0;
+  nursery.local_count = 0;
   nursery.was_read.store(false, std::memory_order_relaxed);
 }
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   if (nursery.traits.has_leftovers) [[unlikely]]
-    forget(worker, nursery);
+    clear_leftovers(worker, nursery);
   Task* const owner = nursery.owner.load(std::memory_order_relaxed);
   if (owner == nullptr || nursery.traits.is_published) [[unlikely]]
     unlink_seen(nursery, owner);
   else
     unlink(owner->frame->open, nursery);
-  lay_to_rest(nursery);
-  if (worker != nullptr) return retire(*worker, nursery);
+  reset(nursery);
+  if (worker != nullptr) return recycle(*worker, nursery);
   nursery.runtime->nurseries.give(nullptr, &nursery);
 }
 

@@ -4,11 +4,12 @@
 // INVARIANT nursery-ends-once: exactly one atomic operation on `word` makes it terminal, after the last child has
 // ended, and nothing is spawned after that. Terminal is a property of the word: shared, closed, and no child counted.
 //
-// Children are counted in two places. While the nursery is *private*, `home` is the worker that its owner runs on, and
-// spawns and ends on that worker are counted in `local` with plain arithmetic; all others in `word`. So the count in
-// `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and when it
-// awaits, the nursery is *shared*: `local` moves into `word` for good. `home` is compared by each worker with itself
-// only, and changes only on that worker, so nobody sees it change under his hands. docs/decisions/0070
+// Children are counted in two places. While the nursery is *private*, `owner_worker` is the worker that its owner runs
+// on, and spawns and ends on that worker are counted in `local_count` with plain arithmetic; all others in `word`. So
+// the count in `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and
+// when it awaits, the nursery is *shared*: `local_count` moves into `word` for good. `owner_worker` is compared by each
+// worker with itself only, and changes only on that worker, so nobody sees it change under his hands.
+// docs/decisions/0070
 #pragma once
 
 #include <atomic>
@@ -53,19 +54,19 @@ static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
 struct alignas(64) Nursery {
   Nursery* free_next;  // the slab's
   std::atomic<std::uint64_t> word;
-  std::atomic<Worker*> home;  // private: the worker that counts in `local`
-  std::int64_t local;
+  std::atomic<Worker*> owner_worker;  // private: the worker that counts in `local_count`
+  std::int64_t local_count;
   Runtime* runtime;  // set once: a record serves one runtime
   Account* account;
   std::atomic<Task*> owner;  // nullptr: a thread outside tasks
   NurseryTraits traits;
-  std::atomic<std::uint32_t> alive;     // kAlive ... kEnding while it is one
-  std::atomic<std::uint32_t> visitors;  // those from elsewhere that are about to change the word (see Visit)
+  std::atomic<std::uint32_t> alive;          // kAlive ... kEnding while it is one
+  std::atomic<std::uint32_t> external_refs;  // those from elsewhere that are about to change the word (see NurseryRef)
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
   Nursery* outer;                          // the owner's lists: the one opened before ...
   Nursery* inner;                          // ... and after
-  Nursery* below_current;                  // what janus_nursery_create found current
+  Nursery* previous_current;               // what janus_nursery_create found current
   Task* records;                           // those that ended and may be asked for
   std::atomic<bool> was_read;              // somebody took the result
   Outcome outcome;
@@ -73,7 +74,7 @@ struct alignas(64) Nursery {
   SpinLock lock;                     // members, their published nurseries, records, the outcome
   std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
 
-  List<RunDetails, Members> members;
+  List<RunDetails, MigratedTasks> migrated_tasks;
   Nursery* cancel_next;  // while a cancel descends
   std::int64_t code;
   std::uint64_t failed_id;
@@ -82,33 +83,34 @@ struct alignas(64) Nursery {
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
   static constexpr std::uint32_t kDrawing = kAlive + 1;  // and every spawn is charged
   static constexpr std::uint32_t kClosing = kAlive + 2;  // its owner awaits it: refuses spawns as kClosed does
-  static constexpr std::uint32_t kEnding = kAlive + 3;   // for a moment; see Visit
+  static constexpr std::uint32_t kEnding = kAlive + 3;   // for a moment; see NurseryRef
   static bool is_alive(std::uint32_t alive) noexcept { return alive - kAlive <= kEnding - kAlive; }
   static bool is_closing(std::uint32_t alive) noexcept { return alive == kClosing || alive == kEnding; }
 };
 
 // Whoever changes the word of somebody else's nursery announces it first, since as long as it is private its owner may
 // end it without an atomic operation (await_current).
-//   visitor: 1 visitors += 1     2 heavy fence   3 still alive? then change the word   4 visitors -= 1
-//   owner:   1 alive = kEnding   2 light fence   3 no visitors? then it is gone; else alive again, to end atomically,
+//   visitor: 1 external_refs += 1     2 heavy fence   3 still alive? then change the word   4 external_refs -= 1
+//   owner:   1 alive = kEnding   2 light fence   3 no external_refs? then it is gone; else alive again, to end
+//   atomically,
 //            and gone once there are none
 // So whoever is second sees the other's step 1, and no late call touches what the record serves next. A visitor that
 // finds it ending comes again: it may be alive after all. tests/task/nursery_ref_model_test.cpp
-class Visit {
+class NurseryRef {
  public:
-  Visit(const Worker* worker, Nursery& nursery) noexcept;
-  ~Visit() {
-    if (is_announced_) nursery_.visitors.fetch_sub(1, std::memory_order_release);
+  NurseryRef(const Worker* worker, Nursery& nursery) noexcept;
+  ~NurseryRef() {
+    if (is_announced_) nursery_.external_refs.fetch_sub(1, std::memory_order_release);
   }
-  Visit(const Visit&) = delete;
-  Visit& operator=(const Visit&) = delete;
+  NurseryRef(const NurseryRef&) = delete;
+  NurseryRef& operator=(const NurseryRef&) = delete;
   // False: the nursery is gone.
-  bool is_welcome() const noexcept { return is_welcome_; }
+  bool is_valid() const noexcept { return is_valid_; }
 
  private:
   Nursery& nursery_;
   bool is_announced_ = false;
-  bool is_welcome_ = true;
+  bool is_valid_ = true;
 };
 
 struct NurseryOptions {
@@ -154,7 +156,7 @@ void close_nursery(Worker* worker, Nursery& nursery) noexcept;
 void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
 NurseryState nursery_state(const Nursery& nursery) noexcept;
 // Before asking for the state: on the home worker of a closed nursery the count becomes visible to all.
-void look_closely(Worker* worker, Nursery& nursery) noexcept;
+void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
 // Closes and waits; on a task, the owner's.
 void await_nursery(Task& self, Nursery& nursery) noexcept;
@@ -172,9 +174,9 @@ void count_child_out(Worker* worker, Nursery& nursery) noexcept;
 void release_pin(Worker* worker, Nursery& nursery) noexcept;
 void release_records(Worker* worker, Nursery& nursery) noexcept;
 // Before its owner leaves its worker, or awaits: the count moves into the word.
-std::uint64_t share_nursery(Nursery& nursery, std::uint64_t flags) noexcept;
+std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
 // Makes the task and those below it on the stack members, and their nurseries findable.
-void settle_frames(RunFrame& frame) noexcept;
+void publish_frames(RunFrame& frame) noexcept;
 // Before anybody walks `frame.open`: those of janus_nursery_create come into it. They are the innermost.
 void link_current(RunFrame& frame) noexcept;
 void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept;

@@ -13,8 +13,8 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kMostFrames = 24;      // of a backtrace
-constexpr unsigned kMostNurseries = 8;    // of a path
+constexpr unsigned kMaxFrames = 24;       // of a backtrace
+constexpr unsigned kMaxNurseries = 8;     // of a path
 constexpr std::size_t kLineBytes = 1024;  // of a report
 
 std::int64_t code_of(Outcome outcome) noexcept {
@@ -52,9 +52,9 @@ void put(const char* bytes, std::size_t count) noexcept {
 
 // "outer/inner": the names of the nurseries from the root down to the task's.
 void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
-  const Nursery* path[kMostNurseries];
+  const Nursery* path[kMaxNurseries];
   unsigned depth = 0;
-  for (const Nursery* nursery = task.nursery; nursery != nullptr && depth < kMostNurseries;) {
+  for (const Nursery* nursery = task.nursery; nursery != nullptr && depth < kMaxNurseries;) {
     path[depth++] = nursery;
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     nursery = owner != nullptr ? owner->nursery : nullptr;
@@ -68,7 +68,7 @@ void append_frames(Text<kLineBytes>& line, const Worker& worker, std::uint64_t i
   line.append("janus:   at %#lx", ip);
   const auto low = reinterpret_cast<std::uint64_t>(worker.stack->limit);
   const auto high = reinterpret_cast<std::uint64_t>(worker.stack->start);
-  for (unsigned i = 0; i < kMostFrames && fp >= low && fp + 16 <= high && fp % 8 == 0; ++i) {
+  for (unsigned i = 0; i < kMaxFrames && fp >= low && fp + 16 <= high && fp % 8 == 0; ++i) {
     const auto* const frame = reinterpret_cast<const std::uint64_t*>(fp);
     if (frame[1] == 0) break;
     line.append(" %#lx", frame[1]);
@@ -113,10 +113,10 @@ bool has_nurseries(const RunFrame& frame) noexcept {
 }
 
 // The worker's words for a spare stack; where to enter it. nullptr: there is none.
-Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
+Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack* spare = runtime.stacks.take(&worker.stacks, 1);
-  if (spare == nullptr) spare = runtime.stacks.take_scarce(&worker.stacks, 1, StackPool::Due::kPaid);
+  if (spare == nullptr) spare = runtime.stacks.alloc_under_pressure(&worker.stacks, 1, StackPool::Due::kPaid);
   if (spare == nullptr) return nullptr;
   spare->fiber = fiber_hooks::enter(spare->fiber, spare->limit, spare->start);
   task.frame->details.abandoned = worker.stack;
@@ -128,13 +128,13 @@ Stack* step_onto_spare(Worker& worker, Task& task) noexcept {
 
 // Where the fault handler lets the thread go on: on the spare stack, of which nobody was told yet, since a handler
 // returns.
-void land_on_spare(void* argument) noexcept {
+void fault_landing_on_spare(void* argument) noexcept {
   fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->details.abandoned->fiber, current_worker().fiber);
   end_on_spare(argument);
 }
 
 // Or on ground that nobody needs any more.
-void land(void* argument) noexcept {
+void fault_landing(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
   leave_frames(task);
@@ -146,7 +146,7 @@ void land(void* argument) noexcept {
   if (has_nurseries(*task.frame)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
-    if (Stack* const spare = step_onto_spare(worker, task)) {
+    if (Stack* const spare = enter_spare_stack(worker, task)) {
       fiber_hooks::before_switch(mine, spare->fiber);
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
@@ -211,13 +211,13 @@ bool contain_fault(platform::Fault& fault) noexcept {
   task->frame->details.outcome = Outcome::kPanic;
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
-    if (Stack* const spare = step_onto_spare(*worker, *task)) {
-      fault.resume_ip = reinterpret_cast<std::uint64_t>(&land_on_spare);
+    if (Stack* const spare = enter_spare_stack(*worker, *task)) {
+      fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
       fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as if called
       return true;
     }
   }
-  fault.resume_ip = reinterpret_cast<std::uint64_t>(&land);
+  fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing);
   fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
   return true;
 }

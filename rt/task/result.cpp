@@ -7,7 +7,7 @@ namespace janus {
 namespace {
 
 // panic > failed > budget > cancelled > success
-int gravity(Outcome outcome) noexcept {
+int severity(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::kPanic:
       return 4;
@@ -48,7 +48,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
     LockGuard guard(nursery.lock);
     nursery.traits.has_leftovers = true;
     ++nursery.errors;
-    if (gravity(outcome) > gravity(nursery.outcome)) {
+    if (severity(outcome) > severity(nursery.outcome)) {
       nursery.outcome = outcome;
       nursery.code = code;
       nursery.failed_id = task.id;

@@ -66,7 +66,7 @@ Outcome outcome_of(Task& task, std::int64_t code) noexcept {
 // The second half of a task's end, when nothing of it stands on a stack any more.
 void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
   Nursery& nursery = *task.nursery;
-  runtime_of(worker).scheduler.note(worker, Event::kFinish, &task);
+  runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
   count_end(worker.counters, outcome);
   if (outcome != Outcome::kSuccess && outcome != Outcome::kCancelled)
     record_failure(nursery, worker, task, outcome, code);
@@ -98,7 +98,7 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
                         &frame.frame_sp);
     frame.frame_sp = 0;
     if (task.is_marked(TaskMarks::kWasForced)) {
-      Scheduler::arrive();
+      Scheduler::run_pending_action();
       code = ended;
     }
   }
@@ -110,20 +110,20 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
   if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
-  if (task.is_marked(TaskMarks::kWasMember)) {
+  if (task.is_marked(TaskMarks::kHasMigrated)) {
     LockGuard guard(task.nursery->lock);
-    List<RunDetails, Members>::remove(&frame.details);
-    task.is_member.store(false, std::memory_order_relaxed);
+    List<RunDetails, MigratedTasks>::remove(&frame.details);
+    task.has_migrated.store(false, std::memory_order_relaxed);
   }
   return code;
 }
 
 // The task's own frames were left without returning, maybe from a spare stack.
-void land_abandoned(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
+void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
   Worker& worker = current_worker();
   if (frame.details.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
   fiber_hooks::forget_frames(worker.stack->limit, reinterpret_cast<const std::byte*>(frame_sp));
-  Scheduler::arrive();
+  Scheduler::run_pending_action();
 }
 
 // Something wrote below a stack that no guard page ends. It hit what would be the guard, which is nobody's, so the
@@ -146,40 +146,38 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 }
 
 // From the return of its function on, whatever it has come to.
-[[gnu::noinline]] void end_thoroughly(Task& task, std::int64_t code, std::uint64_t frame_sp,
-                                      bool is_own_slice) noexcept {
+[[gnu::noinline]] void finish_slow(Task& task, std::int64_t code, std::uint64_t frame_sp, bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
-  if (task.is_marked(TaskMarks::kWasForced)) land_abandoned(frame, frame_sp);
+  if (task.is_marked(TaskMarks::kWasForced)) leave_abandoned_frames(frame, frame_sp);
   code = clean_up(task, frame, code);
   Worker& worker = current_worker();
   if (!StackPool::canary_intact(worker.stack)) code = ran_over(worker, task, code);
-  if (is_own_slice) settle_slice(worker);
-  runtime_of(worker).scheduler.interleave();
+  if (is_own_slice) commit_slice(worker);
+  runtime_of(worker).scheduler.sched_point();
   end_task(worker, task, task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code), code);
 }
 
 // Nothing has happened to the task but that it ran.
-[[gnu::always_inline]] inline bool has_ended_plainly(const Task& task, const RunFrame& frame,
-                                                     std::int64_t code) noexcept {
+[[gnu::always_inline]] inline bool is_plain_end(const Task& task, const RunFrame& frame, std::int64_t code) noexcept {
   return code >= 0 && frame.open == nullptr && frame.current == nullptr && task.marks == 0 &&
          task.flags.load(std::memory_order_relaxed) == 0;
 }
 
-// What end_thoroughly comes to for a task that has ended plainly, where nobody looks everywhere; but for counting it.
-[[gnu::always_inline]] inline void end_quickly(Worker& worker, Task& task) noexcept {
+// What finish_slow comes to for a task that has ended plainly, where nobody looks everywhere; but for counting it.
+[[gnu::always_inline]] inline void finish_fast(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
   runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
-// `below`: who waits by calling it.
-[[gnu::noinline]] void run(Task* task, RunFrame* below, bool is_own_slice) noexcept {
-  RunFrame frame(task, below);
+// `outer_frame`: who waits by calling it.
+[[gnu::noinline]] void run(Task* task, RunFrame* outer_frame, bool is_own_slice) noexcept {
+  RunFrame frame(task, outer_frame);
   task->frame = &frame;
   {
     Worker& worker = current_worker();
     worker.task = static_cast<Runnable*>(task);
     task->state.store(TaskState::kRunning, std::memory_order_relaxed);
-    runtime_of(worker).scheduler.note(worker, Event::kStart, task);
+    runtime_of(worker).scheduler.trace_event(worker, Event::kStart, task);
     if (is_own_slice) begin_slice(worker, *task);
   }
   std::int64_t code = -1;
@@ -188,28 +186,28 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
   Worker& worker = current_worker();
-  if (!has_ended_plainly(*task, frame, code) || Scheduler::looks_everywhere(worker))
-    return end_thoroughly(*task, code, frame_sp, is_own_slice);
-  if (is_own_slice) settle_slice(worker);
+  if (!is_plain_end(*task, frame, code) || Scheduler::is_always_slow(worker))
+    return finish_slow(*task, code, frame_sp, is_own_slice);
+  if (is_own_slice) commit_slice(worker);
   Nursery& nursery = *task->nursery;
   worker.counters.completed.add();
-  end_quickly(worker, *task);
+  finish_fast(worker, *task);
   leave_nursery(worker, nursery);
 }
 
 // A child, on the stack of its parent, which waits. One that has an account of its own has a slice of its own, too, in
 // the middle of its parent's.
-[[gnu::noinline]] void run_in_place(Task& child, Task& parent) noexcept {
+[[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   current_worker().counters.inlined.add();
   if (child.account == parent.account) return run(&child, parent.frame, false);
-  settle_slice(current_worker());
+  commit_slice(current_worker());
   run(&child, parent.frame, true);
   begin_slice(current_worker(), parent);
 }
 
 // Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
 bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
-  if (nursery.home.load(std::memory_order_relaxed) == &worker) return nursery.local != 0;
+  if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker) return nursery.local_count != 0;
   return nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
 }
 
@@ -225,7 +223,7 @@ bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
 }
 
 // The parent goes on.
-[[gnu::always_inline]] inline void surface(Task& self) noexcept {
+[[gnu::always_inline]] inline void resume_parent(Task& self) noexcept {
   current_worker().task = static_cast<Runnable*>(&self);
   self.state.store(TaskState::kRunning, std::memory_order_relaxed);
 }
@@ -239,18 +237,18 @@ void run_from_base(Runnable* fresh) noexcept {
 void run_children(Task& self, Nursery& nursery) noexcept {
   const Stack* const stack = current_worker().stack;
   const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve);
-  bool is_buried = false;
+  bool is_nesting = false;
   for (;;) {
     Worker& worker = current_worker();  // a child may have ended on another
     if (!may_have_children(worker, nursery)) break;
     Runnable* const child =
         worker.scheduler->take_fresh_if(worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); });
     if (child == nullptr) break;
-    if (!is_buried) self.state.store(TaskState::kBuried, std::memory_order_relaxed);
-    is_buried = true;
-    run_in_place(*static_cast<Task*>(child), self);
+    if (!is_nesting) self.state.store(TaskState::kNesting, std::memory_order_relaxed);
+    is_nesting = true;
+    run_nested(*static_cast<Task*>(child), self);
   }
-  if (is_buried) surface(self);
+  if (is_nesting) resume_parent(self);
 }
 
 // On the stack and in the slice of its parent; one that nobody else looks at, so that it needs no state. True: it has
@@ -263,36 +261,36 @@ void run_children(Task& self, Nursery& nursery) noexcept {
   std::int64_t code = -1;
   if (!is_cancelled(nursery) || starts_cancelled(child, frame)) [[likely]]
     code = janus_task_call(child.fn, child.arg, &frame.frame_sp);
-  if (has_ended_plainly(child, frame, code)) [[likely]]
-    return end_quickly(current_worker(), child), true;
+  if (is_plain_end(child, frame, code)) [[likely]]
+    return finish_fast(current_worker(), child), true;
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
-  return end_thoroughly(child, code, frame_sp, false), false;
+  return finish_slow(child, code, frame_sp, false), false;
 }
 
-void run_children_quickly(Task& self, Nursery& nursery) noexcept {
-  if (nursery.home.load(std::memory_order_relaxed) != &current_worker() || nursery.local == 0) return;
+void run_children_fast(Task& self, Nursery& nursery) noexcept {
+  if (nursery.owner_worker.load(std::memory_order_relaxed) != &current_worker() || nursery.local_count == 0) return;
   const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(current_worker().stack_limit));
-  self.state.store(TaskState::kBuried, std::memory_order_relaxed);
+  self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   for (;;) {
     Worker& worker = current_worker();
     Task* const child = static_cast<Task*>(worker.scheduler->take_fresh_quickly(
         worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); }));
     if (child == nullptr) break;
     if (child->account != self.account || child->flags.load(std::memory_order_relaxed) != 0) [[unlikely]] {
-      run_in_place(*child, self);
+      run_nested(*child, self);
     } else if (run_inline(worker, *child, self, nursery)) [[likely]] {
       Worker& here = current_worker();  // maybe another
       here.counters.completed_inline.add();
-      if (nursery.home.load(std::memory_order_relaxed) == &here) [[likely]] {
-        if (--nursery.local == 0) break;
+      if (nursery.owner_worker.load(std::memory_order_relaxed) == &here) [[likely]] {
+        if (--nursery.local_count == 0) break;
         continue;
       }
       leave_nursery(here, nursery);
     }
-    if (nursery.home.load(std::memory_order_relaxed) != &current_worker() || nursery.local == 0) break;
+    if (nursery.owner_worker.load(std::memory_order_relaxed) != &current_worker() || nursery.local_count == 0) break;
   }
-  surface(self);
+  resume_parent(self);
 }
 
 // The machine has no stack of its class: it ends without having run.

@@ -26,7 +26,7 @@ std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
   return hash ^ (hash >> 29);
 }
 
-void note_event(Worker& worker, Event event, Runnable* runnable) noexcept {
+void on_event(Worker& worker, Event event, Runnable* runnable) noexcept {
   Runtime& runtime = runtime_of(worker);
   const auto& task = *static_cast<Task*>(runnable);
   runtime.order_hash =
@@ -46,17 +46,17 @@ void say_how_few(const Runtime& runtime, unsigned threads) noexcept {
 }
 
 // Nothing can run. Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
-void quiescent(void* pointer) noexcept {
+void on_all_idle(void* pointer) noexcept {
   auto& runtime = *static_cast<Runtime*>(pointer);
   Worker& worker = current_worker();
-  if (doom_exhausted(runtime, &worker)) return;
+  if (fail_unrechargeable(runtime, &worker)) return;
   if (!runtime.options.is_program || runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
   worker.counters.deadlocks.add();
   say("janus: deadlock: every task waits for another\n");
   platform::exit(3);
 }
 
-void attend(void* pointer) noexcept {
+void handle_attention(void* pointer) noexcept {
   auto& runtime = *static_cast<Runtime*>(pointer);
   if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
   Task* const root = runtime.terminable.load(std::memory_order_acquire);
@@ -100,9 +100,9 @@ std::uint64_t allowance_of(const Runtime& runtime) noexcept {
 }
 
 void charge_pools(Runtime& runtime) noexcept {
-  runtime.footprint.init(runtime.accounts, runtime.stacks, allowance_of(runtime));
-  runtime.stacks.charge_to(runtime.footprint, runtime.memory_limit, runtime.options.workers);
-  for (Slab* slab : {&runtime.tasks, &runtime.nurseries, &runtime.channels}) slab->charge_to(runtime.footprint);
+  runtime.pool_charge.init(runtime.accounts, runtime.stacks, allowance_of(runtime));
+  runtime.stacks.charge_to(runtime.pool_charge, runtime.memory_limit, runtime.options.workers);
+  for (Slab* slab : {&runtime.tasks, &runtime.nurseries, &runtime.channels}) slab->charge_to(runtime.pool_charge);
 }
 
 void destroy_parts(Runtime& runtime) noexcept {
@@ -180,9 +180,9 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   scheduling.has_paid = [](const Runnable* runnable) noexcept {
     return static_cast<const Task*>(runnable)->has(TaskFlags::kDraws);
   };
-  scheduling.note = note_event;
-  scheduling.quiescent = quiescent;
-  scheduling.attend = attend;
+  scheduling.trace_event = on_event;
+  scheduling.on_all_idle = on_all_idle;
+  scheduling.handle_attention = handle_attention;
   unsigned started = 0;
   if (options.handles_faults) platform::on_fault(contain_fault);
   if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {

@@ -43,7 +43,7 @@ struct Runtime {
   StackPool stacks;
   Slab tasks, nurseries, channels;
   Accounts accounts;
-  Footprint footprint;  // of records and stacks
+  PoolCharge pool_charge;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
   std::uint64_t memory_limit;

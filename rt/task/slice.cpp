@@ -12,7 +12,7 @@ bool has_finite_ops(Accounts& accounts, const Account* account) noexcept {
 }
 
 // Which nursery's word on exhaustion goes for this account; nullptr: the root's own.
-const Nursery* ruler_of(const Task& task) noexcept {
+const Nursery* policy_owner_of(const Task& task) noexcept {
   if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
   for (const Nursery* nursery = task.nursery; nursery != nullptr;) {
     if (nursery->traits.owns_account) return nursery;
@@ -58,7 +58,7 @@ void begin_slice(Worker& worker, Task& task) noexcept {
     draw_slice(worker, task);
 }
 
-void settle_slice(Worker& worker) noexcept {
+void commit_slice(Worker& worker) noexcept {
   worker.counters.ops.add(static_cast<std::uint64_t>(worker.slice - worker.fuel));
   if (worker.charged_account != nullptr) [[unlikely]]
     credit_slice(worker);
@@ -71,8 +71,8 @@ void settle_slice(Worker& worker) noexcept {
   const std::int64_t used = worker->slice - worker->fuel;
   const std::int64_t debt = worker->fuel < 0 ? -worker->fuel : 0;
   const bool finite = worker->charged_account != nullptr;
-  settle_slice(*worker);
-  if (worker->scheduler->wants_attention()) worker->scheduler->attend();
+  commit_slice(*worker);
+  if (worker->scheduler->wants_attention()) worker->scheduler->handle_attention();
   if (task.is_marked(TaskMarks::kSawCancel) && (frame.details.grace -= used) < 0) panic(task, kGraceIsGone);
   const bool told = sees_cancel(task);
   // What was spent beyond the slice is paid before anything else happens.
@@ -107,14 +107,14 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
 [[gnu::noinline]] int exhausted(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   current_worker().counters.exhaustions.add();
-  const Nursery* const ruler = ruler_of(task);
-  const std::uint8_t policy = ruler != nullptr ? ruler->traits.on_exhaustion : 2;
+  const Nursery* const policy_owner = policy_owner_of(task);
+  const std::uint8_t policy = policy_owner != nullptr ? policy_owner->traits.on_exhaustion : 2;
   if (policy == 1) end_for_budget(task);
   if (policy == 2 && component != Component::kOps) return kErrorBudget;
-  if (ruler == nullptr) end_for_budget(task);  // nobody could ever recharge the root
+  if (policy_owner == nullptr) end_for_budget(task);  // nobody could ever recharge the root
   Exhausted wait{&task, component, amount, nullptr, nullptr, false, false};
   wait_for_recharge(runtime, wait);
-  if (wait.is_doomed) end_for_budget(task);
+  if (wait.is_unrechargeable) end_for_budget(task);
   if (wait.is_recharged && !top_up(runtime.accounts, task, component, amount)) return 0;
   return sees_cancel(task) ? -1 : 0;
 }

@@ -45,7 +45,7 @@ enum class TaskState : std::uint8_t {
   kFailed,
   kCancelled,
   kParked,
-  kBuried,
+  kNesting,
   kAtChannel,
 };
 
@@ -66,9 +66,9 @@ struct TaskFlags {
 // What most tasks never come to; only the task itself looks at its marks and sets them. They stay until its end, which
 // looks at all of them at once. With the first one come the details of its frame.
 struct TaskMarks {
-  static constexpr std::uint8_t kWasMember = 1;  // it has left its worker
-  static constexpr std::uint8_t kSawCancel = 2;  // it was told to end
-  static constexpr std::uint8_t kWasForced = 4;  // it is ended by force
+  static constexpr std::uint8_t kHasMigrated = 1;  // it has left its worker
+  static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
+  static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
   static constexpr std::uint8_t kHasError = 16;  // janus_last_error
 };
@@ -80,9 +80,9 @@ struct TaskExtra {
   char name[32];
 };
 
-// INVARIANT at rest: a record that no task has is as fill_in() takes for granted: `suspended_at`, `frame`, `waiters`,
-// `cancel`, `token`, `flags`, `marks`, `is_settled`, `yielded_free` and `is_member` are zero. What most tasks never
-// touch costs them nothing. The state of a task that is not exposed says something only while it waits.
+// INVARIANT zeroed-when-free: a record that no task has is as init_task() takes for granted: `suspended_at`, `frame`,
+// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free` and `has_migrated` are zero. What most
+// tasks never touch costs them nothing. The state of a task that is not exposed says something only while it waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
@@ -105,9 +105,9 @@ struct alignas(64) Task : Runnable {
   TaskExtra* extra;
   Task* record_previous;  // ended, in the nursery's records; under its lock
   Task* record_next;
-  SpinLock lock;                // exposed tasks: the end, waiters, the handle
-  Outcome outcome;              // once kEnded
-  std::atomic<bool> is_member;  // its frame is in the nursery's members (under the nursery's lock)
+  SpinLock lock;                   // exposed tasks: the end, waiters, the handle
+  Outcome outcome;                 // once kEnded
+  std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
 
   // Who walks up from a task that may be gone reads this of a record that may be somebody else's by now
   // (may_be_cancelled), so it is written whole.
@@ -129,10 +129,10 @@ struct alignas(64) Task : Runnable {
 };
 static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not started are a million of these");
 
-struct Members;  // tag: the tasks of a nursery that have been off their worker at least once
+struct MigratedTasks;  // tag: the tasks of a nursery that have been off their worker at least once
 
 // Of the frame of a task that has any mark. The link counts while the task is a member.
-struct RunDetails : ListLink<Members> {
+struct RunDetails : ListLink<MigratedTasks> {
   explicit RunDetails(Task* self) noexcept : task(self) {}
 
   Task* task;
@@ -146,11 +146,11 @@ struct RunDetails : ListLink<Members> {
 
 // What a task has while it runs, at the top of its part of the stack.
 struct RunFrame {
-  RunFrame(Task* self, RunFrame* buried) noexcept : task(self), below(buried) {}
+  RunFrame(Task* self, RunFrame* outer) noexcept : task(self), outer_frame(outer) {}
 
   std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
   Task* task;
-  RunFrame* below;             // the task that we were called by, instead of its waiting: buried until we end
+  RunFrame* outer_frame;       // the task that we were called by, instead of its waiting: outer until we end
   Nursery* open = nullptr;     // opened by this task since it last left its worker, innermost first ...
   Nursery* current = nullptr;  // ... but those of janus_nursery_create are only in this chain until link_current()
   union {
@@ -176,8 +176,8 @@ inline Runtime& runtime_of(Worker& worker) noexcept {
 void run_from_base(Runnable* fresh) noexcept;
 // Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them.
 void run_children(Task& self, Nursery& nursery) noexcept;
-// The same for who need not look everywhere (Scheduler::kLooksEverywhere), as long as the nursery is private.
-void run_children_quickly(Task& self, Nursery& nursery) noexcept;
+// The same for who need not look everywhere (Scheduler::kAlwaysSlow), as long as the nursery is private.
+void run_children_fast(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
 // --- Waiting (wait.cpp) ----------------------------------------------------------------------------------------------
@@ -189,7 +189,7 @@ using Publish = void (*)(Task& task, void* what);
 // The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
 [[nodiscard]] bool block_unlocking(Task& task, SpinLock& lock) noexcept;
 // The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
-// still held. `task` is settled, of the channel's runtime, and what the channel knows of it is in place.
+// still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place.
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
 // The same for the owner of the lock, and a task that lives on the root's account and has paid.
 [[nodiscard]] bool block_at_hand(Channel& channel, Worker& worker, Task& task) noexcept;
@@ -226,10 +226,11 @@ bool sees_cancel(Task& task) noexcept;
 void pay_grace(Task& task) noexcept;
 void cancel_task(Worker* worker, Task& task) noexcept;
 
-// --- Fuel and budgets (fuel.cpp) -------------------------------------------------------------------------------------
+// --- Fuel and budgets (slice.cpp)
+// -------------------------------------------------------------------------------------
 
 void begin_slice(Worker& worker, Task& task) noexcept;
-void settle_slice(Worker& worker) noexcept;
+void commit_slice(Worker& worker) noexcept;
 int yield_slow(Task& task) noexcept;
 // `amount` of `component` is not to be had: by the policy that rules the account this waits and gives 0 when it is
 // worth another try, gives an error, or ends the task.

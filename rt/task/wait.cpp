@@ -20,7 +20,7 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
-  runtime_of(worker).scheduler.note(worker, Event::kBlock, &task);
+  runtime_of(worker).scheduler.trace_event(worker, Event::kBlock, &task);
   task.state.store(stop.state, std::memory_order_release);
   runtime_of(worker).scheduler.light_fence();
   // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked. Whoever
@@ -38,9 +38,9 @@ void resumed(Task& task) noexcept {
 }  // namespace
 
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
-  if (!task.is_settled) settle_frames(*task.frame);
+  if (!task.is_published) publish_frames(*task.frame);
   Worker& worker = current_worker();
-  settle_slice(worker);
+  commit_slice(worker);
   Stop stop{{}, state, publish, what};
   task.suspend_at(&stop.suspension);
   task.yielded_free = false;
@@ -79,7 +79,7 @@ bool wake_to_look(Worker* worker, Task& task) noexcept {
 static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   Scheduler& scheduler = *worker.scheduler;
-  scheduler.note(worker, Event::kBlock, &task);
+  scheduler.trace_event(worker, Event::kBlock, &task);
   task.state.store(TaskState::kBlocked, std::memory_order_release);
   scheduler.light_fence();  // as in publish_stop
   if (may_be_cancelled(runtime_of(worker), task, *task.nursery)) [[unlikely]]
@@ -88,10 +88,10 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
 }
 
 [[gnu::flatten]] bool block_unlocking(Task& task, SpinLock& lock) noexcept {
-  if (!task.is_settled) [[unlikely]]
-    settle_frames(*task.frame);
+  if (!task.is_published) [[unlikely]]
+    publish_frames(*task.frame);
   Worker& worker = current_worker();
-  settle_slice(worker);
+  commit_slice(worker);
   Suspension suspension;
   task.suspend_at(&suspension);
   task.yielded_free = false;
@@ -107,7 +107,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
   auto& channel = *static_cast<Channel*>(channel_pointer);
   task.state.store(TaskState::kAtChannel, std::memory_order_release);  // pairs with wake_to_look()
   if constexpr (kHold == BiasedLock::Hold::kPlain) {
-    worker.scheduler->note(worker, Event::kBlock, &task);
+    worker.scheduler->trace_event(worker, Event::kBlock, &task);
     worker.scheduler->light_fence();  // as in publish_stop
   } else {
     arch::compiler_barrier();  // the same: where locks are biased, there is a heavy fence; and nobody takes notes
@@ -119,7 +119,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
 
 [[gnu::flatten]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept {
   Worker& worker = current_worker();
-  settle_slice(worker);
+  commit_slice(worker);
   Suspension suspension;
   task.suspend_at(&suspension);
   std::atomic_ref(task.waits_at).store(&channel, std::memory_order_relaxed);
@@ -151,8 +151,8 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
 static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
   auto* const task = static_cast<Task*>(task_pointer);
   Scheduler& scheduler = *worker.scheduler;
-  scheduler.note(worker, Event::kBlock, task);
-  scheduler.push_later(worker, task);
+  scheduler.trace_event(worker, Event::kBlock, task);
+  scheduler.push_yielded(worker, task);
 }
 
 int yield(Task& task) noexcept {
@@ -163,12 +163,12 @@ int yield(Task& task) noexcept {
     worker.counters.yields_charged.add();
     if (--worker.fuel < 0) return yield_slow(task);
   }
-  if (!task.is_settled) settle_frames(*task.frame);
-  settle_slice(worker);
+  if (!task.is_published) publish_frames(*task.frame);
+  commit_slice(worker);
   Suspension suspension;
   task.suspend_at(&suspension);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  if (Scheduler::looks_everywhere(worker) || !worker.scheduler->yield_quickly(worker, &task, suspension)) [[unlikely]]
+  if (Scheduler::is_always_slow(worker) || !worker.scheduler->yield_quickly(worker, &task, suspension)) [[unlikely]]
     (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
   resumed(task);
   task.yielded_free = true;

@@ -227,7 +227,7 @@ TEST(context, the_stack_pointer_is_the_same_after_a_switch) {
 // Not a leaf, so nothing of its frame lies below rsp.
 std::uint64_t leap_there_and_back() {
   const std::uint64_t before = janus::arch::stack_pointer();
-  janus::arch::leap(&home, &one.context);
+  janus::arch::switch_jmp(&home, &one.context);
   CHECK_EQ(janus::arch::stack_pointer(), before);
   return before;
 }

@@ -65,7 +65,7 @@ STEP int jump_back() {
 
 STEP void leap_from_home() {
   stay();  // no leaf: nothing of ours lies below rsp
-  janus::arch::leap(&home, &fiber.context);
+  janus::arch::switch_jmp(&home, &fiber.context);
   stay();
 }
 

@@ -9,7 +9,7 @@
 
 namespace janus::test {
 
-inline constexpr unsigned kMostCrew = 16;
+inline constexpr unsigned kMaxCrew = 16;
 
 class Crew {
  public:
@@ -51,7 +51,7 @@ class Crew {
   Work work_;
   std::atomic<std::uint32_t> gate_{0};
   std::atomic<std::uint32_t> done_{0};
-  Member members_[kMostCrew];
+  Member members_[kMaxCrew];
 };
 
 }  // namespace janus::test

@@ -10,16 +10,16 @@
 namespace {
 
 using janus::Account;
-using janus::AccountCache;
 using janus::Accounts;
 using janus::Amounts;
 using janus::Component;
 using janus::kComponents;
 using janus::kUnlimited;
+using janus::MemoryCache;
 using janus::Rng;
 
 constexpr Amounts kTotal{{100'000, 1'000'000, 5'000, 50'000, 777}};
-constexpr unsigned kMostOpen = 24;
+constexpr unsigned kMaxOpen = 24;
 
 Component random_component(Rng& rng) {
   return static_cast<Component>(rng.below(kComponents));
@@ -48,7 +48,7 @@ class Books {
  public:
   explicit Books(std::uint64_t seed) : rng_(seed) {
     CHECK(accounts_.init(kTotal));
-    for (AccountCache& cache : caches_) accounts_.register_cache(cache);
+    for (MemoryCache& cache : caches_) accounts_.register_cache(cache);
     open_[0] = accounts_.root();
   }
   ~Books() { accounts_.destroy(); }
@@ -97,13 +97,13 @@ class Books {
 
  private:
   Account*& random_open() { return open_[rng_.below(open_count_)]; }
-  AccountCache* random_cache() {
+  MemoryCache* random_cache() {
     const std::uint64_t number = rng_.below(kCaches + 1);
     return number < kCaches ? &caches_[number] : nullptr;
   }
 
   void open() {
-    if (open_count_ == kMostOpen) return;
+    if (open_count_ == kMaxOpen) return;
     Component short_of{};
     Account* const parent = random_open();
     Account* const child = accounts_.open(parent, random_wish(rng_), &short_of);
@@ -141,7 +141,7 @@ class Books {
   }
 
   void draw() {
-    if (charge_count_ == kMostCharges) return;
+    if (charge_count_ == kMaxCharges) return;
     const Charge charge{random_open(), random_component(rng_), rng_.below(2000) >> rng_.below(11)};
     const std::uint64_t before = accounts_.left(charge.account, charge.component);
     const bool is_drawn = charge.component == Component::kMemory
@@ -165,14 +165,14 @@ class Books {
   }
 
   static constexpr unsigned kCaches = 3;
-  static constexpr unsigned kMostCharges = 200;
+  static constexpr unsigned kMaxCharges = 200;
 
   Rng rng_;
   Accounts accounts_{};
-  AccountCache caches_[kCaches]{};
-  Account* open_[kMostOpen];
+  MemoryCache caches_[kCaches]{};
+  Account* open_[kMaxOpen];
   unsigned open_count_ = 1;
-  Charge charges_[kMostCharges];
+  Charge charges_[kMaxCharges];
   unsigned charge_count_ = 0;
   Amounts used_{};
   std::uint64_t draws_ = 0;
@@ -206,7 +206,7 @@ constexpr unsigned kBoxes = 128;  // memory charges that any thread may credit, 
 
 struct World {
   Accounts accounts{};
-  AccountCache caches[kThreads]{};
+  MemoryCache caches[kThreads]{};
   Account* trunk[kTrunk]{};
   std::atomic<std::uint64_t> outstanding[kComponents]{};
   std::atomic<std::uint64_t> boxes[kBoxes]{};  // index of the account << 32 | bytes
@@ -257,7 +257,7 @@ class Player {
     world->accounts.unregister_cache(*cache_);
   }
 
-  static void empty(AccountCache* cache, std::uint64_t box) {
+  static void empty(MemoryCache* cache, std::uint64_t box) {
     const std::uint64_t content = world->boxes[box].exchange(0, std::memory_order_acquire);
     if (content == 0) return;
     const std::uint64_t bytes = content & 0xffff'ffff;
@@ -274,7 +274,7 @@ class Player {
   }
 
   void open() {
-    if (count_ == kMostOpen) return close();
+    if (count_ == kMaxOpen) return close();
     Account* const account = world->accounts.open(random_account(), random_wish(rng_), nullptr);
     if (account != nullptr) own_[count_++] = account;
   }
@@ -315,8 +315,8 @@ class Player {
   void empty(std::uint64_t box) { empty(cache_, box); }
 
   Rng rng_;
-  AccountCache* cache_;
-  Account* own_[kMostOpen];
+  MemoryCache* cache_;
+  Account* own_[kMaxOpen];
   std::uint64_t count_ = 0;
 };
 

@@ -10,7 +10,7 @@ using janus::Accounts;
 using janus::Amounts;
 using janus::Component;
 using janus::kComponents;
-using janus::kMostFinite;
+using janus::kMaxFinite;
 using janus::kUnlimited;
 
 constexpr Amounts kNothing{};
@@ -79,7 +79,7 @@ TEST(account, drawing_up_to_takes_what_there_is) {
 TEST(account, drawing_does_not_diminish_what_is_unlimited) {
   Table table(kAll);
   for (unsigned i = 0; i < kComponents; ++i) {
-    CHECK(table.accounts.draw(table.root(), static_cast<Component>(i), kMostFinite));
+    CHECK(table.accounts.draw(table.root(), static_cast<Component>(i), kMaxFinite));
     table.accounts.credit(table.root(), static_cast<Component>(i), 17);
   }
   CHECK(table.has(table.root(), kAll));
@@ -147,7 +147,7 @@ TEST(account, asking_for_all_takes_everything_left) {
 
 TEST(account, a_child_of_an_unlimited_parent_may_be_finite_and_vanishes_into_it) {
   Table table(kAll);
-  Account* const child = table.open(table.root(), {{10, kMostFinite, 1, 1, 1}});
+  Account* const child = table.open(table.root(), {{10, kMaxFinite, 1, 1, 1}});
   REQUIRE(child != nullptr);
   CHECK(!table.accounts.draw(child, Component::kOps, 11));
   table.accounts.close(child);
@@ -269,12 +269,12 @@ TEST(account, a_transfer_of_all_from_an_unlimited_account_makes_the_other_unlimi
 
 TEST(account, amounts_never_reach_unlimited_by_adding) {
   Table table(kAll);
-  Account* const child = table.open(table.root(), only(Component::kOps, kMostFinite));
+  Account* const child = table.open(table.root(), only(Component::kOps, kMaxFinite));
   REQUIRE(child != nullptr);
-  CHECK(table.accounts.transfer(table.root(), child, only(Component::kOps, kMostFinite)));
-  CHECK_EQ(table.left(child, Component::kOps), kMostFinite);
+  CHECK(table.accounts.transfer(table.root(), child, only(Component::kOps, kMaxFinite)));
+  CHECK_EQ(table.left(child, Component::kOps), kMaxFinite);
   CHECK(table.accounts.draw(child, Component::kOps, 1));
-  CHECK_EQ(table.left(child, Component::kOps), kMostFinite - 1);
+  CHECK_EQ(table.left(child, Component::kOps), kMaxFinite - 1);
   table.accounts.close(child);
 }
 

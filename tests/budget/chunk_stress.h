@@ -15,7 +15,7 @@ namespace janus::test {
 struct Pool {
   explicit Pool(std::uint64_t bytes) {
     CHECK(accounts.init({{0, bytes, 0, 0, 0}}));
-    for (AccountCache& cache : caches) accounts.register_cache(cache);
+    for (MemoryCache& cache : caches) accounts.register_cache(cache);
   }
   ~Pool() { accounts.destroy(); }
   Pool(const Pool&) = delete;
@@ -29,7 +29,7 @@ struct Pool {
 
   static constexpr unsigned kCaches = 4;
   Accounts accounts{};
-  AccountCache caches[kCaches]{};
+  MemoryCache caches[kCaches]{};
 };
 
 // Users, whose chunks fill while memory is plenty, and one who takes all that they do not use, again and again. Each
@@ -46,11 +46,11 @@ struct Storm {
   std::atomic<bool> is_over{false};
 
   // Counted only while surely drawn, so that the count is never too high.
-  void draw(AccountCache* cache, std::uint64_t bytes) {
+  void draw(MemoryCache* cache, std::uint64_t bytes) {
     while (!pool.accounts.draw_memory(cache, pool.accounts.root(), bytes)) refused.fetch_add(1);
     if (outstanding.fetch_add(bytes) + bytes > kTotal) has_minted = true;
   }
-  void credit(AccountCache* cache, std::uint64_t bytes) {
+  void credit(MemoryCache* cache, std::uint64_t bytes) {
     outstanding.fetch_sub(bytes);
     pool.accounts.credit_memory(cache, pool.accounts.root(), bytes);
   }
@@ -58,7 +58,7 @@ struct Storm {
 
 inline Storm* storm;
 
-inline void use(Rng& rng, AccountCache* cache) {
+inline void use(Rng& rng, MemoryCache* cache) {
   std::uint64_t held = 0;
   while (!storm->is_over.load()) {
     if (rng.below(2) == 0 && held < Storm::kShare) {
@@ -74,7 +74,7 @@ inline void use(Rng& rng, AccountCache* cache) {
   storm->credit(cache, held);
 }
 
-inline void take_all_again_and_again(Rng& rng, AccountCache* cache) {
+inline void take_all_again_and_again(Rng& rng, MemoryCache* cache) {
   constexpr std::uint64_t kRest = Storm::kTotal - Storm::kUsers * Storm::kShare;
   const std::uint64_t rounds = environment_number("JANUS_TEST_ROUNDS", 50'000);
   for (std::uint64_t round = 0; round < rounds; ++round) {
@@ -91,7 +91,7 @@ inline void take_all_again_and_again(Rng& rng, AccountCache* cache) {
 
 inline void play(unsigned number) {
   Rng rng = Rng::for_worker(environment_number("JANUS_TEST_SEED", 1), number);
-  AccountCache* const cache = &storm->pool.caches[number];
+  MemoryCache* const cache = &storm->pool.caches[number];
   if (number == Storm::kUsers) return take_all_again_and_again(rng, cache);
   use(rng, cache);
 }

@@ -8,14 +8,14 @@
 namespace {
 
 using janus::Account;
-using janus::AccountCache;
 using janus::Component;
 using janus::kUnlimited;
+using janus::MemoryCache;
 using janus::test::Pool;
 
 constexpr std::uint64_t kMebi = 1 << 20;
 
-TEST(account_cache, what_is_drawn_through_caches_adds_up) {
+TEST(memory_cache, what_is_drawn_through_caches_adds_up) {
   Pool pool(64 * kMebi);
   CHECK(pool.draw(0, 1000));
   CHECK(pool.draw(1, 128));
@@ -26,7 +26,7 @@ TEST(account_cache, what_is_drawn_through_caches_adds_up) {
   CHECK_EQ(pool.left(), 64 * kMebi);
 }
 
-TEST(account_cache, every_byte_can_be_drawn_whoever_holds_the_chunks) {
+TEST(memory_cache, every_byte_can_be_drawn_whoever_holds_the_chunks) {
   for (const std::uint64_t total : {std::uint64_t{1}, std::uint64_t{100}, kMebi, 64 * kMebi}) {
     Pool pool(total);
     std::uint64_t drawn = 0;
@@ -43,7 +43,7 @@ TEST(account_cache, every_byte_can_be_drawn_whoever_holds_the_chunks) {
   }
 }
 
-TEST(account_cache, a_thread_without_a_cache_and_a_child_account_call_chunks_back_too) {
+TEST(memory_cache, a_thread_without_a_cache_and_a_child_account_call_chunks_back_too) {
   Pool pool(kMebi);
   for (unsigned i = 0; i < Pool::kCaches; ++i) CHECK(pool.draw(i, 1));
   const std::uint64_t rest = kMebi - Pool::kCaches;
@@ -66,7 +66,7 @@ TEST(account_cache, a_thread_without_a_cache_and_a_child_account_call_chunks_bac
   pool.accounts.close(greedy);
 }
 
-TEST(account_cache, memory_of_other_accounts_passes_the_cache_by) {
+TEST(memory_cache, memory_of_other_accounts_passes_the_cache_by) {
   Pool pool(kMebi);
   Account* const child = pool.accounts.open(pool.accounts.root(), {{0, 1000, 0, 0, 0}}, nullptr);
   REQUIRE(child != nullptr);
@@ -79,19 +79,19 @@ TEST(account_cache, memory_of_other_accounts_passes_the_cache_by) {
   CHECK_EQ(pool.left(), kMebi);
 }
 
-TEST(account_cache, an_unlimited_root_needs_no_chunks) {
+TEST(memory_cache, an_unlimited_root_needs_no_chunks) {
   Pool pool(kUnlimited);
   CHECK(pool.draw(0, std::uint64_t{1} << 60));
   pool.credit(1, std::uint64_t{1} << 60);
   CHECK_EQ(pool.left(), kUnlimited);
-  for (AccountCache& cache : pool.caches) pool.accounts.unregister_cache(cache);
+  for (MemoryCache& cache : pool.caches) pool.accounts.unregister_cache(cache);
   CHECK_EQ(pool.left(), kUnlimited);
 }
 
-TEST(account_cache, a_cache_that_is_unregistered_gives_its_chunk_back_and_keeps_none) {
+TEST(memory_cache, a_cache_that_is_unregistered_gives_its_chunk_back_and_keeps_none) {
   Pool pool(kMebi);
   CHECK(pool.draw(0, 100));
-  for (AccountCache& cache : pool.caches) pool.accounts.unregister_cache(cache);
+  for (MemoryCache& cache : pool.caches) pool.accounts.unregister_cache(cache);
   CHECK_EQ(pool.accounts.draw_up_to(pool.accounts.root(), Component::kMemory, kUnlimited), kMebi - 100);
   pool.accounts.credit(pool.accounts.root(), Component::kMemory, kMebi - 100);
   CHECK(pool.draw(0, 100));
@@ -99,7 +99,7 @@ TEST(account_cache, a_cache_that_is_unregistered_gives_its_chunk_back_and_keeps_
   CHECK_EQ(pool.accounts.draw_up_to(pool.accounts.root(), Component::kMemory, kUnlimited), kMebi);
 }
 
-TEST(account_cache, impossible_amounts_are_refused_at_once) {
+TEST(memory_cache, impossible_amounts_are_refused_at_once) {
   Pool pool(kMebi);
   CHECK(!pool.draw(0, kMebi + 1));
   CHECK(!pool.draw(0, kUnlimited));
@@ -107,7 +107,7 @@ TEST(account_cache, impossible_amounts_are_refused_at_once) {
   CHECK_EQ(pool.left(), kMebi);
 }
 
-TEST(account_cache, nothing_is_minted_lost_or_falsely_dry_while_chunks_are_called_back) {
+TEST(memory_cache, nothing_is_minted_lost_or_falsely_dry_while_chunks_are_called_back) {
   janus::test::run_chunk_storm();
 }
 

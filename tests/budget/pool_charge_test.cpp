@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// footprint_test.cpp — records and stacks are paid for before they are taken, once, and whoever cannot pay gets none.
+// pool_charge_test.cpp — records and stacks are paid for before they are taken, once, and whoever cannot pay gets none.
 #include "rt/budget/pool_charge.h"
 
 #include "rt/mem/slab.h"
@@ -17,7 +17,7 @@ struct Fixture {
   Accounts accounts{};
   StackPool stacks;
   Slab records;
-  Footprint footprint;
+  PoolCharge pool_charge;
   StackCache stack_cache{};
   SlabCache record_cache{};
 
@@ -26,9 +26,9 @@ struct Fixture {
     for (std::uint64_t& amount : root.of) amount = kUnlimited;
     root[Component::kMemory] = memory;
     REQUIRE(accounts.init(root) && stacks.init() && records.init(128));
-    footprint.init(accounts, stacks, allowance);
-    stacks.charge_to(footprint, memory, 1);
-    records.charge_to(footprint);
+    pool_charge.init(accounts, stacks, allowance);
+    stacks.charge_to(pool_charge, memory, 1);
+    records.charge_to(pool_charge);
   }
   ~Fixture() {
     records.destroy();
@@ -42,62 +42,62 @@ struct Fixture {
 
 }  // namespace
 
-TEST(footprint, what_is_taken_is_paid_for_and_what_goes_back_is_credited) {
+TEST(pool_charge, what_is_taken_is_paid_for_and_what_goes_back_is_credited) {
   constexpr std::uint64_t kMemory = 64 << 20;
   Fixture f(kMemory);
-  CHECK(f.footprint.grow(1 << 20));
+  CHECK(f.pool_charge.grow(1 << 20));
   CHECK_EQ(f.left(), kMemory - (1 << 20));
-  CHECK_EQ(f.footprint.paid(), 1u << 20);
-  f.footprint.shrink(1 << 20);
+  CHECK_EQ(f.pool_charge.paid(), 1u << 20);
+  f.pool_charge.shrink(1 << 20);
   CHECK_GE(f.left(), kMemory - kSlack);
-  CHECK_EQ(f.left() + f.footprint.paid(), kMemory);
-  CHECK(!f.footprint.grow(kMemory + 1));
-  CHECK_EQ(f.left() + f.footprint.paid(), kMemory);
-  CHECK(f.footprint.grow(kMemory));
+  CHECK_EQ(f.left() + f.pool_charge.paid(), kMemory);
+  CHECK(!f.pool_charge.grow(kMemory + 1));
+  CHECK_EQ(f.left() + f.pool_charge.paid(), kMemory);
+  CHECK(f.pool_charge.grow(kMemory));
   CHECK_EQ(f.left(), 0u);
-  CHECK(!f.footprint.grow(1));
+  CHECK(!f.pool_charge.grow(1));
 }
 
-TEST(footprint, the_allowance_is_free) {
+TEST(pool_charge, the_allowance_is_free) {
   Fixture f(1 << 20, 1 << 20);
-  CHECK(f.footprint.grow(1 << 20));
+  CHECK(f.pool_charge.grow(1 << 20));
   CHECK_EQ(f.left(), 1u << 20);
-  CHECK(f.footprint.grow(1 << 20));
+  CHECK(f.pool_charge.grow(1 << 20));
   CHECK_EQ(f.left(), 0u);
-  f.footprint.shrink(2 << 20);
+  f.pool_charge.shrink(2 << 20);
   CHECK_GE(f.left(), (1u << 20) - kSlack);
   CHECK_LE(f.left(), 1u << 20);  // the allowance is not to be had as money
 }
 
-TEST(footprint, what_others_pay_the_root_does_not) {
+TEST(pool_charge, what_others_pay_the_root_does_not) {
   constexpr std::uint64_t kMemory = 8 << 20;
   Fixture f(kMemory);
-  CHECK(f.footprint.grow(4 << 20));
-  f.footprint.cover(3 << 20);
+  CHECK(f.pool_charge.grow(4 << 20));
+  f.pool_charge.prepay(3 << 20);
   CHECK_GE(f.left(), kMemory - (1 << 20) - kSlack);
-  f.footprint.uncover(3 << 20);
+  f.pool_charge.end_prepayment(3 << 20);
   CHECK_LE(f.left(), kMemory - (4 << 20));
-  CHECK_EQ(f.left() + f.footprint.paid(), kMemory);
+  CHECK_EQ(f.left() + f.pool_charge.paid(), kMemory);
 }
 
-TEST(footprint, debts_are_paid_first) {
+TEST(pool_charge, debts_are_paid_first) {
   constexpr std::uint64_t kMemory = 1 << 20;
   Fixture f(kMemory);
-  CHECK(f.footprint.grow(kMemory));
-  f.footprint.cover(1500);
-  CHECK(f.footprint.owe(2500));
-  CHECK(!f.footprint.owe(501));  // as much again as was covered
-  CHECK(!f.footprint.grow(1));
-  f.footprint.shrink(500);
-  CHECK(!f.footprint.grow(1));
-  f.footprint.shrink(500);
-  CHECK(!f.footprint.grow(1));
-  f.footprint.shrink(1);
-  CHECK(f.footprint.grow(1));
-  CHECK(!f.footprint.grow(1));
+  CHECK(f.pool_charge.grow(kMemory));
+  f.pool_charge.prepay(1500);
+  CHECK(f.pool_charge.overdraw(2500));
+  CHECK(!f.pool_charge.overdraw(501));  // as much again as was covered
+  CHECK(!f.pool_charge.grow(1));
+  f.pool_charge.shrink(500);
+  CHECK(!f.pool_charge.grow(1));
+  f.pool_charge.shrink(500);
+  CHECK(!f.pool_charge.grow(1));
+  f.pool_charge.shrink(1);
+  CHECK(f.pool_charge.grow(1));
+  CHECK(!f.pool_charge.grow(1));
 }
 
-TEST(footprint, stacks_end_where_the_money_does) {
+TEST(pool_charge, stacks_end_where_the_money_does) {
   constexpr std::uint64_t kMemory = 4 << 20;
   Fixture f(kMemory);
   constexpr unsigned kMost = kMemory / stack_class_bytes(0);
@@ -106,13 +106,13 @@ TEST(footprint, stacks_end_where_the_money_does) {
     unsigned count = 0;
     while (count <= kMost && (stacks[count] = f.take()) != nullptr) count++;
     CHECK_EQ(count, kMost);
-    CHECK_EQ(f.stacks.take_scarce(&f.stack_cache, 0, StackPool::Due::kUnpaid), nullptr);
+    CHECK_EQ(f.stacks.alloc_under_pressure(&f.stack_cache, 0, StackPool::Due::kUnpaid), nullptr);
     CHECK_EQ(f.stacks.take(nullptr, 5), nullptr);
     for (unsigned n = 0; n < count; n++) f.stacks.give(&f.stack_cache, stacks[n]);
   }
 }
 
-TEST(footprint, idle_stacks_make_room_for_others) {
+TEST(pool_charge, idle_stacks_make_room_for_others) {
   constexpr std::uint64_t kMemory = 4 << 20;
   Fixture f(kMemory);
   static Stack* stacks[512];
@@ -120,31 +120,31 @@ TEST(footprint, idle_stacks_make_room_for_others) {
   REQUIRE(stacks[511] != nullptr);
   for (Stack* stack : stacks) f.stacks.give(&f.stack_cache, stack);
   CHECK_LE(f.left(), kSlack);  // warm, and paid for
-  CHECK(f.footprint.reclaim());
+  CHECK(f.pool_charge.reclaim());
   CHECK_GE(f.left(), kMemory - kSlack - (128 << 10));  // but for what the cache holds
-  CHECK(!f.footprint.reclaim());
-  Stack* const roomy = f.stacks.take_scarce(&f.stack_cache, 7, StackPool::Due::kUnpaid);
+  CHECK(!f.pool_charge.reclaim());
+  Stack* const roomy = f.stacks.alloc_under_pressure(&f.stack_cache, 7, StackPool::Due::kUnpaid);
   CHECK_EQ(roomy, nullptr);  // nothing lay idle: take() would have served
   CHECK_NE(f.take(7), nullptr);
 }
 
-TEST(footprint, who_has_paid_is_served_when_the_root_cannot_pay) {
+TEST(pool_charge, who_has_paid_is_served_when_the_root_cannot_pay) {
   Fixture f(1 << 20);
-  REQUIRE(f.footprint.grow(1 << 20));
-  f.footprint.cover(1 << 16);
-  REQUIRE(f.footprint.grow(1 << 16));  // but somebody else was quicker
+  REQUIRE(f.pool_charge.grow(1 << 20));
+  f.pool_charge.prepay(1 << 16);
+  REQUIRE(f.pool_charge.grow(1 << 16));  // but somebody else was quicker
   CHECK_EQ(f.take(), nullptr);
   CHECK_EQ(f.records.take(&f.record_cache), nullptr);
-  Stack* const stack = f.stacks.take_scarce(&f.stack_cache, 0, StackPool::Due::kPaid);
+  Stack* const stack = f.stacks.alloc_under_pressure(&f.stack_cache, 0, StackPool::Due::kPaid);
   REQUIRE(stack != nullptr);
-  CHECK_NE(f.records.take_paid(&f.record_cache), nullptr);
-  CHECK_NE(f.records.take_paid(nullptr), nullptr);
+  CHECK_NE(f.records.alloc_prepaid(&f.record_cache), nullptr);
+  CHECK_NE(f.records.alloc_prepaid(nullptr), nullptr);
   CHECK_EQ(f.take(), nullptr);
-  f.footprint.shrink(1 << 20);
+  f.pool_charge.shrink(1 << 20);
   CHECK_NE(f.take(), nullptr);
 }
 
-TEST(footprint, records_are_paid_for_by_the_batch_and_stay_paid_for) {
+TEST(pool_charge, records_are_paid_for_by_the_batch_and_stay_paid_for) {
   constexpr std::uint64_t kMemory = 1 << 20;
   Fixture f(kMemory);
   static void* records[kMemory / 128];
@@ -159,11 +159,11 @@ TEST(footprint, records_are_paid_for_by_the_batch_and_stay_paid_for) {
   for (void*& record : records) CHECK_NE(record = f.records.take(&f.record_cache), nullptr);
 }
 
-TEST(footprint, small_memory_makes_small_caches) {
+TEST(pool_charge, small_memory_makes_small_caches) {
   Fixture f(16 << 20);  // a sixteenth is one stack of a megabyte
   Stack* stacks[4];
   for (Stack*& stack : stacks) REQUIRE((stack = f.take(7)) != nullptr);
   for (Stack* stack : stacks) f.stacks.give(&f.stack_cache, stack);
-  CHECK(f.footprint.reclaim());
-  CHECK_LE(f.footprint.paid(), (2u << 20) + kSlack);
+  CHECK(f.pool_charge.reclaim());
+  CHECK_LE(f.pool_charge.paid(), (2u << 20) + kSlack);
 }

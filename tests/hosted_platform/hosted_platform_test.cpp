@@ -22,14 +22,14 @@ struct Signal {
   }
 };
 
-struct Visit {
+struct NurseryRef {
   int seen = 0;
   void* slot = nullptr;
   Signal done;
 };
 
 void visit(void* raw) {
-  auto* visit = static_cast<Visit*>(raw);
+  auto* visit = static_cast<NurseryRef*>(raw);
   visit->slot = platform::worker_slot();  // a new thread has none
   platform::set_worker_slot(&visit->seen);
   visit->seen = platform::worker_slot() == &visit->seen ? 7 : -1;
@@ -39,7 +39,7 @@ void visit(void* raw) {
 
 TEST(hosted_platform, a_thread_runs_with_a_slot_of_its_own_and_ends) {
   for (int round = 0; round < 20; ++round) {
-    Visit here;
+    NurseryRef here;
     here.slot = &here;
     REQUIRE(platform::start_thread(visit, &here, 0, "janus/0"));
     here.done.await();

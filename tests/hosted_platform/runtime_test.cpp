@@ -51,7 +51,7 @@ std::int64_t echo(void* arg) {
   return 0;
 }
 
-std::int64_t hand_over(void*) {
+std::int64_t wake_with_newest(void*) {
   janus_channel* channels[2] = {janus_channel_create(sizeof(long), 0), janus_channel_create(sizeof(long), 1)};
   janus_nursery* nursery = janus_nursery_open(nullptr, nullptr);
   janus_nursery_spawn_in(nursery, echo, channels, nullptr);
@@ -131,7 +131,7 @@ long run(janus_task_fn fn, void* arg, std::uint32_t workers, std::uint32_t flags
 
 ON_EVERY_KIND_OF_WORKER(fork_join, fib, reinterpret_cast<void*>(15), 610)
 ON_EVERY_KIND_OF_WORKER(yields, yielders, nullptr, 1)
-ON_EVERY_KIND_OF_WORKER(hand_overs, hand_over, nullptr, 2000)
+ON_EVERY_KIND_OF_WORKER(hand_overs, wake_with_newest, nullptr, 2000)
 ON_EVERY_KIND_OF_WORKER(cancelled_trees, cancelled_tree, nullptr, 1)
 ON_EVERY_KIND_OF_WORKER(panics, panics, nullptr, 1)
 

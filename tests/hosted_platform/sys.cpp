@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// world.cpp — output, entropy, system calls and the ways to end. Coverage and leak reports want an orderly exit.
+// sys.cpp — output, entropy, system calls and the ways to end. Coverage and leak reports want an orderly exit.
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>

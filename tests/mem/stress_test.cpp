@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// storm_test.cpp — several workers at once: everything that one takes another gives, through mailboxes, so that remote
+// stress_test.cpp — several workers at once: everything that one takes another gives, through mailboxes, so that remote
 // frees are the rule. Whoever receives a thing checks that nobody else had it in between.
 #include "rt/base/spinlock.h"
 #include "rt/mem/heap.h"
@@ -142,7 +142,7 @@ void stack_worker(unsigned self) {
   if (cache != nullptr) g_pool.flush(*cache);
 }
 
-// A worker that takes far more stacks than stay warm, while others do the same: banks cool under their feet.
+// A worker that takes far more stacks than stay warm, while others do the same: groups cool under their feet.
 void breathing_worker(unsigned self) {
   constexpr unsigned kMost = 3000;
   static Stack* held[kWorkers][kMost];

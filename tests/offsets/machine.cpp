@@ -11,7 +11,7 @@
 namespace witness {
 namespace {
 
-constexpr std::size_t kMostInstructions = 500;  // our functions have no loops
+constexpr std::size_t kMaxInstructions = 500;  // our functions have no loops
 constexpr std::array kRegisters = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8",
                                    "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 constexpr std::array kLostInACall = {"rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"};
@@ -28,7 +28,7 @@ class Machine {
 
   // To the end of this path; where a conditional jump may go either way, the other way is left in `more`.
   Path finish(std::vector<Machine>& more) {
-    for (std::size_t i = 0; i < kMostInstructions && path_.end.empty() && path_.trouble.empty(); ++i) step(more);
+    for (std::size_t i = 0; i < kMaxInstructions && path_.end.empty() && path_.trouble.empty(); ++i) step(more);
     if (path_.end.empty() && path_.trouble.empty()) path_.trouble = "does not come to an end";
     return path_;
   }

@@ -78,15 +78,16 @@ void check_switch_path(const Path& path, Report& report) {
                "[" + content("rsi", offsetof(Context, sp)).text() + "]");
 }
 
-// What a leap saves is what a switch saves whose caller would have pushed rdx.
+// What a switch_jmp saves is what a switch saves whose caller would have pushed rdx.
 void check_leap_path(const Path& path, Report& report) {
-  report.claim("leap: can be followed", path.trouble.empty(), path.trouble);
+  report.claim("switch_jmp: can be followed", path.trouble.empty(), path.trouble);
   if (!path.trouble.empty()) return;
   auto stores = saved();
   stores[at("rdi", offsetof(Context, sp))] = {{"sp", -8}, 8};
   stores[{"sp", -8}] = {{"rdx"}, 8};
-  report.equal("leap: pushes where to go on, and is a switch (" + story(path) + ")", text(path.stores), text(stores));
-  report.equal("leap: restores every callee-saved register (" + story(path) + ")", restored(path), "");
+  report.equal("switch_jmp: pushes where to go on, and is a switch (" + story(path) + ")", text(path.stores),
+               text(stores));
+  report.equal("switch_jmp: restores every callee-saved register (" + story(path) + ")", restored(path), "");
 }
 
 // How a fresh stack pointer lies, from make_context itself: what the switch's pop leaves, modulo 16.

@@ -6,7 +6,7 @@
 #ifndef TASK_ROWS
 #define TASK_ROWS 3
 #endif
-enum { kTaskRows = TASK_ROWS, kMostQueens = 16 };
+enum { kTaskRows = TASK_ROWS, kMaxQueens = 16 };
 
 // Columns and diagonals that are taken, as bits of the next row.
 struct board {
@@ -45,7 +45,7 @@ static int64_t solve(void* arg) {
     __atomic_fetch_add(board->solutions, count(board), __ATOMIC_RELAXED);
     return 0;
   }
-  struct board next[kMostQueens];
+  struct board next[kMaxQueens];
   int queens = 0;
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
   const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
@@ -60,10 +60,10 @@ static int64_t solve(void* arg) {
 }
 
 int main(int argc, char** argv) {
-  static const long known[kMostQueens + 1] = {1,   1,   0,    0,     2,     10,     4,       40,      92,
-                                              352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
+  static const long known[kMaxQueens + 1] = {1,   1,   0,    0,     2,     10,     4,       40,      92,
+                                             352, 724, 2680, 14200, 73712, 365596, 2279184, 14772512};
   long solutions = 0;
-  struct board board = {.size = (int)size_argument(argc, argv, 11, kMostQueens), .solutions = &solutions};
+  struct board board = {.size = (int)size_argument(argc, argv, 11, kMaxQueens), .solutions = &solutions};
   const int64_t status = solve(&board);
   janus_print(1, "%d queens: %ld solutions\n", board.size, solutions);
   return status < 0 || solutions != known[board.size];

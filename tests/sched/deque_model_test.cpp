@@ -8,10 +8,10 @@ namespace {
 
 enum class Mistake { kNone, kNoHeavyFence, kNoSecondLook, kNoPlaceLeftFree, kCopiesFromTop, kLeavesItsClaim };
 
-constexpr int kMostEntries = 4;
+constexpr int kMaxEntries = 4;
 constexpr int kRings = 3, kPlaces[kRings] = {2, 4, 8}, kFirst[kRings] = {0, 2, 6};
 
-enum Word { kBottom, kTop, kLock, kRing, kSlots, kTaken = kSlots + 14, kEnd = kTaken + kMostEntries + 1 };
+enum Word { kBottom, kTop, kLock, kRing, kSlots, kTaken = kSlots + 14, kEnd = kTaken + kMaxEntries + 1 };
 
 enum At {
   kNext,  // of the owner's program
@@ -180,13 +180,13 @@ struct DequeProtocol {
 
   template <class Memory>
   bool is_good(const Memory& memory, bool all_done) const {
-    std::int8_t found[kMostEntries + 1];
-    for (int entry = 0; entry <= kMostEntries; ++entry) found[entry] = memory.words[kTaken + entry];
+    std::int8_t found[kMaxEntries + 1];
+    for (int entry = 0; entry <= kMaxEntries; ++entry) found[entry] = memory.words[kTaken + entry];
     if (all_done) {
       for (int i = memory.words[kTop]; i < memory.words[kBottom]; ++i)
         ++found[memory.words[slot(memory.words[kRing], i)]];
     }
-    return janus::test::each_once<kMostEntries>(found, memory.threads[0].registers[kPushed], all_done);
+    return janus::test::each_once<kMaxEntries>(found, memory.threads[0].registers[kPushed], all_done);
   }
 };
 

@@ -100,10 +100,10 @@ TEST(idle, a_watcher_is_enough_for_what_was_woken) {
   idle.enter(0, false, true);
   CHECK(!idle.wants_wake(true));
   CHECK(idle.wants_wake(false));
-  CHECK(idle.is_watched());
+  CHECK(idle.has_timed_sleeper());
   CHECK(idle.leave(0));
-  idle.end_watch();
-  CHECK(!idle.is_watched());
+  idle.end_timed_sleep();
+  CHECK(!idle.has_timed_sleeper());
 }
 
 TEST(idle, the_last_to_enter_is_told_so) {

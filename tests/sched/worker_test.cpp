@@ -50,14 +50,14 @@ class Yard {
       job.body(job);
     };
     options.refuse = [](Runnable*) { CHECK(false); };
-    options.note = [](Worker& worker, Event event, Runnable* runnable) {
+    options.trace_event = [](Worker& worker, Event event, Runnable* runnable) {
       auto& yard = *static_cast<Yard*>(worker.runtime);
       const std::uint64_t id = static_cast<Job*>(runnable)->id;
       yard.hash = (yard.hash ^ (id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event))) *
                   0x9e3779b97f4a7c15;
     };
-    options.quiescent = [](void* yard) { static_cast<Yard*>(yard)->quiescent.fetch_add(1); };
-    options.attend = [](void* yard) { static_cast<Yard*>(yard)->attended.fetch_add(1); };
+    options.on_all_idle = [](void* yard) { static_cast<Yard*>(yard)->on_all_idle.fetch_add(1); };
+    options.handle_attention = [](void* yard) { static_cast<Yard*>(yard)->attended.fetch_add(1); };
     unsigned started = 0;
     CHECK(scheduler->start(options, *pool_, false, started));
   }
@@ -87,7 +87,7 @@ class Yard {
   StackPool& pool() { return *pool_; }
 
   Scheduler* scheduler;
-  std::atomic<int> done{0}, quiescent{0}, attended{0}, counter{0}, other{0};
+  std::atomic<int> done{0}, on_all_idle{0}, attended{0}, counter{0}, other{0};
   std::uint64_t hash = 0;
 
  private:
@@ -105,7 +105,7 @@ void yield(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
   (void)self.yard->scheduler->yield(suspension, {[](Worker& worker, void* job, void*) {
-                                                   worker.scheduler->push_later(worker, static_cast<Job*>(job));
+                                                   worker.scheduler->push_yielded(worker, static_cast<Job*>(job));
                                                  },
                                                  &self, nullptr});
 }
@@ -137,9 +137,9 @@ void park(Job& self) {
 void spawn(Job& job, void (*body)(Job&), Yard& yard, std::uint64_t id = 0) {
   yard.prepare(job, body, id);
   Worker& worker = current_worker();
-  yard.scheduler->note(worker, Event::kSpawn, &job);
+  yard.scheduler->trace_event(worker, Event::kSpawn, &job);
   yard.scheduler->push_fresh(worker, &job);
-  yard.scheduler->interleave();
+  yard.scheduler->sched_point();
 }
 
 }  // namespace
@@ -160,7 +160,7 @@ TEST(worker, any_number_of_them_begins_and_ends) {
 TEST(worker, stopping_wakes_those_that_sleep) {
   for (int i = 0; i < 50; ++i) {
     Yard yard(2);
-    if (i % 2 != 0) CHECK(soon([&] { return yard.quiescent.load() != 0; }));
+    if (i % 2 != 0) CHECK(soon([&] { return yard.on_all_idle.load() != 0; }));
   }
 }
 
@@ -407,13 +407,13 @@ TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
   for (bool deterministic : {false, true}) {
     for (unsigned workers : {1u, 2u, 8u}) {
       Yard yard(workers, deterministic);
-      CHECK(soon([&] { return yard.quiescent.load() != 0; }));
+      CHECK(soon([&] { return yard.on_all_idle.load() != 0; }));
       yard.inject(jobs[0], [](Job& self) {
-        self.yard->quiescent.store(0);
+        self.yard->on_all_idle.store(0);
         park(self);
         finish(self);
       });
-      CHECK(soon([&] { return jobs[0].parked.load() == 1 && yard.quiescent.load() != 0; }));
+      CHECK(soon([&] { return jobs[0].parked.load() == 1 && yard.on_all_idle.load() != 0; }));
       wake(nullptr, jobs[0]);
       CHECK(yard.all_done(1));
     }
@@ -424,7 +424,7 @@ TEST(worker, somebody_attends_when_called_even_if_all_sleep) {
   for (bool deterministic : {false, true}) {
     Yard yard(3, deterministic);
     for (int i = 1; i <= 20; ++i) {
-      yard.scheduler->call_attention();
+      yard.scheduler->request_attention();
       CHECK(soon([&] { return yard.attended.load() >= i; }));
     }
   }
@@ -458,14 +458,14 @@ std::uint64_t order_of(unsigned workers, std::uint64_t seed) {
 
 }  // namespace
 
-TEST(stepper, one_seed_gives_one_order) {
+TEST(deterministic, one_seed_gives_one_order) {
   for (unsigned workers : {1u, 2u, 4u, 8u}) {
     const std::uint64_t first = order_of(workers, 9);
     for (int i = 0; i < 20; ++i) CHECK_EQ(order_of(workers, 9), first);
   }
 }
 
-TEST(stepper, seeds_give_orders_of_their_own) {
+TEST(deterministic, seeds_give_orders_of_their_own) {
   std::uint64_t seen[10];
   for (std::uint64_t seed = 0; seed < 10; ++seed) {
     seen[seed] = order_of(4, seed);

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// fifo_model_test.cpp — every interleaving of an owner's short program with thieves at rt/sched/yield_queue.h: each
-// entry is taken once or still there, and the owner takes what is left in the order of its pushes. The steps are those
-// of the code, one memory access each; each mistake that one might make with them is made once, and found.
+// yield_queue_model_test.cpp — every interleaving of an owner's short program with thieves at rt/sched/yield_queue.h:
+// each entry is taken once or still there, and the owner takes what is left in the order of its pushes. The steps are
+// those of the code, one memory access each; each mistake that one might make with them is made once, and found.
 #include "tests/sched/queue_model.h"
 
 namespace {
 
 enum class Mistake { kNone, kNoHeavyFence, kNoSecondLook, kNoLockToLeap, kTakesTheLimitItself };
 
-constexpr int kMostEntries = 5, kPlaces = 4, kNoLimit = 100;
+constexpr int kMaxEntries = 5, kPlaces = 4, kNoLimit = 100;
 
-enum Word { kHead, kTail, kLimit, kGapEnd, kLock, kSlots, kTaken = kSlots + kPlaces, kEnd = kTaken + kMostEntries + 1 };
+enum Word { kHead, kTail, kLimit, kGapEnd, kLock, kSlots, kTaken = kSlots + kPlaces, kEnd = kTaken + kMaxEntries + 1 };
 
 enum At {
   kNext,
@@ -42,7 +42,7 @@ enum At {
 };
 
 // 'p': push, 't': take, 'y': take, and put behind the last what was taken. Each thief tries `steals` times.
-struct FifoProtocol {
+struct YieldQueueProtocol {
   static constexpr unsigned kWords = kEnd, kThreads = 3;
   const char* program;
   int steals;
@@ -200,38 +200,38 @@ struct FifoProtocol {
 
   template <class Memory>
   bool is_good(const Memory& memory, bool all_done) const {
-    std::int8_t found[kMostEntries + 1];
-    for (int entry = 0; entry <= kMostEntries; ++entry) found[entry] = memory.words[kTaken + entry];
+    std::int8_t found[kMaxEntries + 1];
+    for (int entry = 0; entry <= kMaxEntries; ++entry) found[entry] = memory.words[kTaken + entry];
     if (all_done) {
       const int limit = memory.words[kLimit];
       for (int i = memory.words[kHead]; i < memory.words[kTail]; ++i) {
         if (limit == kNoLimit || i < limit || i >= memory.words[kGapEnd]) ++found[memory.words[slot(i)]];
       }
     }
-    return janus::test::each_once<kMostEntries>(found, memory.threads[0].registers[kPushed], all_done);
+    return janus::test::each_once<kMaxEntries>(found, memory.threads[0].registers[kPushed], all_done);
   }
 };
 
 bool goes_well(const char* program, unsigned thieves, int steals) {
-  return janus::test::goes_well<FifoProtocol>(program, thieves, steals, Mistake::kNone);
+  return janus::test::goes_well<YieldQueueProtocol>(program, thieves, steals, Mistake::kNone);
 }
 
 constexpr const char* kPrograms[] = {"pt",    "pptt",   "ppyt",   "pppttt", "pptptt",
                                      "ppyyt", "pppytt", "pppptt", "ptptpt", "pyyt"};
 
-TEST(fifo_model, an_owner_and_a_thief) {
+TEST(yield_queue_model, an_owner_and_a_thief) {
   for (const char* program : kPrograms) CHECK(goes_well(program, 1, 3));
 }
 
-TEST(fifo_model, an_owner_and_two_thieves) {
+TEST(yield_queue_model, an_owner_and_two_thieves) {
   for (const char* program : kPrograms) CHECK(goes_well(program, 2, 1));
 }
 
 bool is_found(Mistake mistake) {
-  return janus::test::is_found<FifoProtocol>(kPrograms, mistake);
+  return janus::test::is_found<YieldQueueProtocol>(kPrograms, mistake);
 }
 
-TEST(fifo_model, every_mistake_is_found) {
+TEST(yield_queue_model, every_mistake_is_found) {
   CHECK(is_found(Mistake::kNoHeavyFence));
   CHECK(is_found(Mistake::kNoSecondLook));
   CHECK(is_found(Mistake::kNoLockToLeap));

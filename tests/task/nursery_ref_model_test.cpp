@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// visit_model_test.cpp — every interleaving of an owner that ends its nursery, and opens the next one in the same
-// record, with visitors from elsewhere that spawn into it (rt/task/nursery.h, Visit): who is welcome changes the
-// nursery that welcomed it, which does not end before its child, and the record is clean when it serves the next. One
-// memory access a step; each mistake that one might make is made once, and found.
+// nursery_ref_model_test.cpp — every interleaving of an owner that ends its nursery, and opens the next one in the same
+// record, with external_refs from elsewhere that spawn into it (rt/task/nursery.h, NurseryRef): who is welcome changes
+// the nursery that welcomed it, which does not end before its child, and the record is clean when it serves the next.
+// One memory access a step; each mistake that one might make is made once, and found.
 #include "tests/harness/interleavings.h"
 #include "tests/harness/test.h"
 
@@ -49,7 +49,7 @@ enum At {
 
 struct VisitProtocol {
   static constexpr unsigned kWords = kEnd, kThreads = 3;
-  unsigned visitors;
+  unsigned external_refs;
   Mistake mistake;
 
   enum { kOpened };               // the owner's register
@@ -57,7 +57,7 @@ struct VisitProtocol {
 
   template <class Memory>
   void begin(Memory& memory) const {
-    for (unsigned i = 1; i < kThreads; ++i) memory.threads[i].at = i <= visitors ? kAnnounce : kDone;
+    for (unsigned i = 1; i < kThreads; ++i) memory.threads[i].at = i <= external_refs ? kAnnounce : kDone;
   }
   bool is_done(int at) const { return at == kDone; }
 
@@ -161,8 +161,8 @@ struct VisitProtocol {
   }
 };
 
-bool goes_well(unsigned visitors, Mistake mistake = Mistake::kNone) {
-  janus::test::Interleavings<VisitProtocol> all(VisitProtocol{visitors, mistake});
+bool goes_well(unsigned external_refs, Mistake mistake = Mistake::kNone) {
+  janus::test::Interleavings<VisitProtocol> all(VisitProtocol{external_refs, mistake});
   const bool good = all.all_good();
   janus::test::note("states", all.states());
   return good;

@@ -77,10 +77,10 @@ struct Protected {
   std::byte *first, *last;
   std::size_t count;
 };
-constexpr std::size_t kMostRows = 256;
+constexpr std::size_t kMaxRows = 256;
 
 Lock g_lock;  // guards g_rows and g_count
-Protected g_rows[kMostRows];
+Protected g_rows[kMaxRows];
 std::atomic<std::size_t> g_count{0};  // written under the lock; forget_guards looks without it
 std::size_t g_share = 0;
 Once g_share_known;

@@ -111,12 +111,12 @@ void bench_crowd(long size, int workers) {
 // --- nqueens: a task for each placement, on a board of its own
 // ---------------------------------------------------------
 
-enum { kMostQueens = 14 };
+enum { kMaxQueens = 14 };
 
 struct queens {
   int size, placed;
   long solutions;
-  char columns[kMostQueens];  // of the rows placed so far
+  char columns[kMaxQueens];  // of the rows placed so far
 };
 
 // A queen in the next row: against those placed so far, which do not attack each other.
@@ -132,7 +132,7 @@ static int64_t queens(void* arg) {
   struct queens* board = arg;
   board->solutions = board->placed == board->size;
   if (board->solutions) return 0;
-  struct queens next[kMostQueens];
+  struct queens next[kMaxQueens];
   int placements = 0;
   if (!janus_nursery_create()) return -1;
   for (int column = 0; column < board->size; ++column) {
@@ -161,8 +161,8 @@ static uint64_t time_queens(int size, long known) {
 // A board of `size` x `size`.
 void bench_nqueens(long size, int workers) {
   (void)workers;
-  static const long kKnown[kMostQueens + 1] = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596};
-  EXPECT(size <= kMostQueens);
+  static const long kKnown[kMaxQueens + 1] = {1, 1, 0, 0, 2, 10, 4, 40, 92, 352, 724, 2680, 14200, 73712, 365596};
+  EXPECT(size <= kMaxQueens);
   time_queens(8, 92);
   figure("ms", (int64_t)time_queens((int)size, kKnown[size]), 1000000);
 }

@@ -58,7 +58,7 @@ namespace janus::arch {
 
 // janus_context_switch without a call, so that the processor's stack of return addresses stays as it is and the next
 // ret goes where it predicts: some 20 cycles. For code without a red zone (-mno-red-zone).
-[[gnu::always_inline]] inline void leap(Context* from, const Context* to) noexcept {
+[[gnu::always_inline]] inline void switch_jmp(Context* from, const Context* to) noexcept {
   asm volatile(
       "leaq 1f(%%rip), %%rdx\n\t"
       "jmp janus_context_leap\n"

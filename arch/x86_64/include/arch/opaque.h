@@ -11,8 +11,8 @@ namespace janus::arch {
 
 // Whether `word` is `value`. Later accesses may come before it.
 template <typename Word>
-[[nodiscard, gnu::always_inline]] inline bool is(const std::atomic<Word>& word,
-                                                 std::type_identity_t<Word> value) noexcept {
+[[nodiscard, gnu::always_inline]] inline bool cmp_relaxed(const std::atomic<Word>& word,
+                                                          std::type_identity_t<Word> value) noexcept {
   bool equal;
   if constexpr (sizeof(word) == 1) {
     asm volatile("cmpb %2, %1" : "=@cce"(equal) : "m"(word), "qi"(static_cast<std::uint8_t>(value)));
@@ -25,9 +25,9 @@ template <typename Word>
 
 // The same with acquire order, which the processor keeps anyway.
 template <typename Word>
-[[nodiscard, gnu::always_inline]] inline bool is_acquired(const std::atomic<Word>& word,
+[[nodiscard, gnu::always_inline]] inline bool cmp_acquire(const std::atomic<Word>& word,
                                                           std::type_identity_t<Word> value) noexcept {
-  const bool equal = is(word, value);
+  const bool equal = cmp_relaxed(word, value);
   std::atomic_signal_fence(std::memory_order_acquire);
   return equal;
 }
@@ -35,7 +35,7 @@ template <typename Word>
 // `value`, in a register of its own, so that two neighbours are stored, and loaded, one by one: a load of both at once
 // has to wait until stores of each have left the store buffer.
 template <typename Value>
-[[nodiscard, gnu::always_inline]] inline Value alone(Value value) noexcept {
+[[nodiscard, gnu::always_inline]] inline Value opaque(Value value) noexcept {
   asm("" : "+r"(value));
   return value;
 }
