@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/budget/pool_charge.h"
 
-#include "rt/mem/stack_pool.h"
-
 namespace janus {
 
-void PoolCharge::init(Accounts& accounts, StackPool& stacks, std::size_t allowance) noexcept {
+void PoolCharge::init(Accounts& accounts, Reclaim reclaim, void* pools, std::size_t allowance) noexcept {
   accounts_ = &accounts;
-  stacks_ = &stacks;
+  reclaim_ = reclaim;
+  pools_ = pools;
   allowance_ = static_cast<std::int64_t>(allowance);
   headroom_.store(allowance_, std::memory_order_relaxed);
 }
@@ -83,7 +82,7 @@ void PoolCharge::add_headroom(std::size_t bytes) noexcept {
 }
 
 bool PoolCharge::reclaim() noexcept {
-  return stacks_ != nullptr && stacks_->trim();
+  return reclaim_ != nullptr && reclaim_(pools_);
 }
 
 std::uint64_t PoolCharge::paid() noexcept {

@@ -13,8 +13,6 @@
 
 namespace janus {
 
-class StackPool;
-
 // INVARIANT paid-before-taken: what the pools hold (records that were ever cut, stacks that may have pages, each at its
 // full size) is at most what the root account has paid for it, plus what accounts below the root pay for tasks of
 // theirs that live, plus a constant `allowance` without which nothing could start. It may be exceeded by overdraw(), up
@@ -24,8 +22,9 @@ class StackPool;
 // All-zero bytes are valid; before init() nobody pays for anything. Any thread.
 class PoolCharge {
  public:
-  // `stacks`: whose idle ones reclaim() gives back.
-  void init(Accounts& accounts, StackPool& stacks, std::size_t allowance) noexcept;
+  // Gives idle memory of the pools back to the machine, and tells PoolCharge by shrink(). False: there was none.
+  using Reclaim = bool (*)(void* pools) noexcept;
+  void init(Accounts& accounts, Reclaim reclaim, void* pools, std::size_t allowance) noexcept;
 
   // Before so much is taken of the machine. False: the root account has not that much, nothing has happened.
   [[nodiscard]] bool grow(std::size_t bytes) noexcept;
@@ -52,7 +51,8 @@ class PoolCharge {
   void add_headroom(std::size_t bytes) noexcept;
 
   Accounts* accounts_ = nullptr;
-  StackPool* stacks_ = nullptr;
+  Reclaim reclaim_ = nullptr;
+  void* pools_ = nullptr;
   SpinLock lock_;
   std::uint64_t paid_ = 0;  // under lock_
   std::int64_t allowance_ = 0;

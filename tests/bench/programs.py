@@ -41,7 +41,8 @@ class Ours:
         self.compile("-std=c++20", *common, "-Djanus=deque_alone", HERE / "workloads/deque.cpp", "-o", objects / "deque.o")
         self.compile(*sorted(objects.glob("*.o")), "-o", self.out / "janus-rt")
         programs = HERE / "programs"
-        self.compile("-O2", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-Wl,-e,bench_start", *sorted(programs.glob("start.*")), "-o", self.out / "start")
+        start = ["-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-Wl,-e,bench_start"]
+        self.compile("-O2", *start, *sorted(programs.glob("start.*")), "-o", self.out / "start")
         self.compile("-O2", "-s", programs / "hello.c", "-o", self.out / "hello")
 
     def compile(self, *arguments, cwd=None):

@@ -26,7 +26,8 @@ struct Fixture {
     for (std::uint64_t& amount : root.of) amount = kUnlimited;
     root[Component::kMemory] = memory;
     REQUIRE(accounts.init(root) && stacks.init() && records.init(128));
-    pool_charge.init(accounts, stacks, allowance);
+    const auto trim = [](void* pool) noexcept { return static_cast<StackPool*>(pool)->trim(); };
+    pool_charge.init(accounts, trim, &stacks, allowance);
     stacks.charge_to(pool_charge, memory, 1);
     records.charge_to(pool_charge);
   }

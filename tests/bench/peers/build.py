@@ -89,7 +89,7 @@ class Limits(Peer):
 
     def compile(self, out_dir):
         sources = [HERE / "measure.c", *sorted(LIMITS_HERE.glob("*.c")), *sorted(LIMITS_HERE.glob("*.S"))]
-        run(["gcc", "-std=gnu11", *OPTIMISED, "-I", ROOT, *sources, "-pthread", "-o", out_dir / "limits"])
+        run(["gcc", "-std=gnu11", *OPTIMISED, "-I", ROOT, "-I", ROOT / "arch/x86_64/include", *sources, "-pthread", "-o", out_dir / "limits"])
         return out_dir / "limits"
 
 
