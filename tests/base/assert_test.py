@@ -1,0 +1,66 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# assert_test.py {on|off} PROGRAM ... — runs each build of assert_sample.cpp, in which assertions are on or off:
+# what a claim that does not hold prints, how the process ends, and that an assertion that is off is not there. TAP.
+import os
+import re
+import signal
+import subprocess
+import sys
+
+HERE = "tests/base/assert_sample.cpp"
+
+
+def run(program, test):
+    done = subprocess.run([program, f"claims.{test}"], capture_output=True, text=True, timeout=60, check=False)
+    return done.returncode, done.stderr
+
+
+def line_of(text):
+    with open(os.path.join(os.path.dirname(__file__), "assert_sample.cpp"), encoding="utf-8") as source:
+        return next(number for number, line in enumerate(source, 1) if text in line)
+
+
+def code_of(program, function):
+    """The instructions of a function, without their addresses."""
+    listing = subprocess.run(["objdump", "-d", "--no-show-raw-insn", f"--disassemble={function}", program],
+                             capture_output=True, text=True, check=True).stdout
+    return re.findall(r"^\s+[0-9a-f]+:\s+(\S.*?)\s*$", listing, re.MULTILINE)
+
+
+def dies_with(program, test, claim):
+    where = f"({HERE}:{line_of(f'({claim});')})"
+    status, said = run(program, test)
+    wanted = f"janus: assertion failed: {claim} {where}\n"
+    # Sanitizers say more when a program aborts.
+    return status == -signal.SIGABRT and said.startswith(wanted), (status, said, wanted)
+
+
+def claims(mode, program):
+    status, said = run(program, "that_hold_cost_nothing_else")
+    yield "claims that hold say nothing", status == 0 and said == "", (status, said)
+    yield "a check that fails says where, and aborts", *dies_with(program, "checked", 'answer(false) && "a, b"')
+    status, said = run(program, "too_long")
+    line = said.splitlines()[0] if said else ""
+    cut = len(line) < 512 and line.startswith("janus: assertion failed: answer(false) && \"0123456789") and line.endswith(")")
+    yield "a long claim keeps its place and its line", status == -signal.SIGABRT and cut, (status, said)
+    if mode == "on":
+        yield "an assertion that fails says where, and aborts", *dies_with(program, "asserted", "answer(false)")
+        return
+    status, said = run(program, "asserted")
+    yield "an assertion that is off is not looked at", status == 0 and said == "", (status, said)
+    with_it, without = (code_of(program, f"janus_test_{name}") for name in ("asserted", "unasserted"))
+    yield "nor is it one instruction", bool(without) and with_it == without, (with_it, without)
+
+
+def main():
+    programs = zip(sys.argv[1::2], sys.argv[2::2])
+    results = [(os.path.basename(program), *claim) for mode, program in programs for claim in claims(mode, program)]
+    print(f"TAP version 13\n1..{len(results)}")
+    for index, (program, claim, held, seen) in enumerate(results, 1):
+        if not held:
+            print("\n".join("# " + line for line in str(seen).splitlines()))
+        print(f"{'ok' if held else 'not ok'} {index} - {program}: {claim}")
+
+
+main()
