@@ -4,6 +4,7 @@
 #include "rt/abi/global_runtime.h"
 #include "rt/abi/stats.h"
 #include "rt/base/format.h"
+#include "rt/task/await.h"
 
 extern "C" {
 

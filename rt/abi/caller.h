@@ -4,6 +4,7 @@
 
 #include "rt/abi/global_runtime.h"
 #include "rt/include/janus/rt.h"
+#include "rt/task/panic.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -54,6 +55,11 @@ inline Runtime* runtime_or_own(janus_rt* rt, const Caller& caller) noexcept {
 // The caller's worker, if it is one of that runtime: only its caches fit.
 inline Worker* worker_in(const Runtime& runtime, const Caller& caller) noexcept {
   return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
+}
+
+// Where the handles that a caller may know are looked up: its runtime, or the process's. nullptr: no handle is good.
+inline Runtime* handles_of(const Caller& me) noexcept {
+  return runtime_or_own(nullptr, me);
 }
 
 // For janus_last_error.

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/channels.cpp — channels.
 #include "rt/abi/caller.h"
+#include "rt/task/cancel.h"
 #include "rt/task/channel.h"
+#include "rt/task/charge.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 

@@ -16,110 +16,6 @@ std::atomic<Runtime*> the_runtime{nullptr};
 SpinLock beginning;
 std::atomic<bool> is_program{false};
 
-// A thread outside tasks that has a current nursery. Threads are told apart by their thread pointer, which the psABI
-// puts at %fs:0.
-struct ThreadEntry {
-  const void* thread;
-  Nursery* current;
-  int last_error;
-};
-constexpr unsigned kThreads = 64;
-SpinLock threads_lock;
-ThreadEntry threads[kThreads];
-
-const void* this_thread() noexcept {
-  const void* pointer;
-  asm("movq %%fs:0, %0" : "=r"(pointer));
-  return pointer;
-}
-
-// Under threads_lock. nullptr: all are taken.
-[[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
-  const void* const me = this_thread();
-  ThreadEntry* spare = nullptr;
-  for (ThreadEntry& entry : threads) {
-    if (entry.thread == me) return &entry;
-    if (entry.current == nullptr && (spare == nullptr || spare->thread != nullptr)) spare = &entry;
-  }
-  if (spare != nullptr) *spare = {me, nullptr, 0};
-  return spare;
-}
-
-[[gnu::noinline]] Nursery* current_of_thread() noexcept {
-  LockGuard guard(threads_lock);
-  ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->current : nullptr;
-}
-
-// --- The slow half ---
-
-[[gnu::noinline]] Nursery* create_slowly() noexcept {
-  const Caller me = caller();
-  int error = JANUS_E_STATE;
-  if (me.task != nullptr) {
-    Nursery* const nursery = open_current(*me.worker, *me.task, &error);
-    if (nursery == nullptr) set_error(me, error);
-    return nursery;
-  }
-  Runtime* const runtime = process_runtime_or_new();
-  Nursery* const nursery = runtime != nullptr ? open_nursery(*runtime, nullptr, {}, &error) : nullptr;
-  if (nursery == nullptr) return set_error(me, error), nullptr;
-  LockGuard guard(threads_lock);
-  ThreadEntry* const entry = entry_of_thread();
-  if (entry == nullptr) {
-    close_nursery(nullptr, *nursery);
-    destroy_nursery(nullptr, *nursery);
-    return nullptr;
-  }
-  nursery->traits.has_current = true;
-  nursery->previous_current = entry->current;
-  entry->current = nursery;
-  return nursery;
-}
-
-[[gnu::noinline]] int spawn_slowly(janus_task_fn fn, void* arg) noexcept {
-  const Caller me = caller();
-  int error = JANUS_E_STATE;
-  if (me.task != nullptr) me.worker->fuel -= 1;
-  Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
-  Task* child = nullptr;
-  if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::is_always_slow(*me.worker))
-    child = spawn_quickly(*me.worker, *nursery, fn, arg);
-  if (child != nullptr) return launch_quickly(*me.worker, *child);
-  if (fn == nullptr)
-    error = JANUS_E_INVALID;
-  else if (nursery != nullptr)
-    child = spawn(me.worker, *nursery, fn, arg, {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
-  if (child == nullptr) {
-    if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    return set_error(me, error), -1;
-  }
-  launch(me.worker, *child);
-  return 0;
-}
-
-[[gnu::noinline]] long await_slowly() noexcept {
-  const Caller me = caller();
-  Nursery* nursery = nullptr;
-  if (me.task != nullptr) {
-    nursery = me.task->frame->current;
-    if (nursery == nullptr) return JANUS_E_STATE;
-    const bool hurries = !Scheduler::is_always_slow(*me.worker);
-    return static_cast<long>(hurries ? await_current_quickly(*me.task, *nursery) : await_current(*me.task, *nursery));
-  }
-  {
-    LockGuard guard(threads_lock);
-    ThreadEntry* const entry = entry_of_thread();
-    if (entry == nullptr || entry->current == nullptr) return JANUS_E_STATE;
-    nursery = entry->current;
-    entry->current = nursery->previous_current;
-  }
-  await_from_thread(*nursery);
-  const Report report = report_of(*nursery);
-  destroy_nursery(nullptr, *nursery);
-  return static_cast<long>(report.code);
-}
-
 [[gnu::noinline]] int begin(const janus_rt_config* config) noexcept {
   if (is_program.load(std::memory_order_relaxed)) return JANUS_E_STATE;
   LockGuard guard(beginning);
@@ -178,16 +74,6 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   return options;
 }
 
-[[gnu::noinline]] void set_error(const Caller& caller, int error) noexcept {
-  if (caller.task != nullptr) {
-    caller.task->mark(TaskMarks::kHasError);
-    caller.task->frame->details.last_error = error;
-    return;
-  }
-  LockGuard guard(threads_lock);
-  if (ThreadEntry* const entry = entry_of_thread()) entry->last_error = error;
-}
-
 }  // namespace janus
 
 using namespace janus;
@@ -210,42 +96,6 @@ void janus_rt_shutdown(void) {
 
 janus_rt* janus_rt_get(void) {
   return reinterpret_cast<janus_rt*>(process_runtime());
-}
-
-[[gnu::flatten]] void* janus_nursery_create(void) {
-  const Caller me = caller_at_hand();
-  Nursery* const nursery = me.task != nullptr ? open_quickly(*me.worker, *me.task) : nullptr;
-  return nursery != nullptr ? nursery : create_slowly();
-}
-
-[[gnu::flatten]] int janus_nursery_spawn(janus_task_fn fn, void* arg) {
-  const Caller me = caller_at_hand();
-  Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
-  if (nursery == nullptr || fn == nullptr) [[unlikely]]
-    return spawn_slowly(fn, arg);
-  Task* const child = spawn_quickly(*me.worker, *nursery, fn, arg);
-  if (child == nullptr) [[unlikely]]
-    return spawn_slowly(fn, arg);
-  me.worker->fuel -= 1;
-  return launch_quickly(*me.worker, *child);
-}
-
-[[gnu::flatten]] long janus_nursery_await_all(void) {
-  const Caller me = caller_at_hand();
-  if (me.task == nullptr) [[unlikely]]
-    return await_slowly();
-  Nursery* const nursery = me.task->frame->current;
-  if (nursery == nullptr) [[unlikely]]
-    return await_slowly();
-  return static_cast<long>(await_current_quickly(*me.task, *nursery));
-}
-
-int janus_last_error(void) {
-  const Caller me = caller();
-  if (me.task != nullptr) return me.task->is_marked(TaskMarks::kHasError) ? me.task->frame->details.last_error : 0;
-  LockGuard guard(threads_lock);
-  const ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->last_error : 0;
 }
 
 }  // extern "C"

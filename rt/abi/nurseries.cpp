@@ -2,7 +2,11 @@
 // rt/abi/nurseries.cpp — nurseries by handle.
 #include "rt/abi/budget_convert.h"
 #include "rt/abi/caller.h"
-#include "rt/task/exhaustion.h"
+#include "rt/task/await.h"
+#include "rt/task/cancel.h"
+#include "rt/task/handle.h"
+#include "rt/task/result.h"
+#include "rt/task/spawn.h"
 
 namespace janus {
 
@@ -55,15 +59,6 @@ Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexc
   if (nursery == nullptr) return nullptr;
   if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->traits.has_current) return nursery;
   return *error = JANUS_E_STATE, nullptr;
-}
-
-int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
-  Accounts& accounts = nursery.runtime->accounts;
-  Account* const payer =
-      me.task != nullptr && worker_in(*nursery.runtime, me) != nullptr ? me.task->account : accounts.root();
-  if (payer != nursery.account && !accounts.transfer(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
-  wake_recharged(worker_in(*nursery.runtime, me), nursery);
-  return 0;
 }
 
 }  // namespace
@@ -194,24 +189,6 @@ int janus_nursery_destroy(janus_nursery* pointer) {
   if (!is_terminal(*nursery)) return JANUS_PENDING;
   destroy_nursery(worker_in(*nursery->runtime, me), *nursery);
   return 0;
-}
-
-int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
-  const Caller me = caller();
-  int error = 0;
-  Nursery* const nursery = check(pointer, &error);
-  return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
-}
-
-int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
-  const Caller me = caller();
-  int error = 0;
-  Nursery* const nursery = check(pointer, &error);
-  if (nursery == nullptr) return error;
-  if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
-  Amounts amounts{};
-  amounts.of[component] = amount;
-  return recharge(me, *nursery, amounts);
 }
 
 }  // extern "C"

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/system.cpp — memory, budgets, output, time, system calls.
+// rt/abi/system.cpp — output, system calls, entropy, and the end of the process.
 #include <stdarg.h>
 
-#include "rt/abi/budget_convert.h"
 #include "rt/abi/caller.h"
 #include "rt/base/format.h"
-#include "rt/task/memory.h"
+#include "rt/task/charge.h"
 
 namespace janus {
 
@@ -13,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
 constexpr std::size_t kFewPrinted = 256;  // where there is no memory, which is what many have to say
-constexpr std::size_t kMaxAlign = std::size_t{1} << 20;
 
 // Of the process, not of a runtime: all of them write to the same terminal.
 SpinLock output;
@@ -30,17 +28,6 @@ int write_all(int fd, const char* bytes, std::size_t count) noexcept {
   return 0;
 }
 
-void* allocate_for(std::size_t align, std::size_t size) noexcept {
-  const Caller me = caller();
-  Runtime* const runtime = runtime_or_own(nullptr, me);
-  int error = JANUS_E_STATE;
-  if (runtime == nullptr) return set_error(me, error), nullptr;
-  if (me.task != nullptr) me.worker->fuel -= 1;
-  void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
-  if (block == nullptr) return set_error(caller(), error), nullptr;
-  return block;
-}
-
 }  // namespace
 
 }  // namespace janus
@@ -48,60 +35,6 @@ void* allocate_for(std::size_t align, std::size_t size) noexcept {
 using namespace janus;
 
 extern "C" {
-
-void* janus_alloc(size_t size) {
-  return allocate_for(16, size);
-}
-
-void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign)
-    return set_error(caller(), JANUS_E_INVALID), nullptr;
-  return allocate_for(align, size);
-}
-
-void* janus_realloc(void* block, size_t size) {
-  const Caller me = caller();
-  Runtime* const runtime = runtime_or_own(nullptr, me);
-  int error = JANUS_E_STATE;
-  if (runtime == nullptr) return set_error(me, error), nullptr;
-  if (me.task != nullptr) me.worker->fuel -= 1;
-  void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
-  if (moved == nullptr) set_error(caller(), error);
-  return moved;
-}
-
-void janus_free(void* block) {
-  if (block == nullptr) return;
-  const Caller me = caller();
-  if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), block);
-}
-
-janus_budget janus_budget_get_current(void) {
-  const Caller me = caller();
-  if (me.task == nullptr) return {};
-  Accounts& accounts = runtime_of(*me.worker).accounts;
-  Amounts left;
-  for (unsigned c = 0; c < kComponents; ++c) left.of[c] = accounts.left(me.task->account, static_cast<Component>(c));
-  // The rest of the slice is the task's too.
-  if (me.worker->charged_account != nullptr && me.worker->fuel > 0)
-    left[Component::kOps] += static_cast<std::uint64_t>(me.worker->fuel);
-  return budget_of(left);
-}
-
-// Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. Whoever was given a
-// budget of its own has that, until somebody above recharges it.
-int janus_budget_recharge(janus_budget amount) {
-  const Caller me = caller();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (me.task->has(TaskFlags::kOwnAccount)) return JANUS_E_NO_CAP;
-  Accounts& accounts = runtime_of(*me.worker).accounts;
-  const Amounts wanted = amounts_of(amount);
-  for (unsigned c = 0; c < kComponents; ++c) {
-    const std::uint64_t left = accounts.left(me.task->account, static_cast<Component>(c));
-    if (wanted.of[c] != kUnlimited && wanted.of[c] > left) return JANUS_E_BUDGET;
-  }
-  return 0;
-}
 
 int janus_write(int fd, const void* bytes, size_t size) {
   (void)caller();
@@ -143,15 +76,6 @@ int64_t janus_syscall(long nr, ...) {
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
   return platform::syscall(nr, arguments);
-}
-
-uint64_t janus_now_ns(void) {
-  const Caller me = caller();
-  return me.task != nullptr ? me.worker->scheduler->now_ns() : platform::now_ns();
-}
-
-int64_t janus_unix_time_ns(void) {
-  return platform::unix_time_ns();
 }
 
 int janus_entropy(void* bytes, size_t size) {

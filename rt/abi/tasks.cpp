@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/tasks.cpp — tasks by handle, the calling task, yield points, parking, task-local values.
+// rt/abi/tasks.cpp — tasks by handle, the calling task, task-local values.
 #include "rt/abi/caller.h"
+#include "rt/task/cancel.h"
+#include "rt/task/handle.h"
+#include "rt/task/join.h"
 #include "rt/task/locals.h"
 #include "rt/task/name.h"
+#include "rt/task/panic.h"
 
 namespace janus {
 
 namespace {
-
-// Of the caller's runtime, or the process's: where its handles are looked up. nullptr: no runtime, no handle is good.
-Runtime* handles_of(const Caller& me) noexcept {
-  return runtime_or_own(nullptr, me);
-}
 
 int view_of(TaskState state) noexcept {
   switch (state) {
@@ -128,48 +127,6 @@ int janus_task_set_name(const char* name) {
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (name == nullptr) return JANUS_E_INVALID;
   return set_name(me.worker, *me.task, name) ? 0 : JANUS_E_NO_MEMORY;
-}
-
-static int yield_from_afar() noexcept;
-
-[[gnu::flatten]] int janus_yield(void) {
-  const Caller me = caller_at_hand();
-  if (me.task == nullptr) [[unlikely]]
-    return yield_from_afar();
-  pay_grace(*me.task);
-  return yield(*me.task);
-}
-
-[[gnu::noinline]] static int yield_from_afar() noexcept {
-  const Caller me = caller();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  pay_grace(*me.task);
-  return yield(*me.task);
-}
-
-int janus_yield_slow(void) {
-  const Caller me = caller();
-  return me.task != nullptr ? yield_slow(*me.task) : JANUS_E_NO_TASK;
-}
-
-int janus_park(int64_t timeout_ns) {
-  const Caller me = caller();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (timeout_ns > 0) return JANUS_E_UNSUPPORTED;  // there are no timers yet
-  pay_grace(*me.task);
-  return park(*me.task, timeout_ns < 0);
-}
-
-int janus_unpark(janus_task handle) {
-  const Caller me = caller();
-  Runtime* const runtime = handles_of(me);
-  if (handle.raw == 0) return JANUS_E_INVALID;
-  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
-  if (task == nullptr) return JANUS_E_STALE;
-  const bool ended = task->has(TaskFlags::kEnded);
-  if (!ended) unpark(worker_in(*runtime, me), *task);
-  task->lock.unlock();
-  return ended ? JANUS_E_STALE : 0;
 }
 
 // There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.

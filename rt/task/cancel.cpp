@@ -6,7 +6,12 @@
 // published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence  4 look at the flags.
 // So a member is seen by the cancel, or sees it. What is running looks when it yields; its nurseries are reached when
 // it does.
+#include "rt/task/cancel.h"
+
+#include "rt/task/channel.h"
+#include "rt/task/panic.h"
 #include "rt/task/runtime.h"
+#include "rt/task/wait.h"
 
 namespace janus {
 

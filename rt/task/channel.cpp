@@ -3,8 +3,10 @@
 #include "rt/task/channel.h"
 
 #include <arch/jump_back.h>
+#include "rt/task/cancel.h"
 #include "rt/task/charge.h"
 #include "rt/task/memory.h"
+#include "rt/task/wait.h"
 
 namespace janus {
 

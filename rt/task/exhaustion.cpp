@@ -2,6 +2,9 @@
 // rt/task/exhaustion.cpp — waiting for a recharge, and the end of those for whom none can come.
 #include "rt/task/exhaustion.h"
 
+#include "rt/task/cancel.h"
+#include "rt/task/wait.h"
+
 namespace janus {
 
 namespace {

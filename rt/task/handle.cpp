@@ -1,18 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/handle.cpp — handles of tasks: the record's index and its generation, so that a stale one is found out.
-#include "rt/task/name.h"
+#include "rt/task/handle.h"
+
 #include "rt/task/runtime.h"
 
 namespace janus {
-
-// One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
-struct Join {
-  Join* next;
-  Join* previous;  // a million may wait for one task, and be cancelled one by one
-  Task* joiner;
-  std::int64_t result;
-  bool is_over;
-};
 
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   // Never 0: what looks like a small number is nobody's handle.
@@ -30,18 +22,6 @@ Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept {
   if (is_same && task->has(TaskFlags::kExposed)) return task;
   task->lock.unlock();
   return nullptr;
-}
-
-void wake_joiners(Worker& worker, Task& task) noexcept {
-  for (Join* join = task.waiters; join != nullptr;) {
-    Join* const next = join->next;
-    Task* const joiner = join->joiner;
-    join->result = task.result;
-    join->is_over = true;  // from here on the joiner may leave as soon as it looks, but it looks only under our lock
-    (void)wake(&worker, *joiner, TaskState::kBlocked);
-    join = next;
-  }
-  task.waiters = nullptr;
 }
 
 void free_record(Worker* worker, Task& task) noexcept {
@@ -71,18 +51,6 @@ void unlink_record(Task& task) noexcept {
   (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;
   if (task.record_next != nullptr) task.record_next->record_previous = task.record_previous;
   task.clear(TaskFlags::kRecorded);
-}
-
-bool is_ancestor(const Task& task, const Task& of) noexcept {
-  for (const Task* up = &of; up != nullptr; up = up->nursery->owner.load(std::memory_order_relaxed)) {
-    if (up == &task) return true;
-  }
-  return false;
-}
-
-void unlink_join(Task& task, Join& join) noexcept {
-  (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
-  if (join.next != nullptr) join.next->previous = join.previous;
 }
 
 }  // namespace
@@ -118,57 +86,6 @@ int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexc
     free_record(worker, *task);
     task->lock.unlock();
   }
-}
-
-int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
-  Runtime& runtime = *self.nursery->runtime;
-  Task* const task = lock_handle(runtime, handle);
-  if (task == nullptr) return kErrorStale;
-  if (is_ancestor(*task, self)) {
-    task->lock.unlock();
-    current_worker().counters.deadlocks.add();
-    return kErrorDeadlock;
-  }
-  if (task->has(TaskFlags::kEnded)) {
-    const std::int64_t value = task->result;
-    task->lock.unlock();
-    if (result != nullptr) *result = value;
-    return 0;
-  }
-  Join wait{task->waiters, nullptr, &self, 0, false};
-  if (wait.next != nullptr) wait.next->previous = &wait;
-  task->waiters = &wait;
-  while (!wait.is_over) {
-    if (sees_cancel(self)) {
-      unlink_join(*task, wait);
-      task->lock.unlock();
-      return kCancelledCode;
-    }
-    if (!block_unlocking(self, task->lock)) {
-      unlink_join(*task, wait);
-      task->lock.unlock();
-      return kErrorNoMemory;
-    }
-    task->lock.lock();
-  }
-  task->lock.unlock();
-  if (result != nullptr) *result = wait.result;
-  return 0;
-}
-
-[[gnu::noinline]] bool set_name(Worker* worker, Task& task, const char* name) noexcept {
-  if (task.extra == nullptr) {
-    Heap& heap = task.nursery->runtime->heap;
-    void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, 0);
-    if (extra == nullptr) return false;
-    task.extra = static_cast<TaskExtra*>(extra);
-    const bool is_exposed = task.has(TaskFlags::kExposed);
-    if (is_exposed) task.lock.lock();  // who releases its handle changes the flags, too
-    task.set(TaskFlags::kNamed);
-    if (is_exposed) task.lock.unlock();
-  }
-  copy_name(task.extra->name, name);
-  return true;
 }
 
 }  // namespace janus

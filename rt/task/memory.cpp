@@ -2,6 +2,8 @@
 // rt/task/memory.cpp — the heap behind a budget: reserve, then allocate; what fails is refunded.
 #include "rt/task/memory.h"
 
+#include "rt/task/charge.h"
+
 namespace janus {
 
 namespace {

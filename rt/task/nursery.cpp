@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nursery.cpp — opening, spawning, counting, awaiting.
+// rt/task/nursery.cpp — opening, counting, closing, and the end of the record.
 #include "rt/task/nursery.h"
 
 #include <bit>
 
+#include "rt/task/cancel.h"
 #include "rt/task/charge.h"
+#include "rt/task/handle.h"
 #include "rt/task/name.h"
 #include "rt/task/runtime.h"
+#include "rt/task/wait.h"
 
 namespace janus {
 
@@ -47,10 +50,8 @@ NurseryRef::NurseryRef(const Worker* worker, Nursery& nursery) noexcept : nurser
   }
 }
 
-namespace {
-
-// Counts a child in, unless the nursery is closed.
-bool count_in(Worker* worker, Nursery& nursery) noexcept {
+// Unless the nursery is closed.
+bool count_child_in(Worker* worker, Nursery& nursery) noexcept {
   if (Nursery::is_closing(nursery.alive.load(std::memory_order_acquire))) return false;
   constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
   std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
@@ -67,6 +68,8 @@ bool count_in(Worker* worker, Nursery& nursery) noexcept {
                                                std::memory_order_relaxed));
   return true;
 }
+
+namespace {
 
 void link(Nursery*& first, Nursery& nursery) noexcept {
   nursery.inner = nullptr;
@@ -144,57 +147,6 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 
 }  // namespace
 
-// What a spawn gives to a record; the rest is zeroed when free.
-[[gnu::always_inline]] static inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn,
-                                                    void* arg, std::uint8_t stack_class, std::uint8_t flags) noexcept {
-  task.stack_class = stack_class;
-  task.fn = fn;
-  task.arg = arg;
-  task.belong_to(nursery);
-  task.account = account;
-  if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
-}
-
-Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept {
-  constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
-  const std::uint64_t spawned = worker.counters.spawned.read();
-  if (nursery.owner_worker.load(std::memory_order_relaxed) != &worker ||
-      nursery.alive.load(std::memory_order_relaxed) != Nursery::kAlive ||
-      (nursery.word.load(std::memory_order_relaxed) & kShut) != 0 || spawned == worker.ids.end) [[unlikely]]
-    return nullptr;
-  auto* task = static_cast<Task*>(Slab::take_hot(worker.tasks));
-  if (task == nullptr) [[unlikely]]
-    return nullptr;
-  ++nursery.local_count;
-  const std::uint8_t stack_class = runtime_of(worker).options.stack_class;
-  init_task(*task, nursery, nursery.account, fn, arg, stack_class, 0);
-  task->id = worker.ids.first + spawned;
-  worker.counters.spawned.add();
-  return task;
-}
-
-[[gnu::noinline]] static int launch_slowly(Worker& worker, Task& task) noexcept {
-  return launch(&worker, task), 0;
-}
-
-[[gnu::noinline]] static int wake_a_thief(Worker& worker) noexcept {
-  return runtime_of(worker).scheduler.wake_with_newest(worker), 0;
-}
-
-int launch_quickly(Worker& worker, Task& task) noexcept {
-  if (!worker.ready.push_at_hand(Entry::fresh(&task))) [[unlikely]]
-    return launch_slowly(worker, task);
-  return worker.scheduler->wants_wake_quickly() ? wake_a_thief(worker) : 0;
-}
-
-// Queues a task that spawn() made; it may be over when this returns.
-void launch(Worker* worker, Task& task) noexcept {
-  Scheduler& scheduler = task.nursery->runtime->scheduler;
-  if (worker == nullptr) return scheduler.inject(&task);
-  scheduler.push_fresh(*worker, &task);
-  scheduler.sched_point();
-}
-
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* account = owner != nullptr ? owner->account : runtime.root_account;
@@ -252,37 +204,6 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
   begin_current(nursery, worker, owner);
   pass_cancel_on(nursery, worker, owner);
   return nursery;
-}
-
-Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
-  Runtime& runtime = *nursery.runtime;
-  if (!count_in(worker, nursery)) [[unlikely]]
-    return *error = kErrorState, nullptr;
-  Account* account = nursery.account;
-  std::uint8_t flags = options.flags;
-  if (nursery.traits.draws || options.budget != nullptr) [[unlikely]] {
-    account = pay_for_spawn(nursery, options, error);
-    if (account == nullptr) return count_child_out(worker, nursery), nullptr;
-    flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
-  }
-  auto* task = static_cast<Task*>(runtime.tasks.take(worker != nullptr ? &worker->tasks : nullptr));
-  if (task == nullptr) [[unlikely]] {
-    const bool has_paid = (flags & TaskFlags::kDraws) != 0;
-    task = static_cast<Task*>(
-        alloc_under_pressure(runtime, runtime.tasks, worker != nullptr ? &worker->tasks : nullptr, has_paid, error));
-    if (task == nullptr) {
-      refund_spawn(nursery, account, options);
-      count_child_out(worker, nursery);
-      return nullptr;
-    }
-  }
-  init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
-  task->id = count_spawned(runtime, worker);
-  if (options.name != nullptr) [[unlikely]]
-    set_name(worker, *task, options.name);
-  if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
-  if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
-  return task;
 }
 
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept {
@@ -384,108 +305,11 @@ NurseryState nursery_state(const Nursery& nursery) noexcept {
   return closing ? NurseryState::kClosing : NurseryState::kOpen;
 }
 
-namespace {
-
-// There is no stack for anybody else. Others may end and leave theirs; where nobody does for long, who is next to start
-// ends without having run, since everybody may be waiting for what cannot start.
-[[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
-  constexpr unsigned kPatience = 1000;
-  Worker& worker = current_worker();
-  arch::pause();
-  worker.scheduler->sched_point();
-  if (++starved_rounds < kPatience) return;
-  starved_rounds = 0;
-  if (Runnable* const next = worker.scheduler->take_fresh_if(worker, [](Runnable*) { return true; }))
-    refuse_start(next);
-}
-
-[[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
-  unsigned starved_rounds = 0;
-  while (!is_terminal(nursery)) {
-    if (sees_cancel(self)) {
-      cancel_nursery(&current_worker(), nursery);
-      if (is_terminal(nursery)) return;
-    }
-    const bool left = block(
-        self, TaskState::kBlocked,
-        [](Task& task, void* what) {
-          arch::full_fence();  // the partner is count_out()
-          if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
-        },
-        &nursery);
-    if (!left) handle_stack_starvation(starved_rounds);
-    run_children(self, nursery);
-  }
-}
-
-}  // namespace
-
 // In no list any more, and with nothing left over.
-[[gnu::always_inline]] static inline void recycle(Worker& worker, Nursery& nursery) noexcept {
+void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   worker.counters.nurseries_ended.add();
   runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
-}
-
-// Closed by its owner. Children that are next on this worker run at once; for the others it waits.
-[[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
-  run_children(self, nursery);
-  if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
-  constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
-  std::uint64_t word;
-  if (nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker())
-    word = publish_count(nursery, kWait);
-  else
-    word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
-  if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
-}
-
-void await_nursery(Task& self, Nursery& nursery) noexcept {
-  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-  await_children(self, nursery);
-}
-
-[[gnu::noinline]] std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
-  link_current(*self.frame);
-  self.frame->current = nursery.previous_current;
-  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-  await_children(self, nursery);
-  const std::int64_t code = report_of(nursery).code;
-  destroy_nursery(&current_worker(), nursery);
-  return code;
-}
-
-// Where every child was counted in and out on this worker, and nobody else has touched the nursery, there is nothing
-// to agree on with anybody: only a child could still reach it legally, and there is none.
-std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
-  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-  run_children_fast(self, nursery);
-  Worker& worker = current_worker();
-  if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker && nursery.local_count == 0 &&
-      !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery)) [[likely]] {
-    nursery.alive.store(Nursery::kEnding, std::memory_order_relaxed);
-    arch::compiler_barrier();  // the partner is the heavy fence of NurseryRef
-    if (nursery.external_refs.load(std::memory_order_acquire) == 0 &&
-        nursery.word.load(std::memory_order_acquire) == 0 && !nursery.traits.has_leftovers && !nursery.traits.is_linked)
-        [[likely]] {
-      self.frame->current = nursery.previous_current;
-      recycle(worker, nursery);
-      return 0;
-    }
-  }
-  return await_current(self, nursery);
-}
-
-[[gnu::noinline]] void await_from_thread(Nursery& nursery) noexcept {
-  close_nursery(nullptr, nursery);
-  const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
-  if (NurseryWord::is_terminal(word)) return;
-  for (;;) {
-    // A late waker of whom this nursery's memory served before may count, too: only the word tells.
-    const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
-    if (is_terminal(nursery)) return;
-    platform::wait(nursery.ended, seen, platform::kForever);
-  }
 }
 
 // Back to what init_nursery() takes for granted, and out of a list that others read.

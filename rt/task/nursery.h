@@ -120,67 +120,34 @@ struct NurseryOptions {
   const char* name = nullptr;
 };
 
-struct SpawnOptions {
-  std::uint8_t stack_class;
-  std::uint8_t flags;  // TaskFlags
-  const Amounts* budget = nullptr;
-  const char* name = nullptr;
-};
-
-// What a nursery or a task came to.
-struct Report {
-  Outcome outcome;
-  std::uint32_t errors;
-  std::int64_t code;
-  std::uint64_t task_id;
-  bool was_cancelled;
-};
-
 // nullptr: *error is why. `owner` nullptr: a thread outside tasks opens it.
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
 // What janus_nursery_create opens: for the running task, with every option as it is by default, and current.
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
-// A task that is counted in and not queued yet. nullptr: *error is why, and the nursery is as it was. `worker` nullptr:
-// from outside.
-Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
-void launch(Worker* worker, Task& task) noexcept;
-
-// The same for what is like most, where everything is at hand; small enough to be part of the call that a user makes.
-// nullptr: nothing has happened, and the function without `quickly` is to be asked.
+// The same for what is like most, where everything is at hand. nullptr: nothing has happened, and open_current() is
+// to be asked.
 Nursery* open_quickly(Worker& worker, Task& owner) noexcept;
-Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept;
-// Always 0, which spares the caller a frame.
-int launch_quickly(Worker& worker, Task& task) noexcept;
 
 void close_nursery(Worker* worker, Nursery& nursery) noexcept;
-void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
 NurseryState nursery_state(const Nursery& nursery) noexcept;
 // Before asking for the state: on the home worker of a closed nursery the count becomes visible to all.
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
-// Closes and waits; on a task, the owner's.
-void await_nursery(Task& self, Nursery& nursery) noexcept;
-// The same for the current nursery of `self`, which is gone afterwards: its code.
-std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
-// The same for who need not look everywhere.
-std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept;
-void await_from_thread(Nursery& nursery) noexcept;
-Report report_of(Nursery& nursery) noexcept;
+// Of a terminal nursery that is in no list any more and has nothing left over: back to the pool.
+void recycle(Worker& worker, Nursery& nursery) noexcept;
 // Terminal, by its owner: it is gone.
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
+// Counts a child in. False: no more spawns.
+bool count_child_in(Worker* worker, Nursery& nursery) noexcept;
 // A child has ended: counts it out. The nursery may be gone when this returns.
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept;
 void count_child_out(Worker* worker, Nursery& nursery) noexcept;
 void release_pin(Worker* worker, Nursery& nursery) noexcept;
-void release_records(Worker* worker, Nursery& nursery) noexcept;
 // Before its owner leaves its worker, or awaits: the count moves into the word.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
 // Makes the task and those below it on the stack members, and their nurseries findable.
 void publish_frames(RunFrame& frame) noexcept;
 // Before anybody walks `frame.open`: those of janus_nursery_create come into it. They are the innermost.
 void link_current(RunFrame& frame) noexcept;
-void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept;
-// Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
-std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
 
 }  // namespace janus

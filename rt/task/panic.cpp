@@ -4,9 +4,12 @@
 //
 // Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
 // in these frames, so the task goes on as itself on a spare stack, cancels and awaits them, and only then leaves.
+#include "rt/task/panic.h"
+
 #include <arch/task_call.h>
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
+#include "rt/task/await.h"
 #include "rt/task/runtime.h"
 
 namespace janus {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/result.cpp — what a nursery comes to: the gravest failure of its children, the first of its kind.
+#include "rt/task/result.h"
+
+#include "rt/task/cancel.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -64,27 +67,6 @@ Report report_of(Nursery& nursery) noexcept {
   Outcome outcome = nursery.outcome;
   if (outcome == Outcome::kSuccess && cancelled) outcome = Outcome::kCancelled;
   return {outcome, nursery.errors, value_of(outcome, nursery.code), nursery.failed_id, cancelled};
-}
-
-[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
-  RunFrame& frame = *task.frame;
-  // The newest first: those it opened since it last stopped, then the others.
-  link_current(frame);
-  frame.current = nullptr;
-  const auto newest = [&]() noexcept {
-    return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
-  };
-  while (Nursery* const nursery = newest()) {
-    if (cancel) cancel_nursery(&current_worker(), *nursery);
-    await_nursery(task, *nursery);
-    const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
-    const Report report = report_of(*nursery);
-    destroy_nursery(&current_worker(), *nursery);
-    if (unread && code >= 0 && report.outcome != Outcome::kSuccess &&
-        (report.outcome != Outcome::kCancelled || is_cancelled(task)))
-      code = report.code;
-  }
-  return code;
 }
 
 }  // namespace janus

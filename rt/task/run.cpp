@@ -1,10 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/run.cpp — a task from its start to its end.
+#include "rt/task/run.h"
+
 #include <arch/task_call.h>
 #include "rt/sched/fiber_hooks.h"
+#include "rt/task/await.h"
+#include "rt/task/cancel.h"
 #include "rt/task/charge.h"
+#include "rt/task/handle.h"
+#include "rt/task/join.h"
 #include "rt/task/locals.h"
+#include "rt/task/panic.h"
+#include "rt/task/result.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 
 namespace janus {
 

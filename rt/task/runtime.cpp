@@ -6,8 +6,13 @@
 
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
+#include "rt/task/await.h"
+#include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
-#include "rt/task/name.h"
+#include "rt/task/handle.h"
+#include "rt/task/panic.h"
+#include "rt/task/run.h"
+#include "rt/task/spawn.h"
 
 namespace janus {
 

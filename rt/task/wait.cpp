@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait.cpp — stopping and being woken: what all blocking calls are made of.
+#include "rt/task/wait.h"
+
+#include "rt/task/cancel.h"
 #include "rt/task/channel.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 
 namespace janus {
 
@@ -30,12 +34,12 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   stop.publish(task, stop.what);
 }
 
+}  // namespace
+
 void resumed(Task& task) noexcept {
   task.state.store(TaskState::kRunning, std::memory_order_relaxed);
   begin_slice(current_worker(), task);
 }
-
-}  // namespace
 
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
   if (!task.is_published) publish_frames(*task.frame);
@@ -145,55 +149,6 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
   here.slice = here.fuel = runtime_of(here).options.yield_interval;
   here.charged_account = nullptr;
   return left;
-}
-
-// Ready tasks are looked at by nobody, so there is less to publish.
-static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
-  auto* const task = static_cast<Task*>(task_pointer);
-  Scheduler& scheduler = *worker.scheduler;
-  scheduler.trace_event(worker, Event::kBlock, task);
-  scheduler.push_yielded(worker, task);
-}
-
-int yield(Task& task) noexcept {
-  Worker& worker = current_worker();
-  worker.counters.yields.add();
-  if (task.yielded_free && worker.fuel == worker.slice) {
-    // A loop of nothing but yields would never end: the second in a row is an operation.
-    worker.counters.yields_charged.add();
-    if (--worker.fuel < 0) return yield_slow(task);
-  }
-  if (!task.is_published) publish_frames(*task.frame);
-  commit_slice(worker);
-  Suspension suspension;
-  task.suspend_at(&suspension);
-  task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  if (Scheduler::is_always_slow(worker) || !worker.scheduler->yield_quickly(worker, &task, suspension)) [[unlikely]]
-    (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
-  resumed(task);
-  task.yielded_free = true;
-  return sees_cancel(task) ? -1 : 0;
-}
-
-int park(Task& task, bool forever) noexcept {
-  for (;;) {
-    if (task.token.exchange(0, std::memory_order_acquire) != 0) return 0;  // pairs with unpark()
-    if (sees_cancel(task)) return -1;
-    if (!forever) return kErrorTimeout;
-    const bool left = block(
-        task, TaskState::kParked,
-        [](Task& self, void*) {
-          // Published: a token that came when nobody could see us is looked at once more. The partner is unpark().
-          arch::full_fence();
-          if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
-        },
-        nullptr);
-    if (!left) return kErrorNoMemory;
-  }
-}
-
-void unpark(Worker* worker, Task& task) noexcept {
-  if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
 }
 
 }  // namespace janus

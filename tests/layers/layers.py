@@ -195,8 +195,8 @@ PROCESS_WIDE = {
     "is_program": "rt/abi/global_runtime.cpp",
     "every_thread_is_worker": ANYONE,  # a constant once there is a second thread; every entry of the ABI asks it
     "beginning": "rt/abi/global_runtime.cpp",
-    "threads": "rt/abi/global_runtime.cpp",  # the current nurseries of threads outside tasks
-    "threads_lock": "rt/abi/global_runtime.cpp",
+    "threads": "rt/abi/current_nursery.cpp",  # the current nurseries of threads outside tasks
+    "threads_lock": "rt/abi/current_nursery.cpp",
     "program": "rt/abi/boot.cpp",          # argc, argv, environ: one process, one main
     "grace_ms": "rt/abi/boot.cpp",
     "output": "rt/abi/system.cpp",             # whole lines: there is one stdout

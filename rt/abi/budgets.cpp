@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/budgets.cpp — what is left, and what is given.
+#include "rt/abi/budget_convert.h"
+#include "rt/abi/caller.h"
+#include "rt/task/exhaustion.h"
+
+namespace janus {
+
+namespace {
+
+int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
+  Accounts& accounts = nursery.runtime->accounts;
+  Account* const payer =
+      me.task != nullptr && worker_in(*nursery.runtime, me) != nullptr ? me.task->account : accounts.root();
+  if (payer != nursery.account && !accounts.transfer(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
+  wake_recharged(worker_in(*nursery.runtime, me), nursery);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_budget janus_budget_get_current(void) {
+  const Caller me = caller();
+  if (me.task == nullptr) return {};
+  Accounts& accounts = runtime_of(*me.worker).accounts;
+  Amounts left;
+  for (unsigned c = 0; c < kComponents; ++c) left.of[c] = accounts.left(me.task->account, static_cast<Component>(c));
+  // The rest of the slice is the task's too.
+  if (me.worker->charged_account != nullptr && me.worker->fuel > 0)
+    left[Component::kOps] += static_cast<std::uint64_t>(me.worker->fuel);
+  return budget_of(left);
+}
+
+// Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. Whoever was given a
+// budget of its own has that, until somebody above recharges it.
+int janus_budget_recharge(janus_budget amount) {
+  const Caller me = caller();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (me.task->has(TaskFlags::kOwnAccount)) return JANUS_E_NO_CAP;
+  Accounts& accounts = runtime_of(*me.worker).accounts;
+  const Amounts wanted = amounts_of(amount);
+  for (unsigned c = 0; c < kComponents; ++c) {
+    const std::uint64_t left = accounts.left(me.task->account, static_cast<Component>(c));
+    if (wanted.of[c] != kUnlimited && wanted.of[c] > left) return JANUS_E_BUDGET;
+  }
+  return 0;
+}
+
+int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
+}
+
+int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
+  const Caller me = caller();
+  int error = 0;
+  Nursery* const nursery = check(pointer, &error);
+  if (nursery == nullptr) return error;
+  if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
+  Amounts amounts{};
+  amounts.of[component] = amount;
+  return recharge(me, *nursery, amounts);
+}
+
+}  // extern "C"

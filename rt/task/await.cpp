@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/await.cpp — waiting for a nursery to end.
+#include "rt/task/await.h"
+
+#include "rt/task/cancel.h"
+#include "rt/task/result.h"
+#include "rt/task/run.h"
+#include "rt/task/runtime.h"
+#include "rt/task/wait.h"
+
+namespace janus {
+
+namespace {
+
+// There is no stack for anybody else. Others may end and leave theirs; where nobody does for long, who is next to start
+// ends without having run, since everybody may be waiting for what cannot start.
+[[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
+  constexpr unsigned kPatience = 1000;
+  Worker& worker = current_worker();
+  arch::pause();
+  worker.scheduler->sched_point();
+  if (++starved_rounds < kPatience) return;
+  starved_rounds = 0;
+  if (Runnable* const next = worker.scheduler->take_fresh_if(worker, [](Runnable*) { return true; }))
+    refuse_start(next);
+}
+
+[[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
+  unsigned starved_rounds = 0;
+  while (!is_terminal(nursery)) {
+    if (sees_cancel(self)) {
+      cancel_nursery(&current_worker(), nursery);
+      if (is_terminal(nursery)) return;
+    }
+    const bool left = block(
+        self, TaskState::kBlocked,
+        [](Task& task, void* what) {
+          arch::full_fence();  // the partner is count_out()
+          if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
+        },
+        &nursery);
+    if (!left) handle_stack_starvation(starved_rounds);
+    run_children(self, nursery);
+  }
+}
+
+}  // namespace
+
+// Closed by its owner. Children that are next on this worker run at once; for the others it waits.
+[[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
+  run_children(self, nursery);
+  if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
+  constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
+  std::uint64_t word;
+  if (nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker())
+    word = publish_count(nursery, kWait);
+  else
+    word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
+  if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
+}
+
+void await_nursery(Task& self, Nursery& nursery) noexcept {
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  await_children(self, nursery);
+}
+
+[[gnu::noinline]] std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
+  link_current(*self.frame);
+  self.frame->current = nursery.previous_current;
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  await_children(self, nursery);
+  const std::int64_t code = report_of(nursery).code;
+  destroy_nursery(&current_worker(), nursery);
+  return code;
+}
+
+// Where every child was counted in and out on this worker, and nobody else has touched the nursery, there is nothing
+// to agree on with anybody: only a child could still reach it legally, and there is none.
+std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  run_children_fast(self, nursery);
+  Worker& worker = current_worker();
+  if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker && nursery.local_count == 0 &&
+      !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery)) [[likely]] {
+    nursery.alive.store(Nursery::kEnding, std::memory_order_relaxed);
+    arch::compiler_barrier();  // the partner is the heavy fence of NurseryRef
+    if (nursery.external_refs.load(std::memory_order_acquire) == 0 &&
+        nursery.word.load(std::memory_order_acquire) == 0 && !nursery.traits.has_leftovers && !nursery.traits.is_linked)
+        [[likely]] {
+      self.frame->current = nursery.previous_current;
+      recycle(worker, nursery);
+      return 0;
+    }
+  }
+  return await_current(self, nursery);
+}
+
+[[gnu::noinline]] void await_from_thread(Nursery& nursery) noexcept {
+  close_nursery(nullptr, nursery);
+  const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
+  if (NurseryWord::is_terminal(word)) return;
+  for (;;) {
+    // A late waker of whom this nursery's memory served before may count, too: only the word tells.
+    const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
+    if (is_terminal(nursery)) return;
+    platform::wait(nursery.ended, seen, platform::kForever);
+  }
+}
+
+[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
+  RunFrame& frame = *task.frame;
+  // The newest first: those it opened since it last stopped, then the others.
+  link_current(frame);
+  frame.current = nullptr;
+  const auto newest = [&]() noexcept {
+    return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
+  };
+  while (Nursery* const nursery = newest()) {
+    if (cancel) cancel_nursery(&current_worker(), *nursery);
+    await_nursery(task, *nursery);
+    const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
+    const Report report = report_of(*nursery);
+    destroy_nursery(&current_worker(), *nursery);
+    if (unread && code >= 0 && report.outcome != Outcome::kSuccess &&
+        (report.outcome != Outcome::kCancelled || is_cancelled(task)))
+      code = report.code;
+  }
+  return code;
+}
+
+}  // namespace janus

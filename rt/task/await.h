@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/await.h — waiting for a nursery to end.
+#pragma once
+
+#include "rt/task/nursery.h"
+#include "rt/task/task.h"
+
+namespace janus {
+
+// Closes and waits; on a task, the owner's.
+void await_nursery(Task& self, Nursery& nursery) noexcept;
+// The same for the current nursery of `self`, which is gone afterwards: its code.
+std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
+// The same for who need not look everywhere.
+std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept;
+// The same for a thread outside tasks.
+void await_from_thread(Nursery& nursery) noexcept;
+// Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
+std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
+
+}  // namespace janus

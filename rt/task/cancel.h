@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/cancel.h — telling tasks and nurseries to end.
+#pragma once
+
+#include "rt/task/nursery.h"
+#include "rt/task/task.h"
+
+namespace janus {
+
+// Whether `task` was told to end: itself, its nursery, or an ancestor of either.
+bool is_cancelled(Task& task) noexcept;
+// The same for a child of `nursery` that nobody else knows.
+bool is_cancelled(Nursery& nursery) noexcept;
+// The same for a task that may already be gone, and its nursery with it, so that their memory serves others: the answer
+// is a hint then, and nothing is written.
+bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
+// As is_cancelled, at a place where the task learns it: its grace begins.
+bool sees_cancel(Task& task) noexcept;
+// At the door of every call that may block, before anything is held: a task that was told to end and goes on all the
+// same pays an op of its grace, and ends as a panic when there is none left.
+void pay_grace(Task& task) noexcept;
+void cancel_task(Worker* worker, Task& task) noexcept;
+void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
+
+}  // namespace janus

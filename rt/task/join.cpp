@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/join.cpp — waiting for a task to end.
+#include "rt/task/join.h"
+
+#include "rt/task/cancel.h"
+#include "rt/task/handle.h"
+#include "rt/task/runtime.h"
+#include "rt/task/wait.h"
+
+namespace janus {
+
+// One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
+struct Join {
+  Join* next;
+  Join* previous;  // a million may wait for one task, and be cancelled one by one
+  Task* joiner;
+  std::int64_t result;
+  bool is_over;
+};
+
+namespace {
+
+bool is_ancestor(const Task& task, const Task& of) noexcept {
+  for (const Task* up = &of; up != nullptr; up = up->nursery->owner.load(std::memory_order_relaxed)) {
+    if (up == &task) return true;
+  }
+  return false;
+}
+
+void unlink_join(Task& task, Join& join) noexcept {
+  (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
+  if (join.next != nullptr) join.next->previous = join.previous;
+}
+
+}  // namespace
+
+void wake_joiners(Worker& worker, Task& task) noexcept {
+  for (Join* join = task.waiters; join != nullptr;) {
+    Join* const next = join->next;
+    Task* const joiner = join->joiner;
+    join->result = task.result;
+    join->is_over = true;  // from here on the joiner may leave as soon as it looks, but it looks only under our lock
+    (void)wake(&worker, *joiner, TaskState::kBlocked);
+    join = next;
+  }
+  task.waiters = nullptr;
+}
+
+int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
+  Runtime& runtime = *self.nursery->runtime;
+  Task* const task = lock_handle(runtime, handle);
+  if (task == nullptr) return kErrorStale;
+  if (is_ancestor(*task, self)) {
+    task->lock.unlock();
+    current_worker().counters.deadlocks.add();
+    return kErrorDeadlock;
+  }
+  if (task->has(TaskFlags::kEnded)) {
+    const std::int64_t value = task->result;
+    task->lock.unlock();
+    if (result != nullptr) *result = value;
+    return 0;
+  }
+  Join wait{task->waiters, nullptr, &self, 0, false};
+  if (wait.next != nullptr) wait.next->previous = &wait;
+  task->waiters = &wait;
+  while (!wait.is_over) {
+    if (sees_cancel(self)) {
+      unlink_join(*task, wait);
+      task->lock.unlock();
+      return kCancelledCode;
+    }
+    if (!block_unlocking(self, task->lock)) {
+      unlink_join(*task, wait);
+      task->lock.unlock();
+      return kErrorNoMemory;
+    }
+    task->lock.lock();
+  }
+  task->lock.unlock();
+  if (result != nullptr) *result = wait.result;
+  return 0;
+}
+
+}  // namespace janus

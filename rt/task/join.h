@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/join.h — waiting for a task to end.
+#pragma once
+
+#include "rt/task/task.h"
+
+namespace janus {
+
+// 0 and what it returned, once the task of the handle has ended; negative: the wait failed.
+int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept;
+// Of a task that has ended, with its lock held.
+void wake_joiners(Worker& worker, Task& task) noexcept;
+
+}  // namespace janus

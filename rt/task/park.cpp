@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/park.cpp — one token for each task.
+#include "rt/task/park.h"
+
+#include "rt/task/cancel.h"
+#include "rt/task/runtime.h"
+#include "rt/task/wait.h"
+
+namespace janus {
+
+int park(Task& task, bool forever) noexcept {
+  for (;;) {
+    if (task.token.exchange(0, std::memory_order_acquire) != 0) return 0;  // pairs with unpark()
+    if (sees_cancel(task)) return -1;
+    if (!forever) return kErrorTimeout;
+    const bool left = block(
+        task, TaskState::kParked,
+        [](Task& self, void*) {
+          // Published: a token that came when nobody could see us is looked at once more. The partner is unpark().
+          arch::full_fence();
+          if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
+        },
+        nullptr);
+    if (!left) return kErrorNoMemory;
+  }
+}
+
+void unpark(Worker* worker, Task& task) noexcept {
+  if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
+}
+
+}  // namespace janus

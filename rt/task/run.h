@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run.h — a task from its start to its end.
+#pragma once
+
+#include "rt/task/task.h"
+
+namespace janus {
+
+// Calls a task that has not started on the stack we stand on, and ends it.
+void run_from_base(Runnable* fresh) noexcept;
+// Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them.
+void run_children(Task& self, Nursery& nursery) noexcept;
+// The same for who need not look everywhere (Scheduler::kAlwaysSlow), as long as the nursery is private.
+void run_children_fast(Task& self, Nursery& nursery) noexcept;
+void refuse_start(Runnable* fresh) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait.h — stopping and being woken: what all blocking calls are made of.
+#pragma once
+
+#include "rt/base/biased_lock.h"
+#include "rt/task/task.h"
+
+namespace janus {
+
+// Leaves the stack. Once it has been left: state := `state`; then `publish(task, what)`, which makes the task findable
+// and releases what it holds. Returns after a wake. False: no stack to go on with; nothing happened, nothing released.
+using Publish = void (*)(Task& task, void* what);
+[[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
+// The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
+[[nodiscard]] bool block_unlocking(Task& task, SpinLock& lock) noexcept;
+// The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
+// still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place.
+[[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
+// The same for the owner of the lock, and a task that lives on the root's account and has paid.
+[[nodiscard]] bool block_at_hand(Channel& channel, Worker& worker, Task& task) noexcept;
+// On a task that goes on after it had left its stack.
+void resumed(Task& task) noexcept;
+// Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
+bool wake(Worker* worker, Task& task, TaskState from) noexcept;
+// For a task that waits at a channel whose lock is held. `worker` is of its runtime, or nullptr.
+void wake_held(Worker* worker, Task& task) noexcept;
+// Whatever it waits for, if it waits. The caller sees to it that it cannot end.
+bool wake_to_look(Worker* worker, Task& task) noexcept;
+
+}  // namespace janus
