@@ -193,7 +193,6 @@ class Scheduler {
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
   Runnable* take_injected(Worker& worker) noexcept;
-  void update_steal_backoff(Worker& worker, const Worker& victim) noexcept;
   bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
   void backoff_park(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;

@@ -18,6 +18,7 @@
 #include "rt/sched/deque.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/runnable.h"
+#include "rt/sched/steal_backoff.h"
 #include "rt/sched/yield_queue.h"
 
 namespace janus {
@@ -62,17 +63,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
   MemoryCache memory;
   Counters counters;
 
-  // Thieves' memory: what was left alone, the last theft, and how many in a row have not paid off.
-  struct {
-    std::uint32_t victim;
-    std::uint64_t dispatches;
-    std::uint64_t since_ns;
-    std::uint64_t stolen_at_ns;
-    std::uint64_t victims_tasks;  // what the victim had spawned and run by then
-    std::uint32_t last_victim;    // who it was
-    std::uint32_t failed_steals;
-    std::uint32_t idle_rounds;  // timed sleeps in a row
-  } thief;
+  StealBackoff backoff;
   std::uint32_t next_victim;  // round robin
 
   arch::Context thread_context;   // where the worker's thread left off when it stepped onto its first stack

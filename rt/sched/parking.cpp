@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/parking.cpp — how a worker sleeps, and who wakes it (idle.h says why no wake-up is lost).
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::uint64_t kReclaimDelayNs = 1'000'000'000;
+
+}  // namespace
+
+// Until somebody has work for us; true if somebody claimed us, so that we count as searching. Where others are awake, a
+// few short naps come first: what is left alone now may need a thief soon.
+bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept {
+  StealBackoff& backoff = worker.backoff;
+  const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
+  const bool is_timed = was_deferred || (others_work && backoff.keeps_watching() && !idle_.has_timed_sleeper());
+  // The first to rest for a while gives back what the program no longer needs.
+  const bool reclaims = !is_timed && !is_deterministic_ && stacks_->has_excess();
+  const std::uint64_t until = is_timed   ? now_ns() + backoff.timed_park_ns()
+                              : reclaims ? now_ns() + kReclaimDelayNs
+                                         : platform::kForever;
+  is_timed ? backoff.begin_timed_park() : backoff.end_watch();
+  const bool last = idle_.enter(worker.id, was_searching, is_timed);
+  bool has_token = false;
+  // Ours too: a thief that took its claim back may have hidden an entry from us for a moment.
+  const bool has_own = worker.ready.size() != 0;
+  if (!stopping() && !has_own && !has_work_anywhere(worker)) {
+    if (last) options_.on_all_idle(options_.runtime);
+    worker.counters.parks.add();
+    has_token = park(worker, until);
+    if (has_token) worker.counters.wakes.add();
+  }
+  const bool claimed = !idle_.leave(worker.id);
+  while (claimed && !has_token)
+    has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
+  if (is_timed) idle_.end_timed_sleep();
+  if (reclaims && !claimed && !has_token) stacks_->give_excess();
+  return claimed;
+}
+
+// Stealing has not paid off lately: stays away for a while, whatever is pushed.
+void Scheduler::backoff_park(Worker& worker) noexcept {
+  const std::uint64_t started = now_ns();
+  idle_.begin_timed_sleep();
+  (void)park(worker, started + worker.backoff.backoff_ns());
+  idle_.end_timed_sleep();
+  worker.backoff.end_backoff(now_ns() - started);
+  sched_point();
+}
+
+bool Scheduler::park(Worker& worker, std::uint64_t until_ns) noexcept {
+  return is_deterministic_ ? deterministic_.park(until_ns) : worker.parker.park(until_ns);
+}
+
+void Scheduler::unpark(Worker& worker) noexcept {
+  if (is_deterministic_)
+    deterministic_.unpark(worker);
+  else
+    worker.parker.unpark();
+}
+
+[[gnu::noinline]] void Scheduler::wake_one() noexcept {
+  const unsigned sleeper = idle_.claim();
+  if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
+}
+
+[[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
+  if (is_deterministic_ && !is_own_thread()) return deterministic_.submit(runnable);
+  injector_.push(runnable);
+  arch::full_fence();
+  if (idle_.wants_wake(false)) wake_one();
+}
+
+bool Scheduler::is_own_thread() const noexcept {
+  const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr && worker->scheduler == this;
+}
+
+void Scheduler::request_attention() noexcept {
+  attention_.store(true, std::memory_order_seq_cst);
+  if (is_deterministic_)
+    deterministic_.nudge();
+  else
+    wake_one();
+}
+
+void Scheduler::handle_attention() noexcept {
+  if (attention_.exchange(false, std::memory_order_acq_rel)) options_.handle_attention(options_.runtime);
+}
+
+}  // namespace janus

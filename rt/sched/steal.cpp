@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/steal.cpp — taking from other workers: whom to ask, what to take, and what to leave to its waker.
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kTries = 4;             // victims per search, before the sweep
+constexpr std::size_t kYieldedBatch = 32;  // yielded runnables stolen at once
+
+// Spawned and ended on this worker: how it gets on.
+std::uint64_t tasks_of(const Worker& worker) noexcept {
+  return worker.counters.spawned.read() + worker.counters.completed.read() + worker.counters.completed_inline.read();
+}
+
+// A clock that ticks with each dispatch: rounds, and where in the round it stands.
+std::uint64_t dispatches_of(const Worker& worker) noexcept {
+  return worker.counters.fair_rounds.read() << 32 | worker.until_fair.load(std::memory_order_relaxed);
+}
+
+// It may be one that was woken, and is alone.
+bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
+  return oldest.was_woken() && victim.ready.size() <= 1;
+}
+
+}  // namespace
+
+// A few victims of the strategy's choice, then everyone once.
+Runnable* Scheduler::search(Worker& worker, bool& was_deferred) noexcept {
+  const unsigned tries = worker_count_ - 1 < kTries ? worker_count_ - 1 : kTries;
+  for (unsigned i = 0; i < tries; ++i) {
+    const unsigned victim = choose_victim(worker);
+    if (victim == worker.id) continue;
+    if (Runnable* const stolen = steal_from(worker, workers_[victim], was_deferred)) return stolen;
+  }
+  return sweep(worker, was_deferred);
+}
+
+Runnable* Scheduler::sweep(Worker& worker, bool& was_deferred) noexcept {
+  unsigned victim = static_cast<unsigned>(worker.rng.below(worker_count_));
+  for (unsigned i = 0; i < worker_count_; ++i, victim = victim + 1 == worker_count_ ? 0 : victim + 1) {
+    if (victim == worker.id) continue;
+    if (Runnable* const stolen = steal_from(worker, workers_[victim], was_deferred)) return stolen;
+  }
+  return nullptr;
+}
+
+unsigned Scheduler::choose_victim(Worker& worker) noexcept {
+  switch (options_.victim) {
+    case Victim::kRoundRobin:
+      worker.next_victim = (worker.next_victim + 1) % worker_count_;
+      return worker.next_victim;
+    case Victim::kLeastLoaded: {
+      unsigned fullest = worker.id;
+      std::int64_t most = 0;
+      for (unsigned i = 0; i < worker_count_; ++i) {
+        const std::int64_t size = i == worker.id ? 0 : workers_[i].ready.size() + workers_[i].yielded.size();
+        if (size > most) {
+          most = size;
+          fullest = i;
+        }
+      }
+      return fullest;
+    }
+    case Victim::kRandom:
+      break;
+  }
+  // One of the others, evenly.
+  const unsigned other = static_cast<unsigned>(worker.rng.below(worker_count_ - 1));
+  return other < worker.id ? other : other + 1;
+}
+
+Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept {
+  Entry entry;
+  Deque::Steal outcome = Deque::Steal::kEmpty;
+  if (const Entry oldest = victim.ready.oldest()) {
+    if (defer_to_waker(worker, victim, oldest))
+      was_deferred = true;
+    else
+      outcome = victim.ready.steal(entry);
+  }
+  Runnable* const stolen = outcome == Deque::Steal::kTaken ? entry.runnable() : steal_yielded(worker, victim);
+  if (stolen == nullptr) {
+    worker.counters.steals_failed.add();
+    return nullptr;
+  }
+  worker.counters.steals.add();
+  worker.backoff.record_steal(victim.id, tasks_of(victim), now_ns());
+  trace_event(worker, Event::kSteal, stolen);
+  return stolen;
+}
+
+// Half of them: the first to run, the others to the end of our own.
+Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
+  Runnable* stolen[kYieldedBatch];
+  const std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
+  for (std::size_t i = 1; i < count; ++i) {
+    if (!worker.yielded.push(stolen[i])) injector_.push(stolen[i]);
+  }
+  return count != 0 ? stolen[0] : nullptr;
+}
+
+// A woken runnable that is alone waits for its waker, which mostly stops soon: so partners stay together. A waker that
+// has not been in the scheduler for a while gets no more patience.
+bool Scheduler::defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept {
+  return may_be_left_to_waker(victim, oldest) &&
+         worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), now_ns());
+}
+
+// Whether a thief would find something: what is left to its waker does not count.
+bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
+  if (!injector_.is_empty()) return true;
+  for (unsigned i = 0; i < worker_count_; ++i) {
+    const Worker& other = workers_[i];
+    if (other.id == worker.id) continue;
+    if (other.yielded.size() != 0) return true;
+    const Entry oldest = other.ready.oldest();
+    if (oldest && !may_be_left_to_waker(other, oldest)) return true;
+  }
+  return false;
+}
+
+}  // namespace janus

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/steal_backoff.cpp — see steal_backoff.h.
+#include "rt/sched/steal_backoff.h"
+
+namespace janus {
+
+void StealBackoff::record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t now_ns) noexcept {
+  const bool is_next = last_victim_ == victim && now_ns - stolen_at_ns_ < kPoorStealNs;
+  failed_steals_ = is_next && victims_tasks - victims_tasks_ >= kPoorStealTasks ? failed_steals_ + 1 : 0;
+  last_victim_ = victim;
+  stolen_at_ns_ = now_ns;
+  victims_tasks_ = victims_tasks;
+}
+
+std::uint64_t StealBackoff::backoff_ns() const noexcept {
+  const std::uint64_t ns = timed_park_ns(failed_steals_ - kMaxFailedSteals);
+  return ns < kMaxBackoffNs ? ns : kMaxBackoffNs;
+}
+
+bool StealBackoff::defers_to_waker(std::uint32_t victim, std::uint64_t dispatches, std::uint64_t now_ns) noexcept {
+  if (deferred_to_ == victim && seen_dispatches_ == dispatches && seen_since_ns_ != 0)
+    return now_ns - seen_since_ns_ < kDeferToWakerNs;
+  deferred_to_ = victim;
+  seen_dispatches_ = dispatches;
+  seen_since_ns_ = now_ns;
+  return true;
+}
+
+std::uint64_t StealBackoff::timed_park_ns(std::uint32_t round) noexcept {
+  const std::uint64_t ns = kMinTimedParkNs << (round < 5 ? round : 5);
+  return ns < kMaxTimedParkNs ? ns : kMaxTimedParkNs;
+}
+
+}  // namespace janus
