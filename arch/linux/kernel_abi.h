@@ -19,16 +19,22 @@ enum Number : long {
   kMunmap = 11,
   kSigaction = 13,
   kSigprocmask = 14,
+  kIoctl = 16,
   kMadvise = 28,
+  kPause = 34,
   kSetitimer = 38,
   kGetpid = 39,
   kExit = 60,
+  kFcntl = 72,
   kSysinfo = 99,
+  kSetsid = 112,
   kSigaltstack = 131,
   kStatfs = 137,
   kMunlock = 150,
   kPrctl = 157,
   kArchPrctl = 158,
+  kSync = 162,
+  kReboot = 169,
   kGettid = 186,
   kFutex = 202,
   kSchedSetaffinity = 203,
@@ -56,7 +62,7 @@ enum Error : long {
 // --- Pages
 inline constexpr long kProtNone = 0, kProtRead = 1, kProtWrite = 2;
 inline constexpr long kMapPrivate = 0x02, kMapAnonymous = 0x20, kMapNoReserve = 0x4000;
-inline constexpr long kAdviseDontNeed = 4, kAdviseNoHugePage = 15, kAdvisePopulateWrite = 23,
+inline constexpr long kAdviseDontNeed = 4, kAdviseNoHugePage = 15, kAdviseWipeOnFork = 18, kAdvisePopulateWrite = 23,
                       kAdviseDontNeedLocked = 24, kAdviseGuardInstall = 102;
 inline constexpr long kPidfdSelf = -10000;
 
@@ -183,12 +189,25 @@ struct SystemInfo {
 };
 
 // --- Files
-inline constexpr long kAtCwd = -100, kOpenCloexec = 02000000;
+inline constexpr long kAtCwd = -100, kStandardOutput = 1;
+inline constexpr long kOpenReadWrite = 2, kOpenNoControl = 0400, kOpenSignals = 020000, kOpenCloexec = 02000000;
+inline constexpr long kFileSetFlags = 4, kFileSetOwner = 8, kFileSetSignal = 10;
 
 struct FileSystemInfo {
   std::int64_t type, others[14];
 };
 inline constexpr std::int64_t kFileSystemCgroup = 0x27e0eb, kFileSystemCgroup2 = 0x63677270;
 static_assert(sizeof(FileSystemInfo) == 120);
+
+// --- Terminals, and the end of the machine
+struct TerminalModes {
+  std::uint32_t input, output, control, local;
+  std::uint8_t line, characters[19];
+};
+static_assert(sizeof(TerminalModes) == 36);
+inline constexpr long kTerminalGetModes = 0x5401, kTerminalSetModes = 0x5402, kTerminalDrain = 0x5409,
+                      kTerminalBecomeOurs = 0x540e;
+inline constexpr std::uint32_t kTerminalPostProcess = 1, kTerminalEcho = 8;
+inline constexpr long kRebootMagic = 0xfee1dead, kRebootMagic2 = 672274793, kRebootPowerOff = 0x4321fedc;
 
 }  // namespace janus::kernel

@@ -3,6 +3,7 @@
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/limits/files.h"
 #include "arch/linux/signals/signal_action.h"
+#include "arch/linux/start/init.h"
 #include "rt/platform.h"
 
 namespace janus::platform {
@@ -30,6 +31,7 @@ bool entropy(void* bytes, std::size_t count) noexcept {
 }
 
 void exit(int status) noexcept {
+  end_as_init(status);
   for (;;) call(kExitGroup, status);
 }
 

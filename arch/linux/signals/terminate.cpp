@@ -4,6 +4,7 @@
 // orphans.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/signals/signal_action.h"
+#include "arch/linux/start/init.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {
@@ -52,6 +53,7 @@ void on_terminate(TerminateHandler handler) noexcept {
   // Whatever our parent had blocked when it executed us: it would never reach the handlers.
   const std::uint64_t none = 0;
   call(kSigprocmask, kSigSetmask, &none, nullptr, sizeof none);
+  take_orders();
 }
 
 // The kernel's own timer: it also ends a program whose workers never look.

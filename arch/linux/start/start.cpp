@@ -4,6 +4,7 @@
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/start/auxv.h"
 #include "arch/linux/start/elf.h"
+#include "arch/linux/start/init.h"
 #include "arch/linux/start/relocate.h"
 #include "arch/linux/threads/thread_block.h"
 
@@ -46,5 +47,6 @@ extern "C" [[noreturn]] void janus_start_process(std::uint64_t* initial_stack, c
   remember_auxv(aux);
   give_first_thread_its_block();  // before relocation, which may call user code: resolvers of multiversioned functions
   relocate(aux, dynamic);
+  begin_as_init(envp);
   janus_boot(argc, argv, envp);
 }
