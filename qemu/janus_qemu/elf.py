@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What kind of program a file is: an image that boots by itself says so by a note of the PVH boot protocol."""
+import enum
+import struct
+
+from janus_qemu.refusal import Refusal
+
+X86_64 = 62
+LOAD, INTERPRETER, NOTE = 1, 3, 4
+PVH_ENTRY = (b'Xen\0', 18)  # XEN_ELFNOTE_PHYS32_ENTRY
+
+
+class Kind(enum.Enum):
+    IMAGE = 'boots by itself'
+    LINUX = 'a static program for Linux'
+
+
+def kind_of(path):
+    try:
+        with open(path, 'rb') as file:
+            data = file.read()
+    except OSError as error:
+        raise Refusal(f'{path}: {error.strerror}') from error
+    if data[:5] != b'\x7fELF\x02' or len(data) < 64 or struct.unpack_from('<H', data, 18)[0] != X86_64:
+        raise Refusal(f'{path} is no program for x86_64 (a 64-bit ELF file)')
+    try:
+        segments = list(_segments(data))
+        if any((name, kind) == PVH_ENTRY for name, kind in _notes(data, segments)):
+            return Kind.IMAGE
+    except (struct.error, IndexError) as error:
+        raise Refusal(f'{path} is cut off: its headers point behind its end') from error
+    if any(kind == INTERPRETER for kind, _, _ in segments):
+        raise Refusal(f'{path} needs a dynamic loader; only one static file can be booted')
+    if not any(kind == LOAD for kind, _, _ in segments):
+        raise Refusal(f'{path} is no program: it has nothing to load (an object file?)')
+    return Kind.LINUX
+
+
+def _segments(data):
+    """(type, offset, bytes) of each."""
+    table, = struct.unpack_from('<Q', data, 32)
+    size, count = struct.unpack_from('<HH', data, 54)
+    for number in range(count):
+        kind, _, offset, _, _, length = struct.unpack_from('<IIQQQQ', data, table + number * size)
+        if offset + length > len(data):
+            raise IndexError
+        yield kind, offset, length
+
+
+def _notes(data, segments):
+    """(name, type) of each."""
+    for kind, offset, length in segments:
+        at, end = offset, offset + length
+        while kind == NOTE and at + 12 <= end:
+            name_bytes, content_bytes, what = struct.unpack_from('<III', data, at)
+            yield data[at + 12:at + 12 + name_bytes], what
+            at += 12 + (name_bytes + 3 & ~3) + (content_bytes + 3 & ~3)

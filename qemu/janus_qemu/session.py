@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run: QEMU is started, its console relayed, signals passed on, and its end turned into a status."""
+import ctypes
+import math
+import os
+import re
+import selectors
+import signal
+import socket
+import subprocess
+import time
+
+from janus_qemu.machine import STATUS_DONE
+
+TIMED_OUT, ENDED_OTHERWISE = 124, 125
+KERNEL_ENDED = 'the kernel ended before the program did (a kernel panic?)'
+ORDERS = {signal.SIGTERM: b'\n', signal.SIGINT: b'\x03'}   # as arch/linux/start/init.h takes them
+GRACE_MS, PATIENCE_S = 5000, 10                           # the runtime's own, and for the way there and back
+
+
+def die_with_parent():
+    """Whatever becomes of us, no QEMU stays behind."""
+    ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+class Session:
+    """A run. After it: `status` to end with, `explanation` if there is something to explain, QEMU's own `complaints`."""
+
+    def __init__(self, machine, boot, linux, console=1):
+        self.machine, self.boot, self.linux = machine, boot, linux
+        self.console = console           # a descriptor, or None: nobody wants to see it
+        self.status, self.explanation = None, None
+        self.said = b''                  # on COM2
+        self.complaints = b''            # QEMU's own
+        self.deadline = math.inf
+        self.forced = None               # status and explanation, once we have ended QEMU ourselves
+
+    def run(self, timeout):
+        ours, theirs = socket.socketpair()
+        wake_read, wake_write = socket.socketpair()
+        wake_write.setblocking(False)
+        handlers = {number: signal.signal(number, lambda *_: None) for number in ORDERS}
+        signal.set_wakeup_fd(wake_write.fileno())
+        self.deadline, self.late = time.monotonic() + timeout, (TIMED_OUT, f'ended after {timeout:g} s')
+        try:
+            # A session of its own: ^C in a terminal is for us alone, who pass it on.
+            self.qemu = subprocess.Popen(
+                self.machine.command(self.boot, theirs.fileno()), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE, pass_fds=[theirs.fileno()], start_new_session=True, preexec_fn=die_with_parent)
+            theirs.close()
+            self.port = ours
+            self.relay(ours, wake_read)
+            self.status, self.explanation = self.verdict(self.qemu.wait())
+        finally:
+            signal.set_wakeup_fd(-1)
+            for number, handler in handlers.items():
+                signal.signal(number, handler)
+
+    # --- While it runs
+
+    def relay(self, port, wake):
+        """Until QEMU has closed all that it speaks through."""
+        sources = selectors.DefaultSelector()
+        for source, take in ((self.qemu.stdout, self.take_console), (self.qemu.stderr, self.take_complaint),
+                             (port, self.take_status)):
+            sources.register(source, selectors.EVENT_READ, take)
+        sources.register(wake, selectors.EVENT_READ, self.take_signals)
+        while len(sources.get_map()) > 1:
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                self.end(*self.late)
+            for key, _ in sources.select(None if self.deadline == math.inf else max(left, 0)):
+                try:
+                    data = os.read(key.fd, 1 << 16)
+                except ConnectionResetError:
+                    data = b''
+                if data:
+                    key.data(data)
+                else:
+                    sources.unregister(key.fileobj)
+
+    def take_console(self, data):
+        try:
+            while self.console is not None and data:
+                data = data[os.write(self.console, data):]
+        except BrokenPipeError:
+            self.console = None
+            self.end(128 + signal.SIGPIPE, None)
+
+    def take_complaint(self, data):
+        self.complaints += data
+
+    def take_status(self, data):
+        self.said += data
+
+    def take_signals(self, numbers):
+        for number in numbers:
+            if self.linux and re.search(rb'^ready\r?$', self.said, re.MULTILINE):
+                self.port.send(ORDERS[number])
+                grace = os.environ.get('JANUS_GRACE', '')
+                patience = (int(grace) if grace.isdigit() else GRACE_MS) / 1000 + PATIENCE_S
+                self.deadline = min(self.deadline, time.monotonic() + patience)
+                self.late = (128 + number, 'the program did not end when it was told to')
+            else:
+                self.end(128 + number, None)
+
+    def end(self, status, explanation):
+        self.forced = self.forced or (status, explanation)
+        self.deadline = math.inf
+        self.qemu.kill()
+
+    # --- And then
+
+    def verdict(self, status):
+        if self.forced:
+            return self.forced
+        result, problem = self.status_said()
+        problem = self.problem_of_qemu(status, result is not None) or problem
+        return (result, None) if problem is None else (ENDED_OTHERWISE, problem)
+
+    def status_said(self):
+        """What the guest said its status is, or what is wrong with how it said so."""
+        lines = self.said.replace(b'\r', b'').split(b'\n')
+        unfinished = lines.pop()
+        ends = [line for line in lines if line.startswith(b'exit')]
+        if not ends:
+            return None, ('the program ended in the middle of saying its status' if unfinished else
+                          'the program ended without saying its status')
+        number = re.fullmatch(rb'exit (\d{1,3})', ends[-1])
+        if number is None or int(number[1]) > 255:
+            return None, f'the program ended with a status that is none: {ends[-1].decode(errors="replace")!r}'
+        return int(number[1]), None
+
+    def problem_of_qemu(self, status, has_said):
+        """How QEMU ended, if that is not how it ends when all is well."""
+        if status < 0:
+            return f'QEMU died of signal {-status}'
+        if self.complaints and status == 1:
+            return f'QEMU failed: {self.complaints.decode(errors="replace").strip().splitlines()[-1]}'
+        if self.linux and status == 0:
+            return None if has_said else KERNEL_ENDED
+        if not self.linux and status == STATUS_DONE:
+            return None
+        if status == 0:
+            return 'the machine was reset or turned off (a triple fault?)' + (', after the program had said its status' if has_said else '')
+        if status & 1:
+            return f'the machine ended with {status >> 1:#x} on its exit port instead of {STATUS_DONE >> 1:#x}'
+        return f'QEMU ended with status {status}'

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+// A mebibyte on the console: lines of 63 letters.
+#include "guest.h"
+        mov     $16384, %ebx
+5:      SAY     kConsole, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk\n"
+        dec     %ebx
+        jnz     5b
+        SAY     kStatusPort, "exit 0\n"
+        DOOR    kDone

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shows what it was given: its command line, a new line, and the first module, which is the initial RAM file system.
+#include "guest.h"
+        .set    kModules, 12            // fields of the start info
+        .set    kModuleList, 16
+        .set    kCommandLine, 24
+        mov     kCommandLine(%ebx), %esi
+        mov     %esi, %edi
+        xor     %eax, %eax
+        or      $-1, %ecx
+        repne scasb
+        lea     -1(%edi), %ecx
+        sub     %esi, %ecx
+        mov     $kConsole, %edx
+        call    send
+        SAY     kConsole, "\n"
+        cmpl    $0, kModules(%ebx)
+        je      6f
+        mov     kModuleList(%ebx), %edi
+        mov     (%edi), %esi
+        mov     8(%edi), %ecx
+        mov     $kConsole, %edx
+        call    send
+6:      SAY     kStatusPort, "exit 0\n"
+        DOOR    kDone

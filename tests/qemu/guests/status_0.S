@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends as an image should, whose main returned 0.
+#include "guest.h"
+        SAY     kConsole, "hello\n"
+        SAY     kStatusPort, "exit 0\n"
+        DOOR    kDone

@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""janus-qemu and its guests: every way in which one can end, and nothing but a good one passes. Speaks TAP.
+
+    guests_test.py BUILD_DIRECTORY
+"""
+import os
+import pathlib
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import time
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / 'programs'))
+from installed import Tap, environment, install, run, work_directory  # noqa: E402
+
+tap = Tap()
+work = work_directory()
+built = pathlib.Path(sys.argv[1])
+guests = built / 'tests/qemu'
+janus_cc = install(built, work)
+janus_qemu = janus_cc.parent / 'janus-qemu'
+checkout = here.parent.parent / 'qemu/janus-qemu'
+# One accelerator for all, so that a test tells the same everywhere; what chooses is tested by itself.
+plain = {'JANUS_ACCELERATOR': 'tcg', 'XDG_CACHE_HOME': str(work / 'cache')}
+
+
+def boot(*arguments, command=janus_qemu, timeout=30, **settings):
+    return run([command, *map(str, arguments)], timeout=timeout, env=environment(**plain | settings))
+
+
+def ends(claim, status, *arguments, stdout=b'', stderr=b'', **options):
+    """Status, the whole of stdout, and of stderr one line that holds `stderr`, or none."""
+    done = boot(*arguments, **options)
+    lines = done.stderr.splitlines()
+    said = not lines if not stderr else len(lines) == 1 and lines[0].startswith(b'janus-qemu: ') and stderr in lines[0]
+    tap.check(claim, done.returncode == status and (stdout is None or done.stdout == stdout) and said,
+              f'status {done.returncode}\n{done.stdout[:300]!r}\n{done.stderr[-1000:].decode()}')
+    return done
+
+
+def good_ends():
+    for machine in ('q35', 'microvm'):
+        on = ('--machine', machine, '--timeout', 20)
+        ends(f'status 0 on {machine}, and nothing but the guest on the console', 0, *on, guests / 'status_0.elf', stdout=b'hello\n')
+        ends(f'status 7 on {machine}', 7, *on, guests / 'status_7.elf')
+        ends(f'a panic is 134 on {machine}', 134, *on, guests / 'panic.elf', stdout=b"janus: task 1 'main' panicked\n")
+    ends('from a checkout as from an installation', 7, guests / 'status_7.elf', command=checkout)
+    ends('with several CPUs and other memory', 7, '--smp', 4, '--memory=64', guests / 'status_7.elf')
+
+
+def bad_ends():
+    for guest, console, line in (('triple_fault', b'here\n', b'reset'), ('reset_after_status', b'', b'reset'),
+                                 ('no_status', b'1..3\nok 1\n', b'without saying its status'),
+                                 ('half_a_status', b'', b'in the middle'), ('status_256', b'', b'exit 256'),
+                                 ('wrong_door', b'', b'0x11 on its exit port instead of 0x10')):
+        ends(f'{guest} is a failure of its own', 125, '--timeout', 20, guests / f'{guest}.elf', stdout=console, stderr=line)
+    began = time.monotonic()
+    ends('a guest that hangs is ended with 124', 124, '--timeout', 1.5, guests / 'hang.elf', stdout=b'here\n', stderr=b'1.5 s')
+    tap.check('neither before its time nor long after', 1.5 <= time.monotonic() - began < 10, time.monotonic() - began)
+    ends('what QEMU refuses is said in its words', 125, '--memory', 1 << 20, guests / 'hang.elf', stderr=b'QEMU failed')
+
+
+def console():
+    line = b'abcdefghijklmnopqrstuvwxyz' * 2 + b'abcdefghijk\n'
+    done = boot(guests / 'flood.elf')
+    tap.check('a mebibyte of console arrives byte by byte', done.returncode == 0 and done.stdout == line * 16384,
+              f'status {done.returncode}, {len(done.stdout)} bytes')
+    slow = subprocess.Popen([janus_qemu, guests / 'flood.elf'], stdout=subprocess.PIPE, env=environment(**plain))
+    time.sleep(1.5)
+    got = slow.stdout.read()
+    tap.check('also where the reader is slow', slow.wait(30) == 0 and got == line * 16384, f'{len(got)} bytes')
+    reader = subprocess.Popen([janus_qemu, '--timeout', '20', guests / 'flood.elf'], stdout=subprocess.PIPE, env=environment(**plain))
+    reader.stdout.read(10)
+    reader.stdout.close()
+    tap.check('a reader that leaves ends it as SIGPIPE would', reader.wait(30) == 128 + signal.SIGPIPE, reader.returncode)
+
+
+def signals():
+    for number in (signal.SIGTERM, signal.SIGINT):
+        process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
+        process.stdout.readline()
+        process.send_signal(number)
+        tap.check(f'{number.name} ends it with {128 + number}', process.wait(10) == 128 + number, process.returncode)
+    process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
+    process.stdout.readline()
+    process.kill()
+    # QEMU holds the other end of stderr's and the console's pipes; we hold none. Its own end shows in /proc.
+    process.wait(10)
+    patience = time.monotonic() + 10
+    while (left := machines_of(guests / 'hang.elf')) and time.monotonic() < patience:
+        time.sleep(0.05)
+    tap.check('killed, it leaves no machine behind', not left, left)
+
+
+def machines_of(image):
+    found = []
+    for entry in pathlib.Path('/proc').glob('[0-9]*/cmdline'):
+        try:
+            words = entry.read_bytes().split(b'\0')
+        except OSError:
+            continue
+        if words[0].endswith(b'qemu-system-x86_64') and os.fsencode(image) in words:
+            found.append(entry.parent.name)
+    return found
+
+
+def handed_over():
+    image = guests / 'mirror.elf'
+    arguments = ['plain', '', 'two words', 'a"quote', 'back\\slash', '--smp', 'new\nline', '--', 'ünï']
+    done = boot(image, *arguments, JANUS_SEED='7', JANUS_TRACE='a b')
+    expected = f'JANUS_SEED=7 "JANUS_TRACE=a b" {image} plain "" "two words" "a\\"quote" "back\\\\slash" --smp "new\nline" -- ünï\n'
+    tap.check('settings first, then the arguments, quoted', done.stdout.decode() == expected, f'{done.stdout!r}\n{expected!r}')
+    tap.check('what is said to janus-qemu itself stays here', b'ACCELERATOR' not in done.stdout, done.stdout)
+
+    tree = work / 'tree'
+    (tree / 'sub/empty').mkdir(parents=True)
+    (tree / 'sub/file').write_bytes(bytes(range(256)) * 5)
+    (tree / 'odd').write_bytes(b'x')
+    (tree / 'script').write_text('#!/bin/sh\n')
+    (tree / 'script').chmod(0o755)
+    (tree / 'link').symlink_to('sub/file')
+    done = boot('--initrd', tree, image)
+    again = boot('--initrd', tree, image)
+    archive = done.stdout.partition(b'\n')[2]
+    tap.check('the same directory is the same initial file system', archive and done.stdout == again.stdout, len(archive))
+    if not shutil.which('cpio'):
+        return tap.skip('cpio unpacks the initial file system', 'cpio is not installed')
+    out = work / 'out'
+    out.mkdir()
+    unpacked = subprocess.run(['cpio', '-idm', '--quiet'], input=archive, cwd=out, capture_output=True)
+    tap.check('cpio unpacks the initial file system', unpacked.returncode == 0, unpacked.stderr)
+    same = subprocess.run(['diff', '-r', '--no-dereference', tree, out], capture_output=True, text=True)
+    tap.check('and finds in it what was there', same.returncode == 0, same.stdout)
+    tap.check('permissions and links, too', stat.S_IMODE((out / 'script').stat().st_mode) == 0o755 and
+              os.readlink(out / 'link') == 'sub/file', '')
+
+
+def refused():
+    image = guests / 'status_0.elf'
+    linux = work / 'linux'
+    subprocess.run([janus_cc, here.parent / 'programs/hello.c', '-o', linux], check=True, env=environment())
+    text, cut = work / 'text', work / 'cut'
+    text.write_text('not a program\n')
+    cut.write_bytes(image.read_bytes()[:100])
+    one_line = dict(stdout=b'')
+    ends('a file that is missing', 2, work / 'nothing', stderr=b'nothing: No such file', **one_line)
+    ends('a directory', 2, work, stderr=b'directory', **one_line)
+    ends('a text', 2, text, stderr=b'no program', **one_line)
+    ends('an image that is cut off', 2, cut, stderr=b'cut off', **one_line)
+    ends('a Linux program without --linux', 2, linux, stderr=b'give --linux', **one_line)
+    ends('an image with --linux', 2, '--linux', image, stderr=b'leave --linux away', **one_line)
+    ends('a program that needs a loader', 2, '--linux', '/bin/true', stderr=b'loader', **one_line)
+    ends('an object file', 2, '--linux', next(built.glob('rt/*.p/*.o')), stderr=b'nothing to load', **one_line)
+    ends('no kernel', 2, '--linux', linux, stderr=b'JANUS_KERNEL', JANUS_KERNEL='/nonexistent', **one_line)
+    bare = work / 'path'
+    bare.mkdir()
+    for tool in ('python3', 'env', 'bash'):
+        (bare / tool).symlink_to(sys.executable if tool == 'python3' else shutil.which(tool))
+    ends('no QEMU', 2, image, stderr=b'not installed', PATH=bare, **one_line)
+    for claim, options in (('no program', ()), ('an unknown option', ('--smpp', 2, image)), ('a senseless number', ('--smp', 'x', image)),
+                           ('no CPU', ('--smp', 0, image)), ('an unknown machine', ('--machine', 'pc', image)),
+                           ('a senseless time', ('--timeout', 'soon', image)), ('no time', ('--timeout', 0, image)),
+                           ('an initial file system that is none', ('--initrd', text, image)), ('a value left out', ('--smp',)),
+                           ('arguments that no kernel can take', ('--linux', linux, 'a"b')),
+                           ('more than a kernel takes', ('--linux', linux, 'x' * 3000)),
+                           ('too many for a kernel', ('--linux', linux, *range(40)))):
+        ends(f'refused in one line: {claim}', 2, *options, stderr=b'janus-qemu: ', JANUS_KERNEL=image)
+    done = boot('--help')
+    tap.check('--help helps', done.returncode == 0 and b'--timeout' in done.stdout, done.stdout)
+
+
+def accelerators():
+    """With a QEMU that hangs, or warns, or works, as soon as it is to use KVM."""
+    if not os.access('/dev/kvm', os.R_OK | os.W_OK):
+        return tap.skip('KVM only where a guest ran under it', 'there is no /dev/kvm here')
+    for what, does, chosen in (('hangs', 'exec sleep 60', 'tcg'), ('warns', 'echo no such feature >&2', 'tcg'), ('works', ':', 'kvm')):
+        fake = work / what
+        fake.mkdir()
+        qemu = fake / 'qemu-system-x86_64'
+        # Shows which accelerator it was given, and boots with TCG whatever it was.
+        qemu.write_text(f'''#!/bin/bash
+words=("$@")
+for i in "${{!words[@]}}"; do
+  if [ "${{words[i]}}" = kvm ]; then echo kvm >>{fake}/used; words[i]=tcg; {does}; fi
+  if [ "${{words[i]}}" = host ]; then words[i]=max; fi
+done
+exec {shutil.which('qemu-system-x86_64')} "${{words[@]}}"
+''')
+        qemu.chmod(0o755)
+        how = dict(JANUS_ACCELERATOR='', PATH=f'{fake}:{os.environ["PATH"]}')
+        ends(f'where KVM {what}, a guest still runs', 7, guests / 'status_7.elf', **how)
+        probes = (fake / 'used').read_text().count('kvm')
+        ends('and once more', 7, guests / 'status_7.elf', **how)
+        used = (fake / 'used').read_text().count('kvm')
+        tap.check(f'under {chosen}, with one probe for both', (probes, used) == ((1, 1) if chosen == 'tcg' else (2, 3)), (probes, used))
+
+
+try:
+    good_ends()
+    bad_ends()
+    console()
+    signals()
+    handed_over()
+    refused()
+    accelerators()
+finally:
+    shutil.rmtree(work)
+tap.end()
