@@ -8,6 +8,7 @@ import os
 import pathlib
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -87,8 +88,8 @@ def signals():
         tap.check(f'{number.name} ends it with {128 + number}', process.wait(10) == 128 + number, process.returncode)
     process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
     process.stdout.readline()
+    tap.check('while it runs there is one machine', len(machines_of(guests / 'hang.elf')) == 1, machines_of(guests / 'hang.elf'))
     process.kill()
-    # QEMU holds the other end of stderr's and the console's pipes; we hold none. Its own end shows in /proc.
     process.wait(10)
     patience = time.monotonic() + 10
     while (left := machines_of(guests / 'hang.elf')) and time.monotonic() < patience:
@@ -173,6 +174,20 @@ def refused():
     tap.check('--help helps', done.returncode == 0 and b'--timeout' in done.stdout, done.stdout)
 
 
+def debugger():
+    if not shutil.which('gdb'):
+        return tap.skip('gdb finds the guest before its first instruction', 'gdb is not installed')
+    with socket.socket() as free:
+        free.bind(('localhost', 0))
+        port = free.getsockname()[1]
+    process = subprocess.Popen([janus_qemu, f'--gdb={port}', guests / 'status_7.elf'], stderr=subprocess.PIPE, env=environment(**plain))
+    tap.check('it says that it waits, and where', process.stderr.readline().endswith(b'localhost:%d\n' % port))
+    done = run(['gdb', '-nx', '-batch', '-ex', 'set tcp connect-timeout 20', '-ex', f'target remote localhost:{port}',
+                '-ex', 'hbreak *&entry', '-ex', 'continue', '-ex', 'info symbol $pc', '-ex', 'detach', guests / 'status_7.elf'])
+    tap.check('gdb finds the guest before its first instruction', b'entry in section .text' in done.stdout, done.stdout + done.stderr)
+    tap.check('let go, it runs to its end', process.wait(30) == 7, process.returncode)
+
+
 def accelerators():
     """With a QEMU that hangs, or warns, or works, as soon as it is to use KVM."""
     if not os.access('/dev/kvm', os.R_OK | os.W_OK):
@@ -206,6 +221,7 @@ try:
     signals()
     handed_over()
     refused()
+    debugger()
     accelerators()
 finally:
     shutil.rmtree(work)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A mebibyte on the console: lines of 63 letters.
-#include "guest.h"
+#include "guest_asm.h"
         mov     $16384, %ebx
 5:      SAY     kConsole, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk\n"
         dec     %ebx

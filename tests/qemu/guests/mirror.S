@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Shows what it was given: its command line, a new line, and the first module, which is the initial RAM file system.
-#include "guest.h"
+#include "guest_asm.h"
         .set    kModules, 12            // fields of the start info
         .set    kModuleList, 16
         .set    kCommandLine, 24

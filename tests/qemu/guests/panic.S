@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends as an image should, whose main panicked.
-#include "guest.h"
+#include "guest_asm.h"
         SAY     kConsole, "janus: task 1 'main' panicked\n"
         SAY     kStatusPort, "exit 134\n"
         DOOR    kDone

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ends as an image should, whose main returned 0.
-#include "guest.h"
+#include "guest_asm.h"
         SAY     kConsole, "hello\n"
         SAY     kStatusPort, "exit 0\n"
         DOOR    kDone

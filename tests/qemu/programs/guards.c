@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guards N: says whether the kernel has MADV_GUARD_INSTALL; blocks N tasks at once, each above a guard; then one task has
-// a stack overflow, of which the others hear nothing.
+// guards N: says whether the kernel has MADV_GUARD_INSTALL; blocks N tasks at once, each above a guard; then one task
+// has a stack overflow, of which the others hear nothing.
 #include <janus/rt.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
@@ -25,7 +25,8 @@ static int64_t recurse(void* arg) {
 
 int main(int argc, char** argv) {
   const int count = argc > 1 ? atoi(argv[1]) : 1000;
-  janus_print(1, "installing a guard: %lld\n", (long long)janus_syscall(SYS_madvise, page, sizeof page, kAdviseGuardInstall));
+  janus_print(1, "installing a guard: %lld\n",
+              (long long)janus_syscall(SYS_madvise, page, sizeof page, kAdviseGuardInstall));
   const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT};
   janus_nursery* nursery = janus_nursery_open(NULL, &collect);
   janus_channel* gate = janus_channel_create(1, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// guest.h — what the smallest of images have in common: they are entered by PVH in 32-bit mode with the start info in
+// guest_asm.h — what the smallest of images have in common: they are entered by PVH in 32-bit mode with the start info in
 // ebx, say something on a serial port, and end in some way.
         .set    kConsole, 0x3f8
         .set    kStatusPort, 0x2f8
