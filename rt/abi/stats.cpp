@@ -54,7 +54,7 @@ janus_stats read_all(Runtime& runtime) noexcept {
                  runtime.nurseries.mappings() + runtime.channels.mappings();
   sum.bytes_in_use = runtime.heap.bytes_in_use();
   sum.bytes_limit = runtime.memory_limit;
-  sum.order_hash = runtime.scheduler.is_deterministic() ? runtime.order_hash : 0;
+  sum.order_hash = runtime.scheduler.order_hash();
   sum.workers = runtime.scheduler.worker_count();
   sum.workers_pinned = runtime.scheduler.pinned();
   sum.uptime_ns = runtime.scheduler.now_ns() - runtime.started_ns;

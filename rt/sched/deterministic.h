@@ -14,8 +14,6 @@ namespace janus {
 
 class Scheduler;
 
-enum class Event : std::uint8_t { kSpawn = 1, kStart, kResume, kSteal, kYield, kBlock, kFinish };
-
 class DeterministicScheduler {
  public:
   // Virtual time passes by this much with each step.

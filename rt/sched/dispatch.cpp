@@ -103,7 +103,7 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
       if (is_searching) (void)idle_.end_search();
       return nullptr;
     }
-    if (attention_.load(std::memory_order_relaxed)) handle_attention();
+    if (attention_.load(std::memory_order_relaxed)) handle_attention(worker);
     bool was_deferred = false;
     // Attending, and finding that nothing runs any more, may have woken tasks into our own queue.
     Runnable* found = worker.ready.pop().runnable();

@@ -27,7 +27,7 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
   // Ours too: a thief that took its claim back may have hidden an entry from us for a moment.
   const bool has_own = worker.ready.size() != 0;
   if (!stopping() && !has_own && !has_work_anywhere(worker)) {
-    if (last) options_.on_all_idle(options_.runtime);
+    if (last) hooks::on_all_idle(worker);
     worker.counters.parks.add();
     has_token = park(worker, until);
     if (has_token) worker.counters.wakes.add();
@@ -86,8 +86,8 @@ void Scheduler::request_attention() noexcept {
     wake_one();
 }
 
-void Scheduler::handle_attention() noexcept {
-  if (attention_.exchange(false, std::memory_order_acq_rel)) options_.handle_attention(options_.runtime);
+void Scheduler::handle_attention(Worker& worker) noexcept {
+  if (attention_.exchange(false, std::memory_order_acq_rel)) hooks::on_attention(worker);
 }
 
 }  // namespace janus

@@ -149,7 +149,7 @@ void Scheduler::worker_main(Worker& worker) noexcept {
   if (first == nullptr) first = take_stack(worker, 0, nullptr, nullptr);
   if (first != nullptr) {
     arch::Context context;
-    enter(worker, first);
+    enter_stack(worker, first);
     arch::make_context(context, first->start, base_frame, nullptr, nullptr);
     fiber_hooks::before_switch(thread, worker.fiber);
     janus_context_switch(&worker.thread_context, &context);

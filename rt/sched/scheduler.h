@@ -10,6 +10,8 @@
 #include <cstdint>
 
 #include "rt/sched/deterministic.h"
+#include "rt/sched/event.h"
+#include "rt/sched/hooks.h"
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/worker.h"
@@ -25,13 +27,7 @@ struct SchedulerOptions {
   const platform::Cpus* pin_to;  // during start(); nullptr: workers go where the kernel puts them
   Victim victim;
   std::uint32_t fair_interval;
-  void* runtime;                                   // Worker::runtime
-  void (*run)(Runnable* fresh);                    // calls a runnable that has not started, on the stack we stand on
-  void (*refuse)(Runnable* fresh);                 // there is no stack for it
-  bool (*has_paid)(const Runnable*);               // whether it has paid for its stack by itself; nullptr: nobody has
-  void (*trace_event)(Worker&, Event, Runnable*);  // deterministic mode: what happened, for the order hash
-  void (*on_all_idle)(void* runtime);              // every worker sleeps and nothing is queued; may make work
-  void (*handle_attention)(void* runtime);         // somebody called for attention
+  Runtime* runtime;  // WorkerIdentity::runtime
 };
 
 class Scheduler {
@@ -119,16 +115,18 @@ class Scheduler {
   }
   // The partner of a platform::heavy_fence().
   void light_fence() const noexcept { idle_.light_fence(); }
-  void trace_event(Worker& worker, Event event, Runnable* runnable) noexcept {
+  void trace_event(const Worker& worker, Event event, const Runnable* runnable) noexcept {
     if (is_deterministic_) [[unlikely]]
-      options_.trace_event(worker, event, runnable);
+      order_hash_.add(event, worker.id, hooks::id_of(runnable));
   }
+  // Deterministic mode: of all events so far; else 0.
+  std::uint64_t order_hash() const noexcept { return order_hash_.value(); }
 
-  // Some worker calls `handle_attention` soon: one that looks for work, or is between two slices. Any thread, any
+  // Some worker calls hooks::on_attention() soon: one that looks for work, or is between two slices. Any thread, any
   // signal handler.
   void request_attention() noexcept;
   bool wants_attention() const noexcept { return attention_.load(std::memory_order_relaxed); }
-  void handle_attention() noexcept;
+  void handle_attention(Worker& worker) noexcept;
 
   Worker* worker(unsigned index) noexcept { return &workers_[index]; }
   unsigned worker_count() const noexcept { return worker_count_; }
@@ -145,6 +143,11 @@ class Scheduler {
     return stack->guard != platform::Guard::kNone && !is_always_slow_ ? stack->limit + kStackReserve : kAlwaysSlow;
   }
   static bool is_always_slow(const Worker& worker) noexcept { return worker.stack_limit == kAlwaysSlow; }
+
+  // The worker's words for the stack that it is about to stand on. Entered: at its top, and what was left on it is
+  // forgotten. Restored: where it was left.
+  static void enter_stack(Worker& worker, Stack* stack) noexcept;
+  static void restore_stack(Worker& worker, Stack* stack) noexcept;
 
   // What has to be done first on a stack that was just switched to.
   static void run_pending_action() noexcept {
@@ -207,12 +210,9 @@ class Scheduler {
   void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   static void publish_yielded(Worker& worker, void*, void*) noexcept;
   static void switch_to(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
-  void enter(Worker& worker, Stack* stack) noexcept;
-  void enter_stack(Worker& worker, Stack* stack) noexcept;
   // `user`: who is to stand on it; `waiter`: who cannot wait without it. Both nullptr: the worker itself.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;
-  bool has_paid(const Runnable* user, const Runnable* waiter) const noexcept;
-  void restore_stack(Worker& worker, const Suspension& suspension) noexcept;
+  static void restore_suspended(Worker& worker, const Suspension& suspension) noexcept;
   void switch_and_free_stack(Worker& worker, Runnable* started) noexcept;
   void change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept;
   void leave_for_good(Worker& worker) noexcept;
@@ -230,6 +230,7 @@ class Scheduler {
   IdleSet idle_;
   Injector injector_;
   DeterministicScheduler deterministic_;
+  OrderHash order_hash_;
   std::atomic<std::uint32_t> threads_;  // threads that have not left; join() waits for 0
   std::atomic<bool> attention_;
 };

@@ -16,6 +16,12 @@ bool fits(const Stack& stack, unsigned size_class) noexcept {
   return stack.size_class == size_class || (stack.size_class == kLargeFirstClass && size_class < kLargeFirstClass);
 }
 
+// Whoever has paid for a stack gets one, and goes to sleep, however many others have none.
+[[gnu::noinline, gnu::cold]] bool is_paid_for(const Runnable* user, const Runnable* waiter) noexcept {
+  if (user == nullptr && waiter == nullptr) return true;
+  return (user != nullptr && hooks::has_paid(user)) || (waiter != nullptr && hooks::has_paid(waiter));
+}
+
 }  // namespace
 
 // While there are few stacks, small tasks start on large-first ones, where there is room to run their children in place
@@ -25,28 +31,19 @@ Stack* Scheduler::take_stack(Worker& worker, unsigned size_class, const Runnable
   if (size_class < kLargeFirstClass && stacks_->gives_large_first())
     if (Stack* const large_first = stacks_->take(&worker.stacks, kLargeFirstClass)) return large_first;
   if (Stack* const stack = stacks_->take(&worker.stacks, size_class)) return stack;
-  const StackPool::Due due = has_paid(user, waiter) ? StackPool::Due::kPaid : StackPool::Due::kUnpaid;
+  const StackPool::Due due = is_paid_for(user, waiter) ? StackPool::Due::kPaid : StackPool::Due::kUnpaid;
   return stacks_->alloc_under_pressure(&worker.stacks, size_class, due);
 }
 
-// Whoever has paid for a stack gets one, and goes to sleep, however many others have none.
-[[gnu::noinline, gnu::cold]] bool Scheduler::has_paid(const Runnable* user, const Runnable* waiter) const noexcept {
-  if (user == nullptr && waiter == nullptr) return true;
-  if (options_.has_paid == nullptr) return false;
-  return (user != nullptr && options_.has_paid(user)) || (waiter != nullptr && options_.has_paid(waiter));
-}
-
-// A stack whose top is about to be entered, and what was left on it forgotten.
-void Scheduler::enter(Worker& worker, Stack* stack) noexcept {
-  stack->fiber = fiber_hooks::enter(stack->fiber, stack->limit, stack->start);
-  enter_stack(worker, stack);
-}
-
-// The worker's words for the stack that it is about to stand on.
 void Scheduler::enter_stack(Worker& worker, Stack* stack) noexcept {
+  stack->fiber = fiber_hooks::enter(stack->fiber, stack->limit, stack->start);
+  restore_stack(worker, stack);
+}
+
+void Scheduler::restore_stack(Worker& worker, Stack* stack) noexcept {
   worker.stack = stack;
   worker.fiber = stack->fiber;
-  worker.stack_limit = stack_limit_of(stack);
+  worker.stack_limit = worker.scheduler->stack_limit_of(stack);
 }
 
 // From the stack of the fiber `mine` to the one that the worker's words are for.
@@ -78,17 +75,17 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
     } else if (runnable->suspension() != nullptr) {
       scheduler.switch_and_free_stack(worker, runnable);
     } else if (fits(*worker.stack, runnable->stack_class)) {
-      scheduler.options_.run(runnable);
+      hooks::run(runnable);
     } else if (Stack* const stack = scheduler.take_stack(worker, runnable->stack_class, runnable, nullptr)) {
       scheduler.change_stack(worker, runnable, stack);
     } else {
-      scheduler.options_.refuse(runnable);
+      hooks::refuse(runnable);
     }
   }
 }
 
-// The worker's words for a stack that was left before.
-[[gnu::always_inline]] inline void Scheduler::restore_stack(Worker& worker, const Suspension& suspension) noexcept {
+// As restore_stack(), without looking at the stack's record.
+[[gnu::always_inline]] inline void Scheduler::restore_suspended(Worker& worker, const Suspension& suspension) noexcept {
   worker.stack = suspension.stack;
   worker.stack_limit = suspension.stack_limit;
   if constexpr (fiber_hooks::kAreWatched) worker.fiber = suspension.stack->fiber;
@@ -173,7 +170,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   const Suspension& target = *to->suspension();
   self.stack = worker.stack;
   self.stack_limit = worker.stack_limit;
-  restore_stack(worker, target);
+  restore_suspended(worker, target);
   worker.task = to;
   worker.pending.action = publish_yielded;
   switch_to(worker, self.stack->fiber, self.context, target.context);
@@ -194,7 +191,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   const Suspension& target = *to->suspension();
   self.stack = worker.stack;
   self.stack_limit = worker.stack_limit;
-  restore_stack(worker, target);
+  restore_suspended(worker, target);
   worker.task = to;
   trace_event(worker, Event::kResume, to);
   leave(worker, self, target.context, publish);
@@ -212,7 +209,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   self.stack = worker.stack;
   self.stack_limit = worker.stack_limit;
   worker.handoff = to;
-  enter(worker, stack);
+  enter_stack(worker, stack);
   arch::Context fresh;
   arch::make_context(fresh, stack->start, base_frame, nullptr, nullptr);
   leave(worker, self, fresh, publish);
@@ -234,7 +231,7 @@ void Scheduler::switch_and_free_stack(Worker& worker, Runnable* started) noexcep
   Stack* const mine = worker.stack;
   worker.pending = {give_stack, stacks_, mine};
   worker.task = started;
-  restore_stack(worker, *started->suspension());
+  restore_suspended(worker, *started->suspension());
   trace_event(worker, Event::kResume, started);
   switch_to(worker, mine->fiber, left, started->suspension()->context);
   __builtin_unreachable();
@@ -245,7 +242,7 @@ void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noex
   Stack* const mine = worker.stack;
   worker.pending = {give_stack, stacks_, mine};
   worker.handoff = fresh;
-  enter(worker, stack);
+  enter_stack(worker, stack);
   arch::make_context(context, stack->start, base_frame, nullptr, nullptr);
   switch_to(worker, mine->fiber, left, context);
   __builtin_unreachable();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/worker.h — a worker: one thread (in deterministic mode a fiber of one thread) that runs tasks. Everything in
-// it is the owner's, except what is marked as read or written by others.
+// rt/sched/worker.h — a worker: one thread (in deterministic mode a fiber of one thread) that runs tasks. Its record is
+// made of a part for each layer, and for each circle of those who may touch it.
 #pragma once
 
 #include <atomic>
@@ -16,6 +16,7 @@
 #include "rt/mem/stack_pool.h"
 #include "rt/sched/counters.h"
 #include "rt/sched/deque.h"
+#include "rt/sched/fiber_hooks.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/steal_backoff.h"
@@ -23,7 +24,9 @@
 
 namespace janus {
 
+class Account;
 class Scheduler;
+struct Runtime;  // the layer above's; here it is only handed on
 struct Worker;
 
 // What whoever runs next performs first, once the stack that asked for it has been left.
@@ -33,48 +36,78 @@ struct Pending {
   void* second;
 };
 
-struct alignas(arch::kPrefetchPair) Worker : WorkerSlot {
+// Anyone may read it; nobody writes it once the worker has started.
+struct WorkerIdentity {
   Scheduler* scheduler;
-  void* runtime;       // the task layer's own
-  Stack* stack;        // the one we stand on
-  void* fiber;         // what a watching sanitizer calls it
-  void* thread_fiber;  // and the thread's own
-  Pending pending;
-  Runnable* handoff;                      // for the base frame of a fresh stack: what to run first
-  std::int64_t slice;                     // what `fuel` started from
-  void* charged_account;                  // the task layer's: whom the slice belongs to
-  LockOwner locks;                        // whom locks of the task layer may be biased to
-  std::atomic<std::uint32_t> until_fair;  // dispatches until the oldest goes first; thieves read it as a clock
+  Runtime* runtime;
   std::uint16_t id;
-  // The task layer's: a block of numbers for tasks, taken ahead. What is spawned next is number first + spawned, as
-  // long as `spawned` has not come to `end`.
+  bool is_steal_enabled;
+};
+
+// The owner's: on which stack it stands, and what is to be done on the next.
+struct WorkerStanding {
+  Stack* stack;
+  fiber_hooks::Fiber fiber;         // what a watching sanitizer calls that stack
+  fiber_hooks::Fiber thread_fiber;  // and the thread's own
+  Pending pending;
+  Runnable* handoff;             // for the base frame of a fresh stack: what to run first
+  arch::Context thread_context;  // where the worker's thread left off when it stepped onto its first stack
+};
+
+// The owner's: the task layer's own words.
+struct WorkerSlice {
+  std::int64_t slice;        // what `fuel` started from
+  Account* charged_account;  // whom the slice belongs to; nullptr: nobody counts it
+  LockOwner locks;           // whom locks may be biased to
+  // A block of numbers for tasks, taken ahead. What is spawned next is number first + spawned, as long as `spawned` has
+  // not come to `end`.
   struct {
     std::uint64_t first, end;
   } ids;
-  bool is_steal_enabled;
+};
 
-  alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
-  YieldQueue yielded;                        // those that yielded: oldest first
-  Rng rng;
-
+// The owner's, and whoever calls memory back (rt/budget/memory_cache.h).
+struct WorkerCaches {
   SlabCache tasks, nurseries, channels;
   HeapCache heap;
   StackCache stacks;
   MemoryCache memory;
-  Counters counters;
+};
 
+// The owner's: how it looks for work.
+struct WorkerSearch {
+  Rng rng;
   StealBackoff backoff;
   std::uint32_t next_victim;  // round robin
+};
 
-  arch::Context thread_context;   // where the worker's thread left off when it stepped onto its first stack
-  arch::Context logical_context;  // deterministic mode: where this worker was interrupted
-  bool is_parked;                 // deterministic mode: does not step without a token, or before parked_until_ns
+// What it has to run. Everyone steals from both.
+struct WorkerQueues {
+  alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
+  YieldQueue yielded;                        // those that yielded: oldest first
+};
+
+// Deterministic mode: the DeterministicScheduler's, but for the token.
+struct LogicalWorker {
+  arch::Context logical_context;  // where this worker was interrupted
+  bool is_parked;                 // does not step without a token, or before parked_until_ns
   std::uint64_t parked_until_ns;
-  std::atomic<bool> has_token;  // deterministic mode: written by wakers
-  Stack* home;                  // deterministic mode: where it stands outside its loop
-  std::atomic<bool> is_gone;    // has left its loop
+  std::atomic<bool> has_token;  // written by wakers
+  Stack* home;                  // where it stands outside its loop
+};
 
-  Parker parker;  // written by wakers
+struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
+                                             WorkerIdentity,
+                                             WorkerStanding,
+                                             WorkerSlice,
+                                             WorkerQueues,
+                                             WorkerSearch,
+                                             WorkerCaches,
+                                             LogicalWorker {
+  std::atomic<std::uint32_t> until_fair;  // dispatches until the oldest goes first; thieves read it as a clock
+  Counters counters;                      // read by anyone
+  std::atomic<bool> is_gone;              // has left its loop; read by anyone
+  Parker parker;                          // written by wakers
 };
 
 // The worker that runs us. Read anew after everything that may suspend: the task may wake up on another worker.

@@ -93,9 +93,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   Worker& worker = current_worker();
   if (frame.details.abandoned != nullptr) {
     Stack* const spare = worker.stack;
-    worker.stack = frame.details.abandoned;
-    worker.fiber = frame.details.abandoned->fiber;
-    worker.stack_limit = worker.scheduler->stack_limit_of(frame.details.abandoned);
+    Scheduler::restore_stack(worker, frame.details.abandoned);
     worker.pending = {give_spare, spare, nullptr};
     fiber_hooks::before_switch(spare->fiber, worker.fiber);
   }
@@ -121,11 +119,8 @@ Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
   Stack* spare = runtime.stacks.take(&worker.stacks, 1);
   if (spare == nullptr) spare = runtime.stacks.alloc_under_pressure(&worker.stacks, 1, StackPool::Due::kPaid);
   if (spare == nullptr) return nullptr;
-  spare->fiber = fiber_hooks::enter(spare->fiber, spare->limit, spare->start);
   task.frame->details.abandoned = worker.stack;
-  worker.stack = spare;
-  worker.fiber = spare->fiber;
-  worker.stack_limit = worker.scheduler->stack_limit_of(spare);
+  Scheduler::enter_stack(worker, spare);
   return spare;
 }
 

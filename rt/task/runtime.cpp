@@ -26,18 +26,6 @@ std::size_t runtime_bytes() noexcept {
   return (sizeof(Runtime) + 4095) & ~std::size_t{4095};
 }
 
-std::uint64_t mix(std::uint64_t hash, std::uint64_t value) noexcept {
-  hash = (hash ^ value) * 0x9e3779b97f4a7c15;
-  return hash ^ (hash >> 29);
-}
-
-void on_event(Worker& worker, Event event, Runnable* runnable) noexcept {
-  Runtime& runtime = runtime_of(worker);
-  const auto& task = *static_cast<Task*>(runnable);
-  runtime.order_hash =
-      mix(runtime.order_hash, task.id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event));
-}
-
 void say(const char* line) noexcept {
   std::size_t length = 0;
   while (line[length] != 0) ++length;
@@ -48,26 +36,6 @@ void say_how_few(const Runtime& runtime, unsigned threads) noexcept {
   Text<128> line;
   line.append("janus: %u workers wanted, but the machine gave only %u threads\n", runtime.options.workers, threads);
   say(line.data());
-}
-
-// Nothing can run. Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
-void on_all_idle(void* pointer) noexcept {
-  auto& runtime = *static_cast<Runtime*>(pointer);
-  Worker& worker = current_worker();
-  if (fail_unrechargeable(runtime, &worker)) return;
-  if (!runtime.options.is_program || runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
-  worker.counters.deadlocks.add();
-  say("janus: deadlock: every task waits for another\n");
-  platform::exit(3);
-}
-
-void handle_attention(void* pointer) noexcept {
-  auto& runtime = *static_cast<Runtime*>(pointer);
-  if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
-  Task* const root = runtime.terminable.load(std::memory_order_acquire);
-  if (root == nullptr) return;
-  LockGuard guard(root->lock);
-  if (!root->has(TaskFlags::kEnded)) cancel_task(&current_worker(), *root);
 }
 
 unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, bool& may_pin) noexcept {
@@ -181,14 +149,6 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   scheduling.victim = options.victim;
   scheduling.fair_interval = options.fair_interval;
   scheduling.runtime = &runtime;
-  scheduling.run = run_from_base;
-  scheduling.refuse = refuse_start;
-  scheduling.has_paid = [](const Runnable* runnable) noexcept {
-    return static_cast<const Task*>(runnable)->has(TaskFlags::kDraws);
-  };
-  scheduling.trace_event = on_event;
-  scheduling.on_all_idle = on_all_idle;
-  scheduling.handle_attention = handle_attention;
   unsigned started = 0;
   if (options.handles_faults) platform::on_fault(contain_fault);
   if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {

@@ -57,8 +57,7 @@ struct Runtime {
   SpinLock exhausted_lock;
   struct Exhausted* exhausted;  // tasks that wait for a recharge
   SpinLock outside_lock;
-  Nursery* outside;          // nurseries that threads outside tasks have opened
-  std::uint64_t order_hash;  // deterministic mode
+  Nursery* outside;  // nurseries that threads outside tasks have opened
 };
 
 // Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.

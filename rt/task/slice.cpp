@@ -25,7 +25,7 @@ bool has_finite_ops(Accounts& accounts, const Account* account) noexcept {
 
 [[gnu::noinline]] static void credit_slice(Worker& worker) noexcept {
   if (worker.fuel > 0)
-    runtime_of(worker).accounts.credit(static_cast<Account*>(worker.charged_account), Component::kOps,
+    runtime_of(worker).accounts.credit(worker.charged_account, Component::kOps,
                                        static_cast<std::uint64_t>(worker.fuel));
   worker.charged_account = nullptr;
 }

@@ -167,7 +167,7 @@ inline Task* current_task(Worker& worker) noexcept {
   return static_cast<Task*>(static_cast<Runnable*>(worker.task));
 }
 inline Runtime& runtime_of(Worker& worker) noexcept {
-  return *static_cast<Runtime*>(worker.runtime);
+  return *worker.runtime;
 }
 
 }  // namespace janus

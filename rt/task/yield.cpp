@@ -46,7 +46,7 @@ int yield(Task& task) noexcept {
   const std::int64_t debt = worker->fuel < 0 ? -worker->fuel : 0;
   const bool finite = worker->charged_account != nullptr;
   commit_slice(*worker);
-  if (worker->scheduler->wants_attention()) worker->scheduler->handle_attention();
+  if (worker->scheduler->wants_attention()) worker->scheduler->handle_attention(*worker);
   if (task.is_marked(TaskMarks::kSawCancel) && (frame.details.grace -= used) < 0) panic(task, kGraceIsGone);
   const bool told = sees_cancel(task);
   // What was spent beyond the slice is paid before anything else happens.

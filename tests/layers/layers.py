@@ -43,6 +43,8 @@ LAYERS = (
 MACHINES = ("arch/linux/", "kernel-free/")
 # Called upward by contract: the first function of whoever stands above _start.
 UPWARD = {"arch/linux/": {"janus_boot"}, "kernel-free/": {"janus_boot"}}
+# What a layer asks of the one that defines its hooks.
+HOOKS = {"rt/sched/": ("janus::hooks::", "rt/task/hooks.cpp")}
 # Made by the linker.
 LINKER_SYMBOLS = re.compile(r"_GLOBAL_OFFSET_TABLE_|_DYNAMIC|__ehdr_start|__rela_iplt_(start|end)|__(start|stop)_\w+")
 # What compilers call without being asked; weak, so that a program may bring its own.
@@ -149,6 +151,9 @@ def need_violation(layer, name, defined):
     if not homes:
         return "nothing that ships defines it"
     if any(may_see(layer, home) for home in homes):
+        return None
+    prefix, definer = HOOKS.get(layer.folder, (None, None))
+    if prefix and name.startswith(prefix) and homes == {definer}:
         return None
     if name.startswith("janus::platform::") and any(home.startswith(MACHINES) for home in homes):
         return None

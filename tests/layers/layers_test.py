@@ -22,7 +22,9 @@ GOOD = {
     "rt/base/list.cpp": '#include "rt/base/list.h"\nnamespace janus { int count() { return kLimit; } }\n',
     "rt/sched/run.h": "namespace janus { int run(); }\n",
     "rt/sched/run.cpp": '#include "rt/sched/run.h"\n#include "rt/base/list.h"\n#include "rt/platform.h"\n'
-                        "namespace janus { int run() { return count() + platform::now(); } }\n",
+                        "namespace janus { namespace hooks { int start(); }\n"
+                        "int run() { return count() + platform::now() + hooks::start(); } }\n",
+    "rt/task/hooks.cpp": '#include "rt/sched/run.h"\nnamespace janus { namespace hooks { int start() { return 1; } } }\n',
     "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
 }
 
@@ -48,6 +50,10 @@ SEEDED = [
     ("a link that points upward is refused, though nothing was included",
      {"rt/base/list.cpp": "namespace janus { int run(); int count() { return run(); } }\n"},
      "rt/base/list.cpp: needs janus::run(): it is defined in rt/sched/run.cpp"),
+    ("a hook that is defined anywhere else is refused",
+     {"rt/task/hooks.cpp": "namespace janus { int start() { return 1; } }\n",
+      "rt/task/task.cpp": "namespace janus { namespace hooks { int start() { return 1; } } }\n"},
+     "rt/sched/run.cpp: needs janus::hooks::start(): it is defined in rt/task/task.cpp"),
     ("a link around the platform seam is refused",
      {"arch/linux/clock.cpp": "namespace janus { namespace kernel { int raw() { return 1; } }\n"
                               "namespace platform { int now() { return 1; } } }\n",

@@ -18,6 +18,10 @@ constexpr std::uint8_t kJobStack = 0;
 
 class Yard;
 
+Yard& yard_of(const Worker& worker) {
+  return *reinterpret_cast<Yard*>(worker.runtime);
+}
+
 struct Job : Runnable {
   void (*body)(Job&);
   Yard* yard;
@@ -43,21 +47,7 @@ class Yard {
     options.deterministic = deterministic;
     options.victim = victim;
     options.fair_interval = 61;
-    options.runtime = this;
-    options.run = [](Runnable* runnable) {
-      auto& job = *static_cast<Job*>(runnable);
-      job.worker_at_start = current_worker().id;
-      job.body(job);
-    };
-    options.refuse = [](Runnable*) { CHECK(false); };
-    options.trace_event = [](Worker& worker, Event event, Runnable* runnable) {
-      auto& yard = *static_cast<Yard*>(worker.runtime);
-      const std::uint64_t id = static_cast<Job*>(runnable)->id;
-      yard.hash = (yard.hash ^ (id << 24 | std::uint64_t{worker.id} << 8 | static_cast<std::uint64_t>(event))) *
-                  0x9e3779b97f4a7c15;
-    };
-    options.on_all_idle = [](void* yard) { static_cast<Yard*>(yard)->on_all_idle.fetch_add(1); };
-    options.handle_attention = [](void* yard) { static_cast<Yard*>(yard)->attended.fetch_add(1); };
+    options.runtime = reinterpret_cast<Runtime*>(this);
     unsigned started = 0;
     CHECK(scheduler->start(options, *pool_, false, started));
   }
@@ -88,7 +78,6 @@ class Yard {
 
   Scheduler* scheduler;
   std::atomic<int> done{0}, on_all_idle{0}, attended{0}, counter{0}, other{0};
-  std::uint64_t hash = 0;
 
  private:
   static constexpr std::size_t kBytes = 1 << 20;
@@ -96,6 +85,47 @@ class Yard {
   std::byte* pages_;
   StackPool* pool_;
 };
+
+}  // namespace
+
+}  // namespace janus::test
+
+// What the runnables of these tests stand for: jobs.
+namespace janus::hooks {
+
+using test::Job;
+
+void run(Runnable* fresh) noexcept {
+  auto& job = *static_cast<Job*>(fresh);
+  job.worker_at_start = current_worker().id;
+  job.body(job);
+}
+
+void refuse(Runnable*) noexcept {
+  CHECK(false);
+}
+
+bool has_paid(const Runnable*) noexcept {
+  return false;
+}
+
+std::uint64_t id_of(const Runnable* runnable) noexcept {
+  return static_cast<const Job*>(runnable)->id;
+}
+
+void on_all_idle(Worker& worker) noexcept {
+  test::yard_of(worker).on_all_idle.fetch_add(1);
+}
+
+void on_attention(Worker& worker) noexcept {
+  test::yard_of(worker).attended.fetch_add(1);
+}
+
+}  // namespace janus::hooks
+
+namespace janus::test {
+
+namespace {
 
 void finish(Job& job) {
   job.yard->done.fetch_add(1);
@@ -453,7 +483,7 @@ std::uint64_t order_of(unsigned workers, std::uint64_t seed) {
       },
       1000);
   CHECK(yard.all_done(101));
-  return yard.hash;
+  return yard.scheduler->order_hash();
 }
 
 }  // namespace

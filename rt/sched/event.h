@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/event.h — what is traced in deterministic mode, and the hash that two runs are compared by.
+#pragma once
+
+#include <cstdint>
+
+namespace janus {
+
+// The numbers are part of the hash.
+enum class Event : std::uint8_t { kSpawn = 1, kStart, kResume, kSteal, kYield, kBlock, kFinish };
+
+// Of all that has happened, in its order. Covers what happened, on which worker, to which runnable (its number, never
+// its address), so that the same program gives the same hash on every machine.
+class OrderHash {
+ public:
+  void add(Event event, std::uint16_t worker, std::uint64_t runnable) noexcept {
+    value_ = (value_ ^ (runnable << 24 | std::uint64_t{worker} << 8 | static_cast<std::uint64_t>(event))) *
+             0x9e3779b97f4a7c15;
+    value_ ^= value_ >> 29;
+  }
+  [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+
+ private:
+  std::uint64_t value_ = 0;
+};
+
+}  // namespace janus

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/hooks.cpp — what the scheduler's runnables stand for: tasks.
+#include "rt/sched/hooks.h"
+
+#include "rt/task/cancel.h"
+#include "rt/task/exhaustion.h"
+#include "rt/task/run.h"
+#include "rt/task/runtime.h"
+
+namespace janus::hooks {
+
+void run(Runnable* fresh) noexcept {
+  run_from_base(fresh);
+}
+
+void refuse(Runnable* fresh) noexcept {
+  refuse_start(fresh);
+}
+
+bool has_paid(const Runnable* runnable) noexcept {
+  return static_cast<const Task*>(runnable)->has(TaskFlags::kDraws);
+}
+
+std::uint64_t id_of(const Runnable* runnable) noexcept {
+  return static_cast<const Task*>(runnable)->id;
+}
+
+// Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
+void on_all_idle(Worker& worker) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  if (fail_unrechargeable(runtime, &worker)) return;
+  if (!runtime.options.is_program || runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
+  worker.counters.deadlocks.add();
+  constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
+  (void)!platform::write(2, kLine, sizeof kLine - 1);
+  platform::exit(3);
+}
+
+void on_attention(Worker& worker) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
+  Task* const root = runtime.terminable.load(std::memory_order_acquire);
+  if (root == nullptr) return;
+  LockGuard guard(root->lock);
+  if (!root->has(TaskFlags::kEnded)) cancel_task(&worker, *root);
+}
+
+}  // namespace janus::hooks
