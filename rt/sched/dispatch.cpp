@@ -103,9 +103,9 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
       if (is_searching) (void)idle_.end_search();
       return nullptr;
     }
-    if (attention_.load(std::memory_order_relaxed)) handle_attention(worker);
+    if (wants_attention()) handle_attention(worker);
     bool was_deferred = false;
-    // Attending, and finding that nothing runs any more, may have woken tasks into our own queue.
+    // That, and finding that nothing runs any more, may have woken tasks into our own queue.
     Runnable* found = worker.ready.pop().runnable();
     if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
     if (found == nullptr && backs_off) {

@@ -4,29 +4,20 @@
 
 namespace janus {
 
-namespace {
-
-constexpr std::uint64_t kReclaimDelayNs = 1'000'000'000;
-
-}  // namespace
-
 // Until somebody has work for us; true if somebody claimed us, so that we count as searching. Where others are awake, a
 // few short naps come first: what is left alone now may need a thief soon.
 bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept {
   StealBackoff& backoff = worker.backoff;
   const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
   const bool is_timed = was_deferred || (others_work && backoff.keeps_watching() && !idle_.has_timed_sleeper());
-  // The first to rest for a while gives back what the program no longer needs.
-  const bool reclaims = !is_timed && !is_deterministic_ && stacks_->has_excess();
-  const std::uint64_t until = is_timed   ? now_ns() + backoff.timed_park_ns()
-                              : reclaims ? now_ns() + kReclaimDelayNs
-                                         : platform::kForever;
+  Watch watch(is_timed);
+  const std::uint64_t until = nearest_deadline(worker, now_ns(), watch, stack_reclaim_, attention_);
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
   const bool last = idle_.enter(worker.id, was_searching, is_timed);
   bool has_token = false;
   // Ours too: a thief that took its claim back may have hidden an entry from us for a moment.
   const bool has_own = worker.ready.size() != 0;
-  if (!stopping() && !has_own && !has_work_anywhere(worker)) {
+  if (!stopping() && !has_own && !has_work_anywhere(worker) && !any_event(watch, stack_reclaim_, attention_)) {
     if (last) hooks::on_all_idle(worker);
     worker.counters.parks.add();
     has_token = park(worker, until);
@@ -36,7 +27,7 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
   while (claimed && !has_token)
     has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
   if (is_timed) idle_.end_timed_sleep();
-  if (reclaims && !claimed && !has_token) stacks_->give_excess();
+  if (!claimed && until != platform::kForever) poll_all(worker, now_ns(), watch, stack_reclaim_, attention_);
   return claimed;
 }
 
@@ -79,15 +70,11 @@ bool Scheduler::is_own_thread() const noexcept {
 }
 
 void Scheduler::request_attention() noexcept {
-  attention_.store(true, std::memory_order_seq_cst);
+  attention_.request();
   if (is_deterministic_)
     deterministic_.nudge();
   else
     wake_one();
-}
-
-void Scheduler::handle_attention(Worker& worker) noexcept {
-  if (attention_.exchange(false, std::memory_order_acq_rel)) hooks::on_attention(worker);
 }
 
 }  // namespace janus

@@ -41,7 +41,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   is_always_slow_ = is_deterministic_ || !platform::has_heavy_fence();
   has_caller_ = with_caller;
   stopping_.store(false, std::memory_order_relaxed);
-  attention_.store(false, std::memory_order_relaxed);
+  stack_reclaim_.init(is_deterministic_ ? nullptr : &stacks);
   threads_.store(0, std::memory_order_relaxed);
   started = 0;
   idle_.init(worker_count_);

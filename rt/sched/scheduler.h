@@ -11,6 +11,7 @@
 
 #include "rt/sched/deterministic.h"
 #include "rt/sched/event.h"
+#include "rt/sched/event_sources.h"
 #include "rt/sched/hooks.h"
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
@@ -125,8 +126,8 @@ class Scheduler {
   // Some worker calls hooks::on_attention() soon: one that looks for work, or is between two slices. Any thread, any
   // signal handler.
   void request_attention() noexcept;
-  bool wants_attention() const noexcept { return attention_.load(std::memory_order_relaxed); }
-  void handle_attention(Worker& worker) noexcept;
+  bool wants_attention() const noexcept { return attention_.has_event(); }
+  void handle_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
 
   Worker* worker(unsigned index) noexcept { return &workers_[index]; }
   unsigned worker_count() const noexcept { return worker_count_; }
@@ -232,7 +233,8 @@ class Scheduler {
   DeterministicScheduler deterministic_;
   OrderHash order_hash_;
   std::atomic<std::uint32_t> threads_;  // threads that have not left; join() waits for 0
-  std::atomic<bool> attention_;
+  Attention attention_;
+  StackReclaim stack_reclaim_;
 };
 
 }  // namespace janus

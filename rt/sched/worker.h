@@ -78,7 +78,8 @@ struct WorkerCaches {
 struct WorkerSearch {
   Rng rng;
   StealBackoff backoff;
-  std::uint32_t next_victim;  // round robin
+  std::uint64_t reclaims_at_ns = platform::kForever;  // StackReclaim: of the sleep that it is in
+  std::uint32_t next_victim;                          // round robin
 };
 
 // What it has to run. Everyone steals from both.

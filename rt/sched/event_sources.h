@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/event_sources.h — the sources that there are (event_source.h says what one is).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/mem/stack_pool.h"
+#include "rt/sched/event_source.h"
+#include "rt/sched/hooks.h"
+#include "rt/sched/worker.h"
+
+namespace janus {
+
+// Somebody wants the layer above to look at something: a signal handler, another thread. Requests do not add up.
+class Attention {
+ public:
+  // Any thread, any signal handler. Step 1 and 2 of a source; the caller goes on with step 3.
+  void request() noexcept { is_requested_.store(true, std::memory_order_seq_cst); }
+
+  [[nodiscard]] bool has_event() const noexcept { return is_requested_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::uint64_t next_deadline(Worker&, std::uint64_t) const noexcept { return platform::kForever; }
+  void poll(Worker& worker, std::uint64_t) noexcept {
+    if (has_event() && is_requested_.exchange(false, std::memory_order_acq_rel)) hooks::on_attention(worker);
+  }
+
+ private:
+  std::atomic<bool> is_requested_{false};
+};
+
+// The first worker to rest for a second gives back the stacks that the program no longer needs.
+class StackReclaim {
+ public:
+  // nullptr: never.
+  void init(StackPool* stacks) noexcept { stacks_ = stacks; }
+
+  [[nodiscard]] bool has_event() const noexcept { return false; }
+  [[nodiscard]] std::uint64_t next_deadline(Worker& worker, std::uint64_t now_ns) const noexcept {
+    const bool wants = stacks_ != nullptr && stacks_->has_excess();
+    worker.reclaims_at_ns = wants ? now_ns + kRestNs : platform::kForever;
+    return worker.reclaims_at_ns;
+  }
+  void poll(Worker& worker, std::uint64_t now_ns) noexcept {
+    if (now_ns < worker.reclaims_at_ns) return;
+    worker.reclaims_at_ns = platform::kForever;
+    stacks_->give_excess();
+  }
+
+ private:
+  static constexpr std::uint64_t kRestNs = 1'000'000'000;
+  StackPool* stacks_ = nullptr;
+};
+
+// A worker that looks again by itself: what others have to do, or a woken task that was left to its waker, may need a
+// thief soon. Of one sleep; it wakes up to search, so there is nothing to poll.
+class Watch {
+ public:
+  explicit Watch(bool is_watching) noexcept : is_watching_(is_watching) {}
+
+  [[nodiscard]] bool has_event() const noexcept { return false; }
+  [[nodiscard]] std::uint64_t next_deadline(Worker& worker, std::uint64_t now_ns) const noexcept {
+    return is_watching_ ? now_ns + worker.backoff.timed_park_ns() : platform::kForever;
+  }
+  void poll(Worker&, std::uint64_t) noexcept {}
+
+ private:
+  bool is_watching_;
+};
+
+static_assert(EventSource<Attention> && EventSource<StackReclaim> && EventSource<Watch>);
+
+}  // namespace janus
