@@ -98,9 +98,14 @@ struct Fault {
   // What a handler that returns true sets: where the thread goes on, with DF clear, default mxcsr and x87 control word,
   // all vector state clean, and `resume_arg` in rdi.
   std::uint64_t resume_ip, resume_sp, resume_arg;
+  // False when the handler is called. If it sets this, only resume_ip counts: the thread goes on there with rsp, all
+  // other registers, flags and vector state as the fault found them, as if it had jumped (the runtime's copies of user
+  // memory, arch/user_copy.h, that go on with an answer).
+  bool keeps_registers;
 };
-// Called on the faulting thread's alternate stack. True: edit the context and return as the Fault says. False: the
-// fault is not ours; the handler that was there before goes first, else the default action ends the process.
+// Called for a fault of any thread, also of one that has no worker slot, on its alternate stack if it has one. Never
+// for a signal that somebody sent. True: edit the context and return as the Fault says. False: the fault is not ours;
+// the handler that was there before goes first, else the default action ends the process.
 using FaultHandler = bool (*)(Fault& fault);
 void on_fault(FaultHandler handler) noexcept;
 void remove_fault_handler() noexcept;

@@ -5,10 +5,12 @@
 #include <arch/cpu.h>
 #include <arch/offsets.h>
 #include <arch/task_call.h>
+#include <arch/user_copy.h>
 
 using janus::arch::Context;
 using janus::arch::Features;
 using janus::arch::TaskFrame;
+using janus::arch::UserCopy;
 
 JANUS_OFFSETS = {
     {"JANUS_CONTEXT_SP", offsetof(Context, sp)},
@@ -32,6 +34,9 @@ JANUS_OFFSETS = {
     {"JANUS_MXCSR_DEFAULT", janus::arch::kDefaultMxcsr},
     {"JANUS_FCW_DEFAULT", janus::arch::kDefaultFcw},
     {"JANUS_MXCSR_CONTROL_BITS", janus::arch::kMxcsrControlBits},
+    {"JANUS_USER_COPY_DONE", static_cast<std::uint64_t>(UserCopy::kDone)},
+    {"JANUS_USER_COPY_BAD_SOURCE", static_cast<std::uint64_t>(UserCopy::kBadSource)},
+    {"JANUS_USER_COPY_BAD_TARGET", static_cast<std::uint64_t>(UserCopy::kBadTarget)},
     {"JANUS_CPU_AVX2", Features::kAvx2},
     {"JANUS_CPU_ERMS", Features::kErms},
 };

@@ -109,6 +109,12 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   Counters counters;                      // read by anyone
   std::atomic<bool> is_gone;              // has left its loop; read by anyone
   Parker parker;                          // written by wakers
+
+  // What the last copy of user memory touched that failed here, if the processor told. The fault handler's.
+  struct {
+    std::uint64_t address;
+    bool has_address;
+  } user_fault;
 };
 
 // The worker that runs us. Read anew after everything that may suspend: the task may wake up on another worker.

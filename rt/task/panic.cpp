@@ -7,6 +7,7 @@
 #include "rt/task/panic.h"
 
 #include <arch/task_call.h>
+#include <arch/user_copy.h>
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
@@ -191,9 +192,20 @@ const char* name_of(const Task& task) noexcept {
   end_by_force(task, Outcome::kBudget);
 }
 
+// A copy of user memory, on whatever thread: it answers that it failed.
+static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
+  if (fault.kind != platform::FaultKind::kAccess && fault.kind != platform::FaultKind::kBus) return false;
+  fault.resume_ip = arch::find_fix_up(fault.ip);
+  if (fault.resume_ip == 0) return false;
+  fault.keeps_registers = true;
+  if (worker != nullptr) worker->user_fault = {fault.address, fault.has_address};
+  return true;
+}
+
 // On the worker's alternate stack. What the runtime itself broke ends the process; what the task broke ends the task.
 bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  if (is_answered(fault, worker)) return true;
   if (worker == nullptr) return false;
   Task* const task = current_task(*worker);
   if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 ||

@@ -54,6 +54,7 @@ void clean_vector_state(ucontext_t& context) {
 void resume(ucontext_t& context, const Fault& fault) {
   auto& registers = context.uc_mcontext.gregs;
   registers[REG_RIP] = static_cast<greg_t>(fault.resume_ip);
+  if (fault.keeps_registers) return;
   registers[REG_RSP] = static_cast<greg_t>(fault.resume_sp);
   registers[REG_RDI] = static_cast<greg_t>(fault.resume_arg);
   registers[REG_EFL] &= ~static_cast<greg_t>(kDirectionFlag);
@@ -77,7 +78,8 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   fault.ip = register_of(context, REG_RIP);
   fault.sp = register_of(context, REG_RSP);
   fault.fp = register_of(context, REG_RBP);
-  if (fault_handler != nullptr && fault_handler(fault)) return resume(context, fault);
+  const bool was_sent = info->si_code <= 0;
+  if (fault_handler != nullptr && !was_sent && fault_handler(fault)) return resume(context, fault);
   pass_on(signal, info, raw_context);
 }
 

@@ -52,6 +52,7 @@ namespace {
 alignas(16) std::byte g_landing_stack[16 * 1024];
 
 bool catch_fault(Fault& fault) {
+  if (platform::worker_slot() == nullptr) return false;  // as the runtime: what other threads do is not ours
   g_fault = fault;
   ++g_faults;
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&janus_test_land);
@@ -324,6 +325,22 @@ TEST(faults, a_thread_without_a_worker_slot_has_the_handler_that_was_there_befor
   }
   CHECK_EQ(g_previous_calls, 1u);
   kernel::set_action(kernel::kSigIll, {});
+}
+
+TEST(faults, a_thread_without_a_worker_slot_is_asked_for_too_and_goes_on_with_its_registers) {
+  static bool was_a_worker;
+  was_a_worker = true;
+  Worker worker([](Fault& fault) {
+    was_a_worker = platform::worker_slot() != nullptr;
+    fault.resume_ip = fault.ip + 2;  // behind the ud2
+    fault.keeps_registers = true;
+    return true;
+  });
+  platform::set_worker_slot(nullptr);
+  std::uint64_t kept = 0x5151;
+  asm volatile("ud2" : "+r"(kept));
+  CHECK_EQ(kept, 0x5151u);
+  CHECK(!was_a_worker);
 }
 
 TEST(faults, a_fault_that_the_runtime_declines_goes_to_the_handler_before_it) {

@@ -85,6 +85,7 @@ void host_handler(int, siginfo_t*, void* context) {
 std::uint64_t g_frame_sp;
 
 bool our_handler(platform::Fault& fault) {
+  if (platform::worker_slot() == nullptr) return false;
   g_ours.fetch_add(1);
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&leave);
   fault.resume_sp = ((fault.sp - 256) & ~std::uint64_t{15}) - 8;

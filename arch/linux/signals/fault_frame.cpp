@@ -62,6 +62,7 @@ void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept {
   constexpr std::uint64_t kTrap = 1 << 8, kDirection = 1 << 10, kAlignmentCheck = 1 << 18;
   MachineContext& machine = frame.machine;
   machine.rip = fault.resume_ip;
+  if (fault.keeps_registers) return;
   machine.rsp = fault.resume_sp;
   machine.rdi = fault.resume_arg;
   machine.rbp = 0;  // frame pointer chains of what was left end here

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/faults.cpp — the processor's faults, offered to the runtime first when a worker's thread has them,
-// else to the handlers that were there before. The handler never jumps: it edits the frame and returns, so the kernel
+// arch/linux/signals/faults.cpp — the processor's faults, offered to the runtime first, then to the handlers that were
+// there before. The handler never jumps: it edits the frame and returns, so the kernel
 // restores signal mask, alternate stack and vector state.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/lock.h"
@@ -48,8 +48,8 @@ void pass_on(SignalInfo* info, SignalFrame* frame) {
 
 void handle(int, SignalInfo* info, SignalFrame* frame) {
   const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
-  const bool ours = handler != nullptr && info->code > 0 && platform::worker_slot() != nullptr;
-  if (ours) {
+  const bool was_sent = info->code <= 0;
+  if (handler != nullptr && !was_sent) {
     platform::Fault fault = describe_fault(*info, frame->machine);
     if (handler(fault)) {
       edit_frame(*frame, fault);

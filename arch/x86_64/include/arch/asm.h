@@ -21,6 +21,16 @@
   .cfi_endproc;   \
   .size name, . - name
 
+// The next instruction may fault: the thread goes on at `fix_up` then. An entry as user_copy.h says; `name` is the
+// function that it stands in.
+#define MAY_FAULT(name, fix_up)                          \
+  .pushsection janus_fixups, "ao", @progbits, name;      \
+  .p2align 2;                                            \
+  .long 771f - .;                                        \
+  .long fix_up - .;                                      \
+  .popsection;                                           \
+  771:
+
 // DWARF's numbers for registers (System V psABI, figure 3.36), for the CFI that has no mnemonic of its own.
 #define DWARF_RDX 1
 #define DWARF_RCX 2

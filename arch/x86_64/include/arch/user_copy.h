@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// user_copy.h — reading and writing memory by a pointer that a user gave, which may point anywhere. Where nothing
+// faults each access is the one instruction that it would be anyway. Each instruction that may fault has an entry in
+// the section janus_fixups: its address and where to go on, both relative, so that nothing is to be relocated. The
+// fault handler looks there first (find_fix_up), and the access answers false. A pointer that is no address at all, a
+// page that is not there, one that may not be written and a guard are all the same.
+//
+// An entry belongs to the section of its code (SHF_LINK_ORDER) and goes when a linker drops that. `ld -r` of GNU
+// binutils makes one section of many: what comes of it is linked without -z start-stop-gc.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::arch {
+
+// Where a thread goes on that faulted at `ip`, with every other register as it is; 0: nowhere. Good in a signal
+// handler.
+[[nodiscard]] std::uint64_t find_fix_up(std::uint64_t ip) noexcept;
+
+// Whose side of a copy faulted.
+enum class UserCopy : std::uint32_t { kDone, kBadSource, kBadTarget };
+
+// A word wherever it stands.
+template <typename Word>
+struct [[gnu::packed, gnu::may_alias]] UserWord {
+  Word bits;
+};
+
+// Around one instruction that may fault; `fix_up` is where to go on then. Good as often as the compiler repeats it.
+#define JANUS_MAY_FAULT(instruction, fix_up)                           \
+  ".Ljanus_access%=:\n\t" instruction                                  \
+  "\n\t"                                                               \
+  ".pushsection janus_fixups, \"ao\", @progbits, .Ljanus_access%=\n\t" \
+  ".p2align 2\n\t"                                                     \
+  ".long .Ljanus_access%= - .\n\t"                                     \
+  ".long " fix_up                                                      \
+  " - .\n\t"                                                           \
+  ".popsection\n\t"
+
+// False: `from` cannot be read, and `word` is as it was.
+template <typename Word>
+[[nodiscard, gnu::always_inline]] inline bool load_user(const void* from, Word& word) noexcept {
+  static_assert(sizeof(Word) == 1 || sizeof(Word) == 4 || sizeof(Word) == 8);
+  const auto* const at = static_cast<const UserWord<Word>*>(from);
+  Word bits;
+  if constexpr (sizeof(Word) == 8)
+    asm volatile goto(JANUS_MAY_FAULT("movq %1, %0", "%l[faulted]") : "=r"(bits) : "m"(at->bits) : : faulted);
+  else if constexpr (sizeof(Word) == 4)
+    asm volatile goto(JANUS_MAY_FAULT("movl %1, %0", "%l[faulted]") : "=r"(bits) : "m"(at->bits) : : faulted);
+  else
+    asm volatile goto(JANUS_MAY_FAULT("movb %1, %0", "%l[faulted]") : "=q"(bits) : "m"(at->bits) : : faulted);
+  asm volatile("");  // GCC before 12.4 may lose what an asm goto gives (bug 113921)
+  word = bits;
+  return true;
+faulted:
+  return false;
+}
+
+// False: `to` cannot be written, and nothing was.
+[[nodiscard, gnu::always_inline]] inline bool store_user(void* to, std::uint64_t word) noexcept {
+  asm volatile goto(JANUS_MAY_FAULT("movq %1, %0", "%l[faulted]")
+                    : "=m"(static_cast<UserWord<std::uint64_t>*>(to)->bits)
+                    : "er"(word)
+                    :
+                    : faulted);
+  return true;
+faulted:
+  return false;
+}
+
+// Whether the word at `at` can be read and is `value`. Later accesses may come before it.
+[[nodiscard, gnu::always_inline]] inline bool user_word_is(const void* at, std::uint64_t value) noexcept {
+  asm volatile goto(JANUS_MAY_FAULT("cmpq %1, %0", "%l[differs]") "jne %l[differs]"
+                    :
+                    : "m"(static_cast<const UserWord<std::uint64_t>*>(at)->bits), "er"(value)
+                    : "cc"
+                    : differs);
+  return true;
+differs:
+  return false;
+}
+
+}  // namespace janus::arch
+
+extern "C" {
+// What is not overlapping, of any size and alignment. Where it faults a part may have been copied; nothing outside of
+// the two is touched. Which side is at fault is told where both may be.
+[[nodiscard]] janus::arch::UserCopy janus_user_copy(void* to, const void* from, std::size_t bytes);
+
+// Up to the terminator, which is not copied, or `limit` bytes, and reads no further. How many; -1: `from` cannot be
+// read that far. `to` is the runtime's own.
+[[nodiscard]] std::int64_t janus_user_copy_string(char* to, const char* from, std::size_t limit);
+}
