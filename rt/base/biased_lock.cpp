@@ -7,7 +7,7 @@ namespace janus {
 namespace {
 
 // An owner holds it for some hundred nanoseconds; if it takes longer, its thread does not run.
-constexpr int kDepartureSpins = 100;
+constexpr std::uint32_t kDepartureSpins = tunable(100, 0);
 
 }  // namespace
 
@@ -30,11 +30,11 @@ void BiasedLock::shut_out_owner() noexcept {
   owner_.store(nullptr, std::memory_order_relaxed);
   platform::heavy_fence();
   if (turns_to_own_ < kMaxTurns) turns_to_own_ *= 2;
-  for (int spin = 0;; ++spin) {
+  for (std::uint32_t spin = 0;; ++spin) {
     const std::uint32_t seen = departures_.load(std::memory_order_acquire);
     if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with unlock_at_hand()
     if (spin < kDepartureSpins)
-      arch::pause();
+      pause();
     else
       platform::wait(departures_, seen, platform::kForever);
   }

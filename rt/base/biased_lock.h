@@ -4,7 +4,7 @@
 // Not recursive, not fair; who holds one takes no other one.
 #pragma once
 
-#include <arch/opaque.h>
+#include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 
@@ -16,7 +16,7 @@ class BiasedLock;
 class LockOwner {
  private:
   friend class BiasedLock;
-  std::atomic<const BiasedLock*> holds_{nullptr};  // the biased lock that it is in, or is just trying
+  Atomic<const BiasedLock*> holds_{nullptr};  // the biased lock that it is in, or is just trying
 };
 
 // INVARIANT biased-or-locked: two never hold the lock. To hold it is to hold lock_ with owner_ null or one's own since
@@ -32,7 +32,7 @@ class LockOwner {
 //   owner:  1 holds = null     2 light fence   3 owner no longer me? departures += 1, wake
 //   others: 1 (3 above)        2 read departures   3 does it still hold this? sleep on departures as read
 // Either the owner's step 1 comes before the heavy fence and is seen, or its step 3 comes after it and sees no owner.
-// tests/base/biased_lock_test.cpp explores both, store buffers included.
+// tests/models/biased_lock_model_test.cpp explores both.
 class BiasedLock {
  public:
   // How it was taken; unlock() wants to know.
@@ -46,22 +46,20 @@ class BiasedLock {
   }
 
   // In steps, for who wants to go elsewhere when a step fails.
-  [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept {
-    return arch::cmp_relaxed(owner_, &me);
-  }
+  [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return cmp_relaxed(owner_, &me); }
   // After is_owned_by(). False: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool entered_at_hand(LockOwner& me) noexcept {
     me.holds_.store(this, std::memory_order_relaxed);
-    arch::compiler_barrier();  // its partner is the heavy fence in revoke()
-    return arch::cmp_acquire(owner_, &me);
+    compiler_barrier();  // its partner is the heavy fence in revoke()
+    return cmp_acquire(owner_, &me);
   }
   // It was revoked while we announced ourselves: whoever did may have seen that.
   void leave(LockOwner& me) noexcept;
   // Has unlocked it; false: unlock_at_hand() comes next.
   [[nodiscard, gnu::always_inline]] bool left_at_hand(LockOwner& me) noexcept {
     me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
-    arch::compiler_barrier();                             // as above
-    return arch::cmp_relaxed(owner_, &me);
+    compiler_barrier();                                   // as above
+    return cmp_relaxed(owner_, &me);
   }
 
   // If `me` owns it: that is all there is to it. False: nothing has happened.
@@ -103,16 +101,16 @@ class BiasedLock {
  private:
   // So many turns in a row make an owner. Each time that one has to be revoked, the next has to have twice as many,
   // since a heavy fence costs as much as hundreds of them.
-  static constexpr std::uint32_t kFirstTurns = 32, kMaxTurns = 4096;
+  static constexpr std::uint32_t kFirstTurns = tunable(32, 1), kMaxTurns = tunable(4096, 1);
 
   void lock_plainly(LockOwner* me) noexcept;
   void shut_out_owner() noexcept;
   void revoke(const LockOwner& owner) noexcept;
   void wake_revoker() noexcept;
 
-  std::atomic<LockOwner*> owner_{nullptr};  // written under lock_, or by unlock_for_good()
+  Atomic<LockOwner*> owner_{nullptr};  // written under lock_, or by unlock_for_good()
   SpinLock lock_;
-  std::atomic<std::uint32_t> departures_{0};  // what a revoker sleeps on
+  Atomic<std::uint32_t> departures_{0};  // what a revoker sleeps on
   // Under lock_.
   LockOwner* previous_ = nullptr;
   std::uint32_t turns_left_ = 0;    // of previous_, until it is owner

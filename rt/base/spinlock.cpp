@@ -9,16 +9,16 @@ namespace janus {
 namespace {
 
 // Longer than any of our critical sections that makes no system call, shorter than a sleep and a wake-up.
-constexpr int kSpins = 100;
+constexpr std::uint32_t kSpins = tunable(100, 0);
 constexpr std::uint64_t kLockNapNs = 1'000'000;
 constexpr std::uint32_t kHeldHalf = 0xffff;
 
 }  // namespace
 
 [[gnu::noinline]] void SpinLock::lock_slowly() noexcept {
-  for (int spin = 0; spin < kSpins; spin++) {
+  for (std::uint32_t spin = 0; spin < kSpins; spin++) {
     if (held_.load(std::memory_order_relaxed) == 0 && try_lock()) return;
-    arch::pause();
+    pause();
   }
   waiting_.fetch_add(1, std::memory_order_seq_cst);
   const bool is_fenced = platform::has_heavy_fence();

@@ -4,10 +4,9 @@
 // Uncontended it costs one atomic read-modify-write, to lock.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
-#include <arch/cpu.h>
+#include "rt/base/atomic.h"
 
 namespace janus {
 
@@ -30,7 +29,7 @@ class alignas(std::uint32_t) SpinLock {
 
   void unlock() noexcept {
     held_.store(0, std::memory_order_release);
-    arch::compiler_barrier();
+    compiler_barrier();
     if (waiting_.load(std::memory_order_relaxed) != 0) [[unlikely]]
       wake_one();
   }
@@ -39,10 +38,10 @@ class alignas(std::uint32_t) SpinLock {
   void lock_slowly() noexcept;
   void wake_one() noexcept;
   // What a futex compares: both words at once.
-  std::atomic<std::uint32_t>& both() noexcept { return *reinterpret_cast<std::atomic<std::uint32_t>*>(this); }
+  Atomic<std::uint32_t>& both() noexcept { return *reinterpret_cast<Atomic<std::uint32_t>*>(this); }
 
-  std::atomic<std::uint16_t> held_{0};
-  std::atomic<std::uint16_t> waiting_{0};
+  Atomic<std::uint16_t> held_{0};
+  Atomic<std::uint16_t> waiting_{0};
 };
 static_assert(sizeof(SpinLock) == sizeof(std::uint32_t));
 

@@ -24,7 +24,7 @@ void report_short(Component* out, Component component) noexcept {
 // The amounts guard no other data, so that relaxed orders would do; only close and put order two words of one account.
 
 bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
-  std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
   do {
     if (seen == kUnlimited) return true;
@@ -35,7 +35,7 @@ bool Accounts::take(Account* account, Component component, std::uint64_t amount)
 
 // Everything that is left, or kUnlimited without taking anything.
 std::uint64_t Accounts::take_all(Account* account, Component component) noexcept {
-  std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_seq_cst);
   do {
     if (seen == kUnlimited || seen == 0) return seen;
@@ -48,7 +48,7 @@ std::uint64_t Accounts::take_all(Account* account, Component component) noexcept
 void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
   while (amount != 0) {
     while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
-    std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+    Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
     std::uint64_t seen = left.load(std::memory_order_relaxed);
     do {
       if (seen == kUnlimited) return;
@@ -187,7 +187,7 @@ bool Accounts::draw(Account* account, Component component, std::uint64_t amount)
 }
 
 std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
-  std::atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
   std::uint64_t amount = most;
   do {

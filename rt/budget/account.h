@@ -4,10 +4,10 @@
 // policies.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
+#include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/budget/memory_cache.h"
 
@@ -45,14 +45,14 @@ class alignas(kAccountLine) Account {
  private:
   friend class Accounts;
 
-  std::atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
-  std::atomic<std::uint64_t> held_;               // memory drawn here and not yet credited (the root does not count it)
-  std::atomic<std::uint32_t> references_;
-  std::atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
-  std::atomic<bool> is_closed_;
+  Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
+  Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited (the root does not count it)
+  Atomic<std::uint32_t> references_;
+  Atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
+  Atomic<bool> is_closed_;
   Account* parent_;  // nullptr for the root
   std::uint32_t index_;
-  std::atomic<std::uint32_t> next_free_;  // index of the next free record
+  Atomic<std::uint32_t> next_free_;  // index of the next free record
 };
 static_assert(sizeof(Account) == 128);
 
@@ -156,12 +156,12 @@ class Accounts {
   Account* fresh_record() noexcept;
   void free_record(Account* account) noexcept;
 
-  std::atomic<Account*> segments_[kSegments];
-  std::atomic<std::uint64_t> free_;   // index of the first free record, below a count that defeats ABA
-  std::atomic<std::uint32_t> fresh_;  // the first index that was never given out
-  std::atomic<std::uint32_t> live_;
-  std::atomic<MemoryCache*> caches_;  // every cache that was ever registered
-  std::atomic<std::uint32_t> registered_;
+  Atomic<Account*> segments_[kSegments];
+  Atomic<std::uint64_t> free_;   // index of the first free record, below a count that defeats ABA
+  Atomic<std::uint32_t> fresh_;  // the first index that was never given out
+  Atomic<std::uint32_t> live_;
+  Atomic<MemoryCache*> caches_;  // every cache that was ever registered
+  Atomic<std::uint32_t> registered_;
   SpinLock moves_;                // held while chunks move between the root and a cache
   std::uint32_t fills_;           // of caches; under moves_
   std::uint32_t failed_recalls_;  // recent calls that did not bring in enough; under moves_

@@ -4,7 +4,6 @@
 // dry.
 #include "rt/budget/memory_cache.h"
 
-#include <arch/cpu.h>
 #include "rt/base/checked.h"
 #include "rt/budget/account.h"
 #include "rt/platform.h"
@@ -22,7 +21,7 @@ constexpr std::uint64_t kSlack = 2;
 constexpr std::uint32_t kFillsToForgiveOne = 64;
 constexpr std::uint32_t kMaxFailedRecalls = 63;
 
-constexpr std::uint32_t kPatience = 1000;
+constexpr std::uint32_t kPatience = tunable(1000, 0);
 constexpr std::uint64_t kNapNs = 20'000;
 
 }  // namespace
@@ -33,7 +32,7 @@ constexpr std::uint64_t kNapNs = 20'000;
 inline bool MemoryCache::enter() noexcept {
   if (is_fenced_by_others_) {
     busy_.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // partner: platform::heavy_fence() in recall_chunks()
+    compiler_barrier();  // partner: platform::heavy_fence() in recall_chunks()
   } else {
     busy_.exchange(1, std::memory_order_seq_cst);  // partner: the exchange in recall_chunks()
   }
@@ -152,7 +151,7 @@ void Accounts::recall_chunks() noexcept {
 void Accounts::await_leaving(MemoryCache& cache) noexcept {
   for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
     if (tries < kPatience) {
-      arch::pause();
+      pause();
     } else {
       platform::wait(cache.busy_, 1, platform::now_ns() + kNapNs);  // a nap: nobody wakes us
     }

@@ -4,8 +4,9 @@
 // first.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
+
+#include "rt/base/atomic.h"
 
 namespace janus {
 
@@ -18,7 +19,7 @@ inline constexpr unsigned kAccountLine = 64;
 //   owner:  1 busy = true       2 light fence   3 called off? then leave     4 use the chunk       5 busy = false
 //   others: 1 called_off = true 2 heavy fence   3 wait until not busy        4 use the chunk       5 called_off = false
 // The heavy fence makes the owner's light one a full one at that moment: whoever is second sees the other's step 1.
-// Where the machine has no heavy fence, the owner pays for a full one. tests/budget/memory_cache_test.cpp
+// Where the machine has no heavy fence, the owner pays for a full one. tests/models/memory_cache_model_test.cpp
 class alignas(kAccountLine) MemoryCache {
  public:
   // Owner only. Until it is registered a cache holds nothing, and every amount is the root's own.
@@ -30,10 +31,10 @@ class alignas(kAccountLine) MemoryCache {
   [[nodiscard]] bool enter() noexcept;
   void leave() noexcept;
 
-  std::atomic<std::uint64_t> chunk_;  // drawn from the root account, charged to nothing yet
-  std::atomic<std::uint64_t> most_;   // beyond this the chunk is cut; 0: nothing is kept here, memory is scarce
-  std::atomic<std::uint32_t> busy_;
-  std::atomic<std::uint32_t> recalled_;
+  Atomic<std::uint64_t> chunk_;  // drawn from the root account, charged to nothing yet
+  Atomic<std::uint64_t> most_;   // beyond this the chunk is cut; 0: nothing is kept here, memory is scarce
+  Atomic<std::uint32_t> busy_;
+  Atomic<std::uint32_t> recalled_;
   MemoryCache* next_;  // set once, by the first register_cache()
   bool is_listed_;
   bool is_registered_;

@@ -89,7 +89,7 @@ Deque::Steal Deque::steal_locked(Entry& out) noexcept {
   if (top >= bottom_.load(std::memory_order_relaxed)) return Steal::kEmpty;
   top_.store(top + 1, std::memory_order_relaxed);
   if (fences_)
-    arch::full_fence();
+    full_fence();
   else
     platform::heavy_fence();
   if (top >= bottom_.load(std::memory_order_acquire)) {  // pairs with push(): the entry, and what it names

@@ -8,13 +8,13 @@
 //   steal: 1 top := t+1      2 fence   3 look at bottom: t+1 <= bottom, the entry is ours. Else top := t again.
 //   The two fences are totally ordered, so an owner that does not see the thief's claim is seen by the thief. Where the
 //   machine has platform::heavy_fence() the thief executes both of them and the owner only keeps the compiler in order.
-//   tests/sched/deque_model_test.cpp
+//   tests/models/deque_model_test.cpp
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include <arch/cpu.h>
+#include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 
@@ -78,7 +78,7 @@ class Deque {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     if (top_.load(std::memory_order_relaxed) > bottom) return false;
     bottom_.store(bottom, std::memory_order_relaxed);
-    arch::compiler_barrier();
+    compiler_barrier();
     if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
       return static_cast<bool>(out = pop_contested(bottom));
     out = read(bottom);
@@ -123,10 +123,10 @@ class Deque {
     Ring* older;  // kept until destroy(): a slow thief may still read it
     std::size_t bytes;
     std::int64_t mask;
-    std::atomic<std::uintptr_t>* entries() const noexcept {
-      return reinterpret_cast<std::atomic<std::uintptr_t>*>(const_cast<Ring*>(this + 1));
+    Atomic<std::uintptr_t>* entries() const noexcept {
+      return reinterpret_cast<Atomic<std::uintptr_t>*>(const_cast<Ring*>(this + 1));
     }
-    std::atomic<std::uintptr_t>& at(std::int64_t index) const noexcept { return entries()[index & mask]; }
+    Atomic<std::uintptr_t>& at(std::int64_t index) const noexcept { return entries()[index & mask]; }
   };
 
   static Ring* make_ring(std::int64_t capacity, Ring* older) noexcept;
@@ -139,19 +139,19 @@ class Deque {
   }
   void owner_fence() const noexcept {
     if (fences_) [[unlikely]]
-      arch::full_fence();
-    arch::compiler_barrier();
+      full_fence();
+    compiler_barrier();
   }
 
   // The owner's line: thieves only read bottom_.
-  alignas(arch::kCacheLine) std::atomic<std::int64_t> bottom_{0};
+  alignas(arch::kCacheLine) Atomic<std::int64_t> bottom_{0};
   std::int64_t top_seen_ = 0;  // top_ when the owner last looked: the room in the ring is at least what this says
-  std::atomic<std::uintptr_t>* slots_ = nullptr;  // the ring's, for the owner
+  Atomic<std::uintptr_t>* slots_ = nullptr;  // the ring's, for the owner
   std::int64_t mask_ = -1;
-  std::atomic<Ring*> ring_{nullptr};
+  Atomic<Ring*> ring_{nullptr};
   bool fences_ = false;  // no heavy fence on this machine
   // The thieves', which the owner only reads.
-  alignas(arch::kCacheLine) std::atomic<std::int64_t> top_{0};  // written under lock_
+  alignas(arch::kCacheLine) Atomic<std::int64_t> top_{0};  // written under lock_
   SpinLock lock_;
 };
 

@@ -8,11 +8,11 @@
 // (platform::heavy_fence), so that a submit only reads a line that nobody writes while all are busy.
 #pragma once
 
-#include <atomic>
 #include <bit>
 #include <cstdint>
 
 #include <arch/cpu.h>
+#include "rt/base/atomic.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -30,8 +30,8 @@ class IdleSet {
   // Orders the caller's earlier stores before its later loads, if others execute heavy fences.
   void light_fence() const noexcept {
     if (fences_) [[unlikely]]
-      arch::full_fence();
-    arch::compiler_barrier();
+      full_fence();
+    compiler_barrier();
   }
 
   // A submitter's step 2 and 3. `woken`: the work is a task that was woken and waits for its waker, so that it is
@@ -42,7 +42,7 @@ class IdleSet {
   }
   // The same where there is a heavy fence.
   [[gnu::always_inline]] bool wants_wake_quickly() const noexcept {
-    arch::compiler_barrier();
+    compiler_barrier();
     return sleeping_of(counts_.load(std::memory_order_relaxed)) != 0 && is_wanted(false);
   }
 
@@ -92,7 +92,7 @@ class IdleSet {
     const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
     const std::uint64_t counts = counts_.fetch_add(change, std::memory_order_seq_cst) + change;
     if (fences_)
-      arch::full_fence();
+      full_fence();
     else
       platform::heavy_fence();
     return sleeping_of(counts) == workers_ && watching_of(counts) == 0;
@@ -122,8 +122,8 @@ class IdleSet {
 
   unsigned workers_ = 0;
   bool fences_ = false;
-  alignas(arch::kCacheLine) std::atomic<std::uint64_t> counts_{0};
-  alignas(arch::kCacheLine) std::atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
+  alignas(arch::kCacheLine) Atomic<std::uint64_t> counts_{0};
+  alignas(arch::kCacheLine) Atomic<std::uint64_t> sleepers_[kMaxWorkers / 64] = {};
 };
 
 }  // namespace janus

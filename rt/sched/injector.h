@@ -3,9 +3,9 @@
 // First in, first out; intrusive, so that it never refuses.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
+#include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/sched/runnable.h"
 
@@ -42,7 +42,7 @@ class Injector {
   SpinLock lock_;
   Runnable* head_ = nullptr;
   Runnable* tail_ = nullptr;
-  std::atomic<std::uint64_t> count_{0};
+  Atomic<std::uint64_t> count_{0};
 };
 
 }  // namespace janus

@@ -2,10 +2,10 @@
 // rt/sched/parker.h — where one worker sleeps.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include <arch/cpu.h>
+#include "rt/base/atomic.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -29,7 +29,7 @@ class Parker {
 
  private:
   enum : std::uint32_t { kEmpty, kParked, kToken };
-  alignas(arch::kCacheLine) std::atomic<std::uint32_t> state_{kEmpty};
+  alignas(arch::kCacheLine) Atomic<std::uint32_t> state_{kEmpty};
 };
 
 }  // namespace janus

@@ -7,7 +7,7 @@ namespace janus {
 namespace {
 
 std::size_t ring_bytes(std::int64_t capacity) noexcept {
-  return (static_cast<std::size_t>(capacity) * sizeof(std::atomic<Runnable*>) + 4095) & ~std::size_t{4095};
+  return (static_cast<std::size_t>(capacity) * sizeof(Atomic<Runnable*>) + 4095) & ~std::size_t{4095};
 }
 
 }  // namespace
@@ -16,7 +16,7 @@ bool YieldQueue::init(unsigned log2_capacity) noexcept {
   const std::int64_t capacity = std::int64_t{1} << log2_capacity;
   std::byte* const pages = platform::map(ring_bytes(capacity));
   if (pages == nullptr) return false;
-  slots_ = reinterpret_cast<std::atomic<Runnable*>*>(pages);
+  slots_ = reinterpret_cast<Atomic<Runnable*>*>(pages);
   mask_ = capacity - 1;
   head_.store(0, std::memory_order_relaxed);
   tail_.store(0, std::memory_order_relaxed);
@@ -47,7 +47,7 @@ void YieldQueue::destroy() noexcept {
   const std::int64_t capacity = 2 * (mask_ + 1);
   std::byte* const pages = platform::map(ring_bytes(capacity));
   if (pages == nullptr) return false;
-  auto* const larger = reinterpret_cast<std::atomic<Runnable*>*>(pages);
+  auto* const larger = reinterpret_cast<Atomic<Runnable*>*>(pages);
   LockGuard guard(lock_);
   for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail; ++i)
     larger[i & (capacity - 1)].store(at(i), std::memory_order_relaxed);
@@ -97,7 +97,7 @@ std::size_t YieldQueue::steal_locked(Runnable** out, std::size_t most) noexcept 
 bool YieldQueue::set_limit(std::int64_t limit) noexcept {
   limit_.store(limit, std::memory_order_relaxed);
   if (fences_)
-    arch::full_fence();
+    full_fence();
   else
     platform::heavy_fence();
   return head_.load(std::memory_order_relaxed) <= limit;

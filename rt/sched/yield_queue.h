@@ -12,14 +12,14 @@
 //   take:   1 head := h+1     2 fence   3 look at limit; h < limit: slot h is ours. Else ask under the lock.
 //   steal:  1 limit := m      2 fence   3 look at head; head <= m: slots m.. are ours. Else limit is put back.
 //   The two fences are totally ordered, so an owner that does not see the new limit is seen by the thief. Where the
-//   machine has platform::heavy_fence() the thief executes both of them. tests/sched/yield_queue_model_test.cpp
+//   machine has platform::heavy_fence() the thief executes both of them. tests/models/yield_queue_model_test.cpp
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include <arch/cpu.h>
+#include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 
@@ -50,8 +50,8 @@ class YieldQueue {
     if (head == tail_.load(std::memory_order_relaxed)) return nullptr;
     head_.store(head + 1, std::memory_order_relaxed);
     if (fences_) [[unlikely]]
-      arch::full_fence();
-    arch::compiler_barrier();
+      full_fence();
+    compiler_barrier();
     if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
       return take_at_limit(head);
     return at(head);
@@ -62,7 +62,7 @@ class YieldQueue {
     const std::int64_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_relaxed)) return nullptr;
     head_.store(head + 1, std::memory_order_relaxed);
-    arch::compiler_barrier();
+    compiler_barrier();
     if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
       return take_at_limit(head);
     return at(head);
@@ -108,14 +108,14 @@ class YieldQueue {
   Runnable* at(std::int64_t index) const noexcept { return slots_[index & mask_].load(std::memory_order_relaxed); }
 
   // The owner's line. A ring is replaced under the lock only, so that thieves may read it there.
-  alignas(arch::kCacheLine) std::atomic<std::int64_t> head_{0};
-  std::atomic<std::int64_t> tail_{0};
-  std::atomic<Runnable*>* slots_ = nullptr;
+  alignas(arch::kCacheLine) Atomic<std::int64_t> head_{0};
+  Atomic<std::int64_t> tail_{0};
+  Atomic<Runnable*>* slots_ = nullptr;
   std::int64_t mask_ = -1;
   bool fences_ = false;  // no heavy fence on this machine
   // The thieves', which the owner only reads.
-  alignas(arch::kCacheLine) std::atomic<std::int64_t> limit_{kNoLimit};
-  std::atomic<std::int64_t> gap_end_{0};  // under lock_, while there is a limit
+  alignas(arch::kCacheLine) Atomic<std::int64_t> limit_{kNoLimit};
+  Atomic<std::int64_t> gap_end_{0};  // under lock_, while there is a limit
   SpinLock lock_;
 };
 

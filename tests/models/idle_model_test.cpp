@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// idle_model_test.cpp — every interleaving of those who submit work with workers that go to sleep, at rt/sched/idle.h,
+// parker.h and deque.{h,cpp}: while work is queued, a worker is awake or being woken (no-lost-wakeup). What a worker
+// does between them is what Scheduler::sleep does.
+#include "rt/sched/idle.h"
+
+#include "rt/sched/deque.h"
+#include "rt/sched/parker.h"
+#include "tests/harness/test.h"
+#include "tests/models/explorer.h"
+#include "tests/models/taken.h"
+
+namespace {
+
+using janus::Deque;
+using janus::Entry;
+using janus::IdleSet;
+using janus::model::Fences;
+using janus::model::require;
+using janus::model::Taken;
+
+// The first thread pushes `jobs`, and never takes one itself; the others steal until there are none left to come.
+struct IdleWorld {
+  static constexpr unsigned kMost = 3;
+  unsigned thieves;
+  unsigned jobs;
+  Deque deque{};
+  janus::IdleSet idle{};
+  janus::Parker parkers[kMost]{};
+  Taken taken{};
+  janus::Atomic<std::uint32_t> left{0};  // jobs that nobody has taken
+
+  unsigned threads() const { return 1 + thieves; }
+  void begin() {
+    require(deque.init(2), "there is memory");
+    idle.init(threads());
+    left.store(jobs);
+  }
+
+  void run(unsigned thread) { thread == 0 ? submit() : work(thread); }
+
+  void submit() {
+    for (unsigned i = 0; i < jobs; ++i) {
+      require(deque.push(Entry::fresh(taken.next())), "there is room");
+      if (idle.wants_wake(false)) wake_one();
+    }
+  }
+  void wake_one() {
+    const unsigned sleeper = idle.claim();
+    if (sleeper != IdleSet::kNobody) parkers[sleeper].unpark();
+  }
+
+  void work(unsigned me) {
+    bool is_searching = false;
+    while (left.load(std::memory_order_relaxed) != 0) {
+      Entry entry;
+      if (deque.steal(entry) == Deque::Steal::kTaken) {
+        if (is_searching && idle.end_search() && deque.size() != 0) wake_one();
+        is_searching = false;
+        taken.take(entry.runnable());
+        if (left.fetch_sub(1) == 1) wake_all_others(me);
+        continue;
+      }
+      if (!is_searching) is_searching = idle.begin_search();
+      if (is_searching && deque.size() != 0) continue;
+      is_searching = sleep(me, is_searching);
+    }
+  }
+  // True: somebody claimed it, so that it counts as searching.
+  bool sleep(unsigned me, bool was_searching) {
+    (void)idle.enter(me, was_searching, false);
+    bool has_token = false;
+    if (left.load() != 0 && deque.size() == 0) has_token = parkers[me].park(janus::platform::kForever);
+    const bool claimed = !idle.leave(me);
+    while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
+    return claimed;
+  }
+  // The end of the program, not of the protocol.
+  void wake_all_others(unsigned me) {
+    for (unsigned i = 1; i < threads(); ++i)
+      if (i != me) parkers[i].unpark();
+  }
+
+  void end() { taken.require_all(); }
+};
+
+bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences) {
+  return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs);
+}
+
+TEST(idle_model, one_who_submits_and_one_who_sleeps) {
+  REQUIRE(goes_well("one job", 1, 1, Fences::kHeavy));
+  REQUIRE(goes_well("two jobs", 1, 2, Fences::kHeavy));
+}
+
+TEST(idle_model, two_who_sleep) {
+  REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
+}
+
+TEST(idle_model, without_a_heavy_fence) {
+  REQUIRE(goes_well("two jobs", 1, 2, Fences::kOwn));
+}
+
+}  // namespace

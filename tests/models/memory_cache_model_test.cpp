@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory_cache_model_test.cpp — every interleaving of workers that draw and credit memory through their caches with
+// others who call the chunks back (rt/budget/memory_cache.{h,cpp}, account.{h,cpp}): nothing is minted or lost, and
+// nobody is refused what is there.
+#include "rt/budget/memory_cache.h"
+
+#include "rt/budget/account.h"
+#include "tests/harness/test.h"
+#include "tests/models/explorer.h"
+
+namespace {
+
+using janus::Accounts;
+using janus::Component;
+using janus::MemoryCache;
+using janus::model::Fences;
+using janus::model::require;
+
+// 'd': draws 1, 'c': credits 1, 'D': draws all that the others leave, 'C': credits that. No thread's draw is ever more
+// than `total` less what all others may hold, so a refusal is a mistake. The last thread, if `last_has_cache` is false,
+// has no cache.
+struct CacheWorld {
+  static constexpr unsigned kMost = 3;
+  const char* programs[kMost];
+  std::uint64_t others_hold;  // at most, while one draws all
+  bool last_has_cache;
+  Accounts accounts{};
+  MemoryCache caches[kMost]{};
+  std::uint64_t outstanding = 0;
+
+  static constexpr std::uint64_t kTotal = 64;  // chunks of 4, or of 2 with two caches
+
+  unsigned threads() const { return programs[2] == nullptr ? 2 : 3; }
+  bool has_cache(unsigned thread) const { return last_has_cache || thread + 1 != threads(); }
+
+  void begin() {
+    require(accounts.init({{0, kTotal, 0, 0, 0}}), "there is memory");
+    for (unsigned i = 0; i < threads(); ++i)
+      if (has_cache(i)) accounts.register_cache(caches[i]);
+    for (unsigned i = 0; i < threads(); ++i) {
+      if (!has_cache(i)) continue;  // makes a chunk
+      require(accounts.draw_memory(&caches[i], accounts.root(), 1), "the first is there");
+      accounts.credit_memory(&caches[i], accounts.root(), 1);
+    }
+  }
+
+  void run(unsigned thread) {
+    MemoryCache* const cache = has_cache(thread) ? &caches[thread] : nullptr;
+    for (const char* what = programs[thread]; *what != '\0'; ++what) {
+      const std::uint64_t amount = *what == 'd' || *what == 'c' ? 1 : kTotal - others_hold;
+      if (*what == 'd' || *what == 'D') {
+        require(accounts.draw_memory(cache, accounts.root(), amount), "what is there is not refused");
+        outstanding += amount;
+        require(outstanding <= kTotal, "nothing is minted");
+      } else {
+        outstanding -= amount;
+        accounts.credit_memory(cache, accounts.root(), amount);
+      }
+    }
+  }
+
+  void end() {
+    require(accounts.left(accounts.root(), Component::kMemory) + outstanding == kTotal, "nothing is minted or lost");
+    for (unsigned i = 0; i < threads(); ++i)
+      if (has_cache(i)) accounts.unregister_cache(caches[i]);
+    require(accounts.draw_up_to(accounts.root(), Component::kMemory, kTotal) + outstanding == kTotal,
+            "and all of it can be drawn");
+  }
+};
+
+bool goes_well(const char* name, Fences fences, std::uint64_t others_hold, bool last_has_cache, const char* first,
+               const char* second, const char* third = nullptr) {
+  return janus::model::goes_well<CacheWorld>(name, fences, first, second, third, others_hold, last_has_cache);
+}
+
+TEST(memory_cache_model, an_owner_and_one_who_calls_back) {
+  REQUIRE(goes_well("draws", Fences::kHeavy, 2, false, "dd", "D"));
+  REQUIRE(goes_well("draws and credits", Fences::kHeavy, 1, false, "dcd", "D"));
+  REQUIRE(goes_well("called back twice", Fences::kHeavy, 1, false, "dcd", "DCD"));
+}
+
+TEST(memory_cache_model, two_owners) {
+  REQUIRE(goes_well("one takes all but what the other needs", Fences::kHeavy, 1, true, "dcd", "DC"));
+}
+
+TEST(memory_cache_model, two_owners_and_one_who_calls_back) {
+  REQUIRE(goes_well("a draw each", Fences::kHeavy, 2, false, "d", "d", "D"));
+  REQUIRE(goes_well("one gives back", Fences::kHeavy, 2, false, "dc", "d", "D"));
+}
+
+TEST(memory_cache_model, without_a_heavy_fence) {
+  REQUIRE(goes_well("draws and credits", Fences::kOwn, 1, false, "dcd", "DC"));
+}
+
+}  // namespace

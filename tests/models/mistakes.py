@@ -1,0 +1,208 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# mistakes.py SOURCE_ROOT SUPPORT_LIBRARY COMPILER ARGUMENT... — tests the models themselves: the runtime's sources with
+# one mistake at a time, which the model of its protocol has to find. A mistake is one that somebody might make. TAP.
+import concurrent.futures
+import os
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass, field
+
+DEQUE, DEQUE_H = "rt/sched/deque.cpp", "rt/sched/deque.h"
+QUEUE, QUEUE_H = "rt/sched/yield_queue.cpp", "rt/sched/yield_queue.h"
+LOCK, LOCK_H = "rt/base/biased_lock.cpp", "rt/base/biased_lock.h"
+SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
+IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
+CACHE = "rt/budget/memory_cache.cpp"
+ACCOUNT, ACCOUNTS = "rt/budget/account.cpp", "rt/budget/account_table.cpp"
+
+# What the test program of each model is made of, beside itself.
+SOURCES = {
+    "biased_lock": [LOCK, SPIN],
+    "deque": [DEQUE, SPIN],
+    "idle": [DEQUE, SPIN],
+    "memory_cache": [ACCOUNT, ACCOUNTS, CACHE, SPIN],
+    "spinlock": [SPIN],
+    "yield_queue": [QUEUE, SPIN],
+}
+
+
+@dataclass
+class Mistake:
+    model: str
+    what: str
+    changes: list = field(default_factory=list)   # (file, text, text instead), each text wherever it stands in the file
+
+
+def mistake(model, what, *changes):
+    return Mistake(model, what, list(changes))
+
+
+LOOKS_AGAIN = """    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
+      return pop_contested(bottom);
+    return read(bottom);"""
+LOOKS_AGAIN_QUICKLY = """    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
+      return static_cast<bool>(out = pop_contested(bottom));
+"""
+LOOKS_AT_LIMIT = """    if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
+      return take_at_limit(head);
+"""
+THIEF_FENCES = """  if (fences_)
+    full_fence();
+  else
+    platform::heavy_fence();
+"""
+
+MISTAKES = [
+    mistake("deque", "no heavy fence between claim and look", (DEQUE, "    platform::heavy_fence();", "    ;")),
+    mistake("deque", "no fence of a thief where there is no heavy one", (DEQUE, "    full_fence();", "    ;")),
+    mistake("deque", "no fence of the owner where there is no heavy one", (DEQUE_H, "      full_fence();", "      ;")),
+    mistake("deque", "the owner does not look again", (DEQUE_H, LOOKS_AGAIN, "    return read(bottom);")),
+    mistake("deque", "nor where there is a heavy fence", (DEQUE_H, LOOKS_AGAIN_QUICKLY, "")),
+    mistake("deque", "no place is left free", (DEQUE_H, "bottom - top_seen_ >= mask_", "bottom - top_seen_ > mask_"),
+            (DEQUE, "bottom - top_seen_ < mask_", "bottom - top_seen_ <= mask_")),
+    mistake("deque", "the larger ring begins at top", (DEQUE, "i = top_seen_ - 1;", "i = top_seen_;")),
+    mistake("deque", "a claim is not taken back", (DEQUE, "    top_.store(top, std::memory_order_relaxed);\n", "")),
+    mistake("deque", "the owner that lost does not put bottom back",
+            (DEQUE, "  bottom_.store(bottom + 1, std::memory_order_relaxed);\n  return {};", "  return {};")),
+    mistake("deque", "the thief looks for one entry too few",
+            (DEQUE, "  if (top >= bottom_.load(std::memory_order_acquire)) {", "  if (top > bottom_.load(std::memory_order_acquire)) {")),
+    mistake("deque", "the oldest is taken without the lock", (DEQUE, "size() == 0 || !lock_.try_lock()", "size() == 0"),
+            (DEQUE, "  lock_.unlock();\n  return entry;", "  return entry;")),
+    mistake("deque", "the entry is pushed after the index",
+            (DEQUE_H, "    slots_[bottom & mask_].store(entry.bits(), std::memory_order_relaxed);\n", ""),
+            (DEQUE_H, "  // pairs with a thief's load of bottom_\n", "\n    slots_[bottom & mask_].store(entry.bits(), std::memory_order_relaxed);\n")),
+
+    mistake("yield_queue", "no heavy fence between limit and look", (QUEUE, "    platform::heavy_fence();", "    ;")),
+    mistake("yield_queue", "no fence of a thief where there is no heavy one", (QUEUE, "    full_fence();", "    ;")),
+    mistake("yield_queue", "no fence of the owner where there is no heavy one", (QUEUE_H, "      full_fence();", "      ;")),
+    mistake("yield_queue", "the owner does not look at the limit again", (QUEUE_H, LOOKS_AT_LIMIT, "")),
+    mistake("yield_queue", "the gap is leapt over without the lock",
+            (QUEUE, "  LockGuard guard(lock_);\n  // The thief may", "  // The thief may")),
+    mistake("yield_queue", "the slot at the limit is the owner's",
+            (QUEUE, "head_.load(std::memory_order_relaxed) <= limit;", "head_.load(std::memory_order_relaxed) <= limit + 1;")),
+    mistake("yield_queue", "a limit is not put back", (QUEUE, "limit_.store(kNoLimit, std::memory_order_relaxed), 0;", "0;")),
+    mistake("yield_queue", "the ring is replaced without the lock",
+            (QUEUE, "  LockGuard guard(lock_);\n  for", "  for")),
+    mistake("yield_queue", "a larger ring lacks the last", (QUEUE, "  for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail; ++i)",
+                                                            "  for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail - 1; ++i)")),
+
+    mistake("biased_lock", "no heavy fence", (LOCK, "  platform::heavy_fence();\n", "")),
+    mistake("biased_lock", "the owner does not look again", (LOCK_H, "return cmp_acquire(owner_, &me);", "return true;")),
+    mistake("biased_lock", "one word for the announcements of all",
+            (LOCK_H, "me.holds_", "holds_of_all_"), (LOCK, "owner.holds_", "holds_of_all_"), (LOCK, "me.holds_", "holds_of_all_"),
+            (LOCK, "me->holds_", "holds_of_all_"), (LOCK_H, "  SpinLock lock_;\n", "  SpinLock lock_;\n  Atomic<const BiasedLock*> holds_of_all_{nullptr};\n")),
+    mistake("biased_lock", "the owner does not tell that it has left", (LOCK_H, "      wake_revoker();\n", "      ;\n")),
+    mistake("biased_lock", "who backs off does not tell", (LOCK, "  me.holds_.store(nullptr, std::memory_order_release);\n  wake_revoker();",
+                                                           "  me.holds_.store(nullptr, std::memory_order_release);")),
+    mistake("biased_lock", "departures are not counted", (LOCK, "  departures_.fetch_add(1, std::memory_order_release);\n", "")),
+    mistake("biased_lock", "departures are read after the look",
+            (LOCK, "    const std::uint32_t seen = departures_.load(std::memory_order_acquire);\n", ""),
+            (LOCK, "      platform::wait(departures_, seen,", "      platform::wait(departures_, departures_.load(std::memory_order_acquire),")),
+    mistake("biased_lock", "given up for good before it is left",
+            (LOCK, "  me->holds_.store(nullptr, std::memory_order_release);\n  LockOwner* expected = me;", "  LockOwner* expected = me;"),
+            (LOCK, "    wake_revoker();\n}\n\n[[gnu::noinline]] void BiasedLock::leave",
+             "    wake_revoker();\n  me->holds_.store(nullptr, std::memory_order_release);\n}\n\n[[gnu::noinline]] void BiasedLock::leave")),
+    mistake("biased_lock", "an owner at rest", (LOCK, "    owner_.store(nullptr, std::memory_order_relaxed);\n    return lock_.unlock();",
+                                                "    return lock_.unlock();")),
+
+    mistake("spinlock", "unlock wakes nobody", (SPIN_H, "      wake_one();", "      ;")),
+    mistake("spinlock", "no heavy fence before sleep", (SPIN, "  if (is_fenced) platform::heavy_fence();\n", "")),
+    mistake("spinlock", "who waited counts itself out too early",
+            (SPIN, "  waiting_.fetch_sub(1, std::memory_order_relaxed);\n", ""),
+            (SPIN, "  while (!try_lock()) {", "  waiting_.fetch_sub(1, std::memory_order_relaxed);\n  while (!try_lock()) {")),
+    mistake("spinlock", "a look and a store in place of a locked instruction",
+            (SPIN_H, "    return held_.compare_exchange_strong(expected, 1, std::memory_order_acquire, std::memory_order_relaxed);",
+             "    if (held_.load(std::memory_order_acquire) != expected) return false;\n    held_.store(1, std::memory_order_relaxed);\n    return true;")),
+
+    mistake("idle", "no heavy fence of who goes to sleep", (IDLE, "      platform::heavy_fence();", "      ;")),
+    mistake("idle", "no fence of who submits where there is no heavy one",
+            (IDLE, "    if (fences_) [[unlikely]]\n      full_fence();\n    compiler_barrier();", "    compiler_barrier();")),
+    mistake("idle", "who is claimed does not count as searching", (IDLE, "fetch_add(kSearching - kSleeping,", "fetch_sub(kSleeping,")),
+    mistake("idle", "who sleeps goes on counting as searching", (IDLE, " - (was_searching ? kSearching : 0)", "")),
+    mistake("idle", "a token that was left before is forgotten", (PARKER, "if (state_.compare_exchange_strong(expected, kParked, std::memory_order_relaxed))",
+                                                                  "if (state_.exchange(kParked) != expected + 7)")),
+    mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
+
+    mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();\n", "")),
+    mistake("memory_cache", "an owner that is not fenced by others does not fence", (CACHE, "busy_.exchange(1, std::memory_order_seq_cst);",
+                                                                                     "busy_.store(1, std::memory_order_relaxed);")),
+    mistake("memory_cache", "the owner does not look whether it is called off",
+            (CACHE, "  if (recalled_.load(std::memory_order_seq_cst) == 0) [[likely]]\n    return true;", "  if (true) return true;")),
+    mistake("memory_cache", "who calls back does not wait for the owner", (CACHE, "    await_leaving(*cache);\n", "")),
+    mistake("memory_cache", "the owner is let in before its chunk is taken",
+            (CACHE, "    cache->recalled_.store(0, std::memory_order_release);\n", ""),
+            (CACHE, "    await_leaving(*cache);\n", "    await_leaving(*cache);\n    cache->recalled_.store(0, std::memory_order_release);\n")),
+    mistake("memory_cache", "the owner leaves before it has written its chunk",
+            (CACHE, "    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);\n    cache.leave();\n",
+             "    cache.leave();\n    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);\n")),
+    mistake("memory_cache", "a refill without the lock",
+            (CACHE, "bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {\n  const LockGuard guard(moves_);",
+             "bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {")),
+]
+
+
+class Build:
+    def __init__(self, root, support, compiler, directory):
+        self.root, self.support, self.compiler, self.directory = root, support, compiler, directory
+
+    def overlay(self, name, changes):
+        """A folder with the changed files, to be looked at before the tree; None, and why, if a text is not there."""
+        folder, texts = os.path.join(self.directory, name), {}
+        for file, old, new in changes:
+            if file not in texts:
+                with open(os.path.join(self.root, file), encoding="utf-8") as original:
+                    texts[file] = original.read()
+            if old not in texts[file]:
+                raise ValueError(f"{file} does not contain {old!r}")
+            texts[file] = texts[file].replace(old, new)
+        for file, text in texts.items():
+            os.makedirs(os.path.dirname(os.path.join(folder, file)), exist_ok=True)
+            with open(os.path.join(folder, file), "w", encoding="utf-8") as changed:
+                changed.write(text)
+        return folder
+
+    def program(self, model, name, changes):
+        overlay = self.overlay(name, changes)
+        sources = [os.path.join(self.root, f"tests/models/{model}_model_test.cpp")]
+        for source in SOURCES[model]:
+            changed = os.path.join(overlay, source)
+            sources.append(changed if os.path.exists(changed) else os.path.join(self.root, source))
+        folders = [overlay, os.path.join(self.root, "tests/models/replaced"), self.root,
+                   os.path.join(self.root, "arch/x86_64/include")]
+        out = os.path.join(self.directory, f"{name}-test")
+        subprocess.run(self.compiler + [f"-I{folder}" for folder in folders] + sources + [self.support, "-o", out],
+                       check=True, capture_output=True, text=True)
+        return out
+
+
+def judge(build, number, found):
+    """Whether the model finds it, and what it said."""
+    try:
+        program = build.program(found.model, f"mistake-{number}", found.changes)
+        done = subprocess.run([program], capture_output=True, text=True, timeout=200, check=False)
+    except subprocess.CalledProcessError as error:
+        return False, error.stderr
+    except (ValueError, subprocess.TimeoutExpired) as error:
+        return False, str(error)
+    said = [line for line in done.stdout.splitlines() if not line.startswith("#   :")]
+    return done.returncode == 1 and any(line.startswith("not ok") for line in said), f"status {done.returncode}\n" + "\n".join(said)
+
+
+def main():
+    root, support, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
+    only = os.environ.get("JANUS_TEST_ONLY", "")  # of a model, while one works on it
+    mistakes = [one for one in MISTAKES if only in one.model]
+    print(f"TAP version 13\n1..{len(mistakes)}")
+    with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(2) as pool:
+        build = Build(root, support, compiler, directory)
+        verdicts = [pool.submit(judge, build, number, found) for number, found in enumerate(mistakes, 1)]
+        for number, (found, verdict) in enumerate(zip(mistakes, verdicts), 1):
+            holds, said = verdict.result()
+            if not holds:
+                print("\n".join(f"# {line}" for line in said.splitlines()))
+            print(f"{'ok' if holds else 'not ok'} {number} - {found.model} finds: {found.what}", flush=True)
+
+
+main()
