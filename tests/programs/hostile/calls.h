@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call that does work, as a step of a loop: it takes what it needs and gives it back, so that it can be done any
+// number of times, anywhere, with any result.
+#ifndef JANUS_TESTS_PROGRAMS_CALLS_H
+#define JANUS_TESTS_PROGRAMS_CALLS_H
+
+#include <sys/syscall.h>
+
+#include "hostile.h"
+
+// What the steps of one task work on. prepare() makes it, release() gives it back.
+typedef struct belongings {
+  janus_channel* room;    // with room for one
+  janus_channel* closed;  // a closed one
+  janus_nursery* nursery;
+  janus_task ended;  // a child that has ended
+  janus_local_key key;
+  void* block;
+  int null_file;
+} belongings;
+
+static int null_file = -1;
+static janus_local_key local_key;
+
+static inline int64_t return_nothing(void* unused) {
+  (void)unused;
+  return 0;
+}
+
+// Once, by main.
+static inline void open_null_file(void) {
+  null_file = (int)janus_syscall(SYS_open, "/dev/null", 1 /* O_WRONLY */, 0);
+  CHECK_EQ(janus_local_new(&local_key, NULL), 0);
+}
+
+static inline int prepare(belongings* mine) {
+  memset(mine, 0, sizeof *mine);
+  mine->null_file = null_file;
+  mine->key = local_key;
+  mine->room = janus_channel_create(64, 1);
+  mine->closed = janus_channel_create(8, 0);
+  janus_channel_close(mine->closed);
+  mine->nursery = open_plain();
+  mine->ended = spawn(mine->nursery, return_nothing, NULL);
+  mine->block = janus_alloc(100);
+  return mine->room && mine->closed && mine->nursery && mine->block && janus_task_join(mine->ended, NULL) == 0 ? 0 : -1;
+}
+
+static inline void release(belongings* mine) {
+  janus_free(mine->block);
+  janus_channel_release(mine->room);
+  janus_channel_release(mine->closed);
+  janus_nursery_cancel(mine->nursery);
+  janus_nursery_await(mine->nursery, NULL);
+  janus_nursery_destroy(mine->nursery);
+}
+
+// ---- Memory ---------------------------------------------------------------------------------------------------------
+
+static void step_alloc(belongings* mine) {
+  (void)mine;
+  void* volatile block = janus_alloc(64);
+  janus_free(block);
+}
+
+static void step_alloc_large(belongings* mine) {
+  (void)mine;
+  void* volatile block = janus_alloc(100000);
+  janus_free(block);
+}
+
+static void step_alloc_aligned(belongings* mine) {
+  (void)mine;
+  void* volatile block = janus_alloc_aligned(256, 300);
+  janus_free(block);
+}
+
+static void step_realloc(belongings* mine) {
+  void* larger = janus_realloc(mine->block, 3000);
+  if (larger) mine->block = larger;
+  void* smaller = janus_realloc(mine->block, 100);
+  if (smaller) mine->block = smaller;
+}
+
+// ---- Nurseries and tasks --------------------------------------------------------------------------------------------
+
+static void step_open(belongings* mine) {
+  (void)mine;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
+static void step_open_budgeted(belongings* mine) {
+  (void)mine;
+  const janus_budget little = {1, 64, 1, 1, 0};
+  janus_nursery* nursery = open_cage(little);
+  janus_nursery_close(nursery);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
+static void step_create(belongings* mine) {
+  (void)mine;
+  if (janus_nursery_create() != NULL) janus_nursery_await_all();
+}
+
+static void step_spawn(belongings* mine) {
+  (void)mine;
+  if (janus_nursery_create() == NULL) return;
+  janus_nursery_spawn(return_nothing, NULL);
+  janus_nursery_await_all();
+}
+
+static void step_spawn_in(belongings* mine) {
+  const janus_task task = spawn(mine->nursery, return_nothing, NULL);
+  janus_task_release(task);
+}
+
+static void step_spawn_named(belongings* mine) {
+  const janus_spawn_options options = {.name = "step", .flags = JANUS_SPAWN_DETACHED};
+  janus_nursery_spawn_in(mine->nursery, return_nothing, NULL, &options);
+}
+
+static void step_spawn_and_join(belongings* mine) {
+  const janus_task task = spawn(mine->nursery, return_nothing, NULL);
+  janus_task_join(task, NULL);
+  janus_task_release(task);
+}
+
+static void step_recharge(belongings* mine) {
+  const janus_budget amount = {.ops = 1};
+  janus_nursery_recharge(mine->nursery, amount);
+}
+
+static void step_grant64(belongings* mine) {
+  janus_budget_grant64(mine->nursery, JANUS_COMPONENT_OPS, 1);
+}
+
+static void step_budget_recharge(belongings* mine) {
+  (void)mine;
+  const janus_budget amount = {.ops = 0};
+  janus_budget_recharge(amount);
+}
+
+static void step_join(belongings* mine) {
+  janus_task_join(mine->ended, NULL);
+}
+
+static void step_cancel(belongings* mine) {
+  janus_task_cancel(mine->ended);
+}
+
+static void step_set_name(belongings* mine) {
+  (void)mine;
+  janus_task_set_name("step");
+}
+
+static void step_unpark(belongings* mine) {
+  janus_unpark(mine->ended);
+}
+
+static void step_park(belongings* mine) {
+  (void)mine;
+  janus_unpark(janus_task_self());
+  janus_park(-1);
+}
+
+static void step_yield(belongings* mine) {
+  (void)mine;
+  janus_yield();
+}
+
+static void step_local_set(belongings* mine) {
+  janus_local_set(mine->key, mine);
+}
+
+// ---- Channels -------------------------------------------------------------------------------------------------------
+
+static void step_channel(belongings* mine) {
+  (void)mine;
+  janus_channel* channel = janus_channel_create(8, 2);
+  janus_channel_release(channel);
+}
+
+static void step_channel_close(belongings* mine) {
+  janus_channel_close(mine->closed);
+}
+
+static void step_send_and_recv(belongings* mine) {
+  char element[64];
+  memset(element, 0, sizeof element);
+  if (janus_channel_send(mine->room, element) == 0) janus_channel_recv(mine->room, element);
+}
+
+static void step_try_send(belongings* mine) {
+  char element[64];
+  memset(element, 0, sizeof element);
+  janus_channel_try_send(mine->room, element);
+  janus_channel_try_recv(mine->room, element);
+}
+
+static void step_try_recv(belongings* mine) {
+  char element[64];
+  janus_channel_try_recv(mine->room, element);
+}
+
+static void step_send_closed(belongings* mine) {
+  char element[64];
+  memset(element, 0, sizeof element);
+  janus_channel_send(mine->closed, element);
+}
+
+// ---- Output and the system ------------------------------------------------------------------------------------------
+
+static void step_print(belongings* mine) {
+  janus_print(mine->null_file, "%d %s\n", 4711, "step");
+}
+
+static void step_write(belongings* mine) {
+  janus_write(mine->null_file, "step\n", 5);
+}
+
+static void step_syscall(belongings* mine) {
+  (void)mine;
+  janus_syscall(SYS_getpid);
+}
+
+static void step_entropy(belongings* mine) {
+  janus_entropy(mine->block, 16);
+}
+
+static void step_stats(belongings* mine) {
+  (void)mine;
+  janus_stats stats;
+  stats.size = sizeof stats;
+  janus_rt_stats(NULL, &stats);
+}
+
+typedef struct step {
+  const char* name;
+  void (*run)(belongings*);
+  const char* calls;  // the exported names whose work it is
+} step;
+
+static const step steps[] = {
+    {"alloc", step_alloc, "janus_alloc"},
+    {"alloc of 100 KB", step_alloc_large, "janus_alloc"},
+    {"aligned alloc", step_alloc_aligned, "janus_alloc_aligned"},
+    {"realloc", step_realloc, "janus_realloc"},
+    {"open, await, destroy", step_open, "janus_nursery_open"},
+    {"open with a budget", step_open_budgeted, "janus_nursery_open"},
+    {"create, await_all", step_create, "janus_nursery_create"},
+    {"create, spawn, await_all", step_spawn, "janus_nursery_spawn"},
+    {"spawn_in, release", step_spawn_in, "janus_nursery_spawn_in"},
+    {"spawn_in with a name", step_spawn_named, "janus_nursery_spawn_in"},
+    {"spawn_in, join, release", step_spawn_and_join, "janus_task_join"},
+    {"nursery_recharge", step_recharge, "janus_nursery_recharge"},
+    {"grant64", step_grant64, "janus_budget_grant64"},
+    {"budget_recharge", step_budget_recharge, "janus_budget_recharge"},
+    {"join of what has ended", step_join, "janus_task_join"},
+    {"cancel of what has ended", step_cancel, "janus_task_cancel"},
+    {"set_name", step_set_name, "janus_task_set_name"},
+    {"unpark of what has ended", step_unpark, "janus_unpark"},
+    {"unpark, park", step_park, "janus_park"},
+    {"yield", step_yield, "janus_yield"},
+    {"local_set", step_local_set, "janus_local_set"},
+    {"channel_create, release", step_channel, "janus_channel_create"},
+    {"close of what is closed", step_channel_close, "janus_channel_close"},
+    {"send, recv", step_send_and_recv, "janus_channel_send janus_channel_recv"},
+    {"try_send, try_recv", step_try_send, "janus_channel_try_send"},
+    {"try_recv of nothing", step_try_recv, "janus_channel_try_recv"},
+    {"send to a closed channel", step_send_closed, "janus_channel_send"},
+    {"print", step_print, "janus_print"},
+    {"write", step_write, "janus_write"},
+    {"syscall", step_syscall, "janus_syscall"},
+    {"entropy", step_entropy, "janus_entropy"},
+    {"stats", step_stats, "janus_rt_stats"},
+};
+enum { kSteps = sizeof steps / sizeof *steps };
+
+#endif

@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""tests/programs/hostile: each program is an attack and its own judge; its name is the claim. Compiled by the installed
+janus-cc, run on 1, 2 and 4 workers and from a seed. Speaks TAP, and leaves the attack table in BUILD_DIRECTORY/hostile.txt.
+
+    hostile_test.py BUILD_DIRECTORY [PROGRAM...]
+"""
+import concurrent.futures
+import pathlib
+import re
+import shutil
+import sys
+import time
+
+from installed import Tap, environment, here, install, run, work_directory
+
+SETTINGS = ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 7, 'JANUS_WORKERS': 3})
+PATIENCE = 120
+OPTIONS = ('-O2', '-g', '-Wall', '-Wextra', '-Werror')
+
+
+def claim_of(source):
+    return source.stem.replace('_', ' ')
+
+
+def directive(source, name, otherwise):
+    """A line `// Name: words` of the head of the source."""
+    found = re.search(rf'^// {name}: (.*)$', source.read_text(), re.M)
+    return found[1] if found else otherwise
+
+
+def compile_program(janus_cc, source, output):
+    standard = '-std=c++20' if source.suffix == '.cpp' else '-std=c11'
+    return run([janus_cc, *OPTIONS, standard, source, '-o', output], timeout=120, env=environment())
+
+
+def how_of(settings):
+    return 'seeded' if 'JANUS_SEED' in settings else f"{settings['JANUS_WORKERS']} workers"
+
+
+class Figures:
+    """What programs say of themselves: `figure: KEY: VALUE` for one column of the table."""
+
+    def __init__(self):
+        self.rows = {}
+
+    def add(self, how, output):
+        for key, value in re.findall(r'^figure: ([^:\n]+): (.*)$', output, re.M):
+            self.rows.setdefault(key, {})[how] = value
+
+
+def main():
+    tap, figures, outcomes = Tap(), Figures(), {}
+    work = work_directory()
+    sources = sorted(path for path in (here / 'hostile').iterdir() if path.suffix in ('.c', '.cpp'))
+    if sys.argv[2:]:
+        sources = [source for source in sources if source.stem in sys.argv[2:]]
+    try:
+        janus_cc = install(sys.argv[1], work)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            built = list(pool.map(lambda source: compile_program(janus_cc, source, work / source.stem), sources))
+        for source, done in zip(sources, built):
+            ok = tap.check(f'{claim_of(source)}: compiles without a word', done.returncode == 0 and not done.stderr,
+                           done.stderr.decode())
+            statuses = [int(word) for word in directive(source, 'Status', '0').split()]
+            for settings in SETTINGS if ok else ():
+                begin = time.monotonic()
+                end = run([work / source.stem], env=environment(**settings), timeout=PATIENCE)
+                output = end.stdout.decode(errors='replace')
+                ok = tap.check(f'{claim_of(source)} ({how_of(settings)})', end.returncode in statuses,
+                               f'status {end.returncode} after {time.monotonic() - begin:.1f} s\n{output}'
+                               f'{end.stderr[-600:].decode(errors="replace")}') and ok
+                figures.add(how_of(settings), output)
+            outcomes[claim_of(source)] = 'holds' if ok else 'BROKEN'
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    pathlib.Path(sys.argv[1], 'hostile.txt').write_text(table(outcomes, figures))
+    tap.end()
+
+
+def table(outcomes, figures):
+    """Claims with their outcomes, and what programs measured, a column for each setting."""
+    width = max(map(len, [*outcomes, *figures.rows]), default=0)
+    lines = [f'{claim:{width}}  {outcome}' for claim, outcome in outcomes.items()]
+    if figures.rows:
+        columns = [how_of(settings) for settings in SETTINGS]
+        lines += ['', ' ' * width + ''.join(f'  {column:>18}' for column in columns)]
+        for key, row in figures.rows.items():
+            lines.append(f'{key:{width}}' + ''.join(f'  {row.get(column, "-"):>18}' for column in columns))
+    return '\n'.join(lines) + '\n'
+
+
+main()
