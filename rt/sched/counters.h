@@ -19,7 +19,7 @@ class Counter {
 };
 
 struct Counters {
-  Counter fair_rounds;  // Worker::until_fair came to 0
+  Counter fair_rounds;  // dispatches that took what had waited longest (WorkerFairness)
   Counter switches, yields, yields_charged, steals, steals_failed, parks, wakes, injected;
   Counter spawned, completed, cancelled, failed, panicked, spawns_failed;
   Counter completed_inline;  // on the stack of who awaited them, and not in `completed`

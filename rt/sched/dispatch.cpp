@@ -43,11 +43,10 @@ void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
 }
 
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
-  const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed) - 1;
-  worker.until_fair.store(until_fair, std::memory_order_relaxed);
-  if (until_fair == 0) [[unlikely]] {
+  if (worker.until_fair <= 0) [[unlikely]] {
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
+  worker.until_fair -= worker.dispatch_ops;
   if (const Entry entry = worker.ready.pop()) {
     fetch_ready_ahead(worker);
     return entry.runnable();
@@ -59,21 +58,33 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
   return injector_.is_empty() ? nullptr : take_injected(worker);
 }
 
-// Every so often the oldest goes first, so that what is spawned or woken last cannot starve the rest.
+// What was spent beyond the round counts for the next, but for no more than one: who has once spent very much does not
+// turn the deque into a queue for long.
 [[gnu::noinline]] Runnable* Scheduler::next_fair(Worker& worker) noexcept {
-  worker.until_fair.store(options_.fair_interval, std::memory_order_relaxed);
+  const std::int64_t round = options_.fair_ops;
+  worker.until_fair = worker.until_fair < -2 * round ? -round : worker.until_fair + round;
+  worker.until_fair -= worker.dispatch_ops;
   worker.counters.fair_rounds.add();
-  if (Runnable* const injected = injector_.take()) {
-    worker.counters.injected.add();
-    return injected;
+  for (unsigned i = 0; i < kFairSources; ++i) {
+    const FairSource source = worker.fair_source;
+    worker.fair_source = static_cast<FairSource>((static_cast<unsigned>(source) + 1) % kFairSources);
+    if (Runnable* const found = take_longest_waiting(worker, source)) return found;
   }
-  // Two old ends, and no time stamps to compare: they take turns.
-  const bool yielded_first = (worker.counters.fair_rounds.read() & 1) != 0;
-  if (yielded_first) {
-    if (Runnable* const yielded = worker.yielded.take()) return yielded;
+  return nullptr;
+}
+
+Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noexcept {
+  switch (source) {
+    case FairSource::kYielded:
+      return worker.yielded.take();
+    case FairSource::kReady:
+      return worker.ready.take_oldest().runnable();
+    case FairSource::kInjector:
+      break;
   }
-  if (const Entry entry = worker.ready.take_oldest()) return entry.runnable();
-  return worker.yielded.take();
+  Runnable* const injected = injector_.take();
+  if (injected != nullptr) worker.counters.injected.add();
+  return injected;
 }
 
 [[gnu::noinline]] Runnable* Scheduler::take_injected(Worker& worker) noexcept {

@@ -68,7 +68,8 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   worker->runtime = options_.runtime;
   worker->id = static_cast<std::uint16_t>(index);
   worker->is_steal_enabled = true;
-  worker->until_fair.store(options_.fair_interval, std::memory_order_relaxed);
+  worker->until_fair = options_.fair_ops;
+  worker->dispatch_ops = (options_.fair_ops + options_.fair_interval - 1) / options_.fair_interval;
   worker->rng = Rng::for_worker(options_.seed, index);
   return worker->ready.init(8) && worker->yielded.init(8);
 }

@@ -27,8 +27,9 @@ struct SchedulerOptions {
   bool deterministic;
   const platform::Cpus* pin_to;  // during start(); nullptr: workers go where the kernel puts them
   Victim victim;
-  std::uint32_t fair_interval;
-  Runtime* runtime;  // WorkerIdentity::runtime
+  std::uint32_t fair_ops;       // a fair round (WorkerFairness) after so many ops ...
+  std::uint32_t fair_interval;  // ... and after so many dispatches, whatever they spent
+  Runtime* runtime;             // WorkerIdentity::runtime
 };
 
 class Scheduler {
@@ -188,6 +189,7 @@ class Scheduler {
   static void fetch_ready_ahead(const Worker& worker) noexcept;
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
+  Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
   Runnable* search(Worker& worker, bool& was_deferred) noexcept;
   Runnable* sweep(Worker& worker, bool& was_deferred) noexcept;

@@ -14,9 +14,9 @@ std::uint64_t tasks_of(const Worker& worker) noexcept {
   return worker.counters.spawned.read() + worker.counters.completed.read() + worker.counters.completed_inline.read();
 }
 
-// A clock that ticks with each dispatch: rounds, and where in the round it stands.
+// A clock that ticks while it comes by its scheduler: whatever it takes, it switches to or ends.
 std::uint64_t dispatches_of(const Worker& worker) noexcept {
-  return worker.counters.fair_rounds.read() << 32 | worker.until_fair.load(std::memory_order_relaxed);
+  return worker.counters.switches.read() + worker.counters.completed.read();
 }
 
 // It may be one that was woken, and is alone.

@@ -105,11 +105,10 @@ bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
 
 // Word by word: what is stored in pairs cannot be loaded alone right away, nor the other way round.
 bool Scheduler::suspend_quickly(Worker& worker, Suspension& self, Pending publish) noexcept {
-  const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed);
   Entry entry;
-  if (until_fair == 1 || !worker.ready.pop_quickly(entry)) [[unlikely]]
+  if (worker.until_fair <= 0 || !worker.ready.pop_quickly(entry)) [[unlikely]]
     return false;
-  worker.until_fair.store(until_fair - 1, std::memory_order_relaxed);
+  worker.until_fair -= worker.dispatch_ops;
   fetch_ready_ahead(worker);
   Runnable* const to = entry.runnable();
   const Suspension* const target = to->suspension();
@@ -156,13 +155,12 @@ void Scheduler::publish_yielded(Worker& worker, void*, void*) noexcept {
 }
 
 bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
-  const std::uint32_t until_fair = worker.until_fair.load(std::memory_order_relaxed);
-  if (until_fair == 1 || !worker.ready.is_empty()) [[unlikely]]
+  if (worker.until_fair <= 0 || !worker.ready.is_empty()) [[unlikely]]
     return false;
   Runnable* const to = worker.yielded.take_quickly();
   if (to == nullptr) [[unlikely]]
     return false;
-  worker.until_fair.store(until_fair - 1, std::memory_order_relaxed);
+  worker.until_fair -= worker.dispatch_ops;
   fetch_yielded_ahead(worker);
   worker.yielded.reserve_tail(yielding);
   if (to->suspension() == nullptr) [[unlikely]]

@@ -82,6 +82,24 @@ struct WorkerSearch {
   std::uint32_t next_victim;                          // round robin
 };
 
+// Where something may wait that is not the newest.
+enum class FairSource : std::uint8_t { kYielded, kReady, kInjector };
+inline constexpr unsigned kFairSources = 3;
+
+// The owner's: when a dispatch takes what has waited longest, whatever is newer.
+//
+// INVARIANT everyone-has-a-turn: let Q be fair_ops, and S the most that a task spends between two dispatches (a slice,
+// and what one operation may cost beyond its end). A dispatch is a fair round at the latest when the worker has spent
+// Q + S ops since the last one, whoever spent them. Fair rounds take the oldest of the yielded, of the deque and of the
+// injector in rotation, and one that has nothing passes its turn on. So what waits in any of them behind k others, or
+// as the only one, is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch counts as dispatch_ops too, so
+// that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
+struct WorkerFairness {
+  std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
+  std::int64_t dispatch_ops;  // what a dispatch counts as
+  FairSource fair_source;     // whose turn it is in the next one
+};
+
 // What it has to run. Everyone steals from both.
 struct WorkerQueues {
   alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
@@ -101,14 +119,14 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
                                              WorkerIdentity,
                                              WorkerStanding,
                                              WorkerSlice,
+                                             WorkerFairness,
                                              WorkerQueues,
                                              WorkerSearch,
                                              WorkerCaches,
                                              LogicalWorker {
-  std::atomic<std::uint32_t> until_fair;  // dispatches until the oldest goes first; thieves read it as a clock
-  Counters counters;                      // read by anyone
-  std::atomic<bool> is_gone;              // has left its loop; read by anyone
-  Parker parker;                          // written by wakers
+  Counters counters;          // read by anyone
+  std::atomic<bool> is_gone;  // has left its loop; read by anyone
+  Parker parker;              // written by wakers
 
   // What the last copy of user memory touched that failed here, if the processor told. The fault handler's.
   struct {
@@ -116,6 +134,12 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
     bool has_address;
   } user_fault;
 };
+
+// Ops that a task has used of its slice; whoever settles a slice says so.
+[[gnu::always_inline]] inline void count_ops(Worker& worker, std::int64_t ops) noexcept {
+  worker.counters.ops.add(static_cast<std::uint64_t>(ops));
+  worker.until_fair -= ops;
+}
 
 // The worker that runs us. Read anew after everything that may suspend: the task may wake up on another worker.
 [[gnu::always_inline]] inline Worker& current_worker() noexcept {

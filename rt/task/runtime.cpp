@@ -147,6 +147,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   scheduling.deterministic = options.deterministic;
   scheduling.pin_to = may_pin && !options.deterministic ? &cpus : nullptr;
   scheduling.victim = options.victim;
+  scheduling.fair_ops = options.yield_interval;
   scheduling.fair_interval = options.fair_interval;
   scheduling.runtime = &runtime;
   unsigned started = 0;

@@ -39,7 +39,7 @@ void begin_slice(Worker& worker, Task& task) noexcept {
 }
 
 void commit_slice(Worker& worker) noexcept {
-  worker.counters.ops.add(static_cast<std::uint64_t>(worker.slice - worker.fuel));
+  count_ops(worker, worker.slice - worker.fuel);
   if (worker.charged_account != nullptr) [[unlikely]]
     credit_slice(worker);
   worker.slice = worker.fuel;

@@ -136,7 +136,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
 }
 
 [[gnu::flatten]] bool block_at_hand(Channel& channel, Worker& worker, Task& task) noexcept {
-  worker.counters.ops.add(static_cast<std::uint64_t>(worker.slice - worker.fuel));  // settled: nobody is charged
+  count_ops(worker, worker.slice - worker.fuel);  // nobody is charged
   worker.slice = worker.fuel;
   Suspension suspension;
   task.suspend_at(&suspension);

@@ -139,4 +139,106 @@ TEST(fairness, the_oldest_is_not_starved_by_what_is_spawned_last) {
   });
 }
 
+namespace {
+
+// What a neighbour that computes spends, and what others spent meanwhile.
+struct Shares {
+  std::uint64_t neighbour = 0, others = 0;
+  bool is_over = false;
+};
+
+// A thousand operations; false: told to end.
+bool work(std::uint64_t& spent) {
+  for (int i = 0; i < 1000; ++i) {
+    if (janus_yield_check(1) < 0) return false;
+  }
+  spent += 1000;
+  return true;
+}
+
+// One worker, so that plain counters will do. `start` begins what runs beside it and ends once it is over.
+template <class Start>
+Shares beside_a_neighbour(Start start) {
+  Shares shares;
+  run_in(with_workers(1), [&] {
+    Scope scope;
+    auto neighbour = [&] {
+      for (int i = 0; i < 300; ++i) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      shares.is_over = true;
+      return 0;
+    };
+    start(scope, shares);
+    scope.go(neighbour);
+    CHECK_EQ(scope.end(), 0);
+  });
+  return shares;
+}
+
+}  // namespace
+
+TEST(fairness, a_chain_of_tasks_that_spawn_their_successors_takes_no_more_than_a_task) {
+  struct Chain {
+    janus_nursery* nursery;
+    janus_channel* end;
+    Shares* shares;
+    static std::int64_t link(void* pointer) {
+      auto& chain = *static_cast<Chain*>(pointer);
+      if (!work(chain.shares->others)) return JANUS_CANCELLED;
+      if (chain.shares->is_over) return janus_channel_close(chain.end);
+      return janus_nursery_spawn_in(chain.nursery, link, pointer, nullptr).raw != 0 ? 0 : -9;
+    }
+  };
+  Chain chain{};
+  // The nursery takes spawns until it is awaited.
+  auto runs_chain = [&] {
+    std::uint64_t nothing = 0;
+    chain.end = janus_channel_create(8, 1);
+    chain.nursery = janus_nursery_open(nullptr, nullptr);
+    janus_nursery_spawn_in(chain.nursery, Chain::link, &chain, nullptr);
+    (void)janus_channel_recv(chain.end, &nothing);
+    const long status = janus_nursery_await(chain.nursery, nullptr);
+    janus_channel_release(chain.end);
+    return janus_nursery_destroy(chain.nursery) == 0 ? status : -9;
+  };
+  const Shares shares = beside_a_neighbour([&](Scope& scope, Shares& seen) {
+    chain.shares = &seen;
+    scope.go(runs_chain);
+  });
+  CHECK_GT(shares.others, 0u);
+  CHECK_LE(shares.others * 2, shares.neighbour * 3);
+}
+
+TEST(fairness, two_tasks_that_talk_take_no_more_than_a_task) {
+  janus_channel *there = nullptr, *back = nullptr;
+  Shares* seen = nullptr;
+  auto asks = [&] {
+    std::uint64_t word = 0;
+    while (!seen->is_over) {
+      if (!work(seen->others) || janus_channel_send(there, &word) != 0 || janus_channel_recv(back, &word) != 0)
+        return -9;
+    }
+    return static_cast<int>(janus_channel_close(there));
+  };
+  auto answers = [&] {
+    std::uint64_t word = 0;
+    while (janus_channel_recv(there, &word) == 0) {
+      if (!work(seen->others) || janus_channel_send(back, &word) != 0) return -9;
+    }
+    janus_channel_release(there);
+    janus_channel_release(back);
+    return 0;
+  };
+  const Shares shares = beside_a_neighbour([&](Scope& scope, Shares& s) {
+    seen = &s;
+    there = janus_channel_create(8, 0);
+    back = janus_channel_create(8, 0);
+    scope.go(asks);
+    scope.go(answers);
+  });
+  CHECK_GT(shares.others, 0u);
+  CHECK_LE(shares.others * 2, shares.neighbour * 3);
+}
+
 }  // namespace janus::test

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: Apache-2.0
+// fairness_test.cpp — one worker, somebody who waits, and others who do not want him to run: he waits a bounded number
+// of ops, which is what is counted here, never time.
+#include "tests/sched/jobs.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr std::int64_t kSlice = 1024;  // fair_ops of a Yard, and the most that a job spends between two dispatches
+constexpr int kTurns = 200;            // of whoever waits
+// everyone-has-a-turn, with the price of one dispatch added to each of the two.
+constexpr std::int64_t kBound = 3 * (kSlice + kSlice + 2 * 17);
+
+// Ops that all jobs of the worker have spent.
+std::int64_t spent;
+
+void spend(std::int64_t ops) {
+  count_ops(current_worker(), ops);
+  spent += ops;
+}
+
+// --- Who waits, and what he sees ---
+
+struct Waits {
+  std::int64_t longest = 0, own = 0, total = 0;
+};
+Waits waits;
+
+// Between two of its turns; its own ops do not count as waiting.
+class Stopwatch {
+ public:
+  void stopped() { since_ = spent; }
+  void goes_on() {
+    if (spent - since_ > waits.longest) waits.longest = spent - since_;
+  }
+
+ private:
+  std::int64_t since_ = spent;
+};
+
+enum class Neighbour { kSpinner, kTalker, kInjected };
+
+// Uses up its slices.
+void spinner(Job& self) {
+  Stopwatch watch;
+  const std::int64_t start = spent;
+  for (int i = 0; i < kTurns; ++i) {
+    watch.goes_on();
+    spend(kSlice);
+    waits.own += kSlice;
+    watch.stopped();
+    yield(self);
+  }
+  waits.total = spent - start;
+  self.yard->other.fetch_add(1);
+  finish(self);
+}
+
+// Two that wake each other.
+template <int kMine, int kOther>
+void talker(Job& self) {
+  Stopwatch watch;
+  const std::int64_t start = spent;
+  for (int i = 0; i < kTurns; ++i) {
+    watch.goes_on();
+    spend(100);
+    waits.own += 100;
+    watch.stopped();
+    wake(&current_worker(), jobs[kOther]);
+    if (i + 1 < kTurns) park(self);
+  }
+  waits.total = spent - start;
+  self.yard->other.fetch_add(1);
+  finish(self);
+}
+
+// Comes from outside again and again.
+void injected(Job& self) {
+  static int turns;
+  static std::int64_t stopped_at, start;
+  if (turns == 0) start = spent;
+  if (turns != 0 && spent - stopped_at > waits.longest) waits.longest = spent - stopped_at;
+  if (++turns == kTurns) {
+    turns = 0;
+    waits.total = spent - start;
+    self.yard->other.fetch_add(1);
+    return finish(self);
+  }
+  spend(100);
+  waits.own += 100;
+  stopped_at = spent;
+  self.yard->inject(self, injected);
+}
+
+// --- Who is in the way ---
+
+enum class Hostile { kSpinners, kChain, kManyChains, kTalkers, kInjected, kEmptyChain };
+
+// The neighbours have had all their turns.
+bool is_over(const Job& self) {
+  return self.yard->other.load() >= self.yard->counter.load();
+}
+
+void hostile_spinner(Job& self) {
+  while (!is_over(self)) {
+    spend(kSlice);
+    yield(self);
+  }
+  finish(self);
+}
+
+// Each spawns its successor; the record is the predecessor's, whose last act it is.
+template <std::int64_t kOps>
+void chain(Job& self) {
+  spend(kOps);
+  is_over(self) ? finish(self) : spawn(self, chain<kOps>, *self.yard);
+}
+
+template <int kOther>
+void hostile_talker(Job& self) {
+  while (!is_over(self)) {
+    spend(1000);
+    wake(&current_worker(), jobs[kOther]);
+    park(self);
+  }
+  wake(&current_worker(), jobs[kOther]);
+  finish(self);
+}
+
+void hostile_injected(Job& self) {
+  spend(1000);
+  is_over(self) ? finish(self) : self.yard->inject(self, hostile_injected);
+}
+
+// One worker runs it all; what whoever waits has seen is in `waits`.
+void run_beside(Neighbour neighbour, Hostile hostile) {
+  waits = {};
+  spent = 0;
+  static Neighbour who;
+  static Hostile whom;
+  who = neighbour, whom = hostile;
+  Yard yard(1);
+  yard.counter.store(neighbour == Neighbour::kTalker ? 2 : 1);  // that many have to be done
+  yard.inject(jobs[0], [](Job& self) {
+    Yard& here = *self.yard;
+    switch (whom) {
+      case Hostile::kSpinners:
+        spawn(jobs[10], hostile_spinner, here);
+        break;
+      case Hostile::kChain:
+        spawn(jobs[10], chain<1000>, here);
+        break;
+      case Hostile::kManyChains:
+        spawn(jobs[10], chain<1000>, here);
+        spawn(jobs[11], chain<3>, here);
+        break;
+      case Hostile::kTalkers:
+        spawn(jobs[10], hostile_talker<11>, here);
+        spawn(jobs[11], hostile_talker<10>, here);
+        break;
+      case Hostile::kInjected:
+        here.inject(jobs[10], hostile_injected);
+        here.inject(jobs[11], hostile_injected);
+        break;
+      case Hostile::kEmptyChain:
+        spawn(jobs[10], chain<0>, here);
+        break;
+    }
+    if (who == Neighbour::kSpinner) spawn(jobs[1], spinner, here);
+    if (who == Neighbour::kInjected) here.inject(jobs[1], injected);
+    if (who == Neighbour::kTalker) {
+      spawn(jobs[1], talker<1, 2>, here);
+      spawn(jobs[2], talker<2, 1>, here);
+    }
+    (void)self;
+  });
+  const bool are_two = hostile == Hostile::kManyChains || hostile == Hostile::kTalkers || hostile == Hostile::kInjected;
+  CHECK(yard.all_done(yard.counter.load() + (are_two ? 2 : 1)));
+}
+
+}  // namespace
+
+TEST(fairness, whoever_waits_waits_a_bounded_number_of_ops) {
+  for (const Neighbour neighbour : {Neighbour::kSpinner, Neighbour::kTalker, Neighbour::kInjected}) {
+    for (const Hostile hostile : {Hostile::kSpinners, Hostile::kChain, Hostile::kManyChains, Hostile::kTalkers,
+                                  Hostile::kInjected, Hostile::kEmptyChain}) {
+      run_beside(neighbour, hostile);
+      // Beside two of its own kind in its own queue (k in the invariant).
+      CHECK_LE(waits.longest, 3 * kBound);
+    }
+  }
+}
+
+// Of what is spent while it has something to do, one beside one gets half, or what it asks for.
+TEST(fairness, a_spinner_beside_anybody_gets_its_share) {
+  for (const Hostile hostile :
+       {Hostile::kSpinners, Hostile::kChain, Hostile::kManyChains, Hostile::kTalkers, Hostile::kEmptyChain}) {
+    run_beside(Neighbour::kSpinner, hostile);
+    CHECK_GE(waits.own * 5, waits.total * 2);
+    CHECK_LE(waits.longest, kBound);
+  }
+  run_beside(Neighbour::kSpinner, Hostile::kInjected);
+  CHECK_GE(waits.own * 5, waits.total * 2);
+}
+
+TEST(fairness, what_was_spawned_first_starts_though_others_are_newer) {
+  static std::int64_t started_at;
+  spent = started_at = 0;
+  Yard yard(1);
+  yard.counter.store(1);
+  yard.inject(jobs[0], [](Job& self) {
+    const auto oldest = [](Job& job) {
+      started_at = spent;
+      job.yard->other.fetch_add(1);
+      finish(job);
+    };
+    spawn(jobs[1], oldest, *self.yard);
+    spawn(jobs[10], chain<1000>, *self.yard);
+  });
+  CHECK(yard.all_done(2));
+  CHECK_GT(started_at, 0);  // newest first
+  CHECK_LE(started_at, kBound);
+}
+
+// Many who do next to nothing are counted by the dispatch.
+TEST(fairness, empty_jobs_make_no_round_long) {
+  run_beside(Neighbour::kSpinner, Hostile::kEmptyChain);
+  CHECK_EQ(waits.longest, 0);  // nobody else spends anything
+  Yard yard(1);
+  static int links_between, most;
+  links_between = most = 0;
+  yard.counter.store(1);
+  yard.inject(jobs[0], [](Job& self) {
+    struct Link {
+      static void run(Job& link) {
+        ++links_between;
+        is_over(link) ? finish(link) : spawn(link, run, *link.yard);
+      }
+    };
+    spawn(jobs[10], Link::run, *self.yard);
+    for (int i = 0; i < kTurns; ++i) {
+      links_between = 0;
+      yield(self);
+      if (links_between > most) most = links_between;
+    }
+    self.yard->other.fetch_add(1);
+    finish(self);
+  });
+  CHECK(yard.all_done(2));
+  CHECK_LE(most, 2 * 61);
+}
+
+}  // namespace janus::test
