@@ -11,7 +11,7 @@ from janus_qemu.refusal import Refusal
 from janus_qemu.session import KERNEL_ENDED, Session
 
 DEVICE = '/dev/kvm'
-IMAGE_SECONDS, LINUX_SECONDS = 2, 5      # TCG takes 0.2 and 3
+IMAGE_SECONDS, LINUX_SECONDS = 4, 8      # TCG takes 0.2 and 2
 # Without a file system Linux gets as far as to look for one, panics, and resets.
 LINUX_TO_ITS_END = 'panic=-1 quiet loglevel=0'
 
