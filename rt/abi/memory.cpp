@@ -52,7 +52,7 @@ void* janus_realloc(void* block, size_t size) {
 void janus_free(void* block) {
   if (block == nullptr) return;
   const Caller me = caller();
-  if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), block);
+  if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), me.task, block);
 }
 
 }  // extern "C"

@@ -50,7 +50,7 @@ int janus_print(int fd, const char* format, ...) {
   // A task's stack may have no room for a whole piece.
   Worker* const worker = worker_in(*runtime, me);
   HeapCache* const cache = worker != nullptr ? &worker->heap : nullptr;
-  auto* const text = static_cast<char*>(runtime->heap.allocate(cache, kMaxPrinted, 16, 0));
+  auto* const text = static_cast<char*>(runtime->heap.allocate(cache, kMaxPrinted, 16, kRuntimeTag));
   char few[kFewPrinted];
   char* const out = text != nullptr ? text : few;
   const std::size_t most = text != nullptr ? kMaxPrinted : kFewPrinted;
@@ -59,7 +59,7 @@ int janus_print(int fd, const char* format, ...) {
   const std::size_t wanted = janus_vformat(out, most, format, arguments);
   va_end(arguments);
   const int answer = write_all(fd, out, wanted < most ? wanted : most - 1);
-  if (text != nullptr) runtime->heap.free(cache, text);
+  if (text != nullptr) runtime->heap.free_own(cache, text);
   return answer;
 }
 

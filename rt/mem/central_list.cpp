@@ -40,38 +40,31 @@ FreeBlock* cut_block(Span* span, const SpanShape& shape) noexcept {
   return block;
 }
 
-// A block that came back; nullptr if somebody wrote to it since. Then it is lost with all behind it, without a word:
-// who wrote is long gone, and who asks is not to blame.
-FreeBlock* reuse_block(Span* span, const SpanShape& shape) noexcept {
-  FreeBlock* block = span->free_list;
-  const bool intact = block->is_intact();
-  span->free_list = intact ? block->next() : nullptr;
-  if (intact) return block;
-  span->idle = static_cast<std::uint16_t>(shape.blocks - span->cut);
-  return nullptr;
-}
-
 }  // namespace
 
 // --- Taking ----------------------------------------------------------------------------------------------------------
 
 CentralList::Chain CentralList::take(PageHeap& pages, unsigned size_class, unsigned wanted) noexcept {
-  LockGuard guard(lock_);
   Chain chain{nullptr, 0};
-  if (kept_ != 0 && wanted == span_shape(size_class).batch) chain = {batches_[--kept_], wanted};
-  while (chain.count < wanted) {
-    Span* span = span_with_idle(pages, size_class);
-    if (span == nullptr) break;
-    take_from(span, span_shape(size_class), chain, wanted);
-    if (span->idle == 0) unlink(span);
+  Lost lost{nullptr, 0};
+  {
+    LockGuard guard(lock_);
+    if (kept_ != 0 && wanted == span_shape(size_class).batch) chain = {batches_[--kept_], wanted};
+    while (chain.count < wanted) {
+      Span* span = span_with_idle(pages, size_class, lost);
+      if (span == nullptr) break;
+      take_from(span, span_shape(size_class), chain, wanted, lost);
+      if (span->idle == 0) unlink(span);
+    }
+    count_out(chain.count);
   }
-  count_out(chain.count);
+  lost.report();
   return chain;
 }
 
-Span* CentralList::span_with_idle(PageHeap& pages, unsigned size_class) noexcept {
-  // A bent batch is lost here without a word: whoever bent it is long gone, and the caller is not to blame.
-  while (spans_ == nullptr && kept_ != 0) (void)give_to_spans(pages, size_class, batches_[--kept_]);
+Span* CentralList::span_with_idle(PageHeap& pages, unsigned size_class, Lost& lost) noexcept {
+  while (spans_ == nullptr && kept_ != 0)
+    give_to_spans(pages, size_class, {batches_[--kept_], span_shape(size_class).batch}, lost);
   if (spans_ != nullptr) return spans_;
   Span* span = pages.take_run(span_shape(size_class).pages, 1);
   if (span == nullptr) return nullptr;
@@ -80,9 +73,9 @@ Span* CentralList::span_with_idle(PageHeap& pages, unsigned size_class) noexcept
   return span;
 }
 
-void CentralList::take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted) noexcept {
+void CentralList::take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted, Lost& lost) noexcept {
   while (span->idle != 0 && chain.count < wanted) {
-    FreeBlock* block = span->free_list != nullptr ? reuse_block(span, shape) : cut_block(span, shape);
+    FreeBlock* block = span->free_list != nullptr ? reuse_block(span, shape, lost) : cut_block(span, shape);
     if (block == nullptr) continue;
     block->relink(chain.head);
     chain.head = block;
@@ -91,30 +84,40 @@ void CentralList::take_from(Span* span, const SpanShape& shape, Chain& chain, un
   }
 }
 
+// A block that came back; nullptr if somebody wrote to it since. Then it is lost with all behind it.
+FreeBlock* CentralList::reuse_block(Span* span, const SpanShape& shape, Lost& lost) noexcept {
+  FreeBlock* block = span->free_list;
+  const bool intact = block->is_intact();
+  span->free_list = intact ? block->next() : nullptr;
+  if (intact) return block;
+  const unsigned never_cut = shape.blocks - span->cut;
+  lost.add(block, span->idle - never_cut);
+  span->idle = static_cast<std::uint16_t>(never_cut);
+  return nullptr;
+}
+
 // --- Giving ----------------------------------------------------------------------------------------------------------
 
 void CentralList::give(PageHeap& pages, unsigned size_class, Chain chain) noexcept {
   if (chain.count == 0) return;
-  FreeBlock* bent = nullptr;
+  Lost lost{nullptr, 0};
   {
     LockGuard guard(lock_);
     count_out(-std::size_t{chain.count});
     if (chain.count == span_shape(size_class).batch && kept_ < kKeptBatches)
       batches_[kept_++] = chain.head;
     else
-      bent = give_to_spans(pages, size_class, chain.head);
+      give_to_spans(pages, size_class, chain, lost);
   }
-  if (bent != nullptr) heap_misuse(kWrittenAfterFree, bent);
+  lost.report();
 }
 
-// The first block that somebody wrote to, or nullptr.
-FreeBlock* CentralList::give_to_spans(PageHeap& pages, unsigned size_class, FreeBlock* head) noexcept {
-  while (head != nullptr) {
-    FreeBlock* block = head;
-    if (!block->is_intact()) return block;
-    head = block->next();
+void CentralList::give_to_spans(PageHeap& pages, unsigned size_class, Chain chain, Lost& lost) noexcept {
+  for (; chain.head != nullptr; chain.count--) {
+    FreeBlock* block = chain.head;
     BlockRef ref;
-    if (!find_block(block, ref)) return block;
+    if (!block->is_intact() || !find_block(block, ref)) return lost.add(block, chain.count);
+    chain.head = block->next();
     Span* span = ref.span();
     block->relink(span->free_list);
     span->free_list = block;
@@ -124,16 +127,15 @@ FreeBlock* CentralList::give_to_spans(PageHeap& pages, unsigned size_class, Free
       unmake_span(pages, span);
     }
   }
-  return nullptr;
 }
 
 void CentralList::trim(PageHeap& pages, unsigned size_class) noexcept {
-  FreeBlock* bent = nullptr;
+  Lost lost{nullptr, 0};
   {
     LockGuard guard(lock_);
-    while (kept_ != 0 && bent == nullptr) bent = give_to_spans(pages, size_class, batches_[--kept_]);
+    while (kept_ != 0) give_to_spans(pages, size_class, {batches_[--kept_], span_shape(size_class).batch}, lost);
   }
-  if (bent != nullptr) heap_misuse(kWrittenAfterFree, bent);
+  lost.report();
 }
 
 // --- The list of spans -----------------------------------------------------------------------------------------------

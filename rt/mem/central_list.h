@@ -25,20 +25,39 @@ class alignas(arch::kPrefetchPair) CentralList {
   // Up to `wanted` blocks; {nullptr, 0} when the machine refuses. A whole batch if wanted == batch and there is one.
   [[nodiscard]] Chain take(PageHeap& pages, unsigned size_class, unsigned wanted) noexcept;
   // A chain that ends with nullptr. Blocks that callers wrote to after freeing them may have bent it: then what cannot
-  // be followed is lost, and heap_misuse() hears of it.
+  // be followed is lost, which is reported.
   void give(PageHeap& pages, unsigned size_class, Chain chain) noexcept;
+  // So many blocks that were out are lost: nobody holds them, and nobody ever will.
+  void forget(unsigned count) noexcept {
+    LockGuard guard(lock_);
+    count_out(-std::size_t{count});
+  }
   // Kept batches go back to their spans, empty spans to the page heap.
   void trim(PageHeap& pages, unsigned size_class) noexcept;
 
-  // Blocks out: held by callers, or in caches.
+  // Blocks out: held by callers, or in caches. What is lost is not.
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr unsigned kKeptBatches = 4;
 
-  [[nodiscard]] Span* span_with_idle(PageHeap& pages, unsigned size_class) noexcept;
-  void take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted) noexcept;
-  [[nodiscard]] FreeBlock* give_to_spans(PageHeap& pages, unsigned size_class, FreeBlock* head) noexcept;
+  // Found under the lock, told when it is no longer held.
+  struct Lost {
+    const FreeBlock* written_to;  // the last such block, or nullptr
+    unsigned blocks;              // that one, and those behind it
+    void add(const FreeBlock* block, unsigned count) noexcept {
+      written_to = block;
+      blocks += count;
+    }
+    void report() const noexcept {
+      if (written_to != nullptr) report_written_after_free(written_to, blocks);
+    }
+  };
+
+  [[nodiscard]] Span* span_with_idle(PageHeap& pages, unsigned size_class, Lost& lost) noexcept;
+  static void take_from(Span* span, const SpanShape& shape, Chain& chain, unsigned wanted, Lost& lost) noexcept;
+  [[nodiscard]] static FreeBlock* reuse_block(Span* span, const SpanShape& shape, Lost& lost) noexcept;
+  void give_to_spans(PageHeap& pages, unsigned size_class, Chain chain, Lost& lost) noexcept;
   void link(Span* span) noexcept;
   void unlink(Span* span) noexcept;
   void count_out(std::size_t delta) noexcept {  // under lock_, so no atomic read-modify-write

@@ -11,6 +11,12 @@ constexpr std::size_t kNaturalAlign = 16;
 constexpr std::size_t kMaxLarge = std::size_t{kMaxRunPages} * kPageBytes;
 constexpr std::size_t kMaxHuge = std::size_t{1} << 46;  // beyond any address space; keeps the sums below from wrapping
 
+// Of a block with that tag, to one who says that `holder` holds it.
+Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
+  if (holder_of(tag) == holder) return Misuse::kNone;
+  return tag == kFreeTag ? Misuse::kFreed : Misuse::kRuntimes;
+}
+
 bool is_sane_align(std::size_t align) noexcept {
   return align <= kNaturalAlign || (is_power_of_two(align) && align <= kMaxHuge);
 }
@@ -19,7 +25,7 @@ bool is_sane_align(std::size_t align) noexcept {
 
 // --- What a request becomes ------------------------------------------------------------------------------------------
 
-Heap::Plan Heap::plan_for(std::size_t bytes, std::size_t align) noexcept {
+Heap::Plan Heap::plan_unusual(std::size_t bytes, std::size_t align) noexcept {
   if (bytes > kMaxHuge || !is_sane_align(align)) return {Kind::kNone, 0, 0};
   if (bytes <= kMaxSmall && align <= kPageBytes) {
     const unsigned size_class = align <= kNaturalAlign ? size_class_of(bytes) : aligned_size_class_of(bytes, align);
@@ -29,47 +35,47 @@ Heap::Plan Heap::plan_for(std::size_t bytes, std::size_t align) noexcept {
   return {whole <= kMaxLarge && align <= kMaxLarge ? Kind::kLarge : Kind::kHuge, 0, whole};
 }
 
-std::size_t Heap::charge_for(std::size_t bytes, std::size_t align) noexcept {
-  return plan_for(bytes, align).bytes;
-}
-
 // --- Allocation ------------------------------------------------------------------------------------------------------
 
-void* Heap::allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
-  if (cache == nullptr || bytes > kMaxSmall || align > kNaturalAlign) [[unlikely]]
-    return allocate_slowly(cache, bytes, align, tag);
-  const unsigned size_class = size_class_of(bytes);
-  HeapCache::List& list = cache->lists_[size_class];
-  if (list.hot == nullptr) [[unlikely]]
-    return take_small(cache, size_class, tag);
-  return pop(list, size_class, tag);
+void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
+  if (cache == nullptr || plan.kind != Kind::kSmall) [[unlikely]]
+    return allocate_slowly(cache, plan, align, tag);
+  HeapCache::List& list = cache->lists_[plan.size_class];
+  if (list.hot != nullptr) [[likely]] {
+    if (void* const block = pop(list, plan.size_class, tag)) [[likely]]
+      return block;
+  }
+  return take_small(cache, plan.size_class, tag);
 }
 
-// The last look at a block before it goes out: somebody may have written to it since it was freed.
+// The last look at a block before it goes out: somebody may have written to it since it was freed. nullptr: to where
+// its link is.
 [[gnu::always_inline]] inline void* Heap::pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept {
   FreeBlock* block = list.hot;
   if (!block->is_intact()) [[unlikely]]
-    lose(list);
+    return nullptr;
   Tag& its_tag = tag_at(chunk_of(block), block->tag_index());
   if (its_tag.load(std::memory_order_relaxed) != kFreeTag) [[unlikely]]
-    lose(list);
-  if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) lose(list);
+    end_for_damage("the free list leads to a block that somebody holds:", block);
+  // Elsewhere it harms nobody but who wrote there, and the block serves as well as another.
+  if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
   its_tag.store(tag, std::memory_order_relaxed);
   list.hot = block->next();
   list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   return block;
 }
 
-// What follows in the list is not to be trusted: it is given up.
-void Heap::lose(HeapCache::List& list) noexcept {
-  FreeBlock* block = list.hot;
+// The first block's link is not to be trusted, and what follows is not to be found without it.
+[[gnu::noinline, gnu::cold]] void Heap::give_up(HeapCache::List& list, unsigned size_class) noexcept {
+  const FreeBlock* const block = list.hot;
+  const std::uint32_t count = list.count.load(std::memory_order_relaxed);
   list.hot = nullptr;
   list.count.store(0, std::memory_order_relaxed);
-  heap_misuse(kWrittenAfterFree, block);
+  central_[size_class].forget(count);
+  report_written_after_free(block, count);
 }
 
-void* Heap::allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
-  const Plan plan = plan_for(bytes, align);
+void* Heap::allocate_slowly(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
   switch (plan.kind) {
     case Kind::kSmall:
       return take_small(cache, plan.size_class, tag);
@@ -86,14 +92,21 @@ void* Heap::allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t ali
 void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept {
   if (cache == nullptr) return take_foreign(size_class, tag);
   HeapCache::List& list = cache->lists_[size_class];
-  return list.hot != nullptr || refill(*cache, size_class) ? pop(list, size_class, tag) : nullptr;
+  for (;;) {
+    if (list.hot == nullptr && !refill(*cache, size_class)) return nullptr;
+    if (void* const block = pop(list, size_class, tag)) return block;
+    give_up(list, size_class);
+  }
 }
 
 void* Heap::take_foreign(unsigned size_class, std::uint32_t tag) noexcept {
-  FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
-  if (block == nullptr) return nullptr;
-  HeapCache::List alone{block, nullptr, 1, 0};
-  return pop(alone, size_class, tag);
+  for (;;) {
+    FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
+    if (block == nullptr) return nullptr;
+    HeapCache::List alone{block, nullptr, 1, 0};
+    if (void* const taken = pop(alone, size_class, tag)) return taken;
+    give_up(alone, size_class);
+  }
 }
 
 // The hot list is empty: the spare batch takes its place, or one from the central list.
@@ -128,57 +141,83 @@ void Heap::add_large(std::size_t delta) noexcept {
 // --- Freeing ---------------------------------------------------------------------------------------------------------
 
 // What is rare is done by tail calls, so that the usual case saves no registers.
-Heap::Freed Heap::free(HeapCache* cache, void* block) noexcept {
-  if (cache == nullptr || cache->home_ == nullptr) [[unlikely]]
-    return free_unlinked(cache, block);
-  if (!pages_.owns(block)) [[unlikely]]
-    return free_unusual(block);
+Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
+  if (cache == nullptr || cache->home_ == nullptr || !pages_.owns(block)) [[unlikely]]
+    return free_from(Holder::kUser, cache, block);
   BlockRef ref;
-  const Freed freed = mark_free(block, ref);
+  const Found found = claim(block, ref, Holder::kUser, kFreeTag);
+  if (found.misuse != Misuse::kNone) [[unlikely]]
+    return found;
   if (ref.is_large()) [[unlikely]]
-    return free_large(block, freed);
+    return free_large(block, found);
+  return push(*cache, block, ref, found);
+}
+
+// Takes the block from its holder: what is in `added` is added to its tag.
+[[gnu::always_inline]] inline Heap::Found Heap::claim(void* block, BlockRef& ref, Holder holder,
+                                                      std::uint32_t added) noexcept {
+  if (!find_block(block, ref)) [[unlikely]]
+    return {0, kFreeTag, Misuse::kNoBlock};
+  Tag& its_tag = ref.tag();
+  std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
+  if (holder_of(tag) != holder) [[unlikely]]
+    return {0, kFreeTag, misuse_of(tag, holder)};
+  if (!its_tag.compare_exchange_strong(tag, tag | added, std::memory_order_relaxed)) [[unlikely]]
+    return {0, kFreeTag, Misuse::kFreed};
+  // If somebody else freed the block after we had found it, all its span may have been freed, and its pages may be
+  // another's by now: then that was no tag of ours. As long as we hold the block its span stays what it is.
+  if (!ref.is_current(block)) [[unlikely]] {
+    std::uint32_t changed = tag | added;
+    (void)its_tag.compare_exchange_strong(changed, tag, std::memory_order_relaxed);
+    return {0, kFreeTag, Misuse::kFreed};
+  }
+  return {ref.bytes(), tag, Misuse::kNone};
+}
+
+[[gnu::always_inline]] inline Heap::Found Heap::push(HeapCache& cache, void* block, const BlockRef& ref,
+                                                     Found found) noexcept {
   const unsigned size_class = ref.size_class();
-  HeapCache::List& list = cache->lists_[size_class];
+  HeapCache::List& list = cache.lists_[size_class];
   const std::uint32_t count = list.count.load(std::memory_order_relaxed);
+  fill_free(block, found.bytes);
   FreeBlock* free_block = static_cast<FreeBlock*>(block);
   free_block->set(list.hot, ref.tag_index);
   if (count >= span_shape(size_class).batch) [[unlikely]]
-    return set_aside(list, size_class, free_block, freed);
+    return set_aside(list, size_class, free_block, found);
   list.hot = free_block;
   list.count.store(count + 1, std::memory_order_relaxed);
-  return freed;
+  return found;
 }
 
-[[gnu::always_inline]] inline Heap::Freed Heap::mark_free(void* block, BlockRef& ref) noexcept {
-  if (!find_block(block, ref)) [[unlikely]]
-    heap_misuse(kForeignBlock, block);
-  const Freed freed{ref.bytes(), ref.tag().load(std::memory_order_relaxed)};
-  if (freed.tag == kFreeTag) [[unlikely]]
-    heap_misuse(kFreedTwice, block);
-  ref.tag().store(kFreeTag, std::memory_order_relaxed);
-  if (!ref.is_large()) fill_free(block, freed.bytes);
-  return freed;
-}
-
-// A worker's first free, or a foreign thread's.
-Heap::Freed Heap::free_unlinked(HeapCache* cache, void* block) noexcept {
+// Every block, from whomever: a worker's first, a foreign thread's, a huge one, the runtime's own.
+Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexcept {
+  if (!pages_.owns(block)) return free_unusual(block, holder);
+  BlockRef ref;
+  const Found found = claim(block, ref, holder, kFreeTag);
+  if (found.misuse != Misuse::kNone) return found;
+  if (ref.is_large()) return free_large(block, found);
   if (cache != nullptr) {
     link(*cache);
-    return free(cache, block);
+    return push(*cache, block, ref, found);
   }
-  if (!pages_.owns(block)) return free_unusual(block);
-  BlockRef ref;
-  const Freed freed = mark_free(block, ref);
-  if (ref.is_large()) return free_large(block, freed);
+  fill_free(block, found.bytes);
   FreeBlock* alone = static_cast<FreeBlock*>(block);
   alone->set(nullptr, ref.tag_index);
   central_[ref.size_class()].give(pages_, ref.size_class(), {alone, 1});
-  return freed;
+  return found;
+}
+
+Heap::Found Heap::free_own(HeapCache* cache, void* block) noexcept {
+  Found found = free_from(Holder::kRuntime, cache, block);
+  // Users cannot free it, so the tag was written over, or we have freed it before.
+  if (found.misuse != Misuse::kNone) end_for_damage("the runtime does not hold its own block any more:", block);
+  found.tag &= ~kRuntimeTag;
+  return found;
 }
 
 // The hot list is a whole batch, and one more comes: it becomes the spare, and the spare that there was goes to the
 // central list. Not a block earlier, so that who allocates and frees in turn never does this twice in a row.
-Heap::Freed Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more, Freed freed) noexcept {
+Heap::Found Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more, Found found) noexcept {
   FreeBlock* surplus = list.spare;
   const std::uint32_t count = list.spares.load(std::memory_order_relaxed);
   list.spare = list.hot;
@@ -187,44 +226,55 @@ Heap::Freed Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBloc
   list.hot = one_more;
   list.count.store(1, std::memory_order_relaxed);
   if (surplus != nullptr) central_[size_class].give(pages_, size_class, {surplus, count});
-  return freed;
+  return found;
 }
 
 // No chunk of ours: nothing, a huge block, or a mistake.
-Heap::Freed Heap::free_unusual(void* block) noexcept {
+Heap::Found Heap::free_unusual(void* block, Holder holder) noexcept {
   HugeTable::Block huge;
-  if (block == nullptr) return {0, kFreeTag};
-  if (!huge_.free(block, huge)) heap_misuse(kForeignBlock, block);
-  return {huge.bytes, huge.tag};
+  if (block == nullptr) return {0, kFreeTag, Misuse::kNone};
+  const Misuse misuse = huge_.free(block, holder, huge);
+  if (misuse != Misuse::kNone) return {0, kFreeTag, misuse};
+  return {huge.bytes, huge.tag, Misuse::kNone};
 }
 
-Heap::Freed Heap::free_large(void* block, Freed freed) noexcept {
+Heap::Found Heap::free_large(void* block, Found found) noexcept {
   BlockRef ref;
   (void)find_block(block, ref);
   ref.chunk->entries[ref.entry.first_page()].store(PageEntry(), std::memory_order_relaxed);
   pages_.give_run(ref.span());
-  add_large(-freed.bytes);
-  return freed;
+  add_large(-found.bytes);
+  return found;
+}
+
+Heap::Found Heap::take_over(void* block) noexcept {
+  if (pages_.owns(block)) {
+    BlockRef ref;
+    return claim(block, ref, Holder::kUser, kRuntimeTag);
+  }
+  HugeTable::Block huge;
+  const Misuse misuse = huge_.take_over(block, huge);
+  if (misuse != Misuse::kNone) return {0, kFreeTag, misuse};
+  return {huge.bytes, huge.tag, Misuse::kNone};
 }
 
 // --- Questions about a block -----------------------------------------------------------------------------------------
 
-std::size_t Heap::size_of(const void* block) noexcept {
+Heap::Found Heap::look_at(const void* block) noexcept {
+  Found found{0, kFreeTag, Misuse::kNoBlock};
   if (pages_.owns(block)) [[likely]] {
     BlockRef ref;
-    return find_block(block, ref) ? ref.bytes() : 0;
+    if (!find_block(block, ref)) return found;
+    found.tag = ref.tag().load(std::memory_order_relaxed);
+    if (found.tag != kFreeTag) found.bytes = ref.bytes();
+  } else {
+    HugeTable::Block huge;
+    if (!huge_.find(block, huge)) return found;
+    found.tag = huge.tag;
+    found.bytes = huge.bytes;
   }
-  HugeTable::Block huge;
-  return block != nullptr && huge_.find(block, huge) ? huge.bytes : 0;
-}
-
-std::uint32_t Heap::tag_of(const void* block) noexcept {
-  if (pages_.owns(block)) [[likely]] {
-    BlockRef ref;
-    return find_block(block, ref) ? ref.tag().load(std::memory_order_relaxed) : kFreeTag;
-  }
-  HugeTable::Block huge;
-  return block != nullptr && huge_.find(block, huge) ? huge.tag : kFreeTag;
+  found.misuse = misuse_of(found.tag, Holder::kUser);
+  return found;
 }
 
 bool Heap::resize_in_place(void* block, std::size_t bytes) noexcept {

@@ -3,8 +3,12 @@
 // read-modify-write or a lock; large ones are runs of pages, huge ones (beyond 1 MiB) mappings. Any worker may free any
 // block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock.
 //
-// Every block carries a tag, the account that it was charged to. What is charged is what size_of() says, and
-// charge_for() says it before the allocation. The heap itself knows no accounts.
+// Every block carries a tag, the account that it was charged to, and whether the runtime itself holds it. What is
+// charged is what size_of() says, and plan_for() says it before the allocation. The heap itself knows no accounts.
+//
+// INVARIANT one-free-wins: a block leaves its holder by one compare-exchange of its tag, from what it was to kFreeTag,
+// so that of any number who free it at once one succeeds; the others change nothing and are told. Not of a block that
+// has become another's meanwhile: an address alone does not tell whose it is. tests/mem/misuse_test.cpp
 #pragma once
 
 #include <atomic>
@@ -45,27 +49,55 @@ class Heap {
   [[nodiscard]] bool init() noexcept;
   void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
 
+  // What a request becomes.
+  enum class Kind : std::uint8_t { kNone, kSmall, kLarge, kHuge };
+  struct Plan {
+    Kind kind;
+    unsigned size_class;
+    std::size_t bytes;  // what size_of() will say of such a block; 0: no such block is possible
+  };
+  [[nodiscard]] static Plan plan_for(std::size_t bytes, std::size_t align) noexcept {
+    if (bytes > kMaxTabled || align > kMinBlock) [[unlikely]]
+      return plan_unusual(bytes, align);
+    const unsigned size_class = size_class_of(bytes);
+    return {Kind::kSmall, size_class, span_shape(size_class).block_bytes};
+  }
+
   // A block of at least `bytes` (0 counts as 1) aligned to `align` (a power of two; at least 16 in any case), or
   // nullptr when the machine refuses. `cache`: the calling worker's, or nullptr in a foreign thread, which takes a
-  // lock. `tag` is anything but ~0. The contents are undefined.
-  [[nodiscard]] void* allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
-  // What was charged for a block, and to whom.
-  struct Freed {
+  // lock. `tag` is below kRuntimeTag, or has that bit set: then the runtime holds it, and only free_own() frees it. The
+  // contents are undefined. `plan` is of the same `align`.
+  [[nodiscard]] void* allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept;
+  [[nodiscard]] void* allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
+    return allocate(cache, plan_for(bytes, align), align, tag);
+  }
+
+  // What was charged for a block, and to whom; or that it is none of the caller's.
+  struct Found {
     std::size_t bytes;
     std::uint32_t tag;
+    Misuse misuse;  // not kNone: nothing has changed, and the tag is kFreeTag
   };
-  // nullptr is no block: {0, ~0}. What else is not held goes to heap_misuse().
-  Freed free(HeapCache* cache, void* block) noexcept;
+  // A user's block, or nullptr, which is {0, kFreeTag, kNone}.
+  Found free(HeapCache* cache, void* block) noexcept;
+  // One that the runtime holds; its tag comes without the bit. Ends the process where it is none.
+  Found free_own(HeapCache* cache, void* block) noexcept;
+  // From here on the runtime holds the user's block, contents and all, so that nobody else can free it.
+  [[nodiscard]] Found take_over(void* block) noexcept;
 
-  // Usable bytes; 0: not a block of this heap. Any thread.
-  [[nodiscard]] std::size_t size_of(const void* block) noexcept;
-  // The tag that the block was allocated with; ~0: not a held block of this heap. Any thread.
-  [[nodiscard]] std::uint32_t tag_of(const void* block) noexcept;
-  // Makes the block serve `bytes` where it stands. size_of() may change: growing, to charge_for(bytes, 16); shrinking,
-  // to no less than that. False: it cannot, or most of it would be wasted; nothing has changed. The holder only.
+  // What free() would say now, with size and tag of whatever is held, by a user or not. Any thread.
+  [[nodiscard]] Found look_at(const void* block) noexcept;
+  // Usable bytes; 0: not a held block of this heap.
+  [[nodiscard]] std::size_t size_of(const void* block) noexcept { return look_at(block).bytes; }
+  // The tag that the block was allocated with; ~0: not a held block of this heap.
+  [[nodiscard]] std::uint32_t tag_of(const void* block) noexcept { return look_at(block).tag; }
+  // Makes the block serve `bytes` where it stands. size_of() may change: growing, to plan_for(bytes, 16).bytes;
+  // shrinking, to no less than that. False: it cannot, or most of it would be wasted; nothing has changed. The holder
+  // only.
   [[nodiscard]] bool resize_in_place(void* block, std::size_t bytes) noexcept;
-  // What size_of() will say of such a block; 0: no such block is possible.
-  [[nodiscard]] static std::size_t charge_for(std::size_t bytes, std::size_t align) noexcept;
+  [[nodiscard]] static std::size_t charge_for(std::size_t bytes, std::size_t align) noexcept {
+    return plan_for(bytes, align).bytes;
+  }
 
   // The cache's owner ends: everything it holds goes back. The cache is as new afterwards.
   void flush(HeapCache& cache) noexcept;
@@ -79,30 +111,25 @@ class Heap {
   [[nodiscard]] std::size_t idle_bytes() noexcept { return pages_.idle_dirty_bytes(); }  // the page heap's reserve
 
  private:
-  enum class Kind : std::uint8_t { kNone, kSmall, kLarge, kHuge };
-  struct Plan {
-    Kind kind;
-    unsigned size_class;
-    std::size_t bytes;
-  };
-  [[nodiscard]] static Plan plan_for(std::size_t bytes, std::size_t align) noexcept;
+  [[nodiscard]] static Plan plan_unusual(std::size_t bytes, std::size_t align) noexcept;
 
   // noinline: what is rare must not cost the fast paths registers.
-  [[nodiscard, gnu::noinline]] void* allocate_slowly(HeapCache* cache, std::size_t bytes, std::size_t align,
+  [[nodiscard, gnu::noinline]] void* allocate_slowly(HeapCache* cache, Plan plan, std::size_t align,
                                                      std::uint32_t tag) noexcept;
   [[nodiscard, gnu::noinline]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] void* take_foreign(unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] bool refill(HeapCache& cache, unsigned size_class) noexcept;
   [[nodiscard]] void* pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept;
-  [[noreturn]] static void lose(HeapCache::List& list) noexcept;
+  void give_up(HeapCache::List& list, unsigned size_class) noexcept;
   [[nodiscard]] void* take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
 
-  [[nodiscard]] static Freed mark_free(void* block, BlockRef& ref) noexcept;
-  [[nodiscard, gnu::noinline]] Freed free_unlinked(HeapCache* cache, void* block) noexcept;
-  [[nodiscard, gnu::noinline]] Freed free_unusual(void* block) noexcept;
-  [[nodiscard, gnu::noinline]] Freed free_large(void* block, Freed freed) noexcept;
-  [[nodiscard, gnu::noinline]] Freed set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more,
-                                               Freed freed) noexcept;
+  [[nodiscard]] static Found claim(void* block, BlockRef& ref, Holder holder, std::uint32_t added) noexcept;
+  [[nodiscard, gnu::noinline]] Found free_from(Holder holder, HeapCache* cache, void* block) noexcept;
+  [[nodiscard, gnu::noinline]] Found free_unusual(void* block, Holder holder) noexcept;
+  [[nodiscard, gnu::noinline]] Found free_large(void* block, Found found) noexcept;
+  [[nodiscard]] Found push(HeapCache& cache, void* block, const BlockRef& ref, Found found) noexcept;
+  [[nodiscard, gnu::noinline]] Found set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more,
+                                               Found found) noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
 

@@ -28,20 +28,30 @@ void* HugeTable::allocate(std::size_t bytes, std::size_t align, std::uint32_t ta
   return start;
 }
 
-bool HugeTable::free(const void* start, Block& block) noexcept {
+Misuse HugeTable::free(const void* start, Holder holder, Block& freed) noexcept {
   {
     LockGuard guard(lock_);
-    if (size_ == 0) return false;
-    const std::size_t place = place_of(start);
-    block = places_[place];
-    if (block.start == nullptr) return false;
-    close_gap(place);
+    Misuse misuse{};
+    Block* const block = held_by(holder, start, misuse);
+    if (block == nullptr) return misuse;
+    freed = *block;
+    close_gap(static_cast<std::size_t>(block - places_));
     count_--;
-    in_use_ -= block.bytes;
-    mapped_ -= block.mapped;
+    in_use_ -= freed.bytes;
+    mapped_ -= freed.mapped;
   }
-  platform::unmap(block.pages, block.mapped);
-  return true;
+  platform::unmap(freed.pages, freed.mapped);
+  return Misuse::kNone;
+}
+
+Misuse HugeTable::take_over(const void* start, Block& out) noexcept {
+  LockGuard guard(lock_);
+  Misuse misuse{};
+  Block* const block = held_by(Holder::kUser, start, misuse);
+  if (block == nullptr) return misuse;
+  out = *block;
+  block->tag |= kRuntimeTag;
+  return Misuse::kNone;
 }
 
 bool HugeTable::find(const void* start, Block& out) noexcept {
@@ -63,6 +73,17 @@ std::size_t HugeTable::place_of(const void* start) const noexcept {
   std::size_t place = home_of(start);
   while (places_[place].start != nullptr && places_[place].start != start) place = (place + 1) & (size_ - 1);
   return place;
+}
+
+// nullptr: none of his, and why.
+HugeTable::Block* HugeTable::held_by(Holder holder, const void* start, Misuse& misuse) noexcept {
+  Block* const block = size_ != 0 ? &places_[place_of(start)] : nullptr;
+  if (block == nullptr || block->start == nullptr) {
+    misuse = Misuse::kNoBlock;
+    return nullptr;
+  }
+  misuse = holder_of(block->tag) == holder ? Misuse::kNone : Misuse::kRuntimes;
+  return misuse == Misuse::kNone ? block : nullptr;
 }
 
 // Moves later entries of the same run forward, so that no search stops short.

@@ -8,6 +8,8 @@
 #include <cstdint>
 
 #include "rt/base/spinlock.h"
+#include "rt/mem/misuse.h"
+#include "rt/mem/span.h"
 
 namespace janus {
 
@@ -23,8 +25,10 @@ class HugeTable {
 
   // `bytes` is a multiple of the page size. nullptr when the machine refuses.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
-  // False: no such block. `freed` says what it was.
-  [[nodiscard]] bool free(const void* start, Block& freed) noexcept;
+  // kNone: it was `holder`'s, and is gone; `freed` says what it was. Else nothing has changed.
+  [[nodiscard]] Misuse free(const void* start, Holder holder, Block& freed) noexcept;
+  // kNone: it was a user's, and is the runtime's from now on.
+  [[nodiscard]] Misuse take_over(const void* start, Block& out) noexcept;
   [[nodiscard]] bool find(const void* start, Block& out) noexcept;
 
   [[nodiscard]] std::size_t bytes_in_use() noexcept;
@@ -34,6 +38,7 @@ class HugeTable {
 
  private:
   [[nodiscard]] bool make_room() noexcept;
+  [[nodiscard]] Block* held_by(Holder holder, const void* start, Misuse& misuse) noexcept;
   [[nodiscard]] std::size_t home_of(const void* start) const noexcept;
   [[nodiscard]] std::size_t place_of(const void* start) const noexcept;
   void close_gap(std::size_t gap) noexcept;

@@ -16,6 +16,7 @@ inline constexpr std::size_t kMaxSmall = 32768;
 inline constexpr unsigned kSizeClasses = 72;
 inline constexpr std::size_t kLinearLimit = 128;  // up to here in steps of kMinBlock
 inline constexpr unsigned kStepsPerDoubling = 8;
+inline constexpr std::size_t kMaxTabled = 1024;  // up to here the class of a size is looked up
 
 namespace size_class_detail {
 
@@ -26,13 +27,12 @@ constexpr unsigned by_arithmetic(std::size_t bytes) noexcept {
   return (top - 6) * kStepsPerDoubling + step;
 }
 
-inline constexpr std::size_t kTableLimit = 1024;
 struct Table {
-  std::uint8_t by_sixteenth[kTableLimit / kMinBlock + 1];
+  std::uint8_t by_sixteenth[kMaxTabled / kMinBlock + 1];
 };
 constexpr Table make_table() noexcept {
   Table table{};
-  for (std::size_t n = 0; n <= kTableLimit / kMinBlock; n++)
+  for (std::size_t n = 0; n <= kMaxTabled / kMinBlock; n++)
     table.by_sixteenth[n] = static_cast<std::uint8_t>(by_arithmetic(n * kMinBlock));
   return table;
 }
@@ -42,7 +42,7 @@ inline constexpr Table kTable = make_table();
 
 // The smallest class that holds `bytes` (1 ... kMaxSmall; 0 counts as 1).
 [[nodiscard]] constexpr unsigned size_class_of(std::size_t bytes) noexcept {
-  if (bytes <= size_class_detail::kTableLimit) [[likely]]
+  if (bytes <= kMaxTabled) [[likely]]
     return size_class_detail::kTable.by_sixteenth[(bytes + kMinBlock - 1) / kMinBlock];
   return size_class_detail::by_arithmetic(bytes);
 }

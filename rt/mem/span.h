@@ -22,9 +22,17 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
 inline constexpr unsigned kChunkPages = kChunkBytes / kPageBytes;
 
 using Tag = std::atomic<std::uint32_t>;
-// INVARIANT tag-tells-free: a block's tag is kFreeTag exactly while no caller of the heap holds it. So the second free
-// of a block finds it, and an allocation that was led to a held block finds that it is not. tests/mem/misuse_test.cpp
+// INVARIANT tag-tells-holder: a block's tag is kFreeTag exactly while no caller of the heap holds it, and has the bit
+// kRuntimeTag exactly while the runtime itself does. So the second free of a block finds it, a user's free of what is
+// not the user's does, and an allocation that was led to a held block finds that it is not. tests/mem/misuse_test.cpp
 inline constexpr std::uint32_t kFreeTag = ~std::uint32_t{0};
+inline constexpr std::uint32_t kRuntimeTag = std::uint32_t{1} << 31;
+
+enum class Holder : std::uint8_t { kNobody, kUser, kRuntime };
+[[nodiscard]] constexpr Holder holder_of(std::uint32_t tag) noexcept {
+  if (tag < kRuntimeTag) return Holder::kUser;
+  return tag == kFreeTag ? Holder::kNobody : Holder::kRuntime;
+}
 
 class FreeBlock;  // free_block.h
 
@@ -47,6 +55,7 @@ class PageEntry {
   constexpr PageEntry(unsigned first_page, unsigned kind) : bits_(first_page | kind << 16) {}
   [[nodiscard]] constexpr unsigned first_page() const noexcept { return bits_ & 0xffff; }
   [[nodiscard]] constexpr unsigned kind() const noexcept { return bits_ >> 16; }
+  [[nodiscard]] constexpr bool operator==(const PageEntry&) const = default;
 
  private:
   std::uint32_t bits_ = 0;
@@ -194,6 +203,10 @@ struct BlockRef {
   PageEntry entry;
 
   [[nodiscard]] Tag& tag() const noexcept { return tag_at(chunk, tag_index); }
+  // Whether the pages are still what they were when the block was found.
+  [[nodiscard]] bool is_current(const void* block) const noexcept {
+    return chunk->entries[page_of(block)].load(std::memory_order_relaxed) == entry;
+  }
   [[nodiscard]] bool is_large() const noexcept { return entry.kind() == kLargeKind; }
   [[nodiscard]] unsigned size_class() const noexcept { return entry.kind() - 1; }
   [[nodiscard]] Span* span() const noexcept { return &chunk->spans[entry.first_page()]; }

@@ -169,7 +169,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   if (__builtin_mul_overflow(element_bytes, capacity, &bytes)) return *error = kErrorInvalid, nullptr;
   std::byte* buffer = nullptr;
   if (bytes != 0) {
-    buffer = static_cast<std::byte*>(allocate(runtime, worker, task, bytes, 16, error));
+    buffer = static_cast<std::byte*>(allocate_own(runtime, worker, task, bytes, error));
     if (buffer == nullptr) return nullptr;
     if (task != nullptr) worker = &current_worker();
   }
@@ -178,7 +178,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
   auto* const channel = static_cast<Channel*>(record);
   if (channel == nullptr) {
-    if (buffer != nullptr) release(runtime, worker, buffer);
+    if (buffer != nullptr) release_own(runtime, worker, buffer);
     return nullptr;
   }
   channel->lock.init(!runtime.scheduler.is_deterministic());
@@ -248,7 +248,7 @@ void release_channel(Worker* worker, Channel& channel) noexcept {
   channel.lock.unlock_for_good(me, hold);
   channel.alive.store(0, std::memory_order_relaxed);
   Runtime& runtime = *channel.runtime;
-  if (channel.buffer != nullptr) release(runtime, worker, channel.buffer);
+  if (channel.buffer != nullptr) release_own(runtime, worker, channel.buffer);
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);
 }
 

@@ -29,7 +29,7 @@ void free_record(Worker* worker, Task& task) noexcept {
   if (task.has(TaskFlags::kExposed))
     task.generation.store(task.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   if (task.has(TaskFlags::kNamed)) {
-    runtime.heap.free(worker != nullptr ? &worker->heap : nullptr, task.extra);
+    runtime.heap.free_own(worker != nullptr ? &worker->heap : nullptr, task.extra);
     task.extra = nullptr;
   }
   task.suspend_at(nullptr);

@@ -35,7 +35,7 @@ void* get_local(const Task& task, unsigned key) noexcept {
 bool set_local(Task& task, unsigned key, void* value) noexcept {
   if (!task.is_marked(TaskMarks::kHasLocals)) {
     Worker& worker = current_worker();
-    void* const table = runtime_of(worker).heap.allocate(&worker.heap, kLocalKeys * sizeof(void*), 16, 0);
+    void* const table = runtime_of(worker).heap.allocate(&worker.heap, kLocalKeys * sizeof(void*), 16, kRuntimeTag);
     if (table == nullptr) return false;
     task.mark(TaskMarks::kHasLocals);
     task.frame->details.locals = static_cast<void**>(table);
@@ -62,7 +62,7 @@ void destroy_locals(Task& task) noexcept {
 
 void free_locals(Task& task) noexcept {
   Worker& worker = current_worker();
-  runtime_of(worker).heap.free(&worker.heap, task.frame->details.locals);
+  runtime_of(worker).heap.free_own(&worker.heap, task.frame->details.locals);
   task.frame->details.locals = nullptr;
 }
 

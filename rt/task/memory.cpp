@@ -2,7 +2,9 @@
 // rt/task/memory.cpp — the heap behind a budget: reserve, then allocate; what fails is refunded.
 #include "rt/task/memory.h"
 
+#include "rt/base/format.h"
 #include "rt/task/charge.h"
+#include "rt/task/panic.h"
 
 namespace janus {
 
@@ -39,36 +41,96 @@ int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) 
   return 0;
 }
 
+// --- What is none of the caller's ---
+
+enum class Deed : std::uint8_t { kFree, kResize };
+
+const char* why_not(Deed deed, Misuse misuse) noexcept {
+  switch (misuse) {
+    case Misuse::kNone:
+      break;
+    case Misuse::kFreed:
+      return deed == Deed::kFree ? "double free of %p" : "realloc of %p, which was freed before";
+    case Misuse::kNoBlock:
+      return deed == Deed::kFree ? "free of %p, where no block begins" : "realloc of %p, where no block begins";
+    case Misuse::kRuntimes:
+      return deed == Deed::kFree ? "free of %p, which is the runtime's own"
+                                 : "realloc of %p, which is the runtime's own";
+  }
+  return "misuse of %p";
+}
+
+// With nothing held and nothing changed.
+[[noreturn, gnu::noinline, gnu::cold]] void end_for_misuse(Task* task, Deed deed, const void* block,
+                                                           Misuse misuse) noexcept {
+  Text<96> why;
+  why.append(why_not(deed, misuse), block);
+  if (task != nullptr) panic(*task, why.data());
+  Text<128> line;
+  line.append("janus: %s, outside tasks\n", why.data());
+  (void)!platform::write(2, line.data(), line.size());
+  platform::abort();
+}
+
+// `holder_bit`: 0 or kRuntimeTag.
+[[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
+                                                 std::size_t bytes, std::size_t align, int* error) noexcept {
+  const Heap::Plan plan = Heap::plan_for(bytes, align);
+  if (plan.bytes == 0) return *error = kErrorNoMemory, nullptr;
+  *error = reserve(runtime, worker, task, plan.bytes);
+  if (*error != 0) return nullptr;
+  Account* const payer = task != nullptr ? task->account : runtime.root_account;
+  void* const block = runtime.heap.allocate(cache_of(worker), plan, align, payer->index() | holder_bit);
+  if (block != nullptr) return block;
+  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, plan.bytes);
+  return *error = kErrorNoMemory, nullptr;
+}
+
+void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
+  Account* const root = runtime.root_account;
+  Account* const payer = freed.tag == root->index() ? root : runtime.accounts.at(freed.tag);
+  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, freed.bytes);
+}
+
 }  // namespace
 
 void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align,
                int* error) noexcept {
-  const std::uint64_t charge = Heap::charge_for(bytes, align);
-  if (charge == 0) return *error = kErrorNoMemory, nullptr;
-  *error = reserve(runtime, worker, task, charge);
-  if (*error != 0) return nullptr;
-  Account* const payer = task != nullptr ? task->account : runtime.root_account;
-  void* const block = runtime.heap.allocate(cache_of(worker), bytes, align, payer->index());
-  if (block != nullptr) return block;
-  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, charge);
-  return *error = kErrorNoMemory, nullptr;
+  return allocate_for(0, runtime, worker, task, bytes, align, error);
 }
 
-void release(Runtime& runtime, Worker* worker, void* block) noexcept {
-  const Heap::Freed freed = runtime.heap.free(cache_of(worker), block);  // does not come back from what is no block
-  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), runtime.accounts.at(freed.tag), freed.bytes);
+void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
+  return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock, error);
+}
+
+void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+  const Heap::Found freed = runtime.heap.free(cache_of(worker), block);
+  if (freed.tag == kFreeTag) [[unlikely]]
+    end_for_misuse(task, Deed::kFree, block, freed.misuse);
+  credit(runtime, worker, freed);
+}
+
+void release_own(Runtime& runtime, Worker* worker, void* block) noexcept {
+  credit(runtime, worker, runtime.heap.free_own(cache_of(worker), block));
 }
 
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept {
-  if (block == nullptr) return allocate(runtime, worker, task, bytes, 16, error);
-  const std::size_t before = runtime.heap.size_of(block);
-  if (before == 0) return *error = kErrorInvalid, nullptr;
+  if (block == nullptr) return allocate(runtime, worker, task, bytes, kMinBlock, error);
+  const Heap::Found before = runtime.heap.look_at(block);
+  if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
   // In place only where that changes no charge: whoever holds the block is not always who pays for it.
-  if (bytes <= before && bytes >= before / 2) return block;
-  void* const moved = allocate(runtime, worker, task, bytes, 16, error);
+  if (bytes <= before.bytes && bytes >= before.bytes / 2) return block;
+  void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
   if (moved == nullptr) return nullptr;
-  __builtin_memcpy(moved, block, before < bytes ? before : bytes);
-  release(runtime, task != nullptr ? &current_worker() : worker, block);
+  if (task != nullptr) worker = &current_worker();
+  // As the runtime's, nobody can free it while it is copied.
+  const Heap::Found old = runtime.heap.take_over(block);
+  if (old.misuse != Misuse::kNone) {
+    release(runtime, worker, task, moved);
+    end_for_misuse(task, Deed::kResize, block, old.misuse);
+  }
+  __builtin_memcpy(moved, block, old.bytes < bytes ? old.bytes : bytes);
+  release_own(runtime, worker, block);
   return moved;
 }
 

@@ -11,7 +11,13 @@ namespace janus {
 
 // nullptr: *error says whether it was the budget or the machine. `task` and `worker` nullptr: outside tasks.
 void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
+// These two are told a user's address, not nullptr to release(). What is not a user's block is the task's panic, with
+// nothing changed; outside tasks, where there is nobody to blame but the program, its end.
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept;
-void release(Runtime& runtime, Worker* worker, void* block) noexcept;
+void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
+
+// The same for a block that the runtime holds on the task's behalf, so that no user can free it.
+void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept;
+void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;
 
 }  // namespace janus

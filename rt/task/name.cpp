@@ -9,7 +9,7 @@ namespace janus {
 [[gnu::noinline]] bool set_name(Worker* worker, Task& task, const char* name) noexcept {
   if (task.extra == nullptr) {
     Heap& heap = task.nursery->runtime->heap;
-    void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, 0);
+    void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, kRuntimeTag);
     if (extra == nullptr) return false;
     task.extra = static_cast<TaskExtra*>(extra);
     const bool is_exposed = task.has(TaskFlags::kExposed);

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+// fuzz_test.cpp — several threads, each with a model of what it holds, allocate, move and free by chance, and try by
+// chance to free what is not theirs to free. Every block's size, tag and contents are looked at whenever it is touched;
+// every misuse must be told as what it is and change nothing; in the end the books agree to the byte.
+#include "rt/mem/heap.h"
+#include "tests/harness/test.h"
+#include "tests/mem/threads.h"
+
+using namespace janus;
+using janus::test::Threads;
+
+namespace {
+
+constexpr unsigned kThreads = 4;  // the first is a foreign one: it has no cache
+constexpr unsigned kMostHeld = 400;
+constexpr unsigned kContested = 96;  // blocks of each thread that all threads free at once
+
+struct Random {
+  std::uint64_t state;
+  std::uint64_t next() {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return state >> 33;
+  }
+  std::uint64_t below(std::uint64_t limit) { return next() % limit; }
+};
+
+struct Held {
+  unsigned char* block;
+  std::size_t bytes;  // usable
+  Heap::Kind kind;
+  std::uint32_t tag;
+};
+
+Heap* g_heap;
+HeapCache g_caches[kThreads];
+std::atomic<unsigned> g_wrong;
+std::atomic<std::size_t> g_held_bytes;  // by all models, when they rest
+std::atomic<std::uint32_t> g_arrived, g_round;
+std::atomic<void*> g_contested[kThreads * kContested];
+std::atomic<unsigned> g_wins[kThreads * kContested];
+std::uint64_t g_seed;
+
+unsigned rounds() {
+  return test::environment_number("JANUS_SOAK", 0) != 0 ? 4000 : 40;
+}
+// The line of a claim that did not hold; 0: all did.
+void expect(bool claim, unsigned line = __builtin_LINE()) {
+  if (!claim) g_wrong.store(line, std::memory_order_relaxed);
+}
+
+// All threads wait here for the last.
+void meet() {
+  const std::uint32_t round = g_round.load(std::memory_order_acquire);
+  if (g_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == kThreads) {
+    g_arrived.store(0, std::memory_order_relaxed);
+    g_round.fetch_add(1, std::memory_order_release);
+    platform::wake(g_round, kThreads);
+    return;
+  }
+  while (g_round.load(std::memory_order_acquire) == round) platform::wait(g_round, round, platform::kForever);
+}
+
+class Model {
+ public:
+  explicit Model(unsigned self) : random_{g_seed * kThreads + self}, self_(self) {}
+
+  void step() {
+    const std::uint64_t dice = random_.below(100);
+    if (dice < 40 || count_ == 0)
+      take();
+    else if (dice < 70)
+      give(static_cast<unsigned>(random_.below(count_)));
+    else if (dice < 80)
+      move(static_cast<unsigned>(random_.below(count_)));
+    else
+      misuse(held_[random_.below(count_)]);
+  }
+  void contest() {
+    for (unsigned n = 0; n < kContested; n++) {
+      void* const block = g_heap->allocate(cache(), random_size(), 16, 1 + self_);
+      expect(block != nullptr);
+      g_contested[self_ * kContested + n].store(block, std::memory_order_relaxed);
+      g_wins[self_ * kContested + n].store(0, std::memory_order_relaxed);
+    }
+    meet();  // from here to the next meeting nobody allocates, so that no address becomes another block's
+    for (unsigned n = 0; n < kThreads * kContested; n++) free_contested(n);
+    meet();
+    for (unsigned n = 0; n < kContested; n++) expect(g_wins[self_ * kContested + n].load() == 1);
+  }
+  void rest() {
+    std::size_t sum = 0;
+    for (unsigned n = 0; n < count_; n++) sum += held_[n].bytes;
+    g_held_bytes.fetch_add(sum, std::memory_order_relaxed);
+    meet();
+    if (self_ == 0) {
+      expect(g_heap->bytes_in_use() == g_held_bytes.load(std::memory_order_relaxed));
+      g_held_bytes.store(0, std::memory_order_relaxed);
+    }
+    meet();
+  }
+  void give_all() {
+    while (count_ != 0) give(count_ - 1);
+    if (cache() != nullptr) g_heap->flush(*cache());
+  }
+
+ private:
+  HeapCache* cache() const { return self_ == 0 ? nullptr : &g_caches[self_]; }
+  std::size_t random_size() {
+    const std::uint64_t kind = random_.below(1000);
+    if (kind < 940) return random_.below(600);
+    if (kind < 990) return random_.below(40'000);
+    return random_.below(kind < 998 ? 400'000 : 3'000'000);
+  }
+
+  static void fill(const Held& held) {
+    for (std::size_t n = 0; n < held.bytes; n += n < 64 ? 1 : 509)
+      held.block[n] = static_cast<unsigned char>(held.tag + n);
+  }
+  void look_at(const Held& held) {
+    const Heap::Found found = g_heap->look_at(held.block);
+    expect(found.bytes == held.bytes && found.tag == held.tag);
+    expect(found.misuse == (held.tag < kRuntimeTag ? Misuse::kNone : Misuse::kRuntimes));
+    bool is_kept = true;
+    for (std::size_t n = 0; n < held.bytes; n += n < 64 ? 1 : 509)
+      is_kept = is_kept && held.block[n] == static_cast<unsigned char>(held.tag + n);
+    expect(is_kept);
+  }
+
+  void take() {
+    if (count_ == kMostHeld) return give(static_cast<unsigned>(random_.below(count_)));
+    const std::size_t bytes = random_size(), align = random_.below(16) == 0 ? std::size_t{1} << random_.below(13) : 16;
+    const auto number = static_cast<std::uint32_t>(random_.below(1 << 24) + 1);
+    Held& held = held_[count_];
+    held.tag = random_.below(8) == 0 ? number | kRuntimeTag : number;
+    const Heap::Plan plan = Heap::plan_for(bytes, align);
+    held.block = static_cast<unsigned char*>(g_heap->allocate(cache(), plan, align, held.tag));
+    held.bytes = plan.bytes;
+    held.kind = plan.kind;
+    if (held.block == nullptr) return expect(false);
+    fill(held);
+    count_++;
+  }
+  void give(unsigned n) {
+    const Held held = held_[n];
+    look_at(held);
+    held_[n] = held_[--count_];
+    const bool is_own = held.tag >= kRuntimeTag;
+    const Heap::Found freed = is_own ? g_heap->free_own(cache(), held.block) : g_heap->free(cache(), held.block);
+    expect(freed.misuse == Misuse::kNone && freed.bytes == held.bytes && freed.tag == (held.tag & ~kRuntimeTag));
+    // A small block lies in our own cache now, where nobody else comes: still ours to free a second time, wrongly.
+    if (cache() != nullptr && held.kind == Heap::Kind::kSmall && random_.below(4) == 0) {
+      expect(g_heap->free(cache(), held.block).misuse == Misuse::kFreed);
+      expect(g_heap->free(nullptr, held.block).misuse == Misuse::kFreed);
+      expect(g_heap->take_over(held.block).misuse == Misuse::kFreed);
+      expect(g_heap->look_at(held.block).bytes == 0);
+    }
+  }
+  // As janus_realloc does it.
+  void move(unsigned n) {
+    Held& held = held_[n];
+    if (held.tag >= kRuntimeTag) return;
+    look_at(held);
+    const std::size_t bytes = random_size();
+    const Heap::Plan plan = Heap::plan_for(bytes, 16);
+    auto* const moved = static_cast<unsigned char*>(g_heap->allocate(cache(), plan, 16, held.tag));
+    const Heap::Found old = g_heap->take_over(held.block);
+    expect(moved != nullptr && old.misuse == Misuse::kNone && old.bytes == held.bytes && old.tag == held.tag);
+    expect(g_heap->free(cache(), held.block).misuse == Misuse::kRuntimes);
+    expect(g_heap->free_own(cache(), held.block).tag == held.tag);
+    held.block = moved;
+    held.bytes = plan.bytes;
+    held.kind = plan.kind;
+    fill(held);
+  }
+  void misuse(const Held& held) {
+    alignas(16) unsigned char local[64];
+    const std::size_t inside = 1 + random_.below(held.bytes - 1);
+    void* const nowhere[] = {held.block + inside,
+                             local + 16,
+                             g_heap,
+                             reinterpret_cast<void*>(std::uintptr_t{8}),
+                             reinterpret_cast<void*>(~random_.next()),
+                             reinterpret_cast<void*>(random_.next() << 40 | std::uintptr_t{1} << 63)};
+    expect(g_heap->free(cache(), nowhere[random_.below(6)]).misuse == Misuse::kNoBlock);
+    if (held.tag < kRuntimeTag) return;
+    expect(g_heap->free(cache(), held.block).misuse == Misuse::kRuntimes);
+    expect(g_heap->take_over(held.block).misuse == Misuse::kRuntimes);
+    look_at(held);
+  }
+
+  void free_contested(unsigned n) {
+    const Heap::Found freed = g_heap->free(cache(), g_contested[n].load(std::memory_order_relaxed));
+    if (freed.misuse != Misuse::kNone) return expect(freed.bytes == 0);
+    expect(freed.tag == 1 + n / kContested);
+    g_wins[n].fetch_add(1, std::memory_order_relaxed);
+  }
+
+  Random random_;
+  const unsigned self_;
+  unsigned count_ = 0;
+  Held held_[kMostHeld];
+};
+
+alignas(Model) std::byte g_models[kThreads][sizeof(Model)];  // too large for a thread's stack
+
+void fuzz(unsigned self) {
+  Model& model = *new (g_models[self]) Model(self);
+  for (unsigned round = 0; round < rounds(); round++) {
+    for (unsigned n = 0; n < 1000; n++) model.step();
+    model.contest();
+    model.rest();
+  }
+  model.give_all();
+}
+
+}  // namespace
+
+TEST(fuzz, the_heap_agrees_with_its_callers_whatever_they_try_to_free) {
+  static Heap heaps[3];
+  for (Heap& heap : heaps) {
+    g_heap = &heap;
+    g_seed = static_cast<std::uint64_t>(&heap - heaps) + 1;
+    g_wrong = 0;
+    REQUIRE(g_heap->init());
+    REQUIRE(Threads::run(kThreads, fuzz));
+    CHECK_EQ(g_wrong.load(), 0u);
+    CHECK_EQ(g_heap->bytes_in_use(), 0u);
+    g_heap->destroy();
+  }
+}

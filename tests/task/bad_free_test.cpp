@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: Apache-2.0
+// bad_free_test.cpp — who frees what is not his to free panics, alone: the process, the heap and every account are
+// afterwards as if nothing had happened.
+#include <utility>
+
+#include "rt/mem/span.h"
+#include "rt/task/channel.h"
+#include "rt/task/runtime.h"
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr unsigned kWorlds[] = {1, 2, 4};
+constexpr std::size_t kOfEveryKind[] = {64, 3000, 100'000, std::size_t{3} << 20};
+
+// A value that the compiler cannot see, and so not warn of.
+template <class Value>
+Value hidden(Value value) {
+  __asm__("" : "+r"(value));
+  return value;
+}
+
+// What a task does that is not to be done. `held` is a block of `bytes` that somebody else holds, and frees later.
+using Misdeed = void (*)(char* held, std::size_t bytes);
+
+void free_at(void* address) {
+  janus_free(hidden(address));
+}
+void resize_at(void* address) {
+  (void)!janus_realloc(hidden(address), 100);
+}
+void* address_at(std::uintptr_t number) {
+  return reinterpret_cast<void*>(number);
+}
+char* freed(std::size_t bytes) {
+  void* const block = janus_alloc(bytes);
+  janus_free(block);
+  return static_cast<char*>(hidden(block));
+}
+Channel& as_channel(janus_channel* channel) {
+  return *reinterpret_cast<Channel*>(channel);
+}
+void* table_of_locals() {
+  static janus_local_key key;
+  static const int once = janus_local_new(&key, nullptr);
+  CHECK_EQ(once, 0);
+  CHECK_EQ(janus_local_set(key, &key), 0);
+  return calling_task()->frame->details.locals;
+}
+void* name_of_self() {
+  CHECK_EQ(janus_task_set_name("nobody's"), 0);
+  return calling_task()->extra;
+}
+
+int g_in_data[16];
+
+constexpr Misdeed kMisdeeds[] = {
+    [](char*, std::size_t bytes) { free_at(freed(bytes)); },
+    [](char*, std::size_t bytes) { resize_at(freed(bytes)); },
+    [](char*, std::size_t bytes) {
+      void* const block = janus_alloc(bytes);
+      janus_free(janus_realloc(block, 4 * bytes));
+      free_at(block);
+    },
+    [](char* held, std::size_t) { free_at(held + 8); },
+    [](char* held, std::size_t bytes) { free_at(held + bytes / 2); },
+    [](char* held, std::size_t) { resize_at(held + 16); },
+    [](char*, std::size_t bytes) { free_at(freed(bytes) + 24); },
+    [](char*, std::size_t) {
+      alignas(16) char local[32];
+      free_at(local + 16);
+    },
+    [](char*, std::size_t) { free_at(g_in_data); },
+    [](char*, std::size_t) { free_at(address_at(8)); },
+    [](char*, std::size_t) { free_at(address_at(~std::uintptr_t{0})); },
+    [](char*, std::size_t) { free_at(address_at(0x8000'0000'0000'0010)); },
+    [](char*, std::size_t) { resize_at(address_at(std::uintptr_t{1} << 47)); },
+    [](char*, std::size_t) { resize_at(g_in_data); },
+    [](char* held, std::size_t) { free_at(address_at(round_down(address_of(held), kChunkBytes))); },
+    [](char*, std::size_t) { free_at(table_of_locals()); },
+    [](char*, std::size_t) { resize_at(table_of_locals()); },
+    [](char*, std::size_t) { free_at(name_of_self()); },
+};
+
+struct Deed {
+  Misdeed misdeed;
+  char* held;
+  std::size_t bytes;
+  static std::int64_t commit(void* self) {
+    auto* const deed = static_cast<Deed*>(self);
+    deed->misdeed(deed->held, deed->bytes);
+    return 0;
+  }
+};
+
+std::uint64_t memory_left() {
+  return janus_budget_get_current().memory;
+}
+
+// Runs `body` in a cage of a runtime of `workers`, where every byte is seen, and looks at all that there is to look at
+// before and after.
+template <class Body>
+void run_caged(unsigned workers, Body body) {
+  janus_stats after = {};
+  const long result = run_in(
+      with_workers(workers),
+      [&] {
+        janus_budget budget = JANUS_BUDGET_ALL;
+        budget.memory = std::size_t{64} << 20;
+        Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
+        auto inside = [&] {
+          const std::uint64_t before = memory_left();
+          body();
+          CHECK_EQ(memory_left(), before);
+        };
+        const std::uint64_t in_use = stats_of().bytes_in_use;
+        cage.go(inside);
+        CHECK_EQ(cage.end(), 0);
+        CHECK_EQ(stats_of().bytes_in_use, in_use);
+      },
+      &after);
+  CHECK_EQ(result, 0);
+}
+
+// The two of a race meet here.
+struct Gate {
+  std::atomic<int> arrived{0};
+  void meet() {
+    arrived.fetch_add(1);
+    while (arrived.load() < 2) janus_yield();
+  }
+};
+
+}  // namespace
+
+TEST(bad_free, is_the_panic_of_the_task_that_did_it_and_of_nobody_else) {
+  for (const unsigned workers : kWorlds)
+    run_caged(workers, [] {
+      for (const std::size_t bytes : kOfEveryKind)
+        for (const Misdeed misdeed : kMisdeeds) {
+          char* const held = static_cast<char*>(janus_alloc(bytes));
+          held[0] = held[bytes - 1] = 'h';
+          const std::uint64_t left = memory_left();
+          Deed deed{misdeed, held, bytes};
+          std::atomic<int> others{0};
+          Scope scope(JANUS_ON_ERROR_COLLECT);
+          scope.go(count_up, &others);
+          scope.go(Deed::commit, &deed);
+          scope.go(count_up, &others);
+          janus_result result;
+          CHECK_EQ(scope.end(&result), JANUS_PANIC);
+          CHECK_EQ(result.kind, static_cast<std::uint32_t>(JANUS_KIND_PANIC));
+          CHECK_EQ(result.errors, 1u);
+          CHECK_EQ(others.load(), 2);
+          CHECK(held[0] == 'h' && held[bytes - 1] == 'h');
+          CHECK_EQ(memory_left(), left);
+          janus_free(held);
+        }
+    });
+}
+
+TEST(bad_free, of_a_channels_buffer_leaves_the_channel_as_it_was) {
+  for (const unsigned workers : kWorlds)
+    run_caged(workers, [] {
+      janus_channel* const channel = janus_channel_create(sizeof(long), 100);
+      long value = 7;
+      CHECK_EQ(janus_channel_send(channel, &value), 0);
+      auto free_buffer = [&] { free_at(as_channel(channel).buffer); };
+      auto resize_buffer = [&] { resize_at(as_channel(channel).buffer); };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(free_buffer);
+      scope.go(resize_buffer);
+      janus_result result;
+      CHECK_EQ(scope.end(&result), JANUS_PANIC);
+      CHECK_EQ(result.errors, 2u);
+      CHECK_EQ(janus_channel_recv(channel, &value), 0);
+      CHECK_EQ(value, 7);
+      janus_channel_release(channel);
+    });
+}
+
+TEST(bad_free, of_one_block_by_two_at_once_is_the_panic_of_one_of_them) {
+  for (const unsigned workers : kWorlds)
+    run_caged(workers, [] {
+      for (int round = 0; round < scaled(120, 40); ++round) {
+        void* const block = janus_alloc(kOfEveryKind[round % 4]);
+        Gate gate;
+        auto free_it = [&] {
+          gate.meet();
+          free_at(block);
+        };
+        Scope scope(JANUS_ON_ERROR_COLLECT);
+        scope.go(free_it);
+        scope.go(free_it);
+        janus_result result;
+        CHECK_EQ(scope.end(&result), JANUS_PANIC);
+        CHECK_EQ(result.errors, 1u);
+      }
+    });
+}
+
+TEST(bad_free, of_a_block_that_another_resizes_is_the_panic_of_one_of_them) {
+  for (const unsigned workers : kWorlds)
+    run_caged(workers, [] {
+      for (int round = 0; round < scaled(120, 40); ++round) {
+        const std::size_t bytes = kOfEveryKind[round % 4];
+        void* const block = janus_alloc(bytes);
+        Gate gate;
+        auto free_it = [&] {
+          gate.meet();
+          free_at(block);
+        };
+        auto resize_it = [&] {
+          gate.meet();
+          janus_free(janus_realloc(hidden(block), 4 * bytes));
+        };
+        Scope scope(JANUS_ON_ERROR_COLLECT);
+        scope.go(free_it);
+        scope.go(resize_it);
+        janus_result result;
+        CHECK_EQ(scope.end(&result), JANUS_PANIC);
+        CHECK_EQ(result.errors, 1u);
+      }
+    });
+}
+
+// Whatever tasks have done before.
+TEST(bad_free, leaves_every_account_to_the_byte) {
+  for (const unsigned workers : kWorlds)
+    for (const unsigned seed : {1u, 2u, 3u})
+      run_caged(workers, [seed] {
+        constexpr unsigned kTasks = 60;
+        struct Child {
+          unsigned seed;
+          static std::int64_t run(void* self) {
+            Dice dice(static_cast<Child*>(self)->seed);
+            constexpr unsigned kBlocks = 16;
+            void* blocks[kBlocks] = {};
+            for (int step = 0; step < scaled(300, 60); ++step) {
+              void*& block = blocks[dice.below(kBlocks)];
+              if (dice.below(3) == 0)
+                janus_free(std::exchange(block, nullptr));
+              else
+                block = janus_realloc(block, dice.below(dice.below(20) == 0 ? 60'000 : 900));
+              if (dice.below(16) == 0) janus_yield();
+            }
+            for (void* const block : blocks) janus_free(block);
+            if (dice.below(2) == 0) return 0;
+            alignas(16) char local[64] = {};
+            kMisdeeds[dice.below(3)](local, kOfEveryKind[dice.below(4)]);
+            return 0;
+          }
+        };
+        Child children[kTasks];
+        Scope scope(JANUS_ON_ERROR_COLLECT);
+        for (unsigned n = 0; n < kTasks; ++n) {
+          children[n].seed = seed * kTasks + n;
+          scope.go(Child::run, &children[n]);
+        }
+        CHECK_EQ(scope.end(), JANUS_PANIC);
+      });
+}
+
+}  // namespace janus::test
