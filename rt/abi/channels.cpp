@@ -13,7 +13,7 @@ namespace {
 Channel* check_channel(janus_channel* pointer, int* error) noexcept {
   auto* const channel = reinterpret_cast<Channel*>(pointer);
   if (channel == nullptr) return *error = JANUS_E_INVALID, nullptr;
-  if (channel->alive.load(std::memory_order_acquire) == Channel::kAlive) return channel;
+  if (Channel::is_alive(channel->life.load(std::memory_order_acquire))) return channel;  // pairs with create_channel()
   return *error = JANUS_E_STALE, nullptr;
 }
 
@@ -68,16 +68,18 @@ janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
 janus_channel* janus_channel_retain(janus_channel* pointer) {
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
-  if (channel == nullptr) return set_error(caller(), error), nullptr;
-  channel->references.fetch_add(1, std::memory_order_relaxed);
-  return pointer;
+  if (channel != nullptr) error = retain_channel(*channel);
+  if (error == 0) return pointer;
+  set_error(caller(), error);
+  return nullptr;
 }
 
 void janus_channel_release(janus_channel* pointer) {
   const Caller me = caller();
   int error = 0;
-  if (Channel* const channel = check_channel(pointer, &error))
-    release_channel(worker_in(*channel->runtime, me), *channel);
+  Channel* const channel = check_channel(pointer, &error);
+  if (channel != nullptr) error = release_channel(worker_in(*channel->runtime, me), *channel);
+  if (error != 0) set_error(me, error);
 }
 
 [[gnu::noinline]] static int send_slowly(janus_channel* pointer, const void* element) {

@@ -2,6 +2,8 @@
 // rt/task/channel.cpp — sending, receiving, closing.
 #include "rt/task/channel.h"
 
+#include <utility>
+
 #include <arch/jump_back.h>
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
@@ -181,8 +183,9 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
     if (buffer != nullptr) release_own(runtime, worker, buffer);
     return nullptr;
   }
+  // Somebody with a stale pointer may be at the lock of what this was before.
+  const BiasedLock::Hold hold = channel->lock.lock_as_guest(nullptr);
   channel->lock.init(!runtime.scheduler.is_deterministic());
-  channel->references.store(1, std::memory_order_relaxed);
   channel->runtime = &runtime;
   channel->element_bytes = element_bytes;
   channel->capacity = capacity;
@@ -191,7 +194,8 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();
-  channel->alive.store(Channel::kAlive, std::memory_order_release);
+  channel->life.store(Channel::kAlive + 1, std::memory_order_release);  // pairs with who checks a pointer
+  channel->lock.unlock(nullptr, hold);
   return channel;
 }
 
@@ -240,16 +244,34 @@ int close_channel(Worker* worker, Channel& channel) noexcept {
   return 0;
 }
 
-void release_channel(Worker* worker, Channel& channel) noexcept {
-  if (channel.references.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+int retain_channel(Channel& channel) noexcept {
+  std::uint64_t life = channel.life.load(std::memory_order_relaxed);
+  do {
+    if (!Channel::is_alive(life)) return kErrorStale;
+    if (life == Channel::kAlive + Channel::kMostReferences) return kErrorState;
+  } while (!channel.life.compare_exchange_weak(life, life + 1, std::memory_order_relaxed));
+  return 0;
+}
+
+int release_channel(Worker* worker, Channel& channel) noexcept {
+  std::uint64_t life = channel.life.load(std::memory_order_relaxed);
+  bool is_last = false;
+  do {
+    if (!Channel::is_alive(life)) return kErrorStale;
+    is_last = life == Channel::kAlive + 1;
+    // Acquire and release: what others did before they gave up theirs comes before the end of it.
+  } while (!channel.life.compare_exchange_weak(life, is_last ? 0 : life - 1, std::memory_order_acq_rel,
+                                               std::memory_order_relaxed));
+  if (!is_last) return 0;
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock(me);
   close_locked(worker, channel);
+  std::byte* const buffer = std::exchange(channel.buffer, nullptr);
   channel.lock.unlock_for_good(me, hold);
-  channel.alive.store(0, std::memory_order_relaxed);
   Runtime& runtime = *channel.runtime;
-  if (channel.buffer != nullptr) release_own(runtime, worker, channel.buffer);
+  if (buffer != nullptr) release_own(runtime, worker, buffer);
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);
+  return 0;
 }
 
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept {

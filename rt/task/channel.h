@@ -25,10 +25,12 @@ struct ChannelWait : ListLink<> {
   bool is_foreign;  // of another runtime than the channel
 };
 
+// INVARIANT released-once: `life` is kAlive and the number of references while it is a channel, one word, so that who
+// gives up a reference takes it from a channel that lives or from none. Who takes the last one makes it 0, and alone
+// closes and frees; whoever comes later, with a pointer that has gone stale, finds nothing to give up.
 struct alignas(64) Channel {
-  Channel* free_next;                // the slab's
-  std::atomic<std::uint32_t> alive;  // kAlive while it is one
-  std::atomic<std::uint32_t> references;
+  Channel* free_next;  // the slab's
+  std::atomic<std::uint64_t> life;
   std::size_t element_bytes;
   BiasedLock lock;  // what follows; when free it has no owner
   bool is_closed;
@@ -39,13 +41,18 @@ struct alignas(64) Channel {
   std::byte* buffer;  // capacity elements
   Runtime* runtime;
 
-  static constexpr std::uint32_t kAlive = 0x4a43484e;
+  static constexpr std::uint64_t kAlive = std::uint64_t{0x4a43484e} << 32;
+  static constexpr std::uint64_t kMostReferences = std::uint64_t{1} << 31;
+
+  static bool is_alive(std::uint64_t life) noexcept { return (life & ~std::uint64_t{0xffffffff}) == kAlive; }
 };
 
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept;
-// The last reference is gone: closes and frees.
-void release_channel(Worker* worker, Channel& channel) noexcept;
+// One reference more: JANUS_E_STALE when there is none, JANUS_E_STATE when there are too many.
+int retain_channel(Channel& channel) noexcept;
+// One less; who gives up the last one closes and frees. JANUS_E_STALE when there is none.
+int release_channel(Worker* worker, Channel& channel) noexcept;
 int close_channel(Worker* worker, Channel& channel) noexcept;
 
 // `self` nullptr: does not wait, JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks.

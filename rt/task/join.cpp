@@ -9,15 +9,6 @@
 
 namespace janus {
 
-// One that waits for a task to end; on the joiner's stack, linked and read under the task's lock.
-struct Join {
-  Join* next;
-  Join* previous;  // a million may wait for one task, and be cancelled one by one
-  Task* joiner;
-  std::int64_t result;
-  bool is_over;
-};
-
 namespace {
 
 bool is_ancestor(const Task& task, const Task& of) noexcept {
@@ -40,7 +31,7 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
     Task* const joiner = join->joiner;
     join->result = task.result;
     join->is_over = true;  // from here on the joiner may leave as soon as it looks, but it looks only under our lock
-    (void)wake(&worker, *joiner, TaskState::kBlocked);
+    if (joiner != nullptr) (void)wake(&worker, *joiner, TaskState::kBlocked);
     join = next;
   }
   task.waiters = nullptr;

@@ -4,12 +4,13 @@
 
 #include <new>
 
+#include "rt/base/assert.h"
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
-#include "rt/task/handle.h"
+#include "rt/task/join.h"
 #include "rt/task/panic.h"
 #include "rt/task/run.h"
 #include "rt/task/spawn.h"
@@ -90,11 +91,12 @@ void destroy_parts(Runtime& runtime) noexcept {
   platform::unmap(reinterpret_cast<std::byte*>(&runtime), runtime_bytes());
 }
 
-// A root task has a nursery to itself, which belongs to the thread that asked for it.
+// A root task has a nursery to itself, which belongs to the thread that asked for it. That thread joins it, so that it
+// has the result also of a root that has given up its own handle.
 struct Root {
   Nursery* nursery;
   Task* task;
-  std::uint64_t handle;
+  Join join;
 };
 
 bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, Root& root) noexcept {
@@ -111,19 +113,16 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
     destroy_nursery(worker, *root.nursery);
     return false;
   }
-  root.handle = handle_of(runtime, *root.task);
+  root.join = {nullptr, nullptr, nullptr, -2, false};
+  root.task->waiters = &root.join;
   return true;
 }
 
 // It has ended.
-std::int64_t take_result(Runtime& runtime, Root& root) noexcept {
-  std::int64_t result = -2;
-  if (Task* const task = lock_handle(runtime, root.handle)) {
-    result = task->result;
-    task->lock.unlock();
-  }
+std::int64_t take_result(const Root& root) noexcept {
+  JANUS_ASSERT(root.join.is_over);
   destroy_nursery(nullptr, *root.nursery);
-  return result;
+  return root.join.result;
 }
 
 }  // namespace
@@ -177,7 +176,7 @@ std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack
   if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return kErrorNoMemory;
   launch(nullptr, *root.task);
   await_from_thread(*root.nursery);
-  return take_result(runtime, root);
+  return take_result(root);
 }
 
 bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, std::int64_t& result) noexcept {
@@ -187,7 +186,7 @@ bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_cl
   unsigned started = 0;
   if (!runtime.scheduler.run_caller(root.task, started)) return say_how_few(runtime, started), false;
   close_nursery(nullptr, *root.nursery);
-  result = take_result(runtime, root);
+  result = take_result(root);
   return true;
 }
 

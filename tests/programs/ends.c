@@ -64,6 +64,40 @@ static int overcrowd(int size) {
   return janus_nursery_destroy(nursery) == 0 ? 0 : 13;
 }
 
+// What is not to be freed, by a task each; main goes on and returns 7.
+static int64_t free_twice(void* arg) {
+  (void)arg;
+  void* volatile block = janus_alloc(100);
+  janus_free(block);
+  janus_free(block);
+  return 0;
+}
+static int64_t resize_freed(void* arg) {
+  (void)arg;
+  void* volatile block = janus_alloc(100);
+  janus_free(block);
+  return janus_realloc(block, 50) != NULL;
+}
+static int64_t free_nothing(void* arg) {
+  janus_free(arg);
+  return 0;
+}
+static int misfree(void) {
+  static int in_data[8];
+  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "sandbox"};
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  janus_nursery_spawn_in(nursery, free_twice, NULL, NULL);
+  janus_nursery_spawn_in(nursery, resize_freed, NULL, NULL);
+  janus_nursery_spawn_in(nursery, free_nothing, &in_data[4], NULL);
+  janus_nursery_spawn_in(nursery, free_nothing, (void*)8, NULL);
+  janus_result result;
+  if (janus_nursery_await(nursery, &result) != JANUS_PANIC || result.errors != 4) return 1;
+  if (janus_nursery_destroy(nursery) != 0) return 2;
+  void* block = janus_alloc(100);
+  janus_free(block);
+  return block != NULL ? 7 : 3;
+}
+
 static int leave_unread(int value) {
   janus_nursery_create();
   janus_nursery_spawn(fail, NULL);
@@ -130,6 +164,9 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "crash")) return (int)write_to_nowhere(NULL);
   if (!strcmp(how, "overflow")) return (int)recurse(NULL);
   if (!strcmp(how, "contain")) return contain();
+  if (!strcmp(how, "misfree")) return misfree();
+  if (!strcmp(how, "free-twice")) return (int)free_twice(NULL);
+  if (!strcmp(how, "disown")) return janus_task_release(janus_task_self()) == 0 ? 9 : 1;
   if (!strcmp(how, "spinner")) return outlive_a_spinner();
   if (!strcmp(how, "wait")) return wait_for_the_end();
   if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;

@@ -40,6 +40,10 @@ def statuses():
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
     ends_with('a panic of main is status 134, and says why', 134, 'panic', stderr=rb'janus: .*main has had enough')
     ends_with('a crash of main is status 134', 134, 'crash', stderr=rb'^janus: .*main')
+    ends_with('a double free of main is status 134', 134, 'free-twice', stderr=rb"^janus: .*'main' panicked: double free of 0x")
+    for workers in (1, 2, 4):
+        ends_with(f'a main that gives up its own handle keeps its status, {workers} workers', 9, 'disown', settings={'JANUS_WORKERS': workers})
+    ends_with('and in deterministic mode', 9, 'disown', settings={'JANUS_SEED': 1})
     ends_with('an overflow of main is status 134', 134, 'overflow', stderr=rb'(?i)^janus: .*main.*overflow')
 
 
@@ -56,6 +60,12 @@ def contained():
     for word in ('sandbox', '0x123450', '8192'):
         tap.check(f'the line of the wild write tells {word}', word in wild, lines)
     tap.check('both tell a task id', re.search(r'task \d+', deep) and re.search(r'task \d+', wild), lines)
+    for settings in ({}, {'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 5}):
+        done = ends_with(f'bad frees end their tasks alone {settings}', 7, 'misfree', settings=settings)
+        for words in ('double free of 0x', 'realloc of 0x[0-9a-f]+, which was freed before', 'free of 0x[0-9a-f]+, where no block begins',
+                      'free of 0x8, where no block begins'):
+            tap.check(f'one line says {words}', len(re.findall(rb'(?m)^janus: task \d+ panicked: ' + words.encode(), done.stderr)) >= 1,
+                      done.stderr.decode())
     for _ in range(3):
         ends_with('a task that never yields does not hold up what its worker had queued', 0, 'spinner',
                   stdout=b'all others are done\n', settings={'JANUS_WORKERS': 2})

@@ -426,7 +426,9 @@ int janus_unpark(janus_task task);  // [any]
 
 // Capacity 0: sender and receiver meet. The caller holds the one reference; the last release closes and frees [any].
 janus_channel* janus_channel_create(size_t element_size, size_t capacity);
+// NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
 janus_channel* janus_channel_retain(janus_channel* channel);
+// One reference less. Of a channel that is gone: nothing, and JANUS_E_STALE behind janus_last_error [any].
 void janus_channel_release(janus_channel* channel);
 // 0, JANUS_E_CLOSED or JANUS_CANCELLED; what was not sent was not taken [task].
 int janus_channel_send(janus_channel* channel, const void* element);
@@ -466,9 +468,11 @@ int janus_cap_revoke(janus_cap cap);
 JANUS_ALLOCATES(__alloc_size__(1)) void* janus_alloc(size_t size);
 // `align` is a power of two, up to 1 MiB [any].
 JANUS_ALLOCATES(__alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
-// NULL: as janus_alloc. On failure the old block is as it was [any].
+// NULL: as janus_alloc. On failure the old block is as it was; what is no block of the caller's is as for janus_free
+// [any].
 void* janus_realloc(void* block, size_t size);
-// NULL is fine [any].
+// NULL is fine. What is no block, was freed before or is the runtime's own is the calling task's panic, and nothing else
+// happens; outside tasks it ends the process [any].
 void janus_free(void* block);
 
 // %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. 0, or
