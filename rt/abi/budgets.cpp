@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/budgets.cpp — what is left, and what is given.
 #include "rt/abi/budget_convert.h"
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/task/exhaustion.h"
 
 namespace janus {
 
 namespace {
 
+// A task pays from its account, a thread outside tasks from the root's. Nobody pays from another runtime's.
 int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
-  Accounts& accounts = nursery.runtime->accounts;
-  Account* const payer =
-      me.task != nullptr && worker_in(*nursery.runtime, me) != nullptr ? me.task->account : accounts.root();
-  if (payer != nursery.account && !accounts.transfer(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
-  wake_recharged(worker_in(*nursery.runtime, me), nursery);
+  Runtime& runtime = *nursery.runtime;
+  if (me.task != nullptr && worker_in(runtime, me) == nullptr) return JANUS_E_NO_CAP;
+  Account* const payer = me.task != nullptr ? me.task->account : runtime.root_account;
+  if (!runtime.accounts.recharge(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
+  serve_exhausted(runtime, worker_in(runtime, me), nursery.account);
   return 0;
 }
 
@@ -26,7 +27,7 @@ using namespace janus;
 extern "C" {
 
 janus_budget janus_budget_get_current(void) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return {};
   Accounts& accounts = runtime_of(*me.worker).accounts;
   Amounts left;
@@ -40,7 +41,7 @@ janus_budget janus_budget_get_current(void) {
 // Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. Whoever was given a
 // budget of its own has that, until somebody above recharges it.
 int janus_budget_recharge(janus_budget amount) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (me.task->has(TaskFlags::kOwnAccount)) return JANUS_E_NO_CAP;
   Accounts& accounts = runtime_of(*me.worker).accounts;
@@ -53,14 +54,14 @@ int janus_budget_recharge(janus_budget amount) {
 }
 
 int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
 }
 
 int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   if (nursery == nullptr) return error;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/channels.cpp — channels.
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/task/cancel.h"
 #include "rt/task/channel.h"
 #include "rt/task/charge.h"
@@ -12,39 +12,24 @@ namespace {
 
 Channel* check_channel(janus_channel* pointer, int* error) noexcept {
   auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (channel == nullptr) return *error = JANUS_E_INVALID, nullptr;
-  if (Channel::is_alive(channel->life.load(std::memory_order_acquire))) return channel;  // pairs with create_channel()
-  return *error = JANUS_E_STALE, nullptr;
+  *error = JANUS_E_INVALID;
+  if (channel == nullptr) return nullptr;
+  *error = JANUS_E_STALE;
+  if (!Channel::is_alive(channel->life.load(std::memory_order_acquire))) return nullptr;  // pairs with create_channel()
+  *error = 0;
+  return channel;
 }
 
-// A task may have to wait for what it pays, so that its worker is another one afterwards.
-[[gnu::noinline]] int pay_slowly(Caller& me) noexcept {
-  pay_grace(*me.task);
+// The channel_op, after the op at the door. A task may have to wait for it, so that its worker is another one
+// afterwards.
+int pay(Caller& me) noexcept {
+  if (me.task == nullptr) return 0;
+  me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
   if (answer != 0) return answer;
   me.worker = &current_worker();
-  if (me.worker->fuel < 0) {
-    const int told = yield_slow(*me.task);
-    me.worker = &current_worker();
-    if (told != 0) return told;
-  }
   me.worker->scheduler->sched_point();
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
-}
-
-// 1 op and 1 channel_op.
-[[gnu::always_inline]] inline int pay(Caller& me) noexcept {
-  if (me.task == nullptr) [[unlikely]]
-    return 0;
-  Worker& worker = *me.worker;
-  Task& task = *me.task;
-  worker.counters.channel_ops.add();
-  task.yielded_free = false;
-  const bool is_free = task.account == runtime_of(worker).root_account;
-  if (!is_free || worker.fuel <= 0 || worker.scheduler->is_deterministic() || is_cancelled(task)) [[unlikely]]
-    return pay_slowly(me);
-  worker.fuel -= 1;
-  return 0;
 }
 
 }  // namespace
@@ -56,7 +41,7 @@ using namespace janus;
 extern "C" {
 
 janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = runtime_or_own(nullptr, me);
   int error = runtime == nullptr ? JANUS_E_STATE : 0;
   Channel* channel = nullptr;
@@ -66,24 +51,25 @@ janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
 }
 
 janus_channel* janus_channel_retain(janus_channel* pointer) {
+  const Caller me = enter();
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
   if (channel != nullptr) error = retain_channel(*channel);
   if (error == 0) return pointer;
-  set_error(caller(), error);
+  set_error(me, error);
   return nullptr;
 }
 
 void janus_channel_release(janus_channel* pointer) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
   if (channel != nullptr) error = release_channel(worker_in(*channel->runtime, me), *channel);
   if (error != 0) set_error(me, error);
 }
 
-[[gnu::noinline]] static int send_slowly(janus_channel* pointer, const void* element) {
-  Caller me = caller();
+[[gnu::noinline]] static int send_slow(janus_channel* pointer, const void* element) {
+  Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
@@ -94,16 +80,16 @@ void janus_channel_release(janus_channel* pointer) {
 }
 
 [[gnu::flatten]] int janus_channel_send(janus_channel* pointer, const void* element) {
-  const Caller me = caller_at_hand();
+  const Caller me = enter_yield();  // what is at hand charges for itself
   auto* const channel = reinterpret_cast<Channel*>(pointer);
   if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, *channel))
       [[unlikely]]
-    return send_slowly(pointer, element);
+    return send_slow(pointer, element);
   return send_at_hand(*me.worker, *me.task, *channel, element);
 }
 
-[[gnu::noinline]] static int receive_slowly(janus_channel* pointer, void* element) {
-  Caller me = caller();
+[[gnu::noinline]] static int receive_slow(janus_channel* pointer, void* element) {
+  Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
@@ -114,16 +100,16 @@ void janus_channel_release(janus_channel* pointer) {
 }
 
 [[gnu::flatten]] int janus_channel_recv(janus_channel* pointer, void* element) {
-  const Caller me = caller_at_hand();
+  const Caller me = enter_yield();  // what is at hand charges for itself
   auto* const channel = reinterpret_cast<Channel*>(pointer);
   if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, *channel))
       [[unlikely]]
-    return receive_slowly(pointer, element);
+    return receive_slow(pointer, element);
   return receive_at_hand(*me.worker, *me.task, *channel, element);
 }
 
 int janus_channel_try_send(janus_channel* pointer, const void* element) {
-  Caller me = caller();
+  Caller me = enter();
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return error;
@@ -133,7 +119,7 @@ int janus_channel_try_send(janus_channel* pointer, const void* element) {
 }
 
 int janus_channel_try_recv(janus_channel* pointer, void* element) {
-  Caller me = caller();
+  Caller me = enter();
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
   if (channel == nullptr) return error;
@@ -143,7 +129,7 @@ int janus_channel_try_recv(janus_channel* pointer, void* element) {
 }
 
 int janus_channel_close(janus_channel* pointer) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Channel* const channel = check_channel(pointer, &error);
   return channel == nullptr ? error : close_channel(worker_in(*channel->runtime, me), *channel);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it is the task's own, so that it
 // survives migration; outside tasks it belongs to the thread.
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/task/await.h"
 #include "rt/task/result.h"
 #include "rt/task/spawn.h"
@@ -45,10 +45,10 @@ const void* this_thread() noexcept {
   return entry != nullptr ? entry->current : nullptr;
 }
 
-// --- The slow half ---
+// --- The slow half; `me` is who was charged, with a task, or nobody ---
 
-[[gnu::noinline]] Nursery* create_slowly() noexcept {
-  const Caller me = caller();
+[[gnu::noinline]] Nursery* create_slow(Caller me) noexcept {
+  if (me.task == nullptr) me = enter();
   int error = JANUS_E_STATE;
   if (me.task != nullptr) {
     Nursery* const nursery = open_current(*me.worker, *me.task, &error);
@@ -57,7 +57,10 @@ const void* this_thread() noexcept {
   }
   Runtime* const runtime = process_runtime_or_new();
   Nursery* const nursery = runtime != nullptr ? open_nursery(*runtime, nullptr, {}, &error) : nullptr;
-  if (nursery == nullptr) return set_error(me, error), nullptr;
+  if (nursery == nullptr) {
+    set_error(me, error);
+    return nullptr;
+  }
   LockGuard guard(threads_lock);
   ThreadEntry* const entry = entry_of_thread();
   if (entry == nullptr) {
@@ -71,10 +74,9 @@ const void* this_thread() noexcept {
   return nursery;
 }
 
-[[gnu::noinline]] int spawn_slowly(janus_task_fn fn, void* arg) noexcept {
-  const Caller me = caller();
+[[gnu::noinline]] int spawn_slow(Caller me, janus_task_fn fn, void* arg) noexcept {
+  if (me.task == nullptr) me = enter();
   int error = JANUS_E_STATE;
-  if (me.task != nullptr) me.worker->fuel -= 1;
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
   Task* child = nullptr;
   if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::is_always_slow(*me.worker))
@@ -86,14 +88,15 @@ const void* this_thread() noexcept {
     child = spawn(me.worker, *nursery, fn, arg, {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
   if (child == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    return set_error(me, error), -1;
+    set_error(me, error);
+    return -1;
   }
   launch(me.worker, *child);
   return 0;
 }
 
-[[gnu::noinline]] long await_slowly() noexcept {
-  const Caller me = caller();
+[[gnu::noinline]] long await_slow(Caller me) noexcept {
+  if (me.task == nullptr) me = enter();
   Nursery* nursery = nullptr;
   if (me.task != nullptr) {
     nursery = me.task->frame->current;
@@ -116,7 +119,7 @@ const void* this_thread() noexcept {
 
 }  // namespace
 
-[[gnu::noinline]] void set_error(const Caller& caller, int error) noexcept {
+[[gnu::noinline]] void set_error(Caller caller, int error) noexcept {
   if (caller.task != nullptr) {
     caller.task->mark(TaskMarks::kHasError);
     caller.task->frame->details.last_error = error;
@@ -133,35 +136,34 @@ using namespace janus;
 extern "C" {
 
 [[gnu::flatten]] void* janus_nursery_create(void) {
-  const Caller me = caller_at_hand();
+  const Caller me = enter_fast();
   Nursery* const nursery = me.task != nullptr ? open_quickly(*me.worker, *me.task) : nullptr;
-  return nursery != nullptr ? nursery : create_slowly();
+  return nursery != nullptr ? nursery : create_slow(me);
 }
 
 [[gnu::flatten]] int janus_nursery_spawn(janus_task_fn fn, void* arg) {
-  const Caller me = caller_at_hand();
+  const Caller me = enter_fast();
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
   if (nursery == nullptr || fn == nullptr) [[unlikely]]
-    return spawn_slowly(fn, arg);
+    return spawn_slow(me, fn, arg);
   Task* const child = spawn_quickly(*me.worker, *nursery, fn, arg);
   if (child == nullptr) [[unlikely]]
-    return spawn_slowly(fn, arg);
-  me.worker->fuel -= 1;
+    return spawn_slow(me, fn, arg);
   return launch_quickly(*me.worker, *child);
 }
 
 [[gnu::flatten]] long janus_nursery_await_all(void) {
-  const Caller me = caller_at_hand();
+  const Caller me = enter_fast();
   if (me.task == nullptr) [[unlikely]]
-    return await_slowly();
+    return await_slow(me);
   Nursery* const nursery = me.task->frame->current;
   if (nursery == nullptr) [[unlikely]]
-    return await_slowly();
+    return JANUS_E_STATE;
   return static_cast<long>(await_current_quickly(*me.task, *nursery));
 }
 
 int janus_last_error(void) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   if (me.task != nullptr) return me.task->is_marked(TaskMarks::kHasError) ? me.task->frame->details.last_error : 0;
   LockGuard guard(threads_lock);
   const ThreadEntry* const entry = entry_of_thread();

@@ -4,8 +4,8 @@
 #include "rt/abi/global_runtime.h"
 
 #include "rt/abi/budget_convert.h"
-#include "rt/abi/caller.h"
 #include "rt/abi/config.h"
+#include "rt/abi/door.h"
 
 namespace janus {
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/memory.cpp — blocks.
 #include "rt/task/memory.h"
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 
 namespace janus {
 
@@ -9,14 +9,21 @@ namespace {
 
 constexpr std::size_t kMaxAlign = std::size_t{1} << 20;
 
+void* refuse(int error) noexcept {
+  set_error(enter(), error);
+  return nullptr;
+}
+
 void* allocate_for(std::size_t align, std::size_t size) noexcept {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = runtime_or_own(nullptr, me);
   int error = JANUS_E_STATE;
-  if (runtime == nullptr) return set_error(me, error), nullptr;
-  if (me.task != nullptr) me.worker->fuel -= 1;
+  if (runtime == nullptr) {
+    set_error(me, error);
+    return nullptr;
+  }
   void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
-  if (block == nullptr) return set_error(caller(), error), nullptr;
+  if (block == nullptr) set_error(enter_free(), error);
   return block;
 }
 
@@ -33,25 +40,26 @@ void* janus_alloc(size_t size) {
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign)
-    return set_error(caller(), JANUS_E_INVALID), nullptr;
+  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return refuse(JANUS_E_INVALID);
   return allocate_for(align, size);
 }
 
 void* janus_realloc(void* block, size_t size) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = runtime_or_own(nullptr, me);
   int error = JANUS_E_STATE;
-  if (runtime == nullptr) return set_error(me, error), nullptr;
-  if (me.task != nullptr) me.worker->fuel -= 1;
+  if (runtime == nullptr) {
+    set_error(me, error);
+    return nullptr;
+  }
   void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
-  if (moved == nullptr) set_error(caller(), error);
+  if (moved == nullptr) set_error(enter_free(), error);
   return moved;
 }
 
 void janus_free(void* block) {
   if (block == nullptr) return;
-  const Caller me = caller();
+  const Caller me = enter_free();
   if (Runtime* const runtime = runtime_or_own(nullptr, me)) release(*runtime, worker_in(*runtime, me), me.task, block);
 }
 

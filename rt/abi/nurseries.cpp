@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/nurseries.cpp — nurseries by handle.
 #include "rt/abi/budget_convert.h"
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
@@ -58,7 +58,8 @@ Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexc
   Nursery* const nursery = check(pointer, error);
   if (nursery == nullptr) return nullptr;
   if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->traits.has_current) return nursery;
-  return *error = JANUS_E_STATE, nullptr;
+  *error = JANUS_E_STATE;
+  return nullptr;
 }
 
 }  // namespace
@@ -70,7 +71,7 @@ using namespace janus;
 extern "C" {
 
 janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* runtime = runtime_or_own(rt, me);
   if (runtime == nullptr && rt == nullptr) runtime = process_runtime_or_new();
   NurseryOptions asked;
@@ -78,8 +79,8 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   int error = runtime == nullptr ? JANUS_E_STATE : 0;
   if (options != nullptr && error == 0) {
     error = check_options(*options);
-    asked.on_error = static_cast<std::uint8_t>(options->on_error);
-    asked.on_exhaustion = static_cast<std::uint8_t>(options->on_exhaustion);
+    asked.on_error = static_cast<ErrorPolicy>(options->on_error);
+    asked.on_exhaustion = static_cast<ExhaustionPolicy>(options->on_exhaustion);
     asked.name = options->name;
     budget = amounts_of(options->budget);
     if (is_given(options->budget)) asked.budget = &budget;
@@ -95,7 +96,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
 
 janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   if (nursery != nullptr && fn == nullptr) error = JANUS_E_INVALID;
@@ -112,7 +113,6 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       if (is_given(options->budget)) asked.budget = &budget;
       asked.name = options->name;
     }
-    if (me.task != nullptr) me.worker->fuel -= 1;
     task = spawn(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
   }
   if (task == nullptr) {
@@ -126,7 +126,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
 }
 
 int janus_nursery_close(janus_nursery* pointer) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   if (nursery == nullptr) return error;
@@ -135,7 +135,7 @@ int janus_nursery_close(janus_nursery* pointer) {
 }
 
 int janus_nursery_cancel(janus_nursery* pointer) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   if (nursery == nullptr) return error;
@@ -144,7 +144,7 @@ int janus_nursery_cancel(janus_nursery* pointer) {
 }
 
 int janus_nursery_state(const janus_nursery* pointer) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), &error);
   if (nursery == nullptr) return error;
@@ -153,7 +153,7 @@ int janus_nursery_state(const janus_nursery* pointer) {
 }
 
 int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, &error);
   if (nursery == nullptr) return error;
@@ -167,7 +167,7 @@ int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
 }
 
 long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check_owned(pointer, me, &error);
   if (nursery == nullptr) return error;
@@ -181,7 +181,7 @@ long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
 }
 
 int janus_nursery_destroy(janus_nursery* pointer) {
-  const Caller me = caller();
+  const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check_owned(pointer, me, &error);
   if (nursery == nullptr) return error;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/runtimes.cpp — isolated runtimes, statistics, and the names that compilers emit.
-#include "rt/abi/caller.h"
 #include "rt/abi/config.h"
+#include "rt/abi/door.h"
 #include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"
 
@@ -13,34 +13,37 @@ extern "C" {
 extern const char janus_abi_1 = 1;
 
 janus_rt* janus_rt_create(const janus_rt_config* config) {
+  const Caller me = enter();
   const janus_rt_config merged = merge({}, config);
   Complaint complaint;
   int error = JANUS_E_INVALID;
   Runtime* runtime = nullptr;
-  if (merged.start_thread != nullptr)
+  if (me.task != nullptr)
+    error = JANUS_E_STATE;
+  else if (merged.start_thread != nullptr)
     error = JANUS_E_UNSUPPORTED;
   else if (check_config(merged, complaint))
     runtime = create_runtime(options_of(merged), &error);
-  if (runtime == nullptr) set_error(caller(), error);
+  if (runtime == nullptr) set_error(me, error);
   return reinterpret_cast<janus_rt*>(runtime);
 }
 
 void janus_rt_destroy(janus_rt* rt) {
-  auto* const runtime = reinterpret_cast<Runtime*>(rt);
-  if (runtime == nullptr || worker_of(*runtime) != nullptr) return;
-  destroy_runtime(runtime);
+  const Caller me = enter();
+  if (me.task != nullptr) return set_error(me, JANUS_E_STATE);
+  if (rt != nullptr) destroy_runtime(reinterpret_cast<Runtime*>(rt));
 }
 
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = rt != nullptr ? reinterpret_cast<Runtime*>(rt) : process_runtime();
   if (fn == nullptr) return JANUS_E_INVALID;
-  if (runtime == nullptr || worker_in(*runtime, me) != nullptr) return JANUS_E_STATE;
+  if (runtime == nullptr || me.task != nullptr) return JANUS_E_STATE;
   return static_cast<long>(run_root(*runtime, fn, arg, kRootStackClass));
 }
 
 void janus_rt_stats(janus_rt* rt, janus_stats* out) {
-  Runtime* const runtime = runtime_or_own(rt, caller());
+  Runtime* const runtime = runtime_or_own(rt, enter());
   if (out != nullptr && runtime != nullptr) read_statistics(*runtime, *out);
 }
 

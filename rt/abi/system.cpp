@@ -2,7 +2,7 @@
 // rt/abi/system.cpp — output, system calls, entropy, and the end of the process.
 #include <stdarg.h>
 
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/base/format.h"
 #include "rt/task/charge.h"
 
@@ -28,6 +28,27 @@ int write_all(int fd, const char* bytes, std::size_t count) noexcept {
   return 0;
 }
 
+// From the machine; in deterministic mode from the seed.
+bool fill_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
+  if (me.task == nullptr || !me.worker->scheduler->is_deterministic()) return platform::entropy(out, count);
+  for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::uint8_t>(me.worker->rng.next());
+  return true;
+}
+
+// The ops in proportion and, but for the program's own output, the system call. What a task prints on descriptors 1 and
+// 2 tells about it; what it writes elsewhere reaches files and networks.
+int pay_for_output(Caller& me, int fd, std::size_t bytes) noexcept {
+  if (me.task == nullptr) return 0;
+  const int answer = fd == 1 || fd == 2 ? 0 : charge(*me.task, Component::kSyscalls, 1);
+  for (std::size_t rest = answer == 0 ? bytes : 0; rest != 0;) {
+    const std::size_t part = rest < price::kBytesAtOnce ? rest : price::kBytesAtOnce;
+    charge_part(me, part);
+    rest -= part;
+  }
+  me.worker = &current_worker();
+  return answer;
+}
+
 }  // namespace
 
 }  // namespace janus
@@ -37,16 +58,19 @@ using namespace janus;
 extern "C" {
 
 int janus_write(int fd, const void* bytes, size_t size) {
-  (void)caller();
+  Caller me = enter();
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
-  return write_all(fd, static_cast<const char*>(bytes), size);
+  const int answer = pay_for_output(me, fd, size);
+  return answer != 0 ? answer : write_all(fd, static_cast<const char*>(bytes), size);
 }
 
 int janus_print(int fd, const char* format, ...) {
-  const Caller me = caller();
+  Caller me = enter();
   if (format == nullptr) return JANUS_E_INVALID;
   Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr) return JANUS_E_STATE;
+  const int refused = pay_for_output(me, fd, 0);
+  if (refused != 0) return refused;
   // A task's stack may have no room for a whole piece.
   Worker* const worker = worker_in(*runtime, me);
   HeapCache* const cache = worker != nullptr ? &worker->heap : nullptr;
@@ -64,7 +88,7 @@ int janus_print(int fd, const char* format, ...) {
 }
 
 int64_t janus_syscall(long nr, ...) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   va_list list;
   va_start(list, nr);
@@ -79,12 +103,16 @@ int64_t janus_syscall(long nr, ...) {
 }
 
 int janus_entropy(void* bytes, size_t size) {
-  const Caller me = caller();
+  Caller me = enter();
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
-  if (me.task == nullptr || !me.worker->scheduler->is_deterministic())
-    return platform::entropy(bytes, size) ? 0 : JANUS_E_UNSUPPORTED;
-  auto* const out = static_cast<std::uint8_t*>(bytes);
-  for (std::size_t i = 0; i < size; ++i) out[i] = static_cast<std::uint8_t>(me.worker->rng.next());
+  auto* out = static_cast<std::uint8_t*>(bytes);
+  for (std::size_t rest = size; rest != 0;) {
+    const std::size_t part = rest < price::kBytesAtOnce ? rest : price::kBytesAtOnce;
+    charge_part(me, part);
+    if (!fill_random(me, out, part)) return JANUS_E_UNSUPPORTED;
+    out += part;
+    rest -= part;
+  }
   return 0;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/tasks.cpp — tasks by handle, the calling task, task-local values.
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/join.h"
@@ -41,15 +41,14 @@ using namespace janus;
 extern "C" {
 
 int janus_task_join(janus_task task, int64_t* result) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (task.raw == 0) return JANUS_E_INVALID;
-  pay_grace(*me.task);
   return join(*me.task, task.raw, result);
 }
 
 int janus_task_result(janus_task handle, janus_result* result) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
@@ -68,14 +67,14 @@ int janus_task_result(janus_task handle, janus_result* result) {
 }
 
 int janus_task_release(janus_task handle) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
   return runtime != nullptr ? release_handle(worker_in(*runtime, me), *runtime, handle.raw) : JANUS_E_STALE;
 }
 
 int janus_task_cancel(janus_task handle) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
@@ -86,7 +85,7 @@ int janus_task_cancel(janus_task handle) {
 }
 
 int janus_task_state(janus_task handle) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
@@ -97,7 +96,7 @@ int janus_task_state(janus_task handle) {
 }
 
 janus_task janus_task_self(void) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   if (me.task == nullptr) return {0};
   if (!me.task->has(TaskFlags::kExposed)) {  // nobody else looks yet
     me.task->state.store(TaskState::kRunning, std::memory_order_relaxed);
@@ -107,23 +106,23 @@ janus_task janus_task_self(void) {
 }
 
 uint64_t janus_task_id(void) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   return me.task != nullptr ? me.task->id : 0;
 }
 
 int janus_cancelled(void) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   return me.task != nullptr && sees_cancel(*me.task) ? 1 : 0;
 }
 
 void janus_task_panic(const char* why) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   if (me.task != nullptr) panic(*me.task, why != nullptr ? why : "(no reason given)");
   platform::abort();
 }
 
 int janus_task_set_name(const char* name) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (name == nullptr) return JANUS_E_INVALID;
   return set_name(me.worker, *me.task, name) ? 0 : JANUS_E_NO_MEMORY;
@@ -131,13 +130,14 @@ int janus_task_set_name(const char* name) {
 
 // There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.
 int janus_task_pin(void) {
-  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
 }
 int janus_task_unpin(void) {
-  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
 }
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
+  (void)enter();
   if (key == nullptr) return JANUS_E_INVALID;
   const unsigned fresh = new_local(destroy);
   if (fresh == kLocalKeys) return JANUS_E_NO_MEMORY;
@@ -146,13 +146,13 @@ int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
 }
 
 void* janus_local_get(janus_local_key key) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   if (me.task == nullptr) return nullptr;
   return key.raw != 0 && is_local(key.raw - 1) ? get_local(*me.task, key.raw - 1) : nullptr;
 }
 
 int janus_local_set(janus_local_key key, void* value) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (key.raw == 0 || !is_local(key.raw - 1)) return JANUS_E_INVALID;
   return set_local(*me.task, key.raw - 1, value) ? 0 : JANUS_E_NO_MEMORY;

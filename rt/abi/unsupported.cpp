@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/unsupported.cpp — declared in version 1, not in this release: they say so, and do nothing.
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 
 using namespace janus;
 
 namespace {
 
 int unsupported_in_task() noexcept {
-  return caller().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
 }
 
 }  // namespace
@@ -24,22 +24,24 @@ int64_t janus_blocking(janus_task_fn, void*) {
   return unsupported_in_task();
 }
 int janus_safepoint_stop(janus_rt*, int64_t) {
+  (void)enter();
   return JANUS_E_UNSUPPORTED;
 }
 int janus_safepoint_resume(janus_rt*) {
+  (void)enter();
   return JANUS_E_UNSUPPORTED;
 }
 
 // The default token is all there is: it may spawn and recharge, and cannot be taken away.
 janus_cap janus_cap_root(janus_rt*) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task != nullptr && me.task->nursery->owner.load(std::memory_order_relaxed) == nullptr) return {1};
   set_error(me, me.task != nullptr ? JANUS_E_NO_CAP : JANUS_E_NO_TASK);
   return {0};
 }
 
 janus_cap janus_cap_derive(janus_cap, uint32_t, janus_budget) {
-  set_error(caller(), unsupported_in_task());
+  set_error(enter(), unsupported_in_task());
   return {0};
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/yield.cpp — yield points, time, and parking.
 #include "rt/task/yield.h"
-#include "rt/abi/caller.h"
+#include "rt/abi/door.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/park.h"
@@ -10,30 +10,26 @@ using namespace janus;
 
 extern "C" {
 
-static int yield_from_afar() noexcept;
-
-[[gnu::flatten]] int janus_yield(void) {
-  const Caller me = caller_at_hand();
-  if (me.task == nullptr) [[unlikely]]
-    return yield_from_afar();
-  pay_grace(*me.task);
-  return yield(*me.task);
+// The yield has a rule of its own for what it costs (rt/task/yield.h).
+[[gnu::noinline]] static int yield_from_afar() noexcept {
+  const Caller me = enter_free();
+  return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;
 }
 
-[[gnu::noinline]] static int yield_from_afar() noexcept {
-  const Caller me = caller();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  pay_grace(*me.task);
+[[gnu::flatten]] int janus_yield(void) {
+  const Caller me = enter_yield();
+  if (me.task == nullptr) [[unlikely]]
+    return yield_from_afar();
   return yield(*me.task);
 }
 
 int janus_yield_slow(void) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   return me.task != nullptr ? yield_slow(*me.task) : JANUS_E_NO_TASK;
 }
 
 uint64_t janus_now_ns(void) {
-  const Caller me = caller();
+  const Caller me = enter_free();
   return me.task != nullptr ? me.worker->scheduler->now_ns() : platform::now_ns();
 }
 
@@ -42,15 +38,14 @@ int64_t janus_unix_time_ns(void) {
 }
 
 int janus_park(int64_t timeout_ns) {
-  const Caller me = caller();
+  const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (timeout_ns > 0) return JANUS_E_UNSUPPORTED;  // there are no timers yet
-  pay_grace(*me.task);
   return park(*me.task, timeout_ns < 0);
 }
 
 int janus_unpark(janus_task handle) {
-  const Caller me = caller();
+  const Caller me = enter();
   Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
   Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;

@@ -54,8 +54,33 @@ void Accounts::put(Account* account, Component component, std::uint64_t amount) 
       if (seen == kUnlimited) return;
     } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_seq_cst,
                                          std::memory_order_relaxed));
+    if (component == Component::kOps) pay_debt(account);
     if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
     amount = take_all(account, component);
+    if (amount == kUnlimited) return;
+  }
+}
+
+// As much of the debt as can be paid. Claims it first, so that two who pay at once do not pay it twice.
+void Accounts::pay_debt(Account* account) noexcept {
+  while (account->owed_.load(std::memory_order_seq_cst) != 0) {
+    const std::uint64_t claimed = account->owed_.exchange(0, std::memory_order_seq_cst);
+    const std::uint64_t paid = take_up_to(account, Component::kOps, claimed);
+    if (paid == claimed) continue;
+    account->owed_.fetch_add(claimed - paid, std::memory_order_seq_cst);
+    // Whoever put something in since then saw no debt.
+    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;
+  }
+}
+
+void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
+  amount -= take_up_to(account, Component::kOps, amount);
+  while (amount != 0) {
+    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
+    account->owed_.fetch_add(amount, std::memory_order_seq_cst);
+    pay_debt(account);
+    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
+    amount = account->owed_.exchange(0, std::memory_order_seq_cst);  // as in put()
   }
 }
 
@@ -121,6 +146,7 @@ void Accounts::close(Account* account) noexcept {
     const std::uint64_t rest = take_all(account, component_at(i));
     if (rest != kUnlimited) put(account->parent_, component_at(i), rest);
   }
+  if (const std::uint64_t debt = account->owed_.exchange(0, std::memory_order_seq_cst)) owe(account->parent_, debt);
   release(account);
 }
 
@@ -166,6 +192,39 @@ bool Accounts::transfer(Account* from, Account* to, const Amounts& amounts, Comp
   return true;
 }
 
+bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noexcept {
+  Amounts moved = amounts;
+  for (unsigned i = 0; i < kComponents; ++i) {
+    if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
+  }
+  if (from != to && !transfer(from, to, amounts)) return false;
+  for (unsigned i = 0; i < kComponents; ++i) {
+    std::uint64_t seen = to->recharged_[i].load(std::memory_order_relaxed);
+    while (!to->recharged_[i].compare_exchange_weak(seen, saturating_add(seen, moved.of[i], kMaxFinite),
+                                                    std::memory_order_relaxed)) {
+    }
+  }
+  return true;
+}
+
+bool Accounts::draw_recharged(Account* from, Account* to, Component component, std::uint64_t least,
+                              std::uint64_t most) noexcept {
+  Atomic<std::uint64_t>& pool = from->recharged_[static_cast<unsigned>(component)];
+  std::uint64_t seen = pool.load(std::memory_order_relaxed);
+  std::uint64_t part = 0;
+  do {
+    if (seen < least || seen == 0) return false;
+    part = seen < most ? seen : most;
+  } while (!pool.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
+  Amounts wanted{};
+  wanted[component] = part;
+  if (transfer(from, to, wanted)) return true;
+  // Others on that account have spent some of it meanwhile.
+  wanted[component] = least;
+  if (part != least && transfer(from, to, wanted)) return true;
+  return false;
+}
+
 void Accounts::retain(Account* account) noexcept {
   account->references_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -187,6 +246,11 @@ bool Accounts::draw(Account* account, Component component, std::uint64_t amount)
 }
 
 std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
+  if (component == Component::kOps) pay_debt(account);
+  return take_up_to(account, component, most);
+}
+
+std::uint64_t Accounts::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
   std::uint64_t amount = most;

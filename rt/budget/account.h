@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "rt/base/atomic.h"
+#include "rt/base/list.h"
 #include "rt/base/spinlock.h"
 #include "rt/budget/memory_cache.h"
 
@@ -30,8 +31,22 @@ struct Amounts {
   }
 };
 
+// One who waits until an account has more. The layer above derives from it; linked under the queue's lock.
+struct AccountWait : ListLink<> {
+  Component component;
+  std::uint64_t amount;
+};
+// Those who ran dry on one account, in that order.
+struct AccountQueue {
+  SpinLock lock;
+  List<AccountWait> waits;
+};
+
 // One account. Type-stable: the record is reused for other accounts, its memory stays readable until
 // Accounts::destroy().
+//
+// INVARIANT debt-is-carried: ops that were spent beyond what was drawn are owed; whatever comes into the account pays
+// them first, and a closed account's debt is its parent's. Nothing that was spent is forgiven.
 //
 //     free --open--> open --close--> closed --(last reference goes)--> free
 //
@@ -47,14 +62,18 @@ class alignas(kAccountLine) Account {
 
   Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
   Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited (the root does not count it)
+  Atomic<std::uint64_t> owed_;               // ops that were spent here and not drawn yet
+  // Of `left_`: what accounts below may draw that have used up their own, because somebody recharged this one.
+  Atomic<std::uint64_t> recharged_[kComponents];
   Atomic<std::uint32_t> references_;
   Atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
   Atomic<bool> is_closed_;
   Account* parent_;  // nullptr for the root
   std::uint32_t index_;
   Atomic<std::uint32_t> next_free_;  // index of the next free record
+  AccountQueue queue_;
 };
-static_assert(sizeof(Account) == 128);
+static_assert(sizeof(Account) == 192);
 
 // All accounts of one runtime: a tree whose root is index 1; index 0 is none. All-zero bytes are a valid table before
 // init().
@@ -93,6 +112,11 @@ class Accounts {
   [[nodiscard]] bool draw(Account* account, Component component, std::uint64_t amount) noexcept;
   // Up to `most`, as much as there is; what it took. For slices of ops. Not for memory.
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
+  // `amount` ops were spent and not drawn: takes what there is, and the rest of what comes in later.
+  void owe(Account* account, std::uint64_t amount) noexcept;
+  [[nodiscard]] std::uint64_t owed(const Account* account) const noexcept {
+    return account->owed_.load(std::memory_order_relaxed);
+  }
   // What was drawn comes back: memory that was freed, the unused rest of a slice. Also after close.
   void credit(Account* account, Component component, std::uint64_t amount) noexcept;
 
@@ -105,6 +129,19 @@ class Accounts {
   // from then on. Components that are unlimited in `to` take nothing. False: *short_of (if given) was short.
   [[nodiscard]] bool transfer(Account* from, Account* to, const Amounts& amounts,
                               Component* short_of = nullptr) noexcept;
+
+  // transfer(), and `to`'s children may draw as much when they have used up what they were given. From and to the same
+  // account: only that.
+  [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
+  // For a child account that has used up its own: up to `most` and at least `least` of what `from` was recharged with
+  // moves to `to`. False: there is not so much.
+  [[nodiscard]] bool draw_recharged(Account* from, Account* to, Component component, std::uint64_t least,
+                                    std::uint64_t most) noexcept;
+
+  // Whoever waits for more in this account.
+  [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }
+  // Indices below this were given out at least once.
+  [[nodiscard]] std::uint32_t end() const noexcept { return fresh_.load(std::memory_order_relaxed); }
 
   [[nodiscard]] bool granted(const Account* account, Component component) const noexcept;
   // kUnlimited or what can be drawn now, the caches' chunks included.
@@ -130,6 +167,8 @@ class Accounts {
   static std::uint64_t take_all(Account* account, Component component) noexcept;
   static void put(Account* account, Component component, std::uint64_t amount) noexcept;
   static void grant_unlimited(Account* account, Component component) noexcept;
+  static void pay_debt(Account* account) noexcept;
+  static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
   static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 

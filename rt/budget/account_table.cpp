@@ -65,6 +65,9 @@ Account* Accounts::take_record() noexcept {
   if (account == nullptr) account = fresh_record();
   if (account == nullptr) return nullptr;
   account->held_.store(0, std::memory_order_relaxed);
+  account->owed_.store(0, std::memory_order_relaxed);
+  for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
+  account->queue_.waits.reset();
   account->references_.store(1, std::memory_order_relaxed);
   account->is_closed_.store(false, std::memory_order_relaxed);
   live_.fetch_add(1, std::memory_order_relaxed);

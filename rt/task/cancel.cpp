@@ -11,6 +11,7 @@
 #include "rt/task/channel.h"
 #include "rt/task/panic.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 #include "rt/task/wait.h"
 
 namespace janus {
@@ -103,8 +104,10 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
 [[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   if (task.is_marked(TaskMarks::kSawCancel)) return;
+  commit_slice(current_worker(), task);  // from here on it lives on its grace
   task.mark(TaskMarks::kSawCancel);
   frame.details.grace = task.nursery->runtime->options.cancel_grace_ops;
+  begin_slice(current_worker(), task);
   task.cancel.store(1, std::memory_order_relaxed);
   // What it has opened and not shown to anybody yet is its own to cancel.
   link_current(frame);
@@ -126,13 +129,6 @@ bool sees_cancel(Task& task) noexcept {
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;
   descend_all(worker, &nursery);
-}
-
-void pay_grace(Task& task) noexcept {
-  if (!task.is_marked(TaskMarks::kSawCancel)) [[likely]]
-    return;
-  RunFrame& frame = *task.frame;
-  if (frame.frame_sp != 0 && --frame.details.grace < 0) panic(task, kGraceIsGone);
 }
 
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.

@@ -16,9 +16,6 @@ bool is_cancelled(Nursery& nursery) noexcept;
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
 bool sees_cancel(Task& task) noexcept;
-// At the door of every call that may block, before anything is held: a task that was told to end and goes on all the
-// same pays an op of its grace, and ends as a panic when there is none left.
-void pay_grace(Task& task) noexcept;
 void cancel_task(Worker* worker, Task& task) noexcept;
 void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
 

@@ -165,6 +165,16 @@ void touch_to_write(void* bytes, std::size_t count) noexcept {
 
 }  // namespace
 
+static Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* error) noexcept {
+  *error = kErrorBudget;
+  if (!pay_for_record(runtime, payer, kChannelBytes)) return nullptr;
+  SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
+  void* record = runtime.channels.take(cache);
+  if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
+  if (record == nullptr) refund_record(runtime, payer, kChannelBytes);
+  return static_cast<Channel*>(record);
+}
+
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept {
   std::size_t bytes = 0;
@@ -175,10 +185,8 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
     if (buffer == nullptr) return nullptr;
     if (task != nullptr) worker = &current_worker();
   }
-  SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
-  void* record = runtime.channels.take(cache);
-  if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
-  auto* const channel = static_cast<Channel*>(record);
+  Account* const payer = task != nullptr ? task->account : runtime.root_account;
+  auto* const channel = take_record(runtime, worker, payer, error);
   if (channel == nullptr) {
     if (buffer != nullptr) release_own(runtime, worker, buffer);
     return nullptr;
@@ -187,6 +195,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   const BiasedLock::Hold hold = channel->lock.lock_as_guest(nullptr);
   channel->lock.init(!runtime.scheduler.is_deterministic());
   channel->runtime = &runtime;
+  channel->payer = payer;
   channel->element_bytes = element_bytes;
   channel->capacity = capacity;
   channel->buffer = buffer;
@@ -270,7 +279,9 @@ int release_channel(Worker* worker, Channel& channel) noexcept {
   channel.lock.unlock_for_good(me, hold);
   Runtime& runtime = *channel.runtime;
   if (buffer != nullptr) release_own(runtime, worker, buffer);
+  Account* const payer = channel.payer;
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);
+  refund_record(runtime, payer, kChannelBytes);
   return 0;
 }
 

@@ -40,6 +40,7 @@ struct alignas(64) Channel {
   std::size_t capacity;
   std::byte* buffer;  // capacity elements
   Runtime* runtime;
+  Account* payer;  // of the record
 
   static constexpr std::uint64_t kAlive = std::uint64_t{0x4a43484e} << 32;
   static constexpr std::uint64_t kMostReferences = std::uint64_t{1} << 31;

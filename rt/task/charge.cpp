@@ -5,12 +5,17 @@
 #include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
 #include "rt/task/panic.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
 namespace {
 
-// Which nursery's word on exhaustion goes for this account; nullptr: the root's own.
+std::uint64_t charge_of_task(std::uint8_t stack_class) noexcept {
+  return sizeof(Task) + stack_class_bytes(stack_class);
+}
+
+// Whose word on exhaustion goes for the task's account; nullptr: the root's own, which nobody could recharge.
 const Nursery* policy_owner_of(const Task& task) noexcept {
   if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
   for (const Nursery* nursery = task.nursery; nursery != nullptr;) {
@@ -23,32 +28,67 @@ const Nursery* policy_owner_of(const Task& task) noexcept {
   return nullptr;
 }
 
-// A child with a budget of its own lives on its nursery's, once somebody has recharged that.
-bool top_up(Accounts& accounts, Task& task, Component component, std::uint64_t amount) noexcept {
-  if (!task.has(TaskFlags::kOwnAccount)) return true;
-  Amounts wanted{};
-  wanted[component] = amount;
-  return accounts.transfer(task.nursery->account, task.account, wanted);
+}  // namespace
+
+// --- Ops -------------------------------------------------------------------------------------------------------------
+
+int charge_ops(Task& task, std::int64_t ops) noexcept {
+  Worker& worker = current_worker();
+  worker.fuel -= ops;
+  return worker.fuel < 0 ? yield_slow(task) : 0;
 }
 
-std::uint64_t charge_of_record(std::uint8_t stack_class) noexcept {
-  return sizeof(Task) + stack_class_bytes(stack_class);
+int charge_bytes(Task& task, std::size_t bytes) noexcept {
+  return charge_ops(task, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
 }
 
-// For one task below an explicit budget.
-bool pay_for_record(Runtime& runtime, Account* payer, std::uint8_t stack_class) noexcept {
-  const std::uint64_t bytes = charge_of_record(stack_class);
+// --- The other components --------------------------------------------------------------------------------------------
+
+int charge(Task& task, Component component, std::uint64_t amount) noexcept {
+  Runtime& runtime = runtime_of(current_worker());
+  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]]
+    return 0;
+  return runtime.accounts.draw(task.account, component, amount) ? 0 : charge_waiting(task, component, amount);
+}
+
+[[gnu::noinline]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  if (component != Component::kOps && !runtime.accounts.granted(task.account, component)) return kErrorNoCap;
+  current_worker().counters.exhaustions.add();
+  const Nursery* const policy_owner = policy_owner_of(task);
+  const ExhaustionPolicy policy =
+      policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
+  if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return kErrorBudget;
+  if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr) {
+    if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
+    end_for_budget(task);
+  }
+  switch (wait_for_recharge(task, component, amount)) {
+    case Recharge::kDrawn:
+      return 0;
+    case Recharge::kCancelled:
+      (void)sees_cancel(task);
+      return kCancelledCode;
+    case Recharge::kNever:
+      break;
+  }
+  end_for_budget(task);
+}
+
+// --- Records ---------------------------------------------------------------------------------------------------------
+
+bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
+  if (payer == runtime.root_account) return true;
   if (!runtime.accounts.draw(payer, Component::kMemory, bytes)) return false;
   runtime.pool_charge.prepay(bytes);
   return true;
 }
-void refund_record(Runtime& runtime, Account* payer, std::uint8_t stack_class) noexcept {
-  const std::uint64_t bytes = charge_of_record(stack_class);
+
+void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
+  if (payer == runtime.root_account) return;
   runtime.pool_charge.end_prepayment(bytes);
   runtime.accounts.credit(payer, Component::kMemory, bytes);
 }
-
-}  // namespace
 
 Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
   Component short_of{};
@@ -66,28 +106,29 @@ Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) 
   if (record == nullptr && has_paid) record = slab.alloc_prepaid(cache);
   if (record != nullptr) return record;
   const bool is_dry = runtime.accounts.left(runtime.root_account, Component::kMemory) < kAtLeast;
-  return *error = is_dry ? kErrorBudget : kErrorNoMemory, nullptr;
+  *error = is_dry ? kErrorBudget : kErrorNoMemory;
+  return nullptr;
 }
 
 [[gnu::noinline, gnu::cold]] Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options,
                                                     int* error) noexcept {
   Accounts& accounts = nursery.runtime->accounts;
-  const Account* const root = nursery.runtime->root_account;
   Account* const payer = nursery.account;
   if (!accounts.draw(payer, Component::kSpawns, 1)) {
     *error = accounts.granted(payer, Component::kSpawns) ? kErrorBudget : kErrorNoCap;
     return nullptr;
   }
-  const bool pays = payer != root;
-  if (pays && !pay_for_record(*nursery.runtime, payer, options.stack_class)) {
+  if (!pay_for_record(*nursery.runtime, payer, charge_of_task(options.stack_class))) {
     accounts.credit(payer, Component::kSpawns, 1);
-    return *error = kErrorBudget, nullptr;
+    *error = kErrorBudget;
+    return nullptr;
   }
   if (options.budget == nullptr) return payer;
   if (Account* const own = open_account(*nursery.runtime, payer, *options.budget)) return own;
-  if (pays) refund_record(*nursery.runtime, payer, options.stack_class);
+  refund_record(*nursery.runtime, payer, charge_of_task(options.stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
-  return *error = kErrorBudget, nullptr;
+  *error = kErrorBudget;
+  return nullptr;
 }
 
 [[gnu::noinline, gnu::cold]] void refund_spawn(Nursery& nursery, Account* account,
@@ -97,45 +138,16 @@ Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) 
   Account* const payer = nursery.account;
   if (payer == root && options.budget == nullptr) return;
   if (account != payer) accounts.close(account);
-  if (payer != root) refund_record(*nursery.runtime, payer, options.stack_class);
+  refund_record(*nursery.runtime, payer, charge_of_task(options.stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
 }
 
-[[gnu::noinline, gnu::cold]] void credit_record(Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] void credit_task(Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   const bool has_own = task.has(TaskFlags::kOwnAccount);
   Account* const payer = has_own ? task.nursery->account : task.account;
   if (has_own) runtime.accounts.close(task.account);
-  if (payer != runtime.root_account) refund_record(runtime, payer, task.stack_class);
-}
-
-int charge(Task& task, Component component, std::uint64_t amount) noexcept {
-  Worker& worker = current_worker();
-  worker.fuel -= 1;
-  Runtime& runtime = runtime_of(worker);
-  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]]
-    return 0;
-  while (!runtime.accounts.draw(task.account, component, amount)) {
-    if (!runtime.accounts.granted(task.account, component)) return kErrorNoCap;
-    const int answer = exhausted(task, component, amount);
-    if (answer != 0) return answer;
-  }
-  return 0;
-}
-
-[[gnu::noinline]] int exhausted(Task& task, Component component, std::uint64_t amount) noexcept {
-  Runtime& runtime = *task.nursery->runtime;
-  current_worker().counters.exhaustions.add();
-  const Nursery* const policy_owner = policy_owner_of(task);
-  const std::uint8_t policy = policy_owner != nullptr ? policy_owner->traits.on_exhaustion : 2;
-  if (policy == 1) end_for_budget(task);
-  if (policy == 2 && component != Component::kOps) return kErrorBudget;
-  if (policy_owner == nullptr) end_for_budget(task);  // nobody could ever recharge the root
-  Exhausted wait{&task, component, amount, nullptr, nullptr, false, false};
-  wait_for_recharge(runtime, wait);
-  if (wait.is_unrechargeable) end_for_budget(task);
-  if (wait.is_recharged && !top_up(runtime.accounts, task, component, amount)) return 0;
-  return sees_cancel(task) ? -1 : 0;
+  refund_record(runtime, payer, charge_of_task(task.stack_class));
 }
 
 }  // namespace janus

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/charge.h — what operations cost and who pays. who pays for a task's record and stack. The root account pays
-// for them in bulk, when the pools grow (rt/budget/pool_charge.h), so that ordinary tasks cost no budget work; below an
-// explicit budget each is charged by itself, when it is spawned, and the root account pays that much less.
+// rt/task/charge.h — what operations cost, and who pays. This is the one place where the five components are charged.
+//
+// The root account pays for records and stacks in bulk, when the pools grow (rt/budget/pool_charge.h), so that ordinary
+// tasks cost no budget work; below an explicit budget each is charged by itself while it lives, and the root account
+// pays that much less.
 #pragma once
 
 #include "rt/task/runtime.h"
@@ -9,11 +11,41 @@
 
 namespace janus {
 
-// `amount` of `component` is not to be had: by the policy that rules the account this waits and gives 0 when it is
-// worth another try, gives an error, or ends the task.
-int exhausted(Task& task, Component component, std::uint64_t amount) noexcept;
-// One operation: `ops` fuel and `amount` of `component`. 0, or why not.
+// The price list, in ops. docs/budgets.md quotes it; a call that is not free costs kCall, and what is named beside it.
+//     spawn           and 1 spawn_count, and the memory of its record and stack below an explicit budget
+//     send, receive   and 1 channel_op
+//     system call     and 1 of `syscalls`; so does output to a descriptor other than 1 and 2
+//     bulk work       and 1 op for each whole 4 KiB that is copied, generated or written
+namespace price {
+inline constexpr std::int64_t kCall = 1;
+inline constexpr std::size_t kBytesPerOp = 4096;
+// Bulk work gives way after so much of it.
+inline constexpr std::size_t kBytesAtOnce = 65536;
+}  // namespace price
+
+// --- Ops -------------------------------------------------------------------------------------------------------------
+
+// Charges `ops` to the running task, and looks at what is left as a yield check does: gives way at the end of a slice,
+// pays grace after a cancel, waits or ends without ops. The task may go on on another worker. 0, or -1: told to end.
+int charge_ops(Task& task, std::int64_t ops) noexcept;
+// For `bytes` of bulk work that is to be done now, at most price::kBytesAtOnce of them.
+int charge_bytes(Task& task, std::size_t bytes) noexcept;
+
+// --- The other components --------------------------------------------------------------------------------------------
+
+// Draws `amount` of `component` for the running task. Where there is not so much, the policy that rules its account
+// decides: this waits until somebody recharges it, or gives an error, or ends the task. 0: drawn. -1: told to end.
+// kErrorNoCap: never granted; kErrorBudget.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;
+// After an attempt to draw that failed.
+int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;
+
+// --- Records ---------------------------------------------------------------------------------------------------------
+
+// A record (of a nursery, a channel) that lives on `payer` until refund_record(). Nothing happens for the root account,
+// which pays in bulk. False: the budget does not reach.
+[[nodiscard]] bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
+void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
 
 // A new account below `parent`; what idle stacks hold of the root account is not in its way. nullptr: short.
 Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
@@ -22,7 +54,7 @@ void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool 
 // The account of the new child: the nursery's, or its own below it. nullptr: *error is why, and nothing is drawn.
 Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options, int* error) noexcept;
 void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions& options) noexcept;
-// At the task's end.
-void credit_record(Task& task) noexcept;
+// Of a task that has ended.
+void credit_task(Task& task) noexcept;
 
 }  // namespace janus

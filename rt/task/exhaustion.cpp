@@ -9,54 +9,88 @@ namespace janus {
 
 namespace {
 
-void link(Runtime& runtime, Exhausted& wait) noexcept {
-  wait.previous = nullptr;
-  wait.next = runtime.exhausted;
-  if (runtime.exhausted != nullptr) runtime.exhausted->previous = &wait;
-  runtime.exhausted = &wait;
+// On the waiting task's stack.
+struct Exhausted : AccountWait {
+  Task* task;
+  bool is_served;
+  bool is_unrechargeable;
+};
+
+// Whether the wait's amount could be drawn for it. Ops are a debt, and may be paid bit by bit.
+bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
+  Accounts& accounts = runtime.accounts;
+  Account* const own = wait.task->account;
+  if (own != account) {
+    const std::uint64_t interval = runtime.options.yield_interval;
+    const std::uint64_t most = wait.component == Component::kOps && wait.amount < interval ? interval : wait.amount;
+    if (!accounts.draw_recharged(account, own, wait.component, wait.amount, most)) return false;
+    return accounts.draw(own, wait.component, wait.amount);
+  }
+  if (wait.component != Component::kOps) return accounts.draw(own, wait.component, wait.amount);
+  wait.amount -= accounts.draw_up_to(own, Component::kOps, wait.amount);
+  return wait.amount == 0;
 }
 
-void unlink(Runtime& runtime, Exhausted& wait) noexcept {
-  (wait.previous != nullptr ? wait.previous->next : runtime.exhausted) = wait.next;
-  if (wait.next != nullptr) wait.next->previous = wait.previous;
-}
-
-bool lives_on(const Task& task, const Nursery& nursery) noexcept {
-  return task.nursery == &nursery || task.account == nursery.account;
+// Under the queue's lock.
+void serve(Runtime& runtime, Worker* worker, Account* account) noexcept {
+  AccountQueue& queue = runtime.accounts.queue(account);
+  unsigned dry = 0;  // bit c: somebody who ran dry of component c earlier still waits
+  for (AccountWait* each = queue.waits.front(); each != nullptr; each = queue.waits.after(each)) {
+    auto& wait = *static_cast<Exhausted*>(each);
+    const unsigned bit = 1u << static_cast<unsigned>(wait.component);
+    if (wait.is_served || (dry & bit) != 0) continue;
+    if (!draw_for(runtime, account, wait)) {
+      dry |= bit;
+      continue;
+    }
+    wait.is_served = true;
+    (void)wake(worker, *wait.task, TaskState::kExhausted);
+  }
 }
 
 }  // namespace
 
-void wait_for_recharge(Runtime& runtime, Exhausted& wait) noexcept {
-  Task& task = *wait.task;
-  runtime.exhausted_lock.lock();
-  link(runtime, wait);
-  while (!wait.is_recharged && !wait.is_unrechargeable && !sees_cancel(task)) {
-    const bool left = block(
-        task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); },
-        &runtime.exhausted_lock);
-    if (!left) break;
-    runtime.exhausted_lock.lock();
+Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  Account* const account = task.nursery->account;
+  AccountQueue& queue = runtime.accounts.queue(account);
+  Exhausted wait{{{}, component, amount}, &task, false, false};
+  runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
+  queue.lock.lock();
+  queue.waits.push_back(&wait);
+  serve(runtime, &current_worker(), account);  // it may have been recharged before we came
+  bool has_stack = true;
+  while (!wait.is_served && !wait.is_unrechargeable && has_stack && !is_cancelled(task)) {
+    has_stack = block(
+        task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &queue.lock);
+    if (has_stack) queue.lock.lock();
   }
-  unlink(runtime, wait);
-  runtime.exhausted_lock.unlock();
+  List<AccountWait>::remove(&wait);
+  queue.lock.unlock();
+  runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
+  if (wait.is_served) return Recharge::kDrawn;
+  // What was paid of a debt is paid; the rest stays with the account.
+  if (component == Component::kOps) runtime.accounts.owe(task.account, wait.amount);
+  return wait.is_unrechargeable || !has_stack ? Recharge::kNever : Recharge::kCancelled;
 }
 
-void wake_recharged(Worker* worker, Nursery& nursery) noexcept {
-  LockGuard guard(nursery.runtime->exhausted_lock);
-  for (Exhausted* wait = nursery.runtime->exhausted; wait != nullptr; wait = wait->next) {
-    if (!lives_on(*wait->task, nursery)) continue;
-    wait->is_recharged = true;
-    (void)wake(worker, *wait->task, TaskState::kExhausted);
-  }
+void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
+  LockGuard guard(runtime.accounts.queue(account).lock);
+  serve(runtime, worker, account);
 }
 
 bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
-  LockGuard guard(runtime.exhausted_lock);
+  if (runtime.exhausted.load(std::memory_order_relaxed) == 0) return false;
   bool any = false;
-  for (Exhausted* wait = runtime.exhausted; wait != nullptr; wait = wait->next) {
-    wait->is_unrechargeable = true;
-    any |= wake(worker, *wait->task, TaskState::kExhausted);
+  for (std::uint32_t index = 1; index < runtime.accounts.end(); ++index) {
+    AccountQueue& queue = runtime.accounts.queue(runtime.accounts.at(index));
+    LockGuard guard(queue.lock);
+    if (queue.waits.is_empty()) continue;
+    for (AccountWait* each = queue.waits.front(); each != nullptr; each = queue.waits.after(each)) {
+      auto& wait = *static_cast<Exhausted*>(each);
+      wait.is_unrechargeable = true;
+      any |= wake(worker, *wait.task, TaskState::kExhausted);
+    }
   }
   return any;
 }

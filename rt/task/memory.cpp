@@ -5,6 +5,7 @@
 #include "rt/base/format.h"
 #include "rt/task/charge.h"
 #include "rt/task/panic.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
@@ -22,23 +23,28 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   return &worker->memory;
 }
 
-// 0: it is worth another try. What idle stacks hold of the root's memory is not in the way of blocks.
-[[gnu::noinline, gnu::cold]] int make_room(Runtime& runtime, Task* task, Account* payer, std::uint64_t bytes) noexcept {
-  if (payer == runtime.root_account && runtime.pool_charge.reclaim()) return 0;
-  if (task == nullptr) return kErrorBudget;
-  if (!runtime.accounts.granted(payer, Component::kMemory)) return kErrorNoCap;
-  return exhausted(*task, Component::kMemory, bytes);
+// After a draw that failed. 0: it was drawn after all, maybe after a wait; else why not.
+[[gnu::noinline, gnu::cold]] int reserve_slow(Runtime& runtime, Worker* worker, Task* task, Account* payer,
+                                              std::uint64_t bytes) noexcept {
+  // What idle stacks hold of the root's memory is not in the way of blocks.
+  while (payer == runtime.root_account && runtime.pool_charge.reclaim())
+    if (runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) return 0;
+  return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : kErrorBudget;
 }
 
-// 0, or why not. A task may have to wait here; it comes back on any worker.
-int reserve(Runtime& runtime, Worker*& worker, Task* task, std::uint64_t bytes) noexcept {
-  Account* const payer = task != nullptr ? task->account : runtime.root_account;
-  while (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) {
-    const int answer = make_room(runtime, task, payer, bytes);
-    if (answer != 0) return answer;
-    if (task != nullptr) worker = &current_worker();
+void charge_copy(Task& task, std::size_t bytes) noexcept {
+  for (; bytes > price::kBytesAtOnce; bytes -= price::kBytesAtOnce) (void)charge_bytes(task, price::kBytesAtOnce);
+  (void)charge_bytes(task, bytes);
+}
+
+void copy_in_parts(Task* task, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  for (; bytes > price::kBytesAtOnce; bytes -= price::kBytesAtOnce) {
+    __builtin_memcpy(to, from, price::kBytesAtOnce);
+    to += price::kBytesAtOnce;
+    from += price::kBytesAtOnce;
+    if (task != nullptr) let_others_run(*task);
   }
-  return 0;
+  __builtin_memcpy(to, from, bytes);
 }
 
 // --- What is none of the caller's ---
@@ -76,14 +82,19 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
 [[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
                                                  std::size_t bytes, std::size_t align, int* error) noexcept {
   const Heap::Plan plan = Heap::plan_for(bytes, align);
-  if (plan.bytes == 0) return *error = kErrorNoMemory, nullptr;
-  *error = reserve(runtime, worker, task, plan.bytes);
-  if (*error != 0) return nullptr;
+  *error = kErrorNoMemory;
+  if (plan.bytes == 0) return nullptr;
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
+  if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) [[unlikely]] {
+    *error = reserve_slow(runtime, worker, task, payer, plan.bytes);
+    if (*error != 0) return nullptr;
+    if (task != nullptr) worker = &current_worker();  // it may have waited
+  }
   void* const block = runtime.heap.allocate(cache_of(worker), plan, align, payer->index() | holder_bit);
   if (block != nullptr) return block;
   runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, plan.bytes);
-  return *error = kErrorNoMemory, nullptr;
+  *error = kErrorNoMemory;
+  return nullptr;
 }
 
 void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
@@ -120,6 +131,8 @@ void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std:
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
   // In place only where that changes no charge: whoever holds the block is not always who pays for it.
   if (bytes <= before.bytes && bytes >= before.bytes / 2) return block;
+  if (task != nullptr) charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);  // before anything is taken
+  if (task != nullptr) worker = &current_worker();
   void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
   if (moved == nullptr) return nullptr;
   if (task != nullptr) worker = &current_worker();
@@ -129,8 +142,9 @@ void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std:
     release(runtime, worker, task, moved);
     end_for_misuse(task, Deed::kResize, block, old.misuse);
   }
-  __builtin_memcpy(moved, block, old.bytes < bytes ? old.bytes : bytes);
-  release_own(runtime, worker, block);
+  copy_in_parts(task, static_cast<std::byte*>(moved), static_cast<const std::byte*>(block),
+                old.bytes < bytes ? old.bytes : bytes);
+  release_own(runtime, task != nullptr ? &current_worker() : worker, block);
   return moved;
 }
 

@@ -104,12 +104,16 @@ Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
 
 // Sets what the last use may have left behind, and says how it is to come alive. INVARIANT zeroed-when-free: no
 // members, no children and nothing else in `word`, not read, and what clear_leftovers() says.
-[[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Runtime& runtime, Account* account,
+[[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Account* account,
                                                          NurseryTraits traits) noexcept {
-  traits.draws = account != runtime.root_account;
   set(nursery.traits, traits);
   nursery.account = account;
   return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
+}
+
+// Who pays for the record while it lives: who opened it.
+Account* payer_of_record(const Nursery& nursery) noexcept {
+  return nursery.traits.owns_account ? nursery.account->parent() : nursery.account;
 }
 
 // The owner's: children that it spawns and ends on this worker are counted with plain arithmetic.
@@ -149,22 +153,23 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
-  Account* account = owner != nullptr ? owner->account : runtime.root_account;
-  if (options.budget != nullptr) {
-    account = open_account(runtime, account, *options.budget);
-    if (account == nullptr) return *error = kErrorBudget, nullptr;
-  }
-  Nursery* const nursery = take_record(runtime, worker, error);
+  Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
+  *error = kErrorBudget;
+  if (!pay_for_record(runtime, payer, sizeof(Nursery))) return nullptr;
+  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
+  Nursery* const nursery = account != nullptr ? take_record(runtime, worker, error) : nullptr;
   if (nursery == nullptr) {
-    if (options.budget != nullptr) runtime.accounts.close(account);
+    if (account != nullptr && account != payer) runtime.accounts.close(account);
+    refund_record(runtime, payer, sizeof(Nursery));
     return nullptr;
   }
   NurseryTraits traits;
   traits.on_error = options.on_error;
   traits.on_exhaustion = options.on_exhaustion;
   traits.owns_account = options.budget != nullptr;
-  traits.has_leftovers = options.budget != nullptr || options.name != nullptr;
-  const std::uint32_t alive = init_nursery(*nursery, runtime, account, traits);
+  traits.draws = account != runtime.root_account;
+  traits.has_leftovers = traits.draws || options.name != nullptr;
+  const std::uint32_t alive = init_nursery(*nursery, account, traits);
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
     link_current(*owner->frame);
@@ -180,10 +185,12 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
 }
 
 // The running task's, and current, with every option as it is by default.
-[[gnu::always_inline]] static inline Nursery* begin_current(Nursery* nursery, Worker& worker, Task& owner) noexcept {
+[[gnu::always_inline]] static inline Nursery* begin_current(Nursery* nursery, Worker& worker, Task& owner,
+                                                            bool draws) noexcept {
   NurseryTraits traits;
   traits.has_current = true;
-  const std::uint32_t alive = init_nursery(*nursery, runtime_of(worker), owner.account, traits);
+  traits.draws = traits.has_leftovers = draws;
+  const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
   nursery->previous_current = frame.current;
   frame.current = nursery;
@@ -193,15 +200,22 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
 
 Nursery* open_quickly(Worker& worker, Task& owner) noexcept {
   auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
-  if (nursery == nullptr || nursery->runtime == nullptr || owner.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
+  if (nursery == nullptr || nursery->runtime == nullptr || owner.account != runtime_of(worker).root_account ||
+      owner.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
     return nullptr;
-  return begin_current(static_cast<Nursery*>(Slab::take_hot(worker.nurseries)), worker, owner);
+  return begin_current(static_cast<Nursery*>(Slab::take_hot(worker.nurseries)), worker, owner, false);
 }
 
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
-  Nursery* const nursery = take_record(runtime_of(worker), &worker, error);
-  if (nursery == nullptr) return nullptr;
-  begin_current(nursery, worker, owner);
+  Runtime& runtime = runtime_of(worker);
+  *error = kErrorBudget;
+  if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
+  Nursery* const nursery = take_record(runtime, &worker, error);
+  if (nursery == nullptr) {
+    refund_record(runtime, owner.account, sizeof(Nursery));
+    return nullptr;
+  }
+  begin_current(nursery, worker, owner, owner.account != runtime.root_account);
   pass_cancel_on(nursery, worker, owner);
   return nursery;
 }
@@ -321,7 +335,9 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.errors = 0;
   nursery.outcome = Outcome::kSuccess;
   nursery.name[0] = 0;
+  Account* const payer = payer_of_record(nursery);
   if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
+  refund_record(runtime, payer, sizeof(Nursery));
 }
 
 [[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {

@@ -24,6 +24,10 @@ namespace janus {
 
 enum class NurseryState : std::uint8_t { kOpen, kClosing, kCancelling, kClosed, kCancelled };
 
+// What becomes of the others when a child fails, and of a child that has used up its budget; the ABI's numbers.
+enum class ErrorPolicy : std::uint8_t { kCancel, kCollect };
+enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
+
 struct NurseryWord {
   static constexpr std::uint64_t kClosed = 1;     // no more spawns
   static constexpr std::uint64_t kCancelled = 2;  // children are told to end; no more spawns either
@@ -46,8 +50,8 @@ struct NurseryTraits {
   bool is_linked = false;  // in the lists of its owner's frame; if not, only in the chain of its current ones
   bool is_published = false;
   bool has_current = false;  // made by janus_nursery_create
-  std::uint8_t on_error = 0;
-  std::uint8_t on_exhaustion = 0;
+  ErrorPolicy on_error = ErrorPolicy::kCancel;
+  ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
 };
 static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
 
@@ -114,8 +118,8 @@ class NurseryRef {
 };
 
 struct NurseryOptions {
-  std::uint8_t on_error = 0;
-  std::uint8_t on_exhaustion = 0;
+  ErrorPolicy on_error = ErrorPolicy::kCancel;
+  ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
   const Amounts* budget = nullptr;
   const char* name = nullptr;
 };

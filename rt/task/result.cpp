@@ -57,7 +57,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
       nursery.failed_id = task.id;
     }
   }
-  if (nursery.traits.on_error == 0) cancel_nursery(&worker, nursery);
+  if (nursery.traits.on_error == ErrorPolicy::kCancel) cancel_nursery(&worker, nursery);
 }
 
 // Terminal: all children have ended, and what they recorded happened before.

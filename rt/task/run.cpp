@@ -79,7 +79,7 @@ void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) no
   count_end(worker.counters, outcome);
   if (outcome != Outcome::kSuccess && outcome != Outcome::kCancelled)
     record_failure(nursery, worker, task, outcome, code);
-  if (task.has(TaskFlags::kDraws)) credit_record(task);
+  if (task.has(TaskFlags::kDraws)) credit_task(task);
   task.frame = nullptr;
   if (task.has(TaskFlags::kExposed)) {
     Runtime& runtime = runtime_of(worker);
@@ -148,10 +148,22 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 
 // The cancel came before the start: whether it is called all the same.
 [[gnu::noinline]] bool starts_cancelled(Task& task, RunFrame& frame) noexcept {
+  Worker& worker = current_worker();
   task.cancel.store(1, std::memory_order_relaxed);
+  commit_slice(worker, task);  // from here on it lives on its grace
   task.mark(TaskMarks::kSawCancel);
-  frame.details.grace = runtime_of(current_worker()).options.cancel_grace_ops;
+  frame.details.grace = runtime_of(worker).options.cancel_grace_ops;
+  begin_slice(worker, task);
   return task.has(TaskFlags::kRunCancelled);
+}
+
+// Of a task that ends. A child that ran in its parent's slice leaves it to the parent, but for what it took from a
+// grace of its own.
+void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
+  if (is_own_slice) return commit_slice(worker, task);
+  if (!task.is_marked(TaskMarks::kSawCancel)) return;
+  commit_slice(worker, task);
+  begin_slice(worker, *task.frame->outer_frame->task);
 }
 
 // From the return of its function on, whatever it has come to.
@@ -161,7 +173,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   code = clean_up(task, frame, code);
   Worker& worker = current_worker();
   if (!StackPool::canary_intact(worker.stack)) code = ran_over(worker, task, code);
-  if (is_own_slice) commit_slice(worker);
+  commit_last_slice(worker, task, is_own_slice);
   runtime_of(worker).scheduler.sched_point();
   end_task(worker, task, task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code), code);
 }
@@ -197,7 +209,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   Worker& worker = current_worker();
   if (!is_plain_end(*task, frame, code) || Scheduler::is_always_slow(worker))
     return finish_slow(*task, code, frame_sp, is_own_slice);
-  if (is_own_slice) commit_slice(worker);
+  if (is_own_slice) commit_slice(worker, *task);
   Nursery& nursery = *task->nursery;
   worker.counters.completed.add();
   finish_fast(worker, *task);
@@ -209,7 +221,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   current_worker().counters.inlined.add();
   if (child.account == parent.account) return run(&child, parent.frame, false);
-  commit_slice(current_worker());
+  commit_slice(current_worker(), parent);
   run(&child, parent.frame, true);
   begin_slice(current_worker(), parent);
 }

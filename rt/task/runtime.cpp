@@ -101,7 +101,7 @@ struct Root {
 
 bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint8_t stack_class, Root& root) noexcept {
   NurseryOptions options;
-  options.on_error = 1;
+  options.on_error = ErrorPolicy::kCollect;
   int error = 0;
   root.nursery = open_nursery(runtime, nullptr, options, &error);
   if (root.nursery == nullptr) return false;

@@ -54,8 +54,7 @@ struct Runtime {
   std::atomic<int> terminate_signal;
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
-  SpinLock exhausted_lock;
-  struct Exhausted* exhausted;  // tasks that wait for a recharge
+  std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
   SpinLock outside_lock;
   Nursery* outside;  // nurseries that threads outside tasks have opened
 };

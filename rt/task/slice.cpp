@@ -8,41 +8,72 @@ namespace janus {
 
 namespace {
 
-bool has_finite_ops(Accounts& accounts, const Account* account) noexcept {
-  return accounts.left(account, Component::kOps) != kUnlimited;
+// What Worker::charged_account says of a slice that is taken from the task's grace.
+Account* grace_of(Worker& worker) noexcept {
+  return reinterpret_cast<Account*>(&worker);  // compared only
 }
 
-}  // namespace
-
-// Below the root a slice is drawn as a whole, and what is left of it goes back.
-[[gnu::noinline]] static void draw_slice(Worker& worker, Task& task) noexcept {
+// Below the root, and for who was told to end.
+[[gnu::noinline]] void draw_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
-  if (!has_finite_ops(runtime.accounts, task.account)) return;
+  const std::int64_t interval = runtime.options.yield_interval;
+  if (task.is_marked(TaskMarks::kSawCancel)) {
+    const std::int64_t grace = task.frame->details.grace;
+    worker.slice = worker.fuel = grace < 0 ? 0 : grace < interval ? grace : interval;
+    worker.charged_account = grace_of(worker);
+    return;
+  }
+  if (runtime.accounts.left(task.account, Component::kOps) == kUnlimited) return;
   worker.slice = worker.fuel = static_cast<std::int64_t>(
-      runtime.accounts.draw_up_to(task.account, Component::kOps, runtime.options.yield_interval));
+      runtime.accounts.draw_up_to(task.account, Component::kOps, static_cast<std::uint64_t>(interval)));
   worker.charged_account = task.account;
 }
 
-[[gnu::noinline]] static void credit_slice(Worker& worker) noexcept {
-  if (worker.fuel > 0)
-    runtime_of(worker).accounts.credit(worker.charged_account, Component::kOps,
-                                       static_cast<std::uint64_t>(worker.fuel));
+// The slice was drawn from somewhere, and ends.
+[[gnu::noinline]] void settle_with_payer(Worker& worker, Task& task) noexcept {
+  Account* const payer = worker.charged_account;
   worker.charged_account = nullptr;
+  if (payer == grace_of(worker)) {
+    // A child may run in the slice of its parent.
+    RunFrame* frame = task.frame;
+    while (frame != nullptr && !frame->task->is_marked(TaskMarks::kSawCancel)) frame = frame->outer_frame;
+    if (frame != nullptr) frame->details.grace -= worker.slice - worker.fuel;
+    return;
+  }
+  Accounts& accounts = runtime_of(worker).accounts;
+  if (worker.fuel > 0)
+    accounts.credit(payer, Component::kOps, static_cast<std::uint64_t>(worker.fuel));
+  else if (worker.fuel < 0)
+    accounts.owe(payer, static_cast<std::uint64_t>(-worker.fuel));
 }
+
+}  // namespace
 
 void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   worker.slice = worker.fuel = runtime.options.yield_interval;
   worker.charged_account = nullptr;
-  if (task.account != runtime.root_account) [[unlikely]]
+  if (task.account != runtime.root_account || task.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
     draw_slice(worker, task);
 }
 
-void commit_slice(Worker& worker) noexcept {
+void commit_slice(Worker& worker, Task& task) noexcept {
   count_ops(worker, worker.slice - worker.fuel);
   if (worker.charged_account != nullptr) [[unlikely]]
-    credit_slice(worker);
+    settle_with_payer(worker, task);
   worker.slice = worker.fuel;
+}
+
+std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
+  Account* const payer = worker.charged_account;
+  std::uint64_t debt = 0;
+  if (worker.fuel < 0 && payer != nullptr && payer != grace_of(worker)) {
+    debt = static_cast<std::uint64_t>(-worker.fuel);
+    debt -= runtime_of(worker).accounts.draw_up_to(payer, Component::kOps, debt);
+    worker.charged_account = nullptr;  // settled here
+  }
+  commit_slice(worker, task);
+  return debt;
 }
 
 }  // namespace janus

@@ -1,12 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/slice.h — the part of its ops that a running task holds as fuel.
+//
+// INVARIANT every-op-is-accounted: fuel is drawn from the task's account before it is spent, and what is left of it
+// goes back when the slice is committed. Fuel below zero is a debt: the check that finds it waits until it is paid
+// (yield_slow), and a slice that is committed elsewhere leaves it with the account (Accounts::owe). So an account gives
+// out what it was given, and a task spends at most that and the price of one operation.
+//
+// A task that was told to end spends its grace instead of its account's ops.
 #pragma once
 
 #include "rt/task/task.h"
 
 namespace janus {
 
+// On a task that starts or goes on.
 void begin_slice(Worker& worker, Task& task) noexcept;
-void commit_slice(Worker& worker) noexcept;
+// Before the task whose slice it is leaves the worker, waits or ends.
+void commit_slice(Worker& worker, Task& task) noexcept;
+// The same at a check, for a task that can wait: the part of its debt that the account cannot pay now, which has to be
+// paid before the task goes on.
+[[nodiscard]] std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept;
 
 }  // namespace janus

@@ -44,7 +44,7 @@ void resumed(Task& task) noexcept {
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
   if (!task.is_published) publish_frames(*task.frame);
   Worker& worker = current_worker();
-  commit_slice(worker);
+  commit_slice(worker, task);
   Stop stop{{}, state, publish, what};
   task.suspend_at(&stop.suspension);
   task.yielded_free = false;
@@ -95,7 +95,7 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
   if (!task.is_published) [[unlikely]]
     publish_frames(*task.frame);
   Worker& worker = current_worker();
-  commit_slice(worker);
+  commit_slice(worker, task);
   Suspension suspension;
   task.suspend_at(&suspension);
   task.yielded_free = false;
@@ -123,7 +123,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
 
 [[gnu::flatten]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept {
   Worker& worker = current_worker();
-  commit_slice(worker);
+  commit_slice(worker, task);
   Suspension suspension;
   task.suspend_at(&suspension);
   std::atomic_ref(task.waits_at).store(&channel, std::memory_order_relaxed);

@@ -89,7 +89,9 @@ long block_all() {
 }  // namespace
 
 TEST(memory, a_million_spawned_are_refused_where_the_roots_memory_ends) {
-  run_in(with_memory(1), [] {  // one worker: none runs before all are spawned
+  janus_rt_config config = with_memory(1);
+  config.yield_interval = 1u << 20;  // a spawn is a yield point: none runs before all are spawned
+  run_in(config, [] {
     std::atomic<int> ran{0};
     const long first = spawn_all(ran);
     CHECK_LE(first, static_cast<long>(kMost / kRecord));

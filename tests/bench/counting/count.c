@@ -10,13 +10,17 @@
 
 #define WARM_UP 2000
 
+// Every operation is a yield point: what is counted begins with a slice that lasts for all of it.
+static void begin_slice(void) {
+  janus_yield();
+}
+
 static int64_t nothing(void* arg) {
   (void)arg;
   return 0;
 }
 
-// --- The bare switch
-// ---------------------------------------------------------------------------------------------------
+// --- The bare switch -------------------------------------------------------------------------------------------------
 
 typedef struct {
   uint64_t sp, registers[6];
@@ -74,6 +78,7 @@ static void warm_scope(void) {
 
 static void count_spawn(long count) {
   warm_scope();
+  begin_slice();
   EXPECT(janus_nursery_create() != NULL);
   spawn_some(1);
   MARK();
@@ -84,6 +89,7 @@ static void count_spawn(long count) {
 // Taking it from the deque, running it and its end.
 static void count_run(long count) {
   warm_scope();
+  begin_slice();
   EXPECT(janus_nursery_create() != NULL);
   spawn_some(count);
   MARK();
@@ -94,6 +100,7 @@ static void count_run(long count) {
 
 static void count_nursery(long count) {
   warm_scope();
+  begin_slice();
   MARK();
   for (long i = 0; i < count; ++i) EXPECT(janus_nursery_create() != NULL && janus_nursery_await_all() == 0);
   MARK();
@@ -102,6 +109,7 @@ static void count_nursery(long count) {
 // One child in a nursery of its own, as in fork-join.
 static void count_scope_of_one(long count) {
   warm_scope();
+  begin_slice();
   MARK();
   for (long i = 0; i < count; ++i) {
     EXPECT(janus_nursery_create() != NULL);
@@ -112,6 +120,7 @@ static void count_scope_of_one(long count) {
 }
 
 static void count_check(long count) {
+  begin_slice();
   MARK();
   for (long i = 0; i < count; ++i) janus_yield_check(1);
   MARK();
@@ -119,6 +128,7 @@ static void count_check(long count) {
 
 static void count_loop_check(long count) {
   uint32_t counter = 0;
+  begin_slice();
   MARK();
   for (long i = 0; i < count; ++i) JANUS_LOOP_CHECK(counter);
   MARK();
@@ -140,6 +150,7 @@ static janus_channel* full_channel(long capacity, long elements) {
 // Into a buffer that has room, out of one that is not empty: nobody waits.
 static void count_send(long count) {
   janus_channel* channel = full_channel(count + 1, 1);
+  begin_slice();
   MARK();
   for (long i = 0; i < count; ++i) EXPECT(janus_channel_send(channel, &i) == 0);
   MARK();
@@ -149,6 +160,7 @@ static void count_recv(long count) {
   janus_channel* channel = full_channel(count + 1, count + 1);
   long value = 0;
   EXPECT(janus_channel_recv(channel, &value) == 0);
+  begin_slice();
   MARK();
   for (long i = 0; i < count; ++i) EXPECT(janus_channel_recv(channel, &value) == 0);
   MARK();
@@ -193,6 +205,7 @@ static void take_and_give(long count) {
 
 static void count_alloc(long count) {
   take_and_give(WARM_UP);
+  begin_slice();
   MARK();
   take_and_give(count);
   MARK();

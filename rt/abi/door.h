@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/door.h — the one way in. Every exported function begins with one of these, which knows who calls (a task, or a
+// thread outside tasks), whether it may, and what it costs; and every one that costs something looks at the task's fuel
+// as a yield check does. So a loop of any of them gives way at the end of its slice, sees a cancel, pays grace after
+// it, and waits or ends when the ops are gone.
+//
+//     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
+//     enter(ops)        charged, if a task calls
+//     enter_fast()      enter() for the few calls that everything is made of, where there is nothing to look into; else
+//                       `task` is nullptr, nothing is charged, and enter() is to be asked
+//
+// [task] functions answer JANUS_E_NO_TASK where `task` is nullptr, [threads outside tasks] JANUS_E_STATE where it is
+// not.
+//
+// After enter() the task may be on another worker than before: what it gives is what counts. A task that was told to
+// end is charged like any other, to its grace; whether the call answers JANUS_CANCELLED is the call's own affair.
+#pragma once
+
+#include "rt/abi/global_runtime.h"
+#include "rt/include/janus/rt.h"
+#include "rt/task/charge.h"
+#include "rt/task/panic.h"
+#include "rt/task/runtime.h"
+#include "rt/task/yield.h"
+
+namespace janus {
+
+struct Caller {
+  Worker* worker;  // nullptr: a thread that is no worker
+  Task* task;      // nullptr: outside tasks
+};
+
+// In a host's process: a thread may be none of ours.
+[[gnu::noinline]] inline Worker* worker_in_host() noexcept {
+  return static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+}
+
+// Too little stack left for code of ours ends the task before anything is taken.
+[[gnu::always_inline]] inline Caller enter_free() noexcept {
+  Worker* worker;
+  if (every_thread_is_worker) [[likely]] {
+    worker = &current_worker();
+  } else {
+    worker = worker_in_host();
+    if (worker == nullptr) return {nullptr, nullptr};
+  }
+  Task* const task = current_task(*worker);
+  if (task != nullptr) [[likely]]
+    require_stack(*worker);
+  return {worker, task};
+}
+
+// The end of a slice, at the door.
+[[gnu::noinline]] inline Caller give_way(Task& task) noexcept {
+  (void)yield_slow(task);
+  return {&current_worker(), &task};
+}
+
+[[gnu::always_inline]] inline Caller enter(std::int64_t ops = price::kCall) noexcept {
+  const Caller me = enter_free();
+  if (me.task == nullptr) return me;
+  if (arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(ops)) [[unlikely]]
+    return give_way(*me.task);
+  return me;
+}
+
+// For janus_yield, which has a rule of its own for what it costs.
+[[gnu::always_inline]] inline Caller enter_yield() noexcept {
+  if (!every_thread_is_worker) [[unlikely]]
+    return {nullptr, nullptr};
+  Worker* const worker = &current_worker();
+  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker->stack_limit)) [[unlikely]]
+    return {nullptr, nullptr};
+  return {worker, current_task(*worker)};
+}
+
+[[gnu::always_inline]] inline Caller enter_fast() noexcept {
+  const Caller me = enter_yield();
+  if (me.task == nullptr) [[unlikely]]
+    return me;
+  if (!arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(price::kCall)) [[likely]]
+    return me;
+  me.worker->fuel += price::kCall;
+  return {nullptr, nullptr};
+}
+
+// For work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
+inline void charge_part(Caller& me, std::size_t bytes) noexcept {
+  if (me.task == nullptr) return;
+  (void)charge_bytes(*me.task, bytes);
+  me.worker = &current_worker();
+}
+
+// The runtime that a NULL means: the caller's, or the process's. nullptr: there is none.
+inline Runtime* runtime_or_own(janus_rt* rt, Caller caller) noexcept {
+  if (rt != nullptr) return reinterpret_cast<Runtime*>(rt);
+  return caller.task != nullptr ? &runtime_of(*caller.worker) : process_runtime();
+}
+
+// The caller's worker, if it is one of that runtime: only its caches fit.
+inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
+  return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
+}
+
+// Where the handles that a caller may know are looked up: its runtime, or the process's. nullptr: no handle is good.
+inline Runtime* handles_of(Caller me) noexcept {
+  return runtime_or_own(nullptr, me);
+}
+
+// For janus_last_error.
+void set_error(Caller caller, int error) noexcept;
+
+// A nursery or channel that a user gave: nullptr, with *error, for NULL and for one that is gone.
+inline Nursery* check(janus_nursery* pointer, int* error) noexcept {
+  auto* const nursery = reinterpret_cast<Nursery*>(pointer);
+  *error = JANUS_E_INVALID;
+  if (nursery == nullptr) return nullptr;
+  *error = JANUS_E_STALE;
+  if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nullptr;
+  *error = 0;
+  return nursery;
+}
+
+}  // namespace janus
