@@ -16,6 +16,7 @@ inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
 
 // `bytes` (a multiple of 4096) of zeroed, private pages that cost nothing until touched, or nullptr.
 [[nodiscard]] std::byte* map(std::size_t bytes) noexcept;
+// What map() gave, all of it.
 void unmap(std::byte* pages, std::size_t bytes) noexcept;
 
 // Gives the memory behind whole pages back; they read as zero afterwards. Guards inside survive.

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: Apache-2.0
+// boot.cpp — from 64-bit mode to main's runtime, in order. Step 1 is entry.S. Up to step 7 the boot tables are in
+// force, in which the first 4 GiB are where they are; one CPU runs, on the boot stack, with interrupts off.
+#include "kernel-free/boot/command_line.h"
+#include "kernel-free/boot/image.h"
+#include "kernel-free/boot/start_info.h"
+#include "kernel-free/clock/clock.h"
+#include "kernel-free/console/line.h"
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/cpu/entropy.h"
+#include "kernel-free/files/files.h"
+#include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/apic.h"
+#include "kernel-free/smp/processors.h"
+#include "kernel-free/smp/start_cpus.h"
+#include "kernel-free/threads/threads.h"
+
+extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp);
+
+namespace janus::bare {
+namespace {
+
+constexpr std::uint64_t kLowEnd = 0x100000;  // below it is what firmware uses; we take one page there
+constexpr std::uint64_t kLeastFrames = 256;
+constexpr std::size_t kMostCommandLine = 4096;
+
+char g_command_line[kMostCommandLine + 1];
+MemoryMap g_memory;
+ProcessorList g_processors;
+Range g_initrd{0, 0};
+std::uint64_t g_start_page = 0;  // where further CPUs begin; 0: there is no low memory for them
+
+// --- Step 3: what the loader says ---
+
+void check(const StartInfo* info) {
+  if (info == nullptr || info->magic != StartInfo::kMagic)
+    refuse("not started by a PVH loader (QEMU: -kernel), so nothing says which memory is there");
+  if (info->version < 1 || info->memory_map_count == 0) refuse("the loader passes no memory map");
+}
+
+void copy_command_line(const StartInfo& info) {
+  if (info.command_line == 0) return;
+  const char* const from = reinterpret_cast<const char*>(info.command_line);
+  std::size_t bytes = 0;
+  while (from[bytes] != '\0')
+    if (++bytes > kMostCommandLine) refuse("the command line is longer than 4096 bytes");
+  copy_bytes(g_command_line, from, bytes);
+}
+
+void find_initrd(const StartInfo& info) {
+  if (info.module_count == 0) return;
+  const auto& module = *reinterpret_cast<const StartModule*>(info.modules);
+  g_initrd = {module.address, module.address + module.bytes};
+}
+
+// --- Step 4: memory ---
+
+// The last page of low memory that no firmware has taken for itself.
+void find_start_page(const StartMemory& ram) {
+  constexpr std::uint64_t kHighest = 0x9f000;
+  const std::uint64_t end = ram.address + ram.bytes < kHighest ? ram.address + ram.bytes : kHighest;
+  const std::uint64_t page = (end & ~(kPage - 1)) - kPage;
+  if (ram.address == 0 && end > 2 * kPage) g_start_page = page;
+}
+
+void read_memory_map(const StartInfo& info) {
+  const auto* entry = reinterpret_cast<const StartMemory*>(info.memory_map);
+  for (std::uint32_t n = 0; n < info.memory_map_count; ++n, ++entry) {
+    if (entry->type != StartMemory::kRam) continue;
+    find_start_page(*entry);
+    g_memory.add({entry->address, entry->address + entry->bytes});
+  }
+  g_memory.remove({0, kLowEnd});
+  g_memory.remove(image_range());
+  g_memory.remove(g_initrd);
+}
+
+// --- Step 5: CPUs ---
+
+void find_processors(const StartInfo& info) {
+  if (!has_apic()) return Line{}.text("janus: this machine has no local APIC: one CPU, and waiting is polling").print();
+  g_processors.own_id = boot_apic_id();
+  if (processors_from_acpi(info.rsdp, g_processors) || processors_from_mp_table(g_processors)) return;
+  Line{}.text("janus: neither ACPI nor an MP table says which CPUs there are: one CPU").print();
+}
+
+// --- Step 6: page tables ---
+
+bool map_direct() {
+  for (std::size_t n = 0; n < g_memory.count(); ++n)
+    if (!map_physical(kDirectMap + g_memory[n].begin, g_memory[n], kReadWrite)) return false;
+  if (!g_initrd.is_empty()) {
+    const Range pages{g_initrd.begin & ~(kPage - 1), (g_initrd.end + kPage - 1) & ~(kPage - 1)};
+    if (!map_physical(kDirectMap + pages.begin, pages, kReadOnly)) return false;
+  }
+  const Range apic = apic_registers();
+  return apic.is_empty() || map_physical(kDirectMap + apic.begin, apic, kReadWrite | kUncached);
+}
+
+void make_page_tables() {
+  give_all_frames(g_memory);
+  if (frames_in_all() < kLeastFrames) refuse("too little memory: less than 1 MiB besides the program");
+  if (!make_tables() || !map_image() || !map_direct()) refuse("too little memory for page tables");
+}
+
+// --- Step 10: the first thread ---
+
+[[noreturn]] void run_program(void*) {
+  std::size_t bytes = 0;
+  while (g_command_line[bytes] != '\0') ++bytes;
+  const std::size_t pointers = (pointers_for(bytes) * sizeof(char*) + kPage - 1) & ~(kPage - 1);
+  std::byte* const pages = platform::map(pointers);
+  if (pages == nullptr) refuse("no memory for the program's arguments");
+  const Words words = parse_command_line(g_command_line, reinterpret_cast<char**>(pages));
+  janus_boot(words.argc, words.argv, words.envp);
+}
+
+void first_thread(void* argument) {
+  run_program(argument);
+}
+
+}  // namespace
+}  // namespace janus::bare
+
+extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* info) {
+  using namespace janus;
+  using namespace janus::bare;
+  // 2. This CPU can take faults, and say what happened.
+  fill_vectors();
+  prepare_cpu_here(g_first_cpu);
+  init_console();
+
+  // 3. What the loader says.
+  check(info);
+  copy_command_line(*info);
+  find_initrd(*info);
+
+  // 4. Which memory is there.
+  read_memory_map(*info);
+
+  // 5. Which CPUs are there.
+  find_processors(*info);
+
+  // 6. Page tables of our own: the image with its rights, all free memory at kDirectMap, nothing else.
+  make_page_tables();
+  if (g_start_page != 0) place_start_code(g_start_page);
+
+  // 7. From here on page 0 faults, what is written is not executed, and the loader's words are gone.
+  use_tables_here();
+  g_direct_map = kDirectMap;
+
+  // 8. Interrupts and time.
+  silence_old_controllers();
+  if (has_apic()) start_apic_here();
+  if (!start_clock())
+    refuse("no clock: neither the hypervisor, nor the processor, nor an interval timer tells the time");
+  g_first_cpu.apic_id = has_apic() ? apic_id_here() : 0;
+  g_first_cpu.idle.canary = any_random_word() & ~std::uint64_t{0xff};  // a zero byte ends strings that run into it
+
+  // 9. The other CPUs.
+  if (g_start_page != 0) start_cpus(g_processors, g_start_page);
+
+  // 10. Files, and the thread that becomes worker 0. This one is idle from now on.
+  open_initrd(g_initrd);
+  Thread* const first = make_thread(kFirstThreadStack, first_thread, nullptr, g_first_cpu, "janus");
+  if (first == nullptr) refuse("no memory for the first thread");
+  add_thread(*first);
+  run_idle();
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// entry.S — the first instruction. A loader that speaks PVH (QEMU's -kernel, Firecracker, Cloud Hypervisor) reads the
+// note, puts the program where its headers say and jumps to janus_pvh_start: 32-bit protected mode, flat segments, no
+// paging, interrupts off, ebx the address of the start info. Step 1 of 10 (boot.cpp has the others): into 64-bit mode,
+// on the boot stack, with the first 4 GiB mapped as they are.
+#include <arch/asm.h>
+#include "kernel-free/cpu/selectors.h"
+
+#define NOTE_PHYS32_ENTRY 18            // XEN_ELFNOTE_PHYS32_ENTRY
+
+#define CR0_PROTECTED 0x1
+#define CR0_MONITOR 0x2                 // wait follows the task-switched bit, which is never set
+#define CR0_EMULATE 0x4
+#define CR0_TASK_SWITCHED 0x8
+#define CR0_X87_ERRORS 0x20             // as exceptions
+#define CR0_WRITE_PROTECT 0x10000       // read-only pages are, for us, too
+#define CR0_CACHES_OFF 0x60000000
+#define CR0_PAGING 0x80000000
+#define CR4_PAE 0x20
+#define CR4_SSE 0x600                   // fxsave, and SSE's exceptions
+#define MSR_EFER 0xc0000080
+#define EFER_LONG_MODE 0x100
+#define EFER_NO_EXECUTE 0x800
+
+#define ENTRY_TABLE 0x3                 // present, writable
+#define ENTRY_2_MIB 0x83                // the same, a large page
+
+#define COM1 0x3f8
+
+        .section .note.janus.pvh, "a", @note
+        .p2align 2
+        .long   2f - 1f, 4f - 3f, NOTE_PHYS32_ENTRY
+1:      .asciz  "Xen"
+2:      .p2align 2
+3:      .quad   janus_pvh_start
+4:
+
+        .section .text.janus_pvh_start, "ax", @progbits
+        .code32
+        .globl  janus_pvh_start
+        .hidden janus_pvh_start
+        .type   janus_pvh_start, @function
+janus_pvh_start:
+        cli
+        cld
+        mov     $janus_boot_stack_top, %esp
+        mov     %ebx, %ebp              // cpuid writes ebx
+
+        mov     $0x80000000, %eax
+        cpuid
+        cmp     $0x80000001, %eax
+        jb      .Ltoo_old
+        mov     $0x80000001, %eax
+        cpuid
+        bt      $29, %edx               // 64-bit mode
+        jnc     .Ltoo_old
+        bt      $20, %edx               // pages that are not executed
+        jnc     .Ltoo_old
+
+        // 4 GiB as they are: one table of the top level, one below it, four of 2 MiB pages.
+        movl    $.Lthird_level + ENTRY_TABLE, .Lfourth_level
+        mov     $.Lthird_level, %edi
+        mov     $.Lsecond_level + ENTRY_TABLE, %eax
+        mov     $4, %ecx
+1:      mov     %eax, (%edi)
+        add     $8, %edi
+        add     $4096, %eax
+        loop    1b
+        mov     $.Lsecond_level, %edi
+        mov     $ENTRY_2_MIB, %eax
+        mov     $4 * 512, %ecx
+2:      mov     %eax, (%edi)
+        add     $8, %edi
+        add     $0x200000, %eax
+        loop    2b
+
+        mov     $.Lfourth_level, %eax
+        mov     %eax, %cr3
+        mov     %cr4, %eax
+        or      $CR4_PAE | CR4_SSE, %eax
+        mov     %eax, %cr4
+        mov     $MSR_EFER, %ecx
+        rdmsr
+        or      $EFER_LONG_MODE | EFER_NO_EXECUTE, %eax
+        wrmsr
+        mov     %cr0, %eax
+        and     $~(CR0_EMULATE | CR0_TASK_SWITCHED | CR0_CACHES_OFF), %eax
+        or      $CR0_PROTECTED | CR0_MONITOR | CR0_X87_ERRORS | CR0_WRITE_PROTECT | CR0_PAGING, %eax
+        mov     %eax, %cr0
+        lgdt    .Lboot_gdt
+        ljmp    $SELECTOR_CODE, $.Lin_64_bits
+
+        // No line of C++ can run: says so, and stops as a processor without interrupts does.
+.Ltoo_old:
+        mov     $.Ltoo_old_text, %esi
+3:      mov     $COM1 + 5, %dx
+        in      %dx, %al
+        test    $0x20, %al              // room for a byte; where there is no port at all it reads as ones
+        jz      3b
+        lodsb
+        test    %al, %al
+        jz      4f
+        mov     $COM1, %dx
+        out     %al, %dx
+        jmp     3b
+4:      lidt    .Lno_idt
+        ud2                             // nobody to handle it: the machine resets, which whoever watches takes for failure
+
+        .code64
+.Lin_64_bits:
+        xor     %eax, %eax
+        mov     %eax, %ss
+        mov     %eax, %ds
+        mov     %eax, %es
+        mov     %eax, %fs
+        mov     %eax, %gs
+        mov     %ebp, %edi              // the start info
+        xor     %ebp, %ebp
+        call    janus_boot_first_cpu
+        ud2
+        .size   janus_pvh_start, . - janus_pvh_start
+
+// What the ELF header calls the entry: whoever jumps here does not know PVH. In which mode nobody can say, so nothing
+// is assumed but 64-bit code and a stack of our own.
+FUNC(_start)
+        .cfi_undefined %rip
+        cli
+        cld
+        lea     janus_boot_stack_top(%rip), %rsp
+        xor     %ebp, %ebp
+        xor     %edi, %edi              // no start info
+        call    janus_boot_first_cpu
+        ud2
+END(_start)
+
+        .section .rodata.janus_entry, "a", @progbits
+.Ltoo_old_text:
+        .asciz  "janus: this processor has no 64-bit mode, or none with pages that are not executed\n"
+        .p2align 3
+.Lboot_gdt_table:
+        .quad   0, DESCRIPTOR_CODE
+.Lboot_gdt:
+        .word   . - .Lboot_gdt_table - 1
+        .long   .Lboot_gdt_table
+.Lno_idt:
+        .word   0
+        .long   0
+
+        .section .bss.janus_entry, "aw", @nobits
+        .p2align 12
+.Lfourth_level:
+        .skip   4096
+.Lthird_level:
+        .skip   4096
+.Lsecond_level:
+        .skip   4 * 4096
+
+        // What step 1 runs on, and then the first CPU when it has nothing to do.
+        .globl  janus_boot_stack_guard
+        .hidden janus_boot_stack_guard
+janus_boot_stack_guard:
+        .skip   4096
+        .skip   4 * 4096
+janus_boot_stack_top:

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// memory_map.h — which parts of the machine's memory are RAM that nobody uses. Plain arithmetic; tests feed it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel-free/boot/start_info.h"
+
+namespace janus::bare {
+
+struct Range {
+  std::uint64_t begin, end;
+  [[nodiscard]] bool is_empty() const { return begin >= end; }
+};
+
+// Ascending, apart from each other, all of whole pages.
+class MemoryMap {
+ public:
+  static constexpr std::size_t kMost = 64;
+
+  // RAM; of what is announced twice one part counts. More ranges than there is room for are left out.
+  void add(Range ram) noexcept;
+  // Somebody uses it, or it must stay as it is. Rounded outwards to pages.
+  void remove(Range used) noexcept;
+
+  [[nodiscard]] std::size_t count() const { return count_; }
+  [[nodiscard]] const Range& operator[](std::size_t n) const { return ranges_[n]; }
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+
+ private:
+  void insert(std::size_t at, Range range) noexcept;
+  void erase(std::size_t at) noexcept;
+
+  Range ranges_[kMost] = {};
+  std::size_t count_ = 0;
+};
+
+}  // namespace janus::bare

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// kvm_clock.cpp — Linux, Documentation/virt/kvm/x86/msr.rst: the host writes a record with the rate into memory of
+// ours. It is read once, and the host told to forget about it: the counter alone is good enough from there on.
+#include "kernel-free/clock/kvm_clock.h"
+
+#include <atomic>
+
+#include <arch/cpu.h>
+
+#include "kernel-free/cpu/instructions.h"
+#include "kernel-free/memory/frames.h"
+
+namespace janus::bare {
+namespace {
+
+constexpr std::uint32_t kMsrSystemTime = 0x4b564d01;
+
+struct TimeRecord {
+  std::uint32_t version, pad;
+  std::uint64_t tsc, system_time;
+  std::uint32_t multiplier;
+  std::int8_t shift;
+  std::uint8_t flags, pad2[2];
+};
+static_assert(sizeof(TimeRecord) == 32);
+
+bool offers_clock() {
+  constexpr std::uint32_t kBase = 0x40000000, kKvm[3] = {0x4b4d564b, 0x564b4d56, 0x0000004d};  // "KVMKVMKVM"
+  if (!arch::features().has(arch::Features::kHypervisor)) return false;
+  const arch::Cpuid name = arch::cpuid(kBase);
+  if (name.ebx != kKvm[0] || name.ecx != kKvm[1] || name.edx != kKvm[2]) return false;
+  return (arch::cpuid(kBase + 1).eax >> 3 & 1) != 0;
+}
+
+}  // namespace
+
+std::uint64_t rate_from_kvm() noexcept {
+  if (!offers_clock()) return 0;
+  const Frame frame = take_frame();
+  if (frame == 0) return 0;
+  write_msr(kMsrSystemTime, frame | 1);
+  const auto* record = at_physical<const volatile TimeRecord>(frame);
+  std::uint64_t rate = 0;
+  if (const std::uint32_t version = record->version; version != 0 && version % 2 == 0) {
+    const std::int8_t shift = record->shift;
+    rate = shift >= 0 ? std::uint64_t{record->multiplier} << shift : std::uint64_t{record->multiplier} >> -shift;
+  }
+  write_msr(kMsrSystemTime, 0);
+  give_frame(frame);
+  return rate;
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// console.cpp — a 16550: no interrupts, eight bits, a queue of 16 bytes. Where there is no such chip its registers read
+// as ones, and what is written goes nowhere.
+#include "kernel-free/console/console.h"
+
+#include "kernel-free/cpu/instructions.h"
+#include "kernel-free/smp/lock.h"
+#include "kernel-free/traps/careful_copy.h"
+
+namespace janus::bare {
+namespace {
+
+enum Register : std::uint16_t { kData = 0, kInterrupts = 1, kQueue = 2, kLine = 3, kModem = 4, kLineStatus = 5 };
+constexpr std::uint8_t kEmptyQueue = 0x20, kAllSent = 0x40, kNoChip = 0xff;
+constexpr unsigned kQueueBytes = 16;
+// A chip that is never ready is no reason to stand still for ever.
+constexpr unsigned kPatience = 1'000'000;
+
+Lock g_lock;
+
+void wait_for(std::uint16_t port, std::uint8_t state) {
+  for (unsigned n = 0; n < kPatience && (in8(port + kLineStatus) & state) == 0; ++n) wait_a_moment();
+}
+
+void init(std::uint16_t port) {
+  out8(port + kInterrupts, 0);
+  out8(port + kLine, 0x80);  // the next two set the speed: 115200
+  out8(port + kData, 1);
+  out8(port + kInterrupts, 0);
+  out8(port + kLine, 3);
+  out8(port + kQueue, 7);  // on, and empty
+  out8(port + kModem, 3);
+}
+
+}  // namespace
+
+void init_console() noexcept {
+  init(kConsolePort);
+  init(kStatusPort);
+}
+
+void print_at_last(std::uint16_t port, const char* bytes, std::size_t count) noexcept {
+  if (in8(port + kLineStatus) == kNoChip) return;
+  for (std::size_t n = 0; n < count; ++n) {
+    if (n % kQueueBytes == 0) wait_for(port, kEmptyQueue);
+    out8(port + kData, static_cast<std::uint8_t>(bytes[n]));
+  }
+}
+
+void print(const char* bytes, std::size_t count) noexcept {
+  Hold hold(g_lock);
+  print_at_last(kConsolePort, bytes, count);
+}
+
+// A page may be filled in the middle: nothing of that wants the console.
+std::size_t print_carefully(const char* bytes, std::size_t count) noexcept {
+  Hold hold(g_lock);
+  char piece[128];
+  for (std::size_t at = 0; at < count;) {
+    const std::size_t length = count - at < sizeof piece ? count - at : sizeof piece;
+    const std::size_t missing = janus_copy_carefully(piece, bytes + at, length);
+    print_at_last(kConsolePort, piece, length - missing);
+    at += length - missing;
+    if (missing != 0) return at;
+  }
+  return count;
+}
+
+void drain(std::uint16_t port) noexcept {
+  if (in8(port + kLineStatus) != kNoChip) wait_for(port, kAllSent);
+}
+
+}  // namespace janus::bare

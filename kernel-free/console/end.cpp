@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// end.cpp — how the machine says that it is done. Whoever started it reads the status as a line on the second serial
+// port, since QEMU's own exit status cannot tell every value from its failures; then the machine stops: by QEMU's exit
+// device, and where that is not there by a reset, for which QEMU is told to end.
+#include <atomic>
+
+#include "kernel-free/console/line.h"
+#include "kernel-free/cpu/instructions.h"
+#include "rt/platform.h"
+
+namespace janus::platform {
+
+using namespace janus::bare;
+
+namespace {
+std::atomic<bool> g_is_ending{false};
+}
+
+void exit(int status) noexcept {
+  constexpr std::uint16_t kExitPort = 0xf4, kKeyboardPort = 0x64;
+  constexpr std::uint32_t kOrderly = 0x10;  // QEMU ends with 2 * 16 + 1
+  constexpr std::uint8_t kResetLine = 0xfe;
+  interrupts_off();
+  while (g_is_ending.exchange(true, std::memory_order_relaxed)) asm volatile("hlt");  // another CPU was first
+  Line{}.text("exit ").number(static_cast<unsigned>(status) & 255).print_at_last(kStatusPort);
+  drain(kConsolePort);
+  drain(kStatusPort);
+  out32(kExitPort, kOrderly);
+  out8(kKeyboardPort, kResetLine);
+  // Still here: a fault without anybody to handle it resets every machine.
+  const struct [[gnu::packed]] {
+    std::uint16_t limit;
+    std::uint64_t base;
+  } none{0, 0};
+  asm volatile("lidt %0; ud2" : : "m"(none));
+  __builtin_unreachable();
+}
+
+void abort() noexcept {
+  constexpr int kAborted = 128 + 6;
+  exit(kAborted);
+}
+
+}  // namespace janus::platform

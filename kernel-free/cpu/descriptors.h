@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// descriptors.h — what a CPU needs to take interrupts and faults: segments, and a stack for each kind, so that nothing
+// is ever pushed onto a task's stack: that may be used up, or hold values below its stack pointer (the red zone).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus::bare {
+
+// The interrupt stacks, by their number in the task state segment. Page faults happen while other faults are handled,
+// and interrupts while neither is.
+enum Ist : std::uint8_t {
+  kIstDoubleFault = 1,
+  kIstNmi,
+  kIstMachineCheck,
+  kIstPageFault,
+  kIstFault,
+  kIstInterrupt,
+  kIstCount = 6
+};
+
+struct [[gnu::packed]] TaskState {
+  std::uint32_t reserved0;
+  std::uint64_t rsp[3];
+  std::uint64_t reserved1;
+  std::uint64_t ist[7];
+  std::uint64_t reserved2;
+  std::uint16_t reserved3;
+  std::uint16_t io_map;
+};
+static_assert(sizeof(TaskState) == 104);
+
+// One CPU's own.
+struct Descriptors {
+  std::uint64_t gdt[4];
+  TaskState task;
+};
+
+// Fills and loads them; `ist_tops` has the stacks in the order of Ist. The calling CPU.
+void load_descriptors(Descriptors& descriptors, const std::uint64_t (&ist_tops)[kIstCount]) noexcept;
+
+// The same table of vectors for all. Filled once, before the first load_descriptors().
+void fill_vectors() noexcept;
+
+}  // namespace janus::bare

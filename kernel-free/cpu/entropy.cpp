@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// entropy.cpp — from the processor's own source, mixed with the time stamp counter. Without such a source there is
+// nothing here that an attacker could not guess, and entropy() says so.
+#include "kernel-free/cpu/entropy.h"
+
+#include <arch/cpu.h>
+
+#include "kernel-free/cpu/instructions.h"
+#include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+constexpr int kTries = 16;  // Intel's advice is 10 for rdrand; rdseed may run dry, and rdrand then serves
+
+bool has_rdseed() {
+  return arch::cpuid(0).eax >= 7 && (arch::cpuid(7).ebx >> 18 & 1) != 0;
+}
+
+bool draw_seed(std::uint64_t& word) {
+  for (int n = 0; n < kTries; ++n) {
+    bool good;
+    asm volatile("rdseed %0" : "=r"(word), "=@ccc"(good));
+    if (good) return true;
+    arch::pause();
+  }
+  return false;
+}
+
+bool draw(std::uint64_t& word) {
+  if (has_rdseed() && draw_seed(word)) return true;
+  if (!arch::features().has(arch::Features::kRdrand)) return false;
+  for (int n = 0; n < kTries; ++n) {
+    bool good;
+    asm volatile("rdrand %0" : "=r"(word), "=@ccc"(good));
+    if (good) return true;
+  }
+  return false;
+}
+
+std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9;
+  x = (x ^ x >> 27) * 0x94d049bb133111eb;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+std::uint64_t any_random_word() noexcept {
+  std::uint64_t word = 0;
+  (void)draw(word);
+  return word ^ mix(arch::rdtsc());
+}
+
+}  // namespace janus::bare
+
+namespace janus::platform {
+
+bool entropy(void* bytes, std::size_t count) noexcept {
+  auto* next = static_cast<char*>(bytes);
+  while (count > 0) {
+    std::uint64_t word;
+    if (!bare::draw(word)) return false;
+    word ^= bare::mix(arch::rdtsc());
+    const std::size_t piece = count < sizeof word ? count : sizeof word;
+    bare::copy_bytes(next, &word, piece);
+    next += piece;
+    count -= piece;
+  }
+  return true;
+}
+
+}  // namespace janus::platform

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0
+// files.cpp — Linux's system calls on files, as far as they only read: openat, read, pread64, lseek, fstat, newfstatat,
+// getdents64, close, and write to the console. By Linux's numbers and layouts, so that a program compiled for either
+// machine is the same. Symbolic links are not followed (-ELOOP). Whatever a caller points to is copied with care.
+#include "kernel-free/files/files.h"
+
+#include <atomic>
+
+#include "kernel-free/console/console.h"
+#include "kernel-free/console/line.h"
+#include "kernel-free/files/initrd.h"
+#include "kernel-free/memory/frames.h"
+#include "kernel-free/smp/lock.h"
+#include "kernel-free/traps/careful_copy.h"
+#include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+enum Number : long {
+  kRead = 0,
+  kWrite = 1,
+  kClose = 3,
+  kFstat = 5,
+  kLseek = 8,
+  kIoctl = 16,
+  kPread = 17,
+  kGetdents = 217,
+  kOpenat = 257,
+  kNewfstatat = 262,
+};
+constexpr long kENOENT = -2, kEBADF = -9, kEFAULT = -14, kENOTDIR = -20, kEISDIR = -21, kEINVAL = -22, kEMFILE = -24,
+               kENOTTY = -25, kESPIPE = -29, kEROFS = -30, kENAMETOOLONG = -36, kENOSYS = -38, kELOOP = -40;
+
+Archive g_archive;  // constant once the first thread runs
+
+// --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
+
+struct File {
+  std::atomic<bool> is_open;
+  std::size_t node;
+  std::atomic<std::uint64_t> offset;  // bytes, or for a directory how many entries it has given
+};
+constexpr long kFirstFile = 3, kFiles = 1024;
+File g_files[kFiles]{};
+Lock g_files_lock;  // of opening and closing
+
+File* file_of(long fd) {
+  if (fd < kFirstFile || fd >= kFiles || !g_files[fd].is_open.load(std::memory_order_acquire)) return nullptr;
+  return &g_files[fd];
+}
+
+bool is_console(long fd) {
+  return fd >= 0 && fd < kFirstFile;
+}
+
+long open_node(std::size_t node) {
+  Hold hold(g_files_lock);
+  for (long fd = kFirstFile; fd < kFiles; ++fd) {
+    File& file = g_files[fd];
+    if (file.is_open.load(std::memory_order_relaxed)) continue;
+    file.node = node;
+    file.offset.store(0, std::memory_order_relaxed);
+    file.is_open.store(true, std::memory_order_release);
+    return fd;
+  }
+  return kEMFILE;
+}
+
+long close_file(long fd) {
+  if (is_console(fd)) return 0;
+  Hold hold(g_files_lock);
+  File* const file = file_of(fd);
+  if (file == nullptr) return kEBADF;
+  file->is_open.store(false, std::memory_order_relaxed);
+  return 0;
+}
+
+// --- Paths ---
+
+struct Path {
+  const char* at;  // the caller's memory
+  char name[256];
+  std::size_t bytes;
+};
+
+// The next part of the path into `name`: 1; 0 at its end; else an error.
+long next_name(Path& path) {
+  char c;
+  path.bytes = 0;
+  for (;; ++path.at) {
+    if (!copy_carefully(&c, path.at, 1)) return kEFAULT;
+    if (c == '/' && path.bytes == 0) continue;
+    if (c == '/' || c == '\0') return path.bytes != 0;
+    if (path.bytes == sizeof path.name) return kENAMETOOLONG;
+    path.name[path.bytes++] = c;
+  }
+}
+
+bool is_dots(const Path& path, std::size_t count) {
+  if (path.bytes != count) return false;
+  for (std::size_t n = 0; n < count; ++n)
+    if (path.name[n] != '.') return false;
+  return true;
+}
+
+// Where a path begins: at the root, or in an open directory.
+long start_of(long directory, const char* text, std::size_t& node) {
+  constexpr long kHere = -100;  // AT_FDCWD; there is no other directory to be in
+  char first;
+  if (!copy_carefully(&first, text, 1)) return kEFAULT;
+  node = 0;
+  if (first == '/' || static_cast<int>(directory) == kHere) return 0;
+  const File* const file = file_of(static_cast<int>(directory));
+  if (file == nullptr) return kEBADF;
+  node = file->node;
+  return 0;
+}
+
+long walk(long directory, const char* text, std::size_t& node) {
+  if (g_archive.count() == 0) return kENOENT;
+  if (const long error = start_of(directory, text, node); error != 0) return error;
+  Path path{text, {}, 0};
+  for (long more; (more = next_name(path)) != 0;) {
+    if (more < 0) return more;
+    if (g_archive[node].type() == Node::kLink) return kELOOP;
+    if (g_archive[node].type() != Node::kDirectory) return kENOTDIR;
+    if (is_dots(path, 1)) continue;
+    node = is_dots(path, 2) ? g_archive.parent(node) : g_archive.find(node, {path.name, path.bytes});
+    if (node == g_archive.count()) return kENOENT;
+  }
+  return 0;
+}
+
+// --- Calls ---
+
+long open_at(long directory, const char* text, long flags) {
+  constexpr long kAccess = 3, kCreate = 0100, kMustBeDirectory = 0200000;
+  std::size_t node = 0;
+  const long error = walk(directory, text, node);
+  if (error == kENOENT && (flags & kCreate) != 0) return kEROFS;
+  if (error != 0) return error;
+  const std::uint32_t type = g_archive[node].type();
+  if (type == Node::kLink) return kELOOP;
+  if ((flags & kAccess) != 0) return type == Node::kDirectory ? kEISDIR : kEROFS;
+  if ((flags & kMustBeDirectory) != 0 && type != Node::kDirectory) return kENOTDIR;
+  return open_node(node);
+}
+
+long read_at(const File& file, void* to, std::size_t count, std::uint64_t offset) {
+  const Node& node = g_archive[file.node];
+  if (node.type() == Node::kDirectory) return kEISDIR;
+  if (offset >= node.bytes) return 0;
+  const std::size_t got = count < node.bytes - offset ? count : node.bytes - offset;
+  return copy_carefully(to, node.data + offset, got) ? static_cast<long>(got) : kEFAULT;
+}
+
+long read(long fd, void* to, std::size_t count) {
+  if (is_console(fd)) return 0;  // nobody types
+  File* const file = file_of(fd);
+  if (file == nullptr) return kEBADF;
+  const std::uint64_t offset = file->offset.load(std::memory_order_relaxed);
+  const long got = read_at(*file, to, count, offset);
+  if (got > 0) file->offset.store(offset + static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+  return got;
+}
+
+long seek(long fd, long distance, long from) {
+  if (is_console(fd)) return kESPIPE;
+  File* const file = file_of(fd);
+  if (file == nullptr) return kEBADF;
+  const long base = from == 0   ? 0
+                    : from == 1 ? static_cast<long>(file->offset.load(std::memory_order_relaxed))
+                                : static_cast<long>(g_archive[file->node].bytes);
+  long to;
+  if (from < 0 || from > 2 || __builtin_add_overflow(base, distance, &to) || to < 0) return kEINVAL;
+  file->offset.store(static_cast<std::uint64_t>(to), std::memory_order_relaxed);
+  return to;
+}
+
+struct Status {
+  std::uint64_t device, inode, links;
+  std::uint32_t mode, user, group, pad;
+  std::uint64_t device_id;
+  std::int64_t bytes, block_bytes, blocks;
+  std::int64_t times[6];
+  std::int64_t unused[3];
+};
+static_assert(sizeof(Status) == 144);
+
+long give_status(const Node* node, void* to) {
+  constexpr std::uint32_t kTerminal = 0020620;
+  Status status{};
+  status.links = 1;
+  status.mode = kTerminal;
+  status.block_bytes = 4096;
+  if (node != nullptr) {
+    status.device = 1;
+    status.inode = node->inode;
+    status.links = node->links;
+    status.mode = node->mode;
+    status.bytes = static_cast<std::int64_t>(node->bytes);
+    status.blocks = static_cast<std::int64_t>((node->bytes + 511) / 512);
+    for (unsigned n = 0; n < 6; n += 2) status.times[n] = node->modified;
+  }
+  return copy_carefully(to, &status, sizeof status) ? 0 : kEFAULT;
+}
+
+long status_of(long fd, void* to) {
+  if (is_console(fd)) return give_status(nullptr, to);
+  const File* const file = file_of(fd);
+  return file == nullptr ? kEBADF : give_status(&g_archive[file->node], to);
+}
+
+long status_at(long directory, const char* text, void* to, long flags) {
+  constexpr long kEmptyPath = 0x1000, kNoFollow = 0x100;
+  char first;
+  if (!copy_carefully(&first, text, 1)) return kEFAULT;
+  if (first == '\0') return (flags & kEmptyPath) != 0 ? status_of(static_cast<int>(directory), to) : kENOENT;
+  std::size_t node = 0;
+  if (const long error = walk(directory, text, node); error != 0) return error;
+  if (g_archive[node].type() == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
+  return give_status(&g_archive[node], to);
+}
+
+struct [[gnu::packed]] DirectoryEntry {
+  std::uint64_t inode, offset;
+  std::uint16_t bytes;
+  std::uint8_t type;
+  char name[256];
+};
+
+std::uint16_t fill_entry(DirectoryEntry& entry, std::size_t node) {
+  const Name name = g_archive.name_of(node);
+  const std::size_t length = name.bytes < sizeof entry.name - 1 ? name.bytes : sizeof entry.name - 1;
+  entry.inode = g_archive[node].inode;
+  entry.type = static_cast<std::uint8_t>(g_archive[node].type() >> 12);
+  copy_bytes(entry.name, name.text, length);
+  entry.name[length] = '\0';
+  entry.bytes = static_cast<std::uint16_t>((19 + length + 1 + 7) & ~std::size_t{7});
+  return entry.bytes;
+}
+
+long give_entries(long fd, char* to, std::size_t room) {
+  File* const file = file_of(fd);
+  if (file == nullptr) return kEBADF;
+  if (g_archive[file->node].type() != Node::kDirectory) return kENOTDIR;
+  const std::uint64_t given = file->offset.load(std::memory_order_relaxed);
+  std::size_t used = 0;
+  std::size_t from = given != 0 ? given : file->node + 1;
+  for (std::size_t node; (node = g_archive.next_in(file->node, from)) != g_archive.count();) {
+    DirectoryEntry entry;
+    const std::uint16_t bytes = fill_entry(entry, node);
+    if (used + bytes > room) break;
+    from = node + 1;
+    entry.offset = from;
+    if (!copy_carefully(to + used, &entry, bytes)) return kEFAULT;
+    used += bytes;
+    file->offset.store(from, std::memory_order_relaxed);
+  }
+  const bool is_too_small = used == 0 && g_archive.next_in(file->node, from) != g_archive.count();
+  return is_too_small ? kEINVAL : static_cast<long>(used);
+}
+
+}  // namespace
+
+void open_initrd(Range initrd) noexcept {
+  if (initrd.is_empty()) return;
+  switch (g_archive.open(at_physical<const char>(initrd.begin), initrd.end - initrd.begin)) {
+    case Archive::Opened::kYes:
+      return;
+    case Archive::Opened::kDamaged:
+      refuse("the initrd is no whole cpio archive (newc)");
+    case Archive::Opened::kNoMemory:
+      refuse("no memory for the initrd's index");
+  }
+}
+
+}  // namespace janus::bare
+
+namespace janus::platform {
+
+using namespace janus::bare;
+
+long write(int fd, const void* bytes, std::size_t count) noexcept {
+  if (fd != 1 && fd != 2) return kEBADF;
+  const std::size_t printed = print_carefully(static_cast<const char*>(bytes), count);
+  return printed == 0 && count != 0 ? kEFAULT : static_cast<long>(printed);
+}
+
+long syscall(long nr, const long (&args)[6]) noexcept {
+  auto* const pointer1 = reinterpret_cast<char*>(args[1]);
+  switch (nr) {
+    case kRead:
+      return bare::read(args[0], pointer1, static_cast<std::size_t>(args[2]));
+    case kWrite:
+      return write(static_cast<int>(args[0]), pointer1, static_cast<std::size_t>(args[2]));
+    case kClose:
+      return close_file(args[0]);
+    case kFstat:
+      return status_of(args[0], pointer1);
+    case kLseek:
+      return seek(args[0], args[1], args[2]);
+    case kIoctl:
+      return is_console(args[0]) || file_of(args[0]) != nullptr ? kENOTTY : kEBADF;
+    case kPread: {
+      const File* const file = file_of(args[0]);
+      if (is_console(args[0])) return kESPIPE;
+      if (file == nullptr || args[3] < 0) return file == nullptr ? kEBADF : kEINVAL;
+      return read_at(*file, pointer1, static_cast<std::size_t>(args[2]), static_cast<std::uint64_t>(args[3]));
+    }
+    case kGetdents:
+      return give_entries(args[0], pointer1, static_cast<std::size_t>(args[2]));
+    case kOpenat:
+      return open_at(args[0], pointer1, args[2]);
+    case kNewfstatat:
+      return status_at(args[0], pointer1, reinterpret_cast<void*>(args[2]), args[3]);
+    default:
+      return kENOSYS;
+  }
+}
+
+}  // namespace janus::platform

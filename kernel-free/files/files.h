@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// files.h — the system calls that are answered where there is no kernel: those on files, from the initrd.
+#pragma once
+
+#include "kernel-free/boot/memory_map.h"
+
+namespace janus::bare {
+
+// Physical; empty: there are no files. A damaged archive ends the machine.
+void open_initrd(Range initrd) noexcept;
+
+}  // namespace janus::bare

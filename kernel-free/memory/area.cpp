@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// area.cpp — the part of the page tables that changes while the program runs: reserving, filling at the first touch,
+// taking away. Of what is taken away everything is marked first (kLeaving), then all CPUs forget their translations,
+// and only then do frames go back: nobody can still write to one that is somebody else's by then.
+#include <atomic>
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/memory/addresses.h"
+#include "kernel-free/memory/page_tables.h"
+
+namespace janus::bare {
+namespace {
+
+Lock g_one_excludes;
+std::atomic<bool> g_excluding{false};
+
+Entry* table_at(Entry entry) {
+  return at_physical<Entry>(entry & kAddressBits);
+}
+
+Entry load(Entry& entry) {
+  return std::atomic_ref<Entry>(entry).load(std::memory_order_acquire);  // pairs with whoever put a table there
+}
+
+// Calls what(entry, level) for the entries that make up the range: the highest that lie in it whole, but tables that
+// `enters` lets in. Where one lies in it in part and is no table, `what` gets it, too, when there is none below.
+template <typename What>
+void each_entry(Entry* table, unsigned level, std::uint64_t table_begin, Range range, What& what) {
+  const std::uint64_t span = span_of(level);
+  std::uint64_t at = range.begin & ~(span - 1);
+  for (; at < range.end; at += span) {
+    Entry& entry = table[(at - table_begin) / span];
+    const bool is_whole = at >= range.begin && range.end - at >= span;
+    const Entry seen = load(entry);
+    if (is_table(seen, level) && (!is_whole || what.enters_whole)) {
+      const Range inside{at > range.begin ? at : range.begin, range.end - at < span ? range.end : at + span};
+      each_entry(table_at(seen), level - 1, at, inside, what);
+    } else {
+      what(entry, level);
+    }
+  }
+}
+
+template <typename What>
+void each_entry(Range range, What what) {
+  each_entry(at_physical<Entry>(top_table()), 4, 0, range, what);
+}
+
+// --- Taking away ---
+
+// Marks pages, and whole tables where they go, too.
+struct Mark {
+  bool enters_whole;
+  bool* found;
+
+  void operator()(Entry& entry, unsigned) {
+    std::atomic_ref<Entry> shared(entry);
+    const Entry seen = shared.load(std::memory_order_relaxed);
+    if ((seen & kPresent) == 0) return;
+    // The processor may set bits of it until everybody has forgotten it; they mean nothing to us.
+    shared.store(absent(Absence::kLeaving, seen & kAddressBits), std::memory_order_relaxed);
+    *found = true;
+  }
+};
+
+void give_table(Frame table, unsigned level) {
+  Entry* const entries = at_physical<Entry>(table);
+  for (unsigned n = 0; n < 512; ++n) {
+    if ((entries[n] & kPresent) == 0) continue;
+    if (level > 1)
+      give_table(entries[n] & kAddressBits, level - 1);
+    else
+      give_frame(entries[n] & kAddressBits);
+  }
+  give_frame(table);
+}
+
+struct Give {
+  bool enters_whole;
+  Absence instead;
+
+  void operator()(Entry& entry, unsigned level) {
+    if (is(entry, Absence::kLeaving)) {
+      if (level > 1)
+        give_table(entry & kAddressBits, level - 1);
+      else
+        give_frame(entry & kAddressBits);
+      entry = absent(instead);
+    } else if (instead == Absence::kNothing) {
+      entry = absent(instead);
+    }
+  }
+};
+
+// --- Reserving ---
+
+struct Reserve {
+  bool enters_whole;
+  void operator()(Entry& entry, unsigned) { entry = absent(Absence::kReserved); }
+};
+
+// The tables at both ends of the range, so that every entry lies in it whole or not at all.
+bool split_ends(Range range) {
+  for (const std::uint64_t end : {range.begin, range.end}) {
+    unsigned level = 4;
+    while (level > 1 && (end & (span_of(level) - 1)) != 0) --level;
+    if (entry_of(end, level) == nullptr) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Sharing::Sharing() noexcept {
+  std::atomic<bool>& mine = this_cpu().is_sharing;
+  for (;;) {
+    mine.store(true, std::memory_order_seq_cst);  // before the look: pairs with Excluding
+    if (!g_excluding.load(std::memory_order_seq_cst)) return;
+    mine.store(false, std::memory_order_release);
+    while (g_excluding.load(std::memory_order_relaxed)) wait_a_moment();
+  }
+}
+
+Sharing::~Sharing() {
+  this_cpu().is_sharing.store(false, std::memory_order_release);  // pairs with Excluding
+}
+
+Excluding::Excluding() noexcept {
+  g_one_excludes.lock();
+  g_excluding.store(true, std::memory_order_seq_cst);  // before the looks: pairs with Sharing
+  for (unsigned n = 0; n < g_cpu_count; ++n)
+    while (g_cpus[n]->is_sharing.load(std::memory_order_seq_cst)) wait_a_moment();
+}
+
+Excluding::~Excluding() {
+  g_excluding.store(false, std::memory_order_release);
+  g_one_excludes.unlock();
+}
+
+bool reserve(Range range) noexcept {
+  if (!split_ends(range)) return false;
+  each_entry(range, Reserve{true});
+  return true;
+}
+
+void take_away(Range range, Absence instead) noexcept {
+  const bool with_tables = instead == Absence::kNothing;
+  bool any = false;
+  Excluding alone;
+  each_entry(range, Mark{!with_tables, &any});
+  if (any) forget_translations_everywhere();
+  if (any || with_tables) each_entry(range, Give{!with_tables, instead});
+}
+
+Filled fill(std::uint64_t address) noexcept {
+  if (address < kAreaBegin || address >= kAreaEnd) return Filled::kNotReserved;
+  Sharing shared;
+  const Found found = look_up(address);
+  if ((found.entry & kPresent) != 0) return Filled::kYes;  // another CPU filled it meanwhile
+  if (!is(found.entry, Absence::kReserved)) return Filled::kNotReserved;
+  Entry* const entry = entry_of(address, 1);
+  const Frame frame = entry == nullptr ? 0 : take_frame();
+  if (frame == 0) return Filled::kNoMemory;
+  Entry expected = absent(Absence::kReserved);
+  if (std::atomic_ref<Entry>(*entry).compare_exchange_strong(expected, frame | kReadWrite, std::memory_order_acq_rel))
+    return Filled::kYes;
+  give_frame(frame);
+  return (expected & kPresent) != 0 ? Filled::kYes : Filled::kNotReserved;
+}
+
+}  // namespace janus::bare

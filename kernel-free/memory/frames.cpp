@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// frames.cpp — frames that were given back go out again last in, first out; a list through the frames themselves. What
+// was never taken is only a range, so that boot touches none of it.
+#include "kernel-free/memory/frames.h"
+
+#include "kernel-free/cpu/instructions.h"
+#include "kernel-free/smp/lock.h"
+
+namespace janus::bare {
+
+std::uint64_t g_direct_map = 0;
+
+namespace {
+
+constexpr std::uint64_t kFrameBytes = 4096;
+
+Lock g_lock;  // of all that follows
+Frame g_given_back = 0;
+Range g_fresh[MemoryMap::kMost];
+std::size_t g_fresh_count = 0, g_fresh_at = 0;
+std::uint64_t g_all = 0, g_taken = 0;
+
+Frame take_given_back() {
+  const Frame frame = g_given_back;
+  if (frame != 0) g_given_back = *at_physical<Frame>(frame);
+  return frame;
+}
+
+Frame take_fresh() {
+  while (g_fresh_at < g_fresh_count && g_fresh[g_fresh_at].is_empty()) ++g_fresh_at;
+  if (g_fresh_at == g_fresh_count) return 0;
+  const Frame frame = g_fresh[g_fresh_at].begin;
+  g_fresh[g_fresh_at].begin += kFrameBytes;
+  return frame;
+}
+
+Frame take_any() {
+  Hold hold(g_lock);
+  Frame frame = take_given_back();
+  if (frame == 0) frame = take_fresh();
+  if (frame != 0) ++g_taken;
+  return frame;
+}
+
+}  // namespace
+
+void give_all_frames(const MemoryMap& map) noexcept {
+  for (std::size_t n = 0; n < map.count(); ++n) g_fresh[g_fresh_count++] = map[n];
+  g_all = map.bytes() / kFrameBytes;
+}
+
+Frame take_frame() noexcept {
+  const Frame frame = take_any();
+  if (frame != 0) zero_words(at_physical<std::uint64_t>(frame), kFrameBytes / 8);
+  return frame;
+}
+
+void give_frame(Frame frame) noexcept {
+  Hold hold(g_lock);
+  *at_physical<Frame>(frame) = g_given_back;
+  g_given_back = frame;
+  --g_taken;
+}
+
+std::uint64_t frames_in_all() noexcept {
+  return g_all;
+}
+
+std::uint64_t frames_taken() noexcept {
+  Hold hold(g_lock);
+  return g_taken;
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+// page_tables.h — which address means what. There are no other books: an entry that is not present says itself why.
+//
+// INVARIANT tables-are-shared-or-held: a CPU that looks at or fills the area of mappings has is_sharing set, so that no
+// table is taken from under it; who takes pages or tables away waits until no CPU shares, and keeps others out
+// (Sharing, Excluding). Within Sharing, entries change by compare-and-exchange, and only away from kReserved or
+// kNothing.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel-free/memory/frames.h"
+#include "kernel-free/smp/lock.h"
+
+namespace janus::bare {
+
+using Entry = std::uint64_t;
+
+enum EntryBit : Entry {
+  kPresent = 1,
+  kWritable = 1 << 1,
+  kUncached = 1 << 4,
+  kUsed = 1 << 5 | 1 << 6,  // accessed and dirty, so that the processor need not write them
+  kLarge = 1 << 7,
+  kNoExecute = Entry{1} << 63,
+};
+inline constexpr Entry kAddressBits = 0x000f'ffff'ffff'f000;
+inline constexpr Entry kReadWrite = kPresent | kWritable | kUsed | kNoExecute;
+inline constexpr Entry kReadOnly = kPresent | kUsed | kNoExecute;
+inline constexpr Entry kReadExecute = kPresent | kUsed;
+
+// Why an entry is not present, in its bits 1 to 3.
+enum class Absence : std::uint8_t {
+  kNothing,   // no mapping: a fault
+  kReserved,  // filled with a zeroed page at the first touch
+  kGuard,     // a fault, and it stays one
+  kFree,      // the first entry of a free block; the rest of it names the next one (addresses.h)
+  kLeaving,   // being taken away; still names its frame or table
+};
+[[nodiscard]] constexpr Entry absent(Absence why, Entry rest = 0) noexcept {
+  return rest | static_cast<Entry>(why) << 1;
+}
+[[nodiscard]] constexpr bool is(Entry entry, Absence why) noexcept {
+  return (entry & 0xf) == absent(why);
+}
+[[nodiscard]] constexpr bool is_table(Entry entry, unsigned level) noexcept {
+  return level > 1 && (entry & (kPresent | kLarge)) == kPresent;
+}
+
+// Level 1 holds pages, 4 is the top. An entry of a level spans this much.
+[[nodiscard]] constexpr std::uint64_t span_of(unsigned level) noexcept {
+  return std::uint64_t{1} << (12 + 9 * (level - 1));
+}
+[[nodiscard]] constexpr unsigned index_of(std::uint64_t address, unsigned level) noexcept {
+  return static_cast<unsigned>(address / span_of(level)) & 511;
+}
+
+// --- Boot: one CPU, whole ranges. False: no memory for tables. ---
+
+[[nodiscard]] bool make_tables() noexcept;
+// By large pages where whole ones fit.
+[[nodiscard]] bool map_physical(std::uint64_t address, Range physical, Entry bits) noexcept;
+// A small page that map_physical() mapped is absent on the calling CPU.
+void unmap_physical(std::uint64_t page) noexcept;
+void use_tables_here() noexcept;
+[[nodiscard]] Frame top_table() noexcept;
+
+// --- The area of mappings ---
+
+class Sharing {
+ public:
+  Sharing() noexcept;
+  ~Sharing();
+  Sharing(const Sharing&) = delete;
+  Sharing& operator=(const Sharing&) = delete;
+
+ private:
+  Quiet quiet_;
+};
+
+class Excluding {
+ public:
+  Excluding() noexcept;
+  ~Excluding();
+  Excluding(const Excluding&) = delete;
+  Excluding& operator=(const Excluding&) = delete;
+
+ private:
+  Quiet quiet_;
+};
+
+// The entry of that level for an address, with the tables that lead to it; what they stand for stays as it was.
+// nullptr: no memory. Within Sharing.
+[[nodiscard]] Entry* entry_of(std::uint64_t address, unsigned level) noexcept;
+
+// Nothing becomes reserved. False: no memory, and nothing was reserved. Within Sharing.
+[[nodiscard]] bool reserve(Range range) noexcept;
+
+// The pages in the range go back, their entries become `instead`. With kNothing the range is a whole block, and its
+// guards and the tables that served it alone go, too. Takes Excluding itself.
+void take_away(Range range, Absence instead) noexcept;
+
+enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
+// Puts a page where one is reserved. Any trap; no lock is held.
+[[nodiscard]] Filled fill(std::uint64_t address) noexcept;
+
+// What the entry that decides about an address is, and of which level. Boot, and tests.
+struct Found {
+  Entry entry;
+  unsigned level;
+};
+[[nodiscard]] Found look_up(std::uint64_t address) noexcept;
+
+// Once: the program will hear of it as a fault.
+void say_memory_is_gone() noexcept;
+
+}  // namespace janus::bare

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+// start_cpus.cpp — Intel SDM volume 3, chapter 8.4: an INIT, then a start-up interrupt with the page to begin at.
+#include "kernel-free/smp/start_cpus.h"
+
+#include <arch/cpu.h>
+
+#include "kernel-free/console/line.h"
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/apic.h"
+#include "kernel-free/threads/threads.h"
+
+extern "C" {
+extern const char janus_start_cpu[], janus_start_cpu_end[], janus_start_cpu_tables[], janus_start_cpu_gdt[];
+// Shared with start_cpu.S.
+extern std::atomic<std::uint32_t> janus_started_cpus;
+extern void* janus_starting_cpus;
+std::atomic<std::uint32_t> janus_started_cpus{0};
+void* janus_starting_cpus = nullptr;
+}
+
+namespace janus::bare {
+namespace {
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+
+struct Starting {
+  Cpu* cpu;
+  std::uint64_t stack_top;
+};
+
+// Cpu and idle stack of one that is to be started. Every page is there from the beginning: traps write to them.
+struct OtherCpu {
+  Cpu cpu;
+  GuardedStack<kIdleStack> idle_stack;
+};
+
+std::atomic<bool> g_let_go{false};  // g_cpus is complete
+
+bool guard_page(std::byte* page) {
+  std::size_t made = 0;
+  return platform::guard(page, kPage, 1, kPage, made) != platform::Guard::kNone;
+}
+
+OtherCpu* make_cpu() {
+  static_assert(sizeof(OtherCpu) % kPage == 0);
+  std::byte* const pages = platform::map(sizeof(OtherCpu));
+  if (pages == nullptr) return nullptr;
+  auto* const other = reinterpret_cast<OtherCpu*>(pages);
+  bool good = guard_page(other->idle_stack.guard);
+  for (auto& stack : other->cpu.interrupt_stacks) good = good && guard_page(stack.guard);
+  for (std::size_t at = 0; good && at < sizeof(OtherCpu); at += kPage) {
+    const auto address = reinterpret_cast<std::uint64_t>(pages + at);
+    good = is(look_up(address).entry, Absence::kGuard) || fill(address) == Filled::kYes;
+  }
+  if (good) return other;
+  platform::unmap(pages, sizeof(OtherCpu));
+  return nullptr;
+}
+
+void pass_ns(std::uint64_t ns) {
+  const std::uint64_t until = platform::now_ns() + ns;
+  while (platform::now_ns() < until) arch::pause();
+}
+
+unsigned count_online(const Starting* starting, unsigned count) {
+  unsigned online = 0;
+  for (unsigned n = 0; n < count; ++n) online += starting[n].cpu->is_online.load(std::memory_order_acquire);
+  return online;
+}
+
+bool wait_for_all(const Starting* starting, unsigned count, std::uint64_t ns) {
+  const std::uint64_t until = platform::now_ns() + ns;
+  while (count_online(starting, count) != count) {
+    if (platform::now_ns() >= until) return false;
+    arch::pause();
+  }
+  return true;
+}
+
+// All at once: they come up side by side.
+void start_all(const ProcessorList& list, const Starting* starting, unsigned count, std::uint64_t page) {
+  const bool is_virtual = arch::features().has(arch::Features::kHypervisor);
+  auto each = [&](auto what) {
+    for (unsigned n = 0; n < list.count; ++n) what(list.ids[n]);
+  };
+  each([](std::uint32_t id) { send_init(id); });
+  pass_ns(is_virtual ? kMillisecond / 10 : 10 * kMillisecond);
+  each([page](std::uint32_t id) { send_start(id, page); });
+  if (wait_for_all(starting, count, 20 * kMillisecond)) return;
+  each([page](std::uint32_t id) { send_start(id, page); });  // those that are up do not hear it
+  (void)wait_for_all(starting, count, 500 * kMillisecond);
+}
+
+// In the order of the list, so that CPUs are numbered the same in every run.
+void take_online(const ProcessorList& list, const Starting* starting, unsigned count) {
+  for (unsigned n = 0; n < list.count; ++n) {
+    for (unsigned m = 0; m < count; ++m) {
+      Cpu& cpu = *starting[m].cpu;
+      if (!cpu.is_online.load(std::memory_order_acquire) || cpu.apic_id != list.ids[n]) continue;
+      cpu.index = g_cpu_count;
+      g_cpus[g_cpu_count++] = &cpu;
+    }
+  }
+}
+
+// False: no memory. A CPU that is started takes whichever is next, so there is one for each.
+bool prepare(Starting* starting, unsigned count) {
+  for (unsigned n = 0; n < count; ++n) {
+    OtherCpu* const other = make_cpu();
+    if (other == nullptr) return false;
+    starting[n] = {&other->cpu, other->idle_stack.top()};
+  }
+  return true;
+}
+
+void say_how_many(unsigned announced) {
+  if (g_cpu_count == announced) return;
+  Line{}.text("janus: ").number(announced).text(" CPUs are announced, ").number(g_cpu_count).text(" run").print();
+}
+
+}  // namespace
+
+void place_start_code(std::uint64_t page) noexcept {
+  auto* const copy = reinterpret_cast<char*>(page);
+  copy_bytes(copy, janus_start_cpu, static_cast<std::size_t>(janus_start_cpu_end - janus_start_cpu));
+  const auto tables = static_cast<std::uint32_t>(top_table());
+  copy_bytes(copy + (janus_start_cpu_tables - janus_start_cpu), &tables, sizeof tables);
+  char* const base = copy + (janus_start_cpu_gdt - janus_start_cpu) + 2;
+  std::uint32_t segments;
+  copy_bytes(&segments, base, sizeof segments);
+  segments += static_cast<std::uint32_t>(page);
+  copy_bytes(base, &segments, sizeof segments);
+}
+
+void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
+  const unsigned count = others.count;
+  const std::size_t bytes = (count * sizeof(Starting) + kPage - 1) & ~(kPage - 1);
+  std::byte* const table = count == 0 ? nullptr : platform::map(bytes);
+  auto* const starting = reinterpret_cast<Starting*>(table);
+  if (table != nullptr && prepare(starting, count) && map_physical(page, {page, page + kPage}, kReadExecute)) {
+    janus_starting_cpus = starting;
+    start_all(others, starting, count, page);
+    take_online(others, starting, count);
+  }
+  say_how_many(others.announced + 1);
+  g_let_go.store(true, std::memory_order_release);  // pairs with janus_run_started_cpu
+  // Who has not come may still come: what its first steps need stays.
+  if (table == nullptr || g_cpu_count != count + 1) return;
+  platform::unmap(table, bytes);
+  unmap_physical(page);
+}
+
+}  // namespace janus::bare
+
+// From start_cpu.S.
+extern "C" [[noreturn]] void janus_run_started_cpu(janus::bare::Cpu* cpu) {
+  using namespace janus::bare;
+  prepare_cpu_here(*cpu);
+  start_apic_here();
+  cpu->apic_id = apic_id_here();
+  cpu->idle.canary = g_first_cpu.idle.canary;
+  cpu->is_online.store(true, std::memory_order_release);  // pairs with take_online
+  while (!g_let_go.load(std::memory_order_acquire)) janus::arch::pause();
+  for (unsigned n = 0; n < g_cpu_count; ++n)
+    if (g_cpus[n] == cpu) run_idle();
+  for (;;) asm volatile("cli; hlt");  // too late
+}

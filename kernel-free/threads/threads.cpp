@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// threads.cpp — turns, sleep and the timer of each CPU. Threads do not change CPUs, so all that is decided here is
+// decided by the CPU itself, with interrupts off; others only add threads to its ring, make one awake and interrupt it.
+// INVARIANT no-lost-wake-up: a CPU looks at its threads' states with interrupts off and halts by `sti; hlt`. Whoever
+// makes a thread awake does so before it sends the interrupt, which is therefore pending by then, or was seen.
+#include "kernel-free/threads/threads.h"
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/smp/apic.h"
+#include "kernel-free/traps/traps.h"
+
+namespace janus::bare {
+namespace {
+
+constexpr std::uint64_t kSliceNs = 2'000'000;
+
+std::atomic<std::uint64_t> g_end_at{platform::kForever};
+std::atomic<int> g_end_status{0};
+
+bool is_ready(const Thread& thread, std::uint64_t now) {
+  if (thread.is_idle || thread.is_dead) return false;
+  return thread.state.load(std::memory_order_acquire) == Thread::kAwake || now >= thread.until_ns;  // pairs with wake()
+}
+
+// The next one in the ring that can run, not the current one; nullptr: none.
+Thread* find_other(Cpu& cpu, std::uint64_t now) {
+  Hold hold(cpu.threads_lock);
+  for (Thread* other = cpu.current->next; other != cpu.current; other = other->next)
+    if (is_ready(*other, now)) return other;
+  return nullptr;
+}
+
+// When the timer has to come: for whoever sleeps with a limit, for the end of a turn if somebody else is ready, and for
+// the end of all.
+void arm_timer(Cpu& cpu, bool others_ready) {
+  if (!has_apic()) return;
+  std::uint64_t at = others_ready ? cpu.slice_end_ns : platform::kForever;
+  {
+    Hold hold(cpu.threads_lock);
+    const Thread* thread = cpu.current;
+    do {
+      if (thread->state.load(std::memory_order_relaxed) == Thread::kWaiting && thread->until_ns < at)
+        at = thread->until_ns;
+      thread = thread->next;
+    } while (thread != cpu.current);
+  }
+  if (const std::uint64_t end = g_end_at.load(std::memory_order_relaxed); end < at) at = end;
+  if (at == cpu.timer_at_ns) return;
+  cpu.timer_at_ns = at;
+  set_timer(at);
+}
+
+// Awake again, by whatever interrupt: before anything is touched that others may have moved meanwhile (requests.h).
+void leave_halt(Cpu& cpu) {
+  if (!cpu.is_halted.load(std::memory_order_relaxed)) return;
+  cpu.is_halted.store(false, std::memory_order_seq_cst);
+  arch::full_fence();
+  answer_requests(cpu);
+}
+
+void halt(Cpu& cpu) {
+  if (!has_apic()) {  // nobody could wake us
+    interrupts_on();
+    arch::pause();
+    return;
+  }
+  cpu.is_halted.store(true, std::memory_order_seq_cst);
+  arch::full_fence();
+  answer_requests(cpu);
+  interrupts_on_and_halt();
+}
+
+std::uint64_t gs_base() {
+  return read_msr(kMsrGsBase);
+}
+
+void unlink(Cpu& cpu, Thread& thread) {
+  Hold hold(cpu.threads_lock);
+  Thread* before = &thread;
+  while (before->next != &thread) before = before->next;
+  before->next = thread.next;
+}
+
+// What `frame` holds is put away with the current thread, and the next one's comes in its place.
+void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
+  Thread& last = *cpu.current;
+  copy_bytes(&last.frame, &frame, sizeof frame);
+  last.gs_base = gs_base();
+  save_vectors(last.vectors);
+  cpu.current = &next;
+  write_msr(kMsrFsBase, reinterpret_cast<std::uint64_t>(&next));
+  write_msr(kMsrGsBase, next.gs_base);
+  load_vectors(next.vectors);
+  copy_bytes(&frame, &next.frame, sizeof frame);
+  cpu.slice_end_ns = platform::now_ns() + kSliceNs;
+  if (!last.is_dead) return;
+  unlink(cpu, last);
+  free_thread(last);
+}
+
+// A turn that is over ends; one that goes on will be ended by the timer.
+void share_turns(Cpu& cpu, TrapFrame& frame) {
+  const std::uint64_t now = platform::now_ns();
+  if (now >= g_end_at.load(std::memory_order_relaxed)) platform::exit(g_end_status.load(std::memory_order_relaxed));
+  Thread& running = *cpu.current;
+  const bool is_running = is_ready(running, now);  // else it is in stay_while(), and looks for itself
+  Thread* const other = is_running ? find_other(cpu, now) : nullptr;
+  if (other != nullptr && now >= cpu.slice_end_ns) switch_to(cpu, *other, frame);
+  arm_timer(cpu, other != nullptr);
+}
+
+// By instruction: on an interrupt stack like every other switch, so that there is one way to put a thread away.
+void switch_away() {
+  asm volatile("int %0" : : "i"(kSwitch) : "memory");
+}
+
+}  // namespace
+
+void on_timer(TrapFrame& frame) noexcept {
+  Cpu& cpu = this_cpu();
+  leave_halt(cpu);
+  acknowledge_interrupt();
+  cpu.timer_at_ns = platform::kForever;
+  answer_requests(cpu);
+  share_turns(cpu, frame);
+}
+
+void on_request(TrapFrame& frame) noexcept {
+  Cpu& cpu = this_cpu();
+  leave_halt(cpu);
+  acknowledge_interrupt();
+  answer_requests(cpu);
+  share_turns(cpu, frame);
+}
+
+void on_switch(TrapFrame& frame) noexcept {
+  Cpu& cpu = this_cpu();
+  Thread* next = find_other(cpu, platform::now_ns());
+  if (next == nullptr && cpu.current->is_dead) next = &cpu.idle;
+  if (next != nullptr) switch_to(cpu, *next, frame);
+  arm_timer(cpu, next != nullptr && find_other(cpu, platform::now_ns()) != nullptr);
+}
+
+void add_thread(Thread& thread) noexcept {
+  Cpu& cpu = *thread.cpu;
+  Quiet quiet;
+  {
+    Hold hold(cpu.threads_lock);
+    thread.next = cpu.idle.next;
+    cpu.idle.next = &thread;
+  }
+  poke(cpu);
+}
+
+void poke(Cpu& cpu) noexcept {
+  Cpu& here = this_cpu();
+  if (&cpu != &here)
+    send_interrupt(cpu, kRequest);
+  else if (!here.current->is_idle)
+    arm_timer(here, true);
+}
+
+void stay_while(Thread::State while_state) noexcept {
+  Thread& me = this_thread();
+  Cpu& cpu = *me.cpu;
+  for (;;) {
+    interrupts_off();
+    const std::uint64_t now = platform::now_ns();
+    if (me.state.load(std::memory_order_acquire) != while_state || now >= me.until_ns) break;  // pairs with wake()
+    if (find_other(cpu, now) != nullptr) {
+      switch_away();
+    } else {
+      arm_timer(cpu, false);
+      halt(cpu);
+    }
+  }
+  interrupts_on();
+}
+
+void run_idle() noexcept {
+  Thread& me = this_thread();
+  me.until_ns = platform::kForever;
+  me.state.store(Thread::kWaiting, std::memory_order_relaxed);
+  for (;;) stay_while(Thread::kWaiting);
+}
+
+void end_at(std::uint64_t at_ns, int status) noexcept {
+  g_end_status.store(status, std::memory_order_relaxed);
+  g_end_at.store(at_ns, std::memory_order_relaxed);
+  Quiet quiet;
+  arm_timer(this_cpu(), false);
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// waiting.cpp — rt/platform.h's wait and wake, as a kernel's futex does it: those who wait are found by the address of
+// their word, in one of a few buckets.
+#include <atomic>
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/threads/threads.h"
+#include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+struct alignas(64) Bucket {
+  Lock lock;
+  Thread* first = nullptr;
+
+  void link(Thread& thread) {
+    thread.next_waiting = first;
+    thread.previous_waiting = nullptr;
+    if (first != nullptr) first->previous_waiting = &thread;
+    first = &thread;
+  }
+  void unlink(Thread& thread) {
+    (thread.previous_waiting != nullptr ? thread.previous_waiting->next_waiting : first) = thread.next_waiting;
+    if (thread.next_waiting != nullptr) thread.next_waiting->previous_waiting = thread.previous_waiting;
+  }
+  Thread* find(const std::atomic<std::uint32_t>& word) {
+    Thread* thread = first;
+    while (thread != nullptr && thread->word != &word) thread = thread->next_waiting;
+    return thread;
+  }
+};
+constexpr std::size_t kBuckets = 64;
+Bucket g_buckets[kBuckets];
+
+Bucket& bucket_of(const std::atomic<std::uint32_t>& word) {
+  const auto address = reinterpret_cast<std::uint64_t>(&word);
+  return g_buckets[(address >> 6 ^ address >> 12) % kBuckets];
+}
+
+// The word has been read before the lock was taken, so its page is there.
+bool enlist(Thread& thread, std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) {
+  Bucket& bucket = bucket_of(word);
+  Hold hold(bucket.lock);
+  if (word.load(std::memory_order_relaxed) != seen) return false;
+  thread.word = &word;
+  thread.until_ns = until_ns;
+  thread.state.store(Thread::kWaiting, std::memory_order_relaxed);
+  bucket.link(thread);
+  return true;
+}
+
+// Whoever wakes it has taken it out, or it does so itself.
+void leave(Thread& thread, const std::atomic<std::uint32_t>& word) {
+  Bucket& bucket = bucket_of(word);
+  Hold hold(bucket.lock);
+  if (thread.state.load(std::memory_order_relaxed) != Thread::kWaiting) return;
+  bucket.unlink(thread);
+  thread.state.store(Thread::kAwake, std::memory_order_relaxed);
+}
+
+}  // namespace
+}  // namespace janus::bare
+
+namespace janus::platform {
+
+using namespace janus::bare;
+
+void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
+  if (word.load(std::memory_order_relaxed) != seen) return;
+  Thread& me = this_thread();
+  if (!enlist(me, word, seen, until_ns)) return;
+  stay_while(Thread::kWaiting);
+  leave(me, word);
+}
+
+// Under the lock until the CPU has been told: once it is awake, the thread may end.
+void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
+  Bucket& bucket = bucket_of(word);
+  Hold hold(bucket.lock);
+  for (; count != 0; --count) {
+    Thread* const thread = bucket.find(word);
+    if (thread == nullptr) return;
+    bucket.unlink(*thread);
+    Cpu& cpu = *thread->cpu;
+    thread->state.store(Thread::kAwake, std::memory_order_release);  // pairs with stay_while()
+    poke(cpu);
+  }
+}
+
+}  // namespace janus::platform

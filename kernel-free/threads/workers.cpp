@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+// workers.cpp — rt/platform.h's threads, their slots, and the CPUs there are.
+#include <atomic>
+
+#include <arch/cpu.h>
+#include <arch/worker_slot.h>
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/threads/threads.h"
+#include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+std::atomic<unsigned> g_turn{0};
+
+// Where a thread that may run anywhere goes: the CPUs in turn, beginning behind the one that booted.
+Cpu& next_cpu() {
+  return *g_cpus[(g_turn.fetch_add(1, std::memory_order_relaxed) + 1) % g_cpu_count];
+}
+
+}  // namespace
+}  // namespace janus::bare
+
+namespace janus::platform {
+
+using namespace janus::bare;
+
+void cpus(Cpus& out) noexcept {
+  out.allowed = out.quota = g_cpu_count;
+  out.fractional = false;
+  const unsigned here = this_cpu().index;
+  for (unsigned n = 0; n < g_cpu_count; ++n) out.ids[n] = static_cast<std::uint16_t>((here + n) % g_cpu_count);
+}
+
+bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexcept {
+  const bool is_named = cpu >= 0 && static_cast<unsigned>(cpu) < g_cpu_count;
+  Thread* const thread = make_thread(kTaskThreadStack, entry, arg, is_named ? *g_cpus[cpu] : next_cpu(), name);
+  if (thread == nullptr) return false;
+  add_thread(*thread);
+  return true;
+}
+
+// The CPU frees it once it stands on another thread's stack.
+void exit_thread() noexcept {
+  interrupts_off();
+  this_thread().is_dead = true;
+  asm volatile("int %0" : : "i"(kSwitch) : "memory");
+  __builtin_unreachable();
+}
+
+// It stays on the CPU that it was made for.
+void adopt_thread(int, const char* name) noexcept {
+  Thread& thread = this_thread();
+  for (std::size_t n = 0; name != nullptr && n < sizeof thread.name; ++n) {
+    thread.name[n] = n + 1 < sizeof thread.name ? name[n] : '\0';
+    if (name[n] == '\0') break;
+  }
+}
+
+void set_worker_slot(void* slot) noexcept {
+  if (arch::features().has(arch::Features::kFsgsbase))
+    arch::write_gs_base(reinterpret_cast<std::uint64_t>(slot));
+  else
+    write_msr(kMsrGsBase, reinterpret_cast<std::uint64_t>(slot));
+}
+
+void* worker_slot() noexcept {
+  if (arch::features().has(arch::Features::kFsgsbase)) return reinterpret_cast<void*>(arch::read_gs_base());
+  return reinterpret_cast<void*>(read_msr(kMsrGsBase));
+}
+
+// Nobody sends signals here: requests to end do not come.
+void on_terminate(TerminateHandler) noexcept {}
+
+void exit_later(std::uint64_t after_ns, int status) noexcept {
+  const std::uint64_t now = now_ns();
+  end_at(after_ns < kForever - now ? now + after_ns : kForever, status);
+}
+
+}  // namespace janus::platform

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// faults.cpp — a fault of a thread is offered to the runtime, on the thread's fault stack and with interrupts
+// on, since the runtime takes locks that others may hold. The handler never jumps: it edits the frame, and the trap
+// returns. Every other fault is the machine's own, and its end.
+#include <atomic>
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/traps/careful_copy.h"
+#include "kernel-free/traps/traps.h"
+#include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+std::atomic<platform::FaultHandler> g_handler{nullptr};
+
+// The second byte of a vector, for traps.S: the fault has been moved, and janus_fault is to be called.
+constexpr std::uint64_t kIsFault = 0x100;
+
+// The kinds that Linux makes signals of, by the same vectors.
+platform::FaultKind kind_of(std::uint64_t vector) {
+  using platform::FaultKind;
+  switch (vector) {
+    case kDivideError:
+      return FaultKind::kDivision;
+    case kDebug:
+    case kBreakpoint:
+      return FaultKind::kBreakpoint;
+    case kInvalidOpcode:
+      return FaultKind::kIllegalInstruction;
+    case kX87Error:
+    case kSimdError:
+      return FaultKind::kFloatingPoint;
+    case kStackFault:
+    case kAlignmentCheck:
+      return FaultKind::kBus;
+    default:
+      return FaultKind::kAccess;
+  }
+}
+
+const char* name_of(std::uint64_t vector) {
+  switch (vector) {
+    case kDivideError:
+      return "a division by zero";
+    case kInvalidOpcode:
+      return "an illegal instruction";
+    case kGeneralProtection:
+      return "a general protection fault";
+    case kPageFault:
+      return "an invalid memory access";
+    default:
+      return "a fault";
+  }
+}
+
+// What a function finds that is called: DF and TF clear, default mxcsr and x87 word, no vector register in use.
+void go_on_elsewhere(TrapFrame& frame, const platform::Fault& fault) {
+  frame.rip = fault.resume_ip;
+  frame.rsp = fault.resume_sp;
+  frame.rdi = fault.resume_arg;
+  frame.rbp = 0;  // frame pointer chains of what was left end here
+  frame.rflags &= ~(kFlagTrap | kFlagDirection | kFlagAlignment);
+  clean_vectors();
+}
+
+}  // namespace
+
+TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept {
+  if (fix_up(frame)) return &frame;
+  Thread& thread = this_thread();
+  const bool is_ours = (frame.rflags & kFlagInterrupts) == 0 || thread.in_fault || thread.fault_stack_top == nullptr;
+  if (is_ours) die(name_of(frame.vector), &frame);
+  thread.in_fault = true;
+  thread.fault_address = address;
+  auto* const moved = reinterpret_cast<TrapFrame*>(thread.fault_stack_top) - 1;
+  copy_bytes(moved, &frame, sizeof frame);
+  moved->vector |= kIsFault;
+  return moved;
+}
+
+}  // namespace janus::bare
+
+// From traps.S, on the fault stack.
+extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
+  using namespace janus;
+  using namespace janus::bare;
+  frame->vector &= ~kIsFault;
+  Thread& thread = this_thread();
+  const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
+  if (handler == nullptr) die(name_of(frame->vector), frame);
+  VectorState vectors;  // of the interrupted code; the handler uses the same registers
+  save_vectors(vectors);
+  platform::Fault fault{};
+  fault.kind = kind_of(frame->vector);
+  fault.has_address = frame->vector == kPageFault;
+  fault.address = thread.fault_address;
+  fault.ip = frame->rip;
+  fault.sp = frame->rsp;
+  fault.fp = frame->rbp;
+  interrupts_on();
+  const bool handled = handler(fault);
+  interrupts_off();
+  if (!handled) die(name_of(frame->vector), frame);
+  if (fault.keeps_registers) {
+    frame->rip = fault.resume_ip;
+    load_vectors(vectors);
+  } else {
+    go_on_elsewhere(*frame, fault);
+  }
+  thread.in_fault = false;
+}
+
+namespace janus::platform {
+
+void on_fault(FaultHandler handler) noexcept {
+  bare::g_handler.store(handler, std::memory_order_release);  // pairs with janus_fault
+}
+
+void remove_fault_handler() noexcept {
+  bare::g_handler.store(nullptr, std::memory_order_release);
+}
+
+}  // namespace janus::platform
