@@ -313,7 +313,7 @@ def unhappy():
     refused('a missing file', cc('gone.c', '-o', 'out'), r'error: gone\.c: No such file or directory')
     refused('a missing file among others', cc(hello_c, 'gone.o', '-o', 'out'), r'error: gone\.o: No such file or directory', 1)
     refused('a missing library', cc(hello_c, '-lgone', '-o', 'out'), 'cannot find -lgone')
-    for option in ('-shared', '-rdynamic', '-fsanitize=address', '-fsanitize=undefined', '--target=bare'):
+    for option in ('-shared', '-rdynamic', '-fsanitize=address', '-fsanitize=undefined'):
         refused(option, cc(option, hello_c, '-o', 'out'), f'^janus-cc: error: {option}: ', 1)
     broken = source('broken.c', 'int main(void) { return 1 }\n')
     refused('a syntax error', cc(broken, '-o', 'out'), r'broken\.c:1:\d+: error')
