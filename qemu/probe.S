@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe.S — a guest that does what every image does that boots by itself, and nothing else: enter by PVH, go to long
-// mode with pages of its own, sleep until the timer of the local APIC has ticked ten times, say so, end. An accelerator
-// that runs it within a second is fit for more.
+// mode with pages of its own, save and restore the vector registers as the processor has them, sleep until the timer of
+// the local APIC has ticked ten times, say so, end. An accelerator that runs it within a few seconds is fit for more:
+// some emulate instructions, and repeat one that they do not know for ever.
         .set    kStatusPort, 0x2f8
         .set    kDoorPort, 0xf4
         .set    kDone, 0x10
@@ -53,6 +54,27 @@ entry:
 long_mode:
         xor     %eax, %eax
         mov     %eax, %ss
+        // The vector registers; with the instructions for all of them where there are such.
+        mov     %cr4, %rax
+        or      $0x600, %eax            // the system saves them, and takes their exceptions
+        mov     %rax, %cr4
+        mov     $1, %eax
+        cpuid
+        bt      $26, %ecx               // XSAVE
+        jnc     5f
+        mov     %cr4, %rax
+        or      $0x40000, %eax
+        mov     %rax, %cr4
+        xor     %ecx, %ecx
+        xor     %edx, %edx
+        mov     $3, %eax                // x87 and SSE
+        xsetbv
+        xsave64 vectors(%rip)
+        xrstor64 vectors(%rip)
+        jmp     6f
+5:      fxsave64 vectors(%rip)
+        fxrstor64 vectors(%rip)
+6:      movaps  %xmm0, vectors(%rip)
         // One gate, for the timer.
         lea     tick(%rip), %rax
         lea     idt + kTimerVector * 16(%rip), %rdi
@@ -114,6 +136,9 @@ tables_low:
         .skip   4 * 4096
 idt:    .skip   (kTimerVector + 1) * 16
 ticks:  .skip   8
+        .balign 64
+vectors:
+        .skip   4096
         .skip   4096
 stack_top:
 
