@@ -32,7 +32,11 @@ class Group:
                 self._write('memory.memsw.limit_in_bytes', memory, wanted=False)
 
     def _make(self, directory):
-        directory.mkdir()
+        try:
+            directory.mkdir()
+        except OSError:
+            self.remove()
+            raise
         self._directories.append(directory)
 
     def _write(self, name, value, wanted=True):
