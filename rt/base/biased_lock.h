@@ -4,6 +4,7 @@
 // Not recursive, not fair; who holds one takes no other one.
 #pragma once
 
+#include "rt/base/assert.h"
 #include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
@@ -49,14 +50,16 @@ class BiasedLock {
   [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return cmp_relaxed(owner_, &me); }
   // After is_owned_by(). False: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool entered_at_hand(LockOwner& me) noexcept {
+    JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // who holds one takes no other one
     me.holds_.store(this, std::memory_order_relaxed);
     compiler_barrier();  // its partner is the heavy fence in revoke()
     return cmp_acquire(owner_, &me);
   }
-  // It was revoked while we announced ourselves: whoever did may have seen that.
+  // It was revoked while we had announced ourselves: whoever did may have seen that, and waits.
   void leave(LockOwner& me) noexcept;
-  // Has unlocked it; false: unlock_at_hand() comes next.
+  // Has unlocked it; false: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool left_at_hand(LockOwner& me) noexcept {
+    JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == this);
     me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
     compiler_barrier();                                   // as above
     return cmp_relaxed(owner_, &me);

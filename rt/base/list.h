@@ -3,6 +3,8 @@
 // must not move, and its nodes neither, while they are linked.
 #pragma once
 
+#include "rt/base/assert.h"
+
 namespace janus {
 
 // A base class of what is listed; Tag tells the bases of one object apart. A zeroed link is unlinked.
@@ -42,6 +44,7 @@ class List {
 
   // `node` is the first. Its own links are left as they are: for those that nobody asks whether they are linked.
   void drop_front(T* node) noexcept {
+    JANUS_ASSERT(head_.next == link(node));
     Link* const second = link(node)->next;
     head_.next = second;
     second->previous = &head_;
@@ -67,6 +70,7 @@ class List {
   static T* item(Link* link) noexcept { return static_cast<T*>(link); }
 
   static void insert(Link* node, Link* before) noexcept {
+    JANUS_ASSERT(!node->is_linked());
     node->previous = before->previous;
     node->next = before;
     before->previous->next = node;
@@ -74,6 +78,7 @@ class List {
   }
 
   static void unlink(Link* node) noexcept {
+    JANUS_ASSERT(node->next->previous == node && node->previous->next == node);
     node->previous->next = node->next;
     node->next->previous = node->previous;
     node->previous = node->next = nullptr;

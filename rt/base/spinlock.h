@@ -6,6 +6,7 @@
 
 #include <cstdint>
 
+#include "rt/base/assert.h"
 #include "rt/base/atomic.h"
 
 namespace janus {
@@ -28,6 +29,7 @@ class alignas(std::uint32_t) SpinLock {
   }
 
   void unlock() noexcept {
+    JANUS_ASSERT(held_.load(std::memory_order_relaxed) != 0);
     held_.store(0, std::memory_order_release);
     compiler_barrier();
     if (waiting_.load(std::memory_order_relaxed) != 0) [[unlikely]]

@@ -2,6 +2,7 @@
 // rt/budget/account.cpp — amounts that move between accounts. Every move takes first and puts afterwards.
 #include "rt/budget/account.h"
 
+#include "rt/base/assert.h"
 #include "rt/base/checked.h"
 
 namespace janus {
@@ -84,6 +85,15 @@ void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
   }
 }
 
+// INVARIANT nothing-rests-in-a-closed-account, when nobody has it any more.
+bool Accounts::is_empty(const Account& account) noexcept {
+  for (const auto& left : account.left_) {
+    const std::uint64_t rest = left.load(std::memory_order_relaxed);
+    if (rest != 0 && rest != kUnlimited) return false;
+  }
+  return account.is_closed_.load(std::memory_order_relaxed) && account.held_.load(std::memory_order_relaxed) == 0;
+}
+
 // What was left came from below an unlimited account, and vanishes into it.
 void Accounts::grant_unlimited(Account* account, Component component) noexcept {
   account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
@@ -141,6 +151,7 @@ Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short
 }
 
 void Accounts::close(Account* account) noexcept {
+  JANUS_ASSERT(account->parent_ != nullptr && !account->is_closed_.load(std::memory_order_relaxed));
   account->is_closed_.store(true, std::memory_order_seq_cst);
   for (unsigned i = 0; i < kComponents; ++i) {
     const std::uint64_t rest = take_all(account, component_at(i));
@@ -226,13 +237,18 @@ bool Accounts::draw_recharged(Account* from, Account* to, Component component, s
 }
 
 void Accounts::retain(Account* account) noexcept {
-  account->references_.fetch_add(1, std::memory_order_relaxed);
+  [[maybe_unused]] const std::uint32_t before = account->references_.fetch_add(1, std::memory_order_relaxed);
+  JANUS_ASSERT(before != 0);  // whoever retains holds one, or somebody for it
 }
 
 void Accounts::release(Account* account) noexcept {
   // Release: our last use of the record is over; acquire: so are all others' when the last one reuses it.
-  while (account->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) {
+  for (;;) {
+    const std::uint32_t before = account->references_.fetch_sub(1, std::memory_order_acq_rel);
+    JANUS_CHECK(before != 0);
+    if (before != 1) return;
     Account* const parent = account->parent_;
+    JANUS_ASSERT(parent != nullptr && is_empty(*account));
     free_record(account);
     account = parent;
   }
@@ -288,7 +304,9 @@ void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t
   if (bytes == 0) return;
   put(account, Component::kMemory, bytes);
   // Whoever brings it to 0 lets go of the reference that was taken when it left 0.
-  if (account->held_.fetch_sub(bytes, std::memory_order_acq_rel) == bytes) release(account);
+  const std::uint64_t held = account->held_.fetch_sub(bytes, std::memory_order_acq_rel);
+  JANUS_CHECK(held >= bytes);
+  if (held == bytes) release(account);
 }
 
 bool Accounts::granted(const Account* account, Component component) const noexcept {

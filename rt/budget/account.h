@@ -169,6 +169,7 @@ class Accounts {
   static void grant_unlimited(Account* account, Component component) noexcept;
   static void pay_debt(Account* account) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
+  [[nodiscard]] static bool is_empty(const Account& account) noexcept;
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
   static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 
@@ -185,7 +186,7 @@ class Accounts {
   void fill(MemoryCache& cache, std::uint64_t chunk) noexcept;
   void recall_chunks() noexcept;
 
-  // account_records.cpp
+  // account_table.cpp
   struct Place;
   static std::size_t segment_bytes(unsigned number) noexcept;
   Account* segment(unsigned number) noexcept;

@@ -2,6 +2,7 @@
 // rt/budget/account_table.cpp — where account records come from and go: segments that never move, and a free list.
 #include <bit>
 
+#include "rt/base/assert.h"
 #include "rt/budget/account.h"
 #include "rt/platform.h"
 
@@ -64,7 +65,8 @@ Account* Accounts::take_record() noexcept {
   Account* account = pop_free();
   if (account == nullptr) account = fresh_record();
   if (account == nullptr) return nullptr;
-  account->held_.store(0, std::memory_order_relaxed);
+  JANUS_ASSERT(account->references_.load(std::memory_order_relaxed) == 0);
+  JANUS_ASSERT(account->held_.load(std::memory_order_relaxed) == 0);
   account->owed_.store(0, std::memory_order_relaxed);
   for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
   account->queue_.waits.reset();
@@ -100,6 +102,7 @@ Account* Accounts::fresh_record() noexcept {
 
 void Accounts::free_record(Account* account) noexcept {
   live_.fetch_sub(1, std::memory_order_relaxed);
+  account->references_.store(0, std::memory_order_relaxed);  // also of one that was never opened
   std::uint64_t head = free_.load(std::memory_order_relaxed);
   do {
     account->next_free_.store(index_of_head(head), std::memory_order_relaxed);

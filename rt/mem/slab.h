@@ -11,6 +11,7 @@
 #include <cstdint>
 
 #include <arch/cpu.h>
+#include "rt/base/assert.h"
 #include "rt/base/spinlock.h"
 #include "rt/mem/pages.h"
 
@@ -120,6 +121,14 @@ class Slab {
   [[nodiscard]] bool grow() noexcept;
   void add_chunk(std::byte* at) noexcept;
   [[nodiscard]] std::uint32_t index_or_none(const Record* record) const noexcept;
+  // Whether a worker gives back what it has just given back.
+  [[nodiscard]] static bool is_in(const SlabCache* cache, const void* object) noexcept {
+    if (cache == nullptr || cache->home_ == nullptr) return false;
+    for (const Record* chain : {cache->hot_, cache->spare_})
+      for (; chain != nullptr; chain = chain->next)
+        if (chain == object) return true;
+    return false;
+  }
 
   void link(SlabCache& cache) noexcept;
   void unlink(SlabCache& cache) noexcept;
@@ -168,6 +177,7 @@ inline void* Slab::take(SlabCache* cache) noexcept {
 }
 
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
+  JANUS_ASSERT(at(index_of(object)) == object && !is_in(cache, object));
   Record* record = static_cast<Record*>(object);
   const std::uint32_t room = cache != nullptr ? cache->room_.load(std::memory_order_relaxed) : 0;
   if (room == 0) [[unlikely]]

@@ -59,7 +59,8 @@ struct alignas(64) Stack {
   std::uint32_t index;  // in the slab
   std::uint8_t size_class;
   platform::Guard guard;
-  std::uint8_t reserved[6];
+  bool is_out;  // somebody holds it; kept where assertions are on
+  std::uint8_t reserved[5];
 };
 static_assert(sizeof(Stack) == 64);
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "rt/base/assert.h"
 #include "rt/budget/pool_charge.h"
 #include "rt/platform.h"
 
@@ -120,12 +121,31 @@ void StackPool::destroy() noexcept {
   for (auto* figure : {&guards_, &unguarded_, &mappings_, &mapped_}) figure->store(0, std::memory_order_relaxed);
 }
 
+// --- Who holds it: one, from take() to give() -----------------------------------------------------------------------
+
+[[gnu::always_inline]] inline Stack* StackPool::handed_out(Stack* stack) const noexcept {
+  if constexpr (kAssertions) {
+    JANUS_ASSERT(slab_at(stack)->record_of(stack->index) == stack && stack->size_class < kStackClasses);
+    JANUS_ASSERT(!stack->is_out);
+    stack->is_out = true;
+  }
+  return stack;
+}
+
+[[gnu::always_inline]] inline void StackPool::take_in(Stack* stack) const noexcept {
+  if constexpr (kAssertions) {
+    JANUS_ASSERT(slab_at(stack)->record_of(stack->index) == stack && stack->size_class < kStackClasses);
+    JANUS_ASSERT(stack->is_out);
+    stack->is_out = false;
+  }
+}
+
 // --- The owner's side ------------------------------------------------------------------------------------------------
 
 Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   if (cache == nullptr) [[unlikely]] {
     Items item;
-    return fetch(size_class, item, 1) == 0 ? nullptr : build(item[0]);
+    return fetch(size_class, item, 1) == 0 ? nullptr : handed_out(build(item[0]));
   }
   std::atomic<std::uint32_t>& count = cache->counts_[size_class];
   std::uint32_t have = count.load(std::memory_order_relaxed);
@@ -139,7 +159,7 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   if (have > kTopsAhead) fetch_top(items[have - 1 - kTopsAhead]);
   count.store(have - 1, std::memory_order_relaxed);
   const std::uintptr_t item = items[have - 1];
-  return (item & kToBuild) == 0 ? reinterpret_cast<Stack*>(item) : build(item);
+  return handed_out((item & kToBuild) == 0 ? reinterpret_cast<Stack*>(item) : build(item));
 }
 
 [[gnu::noinline, gnu::cold]] Stack* StackPool::alloc_under_pressure(StackCache* cache, unsigned size_class,
@@ -149,10 +169,11 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   if (due == Due::kUnpaid || pool_charge_ == nullptr || !pool_charge_->overdraw(stack_class_bytes(size_class)))
     return nullptr;
   Items item;
-  return fetch_paid(size_class, item, 1) == 0 ? nullptr : build(item[0]);
+  return fetch_paid(size_class, item, 1) == 0 ? nullptr : handed_out(build(item[0]));
 }
 
 void StackPool::give(StackCache* cache, Stack* stack) noexcept {
+  take_in(stack);
   const unsigned size_class = stack->size_class;
   const std::uintptr_t item = address_of(stack);
   if (cache == nullptr) [[unlikely]]
@@ -358,6 +379,7 @@ void StackPool::put_back_one(ClassPool& pool, std::uintptr_t item) noexcept {
   const std::uint32_t index = is_built ? stack->index : slab->index_at(stack);
   StackGroup* group = &slab->groups()[index / kBankStacks];
   const std::uint64_t bit = std::uint64_t{1} << index % kBankStacks;
+  JANUS_CHECK((group->free & bit) == 0);
   group->free |= bit;
   if (is_built) {
     group->warm |= bit;
@@ -397,6 +419,7 @@ bool StackPool::decommit_one_group(unsigned size_class, std::size_t reserve) noe
   slab->discard(*group, cooling);
   pay_back(size_class, count_ones(cooling));
   LockGuard guard(pool.lock);
+  JANUS_ASSERT((group->free & cooling) == 0);
   group->free |= cooling;
   sort(pool, group);
   return true;

@@ -131,6 +131,8 @@ class StackPool {
   [[nodiscard]] bool grow(ClassPool& pool, unsigned size_class) noexcept;
   void count_guards(const StackGroup& group) noexcept;
   [[nodiscard]] Stack* build(std::uintptr_t item) noexcept;
+  [[nodiscard]] Stack* handed_out(Stack* stack) const noexcept;
+  void take_in(Stack* stack) const noexcept;
   void put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept;
   void count_out(ClassPool& pool, unsigned count) noexcept;
   void put_back_one(ClassPool& pool, std::uintptr_t item) noexcept;

@@ -28,6 +28,7 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   stack->next = nullptr;
   stack->fiber = nullptr;
   stack->owner = nullptr;
+  stack->is_out = false;
   stack->canary = canary_key ^ address_of(stack);
   stack->slab = number;
   stack->index = index;

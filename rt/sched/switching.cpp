@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/switching.cpp — from stack to stack: the base frame, and how a runnable leaves its stack and comes back.
 #include <arch/opaque.h>
+#include "rt/base/assert.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/sched/scheduler.h"
 
@@ -69,7 +70,9 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
     if (runnable == nullptr) {
       worker.task = nullptr;
       runnable = scheduler.next(worker);
+      JANUS_ASSERT(current_worker().task == nullptr && &current_worker() == &worker);
     }
+    JANUS_ASSERT(worker.pending.action == nullptr);
     if (runnable == nullptr) {
       scheduler.leave_for_good(worker);
     } else if (runnable->suspension() != nullptr) {
@@ -120,6 +123,7 @@ bool Scheduler::suspend_quickly(Worker& worker, Suspension& self, Pending publis
   worker.stack_limit = arch::opaque(target->stack_limit);
   if constexpr (fiber_hooks::kAreWatched) worker.fiber = target->stack->fiber;
   worker.task = arch::opaque(to);
+  JANUS_ASSERT(worker.pending.action == nullptr && target->stack != self.stack);
   worker.pending.action = publish.action;
   worker.pending.first = arch::opaque(publish.first);
   worker.pending.second = arch::opaque(publish.second);
@@ -170,6 +174,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   self.stack_limit = worker.stack_limit;
   restore_suspended(worker, target);
   worker.task = to;
+  JANUS_ASSERT(worker.pending.action == nullptr && target.stack != self.stack);
   worker.pending.action = publish_yielded;
   switch_to(worker, self.stack->fiber, self.context, target.context);
   fiber_hooks::after_switch(self.stack->fiber);
@@ -216,6 +221,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
 
 [[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
                                                     Pending publish) noexcept {
+  JANUS_ASSERT(worker.pending.action == nullptr && worker.stack != self.stack);
   worker.pending = publish;
   switch_to(worker, self.stack->fiber, self.context, target);
   fiber_hooks::after_switch(self.stack->fiber);
@@ -227,6 +233,7 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
 void Scheduler::switch_and_free_stack(Worker& worker, Runnable* started) noexcept {
   arch::Context left;
   Stack* const mine = worker.stack;
+  JANUS_ASSERT(worker.pending.action == nullptr);
   worker.pending = {give_stack, stacks_, mine};
   worker.task = started;
   restore_suspended(worker, *started->suspension());
@@ -238,6 +245,7 @@ void Scheduler::switch_and_free_stack(Worker& worker, Runnable* started) noexcep
 void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noexcept {
   arch::Context left, context;
   Stack* const mine = worker.stack;
+  JANUS_ASSERT(worker.pending.action == nullptr);
   worker.pending = {give_stack, stacks_, mine};
   worker.handoff = fresh;
   enter_stack(worker, stack);
@@ -249,6 +257,7 @@ void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noex
 void Scheduler::leave_for_good(Worker& worker) noexcept {
   arch::Context left;
   Stack* const mine = worker.stack;
+  JANUS_ASSERT(worker.pending.action == nullptr);
   worker.pending = {give_stack, stacks_, mine};
   worker.stack = nullptr;
   worker.fiber = worker.thread_fiber;

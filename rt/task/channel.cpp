@@ -356,7 +356,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
   return receive(&worker, &self, channel, element);
 }
 [[gnu::noinline, gnu::cold]] int unlock_noticing(Worker& worker, Channel& channel) noexcept {
-  channel.lock.unlock_at_hand(worker.locks);
+  channel.lock.leave(worker.locks);
   return 0;
 }
 [[gnu::noinline, gnu::cold]] int push_unlocking(Worker& worker, Channel& channel, Task& woken) noexcept {
@@ -382,6 +382,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
   queue.drop_front(&wait);
   Task& task = *wait.task;
   wait.status.store(ChannelWait::Status::kServed, std::memory_order_relaxed);  // the push tells it
+  JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
   pay_at_hand(worker, self);
   if (!worker.ready.push_at_hand(Entry::woken(&task))) [[unlikely]]

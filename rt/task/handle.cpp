@@ -40,6 +40,7 @@ void free_record(Worker* worker, Task& task) noexcept {
   task.token.store(0, std::memory_order_relaxed);
   task.flags.store(0, std::memory_order_relaxed);
   task.state.store(TaskState::kCreated, std::memory_order_relaxed);
+  JANUS_ASSERT(is_zeroed_when_free(task));
   runtime.tasks.give(worker != nullptr ? &worker->tasks : nullptr, &task);
 }
 

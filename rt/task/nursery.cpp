@@ -28,6 +28,7 @@ namespace {
 
 void count_out(Worker* worker, Nursery& nursery) noexcept {
   const std::uint64_t before = nursery.word.fetch_sub(NurseryWord::kChild, std::memory_order_acq_rel);
+  JANUS_ASSERT(!NurseryWord::is_terminal(before));  // nursery-ends-once: whoever is counted kept it from its end
   if (NurseryWord::is_terminal(before - NurseryWord::kChild) && (before & NurseryWord::kWaiter) != 0)
     wake_owner(worker, nursery);
 }
@@ -106,6 +107,7 @@ Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
 // members, no children and nothing else in `word`, not read, and what clear_leftovers() says.
 [[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Account* account,
                                                          NurseryTraits traits) noexcept {
+  JANUS_ASSERT(is_zeroed_when_free(nursery) && nursery.runtime != nullptr);
   set(nursery.traits, traits);
   nursery.account = account;
   return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
@@ -237,6 +239,8 @@ void release_pin(Worker* worker, Nursery& nursery) noexcept {
 
 // On the home worker only. One operation moves the count and sets `flags`; the word before it is given back.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
+  JANUS_ASSERT(nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker());
+  JANUS_ASSERT((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kShared) == 0);
   const std::uint64_t children = static_cast<std::uint64_t>(nursery.local_count) * NurseryWord::kChild;
   nursery.owner_worker.store(nullptr, std::memory_order_relaxed);
   nursery.local_count = 0;
@@ -322,6 +326,7 @@ NurseryState nursery_state(const Nursery& nursery) noexcept {
 // In no list any more, and with nothing left over.
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
+  JANUS_ASSERT(is_zeroed_when_free(nursery));
   worker.counters.nurseries_ended.add();
   runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
 }
@@ -356,6 +361,7 @@ static void reset(Nursery& nursery) noexcept {
 }
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
+  JANUS_ASSERT(is_terminal(nursery) && Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)));
   if (nursery.traits.has_leftovers) [[unlikely]]
     clear_leftovers(worker, nursery);
   Task* const owner = nursery.owner.load(std::memory_order_relaxed);

@@ -92,6 +92,15 @@ struct alignas(64) Nursery {
   static bool is_closing(std::uint32_t alive) noexcept { return alive == kClosing || alive == kEnding; }
 };
 
+// INVARIANT zeroed-when-free (nursery.cpp), of a record that serves no nursery.
+inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
+  return !Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)) &&
+         nursery.word.load(std::memory_order_relaxed) == 0 && nursery.local_count == 0 && nursery.records == nullptr &&
+         !nursery.was_read.load(std::memory_order_relaxed) && nursery.outcome == Outcome::kSuccess &&
+         nursery.errors == 0 && nursery.code == 0 && nursery.failed_id == 0 && nursery.name[0] == 0 &&
+         nursery.migrated_tasks.is_empty();
+}
+
 // Whoever changes the word of somebody else's nursery announces it first, since as long as it is private its owner may
 // end it without an atomic operation (await_current).
 //   visitor: 1 external_refs += 1     2 heavy fence   3 still alive? then change the word   4 external_refs -= 1

@@ -95,6 +95,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   if (frame.details.abandoned != nullptr) {
     Stack* const spare = worker.stack;
     Scheduler::restore_stack(worker, frame.details.abandoned);
+    JANUS_ASSERT(worker.pending.action == nullptr && spare != frame.details.abandoned);
     worker.pending = {give_spare, spare, nullptr};
     fiber_hooks::before_switch(spare->fiber, worker.fiber);
   }

@@ -46,6 +46,7 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
 // A task that others may hold handles of: its end and what they do with it meet on its lock.
 void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
   task.lock.lock();
+  JANUS_ASSERT(!task.has(TaskFlags::kEnded) && may_be_running(state_of(task)));
   task.result = code;
   task.outcome = outcome;
   task.set(TaskFlags::kEnded);
@@ -187,15 +188,18 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 // What finish_slow comes to for a task that has ended plainly, where nobody looks everywhere; but for counting it.
 [[gnu::always_inline]] inline void finish_fast(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
+  JANUS_ASSERT(is_zeroed_when_free(task));
   runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
 // `outer_frame`: who waits by calling it.
 [[gnu::noinline]] void run(Task* task, RunFrame* outer_frame, bool is_own_slice) noexcept {
   RunFrame frame(task, outer_frame);
+  JANUS_ASSERT(task->frame == nullptr);
   task->frame = &frame;
   {
     Worker& worker = current_worker();
+    JANUS_ASSERT(may_be_running(state_of(*task)) && task->suspension() == nullptr);
     worker.task = static_cast<Runnable*>(task);
     task->state.store(TaskState::kRunning, std::memory_order_relaxed);
     runtime_of(worker).scheduler.trace_event(worker, Event::kStart, task);
@@ -245,6 +249,7 @@ bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
 
 // The parent goes on.
 [[gnu::always_inline]] inline void resume_parent(Task& self) noexcept {
+  JANUS_ASSERT(state_of(self) == TaskState::kNesting);
   current_worker().task = static_cast<Runnable*>(&self);
   self.state.store(TaskState::kRunning, std::memory_order_relaxed);
 }
@@ -265,6 +270,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
     Runnable* const child =
         worker.scheduler->take_fresh_if(worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); });
     if (child == nullptr) break;
+    JANUS_ASSERT(is_nesting || may_be_running(state_of(self)));
     if (!is_nesting) self.state.store(TaskState::kNesting, std::memory_order_relaxed);
     is_nesting = true;
     run_nested(*static_cast<Task*>(child), self);
@@ -277,6 +283,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
 [[gnu::always_inline]] static inline bool run_inline(Worker& worker, Task& child, Task& parent,
                                                      Nursery& nursery) noexcept {
   RunFrame frame(&child, parent.frame);
+  JANUS_ASSERT(child.frame == nullptr && child.suspension() == nullptr && may_be_running(state_of(child)));
   child.frame = &frame;
   worker.task = static_cast<Runnable*>(&child);
   std::int64_t code = -1;
@@ -292,6 +299,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
 void run_children_fast(Task& self, Nursery& nursery) noexcept {
   if (nursery.owner_worker.load(std::memory_order_relaxed) != &current_worker() || nursery.local_count == 0) return;
   const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(current_worker().stack_limit));
+  JANUS_ASSERT(may_be_running(state_of(self)) && current_task(current_worker()) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   for (;;) {
     Worker& worker = current_worker();

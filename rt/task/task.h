@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <new>
 
+#include "rt/base/assert.h"
 #include "rt/base/biased_lock.h"
 #include "rt/base/errors.h"
 #include "rt/base/list.h"
@@ -48,6 +49,17 @@ enum class TaskState : std::uint8_t {
   kNesting,
   kAtChannel,
 };
+
+// Somebody else has to do something before it goes on.
+constexpr bool is_waiting(TaskState state) noexcept {
+  return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
+         state == TaskState::kAtChannel;
+}
+// A worker is in it. One that nobody else looks at, and that runs in place of its parent, says so only after its first
+// wait; and a record keeps what its last task left behind.
+constexpr bool may_be_running(TaskState state) noexcept {
+  return state == TaskState::kRunning || state == TaskState::kCreated;
+}
 
 // How a task ended; the numbers are the ABI's JANUS_KIND_*.
 enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudget, kPending };
@@ -161,6 +173,19 @@ struct RunFrame {
 inline void Task::mark(std::uint8_t mark) noexcept {
   if (marks == 0) new (&frame->details) RunDetails(this);
   marks |= mark;
+}
+
+// Of what a task looks at of itself: only waits and wake-ups are told to others.
+inline TaskState state_of(const Task& task) noexcept {
+  return task.state.load(std::memory_order_relaxed);
+}
+
+// INVARIANT zeroed-when-free, at both ends of a record's life.
+inline bool is_zeroed_when_free(const Task& task) noexcept {
+  return task.suspension() == nullptr && task.frame == nullptr && task.waiters == nullptr &&
+         task.cancel.load(std::memory_order_relaxed) == 0 && task.token.load(std::memory_order_relaxed) == 0 &&
+         task.flags.load(std::memory_order_relaxed) == 0 && task.marks == 0 && !task.is_published &&
+         !task.yielded_free && !task.has_migrated.load(std::memory_order_relaxed);
 }
 
 inline Task* current_task(Worker& worker) noexcept {

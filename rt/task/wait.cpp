@@ -25,6 +25,7 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.trace_event(worker, Event::kBlock, &task);
+  JANUS_ASSERT(is_waiting(stop.state) && may_be_running(state_of(task)));
   task.state.store(stop.state, std::memory_order_release);
   runtime_of(worker).scheduler.light_fence();
   // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked. Whoever
@@ -37,11 +38,13 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
 }  // namespace
 
 void resumed(Task& task) noexcept {
+  JANUS_ASSERT(!is_waiting(state_of(task)) && current_task(current_worker()) == &task);
   task.state.store(TaskState::kRunning, std::memory_order_relaxed);
   begin_slice(current_worker(), task);
 }
 
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
+  JANUS_ASSERT(current_task(current_worker()) == &task);
   if (!task.is_published) publish_frames(*task.frame);
   Worker& worker = current_worker();
   commit_slice(worker, task);
@@ -61,6 +64,7 @@ static void push_ready(Worker* worker, Task& task) noexcept {
 }
 
 [[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
+  JANUS_ASSERT(is_waiting(from) && from != TaskState::kAtChannel);
   if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
                                           std::memory_order_relaxed))
     return false;
@@ -69,6 +73,7 @@ static void push_ready(Worker* worker, Task& task) noexcept {
 }
 
 void wake_held(Worker* worker, Task& task) noexcept {
+  JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
   push_ready(worker, task);
 }
@@ -84,6 +89,7 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
   auto& task = *static_cast<Task*>(task_pointer);
   Scheduler& scheduler = *worker.scheduler;
   scheduler.trace_event(worker, Event::kBlock, &task);
+  JANUS_ASSERT(may_be_running(state_of(task)));
   task.state.store(TaskState::kBlocked, std::memory_order_release);
   scheduler.light_fence();  // as in publish_stop
   if (may_be_cancelled(runtime_of(worker), task, *task.nursery)) [[unlikely]]
@@ -109,6 +115,7 @@ template <BiasedLock::Hold kHold>
 static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   auto& channel = *static_cast<Channel*>(channel_pointer);
+  JANUS_ASSERT(may_be_running(state_of(task)) && task.is_published);
   task.state.store(TaskState::kAtChannel, std::memory_order_release);  // pairs with wake_to_look()
   if constexpr (kHold == BiasedLock::Hold::kPlain) {
     worker.scheduler->trace_event(worker, Event::kBlock, &task);
@@ -144,6 +151,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
   const Pending publish = {publish_at<BiasedLock::Hold::kBiased>, &task, &channel};
   const bool left =
       worker.scheduler->suspend_quickly(worker, suspension, publish) || worker.scheduler->suspend(suspension, publish);
+  JANUS_ASSERT(!is_waiting(state_of(task)) && current_task(current_worker()) == &task);
   task.state.store(TaskState::kRunning, std::memory_order_relaxed);
   Worker& here = current_worker();
   here.slice = here.fuel = runtime_of(here).options.yield_interval;

@@ -26,6 +26,7 @@ static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
   commit_slice(worker, task);
   Suspension suspension;
   task.suspend_at(&suspension);
+  JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
   if (Scheduler::is_always_slow(worker) || !worker.scheduler->yield_quickly(worker, &task, suspension)) [[unlikely]]
     (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
