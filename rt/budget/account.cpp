@@ -86,7 +86,7 @@ void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
 }
 
 // INVARIANT nothing-rests-in-a-closed-account, when nobody has it any more.
-bool Accounts::is_empty(const Account& account) noexcept {
+inline bool Accounts::is_empty(const Account& account) noexcept {
   for (const auto& left : account.left_) {
     const std::uint64_t rest = left.load(std::memory_order_relaxed);
     if (rest != 0 && rest != kUnlimited) return false;

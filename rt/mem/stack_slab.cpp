@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "rt/base/assert.h"
+
 namespace janus {
 
 // The memory is zeroed: no group is prepared yet, none is listed.
@@ -28,7 +30,7 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   stack->next = nullptr;
   stack->fiber = nullptr;
   stack->owner = nullptr;
-  stack->is_out = false;
+  if constexpr (kAssertions) stack->is_out = false;
   stack->canary = canary_key ^ address_of(stack);
   stack->slab = number;
   stack->index = index;

@@ -82,11 +82,7 @@ std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
   Worker& worker = current_worker();
   if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker && nursery.local_count == 0 &&
       !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery)) [[likely]] {
-    nursery.alive.store(Nursery::kEnding, std::memory_order_relaxed);
-    arch::compiler_barrier();  // the partner is the heavy fence of NurseryRef
-    if (nursery.external_refs.load(std::memory_order_acquire) == 0 &&
-        nursery.word.load(std::memory_order_acquire) == 0 && !nursery.traits.has_leftovers && !nursery.traits.is_linked)
-        [[likely]] {
+    if (nursery.life().end_alone() && !nursery.traits.has_leftovers && !nursery.traits.is_linked) [[likely]] {
       self.frame->current = nursery.previous_current;
       recycle(worker, nursery);
       return 0;

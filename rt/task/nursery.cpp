@@ -27,28 +27,14 @@ namespace {
 }
 
 void count_out(Worker* worker, Nursery& nursery) noexcept {
-  const std::uint64_t before = nursery.word.fetch_sub(NurseryWord::kChild, std::memory_order_acq_rel);
-  JANUS_ASSERT(!NurseryWord::is_terminal(before));  // nursery-ends-once: whoever is counted kept it from its end
-  if (NurseryWord::is_terminal(before - NurseryWord::kChild) && (before & NurseryWord::kWaiter) != 0)
-    wake_owner(worker, nursery);
+  if (nursery.life().count_out()) wake_owner(worker, nursery);
 }
 
 }  // namespace
 
 NurseryRef::NurseryRef(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery) {
   if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) return;
-  for (;;) {
-    nursery.external_refs.fetch_add(1, std::memory_order_seq_cst);
-    // One that is shared ends atomically, and whom the record serves next sees a visitor that came before.
-    const bool is_shared = (nursery.word.load(std::memory_order_seq_cst) & NurseryWord::kShared) != 0;
-    if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();
-    const std::uint32_t alive = nursery.alive.load(std::memory_order_acquire);
-    is_announced_ = is_valid_ = Nursery::is_alive(alive) && alive != Nursery::kEnding;
-    if (is_valid_) return;
-    nursery.external_refs.fetch_sub(1, std::memory_order_release);
-    if (alive != Nursery::kEnding) return;
-    arch::pause();
-  }
+  is_announced_ = is_valid_ = nursery.life().visit();
 }
 
 // Unless the nursery is closed.
@@ -63,11 +49,7 @@ bool count_child_in(Worker* worker, Nursery& nursery) noexcept {
   }
   const NurseryRef ref(worker, nursery);
   if (!ref.is_valid()) return false;
-  do {
-    if ((word & kShut) != 0) return false;
-  } while (!nursery.word.compare_exchange_weak(word, word + NurseryWord::kChild, std::memory_order_acq_rel,
-                                               std::memory_order_relaxed));
-  return true;
+  return nursery.life().count_in(word);
 }
 
 namespace {
@@ -241,14 +223,10 @@ void release_pin(Worker* worker, Nursery& nursery) noexcept {
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   JANUS_ASSERT(nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker());
   JANUS_ASSERT((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kShared) == 0);
-  const std::uint64_t children = static_cast<std::uint64_t>(nursery.local_count) * NurseryWord::kChild;
+  const std::int64_t children = nursery.local_count;
   nursery.owner_worker.store(nullptr, std::memory_order_relaxed);
   nursery.local_count = 0;
-  std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  while (!nursery.word.compare_exchange_weak(word, (word + children) | NurseryWord::kShared | flags,
-                                             std::memory_order_acq_rel, std::memory_order_acquire)) {
-  }
-  return (word + children) | NurseryWord::kShared | flags;
+  return nursery.life().share(children, flags);
 }
 
 // Oldest first, so that they stand in the order in which they were opened.
@@ -352,10 +330,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
 
 // Terminal, and in nobody's list: as init_nursery() takes for granted, once the last visitor has left.
 static void reset(Nursery& nursery) noexcept {
-  nursery.alive.store(0, std::memory_order_seq_cst);
-  arch::full_fence();  // the partner is NurseryRef, which sees that the nursery is shared
-  while (nursery.external_refs.load(std::memory_order_acquire) != 0) arch::pause();
-  nursery.word.exchange(0, std::memory_order_seq_cst);  // or a visitor of the next use might still see this one's
+  nursery.life().reset();
   nursery.local_count = 0;
   nursery.was_read.store(false, std::memory_order_relaxed);
 }

@@ -18,6 +18,7 @@
 #include "rt/base/list.h"
 #include "rt/base/spinlock.h"
 #include "rt/budget/account.h"
+#include "rt/task/nursery_life.h"
 #include "rt/task/task.h"
 
 namespace janus {
@@ -27,18 +28,6 @@ enum class NurseryState : std::uint8_t { kOpen, kClosing, kCancelling, kClosed, 
 // What becomes of the others when a child fails, and of a child that has used up its budget; the ABI's numbers.
 enum class ErrorPolicy : std::uint8_t { kCancel, kCollect };
 enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
-
-struct NurseryWord {
-  static constexpr std::uint64_t kClosed = 1;     // no more spawns
-  static constexpr std::uint64_t kCancelled = 2;  // children are told to end; no more spawns either
-  static constexpr std::uint64_t kShared = 4;     // the count is all there is
-  static constexpr std::uint64_t kWaiter = 8;     // the owner waits: who makes it terminal wakes it
-  static constexpr std::uint64_t kChild = 256;    // the count stands above the flags, in two's complement
-
-  static bool is_terminal(std::uint64_t word) noexcept {
-    return word < kChild && (word & kShared) != 0 && (word & (kClosed | kCancelled)) != 0;
-  }
-};
 
 // What sets it apart; all of it is set at once when it is opened.
 struct NurseryTraits {
@@ -55,17 +44,17 @@ struct NurseryTraits {
 };
 static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
 
-struct alignas(64) Nursery {
+struct alignas(64) Nursery : NurseryAlive {
   Nursery* free_next;  // the slab's
-  std::atomic<std::uint64_t> word;
+  Atomic<std::uint64_t> word;
   std::atomic<Worker*> owner_worker;  // private: the worker that counts in `local_count`
   std::int64_t local_count;
   Runtime* runtime;  // set once: a record serves one runtime
   Account* account;
   std::atomic<Task*> owner;  // nullptr: a thread outside tasks
   NurseryTraits traits;
-  std::atomic<std::uint32_t> alive;          // kAlive ... kEnding while it is one
-  std::atomic<std::uint32_t> external_refs;  // those from elsewhere that are about to change the word (see NurseryRef)
+  Atomic<std::uint32_t> alive;          // kAlive ... kEnding while it is one
+  Atomic<std::uint32_t> external_refs;  // those from elsewhere that are about to change the word (see NurseryLife)
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
   Nursery* outer;                          // the owner's lists: the one opened before ...
@@ -84,12 +73,7 @@ struct alignas(64) Nursery {
   std::uint64_t failed_id;
   char name[32];
 
-  static constexpr std::uint32_t kAlive = 0x4a4e5253;
-  static constexpr std::uint32_t kDrawing = kAlive + 1;  // and every spawn is charged
-  static constexpr std::uint32_t kClosing = kAlive + 2;  // its owner awaits it: refuses spawns as kClosed does
-  static constexpr std::uint32_t kEnding = kAlive + 3;   // for a moment; see NurseryRef
-  static bool is_alive(std::uint32_t alive) noexcept { return alive - kAlive <= kEnding - kAlive; }
-  static bool is_closing(std::uint32_t alive) noexcept { return alive == kClosing || alive == kEnding; }
+  NurseryLife life() noexcept { return {word, alive, external_refs}; }
 };
 
 // INVARIANT zeroed-when-free (nursery.cpp), of a record that serves no nursery.
@@ -101,19 +85,12 @@ inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
          nursery.migrated_tasks.is_empty();
 }
 
-// Whoever changes the word of somebody else's nursery announces it first, since as long as it is private its owner may
-// end it without an atomic operation (await_current).
-//   visitor: 1 external_refs += 1     2 heavy fence   3 still alive? then change the word   4 external_refs -= 1
-//   owner:   1 alive = kEnding   2 light fence   3 no external_refs? then it is gone; else alive again, to end
-//   atomically,
-//            and gone once there are none
-// So whoever is second sees the other's step 1, and no late call touches what the record serves next. A visitor that
-// finds it ending comes again: it may be alive after all. tests/task/nursery_ref_model_test.cpp
+// One that comes from elsewhere to change the word (NurseryLife). On the nursery's home worker it costs nothing.
 class NurseryRef {
  public:
   NurseryRef(const Worker* worker, Nursery& nursery) noexcept;
   ~NurseryRef() {
-    if (is_announced_) nursery_.external_refs.fetch_sub(1, std::memory_order_release);
+    if (is_announced_) nursery_.life().leave();
   }
   NurseryRef(const NurseryRef&) = delete;
   NurseryRef& operator=(const NurseryRef&) = delete;

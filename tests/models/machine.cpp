@@ -204,9 +204,12 @@ void Machine::learn(std::uint8_t& who) {
 void Machine::write(unsigned thread, void* at, unsigned bytes, std::uint64_t value) {
   if (std::memcmp(at, &value, bytes) == 0) return;
   std::memcpy(at, &value, bytes);
-  for (unsigned i = 0; i < kMaxThreads; ++i)
-    if (i != thread && (threads[i].status == Status::kUntilChange || threads[i].status == Status::kNapping))
-      threads[i].status = Status::kReady;
+  for (unsigned i = 0; i < kMaxThreads; ++i) {
+    if (i == thread || threads[i].status == Status::kDone) continue;
+    const bool waits = threads[i].status == Status::kUntilChange || threads[i].status == Status::kNapping;
+    if (waits) threads[i].status = Status::kReady;
+    threads[i].sees_news = !waits;
+  }
 }
 
 void Machine::drain_one(unsigned thread) {
@@ -287,6 +290,10 @@ void Machine::heavy_fence() {
 
 void Machine::wait_for_change() {
   require(!is_direct, "waits where nobody else runs");
+  if (me().sees_news) {  // maybe after it looked
+    me().sees_news = false;
+    return;
+  }
   me().status = Status::kUntilChange;
   step(Op::kPause, nullptr);
 }
@@ -298,6 +305,10 @@ void Machine::sleep(const void* word, std::uint32_t seen, bool is_forever) {
   std::uint32_t value = 0;
   std::memcpy(&value, word, sizeof value);
   if (value != seen) return;
+  if (!is_forever && me().sees_news) {
+    me().sees_news = false;
+    return;
+  }
   me().waits_at = word;
   me().status = is_forever ? Status::kAsleep : Status::kNapping;
   step(Op::kSleep, word);

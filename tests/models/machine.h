@@ -32,8 +32,8 @@ void heavy_fence();
 // Set before threads begin: whether platform::has_heavy_fence().
 bool has_heavy_fence();
 
-// A thread that would only look again goes on when somebody else has changed memory. Nothing else would let it see
-// anything new.
+// A thread that would only look again goes on when somebody else has changed memory since it last waited so. Nothing
+// else would let it see anything new.
 void wait_for_change();
 // A futex. One without a limit goes on only when it is woken; one with a limit also when something has changed.
 void sleep(const void* word, std::uint32_t seen, bool is_forever);

@@ -13,6 +13,7 @@ DEQUE, DEQUE_H = "rt/sched/deque.cpp", "rt/sched/deque.h"
 QUEUE, QUEUE_H = "rt/sched/yield_queue.cpp", "rt/sched/yield_queue.h"
 LOCK, LOCK_H = "rt/base/biased_lock.cpp", "rt/base/biased_lock.h"
 SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
+LIFE = "rt/task/nursery_life.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 CACHE = "rt/budget/memory_cache.cpp"
 ACCOUNT, ACCOUNTS = "rt/budget/account.cpp", "rt/budget/account_table.cpp"
@@ -22,6 +23,7 @@ SOURCES = {
     "biased_lock": [LOCK, SPIN],
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
+    "nursery": [],
     "memory_cache": [ACCOUNT, ACCOUNTS, CACHE, SPIN],
     "spinlock": [SPIN],
     "yield_queue": [QUEUE, SPIN],
@@ -124,6 +126,15 @@ MISTAKES = [
     mistake("idle", "a token that was left before is forgotten", (PARKER, "if (state_.compare_exchange_strong(expected, kParked, std::memory_order_relaxed))",
                                                                   "if (state_.exchange(kParked) != expected + 7)")),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
+
+    mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),
+    mistake("nursery", "the owner does not look for visitors", (LIFE, "external_refs.load(std::memory_order_acquire) == 0 && word", "word")),
+    mistake("nursery", "the owner does not look at the word", (LIFE, "== 0 && word.load(std::memory_order_acquire) == 0;", "== 0;")),
+    mistake("nursery", "the owner does not wait for visitors", (LIFE, "    while (external_refs.load(std::memory_order_acquire) != 0) pause();\n", "")),
+    mistake("nursery", "the word is cleaned by a store", (LIFE, "word.exchange(0, std::memory_order_seq_cst);", "word.store(0, std::memory_order_relaxed);")),
+    mistake("nursery", "a visitor does not look whether it is alive", (LIFE, "if (is_valid) return true;", "return true;")),
+    mistake("nursery", "a visitor goes while it is ending", (LIFE, "seen != kEnding;", "true;")),
+    mistake("nursery", "a child is counted in whether it is closed or not", (LIFE, "if ((seen & kShut) != 0) return false;", "")),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();\n", "")),
     mistake("memory_cache", "an owner that is not fenced by others does not fence", (CACHE, "busy_.exchange(1, std::memory_order_seq_cst);",

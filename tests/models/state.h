@@ -39,6 +39,7 @@ struct Thread {
   const void* waits_at;
   Status status;
   std::uint8_t stores;
+  bool sees_news;  // somebody else has changed memory since it last waited for that
   struct Store {
     void* at;
     std::uint64_t value;

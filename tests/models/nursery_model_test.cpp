@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+// nursery_model_test.cpp — every interleaving of an owner that ends its nursery, and opens the next one in the same
+// record, with visitors from elsewhere that spawn into it or close it (rt/task/nursery_life.h): who is welcome changes
+// the nursery that welcomed it, which does not end before its child, and the record is clean when it serves the next.
+#include "rt/task/nursery_life.h"
+
+#include "tests/harness/test.h"
+#include "tests/models/explorer.h"
+
+namespace {
+
+using janus::NurseryLife;
+using janus::NurseryWord;
+using janus::model::Fences;
+using janus::model::require;
+
+// A letter a visitor: 's' spawns a child, which ends later; 'c' closes.
+struct NurseryWorld {
+  const char* visitors;
+  unsigned generations;
+  janus::Atomic<std::uint64_t> word{0};
+  janus::Atomic<std::uint32_t> alive{0}, external_refs{0};
+  std::uint32_t generation = 0;  // of the record: moves on when the next nursery may have it
+  bool is_open = false;          // children may be there
+
+  NurseryLife life() { return {word, alive, external_refs}; }
+  unsigned threads() const { return 1 + (visitors[1] == '\0' ? 1 : visitors[2] == '\0' ? 2 : 3); }
+  void begin() {}
+
+  void run(unsigned thread) {
+    if (thread == 0) {
+      for (unsigned i = 0; i < generations; ++i) open_and_await();
+    } else if (visitors[thread - 1] == 's') {
+      spawn();
+    } else {
+      close();
+    }
+  }
+
+  void open_and_await() {
+    require(word.load(std::memory_order_relaxed) == 0, "the record is clean");
+    is_open = true;
+    alive.store(NurseryLife::kAlive, std::memory_order_release);
+    alive.store(NurseryLife::kClosing, std::memory_order_release);
+    if (life().end_alone()) {
+      is_open = false;
+      ++generation;
+      alive.store(0, std::memory_order_relaxed);
+      return;
+    }
+    alive.store(NurseryLife::kClosing, std::memory_order_release);
+    const std::uint64_t flags = NurseryWord::kClosed | NurseryWord::kWaiter;
+    for (std::uint64_t seen = life().share(0, flags); !NurseryWord::is_terminal(seen); seen = word.load())
+      janus::pause();
+    is_open = false;
+    life().reset();
+    ++generation;
+  }
+
+  void spawn() {
+    if (NurseryLife::is_closing(alive.load(std::memory_order_acquire))) return;
+    const std::uint64_t seen = word.load(std::memory_order_relaxed);
+    if (!life().visit()) return;
+    const std::uint32_t welcomed = generation;
+    const bool is_counted = life().count_in(seen);
+    if (is_counted) require(is_open && generation == welcomed, "a child is counted where it was welcome");
+    life().leave();
+    if (!is_counted) return;
+    require(is_open && generation == welcomed, "a nursery does not end before its child");
+    (void)life().count_out();
+  }
+
+  void close() {
+    if (!life().visit()) return;
+    const std::uint32_t welcomed = generation;
+    word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel);
+    require(generation == welcomed, "who is welcome closes the nursery that it found");
+    life().leave();
+  }
+
+  void end() {
+    require(word.load() == 0 && external_refs.load() == 0 && alive.load() == 0, "the record is clean in the end");
+    require(generation == generations, "each has ended once");
+  }
+};
+
+bool goes_well(const char* visitors, unsigned generations) {
+  return janus::model::goes_well<NurseryWorld>(visitors, Fences::kHeavy, visitors, generations);
+}
+
+TEST(nursery_model, one_visitor) {
+  REQUIRE(goes_well("s", 2));
+  REQUIRE(goes_well("c", 2));
+  REQUIRE(goes_well("s", 3));
+}
+
+TEST(nursery_model, two_visitors) {
+  REQUIRE(goes_well("ss", 2));
+  REQUIRE(goes_well("sc", 2));
+  REQUIRE(goes_well("cc", 2));
+}
+
+}  // namespace
