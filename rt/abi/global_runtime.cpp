@@ -81,15 +81,18 @@ using namespace janus;
 extern "C" {
 
 void janus_rt_init(janus_rt_config config) {
+  (void)enter();
   (void)begin(&config);
 }
 
 int janus_rt_try_init(const janus_rt_config* config) {
+  (void)enter();
   return begin(config);
 }
 
 void janus_rt_shutdown(void) {
-  if (is_program.load(std::memory_order_relaxed) || calling_task() != nullptr) return;
+  const Caller me = enter();
+  if (is_program.load(std::memory_order_relaxed) || me.task != nullptr) return set_error(me, JANUS_E_STATE);
   LockGuard guard(beginning);
   if (Runtime* const runtime = the_runtime.exchange(nullptr, std::memory_order_acq_rel)) destroy_runtime(runtime);
 }
