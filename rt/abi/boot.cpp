@@ -2,6 +2,7 @@
 // rt/abi/boot.cpp — a program of ours, from _start to its exit status. main is the root task.
 #include "rt/abi/config.h"
 #include "rt/abi/global_runtime.h"
+#include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
 #include "rt/base/format.h"
 #include "rt/task/await.h"
@@ -85,7 +86,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   options.with_caller = true;
   options.is_program = true;
   int error = 0;
-  Runtime* const runtime = create_runtime(options, &error);
+  Runtime* const runtime = create_registered(options, &error);
   if (runtime == nullptr) refuse(kNothingToRunOn);
   mark_as_program();
   set_process_runtime(runtime);

@@ -56,14 +56,14 @@ int janus_budget_recharge(janus_budget amount) {
 int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(pointer, &error);
+  Nursery* const nursery = check(pointer, me, &error);
   return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
 }
 
 int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(pointer, &error);
+  Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
   if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
   Amounts amounts{};

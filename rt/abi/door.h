@@ -19,6 +19,7 @@
 #include "rt/abi/global_runtime.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/charge.h"
+#include "rt/task/kinship.h"
 #include "rt/task/panic.h"
 #include "rt/task/runtime.h"
 #include "rt/task/yield.h"
@@ -102,21 +103,20 @@ inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
   return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
 }
 
-// Where the handles that a caller may know are looked up: its runtime, or the process's. nullptr: no handle is good.
-inline Runtime* handles_of(Caller me) noexcept {
-  return runtime_or_own(nullptr, me);
-}
-
 // For janus_last_error.
 void set_error(Caller caller, int error) noexcept;
 
-// A nursery or channel that a user gave: nullptr, with *error, for NULL and for one that is gone.
-inline Nursery* check(janus_nursery* pointer, int* error) noexcept {
+// A nursery that a user gave. nullptr, with *error: NULL, one that is gone, or one that is not the caller's to use, who
+// is neither its owner nor below it. Threads outside tasks are the host's, and may use all.
+inline Nursery* check(janus_nursery* pointer, Caller me, int* error) noexcept {
   auto* const nursery = reinterpret_cast<Nursery*>(pointer);
   *error = JANUS_E_INVALID;
   if (nursery == nullptr) return nullptr;
   *error = JANUS_E_STALE;
   if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nullptr;
+  *error = JANUS_E_NO_CAP;
+  if (me.task != nullptr && (me.worker->runtime != nursery->runtime || !is_at_or_below(*me.task, *nursery)))
+    return nullptr;
   *error = 0;
   return nursery;
 }

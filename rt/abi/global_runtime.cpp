@@ -6,6 +6,7 @@
 #include "rt/abi/budget_convert.h"
 #include "rt/abi/config.h"
 #include "rt/abi/door.h"
+#include "rt/abi/runtime_table.h"
 
 namespace janus {
 
@@ -24,7 +25,7 @@ std::atomic<bool> is_program{false};
   Complaint complaint;
   if (!check_config(merged, complaint)) return JANUS_E_INVALID;
   int error = 0;
-  Runtime* const runtime = create_runtime(options_of(merged), &error);
+  Runtime* const runtime = create_registered(options_of(merged), &error);
   if (runtime == nullptr) return error;
   the_runtime.store(runtime, std::memory_order_release);
   return 0;
@@ -94,7 +95,7 @@ void janus_rt_shutdown(void) {
   const Caller me = enter();
   if (is_program.load(std::memory_order_relaxed) || me.task != nullptr) return set_error(me, JANUS_E_STATE);
   LockGuard guard(beginning);
-  if (Runtime* const runtime = the_runtime.exchange(nullptr, std::memory_order_acq_rel)) destroy_runtime(runtime);
+  if (Runtime* const runtime = the_runtime.exchange(nullptr, std::memory_order_acq_rel)) destroy_registered(runtime);
 }
 
 janus_rt* janus_rt_get(void) {

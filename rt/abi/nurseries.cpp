@@ -55,7 +55,7 @@ static_assert(static_cast<int>(Outcome::kBudget) == JANUS_KIND_BUDGET_EXCEEDED &
 
 // The owner's own nursery, not one of janus_nursery_create: nullptr with *error.
 Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
-  Nursery* const nursery = check(pointer, error);
+  Nursery* const nursery = check(pointer, me, error);
   if (nursery == nullptr) return nullptr;
   if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->traits.has_current) return nursery;
   *error = JANUS_E_STATE;
@@ -76,7 +76,9 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   if (runtime == nullptr && rt == nullptr) runtime = process_runtime_or_new();
   NurseryOptions asked;
   Amounts budget;
-  int error = runtime == nullptr ? JANUS_E_STATE : 0;
+  // A task opens nurseries in its own runtime: in another one nobody could ever await them.
+  const bool is_elsewhere = runtime != nullptr && me.task != nullptr && worker_in(*runtime, me) == nullptr;
+  int error = runtime == nullptr || is_elsewhere ? JANUS_E_STATE : 0;
   if (options != nullptr && error == 0) {
     error = check_options(*options);
     asked.on_error = static_cast<ErrorPolicy>(options->on_error);
@@ -98,7 +100,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
                                   const janus_spawn_options* options) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(pointer, &error);
+  Nursery* const nursery = check(pointer, me, &error);
   if (nursery != nullptr && fn == nullptr) error = JANUS_E_INVALID;
   if (error == 0 && options != nullptr) error = check_options(*options);
   Task* task = nullptr;
@@ -128,7 +130,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
 int janus_nursery_close(janus_nursery* pointer) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(pointer, &error);
+  Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
   close_nursery(worker_in(*nursery->runtime, me), *nursery);
   return 0;
@@ -137,7 +139,7 @@ int janus_nursery_close(janus_nursery* pointer) {
 int janus_nursery_cancel(janus_nursery* pointer) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(pointer, &error);
+  Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
   cancel_nursery(worker_in(*nursery->runtime, me), *nursery);
   return 0;
@@ -146,7 +148,7 @@ int janus_nursery_cancel(janus_nursery* pointer) {
 int janus_nursery_state(const janus_nursery* pointer) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), &error);
+  Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), me, &error);
   if (nursery == nullptr) return error;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   return static_cast<int>(nursery_state(*nursery));
@@ -155,7 +157,7 @@ int janus_nursery_state(const janus_nursery* pointer) {
 int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
   const Caller me = enter();
   int error = 0;
-  Nursery* const nursery = check(pointer, &error);
+  Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   if (!is_terminal(*nursery)) {

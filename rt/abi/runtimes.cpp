@@ -2,6 +2,7 @@
 // rt/abi/runtimes.cpp — isolated runtimes, statistics, and the names that compilers emit.
 #include "rt/abi/config.h"
 #include "rt/abi/door.h"
+#include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"
 
@@ -23,7 +24,7 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
   else if (merged.start_thread != nullptr)
     error = JANUS_E_UNSUPPORTED;
   else if (check_config(merged, complaint))
-    runtime = create_runtime(options_of(merged), &error);
+    runtime = create_registered(options_of(merged), &error);
   if (runtime == nullptr) set_error(me, error);
   return reinterpret_cast<janus_rt*>(runtime);
 }
@@ -31,7 +32,7 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
 void janus_rt_destroy(janus_rt* rt) {
   const Caller me = enter();
   if (me.task != nullptr) return set_error(me, JANUS_E_STATE);
-  if (rt != nullptr) destroy_runtime(reinterpret_cast<Runtime*>(rt));
+  if (rt != nullptr) destroy_registered(reinterpret_cast<Runtime*>(rt));
 }
 
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {

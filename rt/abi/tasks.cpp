@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/tasks.cpp — tasks by handle, the calling task, task-local values.
 #include "rt/abi/door.h"
+#include "rt/abi/runtime_table.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/join.h"
+#include "rt/task/kinship.h"
 #include "rt/task/locals.h"
 #include "rt/task/name.h"
 #include "rt/task/panic.h"
@@ -11,6 +13,13 @@
 namespace janus {
 
 namespace {
+
+// A task's result, and its record, are for the owner of its nursery and those below; and for the host, outside tasks. A
+// task may give up its own handle, too.
+bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
+  if (me.task == nullptr || me.task == &task) return true;
+  return worker_in(runtime, me) != nullptr && may_join_child_of(*me.task, *task.nursery);
+}
 
 int view_of(TaskState state) noexcept {
   switch (state) {
@@ -49,10 +58,14 @@ int janus_task_join(janus_task task, int64_t* result) {
 
 int janus_task_result(janus_task handle, janus_result* result) {
   const Caller me = enter();
-  Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
+  if (!is_kin(*runtime.get(), me, *task)) {
+    task->lock.unlock();
+    return JANUS_E_NO_CAP;
+  }
   const bool ended = task->has(TaskFlags::kEnded);
   const bool told = task->cancel.load(std::memory_order_relaxed) != 0;
   janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told ? 1u : 0u, 0};
@@ -68,27 +81,33 @@ int janus_task_result(janus_task handle, janus_result* result) {
 
 int janus_task_release(janus_task handle) {
   const Caller me = enter_free();
-  Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  return runtime != nullptr ? release_handle(worker_in(*runtime, me), *runtime, handle.raw) : JANUS_E_STALE;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
+  if (task == nullptr) return JANUS_E_STALE;
+  if (!is_kin(*runtime.get(), me, *task)) {
+    task->lock.unlock();
+    return JANUS_E_NO_CAP;
+  }
+  return release_locked(worker_in(*runtime.get(), me), task);
 }
 
 int janus_task_cancel(janus_task handle) {
   const Caller me = enter();
-  Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
-  if (!task->has(TaskFlags::kEnded)) cancel_task(worker_in(*runtime, me), *task);
+  if (!task->has(TaskFlags::kEnded)) cancel_task(worker_in(*runtime.get(), me), *task);
   task->lock.unlock();
   return 0;
 }
 
 int janus_task_state(janus_task handle) {
   const Caller me = enter();
-  Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
   const TaskState state = task->state.load(std::memory_order_relaxed);
   task->lock.unlock();

@@ -2,6 +2,7 @@
 // rt/abi/yield.cpp — yield points, time, and parking.
 #include "rt/task/yield.h"
 #include "rt/abi/door.h"
+#include "rt/abi/runtime_table.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/park.h"
@@ -46,12 +47,12 @@ int janus_park(int64_t timeout_ns) {
 
 int janus_unpark(janus_task handle) {
   const Caller me = enter();
-  Runtime* const runtime = handles_of(me);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  Task* const task = runtime != nullptr ? lock_handle(*runtime, handle.raw) : nullptr;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
   const bool ended = task->has(TaskFlags::kEnded);
-  if (!ended) unpark(worker_in(*runtime, me), *task);
+  if (!ended) unpark(worker_in(*runtime.get(), me), *task);
   task->lock.unlock();
   return ended ? JANUS_E_STALE : 0;
 }

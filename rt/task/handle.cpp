@@ -1,33 +1,90 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/handle.cpp — handles of tasks: the record's index and its generation, so that a stale one is found out.
+// rt/task/handle.cpp — handles of tasks, so that a stale or forged one is found out.
 #include "rt/task/handle.h"
 
+#include "rt/base/assert.h"
+#include "rt/base/rng.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
 
+namespace {
+
+constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1;
+
+constexpr std::uint64_t rotated(std::uint64_t word, unsigned by) noexcept {
+  return word << by | word >> (64 - by);
+}
+
+struct SipState {
+  std::uint64_t v0, v1, v2, v3;
+
+  void round() noexcept {
+    v0 += v1;
+    v1 = rotated(v1, 13) ^ v0;
+    v0 = rotated(v0, 32);
+    v2 += v3;
+    v3 = rotated(v3, 16) ^ v2;
+    v0 += v3;
+    v3 = rotated(v3, 21) ^ v0;
+    v2 += v1;
+    v1 = rotated(v1, 17) ^ v2;
+    v2 = rotated(v2, 32);
+  }
+};
+
+// SipHash-1-3 (Aumasson and Bernstein, 2012) of one word: who knows many of its results cannot tell the next.
+std::uint64_t keyed_hash(const std::uint64_t (&key)[2], std::uint64_t word) noexcept {
+  SipState state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
+                 key[1] ^ 0x7465646279746573};
+  for (const std::uint64_t block : {word, std::uint64_t{8} << 56}) {
+    state.v3 ^= block;
+    state.round();
+    state.v0 ^= block;
+  }
+  state.v2 ^= 0xff;
+  for (int i = 0; i < 3; ++i) state.round();
+  return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
+}
+
+}  // namespace
+
+void init_handle_key(Runtime& runtime) noexcept {
+  const bool is_random =
+      !runtime.options.deterministic && platform::entropy(runtime.handle_key, sizeof runtime.handle_key);
+  if (is_random) return;
+  Rng rng(runtime.options.deterministic ? runtime.options.seed : platform::now_ns());
+  for (std::uint64_t& word : runtime.handle_key) word = rng.next();
+}
+
+// A task's number is never used twice, so each exposure has a secret of its own; 0 is none.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
-  // Never 0: what looks like a small number is nobody's handle.
-  const std::uint64_t generation = task.generation.load(std::memory_order_relaxed) + std::uint64_t{1};
-  return generation << 32 | (runtime.tasks.index_of(&task) + 1);
+  std::uint32_t secret = task.secret.load(std::memory_order_relaxed);
+  if (secret == 0) {
+    secret = static_cast<std::uint32_t>(keyed_hash(runtime.handle_key, task.id));
+    if (secret == 0) secret = 1;
+    task.secret.store(secret, std::memory_order_relaxed);
+  }
+  const std::uint32_t index = runtime.tasks.index_of(&task) + 1;
+  JANUS_CHECK(index <= kIndexMask);
+  return std::uint64_t{secret} << 32 | runtime.number << kIndexBits | index;
 }
 
 Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept {
-  const auto index = static_cast<std::uint32_t>(handle);
-  if (index == 0) return nullptr;
+  const std::uint32_t index = static_cast<std::uint32_t>(handle) & kIndexMask;
+  const auto secret = static_cast<std::uint32_t>(handle >> 32);
+  if (index == 0 || secret == 0 || runtime_number_of(handle) != runtime.number) return nullptr;
   auto* task = static_cast<Task*>(runtime.tasks.at(index - 1));
   if (task == nullptr) return nullptr;
   task->lock.lock();
-  const bool is_same = task->generation.load(std::memory_order_relaxed) + std::uint64_t{1} == handle >> 32;
-  if (is_same && task->has(TaskFlags::kExposed)) return task;
+  if (task->secret.load(std::memory_order_relaxed) == secret && task->has(TaskFlags::kExposed)) return task;
   task->lock.unlock();
   return nullptr;
 }
 
 void free_record(Worker* worker, Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  if (task.has(TaskFlags::kExposed))
-    task.generation.store(task.generation.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  if (task.has(TaskFlags::kExposed)) task.secret.store(0, std::memory_order_relaxed);
   if (task.has(TaskFlags::kNamed)) {
     runtime.heap.free_own(worker != nullptr ? &worker->heap : nullptr, task.extra);
     task.extra = nullptr;
@@ -56,9 +113,7 @@ void unlink_record(Task& task) noexcept {
 
 }  // namespace
 
-int release_handle(Worker* worker, Runtime& runtime, std::uint64_t handle) noexcept {
-  Task* const task = lock_handle(runtime, handle);
-  if (task == nullptr) return kErrorStale;
+int release_locked(Worker* worker, Task* task) noexcept {
   SpinLock& lock = task->lock;
   bool mine = false;
   if (!task->has(TaskFlags::kEnded)) {

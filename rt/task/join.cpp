@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
+#include "rt/task/kinship.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
 
@@ -41,6 +42,10 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Runtime& runtime = *self.nursery->runtime;
   Task* const task = lock_handle(runtime, handle);
   if (task == nullptr) return kErrorStale;
+  if (!may_join_child_of(self, *task->nursery)) {
+    task->lock.unlock();
+    return kErrorNoCap;
+  }
   if (is_ancestor(*task, self)) {
     task->lock.unlock();
     current_worker().counters.deadlocks.add();

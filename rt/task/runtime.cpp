@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/runtime.cpp — a runtime's beginning and end, and the roots that run in it.
 #include "rt/task/runtime.h"
+#include "rt/task/handle.h"
 
 #include <new>
 
@@ -136,6 +137,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   const std::uint64_t machine = options.deterministic ? kDeterministicMemory : platform::memory_limit() / 4 * 3;
   runtime.memory_limit = options.memory != 0 ? options.memory : machine;
   runtime.next_id.store(1, std::memory_order_relaxed);
+  init_handle_key(runtime);
   if (!init_parts(runtime)) return destroy_parts(runtime), nullptr;
   bool may_pin = false;
   platform::Cpus cpus{};

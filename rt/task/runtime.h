@@ -48,6 +48,8 @@ struct Runtime {
   RuntimeOptions options;
   std::uint64_t memory_limit;
   std::uint64_t started_ns;
+  unsigned number;  // in the process: of which runtime a handle is
+  std::uint64_t handle_key[2];
 
   alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel
   std::atomic<Task*> terminable;  // the program's root: whom SIGTERM cancels, and whose end stops the workers

@@ -101,11 +101,10 @@ struct alignas(64) Task : Runnable {
   Nursery* nursery;
   Account* account;  // who pays for what it does
   std::atomic<TaskState> state;
-  std::atomic<std::uint8_t> cancel;  // told to end; sticky
-  std::atomic<std::uint8_t> token;   // of janus_park
-  std::atomic<std::uint8_t> flags;   // TaskFlags
-  std::atomic<std::uint32_t>
-      generation;  // half of the handle; another one for each exposed task that the record served
+  std::atomic<std::uint8_t> cancel;   // told to end; sticky
+  std::atomic<std::uint8_t> token;    // of janus_park
+  std::atomic<std::uint8_t> flags;    // TaskFlags
+  std::atomic<std::uint32_t> secret;  // of its handle (rt/task/handle.h); 0: it has none
 
   RunFrame* frame;  // from start to end
   std::uint64_t id;

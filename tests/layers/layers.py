@@ -197,6 +197,7 @@ PROCESS_WIDE = {
     "keys_taken": "rt/task/locals.cpp",       # task-local keys name a meaning, in whatever runtime a task runs
     "destructors": "rt/task/locals.cpp",
     "the_runtime": "rt/abi/global_runtime.cpp",  # what NULL stands for: one unit alone may name it
+    "runtime_places": "rt/abi/runtime_table.cpp",  # handles of all runtimes meet here
     "is_program": "rt/abi/global_runtime.cpp",
     "every_thread_is_worker": ANYONE,  # a constant once there is a second thread; every entry of the ABI asks it
     "beginning": "rt/abi/global_runtime.cpp",

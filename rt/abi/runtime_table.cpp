@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/runtime_table.cpp — the process's runtimes by number.
+#include "rt/abi/runtime_table.h"
+
+#include "rt/task/handle.h"
+
+namespace janus {
+
+namespace {
+
+struct RuntimePlace {
+  std::atomic<Runtime*> runtime;
+  std::atomic<std::uint32_t> pins;
+};
+RuntimePlace runtime_places[kMaxRuntimes];
+
+bool register_runtime(Runtime& runtime) noexcept {
+  for (unsigned number = 0; number < kMaxRuntimes; ++number) {
+    Runtime* nobody = nullptr;
+    runtime.number = number;
+    if (runtime_places[number].runtime.compare_exchange_strong(nobody, &runtime, std::memory_order_seq_cst))
+      return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept {
+  Runtime* const runtime = create_runtime(options, error);
+  if (runtime == nullptr || register_runtime(*runtime)) return runtime;
+  destroy_runtime(runtime);
+  *error = kErrorNoMemory;
+  return nullptr;
+}
+
+void destroy_registered(Runtime* runtime) noexcept {
+  RuntimePlace& place = runtime_places[runtime->number];
+  place.runtime.store(nullptr, std::memory_order_seq_cst);
+  while (place.pins.load(std::memory_order_seq_cst) != 0) arch::pause();  // a few instructions, unless preempted
+  destroy_runtime(runtime);
+}
+
+RuntimeOfHandle::RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept : handle_(handle) {
+  const unsigned number = runtime_number_of(handle);
+  Runtime* const own = me.task != nullptr ? &runtime_of(*me.worker) : nullptr;
+  if (own != nullptr && own->number == number) {
+    runtime_ = own;
+    return;
+  }
+  RuntimePlace& place = runtime_places[number];
+  place.pins.fetch_add(1, std::memory_order_seq_cst);
+  runtime_ = place.runtime.load(std::memory_order_seq_cst);
+  pinned_ = number;
+}
+
+RuntimeOfHandle::~RuntimeOfHandle() {
+  if (pinned_ != kNotPinned) runtime_places[pinned_].pins.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+Task* RuntimeOfHandle::lock() const noexcept {
+  return runtime_ != nullptr ? lock_handle(*runtime_, handle_) : nullptr;
+}
+
+}  // namespace janus

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/runtime_table.h — the process's runtimes by number, so that a handle leads to its own runtime and to no other.
+//
+// INVARIANT pinned-runtime-stays: a runtime is looked up in two steps, and leaves the table in two steps.
+//   look-up:  1 pins += 1        2 runtime still in its place? then it is there until pins -= 1
+//   leaving:  1 its place = none 2 wait until there are no pins
+// All are seq_cst, so whoever is second sees the other's first step.
+#pragma once
+
+#include <cstdint>
+
+#include "rt/abi/door.h"
+
+namespace janus {
+
+// create_runtime(), with a number of its own. nullptr also where kMaxRuntimes live already (kErrorNoMemory).
+[[nodiscard]] Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept;
+// Nobody finds it any more, and nobody who has found it is still at it; then it is destroyed.
+void destroy_registered(Runtime* runtime) noexcept;
+
+// The runtime that a handle belongs to, as long as this lives. The caller's own needs no pin: it lives as long as the
+// caller does.
+class RuntimeOfHandle {
+ public:
+  RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept;
+  ~RuntimeOfHandle();
+  RuntimeOfHandle(const RuntimeOfHandle&) = delete;
+  RuntimeOfHandle& operator=(const RuntimeOfHandle&) = delete;
+
+  // The handle's task, locked; nullptr: stale, forged, or of a runtime that has ended.
+  [[nodiscard]] Task* lock() const noexcept;
+  [[nodiscard]] Runtime* get() const noexcept { return runtime_; }
+
+ private:
+  static constexpr unsigned kNotPinned = ~0u;
+  Runtime* runtime_ = nullptr;
+  std::uint64_t handle_;
+  unsigned pinned_ = kNotPinned;
+};
+
+}  // namespace janus

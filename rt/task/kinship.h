@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/kinship.h — who is below whom. A task is below a nursery's owner if it is the owner, or a child of the
+// nursery, or below one. Of the caller's ancestors nobody can end meanwhile: each awaits its nurseries.
+#pragma once
+
+#include "rt/task/nursery.h"
+#include "rt/task/task.h"
+
+namespace janus {
+
+// Whether the running task may use what belongs to the owner of `nursery` and to those below it: mostly two
+// comparisons, else a walk up to the root.
+inline bool is_at_or_below(const Task& self, const Nursery& nursery) noexcept {
+  const Task* const owner = nursery.owner.load(std::memory_order_relaxed);
+  for (const Task* task = &self; task != nullptr; task = task->nursery->owner.load(std::memory_order_relaxed)) {
+    if (task == owner || task->nursery == &nursery) return true;
+  }
+  return false;
+}
+
+// The same for a task that is a child of `nursery`: its result is for its nursery's owner and those below that one.
+// What threads outside tasks have opened is everybody's parent, in their runtime.
+inline bool may_join_child_of(const Task& self, const Nursery& nursery) noexcept {
+  return nursery.owner.load(std::memory_order_relaxed) == nullptr || is_at_or_below(self, nursery);
+}
+
+}  // namespace janus
