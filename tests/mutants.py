@@ -20,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 COPIES = ROOT / "build-mutants"
 # The quickest first: most mutants are killed early.
-SUITES = ("base", "budget", "mem", "sched", "conformance", "task")
+SUITES = ("base", "config", "budget", "mem", "sched", "conformance", "task")
 PROGRAMS = [f"tests/test-{suite}-hosted-plain" for suite in SUITES]
 BUILD_SECONDS = 600
 
