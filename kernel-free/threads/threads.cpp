@@ -12,7 +12,7 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::uint64_t kSliceNs = 2'000'000;
+constexpr std::uint64_t kSliceNs = 500'000;
 
 std::atomic<std::uint64_t> g_end_at{platform::kForever};
 std::atomic<int> g_end_status{0};
