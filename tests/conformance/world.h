@@ -25,9 +25,9 @@ inline constexpr bool kIsWatched = false;
 inline constexpr std::uint32_t kTaskStack = 0;
 #endif
 
-// How much a test does: less where a sanitizer makes everything ten times slower.
-constexpr int scaled(int amount, int watched) {
-  return kIsWatched ? watched : amount;
+// How much a test does: less where a sanitizer, or an emulated processor (JANUS_TEST_FEW), makes all ten times slower.
+inline int scaled(int amount, int few) {
+  return kIsWatched || environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
 }
 
 inline janus_rt_config with_workers(unsigned workers) {

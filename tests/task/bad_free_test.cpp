@@ -78,7 +78,11 @@ constexpr Misdeed kMisdeeds[] = {
     [](char*, std::size_t) { free_at(address_at(0x8000'0000'0000'0010)); },
     [](char*, std::size_t) { resize_at(address_at(std::uintptr_t{1} << 47)); },
     [](char*, std::size_t) { resize_at(g_in_data); },
-    [](char* held, std::size_t) { free_at(address_at(round_down(address_of(held), kChunkBytes))); },
+    // Where a chunk would begin that held it. A mapping of its own may begin there itself.
+    [](char* held, std::size_t) {
+      const std::uintptr_t chunk = round_down(address_of(held), kChunkBytes);
+      free_at(address_at(chunk != address_of(held) ? chunk : chunk + kPageBytes));
+    },
     [](char*, std::size_t) { free_at(table_of_locals()); },
     [](char*, std::size_t) { resize_at(table_of_locals()); },
     [](char*, std::size_t) { free_at(name_of_self()); },

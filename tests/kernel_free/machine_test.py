@@ -1,0 +1,179 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Programs with no kernel below do what they do on Linux; and the machine says so when it lacks something.
+
+    machine_test.py BUILD_DIRECTORY all|ends
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+root = here.parent.parent
+sys.path.insert(0, str(here.parent / 'programs'))
+from installed import Tap, build, environment, install, programs, run, work_directory  # noqa: E402
+
+if not shutil.which('qemu-system-x86_64'):
+    print('1..0 # SKIP qemu-system-x86_64 is missing')
+    sys.exit(0)
+
+tap = Tap()
+work = work_directory()
+janus_cc = install(sys.argv[1], work)
+janus_qemu = janus_cc.parent / 'janus-qemu'
+everything = sys.argv[2] == 'all'
+
+
+def make(source, target):
+    output = work / f'{source.stem}.{target}'
+    libraries = ['-lbearssl'] if source.stem == 'treehash' else []
+    done = subprocess.run([janus_cc, f'--target={target}', '-O2', '-Wall', '-Wextra', '-Werror', source, *libraries, '-o', output],
+                          capture_output=True, text=True, env=environment(), timeout=120)
+    tap.check(f'janus-cc --target={target} compiles {source.name} without a word', done.returncode == 0 and not done.stderr, done.stderr)
+    return output
+
+
+def boot(image, *arguments, timeout=120, options=(), **settings):
+    """Console and status, as janus-qemu gives them."""
+    return run([janus_qemu, '--timeout', str(timeout), *options, image, *arguments], timeout=timeout + 30,
+               env=environment(**settings))
+
+
+def bare_qemu(image, *options, line='prog', cpu='max', timeout=60):
+    """Machines that janus-qemu would not make: console, the line on the status port, QEMU's own status."""
+    status = work / 'status'
+    status.unlink(missing_ok=True)
+    done = run(['qemu-system-x86_64', '-machine', 'q35', '-accel', 'tcg', '-cpu', cpu, '-nodefaults', '-display', 'none', '-no-reboot',
+                '-chardev', 'stdio,id=console,signal=off', '-device', 'isa-serial,chardev=console,index=0',
+                '-chardev', f'file,id=status,path={status}', '-device', 'isa-serial,chardev=status,index=1',
+                '-device', 'isa-debug-exit,iobase=0xf4,iosize=4', '-kernel', image, '-append', line, *options], timeout=timeout)
+    said = status.read_text() if status.exists() else ''
+    return done.stdout.decode(errors='replace'), said, done.returncode
+
+
+# --- The same program in both worlds ---------------------------------------------------------------------------------
+
+
+def same_results():
+    for name, (size, expected) in programs.items():
+        if not name.endswith('.c') or not (everything or name == 'fib.c'):
+            continue
+        image = make(here.parent / 'programs' / name, 'bare')
+        for cpus in (1, 2, 4):
+            done = boot(image, size, options=['--smp', str(cpus)])
+            ok = done.returncode == 0 and (expected is None or done.stdout.decode() == expected)
+            tap.check(f'{name} on {cpus} CPUs', ok, f'{done.returncode} {done.stdout[-300:]} {done.stderr[-300:]}')
+
+
+def same_words_for_faults():
+    def told(output):
+        lines = [line for line in output.splitlines() if not line.startswith('janus:   at')]
+        return re.sub(r'overflow at 0x\w+|(?<=access at )0x[1-9a-f]\w{5,6}\b', 'ADDRESS', '\n'.join(lines))
+
+    linux, image = make(here / 'programs/faults.c', 'linux'), make(here / 'programs/faults.c', 'bare')
+    expected = subprocess.run([linux], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment(JANUS_WORKERS=1))
+    for cpus in (1, 2):
+        done = boot(image, options=['--smp', str(cpus)])
+        tap.check(f'faults end their tasks with the same words as on Linux ({cpus} CPUs)',
+                  done.returncode == 0 and told(done.stdout.decode()) == told(expected.stdout),
+                  '\n'.join(sorted(set(told(done.stdout.decode()).splitlines()) ^ set(told(expected.stdout).splitlines()))))
+
+
+def same_order():
+    """Deterministic mode: one hash, whatever is below."""
+    linux, image = make(here.parent / 'programs/skynet.c', 'linux'), work / 'skynet.bare'
+    if not image.exists():
+        image = make(here.parent / 'programs/skynet.c', 'bare')
+    settings = {'JANUS_SEED': 42, 'JANUS_STATS': 1}
+    hashes = [re.search(r'order_hash +(\S+)', text) for text in
+              (run([linux, '1000'], env=environment(**settings)).stderr.decode(), boot(image, '1000', **settings).stdout.decode(),
+               boot(image, '1000', options=['--smp', '2'], **settings).stdout.decode())]
+    tap.check('order_hash is the same with and without a kernel', all(hashes) and len({h[1] for h in hashes}) == 1, [h and h[0] for h in hashes])
+
+
+def many_tasks():
+    image = make(here / 'programs/many.c', 'bare')
+    spawned, blocked = (1000000, 100000) if everything else (10000, 1000)
+    done = boot(image, str(spawned), str(blocked), options=['--memory', '2048'], timeout=280)
+    tap.check(f'{spawned} tasks run, {blocked} wait at once, each above a guard page',
+              done.returncode == 0 and done.stdout.decode() == f'{spawned} ran\n{blocked} blocked, all guarded: 1\n',
+              f'{done.returncode} {done.stdout[-400:]}')
+
+
+# --- Files -----------------------------------------------------------------------------------------------------------
+
+
+def make_tree():
+    tree = work / 'tree'
+    (tree / 'dir/empty').mkdir(parents=True)
+    (tree / 'hello').write_text('hello, file')
+    (tree / 'dir/nothing').write_text('')
+    (tree / 'dir/big').write_bytes(bytes(range(256)) * 700)
+    (tree / 'link').symlink_to('hello')
+    for n in range(300):
+        (tree / f'dir/file {n}').write_text(f'{n}\n' * n)
+    return tree
+
+
+def files_of_the_initrd():
+    tree = make_tree()
+    image = make(here / 'programs/files.c', 'bare')
+    done = boot(image, 'hello', '/dir/../hello', 'dir/nothing', 'dir', 'gone', 'hello/x', 'link', options=['--initrd', str(tree)])
+    expected = ["hello: 11 'hello, file' errno 0, end 11, again 0", "/dir/../hello: 11 'hello, file' errno 0, end 11, again 0",
+                "dir/nothing: 0 '' errno 0, end 0, again 0", "dir: -1 '' errno 21, end 0, again -1", 'gone: errno 2', 'hello/x: errno 20',
+                'link: errno 40', 'creating: 30', 'closed: 9', 'bad buffer: -14', 'unknown: -38']
+    tap.check('files of the initrd are read, and nothing is written', done.stdout.decode().splitlines() == expected, done.stdout.decode())
+    done = boot(image, 'hello')
+    tap.check('without an initrd there are no files', done.returncode == 0 and b'hello: errno 2\n' in done.stdout, done.stdout)
+    hashing = make(here.parent / 'programs/treehash.c', 'bare')
+    wanted = subprocess.run('find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum', shell=True, cwd=tree, capture_output=True, check=True).stdout
+    for cpus in (1, 2):
+        done = boot(hashing, '.', options=['--smp', str(cpus), '--initrd', str(tree)])
+        lines = b''.join(line + b'\n' for line in done.stdout.splitlines() if re.match(rb'[0-9a-f]{64}  ', line))
+        tap.check(f'treehash over an initrd is what sha256sum says ({cpus} CPUs)', done.returncode == 0 and lines == wanted,
+                  f'{done.returncode} {done.stdout[-600:]}')
+
+
+# --- Bad luck --------------------------------------------------------------------------------------------------------
+
+
+def ends_with(claim, result, status, words):
+    console, said, qemu = result
+    tap.check(claim, said == f'exit {status}\n' and qemu == 33 and words in console, f'{qemu} {said!r} {console[-600:]}')
+
+
+def bad_luck():
+    fib = work / 'fib.bare'
+    ends_with('a processor without random numbers is enough', bare_qemu(fib, line='prog 15', cpu='max,-rdrand,-rdseed'), 0, 'fib(15) = 610')
+    ends_with('and so is an old one', bare_qemu(fib, line='prog 15', cpu='qemu64'), 0, 'fib(15) = 610')
+    ends_with('and one without xsave', bare_qemu(fib, '-smp', '2', line='prog 15', cpu='max,-xsave'), 0, 'fib(15) = 610')
+    ends_with('no APIC: one CPU, and a line', bare_qemu(fib, line='prog 15', cpu='max,-apic'), 0, 'no local APIC')
+    ends_with('no ACPI tables and no MP table: one CPU, and a line',
+              bare_qemu(fib, '-no-acpi', '-fw_cfg', 'name=etc/unused,string=x', line='prog 15'), 0, 'fib(15) = 610')
+    ends_with('a little memory is enough', bare_qemu(fib, '-m', '8', line='prog 10'), 0, 'fib(10) = 55')
+    console, said, _ = bare_qemu(fib, '-m', '2', line='prog 10')
+    tap.check('2 MiB are too little, and said to be', said in ('exit 134\n', 'exit 2\n') and 'janus: ' in console, f'{said!r} {console[-300:]}')
+    broken = work / 'broken.cpio'
+    whole = work / 'whole.cpio'
+    subprocess.run(['sh', '-c', f'cd {work}/tree && find . | cpio -o -H newc --quiet > {whole}'], check=True)
+    broken.write_bytes(whole.read_bytes()[:-1000])
+    ends_with('an initrd cut off', bare_qemu(fib, '-initrd', str(broken), line='prog 10'), 134, 'janus: the initrd is no whole cpio archive')
+    ends_with('a command line of 4,000 bytes', bare_qemu(fib, line='prog 15' + ' ' * 3990), 0, 'fib(15) = 610')
+    ends_with('one of 5,000 bytes, over which QEMU loses the start info', bare_qemu(fib, line='prog ' + 'x' * 5000), 134, 'janus: ')
+    ends_with('a senseless setting', bare_qemu(fib, line='JANUS_WORKERS=x prog 10'), 2, 'JANUS_WORKERS')
+    console, said, qemu = bare_qemu(fib, '-smp', '4,maxcpus=8', line='JANUS_STATS=1 prog 10')
+    tap.check('CPUs that are not there are not waited for', said == 'exit 0\n' and re.search(r'workers +4\b', console), console[-900:])
+
+
+try:
+    same_results()
+    same_words_for_faults()
+    same_order()
+    files_of_the_initrd()
+    many_tasks()
+    bad_luck()
+finally:
+    shutil.rmtree(work, ignore_errors=True)
+tap.end()
