@@ -4,8 +4,8 @@
 //
 // INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 heavy fence  3 wake the blocked members, descend into their
 // published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence  4 look at the flags.
-// So a member is seen by the cancel, or sees it. What is running looks when it yields; its nurseries are reached when
-// it does.
+// So a member is seen by the cancel, or sees it. What is running looks when it yields, and then cancels what it has
+// opened, be it published by now or not.
 #include "rt/task/cancel.h"
 
 #include "rt/task/channel.h"
@@ -29,13 +29,15 @@ bool mark_and_pin(Nursery& nursery) noexcept {
   return true;
 }
 
+void pin_to_descend(Nursery& nursery, Nursery*& descend) noexcept {
+  if (!mark_and_pin(nursery)) return;
+  nursery.cancel_next = descend;
+  descend = &nursery;
+}
+
 // Under the lock of the task's nursery: nobody can take its frame off the stack.
 void reach_member(Worker* worker, RunDetails& member, Nursery*& descend) noexcept {
-  for (Nursery* open = member.published; open != nullptr; open = open->outer) {
-    if (!mark_and_pin(*open)) continue;
-    open->cancel_next = descend;
-    descend = open;
-  }
+  for (Nursery* open = member.published; open != nullptr; open = open->outer) pin_to_descend(*open, descend);
   (void)wake_to_look(worker, *member.task);
 }
 
@@ -101,17 +103,31 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
   return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && was_cancelled_above(&nursery);
 }
 
-[[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
+// What the task has opened is its own to cancel: the canceller may have walked before any of it could be found, and the
+// task may have stopped, and published it, since then.
+[[gnu::noinline]] static void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
+  Worker& worker = current_worker();
+  link_current(frame);
+  for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&worker, *open);
+  Nursery* descend = nullptr;
+  {
+    LockGuard guard(task.nursery->lock);
+    for (Nursery* open = frame.details.published; open != nullptr; open = open->outer) pin_to_descend(*open, descend);
+  }
+  if (descend == nullptr) return;
+  begin_cancel(*task.nursery->runtime, &worker);
+  descend_all(&worker, descend);
+}
+
+[[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
   if (task.is_marked(TaskMarks::kSawCancel)) return;
   commit_slice(current_worker(), task);  // from here on it lives on its grace
   task.mark(TaskMarks::kSawCancel);
-  frame.details.grace = task.nursery->runtime->options.cancel_grace_ops;
+  task.frame->details.grace = task.nursery->runtime->options.cancel_grace_ops;
   begin_slice(current_worker(), task);
   task.cancel.store(1, std::memory_order_relaxed);
-  // What it has opened and not shown to anybody yet is its own to cancel.
-  link_current(frame);
-  for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&current_worker(), *open);
+  cancel_own_nurseries(task);
 }
 
 bool sees_cancel(Task& task) noexcept {

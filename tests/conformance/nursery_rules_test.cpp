@@ -73,6 +73,43 @@ TEST(rules, cancelling_the_outer_cancels_the_inner_child) {
   });
 }
 
+// The owner has not stopped since it opened the inner nursery, so the cancel cannot find that when it comes by; and the
+// first that the owner does afterwards is to stop, which makes it findable too late.
+TEST(rules, a_cancel_reaches_what_its_owner_had_not_shown_to_anybody) {
+  const auto body = [] {
+    Scope outer;
+    std::atomic<bool> is_cancelled{false}, was_told{false};
+    auto owner = [&] {
+      Scope inner;
+      auto sleeper = [&] {
+        const int told = janus_park(-1);
+        was_told.store(true);
+        return told;
+      };
+      const janus_task child = inner.go(sleeper);
+      Scope elsewhere;  // each spawn is a step of the others, in deterministic mode too
+      while (janus_task_state(child) != JANUS_TASK_BLOCKED) elsewhere.go(return_zero, nullptr, JANUS_SPAWN_DETACHED);
+      auto canceller = [&] {
+        outer.cancel();
+        is_cancelled.store(true);
+        return 0;
+      };
+      Scope free_of_it(JANUS_ON_ERROR_COLLECT);
+      free_of_it.go(canceller);
+      while (!is_cancelled.load()) elsewhere.go(return_zero, nullptr, JANUS_SPAWN_DETACHED);
+      for (int i = 0; i < 10000 && !was_told.load(); ++i) janus_yield();
+      CHECK(was_told.load());
+      elsewhere.end();
+      free_of_it.end();
+      return inner.end();
+    };
+    outer.go(owner);
+    CHECK_EQ(outer.end(), JANUS_CANCELLED);
+  };
+  for (unsigned workers : {3u, 4u, 8u}) run_in(with_workers(workers), body);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(3, seed), body);
+}
+
 TEST(rules, cleanup_runs_from_the_inside_out) {
   everywhere([] {
     std::atomic<int> clock{0};
