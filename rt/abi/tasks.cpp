@@ -26,6 +26,7 @@ int view_of(TaskState state) noexcept {
     case TaskState::kParked:
     case TaskState::kNesting:
     case TaskState::kAtChannel:
+    case TaskState::kAwaitsTurn:
       return JANUS_TASK_BLOCKED;
     default:
       return static_cast<int>(state);

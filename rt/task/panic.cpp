@@ -12,6 +12,7 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/runtime.h"
+#include "rt/task/turn.h"
 
 namespace janus {
 
@@ -106,6 +107,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
+  pass_held_turns(task);  // its children may wait for them
   (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
 }
@@ -150,6 +152,7 @@ void fault_landing(void* argument) noexcept {
       fiber_hooks::before_switch(mine, spare->fiber);
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
+    pass_held_turns(task);
     (void)end_left_open(task, code_of(outcome), true);  // no stack to spare: on this one, deeper down
   }
   leave_frames(task);

@@ -14,6 +14,7 @@
 #include "rt/task/result.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
+#include "rt/task/turn.h"
 
 namespace janus {
 
@@ -109,6 +110,7 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
     frame.frame_sp = 0;
     if (task.is_marked(TaskMarks::kWasForced)) {
       Scheduler::run_pending_action();
+      pass_held_turns(task);
       code = ended;
     }
   }
@@ -170,7 +172,10 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 // From the return of its function on, whatever it has come to.
 [[gnu::noinline]] void finish_slow(Task& task, std::int64_t code, std::uint64_t frame_sp, bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
-  if (task.is_marked(TaskMarks::kWasForced)) leave_abandoned_frames(frame, frame_sp);
+  if (task.is_marked(TaskMarks::kWasForced)) {
+    leave_abandoned_frames(frame, frame_sp);
+    pass_held_turns(task);
+  }
   code = clean_up(task, frame, code);
   Worker& worker = current_worker();
   if (!StackPool::canary_intact(worker.stack)) code = ran_over(worker, task, code);

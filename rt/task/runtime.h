@@ -58,7 +58,8 @@ struct Runtime {
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
   SpinLock outside_lock;
-  Nursery* outside;  // nurseries that threads outside tasks have opened
+  Nursery* outside;                            // nurseries that threads outside tasks have opened
+  std::atomic<std::uint32_t> waits_for_turns;  // tasks whose turn somebody else has, in whatever runtime
 };
 
 // Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.

@@ -21,6 +21,7 @@ struct Nursery;
 struct Runtime;
 struct RunFrame;
 struct Task;
+struct Turn;
 
 using TaskFn = std::int64_t (*)(void*);
 
@@ -31,6 +32,7 @@ using TaskFn = std::int64_t (*)(void*);
 //                           |  \--send, receive--> AtChannel --partner, close, cancel--> Ready
 //                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
 //                           |  \--budget--> Exhausted --recharge--> Ready
+//                           |  \--wants what another has--> AwaitsTurn --its turn--> Ready
 //                           \--runs a child on its own stack--> Buried --child ends--> Running
 //
 // INVARIANT wake-once: who turns Blocked, Parked or Exhausted into Ready queues the task, nobody else. These three are
@@ -48,6 +50,7 @@ enum class TaskState : std::uint8_t {
   kParked,
   kNesting,
   kAtChannel,
+  kAwaitsTurn,
 };
 
 // Somebody else has to do something before it goes on.
@@ -82,7 +85,8 @@ struct TaskMarks {
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
-  static constexpr std::uint8_t kHasError = 16;  // janus_last_error
+  static constexpr std::uint8_t kHasError = 16;    // janus_last_error
+  static constexpr std::uint8_t kHoldsTurns = 32;  // it may have to pass some on at its end
 };
 
 struct Join;
@@ -150,6 +154,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   Nursery* published = nullptr;  // opened before it last left its worker; under the lock of task->nursery
   void** locals = nullptr;
   Stack* abandoned = nullptr;  // a panicked task ends on a spare stack; this is the one it had
+  Turn* held_turns = nullptr;  // with kHoldsTurns
   std::int64_t grace = 0;      // ops left to clean up, once kSawCancel
   int last_error = 0;
   Outcome outcome = Outcome::kPending;  // once kWasForced

@@ -97,7 +97,16 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
   static_cast<SpinLock*>(lock)->unlock();
 }
 
-[[gnu::flatten]] bool block_unlocking(Task& task, SpinLock& lock) noexcept {
+// The same for a wait that a cancel does not end.
+static void publish_awaiting_turn(Worker& worker, void* task_pointer, void* lock) noexcept {
+  auto& task = *static_cast<Task*>(task_pointer);
+  worker.scheduler->trace_event(worker, Event::kBlock, &task);
+  task.state.store(TaskState::kAwaitsTurn, std::memory_order_release);
+  static_cast<SpinLock*>(lock)->unlock();
+}
+
+[[gnu::always_inline]] static inline bool block_behind(Task& task, SpinLock& lock,
+                                                       void (*publish)(Worker&, void*, void*)) noexcept {
   if (!task.is_published) [[unlikely]]
     publish_frames(*task.frame);
   Worker& worker = current_worker();
@@ -105,9 +114,17 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
   Suspension suspension;
   task.suspend_at(&suspension);
   task.yielded_free = false;
-  const bool left = worker.scheduler->suspend(suspension, {publish_unlocking, &task, &lock});
+  const bool left = worker.scheduler->suspend(suspension, {publish, &task, &lock});
   resumed(task);
   return left;
+}
+
+[[gnu::flatten]] bool block_unlocking(Task& task, SpinLock& lock) noexcept {
+  return block_behind(task, lock, publish_unlocking);
+}
+
+[[gnu::noinline]] bool block_for_turn(Task& task, SpinLock& lock) noexcept {
+  return block_behind(task, lock, publish_awaiting_turn);
 }
 
 // Until the lock is released nobody else may turn the state, so the task is still here.

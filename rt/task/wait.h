@@ -13,6 +13,8 @@ using Publish = void (*)(Task& task, void* what);
 [[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
 // The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
 [[nodiscard]] bool block_unlocking(Task& task, SpinLock& lock) noexcept;
+// The same as kAwaitsTurn: a cancel does not end it, only wake().
+[[nodiscard]] bool block_for_turn(Task& task, SpinLock& lock) noexcept;
 // The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
 // still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place.
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;

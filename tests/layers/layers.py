@@ -205,6 +205,7 @@ PROCESS_WIDE = {
     "threads_lock": "rt/abi/current_nursery.cpp",
     "program": "rt/abi/boot.cpp",          # argc, argv, environ: one process, one main
     "grace_ms": "rt/abi/boot.cpp",
+    "buckets": "rt/task/turn.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
     "output": "rt/abi/system.cpp",             # whole lines: there is one stdout
 }
 
