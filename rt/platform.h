@@ -79,8 +79,13 @@ std::int64_t unix_time_ns() noexcept;
 
 // --- The world -------------------------------------------------------------------------------------------------------
 
-// Writes once; bytes written, or -errno.
-[[nodiscard]] long write(int fd, const void* bytes, std::size_t count) noexcept;
+// Writes once, as soon as there is room, but waits for that until `until_ns` at most (now_ns() clock; 0: not at all).
+// Bytes written, or -errno; kNoRoom when the time has passed.
+inline constexpr long kNoRoom = -11;  // EAGAIN
+[[nodiscard]] long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept;
+[[nodiscard]] inline long write(int fd, const void* bytes, std::size_t count) noexcept {
+  return write(fd, bytes, count, kForever);
+}
 [[nodiscard]] bool entropy(void* bytes, std::size_t count) noexcept;
 // A raw system call for janus_syscall; -ENOSYS (-38) where there is no kernel.
 long syscall(long nr, const long (&args)[6]) noexcept;

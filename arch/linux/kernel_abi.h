@@ -14,6 +14,7 @@ enum Number : long {
   kRead = 0,
   kWrite = 1,
   kClose = 3,
+  kLseek = 8,
   kMmap = 9,
   kMprotect = 10,
   kMunmap = 11,
@@ -43,9 +44,11 @@ enum Number : long {
   kExitGroup = 231,
   kTgkill = 234,
   kOpenat = 257,
+  kPpoll = 271,
   kGetcpu = 309,
   kGetrandom = 318,
   kMembarrier = 324,
+  kPwritev2 = 328,
   kPidfdOpen = 434,
   kProcessMadvise = 440,
 };
@@ -57,6 +60,7 @@ enum Error : long {
   kENOMEM = 12,
   kEINVAL = 22,
   kENOSYS = 38,
+  kEOPNOTSUPP = 95,
 };
 
 // --- Pages
@@ -69,6 +73,14 @@ inline constexpr long kPidfdSelf = -10000;
 struct Range {
   void* start;
   std::size_t bytes;
+};
+
+// --- Descriptors
+inline constexpr long kSeekCurrent = 1, kNoWait = 8;  // RWF_NOWAIT
+inline constexpr std::int16_t kPollOut = 4;
+struct PollFd {
+  std::int32_t fd;
+  std::int16_t wanted, got;
 };
 
 // --- Threads

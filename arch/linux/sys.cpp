@@ -10,8 +10,39 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-long write(int fd, const void* bytes, std::size_t count) noexcept {
-  return call_again(kWrite, fd, bytes, count);
+namespace {
+
+// Until it has room, or waiting for that makes no sense: what is wrong with it, a write tells. Not for a negative one,
+// which poll takes for none at all.
+bool wait_for_room(int fd, std::uint64_t until_ns) noexcept {
+  constexpr std::uint64_t kSecond = 1'000'000'000;
+  PollFd asked{fd, kPollOut, 0};
+  for (;;) {
+    const std::uint64_t now = until_ns != 0 ? now_ns() : 0;
+    const std::uint64_t left = until_ns > now ? until_ns - now : 0;
+    const Timespec patience{static_cast<std::int64_t>(left / kSecond), static_cast<std::int64_t>(left % kSecond)};
+    const long ready = call(kPpoll, &asked, 1, &patience, nullptr, 0);
+    if (ready != -kEINTR) return ready != 0;
+  }
+}
+
+bool is_unknown(long result) noexcept {
+  return result == -kEOPNOTSUPP || result == -kENOSYS || result == -kEINVAL;
+}
+
+}  // namespace
+
+// A first try that does not wait is one system call for almost every descriptor. Where the kernel has none for it
+// (pipes and terminals before Linux 6.4), a file is written as it is, since it takes what it gets, and anything else as
+// soon as it has room: that is a page of a pipe.
+long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
+  if (until_ns == kForever) return call_again(kWrite, fd, bytes, count);
+  const Range piece{const_cast<void*>(bytes), count};
+  const long tried = call_again(kPwritev2, fd, &piece, 1, -1, -1, kNoWait);
+  if (tried != kNoRoom && !is_unknown(tried)) return tried;
+  if (tried != kNoRoom && !failed(call(kLseek, fd, 0, kSeekCurrent))) return call_again(kWrite, fd, bytes, count);
+  if (fd >= 0 && !wait_for_room(fd, until_ns)) return kNoRoom;
+  return call_again(kWrite, fd, bytes, count < kPage ? count : kPage);
 }
 
 long syscall(long nr, const long (&args)[6]) noexcept {

@@ -161,16 +161,10 @@ const char* value_of(const char* entry, const char* name) noexcept {
 // A senseless value may hold anything; the complaint stays one short, printable line.
 void complain(const Setting& setting, const char* value, Complaint& complaint) noexcept {
   constexpr std::size_t kMaxShown = 64;
-  char shown[kMaxShown + 1];
-  std::size_t count = 0;
-  for (; count < kMaxShown && value[count] != '\0'; ++count) {
-    const bool is_printable = value[count] >= ' ' && value[count] <= '~';
-    shown[count] = is_printable ? value[count] : '?';
-  }
-  shown[count] = '\0';
-  const char* const more = value[count] == '\0' ? "" : "...";
   complaint.clear();
-  complaint.append("janus: %s=%s%s: not %s", setting.name, shown, more, setting.sense);
+  complaint.append("janus: %s=", setting.name);
+  complaint.append_escaped(value, kMaxShown);
+  complaint.append(": not %s", setting.sense);
 }
 
 bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept {

@@ -5,6 +5,7 @@
 #include "rt/abi/door.h"
 #include "rt/base/format.h"
 #include "rt/task/charge.h"
+#include "rt/task/output.h"
 
 namespace janus {
 
@@ -12,21 +13,6 @@ namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
 constexpr std::size_t kFewPrinted = 256;  // where there is no memory, which is what many have to say
-
-// Of the process, not of a runtime: all of them write to the same terminal.
-SpinLock output;
-
-int write_all(int fd, const char* bytes, std::size_t count) noexcept {
-  LockGuard guard(output);
-  while (count != 0) {
-    const long written = platform::write(fd, bytes, count);
-    if (written < 0) return static_cast<int>(written);
-    if (written == 0) return -5;  // EIO: it takes nothing and gives no reason
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-  }
-  return 0;
-}
 
 // From the machine; in deterministic mode from the seed.
 bool fill_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
@@ -61,7 +47,7 @@ int janus_write(int fd, const void* bytes, size_t size) {
   Caller me = enter();
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
   const int answer = pay_for_output(me, fd, size);
-  return answer != 0 ? answer : write_all(fd, static_cast<const char*>(bytes), size);
+  return answer != 0 ? answer : write_all(me.task, fd, static_cast<const char*>(bytes), size);
 }
 
 int janus_print(int fd, const char* format, ...) {
@@ -82,8 +68,10 @@ int janus_print(int fd, const char* format, ...) {
   va_start(arguments, format);
   const std::size_t wanted = janus_vformat(out, most, format, arguments);
   va_end(arguments);
-  const int answer = write_all(fd, out, wanted < most ? wanted : most - 1);
-  if (text != nullptr) runtime->heap.free_own(cache, text);
+  const int answer = write_all(me.task, fd, out, wanted < most ? wanted : most - 1);
+  if (text == nullptr) return answer;
+  Worker* const here = worker_in(*runtime, enter_free());  // maybe another one by now
+  runtime->heap.free_own(here != nullptr ? &here->heap : nullptr, text);
   return answer;
 }
 

@@ -39,6 +39,25 @@ class Text {
     size_ += wanted < room ? wanted : room - 1;
   }
 
+  // Somebody else's text, to be shown within a line: what is not printable ASCII becomes \xNN, so that it can neither
+  // begin a line of its own nor steer a terminal. What would be more than `most` bytes ends in "...".
+  Text& append_escaped(const char* text, std::size_t most) noexcept {
+    for (std::size_t shown = 0; *text != '\0'; ++text) {
+      const auto byte = static_cast<unsigned char>(*text);
+      const bool is_printable = byte >= ' ' && byte <= '~';
+      shown += is_printable ? 1 : 4;
+      if (shown > most) return append("...");
+      append(is_printable ? "%c" : "\\x%02x", byte);
+    }
+    return *this;
+  }
+
+  // The line ends here, also one that was cut off.
+  Text& end_line() noexcept {
+    if (size_ + 1 == kCapacity) --size_;
+    return append("\n");
+  }
+
   void clear() noexcept {
     size_ = 0;
     is_cut_ = false;

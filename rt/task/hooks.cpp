@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
+#include "rt/task/log.h"
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"
 
@@ -32,7 +33,7 @@ void on_all_idle(Worker& worker) noexcept {
   if (!runtime.options.is_program || runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
   worker.counters.deadlocks.add();
   constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
-  (void)!platform::write(2, kLine, sizeof kLine - 1);
+  say(kLine, sizeof kLine - 1);
   platform::exit(3);
 }
 

@@ -11,6 +11,7 @@
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
+#include "rt/task/log.h"
 #include "rt/task/runtime.h"
 #include "rt/task/turn.h"
 
@@ -18,9 +19,10 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kMaxFrames = 24;       // of a backtrace
-constexpr unsigned kMaxNurseries = 8;     // of a path
-constexpr std::size_t kLineBytes = 1024;  // of a report
+constexpr unsigned kMaxFrames = 24;                         // of a backtrace
+constexpr unsigned kMaxNurseries = 8;                       // of a path
+constexpr std::size_t kLineBytes = 1024;                    // of a report
+constexpr std::size_t kShownName = 40, kShownReason = 500;  // shown of what others wrote
 
 std::int64_t code_of(Outcome outcome) noexcept {
   return outcome == Outcome::kBudget ? -3 : -2;
@@ -46,15 +48,6 @@ const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
   return "fault";
 }
 
-void put(const char* bytes, std::size_t count) noexcept {
-  while (count != 0) {
-    const long written = platform::write(2, bytes, count);
-    if (written <= 0) return;
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-  }
-}
-
 // "outer/inner": the names of the nurseries from the root down to the task's.
 void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
   const Nursery* path[kMaxNurseries];
@@ -64,8 +57,10 @@ void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     nursery = owner != nullptr ? owner->nursery : nullptr;
   }
-  for (unsigned i = depth; i-- > 0;)
-    line.append("%s%s", path[i]->name[0] != 0 ? path[i]->name : "-", i != 0 ? "/" : "");
+  for (unsigned i = depth; i-- > 0;) {
+    line.append_escaped(path[i]->name[0] != 0 ? path[i]->name : "-", kShownName);
+    if (i != 0) line.append("/");
+  }
 }
 
 // Return addresses along the frame pointers, as long as they lie on the task's own stack.
@@ -80,7 +75,7 @@ void append_frames(Text<kLineBytes>& line, const Worker& worker, std::uint64_t i
     if (frame[0] <= fp) break;
     fp = frame[0];
   }
-  line.append("\n");
+  line.end_line();
 }
 
 // --- Leaving ---
@@ -172,19 +167,25 @@ const char* name_of(const Task& task) noexcept {
   Worker& worker = current_worker();
   Text<kLineBytes> line;
   line.append("janus: task %lu", task.id);
-  if (const char* const name = name_of(task)) line.append(" '%s'", name);
-  line.append(" panicked: %s", why);
+  if (const char* const name = name_of(task)) {
+    line.append(" '");
+    line.append_escaped(name, kShownName);
+    line.append("'");
+  }
+  line.append(" panicked: ");
+  line.append_escaped(why, kShownReason);
   if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
   line.append("; nursery ");
   append_path(line, task);
-  line.append(", stack %lu bytes\n", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
+  line.append(", stack %lu bytes", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
+  line.end_line();
   if (task.frame != nullptr && worker.stack != nullptr) {
     const std::uint64_t ip =
         fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     append_frames(line, worker, ip, fp);
   }
-  put(line.data(), line.size());
+  say(line.data(), line.size());
 }
 
 [[gnu::noinline, gnu::cold]] void panic(Task& task, const char* why) noexcept {
@@ -217,7 +218,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
     Text<kLineBytes> line;
     line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address,
                 fault.ip);
-    put(line.data(), line.size());
+    say(line.data(), line.size());
     platform::abort();
   }
   report_panic(*task, cause_of(fault, *worker), &fault);

@@ -12,6 +12,7 @@
 #include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
 #include "rt/task/join.h"
+#include "rt/task/log.h"
 #include "rt/task/panic.h"
 #include "rt/task/run.h"
 #include "rt/task/spawn.h"
@@ -28,16 +29,10 @@ std::size_t runtime_bytes() noexcept {
   return (sizeof(Runtime) + 4095) & ~std::size_t{4095};
 }
 
-void say(const char* line) noexcept {
-  std::size_t length = 0;
-  while (line[length] != 0) ++length;
-  (void)!platform::write(2, line, length);
-}
-
 void say_how_few(const Runtime& runtime, unsigned threads) noexcept {
   Text<128> line;
   line.append("janus: %u workers wanted, but the machine gave only %u threads\n", runtime.options.workers, threads);
-  say(line.data());
+  say(line.data(), line.size());
 }
 
 unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, bool& may_pin) noexcept {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // sys.cpp — output, entropy, system calls and the ways to end. Coverage and leak reports want an orderly exit.
+#include <poll.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -27,7 +28,15 @@ bool entropy(void* bytes, std::size_t count) noexcept {
 
 namespace janus::platform {
 
-long write(int fd, const void* bytes, std::size_t count) noexcept {
+// Where waiting has an end, a page at a time: as much fits wherever there is room at all.
+long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
+  if (until_ns != kForever && fd >= 0) {
+    const std::uint64_t now = until_ns != 0 ? now_ns() : 0;
+    const std::uint64_t left = until_ns > now ? until_ns - now : 0;
+    pollfd asked = {fd, POLLOUT, 0};
+    if (poll(&asked, 1, static_cast<int>((left + 999'999) / 1'000'000)) == 0) return kNoRoom;
+    if (count > 4096) count = 4096;
+  }
   const ssize_t written = ::write(fd, bytes, count);
   return written < 0 ? -errno : written;
 }

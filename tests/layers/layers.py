@@ -206,7 +206,8 @@ PROCESS_WIDE = {
     "program": "rt/abi/boot.cpp",          # argc, argv, environ: one process, one main
     "grace_ms": "rt/abi/boot.cpp",
     "buckets": "rt/task/turn.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
-    "output": "rt/abi/system.cpp",             # whole lines: there is one stdout
+    "lines_dropped": "rt/task/log.cpp",  # what the runtime had to say and nobody took
+    "nobody_reads": "rt/task/log.cpp",
 }
 
 

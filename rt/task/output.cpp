@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/output.cpp — a turn for each descriptor, and patience where there is no room. Nothing tells us when a reader
+// has made room, so whoever has the turn tries again, ever less often, and gives way in between; only a worker with
+// nothing else to do waits in the kernel, and not for long.
+#include "rt/task/output.h"
+
+#include "rt/task/cancel.h"
+#include "rt/task/runtime.h"
+#include "rt/task/turn.h"
+#include "rt/task/yield.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::size_t kPieceBytes = 65536;            // others on this worker wait for no more than that
+constexpr std::uint64_t kFirstPauseNs = 50'000;       // a reader that is awake is that fast
+constexpr std::uint64_t kLongestPauseNs = 5'000'000;  // what is injected may wait for a worker that waits here
+constexpr int kNothingTaken = -5;                     // EIO: no byte, and no reason
+
+class Pause {
+ public:
+  // When the next try is due.
+  std::uint64_t begin() noexcept {
+    const std::uint64_t until = platform::now_ns() + length_ns_;
+    if (length_ns_ < kLongestPauseNs) length_ns_ *= 2;
+    return until;
+  }
+  void end() noexcept { length_ns_ = kFirstPauseNs; }
+
+ private:
+  std::uint64_t length_ns_ = kFirstPauseNs;
+};
+
+// On its worker others come first. 0 where there are some: the next try does not wait. Else how long it may.
+std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
+  bool gave_way = false;
+  for (;;) {
+    Worker& worker = current_worker();
+    if (worker.scheduler->wants_attention()) worker.scheduler->handle_attention(worker);
+    if (!worker.scheduler->has_ready(worker)) return gave_way ? 0 : until_ns;
+    let_others_run(task);
+    gave_way = true;
+    if (platform::now_ns() >= until_ns) return 0;
+  }
+}
+
+int write_as_task(Task& task, const Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
+  Pause pause;
+  std::uint64_t until = 0;
+  while (count != 0) {
+    const long written = platform::write(fd, bytes, count < kPieceBytes ? count : kPieceBytes, until);
+    if (written == platform::kNoRoom) {
+      send_cancelled_away(turn);
+      if (sees_cancel(task)) return kCancelledCode;
+      until = wait_for_others(task, pause.begin());
+      continue;
+    }
+    if (written <= 0) return written < 0 ? static_cast<int>(written) : kNothingTaken;
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+    pause.end();
+    until = 0;
+    if (count != 0) let_others_run(task);
+  }
+  return 0;
+}
+
+// A thread outside tasks, or the only one of a deterministic runtime, whose order must not depend on any reader.
+int write_as_thread(const Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
+  while (count != 0) {
+    const long written = platform::write(fd, bytes, count, platform::now_ns() + kLongestPauseNs);
+    if (written == platform::kNoRoom) {
+      send_cancelled_away(turn);
+      continue;
+    }
+    if (written <= 0) return written < 0 ? static_cast<int>(written) : kNothingTaken;
+    bytes += written;
+    count -= static_cast<std::size_t>(written);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int write_all(Task* task, int fd, const char* bytes, std::size_t count) noexcept {
+  if (count == 0) return 0;
+  Turn turn;
+  const int answer = take_turn(turn, key_of_descriptor(fd), task);
+  if (answer != 0) return answer;
+  const bool gives_way = task != nullptr && !current_worker().scheduler->is_deterministic();
+  const int result = gives_way ? write_as_task(*task, turn, fd, bytes, count) : write_as_thread(turn, fd, bytes, count);
+  pass_turn(turn);
+  return result;
+}
+
+}  // namespace janus

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/output.h — writing to a descriptor, one writer at a time, without holding up anybody else.
+#pragma once
+
+#include <cstddef>
+
+#include "rt/task/task.h"
+
+namespace janus {
+
+// 0 when all of it is written; what others write to the same descriptor comes before it or after it. A task that has to
+// wait, for its turn or for room, leaves its worker to others. -1: it was told to end, and would have had to wait; some
+// may have been written. Otherwise -errno. `task` nullptr: a thread outside tasks, which waits itself.
+int write_all(Task* task, int fd, const char* bytes, std::size_t count) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// output_test.cpp — writing where there is no room: who waits, and who goes on.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+long kernel_call(long number, long first = 0, long second = 0, long third = 0) {
+  const long arguments[6] = {first, second, third, 0, 0, 0};
+  return platform::syscall(number, arguments);
+}
+
+// Both ends in one process; what is read is there, or there is nothing.
+class Pipe {
+ public:
+  Pipe() {
+    constexpr long kPipe2 = 293, kFcntl = 72, kSetFlags = 4, kNonBlock = 04000;
+    CHECK_EQ(kernel_call(kPipe2, reinterpret_cast<long>(ends_), 0), 0);
+    CHECK_EQ(kernel_call(kFcntl, ends_[0], kSetFlags, kNonBlock), 0);
+  }
+  ~Pipe() {
+    constexpr long kClose = 3;
+    for (const int end : ends_) kernel_call(kClose, end);
+  }
+  int in() const { return ends_[1]; }
+  std::size_t read(char* bytes, std::size_t count) const {
+    constexpr long kRead = 0;
+    const long got = kernel_call(kRead, ends_[0], reinterpret_cast<long>(bytes), static_cast<long>(count));
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+
+ private:
+  int ends_[2];
+};
+
+constexpr std::size_t kMuch = 300'000;  // more than any pipe holds by itself
+char much[kMuch];
+
+template <class Body>
+void everywhere(Body body) {
+  for (unsigned workers : {1u, 2u, 4u}) run_in(with_workers(workers), body);
+}
+
+}  // namespace
+
+TEST(output, a_full_pipe_stops_only_who_writes_to_it) {
+  everywhere([] {
+    const Pipe full, free;
+    Scope scope;
+    std::atomic<int> answer{1}, others{0};
+    auto writer = [&] {
+      answer.store(janus_write(full.in(), much, kMuch));
+      return 0;
+    };
+    auto other = [&] {
+      for (int i = 0; i < 100; ++i) {
+        if (janus_print(free.in(), "%d\n", i) != 0) return -5;
+        janus_yield();
+      }
+      return others.fetch_add(1) * 0;
+    };
+    scope.go(writer);
+    for (int i = 0; i < 4; ++i) scope.go(other);
+    CHECK(eventually([&] { return others.load() == 4; }));
+    CHECK_EQ(answer.load(), 1);
+    static char read[4096];
+    std::size_t got = 0;
+    CHECK(eventually([&] {
+      got += full.read(read, sizeof read);
+      return answer.load() != 1;
+    }));
+    for (std::size_t more; (more = full.read(read, sizeof read)) != 0;) got += more;
+    CHECK_EQ(answer.load(), 0);
+    CHECK_EQ(got, kMuch);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+TEST(output, who_waits_for_room_or_for_a_turn_can_be_cancelled) {
+  everywhere([] {
+    const Pipe full;
+    Scope stuck(JANUS_ON_ERROR_COLLECT), waiting(JANUS_ON_ERROR_COLLECT);
+    std::atomic<int> told{0}, began{0};
+    auto writer = [&] {
+      began.fetch_add(1);
+      const int answer = janus_write(full.in(), much, kMuch);
+      told.fetch_add(answer == JANUS_CANCELLED ? 1 : 100);
+      return answer;
+    };
+    const janus_task first = stuck.go(writer);
+    CHECK(eventually([&] { return began.load() == 1; }));
+    for (int i = 0; i < 10; ++i) waiting.go(writer);
+    CHECK(eventually([&] { return began.load() == 11; }));
+    CHECK_EQ(waiting.cancel(), 0);
+    CHECK_EQ(waiting.end(), JANUS_CANCELLED);
+    CHECK_EQ(told.load(), 10);
+    CHECK_EQ(janus_task_result(first, nullptr), JANUS_PENDING);
+    CHECK_EQ(stuck.cancel(), 0);
+    CHECK_EQ(stuck.end(), JANUS_CANCELLED);
+    CHECK_EQ(told.load(), 11);
+  });
+}
+
+// Cancelled or not: as long as nobody has to wait for room, lines come out.
+TEST(output, a_cancelled_task_may_say_so) {
+  everywhere([] {
+    const Pipe pipe;
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    auto last_words = [&] {
+      const int told = janus_park(-1);
+      for (int i = 0; i < 20; ++i)
+        if (janus_print(pipe.in(), "last words %d\n", i) != 0) return -5;
+      return told;
+    };
+    for (int i = 0; i < 20; ++i) scope.go(last_words);
+    for (int i = 0; i < 20; ++i) janus_yield();
+    scope.cancel();
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), JANUS_CANCELLED);
+    CHECK_EQ(result.errors, 0u);
+  });
+}
+
+namespace {
+
+constexpr std::size_t kLine = 10'000;  // not in one piece through any pipe
+constexpr int kLinesEach = 5, kWriters = 8;
+
+// Counts lines of one letter each; a mixed one, or one of another length, is none.
+class LineCounter {
+ public:
+  void take(const char* bytes, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i) {
+      if (bytes[i] == '\n') {
+        is_whole_ = is_whole_ && length_ + 1 == kLine;
+        whole_ += is_whole_ ? 1 : 0;
+        length_ = 0;
+        is_whole_ = true;
+        continue;
+      }
+      if (length_ != 0 && bytes[i] != letter_) is_whole_ = false;
+      letter_ = bytes[i];
+      ++length_;
+    }
+  }
+  int whole() const { return whole_; }
+
+ private:
+  std::size_t length_ = 0;
+  char letter_ = 0;
+  bool is_whole_ = true;
+  int whole_ = 0;
+};
+
+void fill_line(char* line, char letter) {
+  for (std::size_t i = 0; i + 1 < kLine; ++i) line[i] = letter;
+  line[kLine - 1] = '\n';
+}
+
+}  // namespace
+
+// Two runtimes and the thread that made them write to one pipe.
+TEST(output, lines_never_interleave) {
+  const Pipe pipe;
+  static char lines[2 * kWriters][kLine];
+  for (int i = 0; i < 2 * kWriters; ++i) fill_line(lines[i], static_cast<char>('a' + i));
+  const janus_rt_config config = with_workers(2);
+  janus_rt* const runtimes[] = {janus_rt_create(&config), janus_rt_create(&config)};
+  janus_nursery* nurseries[2];
+  struct Writing {
+    int fd;
+    const char* line;
+  };
+  static Writing writings[2 * kWriters];
+  const auto write_lines = [](void* pointer) -> std::int64_t {
+    const Writing& mine = *static_cast<Writing*>(pointer);
+    for (int i = 0; i < kLinesEach; ++i)
+      if (janus_write(mine.fd, mine.line, kLine) != 0) return -5;
+    return 0;
+  };
+  for (int r = 0; r < 2; ++r) {
+    nurseries[r] = janus_nursery_open(runtimes[r], nullptr);
+    for (int i = r * kWriters; i < (r + 1) * kWriters; ++i) {
+      writings[i] = {pipe.in(), lines[i]};
+      CHECK(janus_nursery_spawn_in(nurseries[r], write_lines, &writings[i], nullptr).raw != 0);
+    }
+  }
+  LineCounter counter;
+  static char read[8192];
+  const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+  while (counter.whole() < 2 * kWriters * kLinesEach && platform::now_ns() < patience)
+    counter.take(read, pipe.read(read, sizeof read));
+  CHECK_EQ(counter.whole(), 2 * kWriters * kLinesEach);
+  for (int r = 0; r < 2; ++r) {
+    CHECK_EQ(janus_nursery_await(nurseries[r], nullptr), 0);
+    CHECK_EQ(janus_nursery_destroy(nurseries[r]), 0);
+    janus_rt_destroy(runtimes[r]);
+  }
+}
+
+TEST(output, what_cannot_be_written_is_the_kernels_answer) {
+  everywhere([] {
+    CHECK_EQ(janus_write(-1, "x", 1), -9);
+    CHECK_EQ(janus_write(-1, "", 0), 0);
+    constexpr long kOpen = 2, kWriteOnly = 1;
+    const auto null = static_cast<int>(kernel_call(kOpen, reinterpret_cast<long>("/dev/null"), kWriteOnly));
+    CHECK_EQ(janus_write(null, much, kMuch), 0);
+    constexpr long kClose = 3;
+    kernel_call(kClose, null);
+  });
+  CHECK_EQ(janus_write(-1, "x", 1), -9);
+}
+
+}  // namespace janus::test
