@@ -137,6 +137,41 @@ static int outlive_a_spinner(void) {
   janus_exit(0);
 }
 
+static int64_t panic_at_once(void* why) {
+  janus_task_panic(why);
+}
+
+// A crowd of panics, whether anybody reads of them or not, and then a last one.
+static int panic_in_crowds(int count) {
+  const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT};
+  janus_nursery* nursery = janus_nursery_open(NULL, &collect);
+  for (int i = 0; i < count; i++) janus_nursery_spawn_in(nursery, panic_at_once, (void*)"one of many", NULL);
+  janus_nursery_await(nursery, NULL);
+  janus_print(1, "done\n");
+  char byte;
+  while (janus_syscall(0, 0L, &byte, 1L) == 1) {  // until somebody has made room
+  }
+  janus_nursery* last = janus_nursery_open(NULL, &collect);
+  janus_nursery_spawn_in(last, panic_at_once, (void*)"the last one", NULL);
+  janus_nursery_await(last, NULL);
+  return 0;
+}
+
+// Names and reasons are whatever a task makes of them.
+static int64_t forge(void* arg) {
+  (void)arg;
+  janus_task_set_name("x\njanus: \x1b[2J");
+  janus_task_panic("y\njanus: task 1 'main' panicked: \x9b 'z'\r");
+}
+
+static int forge_lines(void) {
+  const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "n\tn"};
+  janus_nursery* nursery = janus_nursery_open(NULL, &collect);
+  janus_nursery_spawn_in(nursery, forge, NULL, NULL);
+  janus_nursery_await(nursery, NULL);
+  return 0;
+}
+
 // Tells that it is there, and waits to be told to end.
 static int wait_for_the_end(void) {
   janus_print(1, "here\n");
@@ -168,6 +203,8 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "free-twice")) return (int)free_twice(NULL);
   if (!strcmp(how, "disown")) return janus_task_release(janus_task_self()) == 0 ? 9 : 1;
   if (!strcmp(how, "spinner")) return outlive_a_spinner();
+  if (!strcmp(how, "panics")) return panic_in_crowds(atoi(argv[2]));
+  if (!strcmp(how, "forge")) return forge_lines();
   if (!strcmp(how, "wait")) return wait_for_the_end();
   if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;
   if (!strcmp(how, "ignore")) return ignore_the_end();

@@ -71,6 +71,46 @@ def contained():
                   stdout=b'all others are done\n', settings={'JANUS_WORKERS': 2})
 
 
+def unread():
+    """What the runtime says goes to a pipe that is full: the program goes on, and tells later what was lost."""
+    for workers in (1, 4):
+        reader, writer = os.pipe()
+        os.set_blocking(writer, False)
+        filled = 0
+        try:
+            while True:
+                filled += os.write(writer, b'.' * 4096)
+        except BlockingIOError:
+            os.set_blocking(writer, True)
+        process = subprocess.Popen([ends, 'panics', '500'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=writer,
+                                   env=environment(JANUS_WORKERS=workers))
+        os.close(writer)
+        started = time.monotonic()
+        said = process.stdout.readline()
+        took = time.monotonic() - started
+        tap.check(f'500 panics that nobody reads of hold nobody up, {workers} workers', said == b'done\n' and took < 5,
+                  f'{said!r} after {took:.1f} s')
+        while filled:
+            filled -= len(os.read(reader, filled))
+        process.stdin.close()
+        text = b''
+        while piece := os.read(reader, 65536):
+            text += piece
+        os.close(reader)
+        process.wait(timeout=30)
+        lost = re.match(rb'janus: (\d+) lines dropped\njanus: task \d+ panicked: the last one', text)
+        tap.check('what was lost is counted, and the next line is there', process.returncode == 0 and lost and
+                  int(lost[1]) == 1000, text[:300].decode())
+
+
+def forged():
+    done = ends_with('a panic whose texts would forge lines is contained', 0, 'forge')
+    lines = done.stderr.decode(errors='replace').splitlines()
+    tap.check('it is two lines of printable text', len(lines) == 2 and all(' ' <= c <= '~' for line in lines for c in line), lines)
+    tap.check('with everything escaped', r"'x\x0ajanus: \x1b[2J' panicked: y\x0ajanus: task 1 'main' panicked: \x9b 'z'\x0d; nursery -/n\x09n," in
+              lines[0], lines)
+
+
 def settings():
     senseless = {'JANUS_WORKERS': ('0', 'x', '-1', '1025', '', '2x', '1e3'), 'JANUS_SEED': ('x', '', '-1', '99999999999999999999'),
                  'JANUS_STACK': ('x', '', '99999999999'), 'JANUS_MEMORY': ('x', ''), 'JANUS_PIN': ('2', 'yes', ''),
@@ -156,7 +196,7 @@ try:
         headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
         tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
                   'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-        for group in (statuses, contained, bounded, settings, refused, signals, alone):
+        for group in (statuses, contained, unread, forged, bounded, settings, refused, signals, alone):
             group()
 finally:
     shutil.rmtree(work, ignore_errors=True)
