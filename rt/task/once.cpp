@@ -12,7 +12,7 @@ namespace {
 
 void free_turn(Turn* turn) noexcept {
   Worker& worker = current_worker();
-  release(runtime_of(worker), &worker, turn);
+  release_own(runtime_of(worker), &worker, turn);
 }
 
 }  // namespace
@@ -21,7 +21,7 @@ int begin_once(Task& task, OnceFlag& flag) noexcept {
   if (flag.load(std::memory_order_acquire) != 0) return 0;  // pairs with end_once()
   Worker& worker = current_worker();
   int error = 0;
-  auto* const turn = static_cast<Turn*>(allocate(runtime_of(worker), &worker, &task, sizeof(Turn), 16, &error));
+  auto* const turn = static_cast<Turn*>(allocate_own(runtime_of(worker), &worker, &task, sizeof(Turn), &error));
   if (turn == nullptr) return error;
   const int answer = take_turn(*new (turn) Turn, key_of_object(&flag), &task);
   const bool is_ours = answer == 0 && flag.load(std::memory_order_acquire) == 0;

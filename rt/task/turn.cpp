@@ -139,7 +139,7 @@ void pass_held_turns(Task& task) noexcept {
     task.frame->details.held_turns = turn->also_held;
     pass_turn(*turn);
     Worker& worker = current_worker();
-    release(runtime_of(worker), &worker, turn);
+    release_own(runtime_of(worker), &worker, turn);
   }
 }
 
