@@ -28,7 +28,9 @@ static struct at_exit* take_record(void) {
   return janus_alloc(sizeof(struct at_exit));
 }
 
+// What runs at the end runs as main: a task that lives on a budget of its own has no say in that.
 static int push(void (*destructor)(void*), void* argument, void (*function)(void)) {
+  if (!janus_may_exit()) return -1;
   struct at_exit* record = take_record();
   if (record == NULL) return -1;
   *record = (struct at_exit){destructor, argument, function, __atomic_load_n(&newest, __ATOMIC_RELAXED)};

@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+// The runtime's: 1 if the caller may end the process, 0 if janus_exit() would be its panic.
+int janus_may_exit(void);
+
 // In the root task: constructors of globals, then main. Gives main's value.
 int64_t janus_run_main(int argc, char** argv, char** envp);
 
@@ -18,7 +21,8 @@ void janus_run_fini(void);
 // Runs what __cxa_atexit and atexit registered, newest first; what is registered meanwhile, too.
 void janus_run_at_exit(void);
 
-// Destructors of globals and of function-local statics, by the Itanium C++ ABI. 0, or -1 without memory.
+// Destructors of globals and of function-local statics, by the Itanium C++ ABI. 0, or -1 without memory, and in a task
+// that may not end the process: at the end all of it runs as main, on main's budget.
 int __cxa_atexit(void (*destructor)(void*), void* argument, void* library);
 
 #ifdef __cplusplus

@@ -71,6 +71,7 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   options.has_root_budget = is_given(config.root_budget);
   options.root_budget = amounts_of(config.root_budget);
   if (config.cancel_grace_ops != 0) options.cancel_grace_ops = config.cancel_grace_ops;
+  if (config.grace_ms != 0) options.grace_ms = config.grace_ms;
   options.handles_faults = (config.flags & JANUS_RT_NO_SIGNALS) == 0;
   return options;
 }

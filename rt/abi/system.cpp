@@ -104,7 +104,17 @@ int janus_entropy(void* bytes, size_t size) {
   return 0;
 }
 
+// Whether janus_exit() would end the process. Not in rt.h: for the C library, which has to know before it runs what was
+// registered for the end, and before it registers more (linker/start/program.h).
+int janus_may_exit(void) {
+  const Caller me = enter_free();
+  return me.task == nullptr || !is_below_explicit_budget(*me.task) ? 1 : 0;
+}
+
 void janus_exit(int status) {
+  const Caller me = enter_free();
+  if (me.task != nullptr && is_below_explicit_budget(*me.task))
+    panic(*me.task, "it would end the process, but lives on a budget of its own");
   platform::exit(status & 255);
 }
 

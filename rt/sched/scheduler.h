@@ -127,6 +127,8 @@ class Scheduler {
   // Some worker calls hooks::on_attention() soon: one that looks for work, or is between two slices. Any thread, any
   // signal handler.
   void request_attention() noexcept;
+  // A moment ago. Whoever does something that the last one to go to sleep looks at does it first: then either is seen.
+  bool are_all_asleep() const noexcept { return idle_.sleeping() == worker_count_; }
   bool wants_attention() const noexcept { return attention_.has_event(); }
   void handle_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
 

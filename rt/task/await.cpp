@@ -91,15 +91,24 @@ std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
   return await_current(self, nursery);
 }
 
-[[gnu::noinline]] void await_from_thread(Nursery& nursery) noexcept {
+void await_from_thread(Nursery& nursery) noexcept {
+  (void)await_from_thread_until(nursery, platform::kForever);
+}
+
+[[gnu::noinline]] bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept {
   close_nursery(nullptr, nursery);
   const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
-  if (NurseryWord::is_terminal(word)) return;
+  if (NurseryWord::is_terminal(word)) return true;
+  // If all workers went to sleep before they could see that we wait, one of them is to look again (deadlock.cpp). Where
+  // the order counts, that would be a step more.
+  Scheduler& scheduler = nursery.runtime->scheduler;
+  if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.request_attention();
   for (;;) {
     // A late waker of whom this nursery's memory served before may count, too: only the word tells.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
-    if (is_terminal(nursery)) return;
-    platform::wait(nursery.ended, seen, platform::kForever);
+    if (is_terminal(nursery)) return true;
+    if (until_ns != platform::kForever && platform::now_ns() >= until_ns) return false;
+    platform::wait(nursery.ended, seen, until_ns);
   }
 }
 

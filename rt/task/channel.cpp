@@ -102,6 +102,7 @@ int result_of(ChannelWait::Status status) noexcept {
 // Leaves the stack, and then the lock. False: there is no stack to go on with.
 bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Hold hold) noexcept {
   if (!wait.is_foreign) return block_at(channel, self, hold);
+  self.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   return block(
       self, TaskState::kBlocked,
       [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
@@ -196,6 +197,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->lock.init(!runtime.scheduler.is_deterministic());
   channel->runtime = &runtime;
   channel->payer = payer;
+  if (task == nullptr) runtime.is_fed_from_outside.store(true, std::memory_order_relaxed);
   channel->element_bytes = element_bytes;
   channel->capacity = capacity;
   channel->buffer = buffer;

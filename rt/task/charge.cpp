@@ -150,4 +150,16 @@ Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) 
   refund_record(runtime, payer, charge_of_task(task.stack_class));
 }
 
+bool is_below_explicit_budget(const Task& task) noexcept {
+  const Runtime& runtime = *task.nursery->runtime;
+  if (task.account == runtime.root_account) return false;
+  const Nursery* nursery = task.nursery;
+  for (const Task* up = &task;; up = nursery->owner.load(std::memory_order_relaxed), nursery = up->nursery) {
+    if (nursery->traits.owns_account) return true;
+    const bool is_root = nursery->owner.load(std::memory_order_relaxed) == nullptr;
+    if (up->has(TaskFlags::kOwnAccount)) return !is_root || !runtime.options.has_root_budget;
+    if (is_root) return false;
+  }
+}
+
 }  // namespace janus

@@ -57,4 +57,8 @@ void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions& option
 // Of a task that has ended.
 void credit_task(Task& task) noexcept;
 
+// Whether the task lives on less than its runtime has: an explicit budget stands somewhere between the two. What a
+// whole runtime was given (root_budget) is none.
+[[nodiscard]] bool is_below_explicit_budget(const Task& task) noexcept;
+
 }  // namespace janus

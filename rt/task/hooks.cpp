@@ -3,8 +3,8 @@
 #include "rt/sched/hooks.h"
 
 #include "rt/task/cancel.h"
+#include "rt/task/deadlock.h"
 #include "rt/task/exhaustion.h"
-#include "rt/task/log.h"
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"
 
@@ -30,11 +30,7 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
 void on_all_idle(Worker& worker) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (fail_unrechargeable(runtime, &worker)) return;
-  if (!runtime.options.is_program || runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
-  worker.counters.deadlocks.add();
-  constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
-  say(kLine, sizeof kLine - 1);
-  platform::exit(3);
+  handle_deadlock(runtime, worker);
 }
 
 void on_attention(Worker& worker) noexcept {

@@ -12,11 +12,12 @@
 namespace janus {
 
 struct NurseryWord {
-  static constexpr std::uint64_t kClosed = 1;     // no more spawns
-  static constexpr std::uint64_t kCancelled = 2;  // children are told to end; no more spawns either
-  static constexpr std::uint64_t kShared = 4;     // the count is all there is
-  static constexpr std::uint64_t kWaiter = 8;     // the owner waits: who makes it terminal wakes it
-  static constexpr std::uint64_t kChild = 256;    // the count stands above the flags, in two's complement
+  static constexpr std::uint64_t kClosed = 1;       // no more spawns
+  static constexpr std::uint64_t kCancelled = 2;    // children are told to end; no more spawns either
+  static constexpr std::uint64_t kShared = 4;       // the count is all there is
+  static constexpr std::uint64_t kWaiter = 8;       // the owner waits: who makes it terminal wakes it
+  static constexpr std::uint64_t kDeadlocked = 16;  // cancelled because nothing in the runtime could run any more
+  static constexpr std::uint64_t kChild = 256;      // the count stands above the flags, in two's complement
 
   static bool is_terminal(std::uint64_t word) noexcept {
     return word < kChild && (word & kShared) != 0 && (word & (kClosed | kCancelled)) != 0;

@@ -66,7 +66,10 @@ Report report_of(Nursery& nursery) noexcept {
   const bool cancelled = (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0;
   Outcome outcome = nursery.outcome;
   if (outcome == Outcome::kSuccess && cancelled) outcome = Outcome::kCancelled;
-  return {outcome, nursery.errors, value_of(outcome, nursery.code), nursery.failed_id, cancelled};
+  const bool is_deadlock =
+      outcome == Outcome::kCancelled && (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kDeadlocked) != 0;
+  const std::int64_t code = is_deadlock ? kErrorDeadlock : value_of(outcome, nursery.code);
+  return {outcome, nursery.errors, code, nursery.failed_id, cancelled};
 }
 
 }  // namespace janus

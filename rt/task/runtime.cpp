@@ -35,6 +35,13 @@ void say_how_few(const Runtime& runtime, unsigned threads) noexcept {
   say(line.data(), line.size());
 }
 
+void say_who_goes_on(Runtime& runtime) noexcept {
+  Text<160> line;
+  line.append("janus: the end of a runtime waits for tasks that have not ended %u ms after they were told to\n",
+              runtime.options.grace_ms);
+  say(line.data(), line.size());
+}
+
 unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, bool& may_pin) noexcept {
   may_pin = false;
   if (options.deterministic) return options.workers != 0 ? options.workers : kDeterministicWorkers;
@@ -158,9 +165,13 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
 }
 
 void destroy_runtime(Runtime* runtime) noexcept {
+  const std::uint64_t until = platform::now_ns() + std::uint64_t{runtime->options.grace_ms} * 1'000'000;
   while (Nursery* const nursery = runtime->outside) {
     cancel_nursery(nullptr, *nursery);
-    await_from_thread(*nursery);
+    if (!await_from_thread_until(*nursery, until)) {
+      say_who_goes_on(*runtime);
+      await_from_thread(*nursery);
+    }
     destroy_nursery(nullptr, *nursery);
   }
   runtime->scheduler.stop();
@@ -171,9 +182,13 @@ void destroy_runtime(Runtime* runtime) noexcept {
 std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept {
   Root root{};
   if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return kErrorNoMemory;
+  // That somebody waits for it is known before it runs.
+  root.nursery->word.fetch_or(NurseryWord::kClosed | NurseryWord::kWaiter, std::memory_order_acq_rel);
   launch(nullptr, *root.task);
   await_from_thread(*root.nursery);
-  return take_result(root);
+  const std::uint64_t word = root.nursery->word.load(std::memory_order_relaxed);
+  const std::int64_t result = take_result(root);
+  return (word & NurseryWord::kDeadlocked) != 0 ? kErrorDeadlock : result;
 }
 
 bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class, std::int64_t& result) noexcept {

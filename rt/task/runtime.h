@@ -32,7 +32,8 @@ struct RuntimeOptions {
   bool has_root_budget = false;  // else the root task lives on the root account
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;
-  bool with_caller = false;  // the calling thread becomes worker 0 when it runs
+  std::uint32_t grace_ms = 5000;  // how long the end of it waits before it says so
+  bool with_caller = false;       // the calling thread becomes worker 0 when it runs
   bool handles_faults = true;
   bool is_program = false;  // nobody outside can end a deadlock: report it and exit with 3
 };
@@ -59,12 +60,14 @@ struct Runtime {
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
   SpinLock outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
+  std::atomic<bool> is_fed_from_outside;       // others than its tasks have woken some, or may (deadlock.cpp); stays so
   std::atomic<std::uint32_t> waits_for_turns;  // tasks whose turn somebody else has, in whatever runtime
 };
 
 // Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.
 Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
-// From outside its workers. What still runs is cancelled and awaited.
+// From outside its workers. What still runs is cancelled and awaited, however long that takes, since it may use
+// whatever the caller gave it; once the grace is over, a line says so.
 void destroy_runtime(Runtime* runtime) noexcept;
 
 // Runs fn(arg) as a root task and waits for it; from a thread that is none of its workers.

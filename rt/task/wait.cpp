@@ -57,10 +57,10 @@ void resumed(Task& task) noexcept {
 }
 
 static void push_ready(Worker* worker, Task& task) noexcept {
-  if (worker != nullptr)
-    worker->scheduler->push_woken(*worker, &task);
-  else
-    task.nursery->runtime->scheduler.inject(&task);
+  if (worker != nullptr) return worker->scheduler->push_woken(*worker, &task);
+  Runtime& runtime = *task.nursery->runtime;
+  runtime.is_fed_from_outside.store(true, std::memory_order_relaxed);
+  runtime.scheduler.inject(&task);
 }
 
 [[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {

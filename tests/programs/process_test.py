@@ -35,7 +35,8 @@ def statuses():
         ends_with(f'a failure that nobody read makes {value} a 1', 1, 'unread', str(value))
     for workers in (1, 2, 8):
         settings = {'JANUS_WORKERS': workers}
-        ends_with(f'a deadlock is status 3, {workers} workers', 3, 'deadlock', settings=settings, stderr=rb'^janus: ')
+        ends_with(f'a deadlock is status 3 and names who waits, {workers} workers', 3, 'deadlock', settings=settings,
+                  stderr=rb'^janus: deadlock: .*\njanus:   task 1 waits at a channel\n$')
         ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
     ends_with('a panic of main is status 134, and says why', 134, 'panic', stderr=rb'janus: .*main has had enough')

@@ -219,6 +219,158 @@ TEST(ends, destroying_a_runtime_ends_a_loop_of_yields) {
   }
 }
 
+// --- Deadlock ---
+
+namespace {
+
+std::int64_t receive_what_nobody_sends(void*) {
+  janus_channel* const channel = janus_channel_create(1, 0);
+  char byte;
+  const int told = janus_channel_recv(channel, &byte);
+  janus_channel_release(channel);
+  return told;
+}
+std::int64_t join_each_other(void*) {
+  static std::atomic<std::uint64_t> handles[2];
+  handles[0] = handles[1] = 0;
+  Scope scope;
+  auto first = [&] {
+    while (handles[1].load() == 0) janus_yield();
+    return janus_task_join({handles[1].load()}, nullptr);
+  };
+  auto second = [&] {
+    while (handles[0].load() == 0) janus_yield();
+    return janus_task_join({handles[0].load()}, nullptr);
+  };
+  handles[0] = scope.go(first).raw;
+  handles[1] = scope.go(second).raw;
+  return scope.end();
+}
+// Children, and children of those, park; what was told to end ends.
+std::int64_t park_below(void* depth) {
+  const auto left = reinterpret_cast<std::intptr_t>(depth);
+  if (left == 0) return janus_park(-1);
+  Scope scope;
+  for (int i = 0; i < 3; ++i) scope.go(park_below, as_arg(left - 1));
+  return scope.end();
+}
+
+}  // namespace
+
+TEST(ends, a_deadlock_of_an_isolated_runtime_is_the_result_of_its_root) {
+  for (const janus_task_fn fn : {receive_what_nobody_sends, join_each_other, park_below}) {
+    for (const janus_rt_config& config :
+         {with_workers(1), with_workers(2), with_workers(8), deterministic(1, 0), deterministic(4, 1)}) {
+      janus_rt* const rt = janus_rt_create(&config);
+      for (int round = 0; round < 3; ++round) CHECK_EQ(janus_rt_run(rt, fn, as_arg(2)), JANUS_E_DEADLOCK);
+      CHECK_EQ(janus_rt_run(rt, return_arg, as_arg(7)), 7);
+      const janus_stats stats = stats_of(rt);
+      CHECK_EQ(stats.deadlocks, 3u);
+      CHECK_EQ(stats.tasks_live, 0u);
+      janus_rt_destroy(rt);
+    }
+  }
+}
+
+TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes) {
+  for (unsigned workers : {1u, 2u}) {
+    Outside outside(workers);
+    std::atomic<int> began{0};
+    auto waiter = [&] {
+      began.fetch_add(1);
+      return receive_what_nobody_sends(nullptr);
+    };
+    for (int i = 0; i < 5; ++i) outside.go(waiter);
+    wait_for(began, 5);
+    janus_result result = {};
+    CHECK_EQ(janus_nursery_await(outside.nursery, &result), JANUS_E_DEADLOCK);
+    CHECK_EQ(result.kind, JANUS_KIND_CANCELLED);
+    CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
+    janus_rt_destroy(outside.rt);
+  }
+}
+
+// Who waits for a thread outside waits for as long as that takes.
+TEST(ends, what_somebody_outside_may_end_is_no_deadlock) {
+  for (unsigned workers : {1u, 2u}) {
+    Outside outside(workers);
+    std::atomic<int> began{0};
+    auto waiter = [&] {
+      began.fetch_add(1);
+      return janus_park(-1);
+    };
+    const janus_task task = outside.go(waiter);
+    wait_for(began, 1);
+    while (janus_task_state(task) == JANUS_TASK_RUNNING) __builtin_ia32_pause();
+    const std::uint64_t until = platform::now_ns() + 20'000'000;
+    while (platform::now_ns() < until) __builtin_ia32_pause();
+    CHECK_EQ(stats_of(outside.rt).deadlocks, 0u);
+    CHECK_EQ(janus_nursery_cancel(outside.nursery), 0);
+    CHECK_EQ(janus_nursery_await(outside.nursery, nullptr), JANUS_CANCELLED);
+    CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
+    janus_rt_destroy(outside.rt);
+  }
+}
+
+// Each of two runtimes sleeps while the other one works.
+TEST(ends, a_channel_between_two_runtimes_makes_no_deadlock) {
+  Outside one(1), other(1);
+  janus_channel* channels[2];
+  std::atomic<int> made{0};
+  auto maker = [&] {
+    for (auto& channel : channels) channel = janus_channel_create(sizeof(int), 0);
+    made.store(1);
+    for (int i = 0; i < 200; ++i) {
+      int value = i;
+      if (janus_channel_send(channels[0], &value) != 0 || janus_channel_recv(channels[1], &value) != 0) return -5;
+      if (value != i + 1) return -6;
+    }
+    return 0;
+  };
+  auto partner = [&] {
+    for (int i = 0; i < 200; ++i) {
+      int value = 0;
+      if (janus_channel_recv(channels[0], &value) != 0) return -5;
+      ++value;
+      if (janus_channel_send(channels[1], &value) != 0) return -6;
+    }
+    return 0;
+  };
+  one.go(maker);
+  wait_for(made, 1);
+  other.go(partner);
+  CHECK_EQ(janus_nursery_await(other.nursery, nullptr), 0);
+  CHECK_EQ(janus_nursery_await(one.nursery, nullptr), 0);
+  for (const Outside* outside : {&one, &other}) {
+    CHECK_EQ(janus_nursery_destroy(outside->nursery), 0);
+    CHECK_EQ(stats_of(outside->rt).deadlocks, 0u);
+  }
+  for (janus_channel* channel : channels) janus_channel_release(channel);
+  janus_rt_destroy(other.rt);
+  janus_rt_destroy(one.rt);
+}
+
+// Nothing can be freed under a task that runs, so its end is waited for, and a line says so.
+TEST(ends, destroying_a_runtime_waits_for_a_task_beyond_its_grace) {
+  janus_rt_config config = with_workers(1);
+  config.grace_ms = 20;
+  janus_rt* const rt = janus_rt_create(&config);
+  janus_nursery* const nursery = janus_nursery_open(rt, nullptr);
+  std::atomic<int> began{0};
+  std::atomic<bool> has_ended{false};
+  auto deaf = [&] {
+    began.fetch_add(1);
+    const std::uint64_t until = platform::now_ns() + 100'000'000;
+    while (platform::now_ns() < until) __builtin_ia32_pause();
+    has_ended.store(true);
+    return 0;
+  };
+  CHECK(janus_nursery_spawn_in(nursery, call_closure<decltype(deaf)>, &deaf, nullptr).raw != 0);
+  wait_for(began, 1);
+  janus_rt_destroy(rt);
+  CHECK(has_ended.load());
+}
+
 TEST(ends, a_runtime_that_never_ran_anything_ends) {
   for (unsigned workers : {1u, 2u, 8u}) {
     const janus_rt_config config = with_workers(workers);

@@ -487,7 +487,7 @@ int64_t janus_syscall(long nr, ...);
 int64_t janus_blocking(janus_task_fn fn, void* arg);
 // Fills with random bytes, drawn from the seed in deterministic mode [any].
 int janus_entropy(void* bytes, size_t size);
-// Ends the process at once [any].
+// Ends the process at once. In a task below an explicit budget it is that task's panic [any].
 JANUS_NORETURN void janus_exit(int status);
 
 // ---- For runtimes and hosts -----------------------------------------------------------------------------------------
@@ -496,9 +496,13 @@ JANUS_NORETURN void janus_exit(int status);
 int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);
-// Cancels what still runs, waits, and frees [threads outside tasks].
+// Cancels what still runs, waits for it, and frees. A task that does not end is waited for all the same, since it may
+// use what it was given; after grace_ms a line on stderr says so [threads outside tasks].
 void janus_rt_destroy(janus_rt* rt);
-// Runs fn(arg) as a root task and waits; its result as for main [threads outside tasks].
+// Runs fn(arg) as a root task and waits; its result as for main. JANUS_E_DEADLOCK once nothing can run any more and
+// nobody outside has a hand in it: all is cancelled then. Who brings things on from outside (janus_unpark, a channel
+// that a task made) keeps a nursery open there meanwhile; a channel made outside tasks, or shared with another runtime,
+// counts as well. The same goes for a thread that awaits a nursery of its own [threads outside tasks].
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);

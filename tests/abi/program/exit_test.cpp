@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// exit_test.cpp — the end of the process is not for a task that lives on a budget of its own.
+#include <stdlib.h>
+
+#include "tests/abi/program/tools.h"
+
+extern "C" int __cxa_atexit(void (*destructor)(void*), void* argument, void* library);
+
+namespace janus::test {
+
+namespace {
+
+janus_budget small_budget() {
+  janus_budget budget = JANUS_BUDGET_ALL;
+  budget.memory = 1 << 20;
+  return budget;
+}
+
+// What becomes of `fn`, in a nursery with a budget and in a task that has one; also of what is below it.
+void check_in_cages(janus_task_fn fn, long wanted) {
+  const auto deeper = [](void* inner) -> std::int64_t {
+    janus_nursery* nursery = open_nursery();
+    spawn(nursery, *static_cast<janus_task_fn*>(inner));
+    return end(nursery);
+  };
+  janus_nursery* cage = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, small_budget());
+  spawn(cage, fn);
+  CHECK_EQ(end(cage), wanted);
+  cage = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, small_budget());
+  spawn(cage, deeper, &fn);
+  CHECK_EQ(end(cage), wanted);
+  janus_nursery* nursery = open_nursery();
+  janus_spawn_options options = {};
+  options.budget = small_budget();
+  janus_nursery_spawn_in(nursery, fn, nullptr, &options);
+  CHECK_EQ(end(nursery), wanted);
+}
+
+std::int64_t exit_at_once(void*) {
+  janus_exit(0);
+}
+std::int64_t exit_as_c_does(void*) {
+  exit(0);
+}
+
+// The harness ends with another status than 0 if this is called.
+void never() {
+  janus_write(2, "a function of a cage ran as main\n", 33);
+  janus_exit(99);
+}
+void never_called(void*) {
+  never();
+}
+
+std::int64_t register_for_the_end(void*) {
+  const bool is_refused = atexit(never) != 0 && __cxa_atexit(never_called, nullptr, nullptr) != 0;
+  return is_refused ? 0 : -5;
+}
+
+}  // namespace
+
+TEST(exit, in_a_cage_it_is_the_tasks_panic) {
+  check_in_cages(exit_at_once, JANUS_PANIC);
+  check_in_cages(exit_as_c_does, JANUS_PANIC);
+}
+
+TEST(exit, a_cage_registers_nothing_for_the_end) {
+  check_in_cages(register_for_the_end, 0);
+}
+
+TEST(exit, whoever_lives_on_all_there_is_may_register) {
+  const auto nothing = [](void*) -> std::int64_t { return atexit([] {}); };
+  janus_nursery* nursery = open_nursery();
+  spawn(nursery, nothing);
+  CHECK_EQ(end(nursery), 0);
+  CHECK_EQ(nothing(nullptr), 0);
+}
+
+}  // namespace janus::test
