@@ -56,7 +56,7 @@ enum class TaskState : std::uint8_t {
 // Somebody else has to do something before it goes on.
 constexpr bool is_waiting(TaskState state) noexcept {
   return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
-         state == TaskState::kAtChannel;
+         state == TaskState::kAtChannel || state == TaskState::kAwaitsTurn;
 }
 // A worker is in it. One that nobody else looks at, and that runs in place of its parent, says so only after its first
 // wait; and a record keeps what its last task left behind.

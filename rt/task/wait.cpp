@@ -101,6 +101,7 @@ static void publish_unlocking(Worker& worker, void* task_pointer, void* lock) no
 static void publish_awaiting_turn(Worker& worker, void* task_pointer, void* lock) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   worker.scheduler->trace_event(worker, Event::kBlock, &task);
+  JANUS_ASSERT(may_be_running(state_of(task)));
   task.state.store(TaskState::kAwaitsTurn, std::memory_order_release);
   static_cast<SpinLock*>(lock)->unlock();
 }
