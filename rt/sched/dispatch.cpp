@@ -8,6 +8,8 @@ namespace janus {
 namespace {
 
 constexpr unsigned kInjectedBatch = 16;
+constexpr std::uint64_t kDigInterval = 16;
+constexpr unsigned kMaxMoved = 64;  // from the deque to their parties in one fair round
 
 // With many in a queue each has long left the cache when its turn comes: its record, its registers and the top of its
 // stack are on their way while others run.
@@ -51,19 +53,31 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
     fetch_ready_ahead(worker);
     return entry.runnable();
   }
-  if (Runnable* const yielded = worker.yielded.take()) {
+  if (worker.yield_bar != 0) [[unlikely]] {
+    if (Runnable* const next = take_turn(worker)) return next;
+  } else if (Runnable* const yielded = worker.yielded.take()) {
     fetch_yielded_ahead(worker);
     return yielded;
   }
   return injector_.is_empty() ? nullptr : take_injected(worker);
 }
 
+// Of those that have used up a slice, where there may be other parties than party 0.
+[[gnu::noinline]] Runnable* Scheduler::take_turn(Worker& worker) noexcept {
+  if (worker.parties.size() == 0) {
+    worker.yield_bar = 0;
+    return worker.yielded.take();
+  }
+  Runnable* const next = worker.parties.take_turn(worker.yielded);
+  worker.may_bury_party_0 |= next != nullptr && next->party == 0;
+  return next;
+}
+
 // What was spent beyond the round counts for the next, but for no more than one: who has once spent very much does not
 // turn the deque into a queue for long.
 [[gnu::noinline]] Runnable* Scheduler::next_fair(Worker& worker) noexcept {
-  const std::int64_t round = options_.fair_ops;
-  worker.until_fair = worker.until_fair < -2 * round ? -round : worker.until_fair + round;
-  worker.until_fair -= worker.dispatch_ops;
+  const std::int64_t round = options_.fair_ops, over = worker.until_fair + round;
+  worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;
   worker.counters.fair_rounds.add();
   for (unsigned i = 0; i < kFairSources; ++i) {
     const FairSource source = worker.fair_source;
@@ -76,15 +90,44 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
 Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noexcept {
   switch (source) {
     case FairSource::kYielded:
-      return worker.yielded.take();
+      return worker.yield_bar == 0 ? worker.yielded.take() : take_turn(worker);
     case FairSource::kReady:
-      return worker.ready.take_oldest().runnable();
+      return take_oldest_ready(worker);
     case FairSource::kInjector:
       break;
   }
   Runnable* const injected = injector_.take();
   if (injected != nullptr) worker.counters.injected.add();
   return injected;
+}
+
+// What is woken or spawned is in the deque, whatever its party. The oldest there has its turn, but a crowd has one turn
+// together: while anybody else waits, what is not of party 0 goes to its party's queue and has its turns there. So
+// whoever is behind many of one party is soon the oldest himself. Each is moved once, and has cost its party an op.
+Runnable* Scheduler::take_oldest_ready(Worker& worker) noexcept {
+  worker.may_bury_party_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // one that was woken, say
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    Runnable* const oldest = worker.ready.take_oldest().runnable();
+    worker.may_bury_party_0 &= oldest != nullptr;
+    if (oldest == nullptr) break;
+    const bool others_wait = oldest->party != 0 && (worker.may_bury_party_0 || worker.yielded.size() != 0 ||
+                                                    !injector_.is_empty() || worker.parties.has_others(oldest->party));
+    if (!others_wait) {
+      worker.may_bury_party_0 |= oldest->party == 0 && worker.yield_bar != 0;
+      return oldest;
+    }
+    (void)queue_yielded(worker, oldest);
+  }
+  return worker.parties.size() != 0 ? take_turn(worker) : nullptr;
+}
+
+// False: its queue is full, and there is no memory for a larger one.
+bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
+  if (runnable->party == 0) [[likely]]
+    return worker.yielded.push(runnable);
+  worker.parties.push(runnable);
+  worker.yield_bar = WorkerFairness::kOutOfReach;
+  return true;
 }
 
 [[gnu::noinline]] Runnable* Scheduler::take_injected(Worker& worker) noexcept {
@@ -97,7 +140,7 @@ Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noe
     Runnable* const more = injector_.take();
     if (more == nullptr) break;
     worker.counters.injected.add();
-    if (!worker.yielded.push(more)) {
+    if (!queue_yielded(worker, more)) {
       injector_.push(more);
       break;
     }

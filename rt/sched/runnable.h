@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include <arch/context.h>
 #include "rt/mem/stack_pool.h"
@@ -17,13 +18,15 @@ struct Suspension {
 };
 
 struct Runnable {
-  Runnable* next;                         // while it is in the injector; the slab's while nobody has the record
+  Runnable* next;  // while it is in the injector or a party; the slab's while nobody has the record
   std::atomic<Suspension*> suspended_at;  // as below; a worker may fetch ahead what a thief has already taken
   std::uint8_t stack_class;
   // The task layer's own, which the scheduler never looks at; here, they share a line with what a switch looks at.
   std::uint8_t marks;  // TaskMarks
   bool is_published;   // it and all tasks below it on the stack are members and have published their nurseries
   bool yielded_free;   // the last thing that it did was a yield
+  // Whose turn it takes when it has used up a slice (rt/sched/parties.h). Does not change while it is queued.
+  std::uint32_t party;
 
   // nullptr: has not started, any worker may call it from a base frame.
   Suspension* suspension() const noexcept { return suspended_at.load(std::memory_order_relaxed); }

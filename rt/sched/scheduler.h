@@ -36,6 +36,8 @@ class Scheduler {
  public:
   // Lowest stack that code of the runtime may start with, and what it needs below that.
   static constexpr std::size_t kStackReserve = 1536;
+  // What a slice of another party than 0 counts as in fair rounds, beside a dispatch and what it spends.
+  static constexpr std::int64_t kPartyOps = 64;
 
   // Creates the workers' records and, but for `with_caller`, their threads. False: nothing is left behind; `started`
   // says how many threads the machine gave.
@@ -73,10 +75,21 @@ class Scheduler {
   [[gnu::always_inline]] bool wants_wake_quickly() const noexcept { return idle_.wants_wake_quickly(); }
   // Behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.yielded.push(runnable)) [[unlikely]]
+    if (!queue_yielded(worker, runnable)) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
+  }
+  // Any thread: room for runnables of `party`, below `parent` (parties.h); nobody uses the number at present. False: no
+  // memory.
+  [[nodiscard]] bool add_party(std::uint32_t party, std::uint32_t parent) noexcept {
+    return party_table_.add(party, parent);
+  }
+  // Before a runnable of another party than 0 has a slice on `worker`. To spawn it, to give it a slice and to end it
+  // costs more than among those of party 0; so it counts for more.
+  static void begin_slice_of_party(Worker& worker) noexcept {
+    worker.yield_bar = WorkerFairness::kOutOfReach;
+    worker.until_fair -= kPartyOps;
   }
   // After a push while somebody sleeps: what is newest goes to whoever is woken.
   void wake_with_newest(Worker& worker) noexcept;
@@ -108,7 +121,8 @@ class Scheduler {
     return worker.ready.pop_quickly(entry) ? fresh_or_back(worker, entry, wanted) : nullptr;
   }
   bool has_ready(const Worker& worker) const noexcept {
-    return worker.ready.size() != 0 || worker.yielded.size() != 0 || !injector_.is_empty();
+    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.parties.size() != 0 ||
+           !injector_.is_empty();
   }
   // Deterministic mode: another worker may go on here. No lock is held.
   void sched_point() noexcept {
@@ -191,12 +205,15 @@ class Scheduler {
   static void fetch_ready_ahead(const Worker& worker) noexcept;
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
+  Runnable* take_turn(Worker& worker) noexcept;
+  Runnable* take_oldest_ready(Worker& worker) noexcept;
   Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
   Runnable* search(Worker& worker, bool& was_deferred) noexcept;
   Runnable* sweep(Worker& worker, bool& was_deferred) noexcept;
   Runnable* steal_from(Worker& worker, Worker& victim, bool& was_deferred) noexcept;
   Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
+  [[nodiscard]] static bool queue_yielded(Worker& worker, Runnable* runnable) noexcept;
   bool defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept;
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
@@ -234,6 +251,7 @@ class Scheduler {
   std::atomic<bool> stopping_;
   IdleSet idle_;
   Injector injector_;
+  PartyTable party_table_;
   DeterministicScheduler deterministic_;
   OrderHash order_hash_;
   std::atomic<std::uint32_t> threads_;  // threads that have not left; join() waits for 0

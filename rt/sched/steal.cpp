@@ -19,6 +19,10 @@ std::uint64_t dispatches_of(const Worker& worker) noexcept {
   return worker.counters.switches.read() + worker.counters.completed.read();
 }
 
+std::int64_t load_of(const Worker& worker) noexcept {
+  return worker.ready.size() + worker.yielded.size() + worker.parties.size();
+}
+
 // It may be one that was woken, and is alone.
 bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
   return oldest.was_woken() && victim.ready.size() <= 1;
@@ -55,7 +59,7 @@ unsigned Scheduler::choose_victim(Worker& worker) noexcept {
       unsigned fullest = worker.id;
       std::int64_t most = 0;
       for (unsigned i = 0; i < worker_count_; ++i) {
-        const std::int64_t size = i == worker.id ? 0 : workers_[i].ready.size() + workers_[i].yielded.size();
+        const std::int64_t size = i == worker.id ? 0 : load_of(workers_[i]);
         if (size > most) {
           most = size;
           fullest = i;
@@ -91,12 +95,13 @@ Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& was_deferr
   return stolen;
 }
 
-// Half of them: the first to run, the others to the end of our own.
+// Half of them: the first to run, the others to the end of our own. From parties as many turns.
 Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
   Runnable* stolen[kYieldedBatch];
-  const std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
+  std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
+  if (count == 0) count = victim.parties.steal(stolen, kYieldedBatch);
   for (std::size_t i = 1; i < count; ++i) {
-    if (!worker.yielded.push(stolen[i])) injector_.push(stolen[i]);
+    if (!queue_yielded(worker, stolen[i])) injector_.push(stolen[i]);
   }
   return count != 0 ? stolen[0] : nullptr;
 }
@@ -114,7 +119,7 @@ bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
   for (unsigned i = 0; i < worker_count_; ++i) {
     const Worker& other = workers_[i];
     if (other.id == worker.id) continue;
-    if (other.yielded.size() != 0) return true;
+    if (other.yielded.size() != 0 || other.parties.size() != 0) return true;
     const Entry oldest = other.ready.oldest();
     if (oldest && !may_be_left_to_waker(other, oldest)) return true;
   }

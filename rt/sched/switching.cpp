@@ -159,13 +159,14 @@ void Scheduler::publish_yielded(Worker& worker, void*, void*) noexcept {
 }
 
 bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
-  if (worker.until_fair <= 0 || !worker.ready.is_empty()) [[unlikely]]
+  if (worker.until_fair <= worker.yield_bar || !worker.ready.is_empty()) [[unlikely]]
     return false;
   Runnable* const to = worker.yielded.take_quickly();
   if (to == nullptr) [[unlikely]]
     return false;
   worker.until_fair -= worker.dispatch_ops;
   fetch_yielded_ahead(worker);
+  JANUS_ASSERT(yielding->party == 0);
   worker.yielded.reserve_tail(yielding);
   if (to->suspension() == nullptr) [[unlikely]]
     return start_fresh(worker, self, to, {publish_yielded, nullptr, nullptr});

@@ -18,6 +18,7 @@
 #include "rt/sched/deque.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/sched/parker.h"
+#include "rt/sched/parties.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/steal_backoff.h"
 #include "rt/sched/yield_queue.h"
@@ -94,16 +95,25 @@ inline constexpr unsigned kFairSources = 3;
 // injector in rotation, and one that has nothing passes its turn on. So what waits in any of them behind k others, or
 // as the only one, is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch counts as dispatch_ops too, so
 // that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
+//
+// Who has used up a slice waits for the turn of its party (parties.h). The fast way of a yield knows party 0 alone: it
+// wants until_fair to be above yield_bar, which is 0, or out of reach from when a runnable of another party is queued
+// or runs here until a dispatch finds none queued any more. So it asks nothing more than whether it is a fair round.
 struct WorkerFairness {
   std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
+  std::int64_t yield_bar;     // 0, or kOutOfReach
   std::int64_t dispatch_ops;  // what a dispatch counts as
-  FairSource fair_source;     // whose turn it is in the next one
+  FairSource fair_source;     // whose turn it is in the next fair round
+  bool may_bury_party_0;      // the deque may hold runnables of party 0 below those of others
+
+  static constexpr std::int64_t kOutOfReach = INT64_MAX;
 };
 
-// What it has to run. Everyone steals from both.
+// What it has to run. Everyone steals from all.
 struct WorkerQueues {
   alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
-  YieldQueue yielded;                        // those that yielded: oldest first
+  YieldQueue yielded;                        // those of party 0 that yielded: oldest first
+  Parties parties;                           // and those of all others
 };
 
 // Deterministic mode: the DeterministicScheduler's, but for the token.

@@ -96,7 +96,11 @@ Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) 
   if (account == nullptr && short_of == Component::kMemory && parent == runtime.root_account &&
       runtime.pool_charge.reclaim())
     account = runtime.accounts.open(parent, wanted, nullptr);
-  return account;
+  if (account == nullptr) return nullptr;
+  const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
+  if (runtime.scheduler.add_party(account->index(), above)) return account;
+  runtime.accounts.close(account);
+  return nullptr;
 }
 
 [[gnu::noinline, gnu::cold]] void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid,

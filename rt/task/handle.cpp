@@ -92,6 +92,7 @@ void free_record(Worker* worker, Task& task) noexcept {
   task.suspend_at(nullptr);
   task.marks = 0;
   task.is_published = task.yielded_free = false;
+  task.party = 0;
   task.frame = nullptr;
   task.cancel.store(0, std::memory_order_relaxed);
   task.token.store(0, std::memory_order_relaxed);

@@ -16,6 +16,7 @@ Account* grace_of(Worker& worker) noexcept {
 // Below the root, and for who was told to end.
 [[gnu::noinline]] void draw_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
+  if (task.party != 0) Scheduler::begin_slice_of_party(worker);
   const std::int64_t interval = runtime.options.yield_interval;
   if (task.is_marked(TaskMarks::kSawCancel)) {
     const std::int64_t grace = task.frame->details.grace;

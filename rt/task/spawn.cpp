@@ -83,6 +83,8 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
     }
   }
   init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
+  if ((flags & TaskFlags::kDraws) != 0)
+    task->party = account->index();  // a cage is one party, and the root's are another
   task->id = count_spawned(runtime, worker);
   if (options.name != nullptr) [[unlikely]]
     set_name(worker, *task, options.name);

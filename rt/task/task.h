@@ -97,7 +97,7 @@ struct TaskExtra {
 };
 
 // INVARIANT zeroed-when-free: a record that no task has is as init_task() takes for granted: `suspended_at`, `frame`,
-// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free` and `has_migrated` are zero. What most
+// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `party` and `has_migrated` are zero. What most
 // tasks never touch costs them nothing. The state of a task that is not exposed says something only while it waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;

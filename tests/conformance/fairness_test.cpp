@@ -241,4 +241,151 @@ TEST(fairness, two_tasks_that_talk_take_no_more_than_a_task) {
   CHECK_LE(shares.others * 2, shares.neighbour * 3);
 }
 
+namespace {
+
+// A nursery with an explicit budget, and `count` tasks in it that use up their slices.
+template <class Task>
+void run_cage(int count, Task& task) {
+  janus_budget budget = JANUS_BUDGET_ALL;
+  budget.memory = std::size_t{64} << 20;
+  Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget);
+  for (int i = 0; i < count; ++i) cage.go(task);
+  CHECK_EQ(cage.end(), 0);
+}
+
+}  // namespace
+
+// One neighbour beside one cage on one worker: half of what is spent, however many are in the cage, and never long
+// until its next turn.
+TEST(fairness, a_cage_takes_what_one_task_takes) {
+  for (const int count : {1, 10, scaled(1000, 100)}) {
+    std::uint64_t longest = 0, beside = 0;
+    Shares* seen = nullptr;
+    auto spins = [&] {
+      while (!seen->is_over) {
+        if (!work(seen->others)) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    auto cage = [&] { return run_cage(count, spins), 0; };
+    Shares shares;
+    run_in(with_workers(1), [&] {
+      seen = &shares;
+      Scope scope;
+      auto neighbour = [&] {
+        for (int i = 0; i < 5; ++i) {
+          if (janus_yield() < 0) return JANUS_CANCELLED;
+        }
+        const std::uint64_t before = shares.others;
+        std::uint64_t last = before;
+        for (int i = 0; i < 300; ++i) {
+          if (!work(shares.neighbour)) return JANUS_CANCELLED;
+          if (shares.others - last > longest) longest = shares.others - last;
+          last = shares.others;
+        }
+        beside = shares.others - before;
+        shares.is_over = true;
+        return 0;
+      };
+      scope.go(neighbour);
+      scope.go(cage);
+      CHECK_EQ(scope.end(), 0);
+    });
+    CHECK_GT(beside, 0u);
+    CHECK_LE(beside * 2, shares.neighbour * 3);
+    CHECK_LE(longest, 6000u);
+  }
+}
+
+TEST(fairness, cages_in_a_cage_share_its_turns) {
+  Shares* seen = nullptr;
+  std::uint64_t at_end = 0;
+  auto spins = [&] {
+    while (!seen->is_over) {
+      if (!work(seen->others)) return JANUS_CANCELLED;
+    }
+    return 0;
+  };
+  auto inner = [&] {
+    janus_budget budget = {};
+    budget.ops = 100'000'000;
+    budget.memory = std::size_t{1} << 20;
+    budget.spawn_count = 1;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget);
+    cage.go(spins);
+    return static_cast<int>(cage.end());
+  };
+  auto outer = [&] { return run_cage(20, inner), 0; };
+  Shares shares;
+  run_in(with_workers(1), [&] {
+    seen = &shares;
+    Scope scope;
+    auto neighbour = [&] {
+      while (shares.others < 50'000) {  // all of them are under way
+        if (!work(at_end)) return JANUS_CANCELLED;
+      }
+      const std::uint64_t before = shares.others;
+      for (int i = 0; i < 300; ++i) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      at_end = shares.others - before;
+      shares.is_over = true;
+      return 0;
+    };
+    scope.go(neighbour);
+    scope.go(outer);
+    CHECK_EQ(scope.end(), 0);
+  });
+  CHECK_GT(at_end, 0u);
+  CHECK_LE(at_end * 2, shares.neighbour * 3);
+}
+
+// In deterministic mode the rule is the same, and so is the order each time.
+TEST(fairness, turns_of_parties_are_the_same_from_the_same_seed) {
+  const auto order = [] {
+    janus_stats stats = {};
+    Shares shares;
+    auto spins = [&] {
+      for (int i = 0; i < 20; ++i) {
+        if (!work(shares.others)) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    auto cage = [&] { return run_cage(10, spins), 0; };
+    run_in(
+        deterministic(4, 11),
+        [&] {
+          Scope scope;
+          for (int i = 0; i < 5; ++i) scope.go(spins);
+          for (int i = 0; i < 3; ++i) scope.go(cage);
+          CHECK_EQ(scope.end(), 0);
+        },
+        &stats);
+    return stats.order_hash;
+  };
+  const std::uint64_t first = order();
+  for (int i = 0; i < 5; ++i) CHECK_EQ(order(), first);
+}
+
+TEST(fairness, cages_on_many_workers_run_each_of_their_tasks_to_its_end) {
+  for (unsigned workers : {2u, 4u}) {
+    std::atomic<int> ended{0};
+    run_in(with_workers(workers), [&] {
+      Scope scope;
+      auto spins = [&] {
+        for (int i = 0; i < 20000; ++i) {
+          if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+        }
+        ended.fetch_add(1);
+        return 0;
+      };
+      auto cage = [&] { return run_cage(scaled(100, 20), spins), 0; };
+      for (int i = 0; i < 8; ++i) scope.go(cage);
+      for (int i = 0; i < 8; ++i) scope.go(spins);
+      CHECK_EQ(scope.end(), 0);
+    });
+    CHECK_EQ(ended.load(), 8 * scaled(100, 20) + 8);
+  }
+}
+
 }  // namespace janus::test

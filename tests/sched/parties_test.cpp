@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: Apache-2.0
+// parties_test.cpp — turns among parties: nobody's share depends on how many he is.
+#include "rt/sched/parties.h"
+
+#include "rt/base/rng.h"
+#include "tests/sched/jobs.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr unsigned kWorkers = 3;
+
+// The parties of a worker, and party 0's queue beside them. Runnables are told apart by party alone.
+class Turns {
+ public:
+  Turns() {
+    table.init(kWorkers);
+    CHECK(yielded.init(2));
+    for (unsigned i = 0; i < kWorkers; ++i) parties[i].init(table, i);
+  }
+  ~Turns() {
+    yielded.destroy();
+    table.destroy();
+  }
+  void add(std::uint32_t party, std::uint32_t parent = 0) { CHECK(table.add(party, parent)); }
+  void push(Runnable& runnable, std::uint32_t party) {
+    runnable.party = party;
+    push(runnable);
+  }
+  void push(Runnable& runnable) {
+    if (runnable.party == 0)
+      CHECK(yielded.push(&runnable));
+    else
+      parties[0].push(&runnable);
+  }
+  Runnable* take() { return parties[0].take_turn(yielded); }
+  // Takes `count` turns, each of which ends with its runnable behind all others again; how many each party had.
+  template <std::size_t kParties>
+  void turn(int count, int (&turns)[kParties]) {
+    for (int& n : turns) n = 0;
+    for (int i = 0; i < count; ++i) {
+      Runnable* const runnable = take();
+      REQUIRE(runnable != nullptr);
+      ++turns[runnable->party];
+      push(*runnable);
+    }
+  }
+
+  PartyTable table;
+  YieldQueue yielded;
+  Parties parties[kWorkers];
+};
+
+Runnable runnables[2000];
+
+}  // namespace
+
+TEST(parties, party_0_alone_is_first_in_first_out) {
+  Turns turns;
+  for (unsigned i = 0; i < 10; ++i) turns.push(runnables[i], 0);
+  for (unsigned i = 0; i < 10; ++i) CHECK(turns.take() == &runnables[i]);
+  CHECK(turns.take() == nullptr);
+}
+
+TEST(parties, one_party_is_first_in_first_out) {
+  Turns turns;
+  turns.add(7);
+  for (unsigned i = 0; i < 10; ++i) turns.push(runnables[i], 7);
+  CHECK_EQ(turns.parties[0].size(), 10);
+  for (unsigned i = 0; i < 10; ++i) CHECK(turns.take() == &runnables[i]);
+  CHECK(turns.take() == nullptr);
+  CHECK_EQ(turns.parties[0].size(), 0);
+}
+
+TEST(parties, a_crowd_takes_as_many_turns_as_one) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  turns.push(runnables[0], 0);
+  turns.push(runnables[1], 1);
+  for (unsigned i = 2; i < 1500; ++i) turns.push(runnables[i], 2);
+  int seen[3];
+  turns.turn(3000, seen);
+  for (const int n : seen) CHECK_EQ(n, 1000);
+}
+
+TEST(parties, those_of_party_0_are_one_together) {
+  Turns turns;
+  turns.add(1);
+  for (unsigned i = 0; i < 500; ++i) turns.push(runnables[i], 0);
+  turns.push(runnables[500], 1);
+  int seen[2];
+  turns.turn(1000, seen);
+  CHECK_EQ(seen[0], 500);
+  CHECK_EQ(seen[1], 500);
+}
+
+TEST(parties, who_divides_himself_gets_no_more) {
+  Turns turns;
+  turns.add(1);
+  for (std::uint32_t party = 2; party < 100; ++party) turns.add(party, 1);
+  turns.push(runnables[0], 0);
+  for (unsigned i = 1; i < 100; ++i) turns.push(runnables[i], i);  // 1 itself, and 98 below it
+  int seen[100];
+  turns.turn(2 * 99 * 10, seen);
+  CHECK_EQ(seen[0], 990);
+  for (unsigned i = 1; i < 100; ++i) CHECK_EQ(seen[i], 10);
+}
+
+// Any tree, any number of runnables in each: between two members of a circle that stay ready, one turn at most.
+TEST(parties, turns_differ_by_one_at_most) {
+  constexpr std::uint32_t kParties = 40;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    Rng rng = Rng::for_worker(seed, 1);
+    Turns turns;
+    std::uint32_t parent[kParties] = {};
+    for (std::uint32_t party = 1; party < kParties; ++party) {
+      unsigned depth = 0;
+      parent[party] = static_cast<std::uint32_t>(rng.below(party));
+      for (std::uint32_t above = parent[party]; above != 0; above = parent[above]) ++depth;
+      if (depth >= PartyTable::kMaxDepth) parent[party] = 0;
+      turns.add(party, parent[party]);
+    }
+    unsigned next = 0;
+    bool has_own[kParties] = {};
+    for (std::uint32_t party = 0; party < kParties; ++party) {
+      for (std::uint64_t count = rng.below(4) * rng.below(8); count != 0; --count) {
+        turns.push(runnables[next++], party);
+        has_own[party] = true;
+      }
+    }
+    if (next == 0) continue;
+    int own[kParties], all[kParties];  // turns of its own runnables, and of them and all below
+    turns.turn(static_cast<int>(rng.below(5000)), own);
+    for (std::uint32_t party = 0; party < kParties; ++party) all[party] = own[party];
+    for (std::uint32_t party = kParties; party-- > 1;) {
+      has_own[party] |= all[party] != 0;
+      if (parent[party] != 0) all[parent[party]] += all[party];
+    }
+    // Beside each other: the members of one circle, one of which are its own runnables. Party 0 is beside those at the
+    // top.
+    for (std::uint32_t circle = 0; circle < kParties; ++circle) {
+      int least = own[circle], most = own[circle];
+      bool any = own[circle] != 0;
+      if (!any) least = 1 << 30, most = 0;
+      for (std::uint32_t party = 1; party < kParties; ++party) {
+        if (parent[party] != circle || all[party] == 0) continue;
+        least = all[party] < least ? all[party] : least;
+        most = all[party] > most ? all[party] : most;
+        any = true;
+      }
+      if (any) CHECK_LE(most - least, 1);
+    }
+  }
+}
+
+TEST(parties, what_would_be_too_deep_stands_beside_the_one_that_it_would_be_below) {
+  Turns turns;
+  for (std::uint32_t party = 1; party < 1000; ++party) turns.add(party, party - 1);
+  unsigned depth = 0;
+  for (const PartyNode* node = &turns.table.of(1, 999).circle; node != nullptr; node = node->parent) ++depth;
+  CHECK_EQ(depth, PartyTable::kMaxDepth);
+  turns.push(runnables[0], 0);
+  turns.push(runnables[1], 999);
+  turns.push(runnables[2], 500);
+  int seen[1000];
+  turns.turn(400, seen);
+  CHECK_EQ(seen[0], 200);
+  CHECK_EQ(seen[999], 100);
+  CHECK_EQ(seen[500], 100);
+}
+
+TEST(parties, many_numbers_have_places_of_their_own_on_each_worker) {
+  Turns turns;
+  for (std::uint32_t party = 1; party < 3000; ++party) turns.add(party);
+  for (std::uint32_t party = 1; party < 3000; ++party) {
+    for (unsigned worker = 0; worker < kWorkers; ++worker) {
+      Party& mine = turns.table.of(worker, party);
+      CHECK(mine.circle.first_member == nullptr);
+      mine.circle.first_member = &mine.circle;  // so that a second one at the same place is found
+    }
+  }
+}
+
+TEST(parties, a_number_serves_again) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2, 1);
+  turns.push(runnables[0], 2);
+  CHECK(turns.take() == &runnables[0]);
+  turns.add(2);  // not below 1 this time
+  turns.push(runnables[0], 2);
+  turns.push(runnables[1], 1);
+  turns.push(runnables[2], 1);
+  int seen[3];
+  turns.turn(100, seen);
+  CHECK_EQ(seen[1], 50);
+  CHECK_EQ(seen[2], 50);
+}
+
+TEST(parties, a_thief_takes_turns_of_all_but_party_0) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  turns.push(runnables[0], 0);
+  turns.push(runnables[1], 1);
+  for (unsigned i = 2; i < 102; ++i) turns.push(runnables[i], 2);
+  Runnable* stolen[32];
+  REQUIRE(turns.parties[0].steal(stolen, 3) == 3);
+  CHECK_EQ(stolen[0]->party, 1u);
+  for (unsigned i = 1; i < 3; ++i) CHECK_EQ(stolen[i]->party, 2u);
+  CHECK(turns.take() == &runnables[0]);  // it is still its turn
+  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{32});
+  CHECK_EQ(turns.parties[0].size(), 101 - 35);
+  CHECK_EQ(turns.parties[1].steal(stolen, 32), std::size_t{0});
+}
+
+TEST(parties, a_thief_takes_half) {
+  Turns turns;
+  turns.add(1);
+  for (unsigned i = 0; i < 5; ++i) turns.push(runnables[i], 1);
+  Runnable* stolen[32];
+  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{3});
+  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{1});
+  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{1});
+  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{0});
+}
+
+// Each is always in one hand: a second taker would see that it is held.
+TEST(parties, owner_and_thieves_take_each_once) {
+  constexpr unsigned kRunnables = 300, kThieves = 3;
+  static std::atomic<int> held[kRunnables];
+  Turns turns;
+  for (std::uint32_t party = 1; party < 20; ++party) turns.add(party, party / 3);
+  for (unsigned i = 0; i < kRunnables; ++i) {
+    held[i].store(0);
+    turns.push(runnables[i], 1 + i % 19);
+  }
+  std::atomic<bool> is_over{false};
+  Injector returned;
+  const auto hold = [&](Runnable* runnable) { CHECK_EQ(held[runnable - runnables].exchange(1), 0); };
+  const auto release = [&](Runnable* runnable) { CHECK_EQ(held[runnable - runnables].exchange(0), 1); };
+  auto thief = [&] {
+    Runnable* stolen[32];
+    while (!is_over.load()) {
+      const std::size_t count = turns.parties[0].steal(stolen, 32);
+      for (std::size_t i = 0; i < count; ++i) hold(stolen[i]);
+      for (std::size_t i = 0; i < count; ++i) {
+        release(stolen[i]);
+        returned.push(stolen[i]);
+      }
+    }
+  };
+  Crew crew;
+  for (unsigned i = 0; i < kThieves; ++i) crew.start(thief);
+  for (int i = 0; i < 100000; ++i) {
+    if (Runnable* const back = returned.take()) turns.push(*back);
+    Runnable* const mine = turns.take();
+    if (mine == nullptr) continue;
+    hold(mine);
+    release(mine);
+    turns.push(*mine);
+  }
+  is_over.store(true);
+  crew.join();
+  unsigned left = 0;
+  while (Runnable* const back = returned.take()) hold(back), ++left;
+  while (Runnable* const mine = turns.take()) hold(mine), ++left;
+  CHECK_EQ(left, kRunnables);
+}
+
+}  // namespace janus::test
