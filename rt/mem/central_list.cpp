@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/mem/central_list.h"
 
+#include "rt/base/assert.h"
 #include "rt/mem/misuse.h"
 
 namespace janus {
@@ -121,6 +122,7 @@ void CentralList::give_to_spans(PageHeap& pages, unsigned size_class, Chain chai
     Span* span = ref.span();
     block->relink(span->free_list);
     span->free_list = block;
+    JANUS_ASSERT(span->idle < span_shape(size_class).blocks);
     if (span->idle++ == 0) link(span);
     if (span->idle == span_shape(size_class).blocks) {
       unlink(span);

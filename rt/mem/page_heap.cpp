@@ -3,6 +3,7 @@
 
 #include <bit>
 
+#include "rt/base/assert.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -149,6 +150,7 @@ PageHeap::Position PageHeap::find_run(unsigned pages, unsigned align_pages) noex
 }
 
 void PageHeap::occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
+  JANUS_ASSERT(count_bits(chunk->used, first, pages) == 0);
   const unsigned dirty = count_bits(chunk->dirty, first, pages);
   set_bits(chunk->used, first, pages);
   chunk->dirty_idle -= dirty;
@@ -157,6 +159,7 @@ void PageHeap::occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept
 }
 
 void PageHeap::vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
+  JANUS_ASSERT(pages != 0 && count_bits(chunk->used, first, pages) == pages);
   clear_bits(chunk->used, first, pages);
   set_bits(chunk->dirty, first, pages);
   chunk->dirty_idle += pages;

@@ -135,6 +135,7 @@ void* Slab::take_foreign() noexcept {
   if (loose_ == nullptr) give_loose(pop_batch());
   std::uint32_t got = 0;
   Record* record = take_loose(1, got);
+  if (record != nullptr) note_taken(record);
   count_out(got);
   return record;
 }

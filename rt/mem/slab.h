@@ -4,6 +4,9 @@
 // loads.
 //
 // A record that nobody holds keeps its contents but for its first eight bytes; one that was never held is all zeroes.
+//
+// INVARIANT given-once: a record is given once for each time that it was taken. Who breaks that is a part of the
+// runtime, never a user; where claims are checked, a bit for each record says whether it is held.
 #pragma once
 
 #include <atomic>
@@ -85,7 +88,8 @@ class Slab {
  private:
   using Record = SlabCache::Record;
   static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-  static constexpr std::size_t kHeaderBytes = 128;
+  static constexpr std::size_t kHeldAt = 128;  // where the bits of those held lie, if there are any
+  static constexpr std::size_t kHeaderBytes = kHeldAt + (kAssertions ? kChunkBytes / 16 / 8 : 0);
   static constexpr std::size_t kMaxChunks = 65536;  // 16 GiB of records
   static constexpr unsigned kMaxGroups = 1024;
   static constexpr std::size_t kMaxGroupChunks = 256;  // 64 MiB
@@ -105,6 +109,10 @@ class Slab {
     std::uint32_t next_batch;
   };
 
+  void note_taken(const Record* record) const noexcept;
+  void note_given(const Record* record) const noexcept;
+  [[nodiscard]] std::atomic<std::uint64_t>& held_word(const Record* record, std::uint64_t& bit) const noexcept;
+
   [[nodiscard]] void* take_slowly(SlabCache* cache) noexcept;
   void give_slowly(SlabCache* cache, Record* record) noexcept;
   [[nodiscard]] bool refill(SlabCache& cache) noexcept;
@@ -121,14 +129,6 @@ class Slab {
   [[nodiscard]] bool grow() noexcept;
   void add_chunk(std::byte* at) noexcept;
   [[nodiscard]] std::uint32_t index_or_none(const Record* record) const noexcept;
-  // Whether a worker gives back what it has just given back.
-  [[nodiscard]] static bool is_in(const SlabCache* cache, const void* object) noexcept {
-    if (cache == nullptr || cache->home_ == nullptr) return false;
-    for (const Record* chain : {cache->hot_, cache->spare_})
-      for (; chain != nullptr; chain = chain->next)
-        if (chain == object) return true;
-    return false;
-  }
 
   void link(SlabCache& cache) noexcept;
   void unlink(SlabCache& cache) noexcept;
@@ -159,10 +159,36 @@ class Slab {
   std::atomic<std::size_t> mappings_{0};
 };
 
+inline std::atomic<std::uint64_t>& Slab::held_word(const Record* record, std::uint64_t& bit) const noexcept {
+  const std::uintptr_t chunk = round_down(address_of(record), kChunkBytes);
+  const std::uint32_t slot = index_of(record) & ((1u << index_shift_) - 1);
+  bit = std::uint64_t{1} << slot % 64;
+  return reinterpret_cast<std::atomic<std::uint64_t>*>(chunk + kHeldAt)[slot / 64];
+}
+
+inline void Slab::note_taken(const Record* record) const noexcept {
+  if constexpr (kAssertions) {
+    std::uint64_t bit = 0;
+    std::atomic<std::uint64_t>& word = held_word(record, bit);
+    const bool was_held = (word.fetch_or(bit, std::memory_order_relaxed) & bit) != 0;
+    JANUS_ASSERT(!was_held);
+  }
+}
+
+inline void Slab::note_given(const Record* record) const noexcept {
+  if constexpr (kAssertions) {
+    std::uint64_t bit = 0;
+    std::atomic<std::uint64_t>& word = held_word(record, bit);
+    const bool was_held = (word.fetch_and(~bit, std::memory_order_relaxed) & bit) != 0;
+    JANUS_ASSERT(was_held);
+  }
+}
+
 inline void* Slab::take_hot(SlabCache& cache) noexcept {
   Record* record = cache.hot_;
   if (record == nullptr) [[unlikely]]
     return nullptr;
+  cache.home_->note_taken(record);
   cache.hot_ = record->next;
   arch::add_as_owner(cache.room_, 1u);
   return record;
@@ -177,8 +203,9 @@ inline void* Slab::take(SlabCache* cache) noexcept {
 }
 
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
-  JANUS_ASSERT(at(index_of(object)) == object && !is_in(cache, object));
+  JANUS_ASSERT(at(index_of(object)) == object);
   Record* record = static_cast<Record*>(object);
+  note_given(record);
   const std::uint32_t room = cache != nullptr ? cache->room_.load(std::memory_order_relaxed) : 0;
   if (room == 0) [[unlikely]]
     return give_slowly(cache, record);

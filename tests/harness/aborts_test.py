@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# aborts_test.py EXPECTATIONS PROGRAM ... — each test of each program is expected to end it: by SIGABRT, its last words on
+# stderr as the line of EXPECTATIONS for that test says: `suite.name regular expression`. TAP.
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+
+
+def expectations(path):
+    lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
+    return [line.split(" ", 1) for line in lines if line and not line.startswith("#")]
+
+
+def main():
+    path, programs = sys.argv[1], sys.argv[2:]
+    cases = [(program, *case) for program in programs for case in expectations(path)]
+    print(f"TAP version 13\n1..{len(cases)}")
+    for number, (program, test, words) in enumerate(cases, 1):
+        done = subprocess.run([program, test], capture_output=True, text=True, timeout=60, check=False)
+        said = [line for line in done.stderr.splitlines() if line.startswith("janus: ")]
+        holds = done.returncode == -signal.SIGABRT and len(said) == 1 and re.fullmatch(words, said[0])
+        print(f"{'ok' if holds else 'not ok'} {number} - {os.path.basename(program)}: {test}")
+        if not holds:
+            print(f"# status {done.returncode}, wanted: {words}")
+            print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()), end="")
+
+
+main()
