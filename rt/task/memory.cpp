@@ -136,8 +136,9 @@ void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std:
   void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
   if (moved == nullptr) return nullptr;
   if (task != nullptr) worker = &current_worker();
-  // As the runtime's, nobody can free it while it is copied.
-  const Heap::Found old = runtime.heap.take_over(block);
+  // As the runtime's, nobody can free it while it is copied. If the new one is where it was, it was freed meanwhile.
+  Heap::Found old{0, kFreeTag, Misuse::kFreed};
+  if (moved != block) old = runtime.heap.take_over(block);
   if (old.misuse != Misuse::kNone) {
     release(runtime, worker, task, moved);
     end_for_misuse(task, Deed::kResize, block, old.misuse);
