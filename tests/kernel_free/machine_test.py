@@ -144,6 +144,17 @@ def ends_with(claim, result, status, words):
     tap.check(claim, said == f'exit {status}\n' and qemu == 33 and words in console, f'{qemu} {said!r} {console[-600:]}')
 
 
+def deaths():
+    image = make(here / 'programs/deaths.c', 'bare')
+    for way, words in {'deaf': 'janus: the machine panicked: an illegal instruction; CPU ', 'double': 'janus: the machine panicked: a double fault; CPU ',
+                       'nmi': 'janus: the machine panicked: a non-maskable interrupt; CPU ', 'main': "janus: task 1 'main' panicked: invalid memory access at 0x10"}.items():
+        for cpus in ('1', '2'):
+            console, said, qemu = bare_qemu(image, '-smp', cpus, line=f'prog {way}')
+            registers = way == 'main' or re.search(r'^janus:   rip 0x\w+ rsp 0x\w+', console, re.M)
+            tap.check(f'{way} on {cpus} CPUs ends the machine with a dump and 134',
+                      said == 'exit 134\n' and qemu == 33 and words in console and registers, f'{qemu} {said!r} {console[-600:]}')
+
+
 def bad_luck():
     fib = work / 'fib.bare'
     ends_with('a processor without random numbers is enough', bare_qemu(fib, line='prog 15', cpu='max,-rdrand,-rdseed'), 0, 'fib(15) = 610')
@@ -173,6 +184,7 @@ try:
     same_order()
     files_of_the_initrd()
     many_tasks()
+    deaths()
     bad_luck()
 finally:
     shutil.rmtree(work, ignore_errors=True)
