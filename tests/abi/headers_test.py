@@ -57,6 +57,8 @@ def nothing_escapes_the_frozen_list():
     listed = set(re.findall(r'\bjanus_\w+(?=\()', golden))
     declared = {name for name in re.findall(r'\b(janus_\w+)\(', code_without_comments(rt_h + llvm_h))}
     check('every function of the headers is in the frozen list', declared <= listed, declared - listed)
+    schedulers = re.findall(r'\bjanus_scheduler\w*', rt_h)
+    check('rt.h names no scheduler', not schedulers and 'janus_scheduler_create' in llvm_h, schedulers)
     macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M))
     asserted = set(re.findall(r'HOLDS\((JANUS_\w+) ==', golden))
     check('every constant of rt.h is in the frozen list', macros == asserted, macros ^ asserted)

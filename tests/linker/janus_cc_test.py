@@ -409,11 +409,38 @@ int main(void) {
   return 0;
 }
 '''
-    host = source('host_with_libc.c', text)
+    own = '''#include <janus/llvm.h>
+#include <stdio.h>
+static int64_t child(void *arg) { *(int *)arg += 6; return 3; }
+static int workers(void) {
+  janus_stats stats = {.size = sizeof stats};
+  janus_rt_stats(janus_rt_get(), &stats);
+  return (int)stats.workers;
+}
+int main(void) {
+  const janus_rt_config config = {.worker_count = 2, .flags = JANUS_RT_NO_SIGNALS};
+  int value = 0, before = janus_rt_get() != NULL;
+  janus_rt_init(config);
+  if (janus_rt_get() == NULL || workers() != 2 || janus_rt_try_init(&config) != JANUS_E_STATE) return 1;
+  janus_rt_shutdown();
+  if (janus_rt_get() != NULL || janus_rt_try_init(&config) != 0 || workers() != 2) return 2;
+  janus_rt_shutdown();
+  void *scheduler = janus_scheduler_create(config);
+  if (scheduler == NULL || janus_rt_get() != NULL) return 3;
+  const long result = janus_rt_run((janus_rt *)scheduler, child, &value);
+  janus_scheduler_shutdown(scheduler);
+  printf("%d %ld %d\\n", before, result, value);
+  return 0;
+}
+'''
+    host, begins = source('host_with_libc.c', text), source('host_that_begins.c', own)
     for compiler in compilers:
         done = run([compiler, str(host), *flags('--cflags', '--libs', 'janus-rt'), '-o', str(work / 'host')], env=environment())
         tap.check(f'{compiler}: pkg-config janus-rt suffices for a host with a libc', done.returncode == 0, done.stderr.decode())
         runs('... which runs tasks', [work / 'host'], 0, '0 6\n')
+        done = run([compiler, str(begins), *flags('--cflags', '--libs', 'janus-rt'), '-o', str(work / 'begins')], env=environment())
+        tap.check(f'{compiler}: a host that begins and ends runtimes by itself compiles', done.returncode == 0, done.stderr.decode())
+        runs('runtimes begin, run and end by their names', [work / 'begins'], 0, '0 3 6\n')
         done = run([compiler, str(here / 'programs/hello.c'), *flags('--cflags', '--libs', 'janus-rt-program'), '-o',
                     str(work / 'by-hand')], env=environment())
         tap.check(f'{compiler}: pkg-config janus-rt-program links as janus-cc does', done.returncode == 0, done.stderr.decode())
