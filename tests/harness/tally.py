@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tally.py [--failed-build=DIR]... [LOG]... — adds up the TAP of every test in meson's logs (testlog.json) and says so
-# in the last line: `N passed, N failed[, N skipped]`. Status 0 only if something passed and nothing failed.
+# tally.py [--requirements=PAGE] [--failed-build=DIR]... [LOG]... — adds up the TAP of every test in meson's logs
+# (testlog.json) and says so in the last line: `N passed, N failed[, N skipped]`. Status 0 only if something passed and
+# nothing failed. A test that PAGE (docs/requirements.md) names and that ran in none of the builds is a failure.
 import json
 import re
 import sys
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+from requirements import never_ran  # noqa: E402
 
 RESULT = re.compile(r"^(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)\s*(?:#\s*(skip|todo)\b.*)?$", re.IGNORECASE)
 PLAN = re.compile(r"^1\.\.(\d+)\s*(#\s*skip.*)?$", re.IGNORECASE)
@@ -15,11 +19,13 @@ FINE = ("OK", "SKIP", "EXPECTEDFAIL")
 class Count:
     def __init__(self):
         self.passed, self.failures, self.skipped = 0, [], 0
+        self.ran = []  # what each result that was not skipped is the result of
 
     def add(self, other):
         self.passed += other.passed
         self.failures += other.failures
         self.skipped += other.skipped
+        self.ran += other.ran
 
     def __str__(self):
         text = f"{self.passed} passed, {len(self.failures)} failed"
@@ -39,6 +45,8 @@ def count_tap(output):
                 count.skipped += 1
             else:
                 count.passed += 1
+            if (result[3] or "").lower() != "skip":
+                count.ran.append(result[2])
             running = ""
         elif line.startswith("# ") and ": " not in line:
             running = line[2:]  # the harness announces each test before it runs
@@ -53,6 +61,7 @@ def count_test(test):
     count, owed, running = count_tap(output)
     spoke = count.passed + len(count.failures) + count.skipped > 0
     count.failures = [f"{name}: {what}" for what in count.failures]
+    count.ran = [(name, what) for what in count.ran] or [(name, "")] * (verdict != "SKIP" and not count.skipped)
     if verdict == "SKIP" and not spoke:
         count.skipped = 1
     elif verdict == "OK" and not spoke:
@@ -77,17 +86,23 @@ def count_log(path):
 
 
 def main():
-    total = Count()
+    total, page = Count(), None
     for argument in sys.argv[1:]:
-        option, _, directory = argument.partition("--failed-build=")
-        if directory:
-            total.failures.append(f"{directory}: does not build")
+        option, _, value = argument.partition("=")
+        if option == "--failed-build":
+            total.failures.append(f"{value}: does not build")
+            continue
+        if option == "--requirements":
+            page = Path(value)
             continue
         count = count_log(Path(argument))
         build = Path(argument).parts[0]
         print(f"{build}: {count}")
         count.failures = [f"{build}: {failure}" for failure in count.failures]
         total.add(count)
+    unseen = list(never_ran(page.read_text(), total.ran)) if page else []
+    if unseen:
+        total.failures.append(f"{page} names what ran in no build: {', '.join(unseen)}")
     for failure in total.failures:
         print("FAILED", failure)
     print(total)

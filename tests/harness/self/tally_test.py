@@ -26,22 +26,48 @@ CASES = [
     ("a build that broke is a failure", [("OK", PASS)], ["--failed-build=build-x"], "1 passed, 1 failed, 1 skipped", 1),
 ]
 
+PAGE = "| R001 | it holds | met | {} |\n"
+NAMES = "`a.b`, `t: a.b`, `t`"
+# claim, tests, what the page names, what the FAILED line names
+NAMED = [
+    ("what the requirements name has run", [("OK", PASS)], NAMES, None),
+    ("what failed has run, too", [("FAIL", FAIL)], "`a.c`", None),
+    ("a test without TAP has run", [("OK", "")], "`t`", None),
+    ("what was only skipped has not run", [("OK", PASS)], NAMES + ", `a.c`", "a.c"),
+    ("what was skipped here and ran there has run", [("OK", PASS), ("FAIL", FAIL)], "`a.c`", None),
+    ("a program that was skipped has not run", [("SKIP", "")], "`t`", "t"),
+    ("what was renamed has not run", [("OK", PASS)], "`a.b`, `a.d`, `t: another`", "a.d, t: another"),
+    ("what died before its turn has not run", [("ERROR", CRASH)], "`a.b`, `a.d`", "a.d"),
+]
 
-def tally(program, tests, options):
+
+def tally(program, tests, options, page=None):
     with tempfile.TemporaryDirectory() as folder:
+        if page:
+            requirements = Path(folder, "page.md")
+            requirements.write_text(PAGE.format(page))
+            options = [*options, f"--requirements={requirements}"]
         log = Path(folder, "testlog.json")
         log.write_text("".join(json.dumps({"name": "p:s / t", "result": r, "stdout": o}) + "\n" for r, o in tests))
         done = subprocess.run([sys.executable, program, *options, log], capture_output=True, text=True, timeout=30)
-    return done.stdout.splitlines()[-1], done.returncode
+    return done.stdout.splitlines(), done.returncode
+
+
+def check(index, claim, seen, wanted):
+    if seen != wanted:
+        print(f"# wanted {wanted}, seen {seen}")
+    print(f"{'ok' if seen == wanted else 'not ok'} {index} - tally: {claim}")
 
 
 def main():
-    print(f"TAP version 13\n1..{len(CASES)}")
+    print(f"TAP version 13\n1..{len(CASES) + len(NAMED)}")
     for index, (claim, tests, options, line, status) in enumerate(CASES, 1):
-        seen = tally(sys.argv[1], tests, options)
-        if seen != (line, status):
-            print(f"# wanted {(line, status)}, seen {seen}")
-        print(f"{'ok' if seen == (line, status) else 'not ok'} {index} - tally: {claim}")
+        lines, code = tally(sys.argv[1], tests, options)
+        check(index, claim, (lines[-1], code), (line, status))
+    for index, (claim, tests, names, missing) in enumerate(NAMED, len(CASES) + 1):
+        lines, code = tally(sys.argv[1], tests, [], names)
+        named = [line.partition("names what ran in no build: ")[2] for line in lines if "ran in no build" in line]
+        check(index, claim, (named, code != 0), ([missing] if missing else [], bool(missing) or any(r != "OK" for r, _ in tests)))
 
 
 main()
