@@ -30,8 +30,13 @@ def directive(source, name, otherwise):
 
 
 def compile_program(janus_cc, source, output):
+    """As a program, or, where `// Host:` says so, into a program with a libc."""
     standard = '-std=c++20' if source.suffix == '.cpp' else '-std=c11'
-    return run([janus_cc, *OPTIONS, standard, source, '-o', output], timeout=120, env=environment())
+    if not directive(source, 'Host', ''):
+        return run([janus_cc, *OPTIONS, standard, source, '-o', output], timeout=120, env=environment())
+    plain = environment(PKG_CONFIG_PATH=janus_cc.parent.parent / 'lib/pkgconfig')
+    libraries = run(['pkg-config', '--cflags', '--libs', 'janus-rt'], env=plain).stdout.decode().split()
+    return run(['gcc', *OPTIONS, standard, source, *libraries, '-o', output], timeout=120, env=plain)
 
 
 def how_of(settings):

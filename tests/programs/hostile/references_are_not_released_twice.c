@@ -24,34 +24,6 @@ static int64_t use_when_stale(void* unused) {
   return 0;
 }
 
-// Many take and give up references to whatever channel there is, one more than they took, while others use it.
-static janus_channel* shared;
-
-static int64_t release_too_often(void* self) {
-  char element[64];
-  memset(element, 0, sizeof element);
-  for (int i = 0; i < 3000; ++i) {
-    janus_channel* channel = __atomic_load_n(&shared, __ATOMIC_ACQUIRE);
-    if (self == NULL && i % 2 == 0) __atomic_store_n(&shared, janus_channel_create(64, 8), __ATOMIC_RELEASE);
-    if (janus_channel_retain(channel) != NULL) janus_channel_release(channel);
-    janus_channel_try_send(channel, element);
-    janus_channel_release(channel);
-    janus_channel_try_recv(channel, element);
-    if (janus_yield_check(50) < 0) return -1;
-  }
-  return 0;
-}
-
-static int64_t race(void* unused) {
-  (void)unused;
-  shared = janus_channel_create(64, 8);
-  janus_nursery* cage = open_cage(roomy());
-  for (int i = 0; i < 4; ++i) spawn_roomy(cage, release_too_often, (void*)(uintptr_t)i);
-  janus_nursery_await(cage, NULL);  // panics are theirs
-  CHECK_EQ(janus_nursery_destroy(cage), 0);
-  return 0;
-}
-
 static int64_t attack(void* unused) {
   (void)unused;
   for (int i = 0; i < 300; ++i) {
@@ -68,6 +40,5 @@ int main(void) {
   for (int i = 0; i < 5; ++i) CHECK_EQ(attack(NULL), 0);
   CHECK_EQ(beside_a_neighbour(1000, use_when_stale, NULL), 0);
   CHECK_NOTHING_LOST(before, 1500);
-  for (int i = 0; i < 5; ++i) CHECK_EQ(beside_a_neighbour(200, race, NULL), 0);
   return end();
 }

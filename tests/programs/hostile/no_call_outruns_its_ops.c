@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+// A loop of any one call, without a yield check of its own: in a cage of N ops it ends or waits after N of them, on one
+// worker it gives way at the end of its slice, and told to end it is over when its grace is.
+#include "calls.h"
+
+enum { kOps = 5000, kGrace = 65536, kSlice = 1024 };
+
+static long done;
+
+typedef struct loop {
+  const step* step;
+  long most;
+} loop;
+
+// Never looks at a result. `most` is for those that nothing stops.
+static int64_t run_loop(void* arg) {
+  const loop* what = (const loop*)arg;
+  belongings mine;
+  if (prepare(&mine) < 0) return -77;
+  for (done = 0; done < what->most; __atomic_store_n(&done, done + 1, __ATOMIC_RELAXED)) what->step->run(&mine);
+  release(&mine);
+  return 0;
+}
+
+static long done_so_far(void) {
+  return __atomic_load_n(&done, __ATOMIC_RELAXED);
+}
+
+static janus_budget with_ops(uint32_t ops) {
+  const janus_budget budget = {ops, (size_t)64 << 20, UINT16_MAX, UINT16_MAX, UINT16_MAX};
+  return budget;
+}
+
+static void complain(const step* step, const char* how) {
+  __atomic_fetch_add(&failed_checks, 1, __ATOMIC_RELAXED);
+  janus_print(1, "%s: %s (%ld steps)\n", step->name, how, done_so_far());
+}
+
+static void ends_when_ops_are_gone(const step* step) {
+  loop endless = {step, 20 * kOps};
+  const long status = run_in_cage(with_ops(kOps), run_loop, &endless);
+  if (status != JANUS_BUDGET_EXCEEDED) complain(step, "does not end when its ops are gone");
+  if (done > kOps + 1) complain(step, "did more than it has ops");
+}
+
+static int is_exhausted(janus_task task) {
+  for (long patience = 0; patience < 3000000; ++patience) {
+    const int state = janus_task_state(task);
+    if (state == JANUS_TASK_BUDGET_EXHAUSTED) return 1;
+    if (state > JANUS_TASK_BUDGET_EXHAUSTED) return 0;
+    janus_yield();
+  }
+  return 0;
+}
+
+static void waits_when_ops_are_gone(const step* step, uint32_t policy) {
+  loop endless = {step, 40 * kOps};
+  janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, policy, with_ops(kOps));
+  const janus_task task = spawn_roomy(cage, run_loop, &endless);
+  if (!is_exhausted(task)) complain(step, "does not wait when its ops are gone");
+  if (done_so_far() > kOps + 1) complain(step, "did more than it has ops before it waited");
+  const janus_budget more = {.ops = kOps};
+  CHECK_EQ(janus_nursery_recharge(cage, more), 0);
+  if (!is_exhausted(task)) complain(step, "does not wait when what it was recharged with is gone");
+  if (done_so_far() > 2 * kOps + 2) complain(step, "did more than it was recharged with");
+  CHECK_EQ(janus_nursery_cancel(cage), 0);
+  janus_nursery_await(cage, NULL);
+  CHECK_EQ(janus_nursery_destroy(cage), 0);
+}
+
+static void ends_after_its_grace(const step* step) {
+  loop endless = {step, 100 * kGrace};
+  done = 0;
+  janus_nursery* cage = open_cage(with_ops(2000000000));
+  const janus_task task = spawn_roomy(cage, run_loop, &endless);
+  while (done_so_far() < 100 && janus_task_state(task) < JANUS_TASK_COMPLETED) janus_yield();
+  const long before = done_so_far();
+  CHECK_EQ(janus_nursery_cancel(cage), 0);
+  janus_result result;
+  janus_nursery_await(cage, &result);
+  CHECK_EQ(janus_nursery_destroy(cage), 0);
+  // Until the cancel is seen by another worker the loop goes on, so some milliseconds of it are forgiven.
+  if (done_so_far() - before > 20 * kGrace) complain(step, "goes on for ever after it was told to end");
+  if (result.kind != JANUS_KIND_PANIC) complain(step, "does not end by its grace");
+}
+
+static int stop;
+static long turns;
+
+static int64_t count_turns(void* unused) {
+  (void)unused;
+  for (turns = 0; !__atomic_load_n(&stop, __ATOMIC_RELAXED); ++turns) janus_yield();
+  return turns;
+}
+
+static void gives_way(const step* step) {
+  loop slices = {step, 20 * kSlice};
+  stop = 0;
+  janus_nursery* house = open_plain();
+  const janus_task counting = spawn(house, count_turns, NULL);
+  const long status = run_in_cage(with_ops(2000000000), run_loop, &slices);
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  int64_t count = 0;
+  CHECK_EQ(janus_task_join(counting, &count), 0);
+  CHECK_EQ(close_cage(house), 0);
+  if (status != 0) complain(step, "does not run on a good budget");
+  if (count < 15) complain(step, "does not give way at the end of its slice");
+}
+
+int main(int argc, char** argv) {
+  open_null_file();
+  for (int i = 0; i < kSteps; ++i) {
+    if (argc > 1 && strcmp(argv[1], steps[i].name) != 0) continue;
+    ends_when_ops_are_gone(&steps[i]);
+    waits_when_ops_are_gone(&steps[i], JANUS_ON_EXHAUSTION_SUSPEND);
+    waits_when_ops_are_gone(&steps[i], JANUS_ON_EXHAUSTION_DENY);
+    gives_way(&steps[i]);
+    ends_after_its_grace(&steps[i]);
+  }
+  return end();
+}

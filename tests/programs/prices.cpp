@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// prices: what a call of each function costs, a line `NAME OPS` each; prices_test.py holds that against
+// docs/budgets.md. Functions that do not come back are not called: they have no price.
+#include <janus/llvm.h>
+#include <janus/rt.h>
+
+namespace {
+
+constexpr int kCalls = 16;
+
+struct Price {
+  const char* function;
+  void (*call)();
+};
+
+janus_nursery* nursery;
+janus_nursery* spare[kCalls];
+janus_task tasks[kCalls];
+janus_task ended;
+janus_channel* channel;
+janus_channel* channels[kCalls];
+void* blocks[kCalls];
+janus_local_key key;
+int turn;
+char element[64];
+
+int64_t nothing(void*) {
+  return 0;
+}
+
+// What a call needs stands ready before it is measured: `turn` counts the calls.
+const Price prices[] = {
+    {"janus_alloc", [] { blocks[turn] = janus_alloc(64); }},
+    {"janus_realloc", [] { blocks[turn] = janus_realloc(blocks[turn], 5000); }},
+    {"janus_free", [] { janus_free(blocks[turn]); }},
+    {"janus_alloc_aligned", [] { blocks[turn] = janus_alloc_aligned(64, 64); }},
+    {"janus_nursery_create", [] { janus_nursery_create(); }},
+    {"janus_nursery_spawn", [] { janus_nursery_spawn(nothing, nullptr); }},
+    {"janus_scheduler_spawn", [] { janus_scheduler_spawn((void*)nothing, nullptr); }},
+    {"janus_nursery_await_all", [] { janus_nursery_await_all(); }},
+    {"janus_nursery_open", [] { spare[turn] = janus_nursery_open(nullptr, nullptr); }},
+    {"janus_nursery_spawn_in", [] { tasks[turn] = janus_nursery_spawn_in(nursery, nothing, nullptr, nullptr); }},
+    {"janus_task_join", [] { janus_task_join(tasks[turn], nullptr); }},
+    {"janus_task_result", [] { janus_task_result(tasks[turn], nullptr); }},
+    {"janus_task_state", [] { janus_task_state(tasks[turn]); }},
+    {"janus_task_cancel", [] { janus_task_cancel(tasks[turn]); }},
+    {"janus_unpark", [] { janus_unpark(tasks[turn]); }},
+    {"janus_task_release", [] { janus_task_release(tasks[turn]); }},
+    {"janus_nursery_recharge", [] { janus_nursery_recharge(spare[turn], {}); }},
+    {"janus_budget_grant64", [] { janus_budget_grant64(spare[turn], JANUS_COMPONENT_MEMORY, 0); }},
+    {"janus_nursery_state", [] { janus_nursery_state(spare[turn]); }},
+    {"janus_nursery_close", [] { janus_nursery_close(spare[turn]); }},
+    {"janus_nursery_cancel", [] { janus_nursery_cancel(spare[turn]); }},
+    {"janus_nursery_try_result", [] { janus_nursery_try_result(spare[turn], nullptr); }},
+    {"janus_nursery_await", [] { janus_nursery_await(spare[turn], nullptr); }},
+    {"janus_nursery_destroy", [] { janus_nursery_destroy(spare[turn]); }},
+    {"janus_task_self", [] { janus_task_self(); }},
+    {"janus_task_id", [] { janus_task_id(); }},
+    {"janus_cancelled", [] { janus_cancelled(); }},
+    {"janus_last_error", [] { janus_last_error(); }},
+    {"janus_task_set_name", [] { janus_task_set_name("priced"); }},
+    {"janus_task_pin", [] { janus_task_pin(); }},
+    {"janus_task_unpin", [] { janus_task_unpin(); }},
+    {"janus_local_set", [] { janus_local_set(key, element); }},
+    {"janus_local_get", [] { janus_local_get(key); }},
+    {"janus_local_new",
+     [] {
+       janus_local_key another;
+       janus_local_new(&another, nullptr);
+     }},
+    {"janus_yield_slow", [] { janus_yield_slow(); }},
+    {"janus_scheduler_yield",
+     [] {
+       if (turn == 0) janus_scheduler_yield();  // the first of all is free
+       janus_scheduler_yield();
+     }},
+    {"janus_yield",
+     [] {
+       if (turn % 2 == 1) return;
+       janus_yield_check(1);  // so that something was charged in between
+       janus_yield();
+     }},
+    {"janus_sleep_ns", [] { janus_sleep_ns(0); }},
+    {"janus_now_ns", [] { janus_now_ns(); }},
+    {"janus_unix_time_ns", [] { janus_unix_time_ns(); }},
+    {"janus_park", [] { janus_park(0); }},
+    {"janus_channel_create", [] { channels[turn] = janus_channel_create(64, 4); }},
+    {"janus_channel_send", [] { janus_channel_send(channel, element); }},
+    {"janus_channel_recv", [] { janus_channel_recv(channel, element); }},
+    {"janus_channel_try_send", [] { janus_channel_try_send(channel, element); }},
+    {"janus_channel_try_recv", [] { janus_channel_try_recv(channel, element); }},
+    {"janus_select",
+     [] {
+       janus_select_case one = {channel, element, JANUS_SEND, 0};
+       janus_select(&one, 1, 0);
+     }},
+    {"janus_channel_retain", [] { janus_channel_retain(channels[turn]); }},
+    {"janus_channel_close", [] { janus_channel_close(channels[turn]); }},
+    {"janus_channel_release", [] { janus_channel_release(channels[turn]); }},
+    {"janus_budget_get_current", [] { janus_budget_get_current(); }},
+    {"janus_budget_recharge", [] { janus_budget_recharge({}); }},
+    {"janus_cap_root", [] { janus_cap_root(nullptr); }},
+    {"janus_cap_derive", [] { janus_cap_derive({}, 0, {}); }},
+    {"janus_cap_revoke", [] { janus_cap_revoke({}); }},
+    {"janus_print", [] { janus_print(2, "%s", ""); }},
+    {"janus_write", [] { janus_write(2, element, 0); }},
+    {"janus_syscall", [] { janus_syscall(39); }},
+    {"janus_blocking", [] { janus_blocking(nothing, nullptr); }},
+    {"janus_entropy", [] { janus_entropy(element, 16); }},
+    {"janus_rt_get", [] { janus_rt_get(); }},
+    {"janus_rt_stats",
+     [] {
+       janus_stats stats;
+       stats.size = sizeof stats;
+       janus_rt_stats(nullptr, &stats);
+     }},
+    {"janus_safepoint_stop", [] { janus_safepoint_stop(nullptr, 0); }},
+    {"janus_safepoint_resume", [] { janus_safepoint_resume(nullptr); }},
+    {"janus_rt_init", [] { janus_rt_init({}); }},
+    {"janus_rt_try_init", [] { janus_rt_try_init(nullptr); }},
+    // Refused in tasks.
+    {"janus_rt_create", [] { janus_rt_create(nullptr); }},
+    {"janus_rt_run", [] { janus_rt_run(nullptr, nothing, nullptr); }},
+    {"janus_rt_destroy", [] { janus_rt_destroy(nullptr); }},
+    {"janus_rt_shutdown", [] { janus_rt_shutdown(); }},
+    {"janus_scheduler_create", [] { janus_scheduler_create({}); }},
+    {"janus_scheduler_shutdown", [] { janus_scheduler_shutdown(nullptr); }},
+};
+
+uint32_t ops_left() {
+  return janus_budget_get_current().ops;
+}
+
+int64_t measure(void*) {
+  nursery = janus_nursery_open(nullptr, nullptr);
+  ended = janus_nursery_spawn_in(nursery, nothing, nullptr, nullptr);
+  janus_local_new(&key, nullptr);
+  channel = janus_channel_create(64, 1000);
+  const uint32_t first = ops_left(), of_asking = first - ops_left();
+  for (const Price& price : prices) {
+    const uint32_t before = ops_left();
+    for (turn = 0; turn < kCalls; ++turn) price.call();
+    const long hundredths = 100L * (before - ops_left() - of_asking) / kCalls;
+    janus_print(1, "%s %ld.%02ld\n", price.function, hundredths / 100, hundredths % 100);
+  }
+  return janus_nursery_await(nursery, nullptr);
+}
+
+}  // namespace
+
+int main() {
+  const janus_nursery_options options = {
+      0, JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, 0, {1000000000, 64 << 20, 10000, 10000, 10000}, {}, nullptr,
+      0};
+  const janus_spawn_options roomy = {0, 0, 65536, {}, {}, nullptr, 0};
+  janus_nursery* cage = janus_nursery_open(nullptr, &options);
+  janus_nursery_spawn_in(cage, measure, nullptr, &roomy);
+  return static_cast<int>(-janus_nursery_await(cage, nullptr));
+}
