@@ -4,18 +4,19 @@
 #include "rt/task/cancel.h"
 #include "rt/task/channel.h"
 #include "rt/task/charge.h"
+#include "rt/task/user_memory.h"
 #include "rt/task/yield.h"
 
 namespace janus {
 
 namespace {
 
-Channel* check_channel(janus_channel* pointer, int* error) noexcept {
+JANUS_ANY_POINTER Channel* check_channel(janus_channel* pointer, int* error) noexcept {
   auto* const channel = reinterpret_cast<Channel*>(pointer);
   *error = JANUS_E_INVALID;
   if (channel == nullptr) return nullptr;
   *error = JANUS_E_STALE;
-  if (!Channel::is_alive(channel->life.load(std::memory_order_acquire))) return nullptr;  // pairs with create_channel()
+  if (!Channel::is_alive(read_user_word(channel->life))) return nullptr;  // pairs with create_channel()
   *error = 0;
   return channel;
 }
@@ -82,7 +83,7 @@ void janus_channel_release(janus_channel* pointer) {
 [[gnu::flatten]] int janus_channel_send(janus_channel* pointer, const void* element) {
   const Caller me = enter_yield();  // what is at hand charges for itself
   auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, *channel))
+  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, channel))
       [[unlikely]]
     return send_slow(pointer, element);
   return send_at_hand(*me.worker, *me.task, *channel, element);
@@ -102,7 +103,7 @@ void janus_channel_release(janus_channel* pointer) {
 [[gnu::flatten]] int janus_channel_recv(janus_channel* pointer, void* element) {
   const Caller me = enter_yield();  // what is at hand charges for itself
   auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, *channel))
+  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, channel))
       [[unlikely]]
     return receive_slow(pointer, element);
   return receive_at_hand(*me.worker, *me.task, *channel, element);

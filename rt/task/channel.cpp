@@ -8,6 +8,8 @@
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
 #include "rt/task/memory.h"
+#include "rt/task/panic.h"
+#include "rt/task/user_memory.h"
 #include "rt/task/wait.h"
 
 namespace janus {
@@ -22,11 +24,19 @@ std::byte* slot(Channel& channel, std::size_t index) noexcept {
   return channel.buffer + at * channel.element_bytes;
 }
 
-void copy(Channel& channel, void* to, const void* from) noexcept {
-  if (channel.element_bytes == sizeof(std::uint64_t))
-    __builtin_memcpy(to, from, sizeof(std::uint64_t));
-  else
-    __builtin_memcpy(to, from, channel.element_bytes);
+using arch::UserCopy;
+
+// Where an attempt ends whose own memory is not there; no answer of the C ABI.
+constexpr int kOwnMemoryIsBad = 1;
+
+// Either side may be a user's.
+UserCopy copy(const Channel& channel, void* to, const void* from) noexcept {
+  if (channel.element_bytes == sizeof(std::uint64_t)) [[likely]] {
+    std::uint64_t word;
+    if (!arch::load_user(from, word)) return UserCopy::kBadSource;
+    return arch::store_user(to, word) ? UserCopy::kDone : UserCopy::kBadTarget;
+  }
+  return copy_user_bytes(to, from, channel.element_bytes);
 }
 
 // `worker` as one whom the lock may be biased to.
@@ -61,41 +71,74 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
     (void)wake(nullptr, task, TaskState::kBlocked);
 }
 
+// The first in its queue: what it named cannot be reached. It panics when it goes on.
+[[gnu::noinline, gnu::cold]] void drop_wait(Worker* worker, List<ChannelWait>& queue) noexcept {
+  ChannelWait& wait = *queue.pop_front();
+  // Who is none of our workers is told no address: where it begins is near enough.
+  if (worker != nullptr && worker->user_fault.has_address)
+    wait.data = reinterpret_cast<void*>(worker->user_fault.address);
+  complete_wait(worker, wait, ChannelWait::Status::kBadMemory);
+}
+
 // Under the lock; kErrorWouldBlock: would have to wait.
 int try_send(Worker* worker, Channel& channel, const void* element) noexcept {
   if (channel.is_closed) return kErrorClosed;
-  if (ChannelWait* const receiver = channel.receivers.pop_front()) {
-    copy(channel, receiver->data, element);
+  while (ChannelWait* const receiver = channel.receivers.front()) {
+    const UserCopy copied = copy(channel, receiver->data, element);
+    if (copied == UserCopy::kBadSource) return kOwnMemoryIsBad;
+    if (copied == UserCopy::kBadTarget) {
+      drop_wait(worker, channel.receivers);
+      continue;
+    }
+    (void)channel.receivers.pop_front();
     complete_wait(worker, *receiver, ChannelWait::Status::kServed);
     return 0;
   }
   if (channel.count == channel.capacity) return kErrorWouldBlock;
-  copy(channel, slot(channel, channel.count), element);
+  if (copy(channel, slot(channel, channel.count), element) != UserCopy::kDone) return kOwnMemoryIsBad;
   ++channel.count;
   return 0;
 }
 
-int try_receive(Worker* worker, Channel& channel, void* element) noexcept {
-  if (channel.count != 0) {
-    copy(channel, element, slot(channel, 0));
-    channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
-    --channel.count;
-    // There is room for the sender that has waited longest.
-    if (ChannelWait* const sender = channel.senders.pop_front()) {
-      copy(channel, slot(channel, channel.count), sender->data);
-      ++channel.count;
-      complete_wait(worker, *sender, ChannelWait::Status::kServed);
+// There is room for the sender that has waited longest.
+void refill(Worker* worker, Channel& channel) noexcept {
+  while (ChannelWait* const sender = channel.senders.front()) {
+    if (copy(channel, slot(channel, channel.count), sender->data) != UserCopy::kDone) {
+      drop_wait(worker, channel.senders);
+      continue;
     }
-    return 0;
+    ++channel.count;
+    (void)channel.senders.pop_front();
+    return complete_wait(worker, *sender, ChannelWait::Status::kServed);
   }
-  ChannelWait* const sender = channel.senders.pop_front();
-  if (sender == nullptr) return channel.is_closed ? kErrorClosed : kErrorWouldBlock;
-  copy(channel, element, sender->data);
-  complete_wait(worker, *sender, ChannelWait::Status::kServed);
-  return 0;
 }
 
-int result_of(ChannelWait::Status status) noexcept {
+int try_receive(Worker* worker, Channel& channel, void* element) noexcept {
+  if (channel.count != 0) {
+    if (copy(channel, element, slot(channel, 0)) != UserCopy::kDone) return kOwnMemoryIsBad;
+    channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
+    --channel.count;
+    refill(worker, channel);
+    return 0;
+  }
+  while (ChannelWait* const sender = channel.senders.front()) {
+    const UserCopy copied = copy(channel, element, sender->data);
+    if (copied == UserCopy::kBadTarget) return kOwnMemoryIsBad;
+    if (copied == UserCopy::kBadSource) {
+      drop_wait(worker, channel.senders);
+      continue;
+    }
+    (void)channel.senders.pop_front();
+    complete_wait(worker, *sender, ChannelWait::Status::kServed);
+    return 0;
+  }
+  return channel.is_closed ? kErrorClosed : kErrorWouldBlock;
+}
+
+// Of a wait that is over, with nothing held.
+int result_of(const ChannelWait& wait, ChannelWait::Status status) noexcept {
+  if (status == ChannelWait::Status::kBadMemory) [[unlikely]]
+    panic_for_access(*wait.task, true, reinterpret_cast<std::uint64_t>(wait.data));
   return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
 }
 
@@ -125,17 +168,27 @@ bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Ho
     // Mostly it is settled, and nobody need be kept out to see that.
     const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
     if (status != ChannelWait::Status::kWaiting && !wait.is_foreign) [[likely]]
-      return result_of(status);
+      return result_of(wait, status);
     hold = channel.lock.lock(owner_in(channel, &current_worker()));
   }
   channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  return result_of(wait.status.load(std::memory_order_relaxed));
+  return result_of(wait, wait.status.load(std::memory_order_relaxed));
 }
 
-// `attempt` under the lock, and what is to be done if it would have to wait.
-template <typename Attempt>
-int do_or_wait(Worker* worker, Task* self, Channel& channel, List<ChannelWait>& queue, void* data,
-               Attempt attempt) noexcept {
+// For threads outside tasks: the fault that comes of the memory is theirs and their host's.
+void touch_to_read(const void* bytes, std::size_t count) noexcept {
+  const auto* const first = static_cast<const volatile char*>(bytes);
+  for (std::size_t at = 0; at < count; ++at) (void)first[at];
+}
+void touch_to_write(void* bytes, std::size_t count) noexcept {
+  auto* const first = static_cast<volatile char*>(bytes);
+  for (std::size_t at = 0; at < count; ++at) first[at] = first[at];
+}
+
+// `attempt` under the lock, and what is to be done if it would have to wait. `touch_all` faults where the attempt did.
+template <typename Attempt, typename Touch>
+int do_or_wait(Worker* worker, Task* self, Channel& channel, List<ChannelWait>& queue, void* data, Attempt attempt,
+               Touch touch_all) noexcept {
   LockOwner* const me = owner_in(channel, worker);
   for (;;) {
     const BiasedLock::Hold hold = channel.lock.lock(me);
@@ -146,22 +199,14 @@ int do_or_wait(Worker* worker, Task* self, Channel& channel, List<ChannelWait>& 
       return wait_locked(channel, *self, wait, hold);
     }
     channel.lock.unlock(me, hold);
+    if (answer == kOwnMemoryIsBad) [[unlikely]] {
+      blame_caller();
+      touch_all();
+      continue;
+    }
     if (answer != kErrorWouldBlock || self == nullptr) return answer;
     publish_frames(*self->frame);  // takes the nursery's lock, which comes before ours
   }
-}
-
-// A bad address faults here, in the caller's name, before anything is held or changed.
-void touch_to_read(const void* bytes, std::size_t count) noexcept {
-  const auto* const first = static_cast<const volatile char*>(bytes);
-  for (std::size_t at = 0; at < count; at += 4096) (void)first[at];
-  if (count != 0) (void)first[count - 1];
-}
-
-void touch_to_write(void* bytes, std::size_t count) noexcept {
-  auto* const first = static_cast<volatile char*>(bytes);
-  for (std::size_t at = 0; at < count; at += 4096) first[at] = first[at];
-  if (count != 0) first[count - 1] = first[count - 1];
 }
 
 }  // namespace
@@ -179,6 +224,7 @@ static Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, in
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept {
   std::size_t bytes = 0;
+  if (element_bytes > kMostElementBytes) return *error = kErrorInvalid, nullptr;
   if (__builtin_mul_overflow(element_bytes, capacity, &bytes)) return *error = kErrorInvalid, nullptr;
   std::byte* buffer = nullptr;
   if (bytes != 0) {
@@ -288,15 +334,15 @@ int release_channel(Worker* worker, Channel& channel) noexcept {
 }
 
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept {
-  touch_to_read(element, channel.element_bytes);
-  return do_or_wait(worker, self, channel, channel.senders, const_cast<void*>(element),
-                    [&] { return try_send(worker, channel, element); });
+  return do_or_wait(
+      worker, self, channel, channel.senders, const_cast<void*>(element),
+      [&] { return try_send(worker, channel, element); }, [&] { touch_to_read(element, channel.element_bytes); });
 }
 
 int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept {
-  touch_to_write(element, channel.element_bytes);
-  return do_or_wait(worker, self, channel, channel.receivers, element,
-                    [&] { return try_receive(worker, channel, element); });
+  return do_or_wait(
+      worker, self, channel, channel.receivers, element, [&] { return try_receive(worker, channel, element); },
+      [&] { touch_to_write(element, channel.element_bytes); });
 }
 
 // --- At hand --------------------------------------------------------------------------------------------------------
@@ -306,21 +352,6 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcep
 namespace {
 
 using Word = std::uint64_t;
-
-// A word wherever it stands, touched at both ends at once.
-struct [[gnu::packed, gnu::may_alias]] AnyWord {
-  Word bits;
-};
-[[gnu::always_inline]] inline void touch_word_to_read(const void* word) noexcept {
-  (void)static_cast<const volatile AnyWord*>(word)->bits;
-}
-[[gnu::always_inline]] inline void touch_word_to_write(void* word) noexcept {
-  auto* const touched = static_cast<volatile AnyWord*>(word);
-  touched->bits = touched->bits;
-}
-[[gnu::always_inline]] inline void copy_word(void* to, const void* from) noexcept {
-  __builtin_memcpy(to, from, sizeof(Word));
-}
 
 [[gnu::always_inline]] inline void pay_at_hand(Worker& worker, Task& task) noexcept {
   worker.counters.channel_ops.add();
@@ -397,7 +428,7 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 // The rest of a wait that has ended before it was served.
 [[gnu::noinline, gnu::cold]] int go_on_waiting(Channel& channel, Task& self, ChannelWait& wait) noexcept {
   const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
-  if (status != ChannelWait::Status::kWaiting) return result_of(status);
+  if (status != ChannelWait::Status::kWaiting) return result_of(wait, status);
   return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
 }
 
@@ -419,21 +450,20 @@ struct [[gnu::packed, gnu::may_alias]] AnyWord {
 
 }  // namespace
 
-bool is_at_hand(Worker& worker, const Task& self, const Channel& channel) noexcept {
+JANUS_ANY_POINTER bool is_at_hand(Worker& worker, const Task& self, const Channel* channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
-  return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(Word) && worker.fuel > 0 &&
+  return channel->lock.is_owned_wherever(worker.locks) && channel->element_bytes == sizeof(Word) && worker.fuel > 0 &&
          self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
          arch::cmp_relaxed(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
 }
 
 int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept {
-  touch_word_to_read(element);
+  Word word;
   if (!channel.lock.entered_at_hand(worker.locks)) [[unlikely]]
     return send_backing_off(worker, self, channel, element);
   if (ChannelWait* const receiver = channel.receivers.front()) {
-    if (!is_here(*receiver)) [[unlikely]]
+    if (!is_here(*receiver) || !arch::load_user(element, word) || !arch::store_user(receiver->data, word)) [[unlikely]]
       return send_unlocking(worker, self, channel, element);
-    copy_word(receiver->data, element);
     return serve(worker, self, channel, channel.receivers, *receiver);
   }
   if (channel.is_closed) [[unlikely]]
@@ -443,30 +473,31 @@ int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* eleme
       return send_unlocking(worker, self, channel, element);
     return janus_jump_back(&worker, &self, &channel, &channel.senders, const_cast<void*>(element), wait_at_hand);
   }
-  copy_word(slot(channel, channel.count), element);
+  if (!arch::load_user(element, word)) [[unlikely]]
+    return send_unlocking(worker, self, channel, element);
+  __builtin_memcpy(slot(channel, channel.count), &word, sizeof word);
   ++channel.count;
   return done(worker, self, channel);
 }
 
 int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept {
-  touch_word_to_write(element);
+  Word word;
   if (!channel.lock.entered_at_hand(worker.locks)) [[unlikely]]
     return receive_backing_off(worker, self, channel, element);
   ChannelWait* const sender = channel.senders.front();
   if (channel.count == 0) {
     if (sender != nullptr) {
-      if (!is_here(*sender)) [[unlikely]]
+      if (!is_here(*sender) || !arch::load_user(sender->data, word) || !arch::store_user(element, word)) [[unlikely]]
         return receive_unlocking(worker, self, channel, element);
-      copy_word(element, sender->data);
       return serve(worker, self, channel, channel.senders, *sender);
     }
     if (channel.is_closed || !self.is_published) [[unlikely]]
       return receive_unlocking(worker, self, channel, element);
     return janus_jump_back(&worker, &self, &channel, &channel.receivers, element, wait_at_hand);
   }
-  if (sender != nullptr) [[unlikely]]
+  __builtin_memcpy(&word, slot(channel, 0), sizeof word);
+  if (sender != nullptr || !arch::store_user(element, word)) [[unlikely]]
     return receive_unlocking(worker, self, channel, element);
-  copy_word(element, slot(channel, 0));
   channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
   --channel.count;
   return done(worker, self, channel);

@@ -2,6 +2,10 @@
 // rt/task/channel.h — bounded and rendezvous channels: first come, first served; what is handed over under the lock is
 // committed, so a cancel comes before that or not at all, and no message is lost or doubled.
 //
+// Elements lie in memory that users named, which may be gone by the time that somebody else comes along: copying one
+// may fail (arch/user_copy.h). Then whose memory it was panics, once it is out of the queue and the lock is released,
+// and the element goes to, or comes from, whoever is next.
+//
 // The lock is held until a task that goes to wait has left its stack; it is taken under a nursery's lock, and none
 // under it. Tasks of other runtimes may use a channel too, at a lesser pace: they wait as Blocked.
 #pragma once
@@ -17,7 +21,8 @@ namespace janus {
 
 // A task that waits at a channel; on its own stack, linked under the channel's lock.
 struct ChannelWait : ListLink<> {
-  enum class Status : std::uint8_t { kWaiting, kServed, kClosed };
+  // kBadMemory: what `data` points to is not there; `data` is now what was touched.
+  enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory };
   Task* task;
   void* data;  // what to send, or where to receive
   // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
@@ -48,6 +53,8 @@ struct alignas(64) Channel {
   static bool is_alive(std::uint64_t life) noexcept { return (life & ~std::uint64_t{0xffffffff}) == kAlive; }
 };
 
+inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
+
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept;
 // One reference more: JANUS_E_STALE when there is none, JANUS_E_STATE when there are too many.
@@ -60,9 +67,9 @@ int close_channel(Worker* worker, Channel& channel) noexcept;
 int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept;
 int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept;
 
-// Whether everything is at hand: a word, on the worker that owns the channel's lock, and nothing is in the way of a
-// task that pays. Then these do the same, pay included.
-bool is_at_hand(Worker& worker, const Task& self, const Channel& channel) noexcept;
+// `channel` may be any pointer: false where there is no channel. Whether everything is at hand: a word, on the worker
+// that owns the channel's lock, and nothing is in the way of a task that pays. Then these do the same, pay included.
+bool is_at_hand(Worker& worker, const Task& self, const Channel* channel) noexcept;
 int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept;
 int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept;
 

@@ -197,6 +197,17 @@ const char* name_of(const Task& task) noexcept {
   end_by_force(task, Outcome::kBudget);
 }
 
+[[gnu::noinline, gnu::cold]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept {
+  platform::Fault fault{};
+  fault.kind = platform::FaultKind::kAccess;
+  fault.has_address = has_address;
+  fault.address = address;
+  fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  fault.fp = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));  // the caller's, as its ip
+  report_panic(task, cause_of(fault, current_worker()), &fault);
+  end_by_force(task, Outcome::kPanic);
+}
+
 // A copy of user memory, on whatever thread: it answers that it failed.
 static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   if (fault.kind != platform::FaultKind::kAccess && fault.kind != platform::FaultKind::kBus) return false;

@@ -11,6 +11,8 @@ namespace janus {
 inline constexpr char kGraceIsGone[] = "it was cancelled, and has used up its grace";
 [[noreturn]] void panic(Task& task, const char* why) noexcept;
 [[noreturn]] void end_for_budget(Task& task) noexcept;
+// A copy of its memory has failed (rt/task/user_memory.h): as if it had touched that itself.
+[[noreturn]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept;
 
 void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
 bool contain_fault(platform::Fault& fault) noexcept;

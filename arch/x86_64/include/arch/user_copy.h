@@ -27,6 +27,9 @@ struct [[gnu::packed, gnu::may_alias]] UserWord {
   Word bits;
 };
 
+// For a function that looks at an object by a pointer which may be none of its kind, before it knows better.
+#define JANUS_ANY_POINTER [[gnu::no_sanitize("alignment", "null")]]
+
 // Around one instruction that may fault; `fix_up` is where to go on then. Good as often as the compiler repeats it.
 #define JANUS_MAY_FAULT(instruction, fix_up)                           \
   ".Ljanus_access%=:\n\t" instruction                                  \
