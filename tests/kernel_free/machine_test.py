@@ -53,6 +53,23 @@ def bare_qemu(image, *options, line='prog', cpu='max', timeout=60):
     return done.stdout.decode(errors='replace'), said, done.returncode
 
 
+# --- What handlers are made of ---------------------------------------------------------------------------------------
+
+
+def handlers_leave_vector_registers_alone():
+    """Whoever was interrupted still has its values in them."""
+    objects = sorted(pathlib.Path(sys.argv[1], 'kernel-free/libjanus-kernel-free.a.p').glob('*.o'))
+    used, called = [], []
+    for thing in objects:
+        code = subprocess.run(['objdump', '-d', '--no-show-raw-insn', thing], capture_output=True, text=True, check=True).stdout
+        used += [f'{thing.name}: {line}' for line in code.splitlines() if re.search(r'%[xyz]mm\d', line)]
+        if re.match('traps_|memory_(frames|page_tables|area|addresses|mappings)|smp_(requests|apic)|threads_|clock_clock', thing.name):
+            names = subprocess.run(['nm', '-u', thing], capture_output=True, text=True, check=True).stdout
+            called += [f'{thing.name}: {name}' for name in re.findall(r'\bmem(?:cpy|move|set|cmp)\b', names)]
+    tap.check('nothing of kernel-free names a vector register', len(objects) > 30 and not used, '\n'.join(used))
+    tap.check('and no handler calls what does', not called, '\n'.join(called))
+
+
 # --- The same program in both worlds ---------------------------------------------------------------------------------
 
 
@@ -179,6 +196,7 @@ def bad_luck():
 
 
 try:
+    handlers_leave_vector_registers_alone()
     same_results()
     same_words_for_faults()
     same_order()
