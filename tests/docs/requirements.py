@@ -5,6 +5,7 @@ wrong with them. Tests are named in backquotes:
     suite.name        a TEST(suite, name), whatever program it is linked into
     test              one of meson's tests, all of it
     test: claim       what one of meson's tests says; a claim may be the beginning of several
+    (suite.name)      the same of a test that is skipped where the machine has not what it is about
 """
 import json
 import re
@@ -23,6 +24,7 @@ class Row(NamedTuple):
     status: str
     note: str
     tests: list
+    some_machines: list  # tests in parentheses
 
 
 def numbers_in(cell):
@@ -39,8 +41,9 @@ def rows_of(page):
         cells = [cell.strip() for cell in text.strip().strip('|').split('|')]
         cells += [''] * (4 - len(cells))
         status, _, note = cells[2].partition(':')
+        shown = ' '.join(cells[3:])
         yield Row(line, list(numbers_in(cells[0])), cells[1], status.strip(), note.strip(),
-                  re.findall(r'`([^`]+)`', ' '.join(cells[3:])))
+                  re.findall(r'`([^`]+)`', re.sub(r'\(`[^`]+`\)', '', shown)), re.findall(r'\(`([^`]+)`\)', shown))
 
 
 class Known:
@@ -87,7 +90,7 @@ def problems(page, has_test):
             yield f'{where}: met, and something is missing'
         if row.status == 'met' and not row.tests:
             yield f'{where}: met, and no test shows it'
-        for name in row.tests:
+        for name in row.tests + row.some_machines:
             if not has_test(name):
                 yield f'{where}: there is no test {name}'
     wanted = {f'{letter}{number:0{DIGITS[letter]}}' for letter, last in LAST.items() for number in range(1, last + 1)}
@@ -97,16 +100,24 @@ def problems(page, has_test):
         yield f'there is no requirement {number}'
 
 
-def never_ran(page, results):
-    """The tests named for which `results`, pairs of meson's name and what a test said that was not skipped, have nothing."""
-    results = set(results)
-    meson = {test for test, _ in results}
-    cases = {name for _, said in results for name in re.findall(r'\b\w+\.\w+', said)}
-    claims = {}
-    for test, said in results:
-        claims.setdefault(test, []).append(said)
-    for name in dict.fromkeys(name for row in rows_of(page) for name in row.tests):
+class Results:
+    """Pairs of meson's name for a test and what it said."""
+
+    def __init__(self, pairs):
+        self.names, self.claims = set(), {}
+        for test, said in set(pairs):
+            self.names |= {test, *re.findall(r'\b\w+\.\w+', said)}
+            self.claims.setdefault(test, []).append(said)
+
+    def has(self, name):
         test, colon, claim = name.partition(': ')
-        ran = any(said.startswith((claim, name)) for said in claims.get(test, [])) if colon else name in cases | meson
-        if not ran:
-            yield name
+        return any(said.startswith((claim, name)) for said in self.claims.get(test, [])) if colon else name in self.names
+
+
+def never_ran(page, ran, skipped=()):
+    """The tests named that `ran` has nothing of; of those in parentheses, nor `skipped`."""
+    rows, done = list(rows_of(page)), Results(ran)
+    tried = Results([*ran, *skipped])
+    missing = [name for row in rows for name in row.tests if not done.has(name)]
+    missing += [name for row in rows for name in row.some_machines if not tried.has(name)]
+    return list(dict.fromkeys(missing))

@@ -19,13 +19,14 @@ FINE = ("OK", "SKIP", "EXPECTEDFAIL")
 class Count:
     def __init__(self):
         self.passed, self.failures, self.skipped = 0, [], 0
-        self.ran = []  # what each result that was not skipped is the result of
+        self.ran, self.not_run = [], []  # what each result is the result of
 
     def add(self, other):
         self.passed += other.passed
         self.failures += other.failures
         self.skipped += other.skipped
         self.ran += other.ran
+        self.not_run += other.not_run
 
     def __str__(self):
         text = f"{self.passed} passed, {len(self.failures)} failed"
@@ -45,8 +46,7 @@ def count_tap(output):
                 count.skipped += 1
             else:
                 count.passed += 1
-            if (result[3] or "").lower() != "skip":
-                count.ran.append(result[2])
+            (count.not_run if (result[3] or "").lower() == "skip" else count.ran).append(result[2])
             running = ""
         elif line.startswith("# ") and ": " not in line:
             running = line[2:]  # the harness announces each test before it runs
@@ -61,6 +61,7 @@ def count_test(test):
     count, owed, running = count_tap(output)
     spoke = count.passed + len(count.failures) + count.skipped > 0
     count.failures = [f"{name}: {what}" for what in count.failures]
+    count.not_run = [(name, what) for what in count.not_run] + [(name, "")] * (verdict == "SKIP")
     count.ran = [(name, what) for what in count.ran] or [(name, "")] * (verdict != "SKIP" and not count.skipped)
     if verdict == "SKIP" and not spoke:
         count.skipped = 1
@@ -100,7 +101,7 @@ def main():
         print(f"{build}: {count}")
         count.failures = [f"{build}: {failure}" for failure in count.failures]
         total.add(count)
-    unseen = list(never_ran(page.read_text(), total.ran)) if page else []
+    unseen = never_ran(page.read_text(), total.ran, total.not_run) if page else []
     if unseen:
         total.failures.append(f"{page} names what ran in no build: {', '.join(unseen)}")
     for failure in total.failures:

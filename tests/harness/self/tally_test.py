@@ -36,6 +36,8 @@ NAMED = [
     ("what was only skipped has not run", [("OK", PASS)], NAMES + ", `a.c`", "a.c"),
     ("what was skipped here and ran there has run", [("OK", PASS), ("FAIL", FAIL)], "`a.c`", None),
     ("a program that was skipped has not run", [("SKIP", "")], "`t`", "t"),
+    ("what may be skipped may be skipped", [("OK", PASS)], "`a.b`, (`a.c`), (`t: a.c`)", None),
+    ("but not missing", [("OK", PASS)], "`a.b`, (`a.d`)", "a.d"),
     ("what was renamed has not run", [("OK", PASS)], "`a.b`, `a.d`, `t: another`", "a.d, t: another"),
     ("what died before its turn has not run", [("ERROR", CRASH)], "`a.b`, `a.d`", "a.d"),
 ]
