@@ -157,25 +157,29 @@ int janus_task_unpin(void) {
 }
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
-  (void)enter();
+  const Caller me = enter();
   if (key == nullptr) return JANUS_E_INVALID;
-  const unsigned fresh = new_local(destroy);
-  if (fresh == kLocalKeys) return JANUS_E_NO_MEMORY;
-  key->raw = fresh + 1;
+  int error = 0;
+  const std::uint32_t fresh = new_local(me.task, destroy, &error);
+  if (fresh == 0) return error;
+  key->raw = fresh;
   return 0;
+}
+
+int janus_local_delete(janus_local_key key) {
+  const Caller me = enter();
+  return delete_local(me.task, key.raw);
 }
 
 void* janus_local_get(janus_local_key key) {
   const Caller me = enter_free();
-  if (me.task == nullptr) return nullptr;
-  return key.raw != 0 && is_local(key.raw - 1) ? get_local(*me.task, key.raw - 1) : nullptr;
+  return me.task != nullptr ? get_local(*me.task, key.raw) : nullptr;
 }
 
 int janus_local_set(janus_local_key key, void* value) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (key.raw == 0 || !is_local(key.raw - 1)) return JANUS_E_INVALID;
-  return set_local(*me.task, key.raw - 1, value) ? 0 : JANUS_E_NO_MEMORY;
+  return is_local(key.raw) ? set_local(*me.task, key.raw, value) : JANUS_E_INVALID;
 }
 
 }  // extern "C"

@@ -2,58 +2,147 @@
 // rt/task/locals.cpp — task-local values.
 #include "rt/task/locals.h"
 
-#include "rt/task/runtime.h"
+#include "rt/task/memory.h"
 
 namespace janus {
 
 namespace {
 
 constexpr unsigned kRounds = 4;  // as POSIX asks at least for thread-specific data
+constexpr unsigned kKeyBits = 10;
+static_assert(1u << kKeyBits == kLocalKeys);
+constexpr unsigned kEntries = 32;  // of a page of a task's table
+constexpr unsigned kPages = kLocalKeys / kEntries;
+constexpr std::size_t kDeposit = 64;  // what a key costs who made it, in bytes
 
-std::atomic<std::uint32_t> keys_taken{0};
-std::atomic<void (*)(void*)> destructors[kLocalKeys] = {};
+unsigned place_of(std::uint32_t key) noexcept {
+  return key % kLocalKeys;
+}
+
+// What a key is. Written under the lock; read without it.
+struct KeyPlace {
+  std::atomic<std::uint32_t> key = 0;  // 0: free
+  std::atomic<void (*)(void*)> destroy = nullptr;
+  std::uint32_t uses = 0;     // how often it was given out
+  std::uint32_t account = 0;  // index of the maker's, if that is below the root: it has paid ...
+  std::uint64_t runtime = 0;  // ... in the runtime whose key for handles begins so ...
+  void* deposit = nullptr;    // ... with this block
+};
+constinit SpinLock local_keys_lock;
+constinit KeyPlace local_keys[kLocalKeys];
+constinit unsigned local_keys_taken = 0;
+
+// Below the root: the task pays for what it takes of what all have.
+bool has_to_pay(const Task* task) noexcept {
+  return task != nullptr && task->account != task->nursery->runtime->root_account;
+}
 
 }  // namespace
 
-unsigned new_local(void (*destroy)(void*)) noexcept {
-  std::uint32_t key = keys_taken.load(std::memory_order_relaxed);
-  do {
-    if (key == kLocalKeys) return kLocalKeys;
-  } while (!keys_taken.compare_exchange_weak(key, key + 1, std::memory_order_relaxed));
-  destructors[key].store(destroy, std::memory_order_release);
-  return key;
-}
+// What one task has: pages of entries, made when they are first needed.
+struct LocalTable {
+  struct Entry {
+    std::uint32_t key;  // whose value it is: the place may serve another key by now
+    void* value;
+  };
+  Entry* pages[kPages];
+};
 
-bool is_local(unsigned key) noexcept {
-  return key < keys_taken.load(std::memory_order_relaxed);
-}
-
-void* get_local(const Task& task, unsigned key) noexcept {
-  return task.is_marked(TaskMarks::kHasLocals) ? task.frame->details.locals[key] : nullptr;
-}
-
-bool set_local(Task& task, unsigned key, void* value) noexcept {
-  if (!task.is_marked(TaskMarks::kHasLocals)) {
-    Worker& worker = current_worker();
-    void* const table = runtime_of(worker).heap.allocate(&worker.heap, kLocalKeys * sizeof(void*), 16, kRuntimeTag);
-    if (table == nullptr) return false;
-    task.mark(TaskMarks::kHasLocals);
-    task.frame->details.locals = static_cast<void**>(table);
-    for (unsigned i = 0; i < kLocalKeys; ++i) task.frame->details.locals[i] = nullptr;
+std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {
+  const bool pays = has_to_pay(task);
+  Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
+  void* const deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit, error) : nullptr;
+  if (pays && deposit == nullptr) return 0;
+  const unsigned most = pays ? kLocalKeys - kReservedLocalKeys : kLocalKeys;
+  {
+    LockGuard guard(local_keys_lock);
+    for (unsigned place = 0; local_keys_taken < most && place < kLocalKeys; ++place) {
+      KeyPlace& free = local_keys[place];
+      if (free.key.load(std::memory_order_relaxed) != 0) continue;
+      ++local_keys_taken;
+      free.account = pays ? task->account->index() : 0;
+      free.runtime = pays ? runtime->handle_key[0] : 0;
+      free.deposit = deposit;
+      free.destroy.store(destroy, std::memory_order_relaxed);
+      const std::uint32_t key = ++free.uses << kKeyBits | place;
+      free.key.store(key, std::memory_order_release);  // pairs with is_local()
+      return key;
+    }
   }
-  task.frame->details.locals[key] = value;
-  return true;
+  if (pays) release_own(*runtime, &current_worker(), deposit);
+  *error = kErrorNoMemory;
+  return 0;
+}
+
+int delete_local(const Task* task, std::uint32_t key) noexcept {
+  void* deposit = nullptr;
+  {
+    LockGuard guard(local_keys_lock);
+    KeyPlace& place = local_keys[place_of(key)];
+    if (key == 0 || place.key.load(std::memory_order_relaxed) != key) return kErrorInvalid;
+    const bool is_here = task != nullptr && place.runtime == task->nursery->runtime->handle_key[0];
+    if (has_to_pay(task) && !(is_here && place.account == task->account->index())) return kErrorNoCap;
+    place.key.store(0, std::memory_order_relaxed);
+    place.destroy.store(nullptr, std::memory_order_relaxed);
+    --local_keys_taken;
+    if (is_here) deposit = place.deposit;  // one of another runtime goes with that runtime
+    place.deposit = nullptr;
+  }
+  if (deposit != nullptr) release_own(*task->nursery->runtime, &current_worker(), deposit);
+  return 0;
+}
+
+bool is_local(std::uint32_t key) noexcept {
+  return key != 0 && local_keys[place_of(key)].key.load(std::memory_order_acquire) == key;  // pairs with new_local()
+}
+
+void* get_local(const Task& task, std::uint32_t key) noexcept {
+  if (!task.is_marked(TaskMarks::kHasLocals) || !is_local(key)) return nullptr;
+  const LocalTable::Entry* const page = task.frame->details.locals->pages[place_of(key) / kEntries];
+  if (page == nullptr) return nullptr;
+  const LocalTable::Entry& entry = page[place_of(key) % kEntries];
+  return entry.key == key ? entry.value : nullptr;
+}
+
+int set_local(Task& task, std::uint32_t key, void* value) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  int error = 0;
+  if (!task.is_marked(TaskMarks::kHasLocals)) {
+    void* const table = allocate_own(runtime, &current_worker(), &task, sizeof(LocalTable), &error);
+    if (table == nullptr) return error;
+    __builtin_memset(table, 0, sizeof(LocalTable));
+    task.mark(TaskMarks::kHasLocals);
+    task.frame->details.locals = static_cast<LocalTable*>(table);
+  }
+  LocalTable::Entry*& page = task.frame->details.locals->pages[place_of(key) / kEntries];
+  if (page == nullptr) {
+    constexpr std::size_t kPageBytes = kEntries * sizeof(LocalTable::Entry);
+    void* const entries = allocate_own(runtime, &current_worker(), &task, kPageBytes, &error);
+    if (entries == nullptr) return error;
+    __builtin_memset(entries, 0, kPageBytes);
+    page = static_cast<LocalTable::Entry*>(entries);
+  }
+  page[place_of(key) % kEntries] = {key, value};
+  return 0;
 }
 
 void destroy_locals(Task& task) noexcept {
   bool again = true;
   for (unsigned round = 0; round < kRounds && again; ++round) {
     again = false;
-    for (unsigned key = 0; key < kLocalKeys; ++key) {
-      void* const value = task.frame->details.locals[key];
-      task.frame->details.locals[key] = nullptr;
-      auto* const destroy = destructors[key].load(std::memory_order_acquire);
-      if (value == nullptr || destroy == nullptr) continue;
+    for (unsigned place = 0; place < kLocalKeys; ++place) {
+      // Read anew each time: a destructor may have set a value that needed another page.
+      LocalTable::Entry* const page = task.frame->details.locals->pages[place / kEntries];
+      if (page == nullptr) {
+        place |= kEntries - 1;
+        continue;
+      }
+      LocalTable::Entry& entry = page[place % kEntries];
+      void* const value = entry.value;
+      entry.value = nullptr;
+      if (value == nullptr || !is_local(entry.key)) continue;
+      auto* const destroy = local_keys[place].destroy.load(std::memory_order_relaxed);
+      if (destroy == nullptr) continue;
       destroy(value);
       again = true;
     }
@@ -61,8 +150,12 @@ void destroy_locals(Task& task) noexcept {
 }
 
 void free_locals(Task& task) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
   Worker& worker = current_worker();
-  runtime_of(worker).heap.free_own(&worker.heap, task.frame->details.locals);
+  LocalTable* const table = task.frame->details.locals;
+  for (LocalTable::Entry* page : table->pages)
+    if (page != nullptr) release_own(runtime, &worker, page);
+  release_own(runtime, &worker, table);
   task.frame->details.locals = nullptr;
 }
 

@@ -90,6 +90,7 @@ struct TaskMarks {
 };
 
 struct Join;
+struct LocalTable;
 
 // What only some tasks have.
 struct TaskExtra {
@@ -97,8 +98,9 @@ struct TaskExtra {
 };
 
 // INVARIANT zeroed-when-free: a record that no task has is as init_task() takes for granted: `suspended_at`, `frame`,
-// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `party` and `has_migrated` are zero. What most
-// tasks never touch costs them nothing. The state of a task that is not exposed says something only while it waits.
+// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `party` and `has_migrated` are zero.
+// What most tasks never touch costs them nothing. The state of a task that is not exposed says something only while it
+// waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
@@ -152,10 +154,10 @@ struct RunDetails : ListLink<MigratedTasks> {
 
   Task* task;
   Nursery* published = nullptr;  // opened before it last left its worker; under the lock of task->nursery
-  void** locals = nullptr;
-  Stack* abandoned = nullptr;  // a panicked task ends on a spare stack; this is the one it had
-  Turn* held_turns = nullptr;  // with kHoldsTurns
-  std::int64_t grace = 0;      // ops left to clean up, once kSawCancel
+  LocalTable* locals = nullptr;  // rt/task/locals.h
+  Stack* abandoned = nullptr;    // a panicked task ends on a spare stack; this is the one it had
+  Turn* held_turns = nullptr;    // with kHoldsTurns
+  std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
   int last_error = 0;
   Outcome outcome = Outcome::kPending;  // once kWasForced
 };

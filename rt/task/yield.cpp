@@ -64,6 +64,7 @@ int yield(Task& task) noexcept {
     (void)charge_waiting(task, Component::kOps, debt);
   const bool told = sees_cancel(task);
   if (told && task.frame->frame_sp != 0 && task.frame->details.grace < 0) panic(task, kGraceIsGone);
+  commit_slice(current_worker(), task);  // whoever waited has one already
   begin_slice(current_worker(), task);
   task.yielded_free = false;
   if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) return yield(task);

@@ -244,6 +244,7 @@ int janus_last_error(void);
 int janus_task_pin(void);
 int janus_task_unpin(void);
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+int janus_local_delete(janus_local_key key);
 void* janus_local_get(janus_local_key key);
 int janus_local_set(janus_local_key key, void* value);
 int janus_yield(void);

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// charge_test.cpp — what is spent is accounted for: ops to the last one, recharges in order, records and tables while
+// they live, task-local keys.
+#include <array>
+#include <vector>
+
+#include "tests/conformance/world.h"
+
+using namespace janus::test;
+
+namespace {
+
+janus_budget some(std::uint32_t ops, std::size_t memory = 4 << 20) {
+  janus_budget budget = JANUS_BUDGET_ALL;
+  budget.ops = ops;
+  budget.memory = memory;
+  return budget;
+}
+
+// One operation each; what is drawn from the dice decides which. Counts what was done after it was done.
+struct Mix {
+  Dice dice;
+  std::uint32_t done = 0;
+  janus_channel* channel = nullptr;
+
+  void step() {
+    std::uint64_t bytes = 0;
+    switch (dice.below(8)) {
+      case 0:
+        janus_free(janus_alloc(dice.below(2000)));
+        break;
+      case 1:
+        janus_channel_try_send(channel, &bytes);
+        break;
+      case 2:
+        janus_channel_try_recv(channel, &bytes);
+        break;
+      case 3:
+        janus_entropy(&bytes, sizeof bytes);
+        break;
+      case 4:
+        janus_task_set_name("somebody");
+        break;
+      case 5:
+        janus_unpark(janus_task_self());
+        break;
+      case 6:
+        janus_budget_get_current();
+        break;
+      default:
+        janus_yield_check(1);
+        break;
+    }
+    ++done;
+  }
+};
+
+TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    run_in(with_workers(1 + seed % 3), [&] {
+      const std::uint32_t ops = 500 + 997 * seed;
+      Mix mix{Dice(seed)};
+      mix.channel = janus_channel_create(8, 4);
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(ops));
+      auto child = [&] {
+        for (;;) mix.step();
+        return 0;
+      };
+      scope.go(child);
+      CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
+      CHECK_EQ(mix.done, ops);
+      janus_channel_release(mix.channel);
+    });
+  }
+}
+
+TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
+  for (unsigned workers : {1u, 2u, 4u}) {
+    run_in(with_workers(workers), [] {
+      constexpr std::uint32_t kOps = 50'000;
+      std::array<Mix, 8> mixes{Mix{Dice(1)}, Mix{Dice(2)}, Mix{Dice(3)}, Mix{Dice(4)},
+                               Mix{Dice(5)}, Mix{Dice(6)}, Mix{Dice(7)}, Mix{Dice(8)}};
+      janus_channel* const channel = janus_channel_create(8, 4);
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(kOps));
+      for (Mix& mix : mixes) {
+        mix.channel = channel;
+        scope.go(
+            [](void* arg) -> std::int64_t {
+              for (;;) static_cast<Mix*>(arg)->step();
+              return 0;
+            },
+            &mix);
+      }
+      CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
+      std::uint32_t done = 0;
+      for (const Mix& mix : mixes) done += mix.done;
+      CHECK_LE(done, kOps);
+      CHECK_GE(done, kOps - 8u);  // who finds the account dry leaves what its last operation would have cost
+      janus_channel_release(channel);
+    });
+  }
+}
+
+TEST(charge, a_cancelled_task_has_its_grace_and_no_more) {
+  janus_rt_config config = with_workers(1);
+  config.cancel_grace_ops = 3000;
+  run_in(config, [] {
+    Mix mix{Dice(9)};
+    mix.channel = janus_channel_create(8, 4);
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    auto child = [&] {
+      while (janus_yield() == 0) {
+      }
+      mix.done = 0;
+      for (;;) mix.step();
+      return 0;
+    };
+    scope.go(child);
+    janus_yield();
+    scope.cancel();
+    CHECK_EQ(scope.end(), JANUS_PANIC);
+    CHECK_EQ(mix.done, 3000u);
+    janus_channel_release(mix.channel);
+  });
+}
+
+TEST(charge, a_recharge_goes_to_those_who_ran_dry_in_that_order) {
+  run_in(with_workers(1), [] {
+    static std::vector<int>* order;
+    std::vector<int> went_on;
+    order = &went_on;
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000));
+    auto run_dry = [](void* number) -> std::int64_t {
+      for (int i = 0; i < 100; ++i) janus_yield_check(1);
+      order->push_back(static_cast<int>(reinterpret_cast<std::intptr_t>(number)));
+      return 0;
+    };
+    // Each has less than it needs, and a budget of its own.
+    std::array<janus_task, 3> tasks;
+    for (int i = 0; i < 3; ++i) {
+      tasks[static_cast<std::size_t>(i)] = scope.go(run_dry, as_arg(i), 0, some(50, 65536));
+      CHECK(eventually([&] { return janus_task_state(tasks[static_cast<std::size_t>(i)]) == 4; }));
+    }
+    for (int i = 0; i < 3; ++i) {
+      janus_budget more = {};
+      more.ops = 50;
+      CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+      const auto ended = static_cast<std::size_t>(i);
+      CHECK(eventually([&] { return janus_task_state(tasks[ended]) == JANUS_TASK_COMPLETED; }));
+      for (int other = 0; other < 3; ++other)
+        CHECK_EQ(janus_task_state(tasks[static_cast<std::size_t>(other)]) == JANUS_TASK_COMPLETED, other <= i);
+    }
+    CHECK_EQ(scope.end(), 0);
+    CHECK(went_on == std::vector<int>({0, 1, 2}));
+  });
+}
+
+TEST(charge, records_and_tables_are_paid_for_while_they_live) {
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 200'000));
+    auto child = [] {
+      const std::size_t before = janus_budget_get_current().memory;
+      std::vector<janus_nursery*> nurseries;
+      while (janus_nursery* const nursery = janus_nursery_open(nullptr, nullptr)) nurseries.push_back(nursery);
+      CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+      CHECK_LE(nurseries.size(), 200'000 / 128);
+      for (janus_nursery* nursery : nurseries) {
+        CHECK_EQ(janus_nursery_await(nursery, nullptr), 0);
+        CHECK_EQ(janus_nursery_destroy(nursery), 0);
+      }
+      CHECK_EQ(janus_budget_get_current().memory, before);
+      std::vector<janus_channel*> channels;
+      while (janus_channel* const channel = janus_channel_create(1, 0)) channels.push_back(channel);
+      CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+      CHECK_LE(channels.size(), 200'000 / 128);
+      for (janus_channel* channel : channels) janus_channel_release(channel);
+      CHECK_EQ(janus_budget_get_current().memory, before);
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+TEST(locals, keys_are_many_and_a_later_key_is_not_taken_for_an_earlier_one) {
+  run_in(with_workers(1), [] {
+    std::vector<janus_local_key> keys;
+    janus_local_key key = {};
+    while (janus_local_new(&key, nullptr) == 0) keys.push_back(key);
+    CHECK_GE(keys.size(), 1000u);
+    int value = 0;
+    CHECK_EQ(janus_local_set(keys.back(), &value), 0);
+    CHECK(janus_local_get(keys.back()) == &value);
+    CHECK_EQ(janus_local_delete(keys.back()), 0);
+    CHECK(janus_local_get(keys.back()) == nullptr);
+    CHECK_EQ(janus_local_delete(keys.back()), JANUS_E_INVALID);
+    CHECK_EQ(janus_local_new(&key, nullptr), 0);
+    CHECK(key.raw != keys.back().raw);
+    CHECK(janus_local_get(key) == nullptr);
+    keys.back() = key;
+    for (const janus_local_key each : keys) CHECK_EQ(janus_local_delete(each), 0);
+  });
+}
+
+TEST(locals, a_cage_takes_no_more_than_half_of_the_keys) {
+  run_in(with_workers(1), [] {
+    std::vector<janus_local_key> taken;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000));
+    auto child = [&] {
+      janus_local_key key = {};
+      while (janus_local_new(&key, nullptr) == 0) taken.push_back(key);
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+    CHECK_LE(taken.size(), 512u);
+    janus_local_key mine = {};
+    CHECK_EQ(janus_local_new(&mine, nullptr), 0);
+    CHECK_EQ(janus_local_delete(mine), 0);
+    for (const janus_local_key each : taken) CHECK_EQ(janus_local_delete(each), 0);
+  });
+}
+
+}  // namespace
