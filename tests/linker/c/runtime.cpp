@@ -87,10 +87,6 @@ void jc_janus_free(void* block) {
   free(block);
 }
 
-int jc_janus_may_exit() {
-  return 1;
-}
-
 int jc_janus_yield() {
   return 0;
 }
