@@ -145,7 +145,6 @@ int result_of(const ChannelWait& wait, ChannelWait::Status status) noexcept {
 // Leaves the stack, and then the lock. False: there is no stack to go on with.
 bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Hold hold) noexcept {
   if (!wait.is_foreign) return block_at(channel, self, hold);
-  self.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   return block(
       self, TaskState::kBlocked,
       [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
@@ -185,11 +184,20 @@ void touch_to_write(void* bytes, std::size_t count) noexcept {
   for (std::size_t at = 0; at < count; ++at) first[at] = first[at];
 }
 
+// Somebody who is no worker of the channel's runtime: from now on neither that runtime nor the stranger's own can know
+// that nobody will come and wake its tasks (deadlock.h). Before the channel is touched: it may be all that either does.
+[[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
+  channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+  if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+}
+
 // `attempt` under the lock, and what is to be done if it would have to wait. `touch_all` faults where the attempt did.
 template <typename Attempt, typename Touch>
 int do_or_wait(Worker* worker, Task* self, Channel& channel, List<ChannelWait>& queue, void* data, Attempt attempt,
                Touch touch_all) noexcept {
   LockOwner* const me = owner_in(channel, worker);
+  if (me == nullptr) [[unlikely]]
+    note_stranger(channel, self);
   for (;;) {
     const BiasedLock::Hold hold = channel.lock.lock(me);
     const int answer = attempt();
