@@ -22,6 +22,7 @@
 #include "rt/task/kinship.h"
 #include "rt/task/panic.h"
 #include "rt/task/runtime.h"
+#include "rt/task/user_memory.h"
 #include "rt/task/yield.h"
 
 namespace janus {
@@ -108,12 +109,12 @@ void set_error(Caller caller, int error) noexcept;
 
 // A nursery that a user gave. nullptr, with *error: NULL, one that is gone, or one that is not the caller's to use, who
 // is neither its owner nor below it. Threads outside tasks are the host's, and may use all.
-inline Nursery* check(janus_nursery* pointer, Caller me, int* error) noexcept {
+JANUS_ANY_POINTER inline Nursery* check(janus_nursery* pointer, Caller me, int* error) noexcept {
   auto* const nursery = reinterpret_cast<Nursery*>(pointer);
   *error = JANUS_E_INVALID;
   if (nursery == nullptr) return nullptr;
   *error = JANUS_E_STALE;
-  if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nullptr;
+  if (!Nursery::is_alive(read_user_word(nursery->alive))) return nullptr;
   *error = JANUS_E_NO_CAP;
   if (me.task != nullptr && (me.worker->runtime != nursery->runtime || !is_at_or_below(*me.task, *nursery)))
     return nullptr;

@@ -19,9 +19,11 @@ std::atomic<bool> is_program{false};
 
 [[gnu::noinline]] int begin(const janus_rt_config* config) noexcept {
   if (is_program.load(std::memory_order_relaxed)) return JANUS_E_STATE;
+  janus_rt_config given;
+  if (config != nullptr) read_user_bytes(&given, config, sizeof given);
   LockGuard guard(beginning);
   if (the_runtime.load(std::memory_order_relaxed) != nullptr) return JANUS_E_STATE;
-  const janus_rt_config merged = merge({}, config);
+  const janus_rt_config merged = merge({}, config != nullptr ? &given : nullptr);
   Complaint complaint;
   if (!check_config(merged, complaint)) return JANUS_E_INVALID;
   int error = 0;

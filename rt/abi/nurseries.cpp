@@ -5,6 +5,7 @@
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
+#include "rt/task/name.h"
 #include "rt/task/result.h"
 #include "rt/task/spawn.h"
 
@@ -36,14 +37,33 @@ int check_options(const janus_spawn_options& options) noexcept {
   return options.priority != JANUS_PRIORITY_NORMAL ? JANUS_E_UNSUPPORTED : 0;
 }
 
+// Options as they were at the door. 0, or why not.
+template <typename Options>
+int read_options(const Options* from, Options& options) noexcept {
+  static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
+  std::uint32_t size;
+  read_user_bytes(&size, from, sizeof size);  // no more, if it says that there is no more
+  if (size != 0 && size < sizeof options) return JANUS_E_INVALID;
+  read_user_bytes(&options, from, sizeof options);
+  return check_options(options);
+}
+
+// nullptr: none.
+const char* read_name(const char* from, char (&name)[kNameBytes]) noexcept {
+  if (from == nullptr) return nullptr;
+  (void)read_user_string(name, sizeof name, from);
+  return name;
+}
+
 void fill(janus_result* out, const Report& report) noexcept {
   if (out == nullptr) return;
-  *out = {static_cast<std::uint32_t>(report.outcome),
-          report.errors,
-          report.code,
-          report.task_id,
-          report.was_cancelled ? 1u : 0u,
-          0};
+  const janus_result result = {static_cast<std::uint32_t>(report.outcome),
+                               report.errors,
+                               report.code,
+                               report.task_id,
+                               report.was_cancelled ? 1u : 0u,
+                               0};
+  write_user(out, result);
 }
 
 static_assert(static_cast<int>(Outcome::kSuccess) == JANUS_KIND_SUCCESS &&
@@ -76,16 +96,18 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   if (runtime == nullptr && rt == nullptr) runtime = process_runtime_or_new();
   NurseryOptions asked;
   Amounts budget;
+  char name[kNameBytes];
   // A task opens nurseries in its own runtime: in another one nobody could ever await them.
-  const bool is_elsewhere = runtime != nullptr && me.task != nullptr && worker_in(*runtime, me) == nullptr;
+  const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
   int error = runtime == nullptr || is_elsewhere ? JANUS_E_STATE : 0;
+  janus_nursery_options given;
+  if (options != nullptr && error == 0) error = read_options(options, given);
   if (options != nullptr && error == 0) {
-    error = check_options(*options);
-    asked.on_error = static_cast<ErrorPolicy>(options->on_error);
-    asked.on_exhaustion = static_cast<ExhaustionPolicy>(options->on_exhaustion);
-    asked.name = options->name;
-    budget = amounts_of(options->budget);
-    if (is_given(options->budget)) asked.budget = &budget;
+    asked.on_error = static_cast<ErrorPolicy>(given.on_error);
+    asked.on_exhaustion = static_cast<ExhaustionPolicy>(given.on_exhaustion);
+    asked.name = read_name(given.name, name);
+    budget = amounts_of(given.budget);
+    if (is_given(given.budget)) asked.budget = &budget;
   }
   Nursery* nursery = nullptr;
   if (error == 0) {
@@ -102,18 +124,20 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
   if (nursery != nullptr && fn == nullptr) error = JANUS_E_INVALID;
-  if (error == 0 && options != nullptr) error = check_options(*options);
+  janus_spawn_options given;
+  if (error == 0 && options != nullptr) error = read_options(options, given);
   Task* task = nullptr;
   if (error == 0) {
     SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
     Amounts budget;
+    char name[kNameBytes];
     if (options != nullptr) {
-      if (options->stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(options->stack_size));
-      if ((options->flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
-      if ((options->flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
-      budget = amounts_of(options->budget);
-      if (is_given(options->budget)) asked.budget = &budget;
-      asked.name = options->name;
+      if (given.stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(given.stack_size));
+      if ((given.flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
+      if ((given.flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
+      budget = amounts_of(given.budget);
+      if (is_given(given.budget)) asked.budget = &budget;
+      asked.name = read_name(given.name, name);
     }
     task = spawn(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
   }

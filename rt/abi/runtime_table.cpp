@@ -62,4 +62,21 @@ Task* RuntimeOfHandle::lock() const noexcept {
   return runtime_ != nullptr ? lock_handle(*runtime_, handle_) : nullptr;
 }
 
+RuntimeOfPointer::RuntimeOfPointer(const void* pointer) noexcept {
+  if (pointer == nullptr) return;
+  for (pinned_ = 0; pinned_ < kMaxRuntimes; ++pinned_) {
+    RuntimePlace& place = runtime_places[pinned_];
+    if (place.runtime.load(std::memory_order_relaxed) != pointer) continue;
+    place.pins.fetch_add(1, std::memory_order_seq_cst);
+    runtime_ = place.runtime.load(std::memory_order_seq_cst);
+    if (runtime_ == pointer) return;
+    place.pins.fetch_sub(1, std::memory_order_seq_cst);
+  }
+  runtime_ = nullptr;
+}
+
+RuntimeOfPointer::~RuntimeOfPointer() {
+  if (runtime_ != nullptr) runtime_places[pinned_].pins.fetch_sub(1, std::memory_order_seq_cst);
+}
+
 }  // namespace janus

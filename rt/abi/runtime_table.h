@@ -38,4 +38,19 @@ class RuntimeOfHandle {
   unsigned pinned_ = kNotPinned;
 };
 
+// A runtime that a task names by its pointer, which may be any; nullptr: there is none. As long as this lives.
+class RuntimeOfPointer {
+ public:
+  explicit RuntimeOfPointer(const void* pointer) noexcept;
+  ~RuntimeOfPointer();
+  RuntimeOfPointer(const RuntimeOfPointer&) = delete;
+  RuntimeOfPointer& operator=(const RuntimeOfPointer&) = delete;
+
+  [[nodiscard]] Runtime* get() const noexcept { return runtime_; }
+
+ private:
+  Runtime* runtime_ = nullptr;
+  unsigned pinned_ = 0;
+};
+
 }  // namespace janus

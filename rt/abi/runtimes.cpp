@@ -6,6 +6,23 @@
 #include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"
 
+namespace janus {
+
+namespace {
+
+// False: there is no such runtime. A task may come with any pointer.
+bool read_statistics(const Caller& me, janus_rt* rt, janus_stats& out) noexcept {
+  const bool is_other = me.task != nullptr && rt != nullptr && reinterpret_cast<Runtime*>(rt) != me.worker->runtime;
+  const RuntimeOfPointer other(is_other ? rt : nullptr);
+  Runtime* const runtime = is_other ? other.get() : runtime_or_own(rt, me);
+  if (runtime != nullptr) out = statistics_of(*runtime);
+  return runtime != nullptr;
+}
+
+}  // namespace
+
+}  // namespace janus
+
 using namespace janus;
 
 extern "C" {
@@ -15,13 +32,15 @@ extern const char janus_abi_1 = 1;
 
 janus_rt* janus_rt_create(const janus_rt_config* config) {
   const Caller me = enter();
+  if (me.task != nullptr) {
+    set_error(me, JANUS_E_STATE);
+    return nullptr;
+  }
   const janus_rt_config merged = merge({}, config);
   Complaint complaint;
   int error = JANUS_E_INVALID;
   Runtime* runtime = nullptr;
-  if (me.task != nullptr)
-    error = JANUS_E_STATE;
-  else if (merged.start_thread != nullptr)
+  if (merged.start_thread != nullptr)
     error = JANUS_E_UNSUPPORTED;
   else if (check_config(merged, complaint))
     runtime = create_registered(options_of(merged), &error);
@@ -44,8 +63,13 @@ long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
 }
 
 void janus_rt_stats(janus_rt* rt, janus_stats* out) {
-  Runtime* const runtime = runtime_or_own(rt, enter());
-  if (out != nullptr && runtime != nullptr) read_statistics(*runtime, *out);
+  const Caller me = enter();
+  if (out == nullptr) return;
+  const auto size = read_user<std::uint64_t>(out);
+  janus_stats sum;
+  if (size < sizeof sum.size || !read_statistics(me, rt, sum)) return;
+  sum.size = size;
+  write_user_bytes(out, &sum, size < sizeof sum ? size : sizeof sum);
 }
 
 void* janus_scheduler_create(janus_rt_config config) {

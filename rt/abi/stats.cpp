@@ -42,28 +42,6 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   sum.nurseries_live = sum.nurseries_opened > nurseries_ended ? sum.nurseries_opened - nurseries_ended : 0;
 }
 
-janus_stats read_all(Runtime& runtime) noexcept {
-  janus_stats sum{};
-  add_up(runtime, sum);
-  sum.size = sizeof(janus_stats);
-  sum.stacks_in_use = runtime.stacks.stacks_in_use();
-  sum.stacks_cached = runtime.stacks.stacks_cached();
-  sum.guard_pages = runtime.stacks.guard_pages();
-  sum.stacks_canaried = runtime.stacks.unguarded();
-  sum.mappings = runtime.stacks.mappings() + runtime.heap.mappings() + runtime.tasks.mappings() +
-                 runtime.nurseries.mappings() + runtime.channels.mappings();
-  sum.bytes_in_use = runtime.heap.bytes_in_use();
-  sum.bytes_limit = runtime.memory_limit;
-  sum.order_hash = runtime.scheduler.order_hash();
-  sum.workers = runtime.scheduler.worker_count();
-  sum.workers_pinned = runtime.scheduler.pinned();
-  sum.uptime_ns = runtime.scheduler.now_ns() - runtime.started_ns;
-  sum.seed = runtime.scheduler.is_deterministic() ? runtime.options.seed : 0;
-  sum.yield_interval = runtime.options.yield_interval;
-  sum.stack_size = stack_class_bytes(runtime.options.stack_class);
-  return sum;
-}
-
 struct Row {
   const char* name;
   std::size_t offset;
@@ -113,16 +91,30 @@ constexpr Row kRows[] = {
 
 }  // namespace
 
-void read_statistics(Runtime& runtime, janus_stats& out) noexcept {
-  janus_stats sum = read_all(runtime);
-  const std::size_t asked = out.size < sizeof sum ? out.size : sizeof sum;
-  if (asked < sizeof out.size) return;
-  sum.size = out.size;
-  __builtin_memcpy(&out, &sum, asked);
+janus_stats statistics_of(Runtime& runtime) noexcept {
+  janus_stats sum{};
+  add_up(runtime, sum);
+  sum.size = sizeof(janus_stats);
+  sum.stacks_in_use = runtime.stacks.stacks_in_use();
+  sum.stacks_cached = runtime.stacks.stacks_cached();
+  sum.guard_pages = runtime.stacks.guard_pages();
+  sum.stacks_canaried = runtime.stacks.unguarded();
+  sum.mappings = runtime.stacks.mappings() + runtime.heap.mappings() + runtime.tasks.mappings() +
+                 runtime.nurseries.mappings() + runtime.channels.mappings();
+  sum.bytes_in_use = runtime.heap.bytes_in_use();
+  sum.bytes_limit = runtime.memory_limit;
+  sum.order_hash = runtime.scheduler.order_hash();
+  sum.workers = runtime.scheduler.worker_count();
+  sum.workers_pinned = runtime.scheduler.pinned();
+  sum.uptime_ns = runtime.scheduler.now_ns() - runtime.started_ns;
+  sum.seed = runtime.scheduler.is_deterministic() ? runtime.options.seed : 0;
+  sum.yield_interval = runtime.options.yield_interval;
+  sum.stack_size = stack_class_bytes(runtime.options.stack_class);
+  return sum;
 }
 
 void print_statistics(Runtime& runtime) noexcept {
-  const janus_stats sum = read_all(runtime);
+  const janus_stats sum = statistics_of(runtime);
   Text<4096> table;
   for (const Row& row : kRows) {
     std::uint64_t value;

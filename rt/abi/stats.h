@@ -7,8 +7,7 @@
 
 namespace janus {
 
-// Fills `out` up to out.size.
-void read_statistics(Runtime& runtime, janus_stats& out) noexcept;
+janus_stats statistics_of(Runtime& runtime) noexcept;
 // The table of JANUS_STATS, on stderr.
 void print_statistics(Runtime& runtime) noexcept;
 

@@ -21,6 +21,19 @@ bool fill_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcep
   return true;
 }
 
+// Into a user's memory, a few at a time.
+bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
+  std::uint8_t some[256];
+  while (count != 0) {
+    const std::size_t piece = count < sizeof some ? count : sizeof some;
+    if (!fill_random(me, some, piece)) return false;
+    write_user_bytes(out, some, piece);
+    out += piece;
+    count -= piece;
+  }
+  return true;
+}
+
 // The ops in proportion and, but for the program's own output, the system call. What a task prints on descriptors 1 and
 // 2 tells about it; what it writes elsewhere reaches files and networks.
 int pay_for_output(Caller& me, int fd, std::size_t bytes) noexcept {
@@ -46,6 +59,7 @@ extern "C" {
 int janus_write(int fd, const void* bytes, size_t size) {
   Caller me = enter();
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
+  if (!is_readable(bytes, size)) blame_caller();  // the kernel would not tell where
   const int answer = pay_for_output(me, fd, size);
   return answer != 0 ? answer : write_all(me.task, fd, static_cast<const char*>(bytes), size);
 }
@@ -68,6 +82,11 @@ int janus_print(int fd, const char* format, ...) {
   va_start(arguments, format);
   const std::size_t wanted = janus_vformat(out, most, format, arguments);
   va_end(arguments);
+  if (wanted == kUnreadable) {
+    if (text != nullptr) runtime->heap.free_own(cache, text);
+    blame_caller();
+    return JANUS_E_INVALID;
+  }
   const int answer = write_all(me.task, fd, out, wanted < most ? wanted : most - 1);
   if (text == nullptr) return answer;
   Worker* const here = worker_in(*runtime, enter_free());  // maybe another one by now
@@ -97,7 +116,7 @@ int janus_entropy(void* bytes, size_t size) {
   for (std::size_t rest = size; rest != 0;) {
     const std::size_t part = rest < price::kBytesAtOnce ? rest : price::kBytesAtOnce;
     charge_part(me, part);
-    if (!fill_random(me, out, part)) return JANUS_E_UNSUPPORTED;
+    if (!write_random(me, out, part)) return JANUS_E_UNSUPPORTED;
     out += part;
     rest -= part;
   }

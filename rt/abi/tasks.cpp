@@ -21,6 +21,8 @@ bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
   return worker_in(runtime, me) != nullptr && may_join_child_of(*me.task, *task.nursery);
 }
 
+constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is told
+
 int view_of(TaskState state) noexcept {
   switch (state) {
     case TaskState::kParked:
@@ -76,7 +78,7 @@ int janus_task_result(janus_task handle, janus_result* result) {
     out.code = task->result;
   }
   task->lock.unlock();
-  if (result != nullptr) *result = out;
+  if (result != nullptr) write_user(result, out);
   return ended ? 0 : JANUS_PENDING;
 }
 
@@ -137,15 +139,19 @@ int janus_cancelled(void) {
 
 void janus_task_panic(const char* why) {
   const Caller me = enter_free();
-  if (me.task != nullptr) panic(*me.task, why != nullptr ? why : "(no reason given)");
-  platform::abort();
+  if (me.task == nullptr) platform::abort();
+  char reason[kReasonBytes];
+  if (why != nullptr) (void)read_user_string(reason, sizeof reason, why);
+  panic(*me.task, why != nullptr ? reason : "(no reason given)");
 }
 
 int janus_task_set_name(const char* name) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   if (name == nullptr) return JANUS_E_INVALID;
-  return set_name(me.worker, *me.task, name) ? 0 : JANUS_E_NO_MEMORY;
+  char copied[kNameBytes];
+  (void)read_user_string(copied, sizeof copied, name);
+  return set_name(me.worker, *me.task, copied) ? 0 : JANUS_E_NO_MEMORY;
 }
 
 // There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.
@@ -159,10 +165,11 @@ int janus_task_unpin(void) {
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   const Caller me = enter();
   if (key == nullptr) return JANUS_E_INVALID;
+  write_user(key, janus_local_key{0});  // where it is to go is tried before it is taken
   int error = 0;
   const std::uint32_t fresh = new_local(me.task, destroy, &error);
   if (fresh == 0) return error;
-  key->raw = fresh;
+  write_user(key, janus_local_key{fresh});
   return 0;
 }
 

@@ -4,10 +4,26 @@
 #include <cstdint>
 #include <limits>
 
+#include <arch/user_copy.h>
+
 namespace janus {
 namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
+
+// Bytes of the format and of strings. Where one is not to be read all is over: it reads as a terminator.
+class Reader {
+ public:
+  char read(const char* at) noexcept {
+    std::uint8_t byte = 0;
+    if (!arch::load_user(at, byte)) has_failed_ = true;
+    return static_cast<char>(byte);
+  }
+  [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
+
+ private:
+  bool has_failed_ = false;
+};
 
 // Where the text goes. Counts what does not fit, so that lengths come out as if there were room.
 class Sink {
@@ -21,6 +37,11 @@ class Sink {
   void put(const char* bytes, std::size_t count) noexcept {
     const std::size_t room = room_for(count);
     for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = bytes[i];
+    size_ += count;
+  }
+  void put(Reader& reader, const char* bytes, std::size_t count) noexcept {
+    const std::size_t room = room_for(count);
+    for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = reader.read(bytes + i);
     size_ += count;
   }
   void fill(char byte, std::size_t count) noexcept {
@@ -67,18 +88,18 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-const char* parse_number(const char* at, int& number) noexcept {
+const char* parse_number(Reader& reader, const char* at, int& number) noexcept {
   number = 0;
-  for (; is_digit(*at); ++at) {
-    const int digit = *at - '0';
+  for (char c; is_digit(c = reader.read(at)); ++at) {
+    const int digit = c - '0';
     number = number > (kMaxInt - digit) / 10 ? kMaxInt : number * 10 + digit;
   }
   return at;
 }
 
-const char* parse_flags(const char* at, Directive& directive) noexcept {
+const char* parse_flags(Reader& reader, const char* at, Directive& directive) noexcept {
   for (;; ++at) {
-    switch (*at) {
+    switch (reader.read(at)) {
       case '-':
         directive.left = true;
         break;
@@ -100,8 +121,8 @@ const char* parse_flags(const char* at, Directive& directive) noexcept {
   }
 }
 
-const char* parse_width(const char* at, Directive& directive, Arguments& arguments) noexcept {
-  if (*at != '*') return parse_number(at, directive.width);
+const char* parse_width(Reader& reader, const char* at, Directive& directive, Arguments& arguments) noexcept {
+  if (reader.read(at) != '*') return parse_number(reader, at, directive.width);
   const int width = va_arg(arguments.list, int);
   directive.left = directive.left || width < 0;
   if (width >= 0) {
@@ -112,22 +133,24 @@ const char* parse_width(const char* at, Directive& directive, Arguments& argumen
   return at + 1;
 }
 
-const char* parse_precision(const char* at, Directive& directive, Arguments& arguments) noexcept {
-  if (*at != '.') return at;
+const char* parse_precision(Reader& reader, const char* at, Directive& directive, Arguments& arguments) noexcept {
+  if (reader.read(at) != '.') return at;
   ++at;
-  if (*at != '*') return parse_number(at, directive.precision);
+  if (reader.read(at) != '*') return parse_number(reader, at, directive.precision);
   directive.precision = va_arg(arguments.list, int);  // negative: as if there were none
   return at + 1;
 }
 
-const char* parse_length(const char* at, Length& length) noexcept {
-  switch (*at) {
+const char* parse_length(Reader& reader, const char* at, Length& length) noexcept {
+  const char first = reader.read(at);
+  const bool is_double = (first == 'h' || first == 'l') && reader.read(at + 1) == first;
+  switch (first) {
     case 'h':
-      length = at[1] == 'h' ? Length::kChar : Length::kShort;
-      return at + (at[1] == 'h' ? 2 : 1);
+      length = is_double ? Length::kChar : Length::kShort;
+      return at + (is_double ? 2 : 1);
     case 'l':
-      length = at[1] == 'l' ? Length::kLongLong : Length::kLong;
-      return at + (at[1] == 'l' ? 2 : 1);
+      length = is_double ? Length::kLongLong : Length::kLong;
+      return at + (is_double ? 2 : 1);
     case 'z':
       length = Length::kSize;
       return at + 1;
@@ -184,13 +207,17 @@ void print_padded(Sink& sink, const Directive& directive, const char* text, std:
   if (directive.left) sink.fill(' ', padding);
 }
 
-void print_string(Sink& sink, const Directive& directive, const char* text) noexcept {
+void print_string(Sink& sink, Reader& reader, const Directive& directive, const char* text) noexcept {
   const bool is_bounded = directive.precision >= 0;
   const std::size_t most = static_cast<std::size_t>(directive.precision);
   if (text == nullptr) text = is_bounded && most < 6 ? "" : "(null)";
   std::size_t count = 0;
-  while ((!is_bounded || count < most) && text[count] != '\0') ++count;
-  print_padded(sink, directive, text, count);
+  while ((!is_bounded || count < most) && reader.read(text + count) != '\0') ++count;
+  const std::size_t width = static_cast<std::size_t>(directive.width);
+  const std::size_t padding = width > count ? width - count : 0;
+  if (!directive.left) sink.fill(' ', padding);
+  sink.put(reader, text, count);  // somebody may have taken it away since
+  if (directive.left) sink.fill(' ', padding);
 }
 
 struct Number {
@@ -286,14 +313,14 @@ void skip_argument(const Directive& directive, Arguments& arguments) noexcept {
 }
 
 // What we do not know stays as it was written.
-void print_unknown(Sink& sink, const Directive& directive, Arguments& arguments, const char* from,
+void print_unknown(Sink& sink, Reader& reader, const Directive& directive, Arguments& arguments, const char* from,
                    const char* to) noexcept {
   skip_argument(directive, arguments);
-  sink.put(from, static_cast<std::size_t>(to - from));
+  sink.put(reader, from, static_cast<std::size_t>(to - from));
 }
 
 // False: not one of ours.
-bool print_known(Sink& sink, const Directive& directive, Arguments& arguments) noexcept {
+bool print_known(Sink& sink, Reader& reader, const Directive& directive, Arguments& arguments) noexcept {
   const bool is_long = directive.length == Length::kLong;  // wide characters are not text here
   switch (directive.conversion) {
     case '%':
@@ -323,7 +350,7 @@ bool print_known(Sink& sink, const Directive& directive, Arguments& arguments) n
       return true;
     case 's':
       if (is_long) return false;
-      print_string(sink, directive, va_arg(arguments.list, const char*));
+      print_string(sink, reader, directive, va_arg(arguments.list, const char*));
       return true;
     case 'c': {
       if (is_long) return false;
@@ -337,16 +364,16 @@ bool print_known(Sink& sink, const Directive& directive, Arguments& arguments) n
 }
 
 // `at` stands behind a '%'; gives what follows the directive.
-const char* print_directive(Sink& sink, const char* at, Arguments& arguments) noexcept {
+const char* print_directive(Sink& sink, Reader& reader, const char* at, Arguments& arguments) noexcept {
   const char* const start = at - 1;
   Directive directive;
-  at = parse_flags(at, directive);
-  at = parse_width(at, directive, arguments);
-  at = parse_precision(at, directive, arguments);
-  at = parse_length(at, directive.length);
-  directive.conversion = *at;
-  if (*at != '\0') ++at;
-  if (!print_known(sink, directive, arguments)) print_unknown(sink, directive, arguments, start, at);
+  at = parse_flags(reader, at, directive);
+  at = parse_width(reader, at, directive, arguments);
+  at = parse_precision(reader, at, directive, arguments);
+  at = parse_length(reader, at, directive.length);
+  directive.conversion = reader.read(at);
+  if (directive.conversion != '\0') ++at;
+  if (!print_known(sink, reader, directive, arguments)) print_unknown(sink, reader, directive, arguments, start, at);
   return at;
 }
 
@@ -364,15 +391,19 @@ std::size_t format_to(char* buffer, std::size_t capacity, const char* format, ..
 
 extern "C" std::size_t janus_vformat(char* buffer, std::size_t capacity, const char* format, va_list list) {
   janus::Sink sink(buffer, capacity);
+  janus::Reader reader;
   janus::Arguments arguments;
   va_copy(arguments.list, list);
-  while (*format != '\0') {
-    if (*format != '%') {
-      sink.put(*format++);
-    } else {
-      format = janus::print_directive(sink, format + 1, arguments);
-    }
+  while (!reader.has_failed()) {
+    const char next = reader.read(format);
+    if (next == '\0') break;
+    ++format;
+    if (next == '%')
+      format = janus::print_directive(sink, reader, format, arguments);
+    else
+      sink.put(next);
   }
   va_end(arguments.list);
-  return sink.finish();
+  const std::size_t size = sink.finish();
+  return reader.has_failed() ? janus::kUnreadable : size;
 }

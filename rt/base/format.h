@@ -2,7 +2,8 @@
 // rt/base/format.h — printf's integer and string formats into a bounded buffer: %d %i %u %o %x %X %c %s %p %%, the
 // flags
 // - 0 + space #, width and precision (also *), hh h l ll z t j. No locale, no floating point, no errno, no allocation:
-// good in a signal handler. What it does not know it prints as written, skipping its argument.
+// good in a signal handler. What it does not know it prints as written, skipping its argument. The format and its
+// strings may be a user's: they are read by accesses that may fail (arch/user_copy.h).
 #pragma once
 
 #include <stdarg.h>
@@ -10,10 +11,13 @@
 #include <cstddef>
 
 // As C's vsnprintf, but that lengths do not end at INT_MAX: at most `capacity` bytes, the terminator included, which is
-// always written unless capacity is 0. Gives the length that the whole text has.
+// always written unless capacity is 0. Gives the length that the whole text has; janus::kUnreadable where the format or
+// a string is not to be read, and then what is in the buffer says nothing.
 extern "C" std::size_t janus_vformat(char* buffer, std::size_t capacity, const char* format, va_list arguments);
 
 namespace janus {
+
+inline constexpr std::size_t kUnreadable = ~std::size_t{0};
 
 [[gnu::format(printf, 3, 4)]] std::size_t format_to(char* buffer, std::size_t capacity, const char* format,
                                                     ...) noexcept;

@@ -6,6 +6,7 @@
 #include "rt/task/handle.h"
 #include "rt/task/kinship.h"
 #include "rt/task/runtime.h"
+#include "rt/task/user_memory.h"
 #include "rt/task/wait.h"
 
 namespace janus {
@@ -54,7 +55,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   if (task->has(TaskFlags::kEnded)) {
     const std::int64_t value = task->result;
     task->lock.unlock();
-    if (result != nullptr) *result = value;
+    if (result != nullptr) write_user(result, value);
     return 0;
   }
   Join wait{task->waiters, nullptr, &self, 0, false};
@@ -74,7 +75,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     task->lock.lock();
   }
   task->lock.unlock();
-  if (result != nullptr) *result = wait.result;
+  if (result != nullptr) write_user(result, wait.result);
   return 0;
 }
 

@@ -44,6 +44,16 @@ std::uint64_t read_as_host(const void* at, std::size_t bytes) noexcept {
   return word;
 }
 
+bool is_readable(const void* from, std::size_t bytes) noexcept {
+  constexpr std::size_t kPage = 4096;
+  const auto* const first = static_cast<const std::byte*>(from);
+  std::uint8_t byte;
+  for (std::size_t at = 0; at < bytes; at += kPage) {
+    if (!arch::load_user(first + at, byte)) return false;
+  }
+  return bytes == 0 || arch::load_user(first + bytes - 1, byte);
+}
+
 std::size_t read_user_string(char* to, std::size_t room, const char* from) noexcept {
   std::int64_t length = janus_user_copy_string(to, from, room - 1);
   if (length < 0) [[unlikely]] {

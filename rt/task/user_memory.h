@@ -27,7 +27,7 @@ void read_user_bytes(void* to, const void* from, std::size_t bytes) noexcept;
 void write_user_bytes(void* to, const void* from, std::size_t bytes) noexcept;
 
 template <typename T>
-T read_user(const T* from) noexcept {
+T read_user(const void* from) noexcept {
   T value;
   read_user_bytes(&value, from, sizeof value);
   return value;
@@ -50,6 +50,9 @@ Word read_user_word(const std::atomic<Word>& word) noexcept {
   std::atomic_signal_fence(std::memory_order_acquire);  // the processor keeps the order
   return bits;
 }
+
+// Whether all of it can be read now.
+bool is_readable(const void* from, std::size_t bytes) noexcept;
 
 // Up to the terminator, or as much as there is room for; terminated. Its length.
 std::size_t read_user_string(char* to, std::size_t room, const char* from) noexcept;

@@ -54,6 +54,7 @@ class BadMemory {
     CHECK_EQ(guarded, 1u);
     CHECK_EQ(platform::syscall(kMprotect, {reinterpret_cast<long>(memory.before_forbidden_ + kRoom), kPage, kProtNone}),
              0);
+    __builtin_memset(memory.before_constants_ + kRoom, 0x7f, kPage);
     CHECK_EQ(platform::syscall(kMprotect, {reinterpret_cast<long>(memory.before_constants_ + kRoom), kPage, kProtRead}),
              0);
     return &memory;
