@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# hostile.py — ./dev bench hostile: one neighbour computes, alone and beside a cage of attackers in turns. What is left to
+# it of what it does alone, and the longest time that it gets no turn; a row for each attack and size of the cage, a pair of
+# columns for each number of workers. The table is markdown, so that documents quote it as it is.
+import json
+import re
+import subprocess
+import sys
+
+import machine
+from programs import ROOT, CannotBuild, run_tool
+
+WORKERS = (1, 2, 4)
+MILLISECONDS, QUICK_MILLISECONDS = 150, 10
+SHARE, GAP = 2.5, 5.0            # the goals: at least 1/2.5 of it, never 5 ms without a turn
+FIGURE = re.compile(r"^figure: .*: 1/([\d.]+) ([\d.]+) ms$", re.M)
+
+
+def cases(program):
+    listed = subprocess.run([program, "list"], capture_output=True, text=True, check=True, timeout=30).stdout
+    return [(line.split(" ", 1)[1], int(line.split(" ", 1)[0])) for line in listed.splitlines()]
+
+
+def measure(program, case, workers, options):
+    milliseconds = QUICK_MILLISECONDS if options.quick else MILLISECONDS
+    command = [program, str(milliseconds), case[0], str(case[1])]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout,
+                              env={"JANUS_WORKERS": str(workers)})
+    except subprocess.TimeoutExpired:
+        return {"failed": f"not after {options.timeout:g} s"}
+    figure = FIGURE.search(done.stdout)
+    if not figure:
+        return {"failed": f"status {done.returncode}"}
+    return {"divisor": float(figure[1]), "gap_ms": float(figure[2])}
+
+
+def shown(cell):
+    """Share and gap; in bold what misses its goal."""
+    if "failed" in cell:
+        return [f"**{cell['failed']}**", ""]
+    share, gap = f"1/{cell['divisor']:g}", f"{cell['gap_ms']:g}"
+    return [f"**{share}**" if cell["divisor"] > SHARE else share, f"**{gap}**" if cell["gap_ms"] > GAP else gap]
+
+
+def line(cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def heading():
+    columns = [f"{'share' if half == 0 else 'gap, ms'}, {workers} worker{'s' * (workers > 1)}" for workers in WORKERS
+               for half in (0, 1)]
+    return [line(["a cage of", *columns]), "|" + "---|" * (1 + len(columns))]
+
+
+def run(options):
+    options.out.joinpath("bench/programs").mkdir(parents=True, exist_ok=True)
+    program = options.out / "bench/programs/hostile"
+    try:
+        run_tool([options.janus_cc, "-O2", ROOT / "tests/programs/hostile/neighbours_keep_their_share.c", "-o", program])
+    except CannotBuild as failure:
+        print(f"bench: {failure}", file=sys.stderr)
+        return 1
+    rows = []
+    print("\n".join(heading()), flush=True)
+    for case in cases(program):
+        cells = [measure(program, case, workers, options) for workers in WORKERS]
+        rows.append({"attack": case[0], "tasks": case[1], "workers": dict(zip(WORKERS, cells))})
+        print(line([f"{case[1]:,} {case[0]}" if case[1] > 1 else case[0], *sum(map(shown, cells), [])]), flush=True)
+    result = {"machine": machine.describe(ROOT), "rows": rows}
+    (options.out / "bench/hostile.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(f"\n{machine.line(result['machine'])}")
+    return 1 if any("failed" in cell for row in rows for cell in row["workers"].values()) else 0

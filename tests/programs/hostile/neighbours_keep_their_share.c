@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: Apache-2.0
+// neighbours_keep_their_share [MILLISECONDS [ATTACK TASKS]], or list: one neighbour computes, first alone, then beside
+// a cage of k tasks that do what attackers do. How much of what it does alone is left to it, and for how long it gets
+// no turn at all. Timings are figures; here only a tenth is a failure. Where the clock is virtual, operations are
+// counted in its place.
+#include "calls.h"
+
+enum { kRounds = 5, kMostTasks = 20000, kOpsOfARound = 100 };
+
+static int64_t stop;
+static int is_stopped(void) {
+  return __atomic_load_n(&stop, __ATOMIC_RELAXED) != 0;
+}
+
+// ---- The neighbour --------------------------------------------------------------------------------------------------
+
+typedef struct share {
+  uint64_t until_ns, rounds, longest_gap_ns, most;
+} share;
+
+// A round is 100 operations of some 10 ns, as much as a small function or an iteration that does something.
+static int64_t compute(void* arg) {
+  share* mine = (share*)arg;
+  uint64_t last = janus_now_ns(), hash = 1;
+  while (last < mine->until_ns && mine->rounds < mine->most) {
+    for (int i = 0; i < kOpsOfARound; ++i) {
+      for (int k = 0; k < 6; ++k) hash = (hash ^ (hash >> 29)) * 0x9e3779b97f4a7c15u;
+      if (janus_yield_check(1) < 0) return -1;
+    }
+    ++mine->rounds;
+    const uint64_t now = janus_now_ns();
+    if (now - last > mine->longest_gap_ns) mine->longest_gap_ns = now - last;
+    last = now;
+  }
+  return hash == 0 ? -1 : 0;
+}
+
+static share measure(uint64_t ns) {
+  share mine = {janus_now_ns() + ns, 0, 0, UINT64_MAX};
+  janus_nursery* house = open_plain();
+  spawn(house, compute, &mine);
+  CHECK_EQ(close_cage(house), 0);
+  return mine;
+}
+
+// ---- The attacks ----------------------------------------------------------------------------------------------------
+// Each task of a cage runs one of these until it is told to end. `cage` is the nursery that it is in.
+
+static janus_nursery* cage;
+static janus_channel* floods[64];
+
+static int64_t spin(void* unused) {
+  (void)unused;
+  while (janus_yield_check(1) == 0) {
+  }
+  return 0;
+}
+
+static int64_t yield(void* unused) {
+  (void)unused;
+  while (janus_yield() == 0) {
+  }
+  return 0;
+}
+
+// One link: does a little and is followed by the next.
+static int64_t chain(void* arg) {
+  for (int i = 0; i < 1000; ++i)
+    if (janus_yield_check(1) < 0) return 0;
+  const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
+  if (!is_stopped()) janus_nursery_spawn_in(cage, chain, arg, &detached);
+  return 0;
+}
+
+// The other half of a pair.
+static int64_t answer(void* channel) {
+  uint64_t word;
+  while (janus_channel_recv((janus_channel*)channel, &word) == 0)
+    for (int i = 0; i < 1000; ++i)
+      if (janus_yield_check(1) < 0) return 0;
+  return 0;
+}
+
+static int64_t talk_to_somebody(void* unused) {
+  (void)unused;
+  janus_channel* channel = janus_channel_create(8, 0);
+  if (channel == NULL) return 0;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  if (nursery != NULL && spawn(nursery, answer, channel).raw != 0) {
+    uint64_t word = 0;
+    while (janus_channel_send(channel, &word) == 0)
+      for (int i = 0; i < 1000; ++i)
+        if (janus_yield_check(1) < 0) break;
+  }
+  janus_channel_close(channel);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+  janus_channel_release(channel);
+  return 0;
+}
+
+static int64_t ask_for_too_much(void* unused) {
+  (void)unused;
+  while (janus_yield_check(1) == 0)
+    if (janus_alloc((size_t)1 << 40)) return 1;
+  return 0;
+}
+
+static int64_t panic(void* unused) {
+  (void)unused;
+  janus_task_panic("once more");
+}
+
+static int64_t let_others_panic(void* unused) {
+  (void)unused;
+  const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
+  janus_nursery* nursery = open_plain();
+  while (janus_yield() == 0) janus_nursery_spawn_in(nursery, panic, NULL, &detached);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+  return 0;
+}
+
+static int64_t flood(void* self) {
+  janus_channel* channel = floods[(uintptr_t)self % 64];
+  uint64_t word = 0;
+  while (janus_yield_check(1) == 0) {
+    janus_channel_try_send(channel, &word);
+    janus_channel_try_recv(channel, &word);
+  }
+  return 0;
+}
+
+static int64_t guess_handles(void* unused) {
+  (void)unused;
+  for (uint64_t raw = 1; janus_yield_check(1) == 0; raw += 0x100000001) {
+    const janus_task guessed = {raw};
+    janus_unpark(guessed);
+  }
+  return 0;
+}
+
+static int64_t call_the_system(void* unused) {
+  (void)unused;
+  while (janus_yield_check(1) == 0) janus_syscall(SYS_getpid);
+  return 0;
+}
+
+static int64_t overflow(void* unused) {
+  volatile char frame[512];
+  frame[0] = 1;
+  return is_stopped() > 1 ? 0 : overflow(unused) + frame[0];
+}
+
+static int64_t let_others_overflow(void* unused) {
+  (void)unused;
+  const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
+  janus_nursery* nursery = open_plain();
+  while (janus_yield() == 0) janus_nursery_spawn_in(nursery, overflow, NULL, &detached);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+  return 0;
+}
+
+static int64_t wait_for_word(void* channel) {
+  uint64_t word;
+  return janus_channel_recv((janus_channel*)channel, &word) == 0 ? 0 : 1;
+}
+
+// Thousands wait; one call wakes them all, another forgets them all.
+static int64_t wake_thousands(void* by_cancel) {
+  while (janus_yield() == 0) {
+    janus_nursery* nursery = open_plain();
+    janus_channel* channel = janus_channel_create(8, 0);
+    for (int i = 0; channel != NULL && i < 10000 && janus_yield_check(1) == 0; ++i)
+      spawn(nursery, wait_for_word, channel);
+    for (int i = 0; i < 100; ++i) janus_yield();
+    if (by_cancel)
+      janus_nursery_cancel(nursery);
+    else
+      janus_channel_close(channel);
+    janus_nursery_await(nursery, NULL);
+    janus_nursery_destroy(nursery);
+    janus_channel_release(channel);
+  }
+  return 0;
+}
+
+static int64_t close_on_thousands(void* unused) {
+  (void)unused;
+  return wake_thousands(NULL);
+}
+
+static int64_t cancel_thousands(void* unused) {
+  (void)unused;
+  return wake_thousands((void*)1);
+}
+
+// A cage of cages, and one of tasks that each have a budget: still one cage.
+static int64_t spin_in_cages(void* unused) {
+  (void)unused;
+  static janus_nursery* inner[1000];
+  const janus_budget budget = {100000000, 32 << 10, 2, 2, 0};
+  int count = 0;
+  for (; count < 1000 && (inner[count] = open_cage(budget)) != NULL; ++count) spawn(inner[count], spin, NULL);
+  janus_park(-1);
+  for (int i = 0; i < count; ++i) janus_nursery_cancel(inner[i]);
+  for (int i = 0; i < count; ++i) {
+    janus_nursery_await(inner[i], NULL);
+    janus_nursery_destroy(inner[i]);
+  }
+  return 0;
+}
+
+static int64_t spin_on_budgets(void* unused) {
+  (void)unused;
+  const janus_spawn_options options = {.flags = JANUS_SPAWN_DETACHED, .budget = {100000000, 32 << 10, 2, 2, 0}};
+  for (int i = 0; i < 1000; ++i) janus_nursery_spawn_in(cage, spin, NULL, &options);
+  return 0;
+}
+
+static const struct attack {
+  const char* name;
+  janus_task_fn fn;
+  int in_crowds;  // also by the hundred and by the 20,000
+} attacks[] = {
+    {"spinners", spin, 1},
+    {"yielders", yield, 1},
+    {"chains", chain, 1},
+    {"talking pairs", talk_to_somebody, 1},
+    {"panickers", let_others_panic, 1},
+    {"channel floods", flood, 1},
+    {"stack overflows", let_others_overflow, 0},
+    {"blocks of 1 TiB", ask_for_too_much, 0},
+    {"guessed handles", guess_handles, 0},
+    {"system calls, none granted", call_the_system, 0},
+    {"spinners in 1,000 cages of their own", spin_in_cages, 0},
+    {"1,000 spinners with budgets of their own", spin_on_budgets, 0},
+    {"close on 10,000 waiters", close_on_thousands, 0},
+    {"cancel of 10,000 waiters", cancel_thousands, 0},
+};
+
+// ---- Measuring ------------------------------------------------------------------------------------------------------
+
+static void open_the_cage(const struct attack* attack, int tasks) {
+  const janus_budget budget = {UINT32_MAX, (size_t)1 << 30, UINT16_MAX, UINT16_MAX, 0};
+  stop = 0;
+  cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget);
+  if (!CHECK(cage != NULL)) janus_exit(1);
+  for (int i = 0; i < tasks; ++i) {
+    const janus_spawn_options detached = {.flags = JANUS_SPAWN_DETACHED};
+    if (!CHECK(janus_nursery_spawn_in(cage, attack->fn, (void*)(uintptr_t)i, &detached).raw != 0)) break;
+  }
+}
+
+static void close_the_cage(void) {
+  __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+  janus_nursery_cancel(cage);
+  janus_nursery_await(cage, NULL);
+  CHECK_EQ(janus_nursery_destroy(cage), 0);
+}
+
+// Workers that share a CPU share its time before we have a say.
+static double workers_on_a_cpu(void) {
+  uint64_t mask[16] = {0};
+  int cpus = 0;
+  if (janus_syscall(SYS_sched_getaffinity, 0, sizeof mask, mask) > 0)
+    for (int i = 0; i < 16; ++i) cpus += __builtin_popcountll(mask[i]);
+  const double workers = (double)read_accounts().stats.workers;
+  return cpus == 0 || workers < cpus ? 1 : workers / cpus;
+}
+
+static double median(double* values) {
+  for (int i = 1; i < kRounds; ++i)
+    for (int k = i; k > 0 && values[k - 1] > values[k]; --k) {
+      const double larger = values[k - 1];
+      values[k - 1] = values[k];
+      values[k] = larger;
+    }
+  return values[kRounds / 2];
+}
+
+// Alone and beside in turns; the median of the ratios, and of the longest gaps.
+static void try_attack(const struct attack* attack, int tasks, uint64_t ns) {
+  double ratios[kRounds], gaps[kRounds];
+  for (int round = 0; round < kRounds; ++round) {
+    const share alone = measure(ns);
+    open_the_cage(attack, tasks);
+    const share beside = measure(ns);
+    close_the_cage();
+    ratios[round] = (double)alone.rounds / (double)(beside.rounds ? beside.rounds : 1);
+    gaps[round] = (double)beside.longest_gap_ns / 1e6;
+  }
+  double least = ratios[0];
+  for (int round = 1; round < kRounds; ++round) least = ratios[round] < least ? ratios[round] : least;
+  const long tenths = (long)(10 * median(ratios) + 0.5), gap = (long)(10 * median(gaps) + 0.5);
+  janus_print(1, "figure: %s, %d: 1/%ld.%ld %ld.%ld ms\n", attack->name, tasks, tenths / 10, tenths % 10, gap / 10,
+              gap % 10);
+  // The machine may be busy in most rounds; who starves does so in each of them.
+  if (least > 10 * workers_on_a_cpu()) check_that(0, attack->name, tasks, __LINE__);
+}
+
+// Without a clock: what all have spent while the neighbour has spent his.
+static void count_ops(const struct attack* attack, int tasks, uint64_t unused) {
+  (void)unused;
+  enum { kNeighboursRounds = 1000 };
+  open_the_cage(attack, tasks);
+  for (int i = 0; i < 3; ++i) janus_yield();
+  share mine = {UINT64_MAX, 0, 0, kNeighboursRounds};
+  const uint64_t before = read_accounts().stats.ops_used;
+  janus_nursery* house = open_plain();
+  spawn(house, compute, &mine);
+  CHECK_EQ(close_cage(house), 0);
+  const uint64_t all = read_accounts().stats.ops_used - before;
+  close_the_cage();
+  const long tenths = (long)(10 * all / (kOpsOfARound * kNeighboursRounds));
+  janus_print(1, "figure: %s, %d: 1/%ld.%ld ops\n", attack->name, tasks, tenths / 10, tenths % 10);
+  if (tenths > 300) check_that(0, attack->name, tasks, __LINE__);  // of three logical workers
+}
+
+int main(int argc, char** argv) {
+  const int is_virtual = read_accounts().stats.order_hash != 0;
+  const int lists = argc == 2 && strcmp(argv[1], "list") == 0;
+  void (*const judge)(const struct attack*, int, uint64_t) = is_virtual ? count_ops : try_attack;
+  const uint64_t ns = (argc > 1 && !lists ? (uint64_t)atoi(argv[1]) : 40) * 1000000;
+  open_null_file();
+  const int stderr_before = (int)janus_syscall(SYS_dup, 2);
+  janus_syscall(SYS_dup2, null_file, 2);
+  for (int i = 0; i < 64; ++i) floods[i] = janus_channel_create(8, 16);
+  static const int crowds[] = {1, 100, kMostTasks};
+  for (unsigned i = 0; i < sizeof attacks / sizeof *attacks; ++i)
+    for (int k = 0; k < (attacks[i].in_crowds ? 3 : 1); ++k) {
+      if (lists) janus_print(1, "%d %s\n", crowds[k], attacks[i].name);
+      if (lists || (argc > 3 && (strcmp(argv[2], attacks[i].name) != 0 || atoi(argv[3]) != crowds[k]))) continue;
+      judge(&attacks[i], crowds[k], ns);
+    }
+  janus_syscall(SYS_dup2, stderr_before, 2);
+  return end();
+}
