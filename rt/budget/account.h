@@ -40,6 +40,7 @@ struct AccountWait : ListLink<> {
 struct AccountQueue {
   SpinLock lock;
   List<AccountWait> waits;
+  std::uint32_t waiting[kComponents] = {};  // how many of them want each component
 };
 
 // One account. Type-stable: the record is reused for other accounts, its memory stays readable until

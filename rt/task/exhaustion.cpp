@@ -31,18 +31,38 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   return wait.amount == 0;
 }
 
-// Under the queue's lock.
+// The next two under the queue's lock.
+void enqueue(AccountQueue& queue, Exhausted& wait) noexcept {
+  queue.waits.push_back(&wait);
+  ++queue.waiting[static_cast<unsigned>(wait.component)];
+}
+void dequeue(AccountQueue& queue, Exhausted& wait) noexcept {
+  List<AccountWait>::remove(&wait);
+  --queue.waiting[static_cast<unsigned>(wait.component)];
+}
+
+// Bit c: somebody wants component c.
+unsigned wanted_in(const AccountQueue& queue) noexcept {
+  unsigned wanted = 0;
+  for (unsigned c = 0; c < kComponents; ++c) wanted |= queue.waiting[c] != 0 ? 1u << c : 0;
+  return wanted;
+}
+
+// Under the queue's lock. Ends where of every component that is wanted somebody who ran dry earlier still waits: so
+// whoever brings nothing for a crowd does not walk along it.
 void serve(Runtime& runtime, Worker* worker, Account* account) noexcept {
   AccountQueue& queue = runtime.accounts.queue(account);
-  unsigned dry = 0;  // bit c: somebody who ran dry of component c earlier still waits
-  for (AccountWait* each = queue.waits.front(); each != nullptr; each = queue.waits.after(each)) {
+  unsigned dry = 0;
+  for (AccountWait* each = queue.waits.front(); each != nullptr && (wanted_in(queue) & ~dry) != 0;) {
     auto& wait = *static_cast<Exhausted*>(each);
+    each = queue.waits.after(each);
     const unsigned bit = 1u << static_cast<unsigned>(wait.component);
-    if (wait.is_served || (dry & bit) != 0) continue;
+    if ((dry & bit) != 0) continue;
     if (!draw_for(runtime, account, wait)) {
       dry |= bit;
       continue;
     }
+    dequeue(queue, wait);
     wait.is_served = true;
     (void)wake(worker, *wait.task, TaskState::kExhausted);
   }
@@ -55,17 +75,21 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   Account* const account = task.nursery->account;
   AccountQueue& queue = runtime.accounts.queue(account);
   Exhausted wait{{{}, component, amount}, &task, false, false};
-  runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
   queue.lock.lock();
-  queue.waits.push_back(&wait);
-  serve(runtime, &current_worker(), account);  // it may have been recharged before we came
+  // It may have been recharged before we came; but nobody overtakes those who wait already.
+  if (queue.waiting[static_cast<unsigned>(component)] == 0 && draw_for(runtime, account, wait)) {
+    queue.lock.unlock();
+    return Recharge::kDrawn;
+  }
+  runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
+  enqueue(queue, wait);
   bool has_stack = true;
   while (!wait.is_served && !wait.is_unrechargeable && has_stack && !is_cancelled(task)) {
     has_stack = block(
         task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &queue.lock);
     if (has_stack) queue.lock.lock();
   }
-  List<AccountWait>::remove(&wait);
+  if (!wait.is_served) dequeue(queue, wait);
   queue.lock.unlock();
   runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
   if (wait.is_served) return Recharge::kDrawn;
