@@ -148,6 +148,7 @@ struct SignalInfo {
   std::uint64_t address;
 };
 inline constexpr std::int32_t kFromKernel = 0x80, kFpeIntDivide = 1, kFpeIntOverflow = 2;
+inline constexpr std::int32_t kBusAlignment = 1;  // BUS_ADRALN
 
 // The frame that a handler finds and sigreturn restores.
 struct MachineContext {

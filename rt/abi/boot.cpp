@@ -80,7 +80,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   Complaint complaint;
   if (!parse_settings(envp, settings, complaint)) refuse(complaint.data());
   const janus_rt_config config = merge(settings, &janus_config);
-  if (!check_config(config, complaint)) refuse(complaint.data());
+  if (check_config(config, complaint) != 0) refuse(complaint.data());
   if (config.grace_ms != 0) grace_ms = config.grace_ms;
   RuntimeOptions options = options_of(config);
   options.with_caller = true;

@@ -218,7 +218,7 @@ bool parse_settings(const char* const* environment, Settings& out, Complaint& co
   return true;
 }
 
-bool check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
+int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
   const struct {
     const char* field;
     bool is_sensible;
@@ -240,9 +240,25 @@ bool check_config(const janus_rt_config& config, Complaint& complaint) noexcept 
     if (check.is_sensible) continue;
     complaint.clear();
     complaint.append("janus: janus_rt_config.%s: not %s", check.field, check.sense);
-    return false;
+    return JANUS_E_INVALID;
   }
-  return true;
+  const struct {
+    const char* field;
+    bool is_asked_for;
+  } later[] = {
+      {"profile: sovereign",
+       config.profile == JANUS_PROFILE_SOVEREIGN},  // without capabilities it would promise nothing
+      {"start_thread", config.start_thread != nullptr},
+      {"slice_ops", config.slice_ops != 0},
+      {"stack_cache", config.stack_cache != 0},
+  };
+  for (const auto& field : later) {
+    if (!field.is_asked_for) continue;
+    complaint.clear();
+    complaint.append("janus: janus_rt_config.%s: not in this release", field.field);
+    return JANUS_E_UNSUPPORTED;
+  }
+  return 0;
 }
 
 janus_rt_config merge(const Settings& settings, const janus_rt_config* program) noexcept {

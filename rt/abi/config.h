@@ -32,8 +32,9 @@ using Complaint = Text<256>;
 // getenv. False: a value is senseless, and `complaint` says which, where and why.
 [[nodiscard]] bool parse_settings(const char* const* environment, Settings& out, Complaint& complaint) noexcept;
 
-// The same for what a program or host asks for. False: a field is senseless.
-[[nodiscard]] bool check_config(const janus_rt_config& config, Complaint& complaint) noexcept;
+// The same for what a program or host asks for, once it is merged. 0; JANUS_E_INVALID: a field is senseless;
+// JANUS_E_UNSUPPORTED: it makes sense, but not to this release.
+[[nodiscard]] int check_config(const janus_rt_config& config, Complaint& complaint) noexcept;
 
 // Both together: the program's fields win where they are not 0. `program` may be nullptr and may be of an older,
 // shorter version; the result has the full size. What nobody asked for is 0.

@@ -17,6 +17,7 @@ struct ThreadEntry {
   Nursery* current;
   int last_error;
 };
+// Whoever has none open leaves its entry to others; one that ended with one open keeps it.
 constexpr unsigned kThreads = 64;
 SpinLock threads_lock;
 ThreadEntry threads[kThreads];
@@ -167,7 +168,7 @@ int janus_last_error(void) {
   if (me.task != nullptr) return me.task->is_marked(TaskMarks::kHasError) ? me.task->frame->details.last_error : 0;
   LockGuard guard(threads_lock);
   const ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->last_error : 0;
+  return entry != nullptr ? entry->last_error : JANUS_E_NO_MEMORY;  // 64 others have nurseries open
 }
 
 }  // extern "C"

@@ -7,6 +7,10 @@
 #include "rt/abi/config.h"
 #include "rt/abi/door.h"
 #include "rt/abi/runtime_table.h"
+#include "rt/task/log.h"
+
+// The host's, where it has a C library.
+extern "C" [[gnu::weak]] char** environ;
 
 namespace janus {
 
@@ -23,10 +27,16 @@ std::atomic<bool> is_program{false};
   if (config != nullptr) read_user_bytes(&given, config, sizeof given);
   LockGuard guard(beginning);
   if (the_runtime.load(std::memory_order_relaxed) != nullptr) return JANUS_E_STATE;
-  const janus_rt_config merged = merge({}, config != nullptr ? &given : nullptr);
+  Settings settings{};
   Complaint complaint;
-  if (!check_config(merged, complaint)) return JANUS_E_INVALID;
-  int error = 0;
+  if (!parse_settings(&environ != nullptr ? environ : nullptr, settings, complaint)) {
+    complaint.end_line();
+    say(complaint.data(), complaint.size());
+    return JANUS_E_INVALID;
+  }
+  const janus_rt_config merged = merge(settings, config != nullptr ? &given : nullptr);
+  int error = check_config(merged, complaint);
+  if (error != 0) return error;
   Runtime* const runtime = create_registered(options_of(merged), &error);
   if (runtime == nullptr) return error;
   the_runtime.store(runtime, std::memory_order_release);
@@ -73,6 +83,7 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   options.has_root_budget = is_given(config.root_budget);
   options.root_budget = amounts_of(config.root_budget);
   if (config.cancel_grace_ops != 0) options.cancel_grace_ops = config.cancel_grace_ops;
+  if (config.profile != JANUS_PROFILE_DEFAULT) options.profile = config.profile;
   if (config.grace_ms != 0) options.grace_ms = config.grace_ms;
   options.handles_faults = (config.flags & JANUS_RT_NO_SIGNALS) == 0;
   return options;

@@ -38,12 +38,9 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
   }
   const janus_rt_config merged = merge({}, config);
   Complaint complaint;
-  int error = JANUS_E_INVALID;
+  int error = check_config(merged, complaint);
   Runtime* runtime = nullptr;
-  if (merged.start_thread != nullptr)
-    error = JANUS_E_UNSUPPORTED;
-  else if (check_config(merged, complaint))
-    runtime = create_registered(options_of(merged), &error);
+  if (error == 0) runtime = create_registered(options_of(merged), &error);
   if (runtime == nullptr) set_error(me, error);
   return reinterpret_cast<janus_rt*>(runtime);
 }

@@ -35,6 +35,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
     nurseries_ended += c.nurseries_ended.read();
     sum.tasks_inline += c.inlined.read() + c.completed_inline.read();
     sum.injected += c.injected.read();
+    sum.fair_turns += c.fair_rounds.read();
   }
   sum.tasks_spawned += runtime.spawned_outside.load(std::memory_order_relaxed);
   const std::uint64_t ended = sum.tasks_completed + sum.tasks_cancelled + sum.tasks_failed + sum.tasks_panicked;
@@ -70,6 +71,7 @@ constexpr Row kRows[] = {
     JANUS_ROW(parks),
     JANUS_ROW(wakes),
     JANUS_ROW(injected),
+    JANUS_ROW(fair_turns),
     JANUS_ROW(nurseries_opened),
     JANUS_ROW(nurseries_live),
     JANUS_ROW(cancel_requests),
@@ -82,9 +84,12 @@ constexpr Row kRows[] = {
     JANUS_ROW(stacks_in_use),
     JANUS_ROW(stacks_cached),
     JANUS_ROW(guard_pages),
+    JANUS_ROW(stacks_installed),
+    JANUS_ROW(stacks_protected),
     JANUS_ROW(stacks_canaried),
     JANUS_ROW(mappings),
     JANUS_ROW(bytes_in_use),
+    JANUS_ROW(bytes_peak),
     JANUS_ROW(uptime_ns),
 };
 #undef JANUS_ROW
@@ -98,11 +103,15 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
   sum.stacks_in_use = runtime.stacks.stacks_in_use();
   sum.stacks_cached = runtime.stacks.stacks_cached();
   sum.guard_pages = runtime.stacks.guard_pages();
+  sum.stacks_protected = runtime.stacks.mprotected();
+  sum.stacks_installed = sum.guard_pages - sum.stacks_protected;
   sum.stacks_canaried = runtime.stacks.unguarded();
   sum.mappings = runtime.stacks.mappings() + runtime.heap.mappings() + runtime.tasks.mappings() +
                  runtime.nurseries.mappings() + runtime.channels.mappings();
   sum.bytes_in_use = runtime.heap.bytes_in_use();
   sum.bytes_limit = runtime.memory_limit;
+  const std::uint64_t least = runtime.accounts.least_memory();
+  sum.bytes_peak = least < runtime.memory_limit ? runtime.memory_limit - least : 0;
   sum.order_hash = runtime.scheduler.order_hash();
   sum.workers = runtime.scheduler.worker_count();
   sum.workers_pinned = runtime.scheduler.pinned();
@@ -116,6 +125,11 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
 void print_statistics(Runtime& runtime) noexcept {
   const janus_stats sum = statistics_of(runtime);
   Text<4096> table;
+  const RuntimeOptions& options = runtime.options;
+  constexpr const char* kPinned[] = {"where the machine is ours alone", "no", "yes"};
+  table.append("janus: %-20s %20s\n", "profile", options.profile == JANUS_PROFILE_CLUSTER ? "cluster" : "service");
+  table.append("janus: %-20s %20u\n", "grace_ms", options.grace_ms);
+  table.append("janus: %-20s %20s\n", "pin", kPinned[options.pin + 1]);
   for (const Row& row : kRows) {
     std::uint64_t value;
     __builtin_memcpy(&value, reinterpret_cast<const char*>(&sum) + row.offset, sizeof value);

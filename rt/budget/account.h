@@ -149,6 +149,9 @@ class Accounts {
   [[nodiscard]] std::uint64_t left(const Account* account, Component component) const noexcept;
   // Memory charged to the account and not yet credited. Not for the root.
   [[nodiscard]] std::uint64_t held(const Account* account) const noexcept;
+  // The least that the root ever had left of its memory, chunks in caches not counted; kUnlimited before the first
+  // draw.
+  [[nodiscard]] std::uint64_t least_memory() const noexcept { return least_memory_.load(std::memory_order_relaxed); }
 
   // Owner of the cache. The cache's memory must stay readable until destroy(), also when unregistered: a caller-back
   // may still be looking at it. unregister gives the chunk back.
@@ -186,6 +189,7 @@ class Accounts {
   [[nodiscard]] std::uint64_t most_reachable() const noexcept;
   void fill(MemoryCache& cache, std::uint64_t chunk) noexcept;
   void recall_chunks() noexcept;
+  bool take_noting(std::uint64_t bytes) noexcept;
 
   // account_table.cpp
   struct Place;
@@ -201,7 +205,8 @@ class Accounts {
   Atomic<std::uint64_t> free_;   // index of the first free record, below a count that defeats ABA
   Atomic<std::uint32_t> fresh_;  // the first index that was never given out
   Atomic<std::uint32_t> live_;
-  Atomic<MemoryCache*> caches_;  // every cache that was ever registered
+  std::atomic<std::uint64_t> least_memory_{kUnlimited};  // a figure: orders nothing
+  Atomic<MemoryCache*> caches_;                          // every cache that was ever registered
   Atomic<std::uint32_t> registered_;
   SpinLock moves_;                // held while chunks move between the root and a cache
   std::uint32_t fills_;           // of caches; under moves_

@@ -111,12 +111,22 @@ std::uint64_t Accounts::chunk_size() const noexcept {
   return (share < kMaxChunk ? share : kMaxChunk) >> failed_recalls_;
 }
 
+// From the root, for the peak.
+bool Accounts::take_noting(std::uint64_t bytes) noexcept {
+  if (!take(root(), Component::kMemory, bytes)) return false;
+  const std::uint64_t left = this->left(root(), Component::kMemory);
+  std::uint64_t least = least_memory_.load(std::memory_order_relaxed);
+  while (left < least && !least_memory_.compare_exchange_weak(least, left, std::memory_order_relaxed)) {
+  }
+  return true;
+}
+
 // Exact: false only if there was a moment when root and caches together had not that much.
 bool Accounts::take_recalling_locked(std::uint64_t bytes) noexcept {
-  if (take(root(), Component::kMemory, bytes)) return true;
+  if (take_noting(bytes)) return true;
   if (most_reachable() < bytes) return false;
   recall_chunks();
-  if (take(root(), Component::kMemory, bytes)) return true;
+  if (take_noting(bytes)) return true;
   if (failed_recalls_ < kMaxFailedRecalls) ++failed_recalls_;
   return false;
 }
@@ -162,8 +172,8 @@ void Accounts::await_leaving(MemoryCache& cache) noexcept {
 
 // Takes `amount`, after calling back what the caches hold if need be.
 bool Accounts::take_recalling(Account* account, Component component, std::uint64_t amount) noexcept {
-  if (take(account, component, amount)) return true;
-  if (account->parent_ != nullptr || component != Component::kMemory) return false;
+  if (account->parent_ != nullptr || component != Component::kMemory) return take(account, component, amount);
+  if (take_noting(amount)) return true;
   const LockGuard guard(moves_);
   return take_recalling_locked(amount);
 }

@@ -118,7 +118,8 @@ void StackPool::destroy() noexcept {
     pool.out.store(0, std::memory_order_relaxed);
     pool.most.store(0, std::memory_order_relaxed);
   }
-  for (auto* figure : {&guards_, &unguarded_, &mappings_, &mapped_}) figure->store(0, std::memory_order_relaxed);
+  for (auto* figure : {&guards_, &protected_, &unguarded_, &mappings_, &mapped_})
+    figure->store(0, std::memory_order_relaxed);
 }
 
 // --- Who holds it: one, from take() to give() -----------------------------------------------------------------------
@@ -351,7 +352,9 @@ bool StackPool::grow(ClassPool& pool, unsigned size_class) noexcept {
 void StackPool::count_guards(const StackGroup& group) noexcept {
   add(guards_, group.guarded);
   add(unguarded_, std::size_t{group.stacks} - group.guarded);
-  if (group.guard == platform::Guard::kProtected) add(mappings_, std::size_t{2} * group.guarded);
+  if (group.guard != platform::Guard::kProtected) return;
+  add(protected_, group.guarded);
+  add(mappings_, std::size_t{2} * group.guarded);
 }
 
 // --- Back into it ----------------------------------------------------------------------------------------------------

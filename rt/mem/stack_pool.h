@@ -93,6 +93,7 @@ class StackPool {
   [[nodiscard]] std::size_t stacks_in_use() noexcept;
   [[nodiscard]] std::size_t stacks_cached() noexcept;  // idle and warm, or in a worker's cache
   [[nodiscard]] std::size_t guard_pages() const noexcept { return guards_.load(std::memory_order_relaxed); }
+  [[nodiscard]] std::size_t mprotected() const noexcept { return protected_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t unguarded() const noexcept { return unguarded_.load(std::memory_order_relaxed); }
   // As the kernel counts them, neighbours not merged: a slab each, and two for every guard made by mprotect.
   [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
@@ -158,6 +159,7 @@ class StackPool {
   SpinLock caches_lock_;
   StackCache* caches_ = nullptr;
   std::atomic<std::size_t> guards_{0};
+  std::atomic<std::size_t> protected_{0};  // of those, made by mprotect
   std::atomic<std::size_t> unguarded_{0};
   std::atomic<std::size_t> mappings_{0};
   std::atomic<std::size_t> mapped_{0};

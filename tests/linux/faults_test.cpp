@@ -155,6 +155,24 @@ TEST(faults, a_breakpoint_is_one) {
   CHECK(g_fault.kind == FaultKind::kBreakpoint);
 }
 
+// What a task has left on would else hit the runtime, and the handler itself.
+TEST(faults, an_alignment_check_that_is_on_is_turned_off) {
+  Worker worker(catch_fault);
+  g_faults = 0;
+  alignas(8) static char bytes[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+  std::uint64_t value = 0, flags = 0;
+  asm volatile(
+      "pushfq; orq $0x40000, (%%rsp); popfq\n"
+      "movq 1(%2), %0\n"
+      "pushfq; popq %1"
+      : "=&r"(value), "=&r"(flags)
+      : "r"(bytes)
+      : "memory", "cc");
+  CHECK_EQ(value, 0x0807060504030201u);
+  CHECK_EQ(flags & 0x40000, 0u);
+  CHECK_EQ(g_faults, 0u);
+}
+
 TEST(faults, memory_behind_the_end_of_its_file_is_a_bus_error_with_its_address) {
   const long fd = test::call(test::kMemfdCreate, "empty", 0);
   REQUIRE(fd >= 0);

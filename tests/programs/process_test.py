@@ -126,6 +126,12 @@ def settings():
                      settings={'JANUS_STATS': 1, 'JANUS_WORKERS': 3, 'JANUS_STACK': 65536})
     tap.check('workers and stack size among them', re.search(rb'workers +3\n', done.stderr) and
               re.search(rb'stack_size +65536\n', done.stderr), done.stderr.decode())
+    for row in (rb'profile +service', rb'grace_ms +5000', rb'pin +where the machine is ours alone', rb'bytes_limit +\d+', rb'fair_turns +\d+',
+                rb'bytes_peak +\d+', rb'stacks_(installed|protected) +[1-9]\d*'):
+        tap.check(f'and {row.decode()}', re.search(rb'janus: ' + row + rb'\n', done.stderr), done.stderr.decode())
+    done = ends_with('JANUS_PROFILE=sovereign is status 2 as long as there are no capabilities', 2, 'return', '0', stdout=b'',
+                     settings={'JANUS_PROFILE': 'sovereign'})
+    tap.check('and one line that says so', re.fullmatch(rb'janus: .*sovereign: not in this release\n', done.stderr), done.stderr)
 
 
 def bounded():

@@ -46,9 +46,29 @@ void pass_on(SignalInfo* info, SignalFrame* frame) {
     call_previous(action, info, frame);
 }
 
+constexpr std::uint64_t kAlignmentCheck = 1 << 18;
+
+// The kernel enters a handler with the flag as it was: compiled code must not run with it.
+[[gnu::always_inline]] inline void clear_alignment_check() {
+  asm volatile("pushfq; andq %0, (%%rsp); popfq" : : "i"(~kAlignmentCheck) : "memory", "cc");
+}
+
+// A worker's code has turned the check on, which no compiler does, and it hits whoever comes next, the runtime
+// included: it is turned off again, and the access goes on. Where the gs base was lost as well, there is no worker to
+// be seen.
+bool is_alignment_check_of_a_worker(const SignalInfo& info, const SignalFrame& frame) {
+  return info.signal == kSigBus && info.code == kBusAlignment && (frame.machine.eflags & kAlignmentCheck) != 0 &&
+         platform::worker_slot() != nullptr;
+}
+
 void handle(int, SignalInfo* info, SignalFrame* frame) {
+  clear_alignment_check();
   const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
   const bool was_sent = info->code <= 0;
+  if (handler != nullptr && is_alignment_check_of_a_worker(*info, *frame)) {
+    frame->machine.eflags &= ~kAlignmentCheck;
+    return;
+  }
   if (handler != nullptr && !was_sent) {
     platform::Fault fault = describe_fault(*info, frame->machine);
     if (handler(fault)) {

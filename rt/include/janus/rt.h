@@ -185,7 +185,7 @@ typedef struct janus_select_case {
 #define JANUS_PROFILE_DEFAULT 0u    // the environment's, else service
 #define JANUS_PROFILE_SERVICE 1u    // capabilities and budgets implicit
 #define JANUS_PROFILE_CLUSTER 2u    // as service, with half the yield interval
-#define JANUS_PROFILE_SOVEREIGN 3u  // nothing implicit: spawn and recharge need what was granted
+#define JANUS_PROFILE_SOVEREIGN 3u  // nothing implicit; not in this release: JANUS_E_UNSUPPORTED
 
 #define JANUS_VICTIM_RANDOM 0u        // from the seeded generator
 #define JANUS_VICTIM_ROUND_ROBIN 1u   // the next after the last one
@@ -210,11 +210,11 @@ typedef struct janus_rt_config {
   uint32_t fair_interval;              // a dispatch in n, and one each yield_interval ops, takes the oldest; default 61
   uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up; default 65,536
   uint32_t stats;                      // 1: the table of JANUS_STATS on stderr at the end
-  uint32_t stack_cache;                // idle stacks that a worker keeps warm; default 64
+  uint32_t stack_cache;                // 0: what else it may be is for a later version (JANUS_E_UNSUPPORTED)
   const char* trace;                   // file for a Chrome trace; NULL: none
-  janus_start_thread_fn start_thread;  // a host's own threads for the workers; NULL: ours
+  janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
   void* start_thread_context;
-  uint64_t slice_ops;     // ops that a task runs before it goes behind the others; default 16 yield intervals
+  uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
   uint8_t reserved[136];  // zero
 } janus_rt_config;
 
@@ -256,7 +256,7 @@ typedef struct janus_stats {
   uint64_t stacks_installed;  // stacks guarded by MADV_GUARD_INSTALL
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
-  uint64_t bytes_peak;
+  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, what workers keep ready included
   uint64_t bytes_limit;     // the root pool
   uint64_t yields_charged;  // yields after a yield with nothing in between, which cost 1 op
   uint64_t workers_pinned;  // to one CPU each
@@ -265,6 +265,7 @@ typedef struct janus_stats {
   uint64_t seed;            // in deterministic mode
   uint64_t yield_interval;  // in force
   uint64_t stack_size;      // in force
+  uint64_t fair_turns;      // dispatches that took what had waited longest, so that nobody starved
 } janus_stats;
 
 // ---- Frozen by the specification: the current nursery ---------------------------------------------------------------
@@ -274,7 +275,9 @@ void janus_rt_init(janus_rt_config config);
 // Cancels what still runs, waits for it, and frees everything [threads outside tasks].
 void janus_rt_shutdown(void);
 // Opens a nursery and makes it the current one of this task, or of this thread outside tasks. Starts the runtime if
-// need be. The pointer is also good as a janus_nursery *, but only janus_nursery_await_all ends it [any].
+// need be, in a host with the settings of its environment (JANUS_*). The pointer is also good as a janus_nursery *, but
+// only janus_nursery_await_all ends it. At most 64 threads outside tasks have current nurseries at a time: another one
+// gets NULL, and JANUS_E_NO_MEMORY from janus_last_error() [any].
 void* janus_nursery_create(void);
 // Spawns a detached task in the current nursery: 0, or -1 with the reason in janus_last_error() [any].
 int janus_nursery_spawn(janus_task_fn fn, void* arg);
@@ -495,7 +498,8 @@ JANUS_NORETURN void janus_exit(int status);
 
 // ---- For runtimes and hosts -----------------------------------------------------------------------------------------
 
-// janus_rt_init with an answer. NULL: defaults. JANUS_E_STATE if there is a runtime [any].
+// janus_rt_init with an answer. NULL: defaults. What is 0 in it is as the environment says (JANUS_*), and a senseless
+// value there is JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime [any].
 int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);

@@ -212,4 +212,17 @@ TEST(stats, an_older_program_gets_what_it_has_room_for) {
   CHECK_GT(stats->tasks_spawned, 0u);
 }
 
+TEST(memory, the_peak_stays_when_what_made_it_has_gone) {
+  constexpr std::size_t kMuch = 8 << 20;
+  void* const block = janus_alloc(kMuch);
+  CHECK(block != nullptr);
+  janus_free(block);
+  janus_stats stats = {};
+  stats.size = sizeof stats;
+  janus_rt_stats(nullptr, &stats);
+  CHECK_GE(stats.bytes_peak, kMuch);
+  CHECK_LE(stats.bytes_peak, stats.bytes_limit);
+  CHECK_EQ(stats.stacks_installed + stats.stacks_protected, stats.guard_pages);
+}
+
 }  // namespace
