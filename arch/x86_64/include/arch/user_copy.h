@@ -28,7 +28,11 @@ struct [[gnu::packed, gnu::may_alias]] UserWord {
 };
 
 // For a function that looks at an object by a pointer which may be none of its kind, before it knows better.
+#ifdef __clang__
+#define JANUS_ANY_POINTER [[clang::no_sanitize("alignment", "null")]]
+#else
 #define JANUS_ANY_POINTER [[gnu::no_sanitize("alignment", "null")]]
+#endif
 
 // Around one instruction that may fault; `fix_up` is where to go on then. Good as often as the compiler repeats it.
 #define JANUS_MAY_FAULT(instruction, fix_up)                           \
