@@ -20,7 +20,7 @@ janus_task ended;
 janus_channel* channel;
 janus_channel* channels[kCalls];
 void* blocks[kCalls];
-janus_local_key key;
+janus_local_key key, keys[kCalls];
 int turn;
 char element[64];
 
@@ -63,11 +63,8 @@ const Price prices[] = {
     {"janus_task_unpin", [] { janus_task_unpin(); }},
     {"janus_local_set", [] { janus_local_set(key, element); }},
     {"janus_local_get", [] { janus_local_get(key); }},
-    {"janus_local_new",
-     [] {
-       janus_local_key another;
-       janus_local_new(&another, nullptr);
-     }},
+    {"janus_local_new", [] { janus_local_new(&keys[turn], nullptr); }},
+    {"janus_local_delete", [] { janus_local_delete(keys[turn]); }},
     {"janus_yield_slow", [] { janus_yield_slow(); }},
     {"janus_scheduler_yield",
      [] {

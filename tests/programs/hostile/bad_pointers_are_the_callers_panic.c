@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each pointer of each call, bad in every way: unmapped, half mapped, read-only, no address at all. The caller panics
+// or is told; nothing else happens: no lock stays held, no budget, nursery, task or byte is lost.
+#include "calls.h"
+
+static char* edge;  // the first byte behind it is not mapped
+static char unwritable[4096] __attribute__((aligned(4096)));
+
+typedef struct attempt {
+  void (*make)(belongings* mine, void* bad);
+  const char* name;
+  int writes;  // the runtime writes there: read-only memory is bad, too
+} attempt;
+
+static void open_options(belongings* mine, void* bad) {
+  (void)mine;
+  janus_nursery_open(NULL, (const janus_nursery_options*)bad);
+}
+
+static void open_name(belongings* mine, void* bad) {
+  (void)mine;
+  const janus_nursery_options options = {.name = (const char*)bad, .budget = {1000, 1 << 20, 10, 10, 0}};
+  janus_nursery_open(NULL, &options);
+}
+
+static void spawn_options(belongings* mine, void* bad) {
+  janus_nursery_spawn_in(mine->nursery, return_nothing, NULL, (const janus_spawn_options*)bad);
+}
+
+static void spawn_name(belongings* mine, void* bad) {
+  const janus_spawn_options options = {.name = (const char*)bad, .budget = {100, 64 << 10, 10, 10, 0}};
+  janus_nursery_spawn_in(mine->nursery, return_nothing, NULL, &options);
+}
+
+static void spawn_fn(belongings* mine, void* bad) {
+  spawn(mine->nursery, (janus_task_fn)(uintptr_t)bad, NULL);
+  janus_nursery_await(mine->nursery, NULL);
+}
+
+static void try_result(belongings* mine, void* bad) {
+  janus_nursery_close(mine->nursery);
+  janus_nursery_try_result(mine->nursery, (janus_result*)bad);
+}
+
+static void await_result(belongings* mine, void* bad) {
+  janus_nursery_await(mine->nursery, (janus_result*)bad);
+}
+
+static void join_result(belongings* mine, void* bad) {
+  janus_task_join(mine->ended, (int64_t*)bad);
+}
+
+static void task_result(belongings* mine, void* bad) {
+  janus_task_result(mine->ended, (janus_result*)bad);
+}
+
+static void set_name(belongings* mine, void* bad) {
+  (void)mine;
+  janus_task_set_name((const char*)bad);
+}
+
+static void panic_why(belongings* mine, void* bad) {
+  (void)mine;
+  janus_task_panic((const char*)bad);
+}
+
+static void local_new(belongings* mine, void* bad) {
+  (void)mine;
+  janus_local_new((janus_local_key*)bad, NULL);
+}
+
+static void send_element(belongings* mine, void* bad) {
+  janus_channel_send(mine->room, bad);
+}
+
+static void try_send_element(belongings* mine, void* bad) {
+  janus_channel_try_send(mine->room, bad);
+}
+
+static void fill(belongings* mine) {
+  char element[64];
+  memset(element, 0, sizeof element);
+  janus_channel_send(mine->room, element);
+}
+
+static void recv_element(belongings* mine, void* bad) {
+  fill(mine);
+  janus_channel_recv(mine->room, bad);
+}
+
+static void try_recv_element(belongings* mine, void* bad) {
+  fill(mine);
+  janus_channel_try_recv(mine->room, bad);
+}
+
+static void select_cases(belongings* mine, void* bad) {
+  (void)mine;
+  janus_select((janus_select_case*)bad, 2, 0);
+}
+
+static void select_data(belongings* mine, void* bad) {
+  janus_select_case cases[2] = {{mine->room, bad, JANUS_SEND, 0}, {mine->closed, bad, JANUS_RECV, 0}};
+  janus_select(cases, 2, 0);
+}
+
+static void print_format(belongings* mine, void* bad) {
+  const char* volatile format = (const char*)bad;
+  int (*const print)(int, const char*, ...) = janus_print;
+  print(mine->null_file, format);
+}
+
+static void print_text(belongings* mine, void* bad) {
+  janus_print(mine->null_file, "[%s]", (const char*)bad);
+}
+
+static void print_length(belongings* mine, void* bad) {
+  janus_print(mine->null_file, "[%.64s]", (const char*)bad);
+}
+
+static void write_bytes(belongings* mine, void* bad) {
+  (void)mine;
+  int ends[2];
+  if (janus_syscall(SYS_pipe2, ends, 0) != 0) return;
+  janus_write(ends[1], bad, 64);
+  janus_syscall(SYS_close, ends[0]);
+  janus_syscall(SYS_close, ends[1]);
+}
+
+static void entropy_bytes(belongings* mine, void* bad) {
+  (void)mine;
+  janus_entropy(bad, 64);
+}
+
+static void stats_out(belongings* mine, void* bad) {
+  (void)mine;
+  janus_rt_stats(NULL, (janus_stats*)bad);
+}
+
+static void try_init(belongings* mine, void* bad) {
+  (void)mine;
+  janus_rt_try_init((const janus_rt_config*)bad);
+}
+
+static void create_config(belongings* mine, void* bad) {
+  (void)mine;
+  janus_rt_create((const janus_rt_config*)bad);
+}
+
+static const attempt attempts[] = {
+    {open_options, "open: options", 0},
+    {open_name, "open: name", 0},
+    {spawn_options, "spawn: options", 0},
+    {spawn_name, "spawn: name", 0},
+    {spawn_fn, "spawn: function", 1},
+    {try_result, "try_result", 1},
+    {await_result, "await", 1},
+    {join_result, "join", 1},
+    {task_result, "task_result", 1},
+    {set_name, "set_name", 0},
+    {panic_why, "panic", 0},
+    {local_new, "local_new", 1},
+    {send_element, "send", 0},
+    {try_send_element, "try_send", 0},
+    {recv_element, "recv", 1},
+    {try_recv_element, "try_recv", 1},
+    {select_cases, "select: cases", 0},
+    {select_data, "select: data", 0},
+    {print_format, "print: format", 0},
+    {print_text, "print: %s", 0},
+    {print_length, "print: %.64s", 0},
+    {write_bytes, "write", 0},
+    {entropy_bytes, "entropy", 1},
+    {stats_out, "stats", 1},
+    {try_init, "try_init", 0},
+    {create_config, "rt_create", 0},
+};
+enum { kAttempts = sizeof attempts / sizeof *attempts };
+
+typedef struct call {
+  const attempt* attempt;
+  void* bad;
+} call;
+
+static int64_t make_call(void* arg) {
+  const call* what = (const call*)arg;
+  belongings mine;
+  if (prepare(&mine) < 0) return -77;
+  what->attempt->make(&mine, what->bad);
+  release(&mine);
+  return 0;
+}
+
+static long panics;
+
+// In a cage of its own: what a panicked task held goes with it, as far as the runtime can know.
+static int64_t one_call(void* arg) {
+  const call* what = (const call*)arg;
+  janus_budget budget = roomy();
+  budget.syscalls = 60000;
+  const long status = run_in_cage(budget, make_call, arg);
+  if (status != 0 && status != JANUS_PANIC) {
+    janus_print(1, "%s at %p: ", what->attempt->name, what->bad);
+    CHECK_EQ(status, JANUS_PANIC);
+  }
+  panics += status == JANUS_PANIC;
+  return 0;
+}
+
+static int64_t attack(void* unused) {
+  (void)unused;
+  void* const bad[] = {UNMAPPED,
+                       (void*)8,
+                       edge - 1,
+                       edge - 8,
+                       (void*)(uintptr_t)0x8000000000000000u,
+                       (void*)(uintptr_t)0xffffffffff600000u,
+                       (void*)UINTPTR_MAX,
+                       (void*)(UINTPTR_MAX - 15)};
+  for (int i = 0; i < kAttempts; ++i) {
+    for (unsigned k = 0; k < sizeof bad / sizeof *bad; ++k) {
+      call what = {&attempts[i], bad[k]};
+      one_call(&what);
+    }
+    call read_only = {&attempts[i], unwritable};
+    if (attempts[i].writes) one_call(&read_only);
+  }
+  return 0;
+}
+
+int main(void) {
+  open_null_file();
+  const int stderr_before = (int)janus_syscall(SYS_dup, 2);
+  if (!getenv("LOUD")) janus_syscall(SYS_dup2, null_file, 2);
+  char* pages = (char*)(uintptr_t)janus_syscall(SYS_mmap, NULL, 8192, 3, 0x22, -1, 0);
+  edge = pages + 4096;
+  CHECK_EQ(janus_syscall(SYS_munmap, edge, 4096), 0);
+  memset(pages, 'x', 4096);
+  CHECK_EQ(janus_syscall(SYS_mprotect, unwritable, sizeof unwritable, 1), 0);
+  attack(NULL);
+  CHECK_THAT(panics, panics > 100);
+  const accounts before = read_accounts();
+  for (int i = 0; i < 8; ++i) CHECK_EQ(beside_a_neighbour(200, attack, NULL), 0);
+  // A panicked task's channels and its block stay: some 500 bytes each, in 8 * 200 calls.
+  CHECK_NOTHING_LOST(before, 8L * 25 * 8 * kAttempts);
+  janus_syscall(SYS_dup2, stderr_before, 2);
+  return end();
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every call with what it was not made for: nothing, everything, junk handles, structs of senseless sizes. Each is an
+// error or that task's panic.
+#include "hostile.h"
+
+namespace {
+
+constexpr size_t kAll = SIZE_MAX;
+constexpr uint64_t kJunk = 0xdeadbeefcafebabe;
+
+janus_channel* channel;
+janus_nursery* nursery;
+int number;
+int64_t value;
+
+int64_t nothing(void*) {
+  return 0;
+}
+
+// What a call said: an error (below -4096), or that there was nothing to say, or something else.
+constexpr int64_t kNothing = 1, kSomething = 2;
+
+int64_t refused(const void* pointer) {
+  return pointer == nullptr ? kNothing : kSomething;
+}
+int64_t refused(janus_task task) {
+  return task.raw == 0 ? kNothing : kSomething;
+}
+int64_t refused(janus_cap cap) {
+  return cap.raw == 0 ? kNothing : kSomething;
+}
+int64_t refused(long long status) {
+  return status;
+}
+
+template <class... Fields>
+janus_spawn_options spawn_with(Fields... fields) {
+  janus_spawn_options options = {};
+  (fields(options), ...);
+  return options;
+}
+
+int64_t open_with(janus_nursery_options options) {
+  return refused(janus_nursery_open(nullptr, &options));
+}
+int64_t spawn_in_with(janus_spawn_options options) {
+  return refused(janus_nursery_spawn_in(nursery, nothing, nullptr, &options));
+}
+
+struct EdgeCall {
+  const char* name;
+  int64_t (*make)();
+};
+
+// The compiler knows what an allocator cannot give.
+size_t hidden(size_t size) {
+  volatile size_t copy = size;
+  return copy;
+}
+
+const EdgeCall calls[] = {
+    {"alloc(all)", [] { return refused(janus_alloc(hidden(kAll))); }},
+    {"alloc(half)", [] { return refused(janus_alloc(hidden(kAll / 2))); }},
+    {"alloc(all - 15)", [] { return refused(janus_alloc(hidden(kAll - 15))); }},
+    {"alloc(all - 4096)", [] { return refused(janus_alloc(hidden(kAll - 4096))); }},
+    {"alloc_aligned(0)", [] { return refused(janus_alloc_aligned(hidden(0), 8)); }},
+    {"alloc_aligned(3)", [] { return refused(janus_alloc_aligned(hidden(3), 8)); }},
+    {"alloc_aligned(2 MiB)", [] { return refused(janus_alloc_aligned(hidden(2 << 20), 8)); }},
+    {"alloc_aligned(1 << 63)", [] { return refused(janus_alloc_aligned(hidden(size_t{1} << 63), 8)); }},
+    {"alloc_aligned(of all)", [] { return refused(janus_alloc_aligned(4096, hidden(kAll - 100))); }},
+    {"realloc(nothing, all)", [] { return refused(janus_realloc(nullptr, hidden(kAll))); }},
+    {"channel_create(all, 0)", [] { return refused(janus_channel_create(kAll, 0)); }},
+    {"channel_create(all, all)", [] { return refused(janus_channel_create(kAll, kAll)); }},
+    {"channel_create(1, all)", [] { return refused(janus_channel_create(1, kAll)); }},
+    {"channel_create(wraps)", [] { return refused(janus_channel_create(16, size_t{1} << 60)); }},
+    {"send(nullptr)", [] { return refused(janus_channel_send(nullptr, &number)); }},
+    {"send(of nothing)", [] { return refused(janus_channel_send(channel, nullptr)); }},
+    {"recv(nullptr)", [] { return refused(janus_channel_recv(nullptr, &number)); }},
+    {"recv(into nothing)", [] { return refused(janus_channel_recv(channel, nullptr)); }},
+    {"try_send(of nothing)", [] { return refused(janus_channel_try_send(channel, nullptr)); }},
+    {"try_recv(into nothing)", [] { return refused(janus_channel_try_recv(channel, nullptr)); }},
+    {"close(nullptr)", [] { return refused(janus_channel_close(nullptr)); }},
+    {"retain(nullptr)", [] { return refused(janus_channel_retain(nullptr)); }},
+    {"close(junk)", [] { return refused(janus_channel_close((janus_channel*)(uintptr_t)0x1230)); }},
+    {"send(a nursery)", [] { return refused(janus_channel_send((janus_channel*)nursery, &number)); }},
+    {"close(misaligned)", [] { return refused(janus_channel_close((janus_channel*)((char*)channel + 1))); }},
+    {"select(nothing, 1)", [] { return refused(janus_select(nullptr, 1, 0)); }},
+    {"select(nothing, all)", [] { return refused(janus_select(nullptr, kAll, 0)); }},
+    {"open(on_error 7)",
+     [] {
+       return open_with({0, 7, 0, 0, {}, {}, nullptr, 0});
+     }},
+    {"open(on_exhaustion 7)",
+     [] {
+       return open_with({0, 0, 7, 0, {}, {}, nullptr, 0});
+     }},
+    {"open(flags)",
+     [] {
+       return open_with({0, 0, 0, 0x80000000u, {}, {}, nullptr, 0});
+     }},
+    {"open(size 3)",
+     [] {
+       return open_with({3, 0, 0, 0, {}, {}, nullptr, 0});
+     }},
+    {"open(cap of junk)",
+     [] {
+       return open_with({0, 0, 0, 0, {}, {kJunk}, nullptr, 0});
+     }},
+    {"open(in junk)", [] { return refused(janus_nursery_open((janus_rt*)(uintptr_t)0x1230, nullptr)); }},
+    {"spawn of nothing", [] { return refused(janus_nursery_spawn_in(nursery, nullptr, nullptr, nullptr)); }},
+    {"spawn in nothing", [] { return refused(janus_nursery_spawn_in(nullptr, nothing, nullptr, nullptr)); }},
+    {"spawn in a channel",
+     [] { return refused(janus_nursery_spawn_in((janus_nursery*)channel, nothing, nullptr, nullptr)); }},
+    {"spawn in junk",
+     [] { return refused(janus_nursery_spawn_in((janus_nursery*)(uintptr_t)0x1230, nothing, nullptr, nullptr)); }},
+    {"spawn(stack of all)", [] { return spawn_in_with(spawn_with([](auto& o) { o.stack_size = kAll; })); }},
+    {"spawn(stack too large)", [] { return spawn_in_with(spawn_with([](auto& o) { o.stack_size = (1 << 20) + 1; })); }},
+    {"spawn(priority 99)", [] { return spawn_in_with(spawn_with([](auto& o) { o.priority = 99; })); }},
+    {"spawn(flags)", [] { return spawn_in_with(spawn_with([](auto& o) { o.flags = uint64_t{1} << 60; })); }},
+    {"spawn(size 3)", [] { return spawn_in_with(spawn_with([](auto& o) { o.size = 3; })); }},
+    {"spawn(cap of junk)", [] { return spawn_in_with(spawn_with([](auto& o) { o.cap.raw = kJunk; })); }},
+    {"spawn, none current", [] { return janus_nursery_spawn(nothing, nullptr) == -1 ? kNothing : kSomething; }},
+    {"await_all, none current", [] { return refused(janus_nursery_await_all()); }},
+    {"close(no nursery)", [] { return refused(janus_nursery_close(nullptr)); }},
+    {"cancel(junk nursery)", [] { return refused(janus_nursery_cancel((janus_nursery*)(uintptr_t)0x1230)); }},
+    {"state(a stack)", [] { return refused(janus_nursery_state((janus_nursery*)(void*)&calls)); }},
+    {"destroy(open nursery)", [] { return refused(janus_nursery_destroy(nursery)); }},
+    {"recharge(no nursery)", [] { return refused(janus_nursery_recharge(nullptr, JANUS_BUDGET_ALL)); }},
+    {"grant64(component -1)", [] { return refused(janus_budget_grant64(nursery, -1, 1)); }},
+    {"grant64(component 5)", [] { return refused(janus_budget_grant64(nursery, 5, 1)); }},
+    {"grant64(more than all)",
+     [] { return refused(janus_budget_grant64(nursery, JANUS_COMPONENT_MEMORY, uint64_t{1} << 62)); }},
+    {"join(none)", [] { return refused(janus_task_join({0}, &value)); }},
+    {"join(junk)", [] { return refused(janus_task_join({kJunk}, &value)); }},
+    {"join(oneself)", [] { return refused(janus_task_join(janus_task_self(), &value)); }},
+    {"result(junk)", [] { return refused(janus_task_result({kJunk}, nullptr)); }},
+    {"release(junk)", [] { return refused(janus_task_release({kJunk})); }},
+    {"cancel(junk)", [] { return refused(janus_task_cancel({kJunk})); }},
+    {"state(junk)", [] { return refused(janus_task_state({kJunk})); }},
+    {"unpark(junk)", [] { return refused(janus_unpark({kJunk})); }},
+    {"set_name(nothing)", [] { return refused(janus_task_set_name(nullptr)); }},
+    {"unpin, never pinned", [] { return refused(janus_task_unpin()); }},
+    {"local_new(into nothing)", [] { return refused(janus_local_new(nullptr, nullptr)); }},
+    {"local_set(junk)", [] { return refused(janus_local_set({0xffffffff}, &value)); }},
+    {"local_get(junk)", [] { return refused(janus_local_get({0xffffffff})); }},
+    {"budget_recharge(all)", [] { return refused(janus_budget_recharge(JANUS_BUDGET_ALL)); }},
+    {"cap_root in a cage", [] { return refused(janus_cap_root(nullptr)); }},
+    {"cap_derive(junk)", [] { return refused(janus_cap_derive({kJunk}, 0xffffffff, {})); }},
+    {"cap_revoke(junk)", [] { return refused(janus_cap_revoke({kJunk})); }},
+    {"print(nothing)", [] { return refused(janus_print(2, (const char*)hidden(0))); }},
+    {"print(-1)", [] { return refused(janus_print(-1, "x\n") == 0 ? kSomething : kNothing); }},
+    {"print, width of all", [] { return refused(janus_print(-1, "%2147483647d", 1) == 0 ? kSomething : kNothing); }},
+    {"print, precision -1", [] { return refused(janus_print(-1, "%.*s", -1, "x") == 0 ? kSomething : kNothing); }},
+    {"write(nothing, 1)", [] { return refused(janus_write(1, nullptr, 1)); }},
+    {"write(-1)", [] { return refused(janus_write(-1, "x", 1) == 0 ? kSomething : kNothing); }},
+    {"write(all)", [] { return refused(janus_write(-1, "x", hidden(kAll)) == 0 ? kSomething : kNothing); }},
+    {"entropy(into nothing)", [] { return refused(janus_entropy(nullptr, 8)); }},
+    {"entropy(all)", [] { return refused(janus_entropy(UNMAPPED, hidden(kAll)) == 0 ? kSomething : kNothing); }},
+    {"syscall(-1)", [] { return refused(janus_syscall(-1) == 0 ? kSomething : kNothing); }},
+    {"syscall(max)", [] { return refused(janus_syscall(INT64_MAX) == 0 ? kSomething : kNothing); }},
+    {"blocking(nothing)", [] { return refused(janus_blocking(nullptr, nullptr)); }},
+    {"safepoint_resume", [] { return refused(janus_safepoint_resume(nullptr)); }},
+    {"rt_run(nothing)", [] { return refused(janus_rt_run(nullptr, nothing, nullptr)); }},
+    {"rt_run(junk)", [] { return refused(janus_rt_run((janus_rt*)(uintptr_t)0x1230, nothing, nullptr)); }},
+};
+
+int64_t make(void* call) {
+  const int64_t said = static_cast<const EdgeCall*>(call)->make();
+  return said == kNothing || said < -4096 ? 0 : said == kSomething ? -5 : said;
+}
+
+int64_t attack(void*) {
+  for (const EdgeCall& call : calls) {
+    const long status = run_in_cage(roomy(), make, const_cast<EdgeCall*>(&call));
+    if (status == 0 || status == JANUS_PANIC) continue;
+    janus_print(1, "%s: %ld\n", call.name, status);
+    CHECK_EQ(status, 0);
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  channel = janus_channel_create(sizeof number, 4);
+  nursery = open_plain();
+  for (int round = 0; round < 3; ++round) CHECK_EQ(beside_a_neighbour(200, attack, nullptr), 0);
+  CHECK_EQ(janus_channel_close(channel), 0);
+  CHECK_EQ(close_cage(nursery), 0);
+  return end();
+}
