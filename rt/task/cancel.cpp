@@ -122,10 +122,7 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
 
 [[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
   if (task.is_marked(TaskMarks::kSawCancel)) return;
-  commit_slice(current_worker(), task);  // from here on it lives on its grace
-  task.mark(TaskMarks::kSawCancel);
-  task.frame->details.grace = task.nursery->runtime->options.cancel_grace_ops;
-  begin_slice(current_worker(), task);
+  begin_grace(current_worker(), task);
   task.cancel.store(1, std::memory_order_relaxed);
   cancel_own_nurseries(task);
 }

@@ -150,23 +150,25 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 }
 
 // The cancel came before the start: whether it is called all the same.
-[[gnu::noinline]] bool starts_cancelled(Task& task, RunFrame& frame) noexcept {
+[[gnu::noinline]] bool starts_cancelled(Task& task) noexcept {
   Worker& worker = current_worker();
   task.cancel.store(1, std::memory_order_relaxed);
-  commit_slice(worker, task);  // from here on it lives on its grace
-  task.mark(TaskMarks::kSawCancel);
-  frame.details.grace = runtime_of(worker).options.cancel_grace_ops;
-  begin_slice(worker, task);
-  return task.has(TaskFlags::kRunCancelled);
+  const bool runs = task.has(TaskFlags::kRunCancelled);
+  if (runs)
+    begin_grace(worker, task);
+  else
+    task.mark(TaskMarks::kSawCancel);
+  return runs;
 }
 
 // Of a task that ends. A child that ran in its parent's slice leaves it to the parent, but for what it took from a
 // grace of its own.
 void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   if (is_own_slice) return commit_slice(worker, task);
-  if (!task.is_marked(TaskMarks::kSawCancel)) return;
+  const RunFrame& frame = *task.frame;
+  if (task.marks == 0 || frame.details.outer_fuel < 0) return;
   commit_slice(worker, task);
-  begin_slice(worker, *task.frame->outer_frame->task);
+  resume_slice(worker, *frame.outer_frame->task, frame.details.outer_fuel);
 }
 
 // From the return of its function on, whatever it has come to.
@@ -211,7 +213,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
     if (is_own_slice) begin_slice(worker, *task);
   }
   std::int64_t code = -1;
-  if (!is_cancelled(*task) || starts_cancelled(*task, frame)) [[likely]]
+  if (!is_cancelled(*task) || starts_cancelled(*task)) [[likely]]
     code = janus_task_call(task->fn, task->arg, &frame.frame_sp);
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
@@ -230,9 +232,10 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   current_worker().counters.inlined.add();
   if (child.account == parent.account) return run(&child, parent.frame, false);
+  const std::int64_t left = current_worker().fuel;
   commit_slice(current_worker(), parent);
   run(&child, parent.frame, true);
-  begin_slice(current_worker(), parent);
+  resume_slice(current_worker(), parent, left);
 }
 
 // Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
@@ -292,7 +295,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
   child.frame = &frame;
   worker.task = static_cast<Runnable*>(&child);
   std::int64_t code = -1;
-  if (!is_cancelled(nursery) || starts_cancelled(child, frame)) [[likely]]
+  if (!is_cancelled(nursery) || starts_cancelled(child)) [[likely]]
     code = janus_task_call(child.fn, child.arg, &frame.frame_sp);
   if (is_plain_end(child, frame, code)) [[likely]]
     return finish_fast(current_worker(), child), true;

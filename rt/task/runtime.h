@@ -32,7 +32,7 @@ struct RuntimeOptions {
   bool has_root_budget = false;  // else the root task lives on the root account
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;
-  std::uint32_t profile = 1;  // JANUS_PROFILE_*, for those who ask
+  std::uint32_t profile = 1;      // JANUS_PROFILE_*, for those who ask
   std::uint32_t grace_ms = 5000;  // how long the end of it waits before it says so
   bool with_caller = false;       // the calling thread becomes worker 0 when it runs
   bool handles_faults = true;

@@ -58,6 +58,29 @@ void begin_slice(Worker& worker, Task& task) noexcept {
     draw_slice(worker, task);
 }
 
+[[gnu::noinline]] void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept {
+  const std::int64_t interval = runtime_of(worker).options.yield_interval;
+  const std::int64_t left_after = left_before - (interval - worker.fuel);  // the child's slice is committed
+  begin_slice(worker, task);
+  const std::int64_t most = left_after > 0 ? left_after : 0;
+  if (worker.fuel <= most) return;
+  const std::int64_t excess = worker.fuel - most;
+  worker.fuel -= excess;
+  worker.slice -= excess;
+  if (worker.charged_account != nullptr && worker.charged_account != grace_of(worker))
+    runtime_of(worker).accounts.credit(worker.charged_account, Component::kOps, static_cast<std::uint64_t>(excess));
+}
+
+[[gnu::noinline]] void begin_grace(Worker& worker, Task& task) noexcept {
+  const std::int64_t fuel = worker.fuel;
+  commit_slice(worker, task);
+  task.mark(TaskMarks::kSawCancel);
+  RunDetails& details = task.frame->details;
+  details.grace = runtime_of(worker).options.cancel_grace_ops;
+  details.outer_fuel = fuel > 0 ? fuel : 0;
+  begin_slice(worker, task);
+}
+
 void commit_slice(Worker& worker, Task& task) noexcept {
   count_ops(worker, worker.slice - worker.fuel);
   if (worker.charged_account != nullptr) [[unlikely]]

@@ -15,6 +15,11 @@ namespace janus {
 
 // On a task that starts or goes on.
 void begin_slice(Worker& worker, Task& task) noexcept;
+// On a task that goes on where a child on its stack had a slice of its own: what was left of the task's slice when that
+// began, less what the child has used. Whoever has children run in its place gets no fresh slice from each.
+void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept;
+// From here on the task lives on its grace.
+void begin_grace(Worker& worker, Task& task) noexcept;
 // Before the task whose slice it is leaves the worker, waits or ends.
 void commit_slice(Worker& worker, Task& task) noexcept;
 // The same at a check, for a task that can wait: the part of its debt that the account cannot pay now, which has to be

@@ -158,6 +158,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   Stack* abandoned = nullptr;    // a panicked task ends on a spare stack; this is the one it had
   Turn* held_turns = nullptr;    // with kHoldsTurns
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
+  std::int64_t outer_fuel = -1;  // of the slice that it shared until it got one of its grace; -1: it did not
   int last_error = 0;
   Outcome outcome = Outcome::kPending;  // once kWasForced
 };
