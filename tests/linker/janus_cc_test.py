@@ -110,7 +110,7 @@ def hello():
         size = program.stat().st_size
         print(f'# hello, stripped: {size} bytes')
         if is_optimised():
-            tap.check('hello has no more than 120 KiB', size <= 112 * kib, size)
+            tap.check('hello has no more than 120 KiB', size <= 120 * kib, size)
         else:
             skip('hello has no more than 120 KiB', 'not optimised')
         in_an_empty_root(program)
