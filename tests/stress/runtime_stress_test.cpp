@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_stress_test.cpp — everything at once, at random moments, with many workers. Seconds by default; JANUS_SOAK=N does N
-// times as much. A seed names what the tasks do, not how threads interleave; in deterministic mode it names both.
+// runtime_stress_test.cpp — everything at once, at random moments, with many workers. Seconds by default; JANUS_SOAK=N
+// does N times as much. A seed names what the tasks do, not how threads interleave; in deterministic mode it names
+// both.
 #include "tests/conformance/world.h"
 
 namespace janus::test {

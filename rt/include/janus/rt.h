@@ -257,15 +257,15 @@ typedef struct janus_stats {
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
   uint64_t bytes_peak;        // the most of the root pool that was drawn at once, what workers keep ready included
-  uint64_t bytes_limit;     // the root pool
-  uint64_t yields_charged;  // yields after a yield with nothing in between, which cost 1 op
-  uint64_t workers_pinned;  // to one CPU each
-  uint64_t injected;        // tasks that came in through the shared queue
-  uint64_t uptime_ns;       // since the runtime began
-  uint64_t seed;            // in deterministic mode
-  uint64_t yield_interval;  // in force
-  uint64_t stack_size;      // in force
-  uint64_t fair_turns;      // dispatches that took what had waited longest, so that nobody starved
+  uint64_t bytes_limit;       // the root pool
+  uint64_t yields_charged;    // yields after a yield with nothing in between, which cost 1 op
+  uint64_t workers_pinned;    // to one CPU each
+  uint64_t injected;          // tasks that came in through the shared queue
+  uint64_t uptime_ns;         // since the runtime began
+  uint64_t seed;              // in deterministic mode
+  uint64_t yield_interval;    // in force
+  uint64_t stack_size;        // in force
+  uint64_t fair_turns;        // dispatches that took what had waited longest, so that nobody starved
 } janus_stats;
 
 // ---- Frozen by the specification: the current nursery ---------------------------------------------------------------
@@ -477,8 +477,8 @@ JANUS_ALLOCATES(__alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_
 // NULL: as janus_alloc. On failure the old block is as it was; what is no block of the caller's is as for janus_free
 // [any].
 void* janus_realloc(void* block, size_t size);
-// NULL is fine. What is no block, was freed before or is the runtime's own is the calling task's panic, and nothing else
-// happens; outside tasks it ends the process [any].
+// NULL is fine. What is no block, was freed before or is the runtime's own is the calling task's panic, and nothing
+// else happens; outside tasks it ends the process [any].
 void janus_free(void* block);
 
 // %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. 0, or
