@@ -96,11 +96,15 @@ long syscall(long nr, const long (&args)[6]) noexcept;
 // --- Faults and requests to end --------------------------------------------------------------------------------------
 
 enum class FaultKind : std::uint8_t { kAccess, kIllegalInstruction, kDivision, kFloatingPoint, kBreakpoint, kBus };
+struct Registers {
+  std::uint64_t rax, rbx, rcx, rdx, rsi, rdi, rbp, rsp, r8, r9, r10, r11, r12, r13, r14, r15;
+};
 struct Fault {
   FaultKind kind;
   bool has_address;
-  std::uint64_t address;     // what was touched, if has_address
-  std::uint64_t ip, sp, fp;  // where
+  std::uint64_t address;       // what was touched, if has_address
+  std::uint64_t ip, sp, fp;    // where
+  const Registers* registers;  // of the faulting thread, while the handler runs; nullptr: nobody tells
   // What a handler that returns true sets: where the thread goes on, with DF clear, default mxcsr and x87 control word,
   // all vector state clean, and `resume_arg` in rdi.
   std::uint64_t resume_ip, resume_sp, resume_arg;

@@ -54,6 +54,10 @@ const char* name_of(std::uint64_t vector) {
   }
 }
 
+platform::Registers registers_of(const TrapFrame& f) {
+  return {f.rax, f.rbx, f.rcx, f.rdx, f.rsi, f.rdi, f.rbp, f.rsp, f.r8, f.r9, f.r10, f.r11, f.r12, f.r13, f.r14, f.r15};
+}
+
 // What a function finds that is called: DF and TF clear, default mxcsr and x87 word, no vector register in use.
 void go_on_elsewhere(TrapFrame& frame, const platform::Fault& fault) {
   frame.rip = fault.resume_ip;
@@ -98,6 +102,8 @@ extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
   fault.ip = frame->rip;
   fault.sp = frame->rsp;
   fault.fp = frame->rbp;
+  const platform::Registers registers = registers_of(*frame);
+  fault.registers = &registers;
   interrupts_on();
   const bool handled = handler(fault);
   interrupts_off();

@@ -143,6 +143,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
     std::uint64_t address;
     bool has_address;
   } user_fault;
+  bool is_dumping;  // the fault handler's: a fault of the runtime's own is being told
 };
 
 // Ops that a task has used of its slice; whoever settles a slice says so.

@@ -11,7 +11,9 @@
 #include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
+#include "rt/task/backtrace.h"
 #include "rt/task/log.h"
+#include "rt/task/own_fault.h"
 #include "rt/task/runtime.h"
 #include "rt/task/turn.h"
 
@@ -19,7 +21,6 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kMaxFrames = 24;                         // of a backtrace
 constexpr unsigned kMaxNurseries = 8;                       // of a path
 constexpr std::size_t kLineBytes = 1024;                    // of a report
 constexpr std::size_t kShownName = 40, kShownReason = 500;  // shown of what others wrote
@@ -61,21 +62,6 @@ void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
     line.append_escaped(path[i]->name[0] != 0 ? path[i]->name : "-", kShownName);
     if (i != 0) line.append("/");
   }
-}
-
-// Return addresses along the frame pointers, as long as they lie on the task's own stack.
-void append_frames(Text<kLineBytes>& line, const Worker& worker, std::uint64_t ip, std::uint64_t fp) noexcept {
-  line.append("janus:   at %#lx", ip);
-  const auto low = reinterpret_cast<std::uint64_t>(worker.stack->limit);
-  const auto high = reinterpret_cast<std::uint64_t>(worker.stack->start);
-  for (unsigned i = 0; i < kMaxFrames && fp >= low && fp + 16 <= high && fp % 8 == 0; ++i) {
-    const auto* const frame = reinterpret_cast<const std::uint64_t*>(fp);
-    if (frame[1] == 0) break;
-    line.append(" %#lx", frame[1]);
-    if (frame[0] <= fp) break;
-    fp = frame[0];
-  }
-  line.end_line();
 }
 
 // --- Leaving ---
@@ -183,7 +169,7 @@ const char* name_of(const Task& task) noexcept {
     const std::uint64_t ip =
         fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-    append_frames(line, worker, ip, fp);
+    append_frames(line, worker.stack, ip, fp);
   }
   say(line.data(), line.size());
 }
@@ -224,14 +210,9 @@ bool contain_fault(platform::Fault& fault) noexcept {
   if (is_answered(fault, worker)) return true;
   if (worker == nullptr) return false;
   Task* const task = current_task(*worker);
-  if (task == nullptr || task->frame == nullptr || task->frame->frame_sp == 0 ||
-      task->is_marked(TaskMarks::kWasForced)) {
-    Text<kLineBytes> line;
-    line.append("janus: the runtime panicked: %s at %#lx, ip %#lx\n", cause_of(fault, *worker), fault.address,
-                fault.ip);
-    say(line.data(), line.size());
-    platform::abort();
-  }
+  const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&
+                        !task->is_marked(TaskMarks::kWasForced);
+  if (!has_task || is_runtimes_own(fault, *worker)) end_for_own_fault(fault, *worker, cause_of(fault, *worker));
   report_panic(*task, cause_of(fault, *worker), &fault);
   task->mark(TaskMarks::kWasForced);
   task->frame->details.outcome = Outcome::kPanic;

@@ -40,6 +40,13 @@ std::uint64_t register_of(const ucontext_t& context, int index) {
   return static_cast<std::uint64_t>(context.uc_mcontext.gregs[index]);
 }
 
+Registers registers_of(const ucontext_t& c) noexcept {
+  return {register_of(c, REG_RAX), register_of(c, REG_RBX), register_of(c, REG_RCX), register_of(c, REG_RDX),
+          register_of(c, REG_RSI), register_of(c, REG_RDI), register_of(c, REG_RBP), register_of(c, REG_RSP),
+          register_of(c, REG_R8),  register_of(c, REG_R9),  register_of(c, REG_R10), register_of(c, REG_R11),
+          register_of(c, REG_R12), register_of(c, REG_R13), register_of(c, REG_R14), register_of(c, REG_R15)};
+}
+
 // Default mxcsr and x87 control word, everything else in its initial state.
 void clean_vector_state(ucontext_t& context) {
   auto* state = reinterpret_cast<unsigned char*>(context.uc_mcontext.fpregs);
@@ -78,6 +85,8 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
   fault.ip = register_of(context, REG_RIP);
   fault.sp = register_of(context, REG_RSP);
   fault.fp = register_of(context, REG_RBP);
+  const Registers registers = registers_of(context);
+  fault.registers = &registers;
   const bool was_sent = info->si_code <= 0;
   if (fault_handler != nullptr && !was_sent && fault_handler(fault)) return resume(context, fault);
   pass_on(signal, info, raw_context);

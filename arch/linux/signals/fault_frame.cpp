@@ -58,6 +58,10 @@ platform::Fault describe_fault(const SignalInfo& info, const MachineContext& mac
   return fault;
 }
 
+platform::Registers registers_of(const MachineContext& m) noexcept {
+  return {m.rax, m.rbx, m.rcx, m.rdx, m.rsi, m.rdi, m.rbp, m.rsp, m.r8, m.r9, m.r10, m.r11, m.r12, m.r13, m.r14, m.r15};
+}
+
 void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept {
   constexpr std::uint64_t kTrap = 1 << 8, kDirection = 1 << 10, kAlignmentCheck = 1 << 18;
   MachineContext& machine = frame.machine;

@@ -9,6 +9,8 @@ namespace janus::kernel {
 
 [[nodiscard]] platform::Fault describe_fault(const SignalInfo& info, const MachineContext& machine) noexcept;
 
+[[nodiscard]] platform::Registers registers_of(const MachineContext& machine) noexcept;
+
 // Makes sigreturn go on at the Fault's resume_ip as if a function were called there: DF and TF clear, rdi the argument,
 // mxcsr, x87 and every vector register as they were when the process began. If it keeps_registers, as if it had jumped.
 void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept;

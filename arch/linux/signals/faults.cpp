@@ -71,6 +71,8 @@ void handle(int, SignalInfo* info, SignalFrame* frame) {
   }
   if (handler != nullptr && !was_sent) {
     platform::Fault fault = describe_fault(*info, frame->machine);
+    const platform::Registers registers = registers_of(frame->machine);
+    fault.registers = &registers;
     if (handler(fault)) {
       edit_frame(*frame, fault);
       return;

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/base/build_id.h — the identity that the linker gave the image that we are part of (--build-id).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace janus {
+
+struct BuildId {
+  const std::uint8_t* bytes;  // nullptr: it has none
+  std::size_t count;
+};
+
+// Good in a fault handler.
+BuildId build_id() noexcept;
+
+}  // namespace janus

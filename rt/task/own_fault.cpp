@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/own_fault.cpp — see own_fault.h.
+#include "rt/task/own_fault.h"
+
+#include "rt/base/build_id.h"
+#include "rt/base/format.h"
+#include "rt/task/backtrace.h"
+#include "rt/task/log.h"
+#include "rt/task/runtime.h"
+
+extern "C" {
+// mem* come first, from janus_memory_text on: users call them, too, by their C names.
+[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_memory_text[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text[];
+[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text_end[];
+}
+
+namespace janus {
+
+namespace {
+
+std::uint64_t address_of(const void* pointer) noexcept {
+  return reinterpret_cast<std::uint64_t>(pointer);
+}
+
+bool is_between(std::uint64_t ip, const char* first, const char* end) noexcept {
+  return ip - address_of(first) < address_of(end) - address_of(first);
+}
+
+// A word of the stack that we stood on may be read; anything else may not.
+bool lies_on(const Stack& stack, std::uint64_t sp) noexcept {
+  return sp >= address_of(stack.limit) && sp + sizeof(std::uint64_t) <= address_of(stack.start);
+}
+
+using Dump = Text<2048>;
+
+void append_registers(Dump& dump, const platform::Registers& r) noexcept {
+  dump.append("janus:   rax %016lx rbx %016lx rcx %016lx rdx %016lx\n", r.rax, r.rbx, r.rcx, r.rdx);
+  dump.append("janus:   rsi %016lx rdi %016lx rbp %016lx rsp %016lx\n", r.rsi, r.rdi, r.rbp, r.rsp);
+  dump.append("janus:   r8  %016lx r9  %016lx r10 %016lx r11 %016lx\n", r.r8, r.r9, r.r10, r.r11);
+  dump.append("janus:   r12 %016lx r13 %016lx r14 %016lx r15 %016lx\n", r.r12, r.r13, r.r14, r.r15);
+}
+
+void append_build(Dump& dump) noexcept {
+  const BuildId id = build_id();
+  dump.append("janus:   build id ");
+  for (std::size_t i = 0; i < id.count; ++i) dump.append("%02x", id.bytes[i]);
+  dump.append("%s, the runtime's text %#lx to %#lx\n", id.bytes != nullptr ? "" : "unknown", address_of(janus_text),
+              address_of(janus_text_end));
+}
+
+}  // namespace
+
+bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
+  const Stack* const stack = worker.stack;
+  if (stack == nullptr || !lies_on(*stack, fault.sp)) return false;
+  if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
+    return false;
+  std::uint64_t ip = fault.ip;
+  // They have no frames, so that their caller's address is on top of the stack.
+  if (is_between(ip, janus_memory_text, janus_text)) ip = *reinterpret_cast<const std::uint64_t*>(fault.sp);
+  return is_between(ip, janus_text, janus_text_end);
+}
+
+void end_for_own_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept {
+  if (worker.is_dumping) platform::abort();  // telling it faulted in its turn
+  worker.is_dumping = true;
+  Dump dump;
+  dump.append("janus: the runtime panicked: %s at %#lx, ip %#lx", cause, fault.address, fault.ip);
+  if (const Task* const task = current_task(worker)) dump.append(", in a call of task %lu", task->id);
+  dump.append(", worker %u\n", unsigned{worker.id});
+  if (fault.registers != nullptr) append_registers(dump, *fault.registers);
+  append_frames(dump, worker.stack, fault.ip, fault.fp);
+  append_build(dump);
+  say(dump.data(), dump.size());
+  platform::abort();
+}
+
+}  // namespace janus
