@@ -31,6 +31,7 @@ FUNC(janus_task_call)
 .Lcall:
     mov     %rdi, %rax
     mov     %rsi, %rdi
+.Lcall_fn:
     call    *%rax
 
 .Lreturned:                                     // janus_task_abandon joins here
@@ -73,6 +74,17 @@ FUNC(janus_task_call)
     jmp     .Lleave
     .cfi_endproc
     .size   janus_task_call, . - janus_task_call
+
+// const uint32_t: where in janus_task_call the function is called, for who looks at faults.
+    .pushsection .rodata.janus_task_call_fn_at, "a", @progbits
+    .globl  janus_task_call_fn_at
+    .hidden janus_task_call_fn_at
+    .type   janus_task_call_fn_at, @object
+    .size   janus_task_call_fn_at, 4
+    .p2align 2
+janus_task_call_fn_at:
+    .long   .Lcall_fn - janus_task_call
+    .popsection
 
 // void janus_task_abandon(uint64_t frame_sp, int64_t value)      rdi, rsi. In janus_task_call's section: it ends there.
     .p2align 4

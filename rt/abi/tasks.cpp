@@ -23,6 +23,11 @@ bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
 
 constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is told
 
+// Calling anything else faults in the call, which is ours. Programs have the lower half of 48 bits.
+bool may_be_code(void (*function)(void*)) noexcept {
+  return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0;
+}
+
 int view_of(TaskState state) noexcept {
   switch (state) {
     case TaskState::kParked:
@@ -164,7 +169,7 @@ int janus_task_unpin(void) {
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   const Caller me = enter();
-  if (key == nullptr) return JANUS_E_INVALID;
+  if (key == nullptr || !may_be_code(destroy)) return JANUS_E_INVALID;
   write_user(key, janus_local_key{0});  // where it is to go is tried before it is taken
   int error = 0;
   const std::uint32_t fresh = new_local(me.task, destroy, &error);

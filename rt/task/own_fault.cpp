@@ -2,6 +2,8 @@
 // rt/task/own_fault.cpp — see own_fault.h.
 #include "rt/task/own_fault.h"
 
+#include <arch/task_call.h>
+
 #include "rt/base/build_id.h"
 #include "rt/base/format.h"
 #include "rt/task/backtrace.h"
@@ -19,17 +21,17 @@ namespace janus {
 
 namespace {
 
-std::uint64_t address_of(const void* pointer) noexcept {
+std::uint64_t as_number(const void* pointer) noexcept {
   return reinterpret_cast<std::uint64_t>(pointer);
 }
 
 bool is_between(std::uint64_t ip, const char* first, const char* end) noexcept {
-  return ip - address_of(first) < address_of(end) - address_of(first);
+  return ip - as_number(first) < as_number(end) - as_number(first);
 }
 
 // A word of the stack that we stood on may be read; anything else may not.
 bool lies_on(const Stack& stack, std::uint64_t sp) noexcept {
-  return sp >= address_of(stack.limit) && sp + sizeof(std::uint64_t) <= address_of(stack.start);
+  return sp >= as_number(stack.limit) && sp + sizeof(std::uint64_t) <= as_number(stack.start);
 }
 
 using Dump = Text<2048>;
@@ -45,8 +47,8 @@ void append_build(Dump& dump) noexcept {
   const BuildId id = build_id();
   dump.append("janus:   build id ");
   for (std::size_t i = 0; i < id.count; ++i) dump.append("%02x", id.bytes[i]);
-  dump.append("%s, the runtime's text %#lx to %#lx\n", id.bytes != nullptr ? "" : "unknown", address_of(janus_text),
-              address_of(janus_text_end));
+  dump.append("%s, the runtime's text %#lx to %#lx\n", id.bytes != nullptr ? "" : "unknown", as_number(janus_text),
+              as_number(janus_text_end));
 }
 
 }  // namespace
@@ -57,6 +59,7 @@ bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
   if (fault.has_address && runtime_of(worker).stacks.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address)))
     return false;
   std::uint64_t ip = fault.ip;
+  if (ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + janus_task_call_fn_at) return false;
   // They have no frames, so that their caller's address is on top of the stack.
   if (is_between(ip, janus_memory_text, janus_text)) ip = *reinterpret_cast<const std::uint64_t*>(fault.sp);
   return is_between(ip, janus_text, janus_text_end);

@@ -50,8 +50,18 @@ static int64_t misalign(void* arg) {
                              (void*)janus_task_panic,  (void*)janus_print,          (void*)janus_rt_stats,
                              (void*)janus_local_new,   (void*)janus_entropy,        (void*)janus_task_self,
                              (void*)janus_channel_send};
-  const void* arguments[][2] = {{0, 0},       {0, 0},      {0, &options}, {(void*)64, 0}, {(void*)8, (void*)2}, {"name", 0},
-                                {"enough", 0}, {(void*)2, "misaligned\n"}, {0, &value}, {&value, 0}, {&value, (void*)8}, {0, 0},
+  const void* arguments[][2] = {{0, 0},
+                                {0, 0},
+                                {0, &options},
+                                {(void*)64, 0},
+                                {(void*)8, (void*)2},
+                                {"name", 0},
+                                {"enough", 0},
+                                {(void*)2, "misaligned\n"},
+                                {0, &value},
+                                {&value, 0},
+                                {&value, (void*)8},
+                                {0, 0},
                                 {0, &value}};
   if (which >= (int)(sizeof functions / sizeof *functions)) return -9;
   const void* first = arguments[which][0];
@@ -71,6 +81,17 @@ static int64_t misalign(void* arg) {
   return 0;
 }
 
+// Functions that are no addresses: the call itself faults.
+static int64_t call_what_is_none(void* arg) {
+  (void)arg;
+  janus_local_key key;
+  void (*const destructor)(void*) = (void (*)(void*))(uintptr_t)0x8000000000000000u;
+  if (janus_local_new(&key, destructor) != JANUS_E_INVALID) return -5;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  (void)janus_nursery_spawn_in(nursery, (janus_task_fn)(uintptr_t)0x8000000000000000u, NULL, NULL);
+  return janus_nursery_await(nursery, NULL) == JANUS_PANIC ? (janus_task_panic("as it should"), 0) : -6;
+}
+
 static int as_a_child(janus_task_fn fn, void* arg) {
   janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
   janus_nursery* nursery = janus_nursery_open(NULL, &options);
@@ -85,6 +106,7 @@ static int64_t run(void* arg) {
   if (!strcmp(how, "ruins")) return as_a_child(receive_from_ruins, janus_channel_create(sizeof(long), 0));
   if (!strcmp(how, "copy")) return as_a_child(copy_from_nowhere, (void*)0x1230);
   if (!strcmp(how, "destroy")) return as_a_child(leave_a_local, NULL);
+  if (!strcmp(how, "none")) return as_a_child(call_what_is_none, NULL);
   int which = atoi(argv[2]);
   return as_a_child(misalign, &which);
 }

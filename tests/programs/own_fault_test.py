@@ -70,6 +70,10 @@ def main():
                 tap.check(f'{name}: {how} is the task\'s, {workers} workers',
                           done.returncode == 7 and re.search(TASKS % address, done.stderr) and b'the runtime' not in done.stderr,
                           f'{done.returncode} {done.stderr.decode()}')
+            done = ends(program, 'none', settings=settings)
+            tap.check(f'{name}: a function that is no address is the task\'s, {workers} workers',
+                      done.returncode == 7 and b'as it should' in done.stderr and b'the runtime' not in done.stderr,
+                      f'{done.returncode} {done.stderr.decode()}')
     program = work / 'own_fault_0'
     for which in range(13):
         done = ends(program, 'misaligned', str(which), settings={'JANUS_WORKERS': 2})

@@ -34,6 +34,9 @@ extern "C" {
 // Before fn starts, *frame_sp receives what janus_task_abandon takes; it is good until this call returns.
 std::int64_t janus_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
 
+// The instruction that calls fn is so far from janus_task_call. It faults itself where fn is no address at all.
+extern const std::uint32_t janus_task_call_fn_at;
+
 // Leaves every frame below the janus_task_call that gave `frame_sp`, which returns `value`. From any stack, on any
 // thread that may run that call's caller. No destructor runs. Once per call.
 [[noreturn]] void janus_task_abandon(std::uint64_t frame_sp, std::int64_t value);
