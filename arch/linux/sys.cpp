@@ -26,8 +26,9 @@ bool wait_for_room(int fd, std::uint64_t until_ns) noexcept {
   }
 }
 
+// The kernel has no such call, or not for this descriptor, or a filter refuses it.
 bool is_unknown(long result) noexcept {
-  return result == -kEOPNOTSUPP || result == -kENOSYS || result == -kEINVAL;
+  return result == -kEOPNOTSUPP || result == -kENOSYS || result == -kEINVAL || result == -kEPERM;
 }
 
 }  // namespace
