@@ -83,16 +83,17 @@ void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) no
     record_failure(nursery, worker, task, outcome, code);
   if (task.has(TaskFlags::kDraws)) credit_task(task);
   task.frame = nullptr;
-  if (task.has(TaskFlags::kExposed)) {
-    Runtime& runtime = runtime_of(worker);
-    const bool is_main = runtime.terminable.load(std::memory_order_relaxed) == &task;
-    if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
+  Runtime& runtime = runtime_of(worker);
+  const bool is_exposed = task.has(TaskFlags::kExposed);
+  const bool is_main = is_exposed && runtime.terminable.load(std::memory_order_relaxed) == &task;
+  if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
+  if (is_exposed)
     end_exposed(worker, task, outcome, code);
-    if (is_main) runtime.scheduler.stop();
-  } else {
+  else
     free_record(&worker, task);
-  }
   leave_nursery(worker, nursery);
+  // Last of all: whoever began the program ends main's nursery as soon as its own worker has stopped.
+  if (is_main) runtime.scheduler.stop();
 }
 
 std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexcept {
