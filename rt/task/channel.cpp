@@ -232,8 +232,8 @@ static Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, in
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept {
   std::size_t bytes = 0;
-  if (element_bytes > kMostElementBytes) return *error = kErrorInvalid, nullptr;
-  if (__builtin_mul_overflow(element_bytes, capacity, &bytes)) return *error = kErrorInvalid, nullptr;
+  *error = kErrorInvalid;
+  if (element_bytes > kMostElementBytes || __builtin_mul_overflow(element_bytes, capacity, &bytes)) return nullptr;
   std::byte* buffer = nullptr;
   if (bytes != 0) {
     buffer = static_cast<std::byte*>(allocate_own(runtime, worker, task, bytes, error));
@@ -363,7 +363,7 @@ using Word = std::uint64_t;
 
 [[gnu::always_inline]] inline void pay_at_hand(Worker& worker, Task& task) noexcept {
   worker.counters.channel_ops.add();
-  worker.fuel -= 1;
+  worker.fuel -= price::kCall;
   task.yielded_free = false;
 }
 

@@ -62,8 +62,9 @@ void launch(Worker* worker, Task& task) noexcept {
 
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
   Runtime& runtime = *nursery.runtime;
+  *error = kErrorState;
   if (!count_child_in(worker, nursery)) [[unlikely]]
-    return *error = kErrorState, nullptr;
+    return nullptr;
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
   if (nursery.traits.draws || options.budget != nullptr) [[unlikely]] {
