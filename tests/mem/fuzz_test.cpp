@@ -219,7 +219,7 @@ TEST(fuzz, the_heap_agrees_with_its_callers_whatever_they_try_to_free) {
   static Heap heaps[3];
   for (Heap& heap : heaps) {
     g_heap = &heap;
-    g_seed = static_cast<std::uint64_t>(&heap - heaps) + 1;
+    g_seed = test::environment_number("JANUS_TEST_SEED", 0) * 3 + static_cast<std::uint64_t>(&heap - heaps) + 1;
     g_wrong = 0;
     REQUIRE(g_heap->init());
     REQUIRE(Threads::run(kThreads, fuzz));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime_stress_test.cpp — everything at once, at random moments, with many workers. Seconds by default; JANUS_SOAK=N
-// does N times as much. A seed names what the tasks do, not how threads interleave; in deterministic mode it names
-// both.
+// does N times as much. A seed (JANUS_TEST_SEED gives others) names what the tasks do, not how threads interleave; in
+// deterministic mode it names both.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -12,12 +12,16 @@ unsigned rounds(unsigned usual) {
   return usual * static_cast<unsigned>(environment_number("JANUS_SOAK", 1));
 }
 
+std::uint64_t first_seed() {
+  return environment_number("JANUS_TEST_SEED", 0) << 32;
+}
+
 // Runs `body(seed)` as the root of runtimes of every kind, free and deterministic.
 template <class Body>
 void in_all_worlds(unsigned times, Body body) {
   for (unsigned i = 0; i < rounds(times); ++i) {
     for (unsigned workers : {1u, 2u, 4u, 8u}) {
-      const std::uint64_t seed = i * 1000003u + workers;
+      const std::uint64_t seed = first_seed() + i * 1000003u + workers;
       run_in(with_workers(workers), [&] { return body(seed); });
       run_in(deterministic(workers, seed), [&] { return body(seed); });
     }
