@@ -243,11 +243,12 @@ TEST(fairness, two_tasks_that_talk_take_no_more_than_a_task) {
 
 namespace {
 
-// A nursery with an explicit budget, and `count` tasks in it that use up their slices.
+// A nursery with an explicit budget, and `count` tasks in it that use up their slices. Its memory is reserved while it
+// is open: as much as its tasks need, so that a machine of 512 MiB has room for several.
 template <class Task>
-void run_cage(int count, Task& task) {
+void run_cage(int count, Task& task, std::size_t memory_per_task = std::size_t{128} << 10) {
   janus_budget budget = JANUS_BUDGET_ALL;
-  budget.memory = std::size_t{64} << 20;
+  budget.memory = (std::size_t{2} << 20) + static_cast<std::size_t>(count) * memory_per_task;
   Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget);
   for (int i = 0; i < count; ++i) cage.go(task);
   CHECK_EQ(cage.end(), 0);
@@ -315,7 +316,7 @@ TEST(fairness, cages_in_a_cage_share_its_turns) {
     cage.go(spins);
     return static_cast<int>(cage.end());
   };
-  auto outer = [&] { return run_cage(20, inner), 0; };
+  auto outer = [&] { return run_cage(20, inner, std::size_t{2} << 20), 0; };
   Shares shares;
   run_in(with_workers(1), [&] {
     seen = &shares;
