@@ -5,6 +5,7 @@
 #include "rt/abi/door.h"
 #include "rt/base/format.h"
 #include "rt/task/charge.h"
+#include "rt/task/memory.h"
 #include "rt/task/output.h"
 
 namespace janus {
@@ -71,26 +72,27 @@ int janus_print(int fd, const char* format, ...) {
   if (runtime == nullptr) return JANUS_E_STATE;
   const int refused = pay_for_output(me, fd, 0);
   if (refused != 0) return refused;
-  // A task's stack may have no room for a whole piece.
-  Worker* const worker = worker_in(*runtime, me);
-  HeapCache* const cache = worker != nullptr ? &worker->heap : nullptr;
-  auto* const text = static_cast<char*>(runtime->heap.allocate(cache, kMaxPrinted, 16, kRuntimeTag));
-  char few[kFewPrinted];
-  char* const out = text != nullptr ? text : few;
-  const std::size_t most = text != nullptr ? kMaxPrinted : kFewPrinted;
+  char few[kFewPrinted];  // a task's stack may have no room for more
   va_list arguments;
   va_start(arguments, format);
-  const std::size_t wanted = janus_vformat(out, most, format, arguments);
+  std::size_t wanted = janus_vformat(few, sizeof few, format, arguments);
   va_end(arguments);
   if (wanted == kUnreadable) {
-    if (text != nullptr) runtime->heap.free_own(cache, text);
     blame_caller();
     return JANUS_E_INVALID;
   }
-  const int answer = write_all(me.task, fd, out, wanted < most ? wanted : most - 1);
-  if (text == nullptr) return answer;
-  Worker* const here = worker_in(*runtime, enter_free());  // maybe another one by now
-  runtime->heap.free_own(here != nullptr ? &here->heap : nullptr, text);
+  if (wanted < sizeof few) return write_all(me.task, fd, few, wanted);
+  const std::size_t most = wanted < kMaxPrinted ? wanted + 1 : kMaxPrinted;
+  Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;
+  auto* const text = static_cast<char*>(try_allocate_own(*runtime, worker_in(*runtime, me), payer, most));
+  if (text == nullptr) return write_all(me.task, fd, few, sizeof few - 1);
+  va_start(arguments, format);
+  wanted = janus_vformat(text, most, format, arguments);
+  va_end(arguments);
+  const bool is_read = wanted != kUnreadable;
+  const int answer = is_read ? write_all(me.task, fd, text, wanted < most ? wanted : most - 1) : JANUS_E_INVALID;
+  release_own(*runtime, worker_in(*runtime, enter_free()), text);  // maybe another worker's by now
+  if (!is_read) blame_caller();
   return answer;
 }
 

@@ -156,7 +156,7 @@ int janus_task_set_name(const char* name) {
   if (name == nullptr) return JANUS_E_INVALID;
   char copied[kNameBytes];
   (void)read_user_string(copied, sizeof copied, name);
-  return set_name(me.worker, *me.task, copied) ? 0 : JANUS_E_NO_MEMORY;
+  return name_itself(*me.worker, *me.task, copied);
 }
 
 // There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.

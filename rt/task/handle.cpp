@@ -4,6 +4,7 @@
 
 #include "rt/base/assert.h"
 #include "rt/base/rng.h"
+#include "rt/task/memory.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -86,7 +87,7 @@ void free_record(Worker* worker, Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   if (task.has(TaskFlags::kExposed)) task.secret.store(0, std::memory_order_relaxed);
   if (task.has(TaskFlags::kNamed)) {
-    runtime.heap.free_own(worker != nullptr ? &worker->heap : nullptr, task.extra);
+    release_own(runtime, worker, task.extra);
     task.extra = nullptr;
   }
   task.suspend_at(nullptr);

@@ -78,6 +78,16 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
   platform::abort();
 }
 
+// What `payer` has paid for: `plan.bytes` go back to it if there is no block.
+[[gnu::always_inline]] inline void* allocate_paid(Runtime& runtime, Worker* worker, Account* payer,
+                                                  const Heap::Plan& plan, std::size_t align,
+                                                  std::uint32_t holder_bit) noexcept {
+  void* const block = runtime.heap.allocate(cache_of(worker), plan, align, payer->index() | holder_bit);
+  if (block == nullptr) [[unlikely]]
+    runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, plan.bytes);
+  return block;
+}
+
 // `holder_bit`: 0 or kRuntimeTag.
 [[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
                                                  std::size_t bytes, std::size_t align, int* error) noexcept {
@@ -90,11 +100,8 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
     if (*error != 0) return nullptr;
     if (task != nullptr) worker = &current_worker();  // it may have waited
   }
-  void* const block = runtime.heap.allocate(cache_of(worker), plan, align, payer->index() | holder_bit);
-  if (block != nullptr) return block;
-  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, plan.bytes);
   *error = kErrorNoMemory;
-  return nullptr;
+  return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
 }
 
 void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
@@ -112,6 +119,13 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
 
 void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
   return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock, error);
+}
+
+void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept {
+  const Heap::Plan plan = Heap::plan_for(bytes, kMinBlock);
+  if (plan.bytes == 0) return nullptr;
+  if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) return nullptr;
+  return allocate_paid(runtime, worker, payer, plan, kMinBlock, kRuntimeTag);
 }
 
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {

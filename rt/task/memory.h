@@ -18,6 +18,8 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
 
 // The same for a block that the runtime holds on the task's behalf, so that no user can free it.
 void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept;
+// The same where `payer` is neither waited for nor ended for what it cannot pay: nullptr then.
+void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept;
 void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;
 
 }  // namespace janus

@@ -1,24 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/name.cpp — names of tasks.
+// rt/task/name.cpp — names of tasks, and who pays for them.
 #include "rt/task/name.h"
 
-#include "rt/task/runtime.h"
+#include "rt/task/memory.h"
 
 namespace janus {
 
-[[gnu::noinline]] bool set_name(Worker* worker, Task& task, const char* name) noexcept {
+namespace {
+
+void keep_extra(Task& task, void* extra) noexcept {
+  task.extra = static_cast<TaskExtra*>(extra);
+  const bool is_exposed = task.has(TaskFlags::kExposed);
+  if (is_exposed) task.lock.lock();  // who releases its handle changes the flags, too
+  task.set(TaskFlags::kNamed);
+  if (is_exposed) task.lock.unlock();
+}
+
+}  // namespace
+
+int name_itself(Worker& worker, Task& task, const char* name) noexcept {
   if (task.extra == nullptr) {
-    Heap& heap = task.nursery->runtime->heap;
-    void* const extra = heap.allocate(worker != nullptr ? &worker->heap : nullptr, sizeof(TaskExtra), 16, kRuntimeTag);
-    if (extra == nullptr) return false;
-    task.extra = static_cast<TaskExtra*>(extra);
-    const bool is_exposed = task.has(TaskFlags::kExposed);
-    if (is_exposed) task.lock.lock();  // who releases its handle changes the flags, too
-    task.set(TaskFlags::kNamed);
-    if (is_exposed) task.lock.unlock();
+    int error = 0;
+    void* const extra = allocate_own(runtime_of(worker), &worker, &task, sizeof(TaskExtra), &error);
+    if (extra == nullptr) return error;
+    keep_extra(task, extra);
   }
   copy_name(task.extra->name, name);
-  return true;
+  return 0;
+}
+
+[[gnu::noinline]] void name_at_birth(Worker* worker, Task& task, const char* name) noexcept {
+  void* const extra = try_allocate_own(*task.nursery->runtime, worker, task.account, sizeof(TaskExtra));
+  if (extra == nullptr) return;
+  keep_extra(task, extra);
+  copy_name(task.extra->name, name);
 }
 
 }  // namespace janus

@@ -88,7 +88,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
     task->party = account->index();  // a cage is one party, and the root's are another
   task->id = count_spawned(runtime, worker);
   if (options.name != nullptr) [[unlikely]]
-    set_name(worker, *task, options.name);
+    name_at_birth(worker, *task, options.name);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
   if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
   return task;

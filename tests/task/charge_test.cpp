@@ -182,6 +182,35 @@ TEST(charge, records_and_tables_are_paid_for_while_they_live) {
   });
 }
 
+TEST(charge, a_name_is_paid_for_while_its_task_lives_and_done_without_where_nothing_is_left) {
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 200'000));
+    auto names_itself = [] {
+      const std::size_t before = janus_budget_get_current().memory;
+      CHECK_EQ(janus_task_set_name("one"), 0);
+      CHECK_EQ(janus_budget_get_current().memory, before - 32);
+      CHECK_EQ(janus_task_set_name("another"), 0);
+      CHECK_EQ(janus_budget_get_current().memory, before - 32);
+      return 0;
+    };
+    auto child = [&] {
+      const std::size_t before = janus_budget_get_current().memory;
+      for (int i = 0; i < 10; ++i) {
+        Scope scope;
+        scope.go(names_itself);
+        CHECK_EQ(scope.end(), 0);
+      }
+      CHECK_EQ(janus_budget_get_current().memory, before);
+      while (janus_alloc(16) != nullptr) {
+      }
+      CHECK_EQ(janus_task_set_name("nothing"), JANUS_E_BUDGET);
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
 TEST(locals, keys_are_many_and_a_later_key_is_not_taken_for_an_earlier_one) {
   run_in(with_workers(1), [] {
     std::vector<janus_local_key> keys;
