@@ -24,6 +24,8 @@ ssize_t write(int fd, const void* bytes, size_t count);
 int close(int fd);
 off_t lseek(int fd, off_t offset, int whence) __JANUS_NOTHROW;
 off64_t lseek64(int fd, off64_t offset, int whence) __JANUS_NOTHROW;
+int unlink(const char* path) __JANUS_NOTHROW;
+int rmdir(const char* path) __JANUS_NOTHROW;
 __JANUS_NORETURN void _exit(int status);
 __END_DECLS
 #endif

@@ -30,6 +30,12 @@ int __snprintf_chk(char* to, size_t size, int flag, size_t room, const char* for
 int __vsnprintf_chk(char* to, size_t size, int flag, size_t room, const char* format, va_list values);
 int __sprintf_chk(char* to, int flag, size_t room, const char* format, ...);
 int __vsprintf_chk(char* to, int flag, size_t room, const char* format, va_list values);
+int __printf_chk(int flag, const char* format, ...);
+int __vprintf_chk(int flag, const char* format, va_list values);
+int __fprintf_chk(FILE* file, int flag, const char* format, ...);
+int __vfprintf_chk(FILE* file, int flag, const char* format, va_list values);
+char* __fgets_chk(char* to, size_t room, int size, FILE* file);
+size_t __fread_chk(void* to, size_t room, size_t size, size_t count, FILE* file);
 ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room);
 int __open_2(const char* path, int flags);
 int __open64_2(const char* path, int flags);
@@ -128,6 +134,42 @@ JANUS_C_DEFINE int __sprintf_chk(char* to, int flag, size_t room, const char* fo
   const int length = __vsprintf_chk(to, flag, room, format, values);
   va_end(values);
   return length;
+}
+
+JANUS_C_DEFINE int __vfprintf_chk(FILE* file, int flag, const char* format, va_list values) {
+  (void)flag;
+  return vfprintf(file, format, values);
+}
+
+JANUS_C_DEFINE int __fprintf_chk(FILE* file, int flag, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int length = __vfprintf_chk(file, flag, format, values);
+  va_end(values);
+  return length;
+}
+
+JANUS_C_DEFINE int __vprintf_chk(int flag, const char* format, va_list values) {
+  return __vfprintf_chk(stdout, flag, format, values);
+}
+
+JANUS_C_DEFINE int __printf_chk(int flag, const char* format, ...) {
+  va_list values;
+  va_start(values, format);
+  const int length = __vprintf_chk(flag, format, values);
+  va_end(values);
+  return length;
+}
+
+JANUS_C_DEFINE char* __fgets_chk(char* to, size_t room, int size, FILE* file) {
+  if (size > 0) must_fit((size_t)size, room);
+  return fgets(to, size, file);
+}
+
+JANUS_C_DEFINE size_t __fread_chk(void* to, size_t room, size_t size, size_t count, FILE* file) {
+  size_t bytes;
+  must_fit(__builtin_mul_overflow(size, count, &bytes) ? SIZE_MAX : bytes, room);
+  return fread(to, size, count, file);
 }
 
 JANUS_C_DEFINE ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room) {

@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <janus/rt.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "linker/c/src/answer.h"
 #include "linker/c/src/define.h"
 
 // The kernel's answers are -errno. The runtime's own lie below and have no errno; these are the nearest.
@@ -26,7 +28,7 @@ static int errno_of(int64_t failure) {
   }
 }
 
-static long answer(int64_t result) {
+long janus_c_answer(int64_t result) {
   if (result >= 0) return (long)result;
   errno = errno_of(result);
   return -1;
@@ -35,7 +37,7 @@ static long answer(int64_t result) {
 static int open_at(int directory, const char* path, int flags, va_list values) {
   const int takes_mode = (flags & O_CREAT) != 0 || (flags & O_TMPFILE) == O_TMPFILE;
   const mode_t mode = takes_mode ? va_arg(values, mode_t) : 0;
-  return (int)answer(janus_syscall(SYS_openat, (long)directory, path, (long)flags, (long)mode));
+  return (int)janus_c_answer(janus_syscall(SYS_openat, (long)directory, path, (long)flags, (long)mode));
 }
 
 JANUS_C_DEFINE int openat(int directory, const char* path, int flags, ...) {
@@ -68,21 +70,39 @@ JANUS_C_DEFINE int creat(const char* path, mode_t mode) {
 }
 
 JANUS_C_DEFINE ssize_t read(int fd, void* bytes, size_t count) {
-  return answer(janus_syscall(SYS_read, (long)fd, bytes, count));
+  return janus_c_answer(janus_syscall(SYS_read, (long)fd, bytes, count));
 }
 
 JANUS_C_DEFINE ssize_t write(int fd, const void* bytes, size_t count) {
-  return answer(janus_syscall(SYS_write, (long)fd, bytes, count));
+  return janus_c_answer(janus_syscall(SYS_write, (long)fd, bytes, count));
 }
 
 JANUS_C_DEFINE int close(int fd) {
-  return (int)answer(janus_syscall(SYS_close, (long)fd));
+  return (int)janus_c_answer(janus_syscall(SYS_close, (long)fd));
 }
 
 JANUS_C_DEFINE off_t lseek(int fd, off_t offset, int whence) {
-  return answer(janus_syscall(SYS_lseek, (long)fd, offset, (long)whence));
+  return janus_c_answer(janus_syscall(SYS_lseek, (long)fd, offset, (long)whence));
 }
 
 JANUS_C_DEFINE off64_t lseek64(int fd, off64_t offset, int whence) {
   return lseek(fd, offset, whence);
+}
+
+JANUS_C_DEFINE int unlink(const char* path) {
+  return (int)janus_c_answer(janus_syscall(SYS_unlink, path));
+}
+
+JANUS_C_DEFINE int rmdir(const char* path) {
+  return (int)janus_c_answer(janus_syscall(SYS_rmdir, path));
+}
+
+// A file or an empty directory; the kernel has a call for each.
+JANUS_C_DEFINE int remove(const char* path) {
+  const int64_t result = janus_syscall(SYS_unlink, path);
+  return result == -EISDIR ? rmdir(path) : (int)janus_c_answer(result);
+}
+
+JANUS_C_DEFINE int rename(const char* from, const char* to) {
+  return (int)janus_c_answer(janus_syscall(SYS_rename, from, to));
 }

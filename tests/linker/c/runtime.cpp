@@ -117,6 +117,17 @@ std::int64_t jc_janus_syscall(long number, ...) {
   return result < 0 ? -errno : result;
 }
 
+int jc_janus_write(int fd, const void* bytes, std::size_t count) {
+  if (runtime::scripted_answer != 0) return static_cast<int>(runtime::scripted_answer);
+  const auto* at = static_cast<const char*>(bytes);
+  for (std::size_t done = 0; done < count;) {
+    const ssize_t put = write(fd, at + done, count - done);
+    if (put < 0) return -errno;
+    done += static_cast<std::size_t>(put);
+  }
+  return 0;
+}
+
 std::uint64_t jc_janus_now_ns() {
   return static_cast<std::uint64_t>(now(CLOCK_MONOTONIC));
 }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// stream.c: streams come and go, and where they stand.
+#include "linker/c/src/stream.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <janus/rt.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "linker/c/src/define.h"
+
+static FILE standard_input = {.fd = 0, .mode = kReads, .at = kPushBack, .end = kPushBack};
+static FILE standard_output = {.fd = 1, .mode = kWrites, .at = kPushBack, .end = kPushBack};
+static FILE standard_error = {.fd = 2, .mode = kWrites, .at = kPushBack, .end = kPushBack};
+JANUS_C_DEFINE FILE* stdin = &standard_input;
+JANUS_C_DEFINE FILE* stdout = &standard_output;
+JANUS_C_DEFINE FILE* stderr = &standard_error;
+
+// --- For all of a stream's functions
+// -----------------------------------------------------------------------------------
+
+int janus_stream_fail(FILE* file, int error) {
+  errno = error;
+  __atomic_store_n(&file->error, 1, __ATOMIC_RELAXED);
+  return EOF;
+}
+
+int janus_stream_lock(FILE* file) {
+  uint32_t free = 0;
+  // Acquire pairs with the release in unlock.
+  while (!__atomic_compare_exchange_n(&file->busy, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    free = 0;
+    if (janus_yield() >= 0) continue;
+    janus_stream_fail(file, ECANCELED);
+    return 0;
+  }
+  return 1;
+}
+
+void janus_stream_unlock(FILE* file) {
+  __atomic_store_n(&file->busy, 0, __ATOMIC_RELEASE);
+}
+
+int janus_stream_forget_ahead(FILE* file) {
+  const off_t ahead = (off_t)(file->end - file->at);
+  if (ahead > 0 && lseek(file->fd, -ahead, SEEK_CUR) < 0) return -1;
+  file->at = file->end = kPushBack;
+  return 0;
+}
+
+// --- Opening and closing
+// ------------------------------------------------------------------------------------------------
+
+// What open() is to be told; -1 for a mode that is none.
+static int flags_of(const char* mode) {
+  int flags;
+  switch (*mode) {
+    case 'r':
+      flags = O_RDONLY;
+      break;
+    case 'w':
+      flags = O_WRONLY | O_CREAT | O_TRUNC;
+      break;
+    case 'a':
+      flags = O_WRONLY | O_CREAT | O_APPEND;
+      break;
+    default:
+      return -1;
+  }
+  if (strchr(mode, '+') != NULL) flags = (flags & ~O_ACCMODE) | O_RDWR;
+  if (strchr(mode, 'x') != NULL) flags |= O_EXCL;
+  if (strchr(mode, 'e') != NULL) flags |= O_CLOEXEC;
+  return flags;
+}
+
+static FILE* make_stream(int fd, int flags) {
+  FILE* file = janus_alloc(sizeof *file);
+  if (file == NULL) {
+    errno = ENOMEM;
+    return NULL;
+  }
+  memset(file, 0, offsetof(FILE, bytes));
+  file->fd = fd;
+  file->mode = (flags & O_ACCMODE) == O_RDWR ? kReads | kWrites : (flags & O_ACCMODE) == O_RDONLY ? kReads : kWrites;
+  file->at = file->end = kPushBack;
+  return file;
+}
+
+JANUS_C_DEFINE FILE* fdopen(int fd, const char* mode) {
+  const int flags = flags_of(mode);
+  if (flags >= 0) return make_stream(fd, flags);
+  errno = EINVAL;
+  return NULL;
+}
+
+JANUS_C_DEFINE FILE* fopen(const char* restrict path, const char* restrict mode) {
+  const int flags = flags_of(mode);
+  if (flags < 0) {
+    errno = EINVAL;
+    return NULL;
+  }
+  const int fd = open(path, flags, 0666);
+  if (fd < 0) return NULL;
+  FILE* file = make_stream(fd, flags);
+  if (file == NULL) close(fd);
+  return file;
+}
+
+// For programs that were compiled for large files elsewhere.
+FILE* fopen64(const char* path, const char* mode);
+JANUS_C_DEFINE FILE* fopen64(const char* path, const char* mode) {
+  return fopen(path, mode);
+}
+
+JANUS_C_DEFINE int fclose(FILE* file) {
+  const int result = close(file->fd);
+  if (file != &standard_input && file != &standard_output && file != &standard_error) janus_free(file);
+  return result < 0 ? EOF : 0;
+}
+
+// Nothing waits to be written. What was read ahead goes back, where the file can.
+JANUS_C_DEFINE int fflush(FILE* file) {
+  if (file == NULL || !(file->mode & kReads)) return 0;
+  if (!janus_stream_lock(file)) return EOF;
+  const int before = errno;
+  if (janus_stream_forget_ahead(file) < 0) errno = before;
+  janus_stream_unlock(file);
+  return 0;
+}
+
+JANUS_C_DEFINE int setvbuf(FILE* restrict file, char* restrict buffer, int mode, size_t size) {
+  (void)file;
+  (void)buffer;
+  (void)size;
+  return mode == _IONBF ? 0 : EOF;
+}
+JANUS_C_DEFINE void setbuf(FILE* restrict file, char* restrict buffer) {
+  (void)file;
+  (void)buffer;
+}
+
+// --- State and position
+// ------------------------------------------------------------------------------------------------
+
+JANUS_C_DEFINE int fileno(FILE* file) {
+  return file->fd;
+}
+JANUS_C_DEFINE int feof(FILE* file) {
+  return __atomic_load_n(&file->eof, __ATOMIC_RELAXED);
+}
+JANUS_C_DEFINE int ferror(FILE* file) {
+  return __atomic_load_n(&file->error, __ATOMIC_RELAXED);
+}
+JANUS_C_DEFINE void clearerr(FILE* file) {
+  __atomic_store_n(&file->error, 0, __ATOMIC_RELAXED);
+  __atomic_store_n(&file->eof, 0, __ATOMIC_RELAXED);
+}
+
+JANUS_C_DEFINE int fseeko(FILE* file, off_t offset, int whence) {
+  if (!janus_stream_lock(file)) return -1;
+  const off_t ahead = (off_t)(file->end - file->at);
+  const int moved = lseek(file->fd, whence == SEEK_CUR ? offset - ahead : offset, whence) >= 0;
+  if (moved) {
+    file->at = file->end = kPushBack;
+    __atomic_store_n(&file->eof, 0, __ATOMIC_RELAXED);
+  }
+  janus_stream_unlock(file);
+  return moved ? 0 : -1;
+}
+JANUS_C_DEFINE int fseek(FILE* file, long offset, int whence) {
+  return fseeko(file, offset, whence);
+}
+
+JANUS_C_DEFINE off_t ftello(FILE* file) {
+  if (!janus_stream_lock(file)) return -1;
+  off_t position = lseek(file->fd, 0, SEEK_CUR);
+  if (position >= 0) position -= (off_t)(file->end - file->at);
+  janus_stream_unlock(file);
+  return position;
+}
+JANUS_C_DEFINE long ftell(FILE* file) {
+  return ftello(file);
+}
+
+JANUS_C_DEFINE void rewind(FILE* file) {
+  fseeko(file, 0, SEEK_SET);
+  __atomic_store_n(&file->error, 0, __ATOMIC_RELAXED);
+}
+
+JANUS_C_DEFINE int fgetpos(FILE* restrict file, fpos_t* restrict position) {
+  position->offset = ftello(file);
+  return position->offset < 0 ? -1 : 0;
+}
+JANUS_C_DEFINE int fsetpos(FILE* file, const fpos_t* position) {
+  return fseeko(file, position->offset, SEEK_SET);
+}
