@@ -290,9 +290,12 @@ def as_make_and_configure_do():
     before = os.stat('/dev/null')
     cc('-w', source('missing.c', 'int main(void) { return nowhere(); }\n'), '-o', '/dev/null')
     tap.check('a failed link spares the device that it was to go to', os.stat('/dev/null').st_rdev == before.st_rdev)
-    for option in ('-dumpmachine', '-dumpversion', '--version', '-print-file-name=libgcc.a', '-print-search-dirs'):
+    for option in ('-dumpmachine', '-dumpversion', '-print-file-name=libgcc.a', '-print-search-dirs'):
         ours, theirs = cc(option), run(['gcc', option])
         tap.check(f'{option} answers as the compiler does', ours.returncode == 0 and ours.stdout == theirs.stdout.decode(), ours.stderr)
+    version = cc('--version').stdout
+    tap.check('--version answers as the compiler does, and then names janus-rt', version.startswith(run(['gcc', '--version']).stdout.decode()) and
+              re.search(r'^janus-cc, .* of janus-rt \d+\.\d+\.\d+$', version, re.M), version)
     tap.check('-v says what is done', 'gcc version' in cc('-v').stderr)
 
 
@@ -329,7 +332,7 @@ def unhappy():
     refused('a missing file', cc('gone.c', '-o', 'out'), r'error: gone\.c: No such file or directory')
     refused('a missing file among others', cc(hello_c, 'gone.o', '-o', 'out'), r'error: gone\.o: No such file or directory', 1)
     refused('a missing library', cc(hello_c, '-lgone', '-o', 'out'), 'cannot find -lgone')
-    for option in ('-shared', '-rdynamic', '-fsanitize=address', '-fsanitize=undefined'):
+    for option in ('-shared', '-fsanitize=address', '-fsanitize=undefined', '-m32', '-pg', '--coverage', '-fopenmp', '-fsplit-stack'):
         refused(option, cc(option, hello_c, '-o', 'out'), f'^janus-cc: error: {option}: ', 1)
     broken = source('broken.c', 'int main(void) { return 1 }\n')
     refused('a syntax error', cc(broken, '-o', 'out'), r'broken\.c:1:\d+: error')

@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+# arguments.bash: what janus-cc was told. What is understood here is not passed on, what cannot be is refused in one line,
+# and everything else goes to the step that it is for.
+# shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
+
+# The words of a response file as gcc reads them, each with a NUL behind it: blanks part them, quotes hold them together, and
+# a backslash takes the meaning from what follows.
+split_response_file() {
+  awk '
+    { text = text $0 "\n" }
+    function flush() { if (open) printf "%s%c", word, 0; word = ""; open = 0 }
+    END {
+      count = length(text)
+      for (i = 1; i <= count; i++) {
+        c = substr(text, i, 1)
+        if (c == "\\") { word = word substr(text, ++i, 1); open = 1 }
+        else if (quote != "") { if (c == quote) quote = ""; else word = word c }
+        else if (c == "\"" || c == "\047") { quote = c; open = 1 }
+        else if (c ~ /[ \t\r\n\f\v]/) flush()
+        else { word = word c; open = 1 }
+      }
+      flush()
+    }' "$1"
+}
+
+# Replaces @FILE by the arguments in it, which may name further ones.
+expand_response_files() {
+  local argument depth=0 expanded left=1
+  arguments=("$@")
+  while [ "$left" = 1 ]; do
+    left=0 expanded=()
+    depth=$((depth + 1))
+    [ "$depth" -le 100 ] || refuse 'response files that name each other'
+    for argument in ${arguments[@]+"${arguments[@]}"}; do
+      if [[ $argument == @?* && -f ${argument#@} && -r ${argument#@} ]]; then
+        local words
+        mapfile -d '' -t words < <(split_response_file "${argument#@}")
+        expanded+=(${words[@]+"${words[@]}"})
+        left=1
+      else
+        expanded+=("$argument")
+      fi
+    done
+    arguments=(${expanded[@]+"${expanded[@]}"})
+  done
+}
+
+# Options whose value is the next argument.
+takes_value() {
+  case $1 in
+    -o | -I | -D | -U | -L | -l | -x | -T | -Ttext | -Tdata | -Tbss | -u | -e | -z | -A | -B | -G | -MF | -MT | -MQ | -MJ | \
+      -include | -imacros | -isystem | -iquote | -idirafter | -iprefix | -iwithprefix | -iwithprefixbefore | -isysroot | \
+      -imultilib | -aux-info | -dumpbase | -dumpbase-ext | -dumpdir | -wrapper | -target | -mllvm | --param | --sysroot | \
+      --output | -Xlinker | -Xassembler | -Xpreprocessor | -Xclang) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+# Which step an option is for, as `step`. (Not by echo: a process for each of ten thousand arguments takes its time.)
+step_of() {
+  case $1 in
+    -L* | -Wl,* | -Xlinker | -T* | -u | -e | -z | -s | -r | -nostdlib | -nodefaultlibs | -nostartfiles | -fuse-ld=*) step=link ;;
+    -c | -S | -E | -M* | -I* | -D* | -U* | -A | -include | -imacros | -isystem | -iquote | -idirafter | \
+      -Xpreprocessor | -Wp,* | -fsyntax-only | -std=* | -nostdinc | -nostdinc++ | -aux-info | -dump*) step=compile ;;
+    *) step=both ;;
+  esac
+}
+
+# Libraries of the host that have no counterpart here, or whose counterpart is linked anyway.
+is_host_library() {
+  case $1 in
+    c | m | pthread | dl | rt | gcc | gcc_s | gcc_eh | stdc++ | supc++) return 0 ;;
+    *) return 1 ;;
+  esac
+}
+
+# The language that gcc reads from a file's name, as `language`; empty for what the linker takes.
+language_of() {
+  case $1 in
+    *.c | *.i) language=c ;;
+    *.h) language=c-header ;;
+    *.cc | *.cp | *.cxx | *.cpp | *.CPP | *.c++ | *.C | *.ii) language=c++ ;;
+    *.hh | *.hpp | *.hxx | *.HPP | *.h++ | *.H | *.tcc) language=c++-header ;;
+    *.s | *.S | *.sx) language=assembler ;;
+    *) language='' ;;
+  esac
+}
+
+# What the arguments come to: words, each of a kind (source, input, compile, link, both, value of the one before), in
+# their order, because the linker's results depend on it.
+words=() kinds=() languages=() forced=()
+machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
+dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
+
+add_word() {
+  words+=("$1")
+  kinds+=("$2")
+  languages+=("${3:-}")
+  forced+=("${4:-}")
+}
+
+add_file() {
+  local file=$1 language
+  case $current_language:$file in
+    none:-)
+      # Known once all options are: with -E it is C.
+      language=stdin
+      ;;
+    none:*) language_of "$file" ;;
+    assembler*) language=assembler ;;
+    c:* | c-header:* | c++:* | c++-header:* | cpp-output:* | c++-cpp-output:*) language=$current_language ;;
+    *) refuse "-x $current_language: janus-cc compiles C, C++ and assembly; compile that with its own compiler, and link the objects" ;;
+  esac
+  language=${language/#cpp-output/c}
+  language=${language%-cpp-output}
+  inputs=$((inputs + 1))
+  if [ -n "$language" ]; then
+    sources=$((sources + 1))
+    case $language in
+      *-header) if [ "$links" = 1 ]; then links=header; fi ;;
+    esac
+    add_word "$file" source "${language%-header}" "${current_language#none}"
+    return
+  fi
+  case $file in
+    *.m | *.mm | *.f | *.F | *.f90 | *.F90 | *.for | *.go | *.d | *.adb | *.ads | *.rs | *.swift | *.zig)
+      refuse "$file: janus-cc compiles C, C++ and assembly; compile this with its own compiler, and link the object or archive" ;;
+  esac
+  add_word "$file" input
+}
+
+add_library() {
+  is_host_library "$1" && return
+  inputs=$((inputs + 1))
+  add_word "-l$1" link
+}
+
+# gcc before 13 has one word for all of them, clang wants none without its own.
+take_trap() {
+  traps=1
+  add_word "$1" trap
+}
+
+# Options that end here: understood, and not passed on. False for all others.
+take_option() {
+  local option=$1 value=$2
+  case $option in
+    -pthread | -pthreads | -static-libgcc | -static-libstdc++ | -rdynamic | --rdynamic | -export-dynamic) ;;
+    --target=linux | --target=bare) machine=${option#--target=} ;;
+    -shared | --shared) refuse "$option: a program is one static file; make an archive of the objects instead (ar rcs libNAME.a ...)" ;;
+    -m32 | -mx32 | -m16) refuse "$option: janus-rt is for 64 bits of x86 alone; leave it out" ;;
+    -pg | -p) refuse "$option: profiles of calls are the host's C library's; leave it out, and use perf record" ;;
+    --coverage | -coverage | -fprofile-arcs | -fprofile-generate* | -fprofile-instr-generate* | -fcoverage-mapping)
+      refuse "$option: counters are written by the host's C library; build without, or count in a hosted build" ;;
+    -fopenmp | -fopenmp=* | -fopenacc) refuse "$option: its threads are the host's; tasks and nurseries are what runs here" ;;
+    -fsplit-stack) refuse "$option: stacks are the runtime's; ask for a larger one where a task is spawned" ;;
+    -fsanitize-trap* | -fsanitize-undefined-trap-on-error) take_trap "$option" ;;
+    -fsanitize=*)
+      sanitizers+=${sanitizers:+,}${option#*=}
+      add_word "$option" both
+      ;;
+    -static | -no-pie | -nopie) position=fixed ;;
+    -static-pie | -pie | --pie) position=independent ;;
+    -o | --output) output=$value ;;
+    -o?*) output=${option#-o} ;;
+    --output=*) output=${option#*=} ;;
+    -x) current_language=$value ;;
+    -x?*) current_language=${option#-x} ;;
+    -l) add_library "$value" ;;
+    -l?*) add_library "${option#-l}" ;;
+    *) return 1 ;;
+  esac
+}
+
+# Options that are passed on and say something about the work.
+note_option() {
+  case $1 in
+    -E | -M | -MM) links=0 preprocesses=1 ;;
+    -c | -S | -fsyntax-only) links=0 ;;
+    -MD | -MMD) [ "$dependencies" = named ] || dependencies=beside ;;
+    -MF*) dependencies=named ;;
+    -MT* | -MQ*) dependency_target=1 ;;
+    -std=* | -ansi) standard=1 ;;
+    -nostdinc) own_headers=0 ;;
+    -nostdinc++) own_cxx_headers=0 ;;
+    -nostdlib | -nodefaultlibs | -r) own_libraries=0 ;;
+    -nostartfiles) own_start=0 ;;
+    --version | --help | --help=* | -v | -dump* | --print-* | -print-* | -'###' | -Wl,--version | -Wl,-v | -Wl,-V | -Wl,--help | \
+      -Wa,--version | -Q) asks_compiler=1 ;;
+  esac
+}
+
+read_arguments() {
+  local current_language=none i=0 argument value with_value step
+  while [ "$i" -lt "${#arguments[@]}" ]; do
+    argument=${arguments[$i]} value='' with_value=0
+    i=$((i + 1))
+    if [[ $argument != -?* ]]; then
+      add_file "$argument"
+      continue
+    fi
+    if takes_value "$argument"; then
+      [ "$i" -lt "${#arguments[@]}" ] || refuse "missing argument to '$argument'"
+      value=${arguments[$i]} with_value=1
+      i=$((i + 1))
+    fi
+    case $argument:$value in
+      -Xlinker:--version | -Xlinker:-v) asks_compiler=1 ;;
+    esac
+    take_option "$argument" "$value" && continue
+    note_option "$argument"
+    step_of "$argument"
+    add_word "$argument" "$step"
+    if [ "$with_value" = 1 ]; then add_word "$value" value; fi
+  done
+  if [ "$links" = header ]; then links=0; fi
+}
+
+# As gcc does it: every missing file is named, and without any file there is nothing to do.
+check_inputs() {
+  local i missing=0
+  for i in "${!words[@]}"; do
+    case ${kinds[$i]}:${words[$i]} in
+      source:- | input:-)
+        [ "${languages[$i]}" = stdin ] || continue
+        [ "$preprocesses" = 1 ] || refuse '-E or -x required when input is from standard input'
+        languages[i]=c forced[i]=c
+        ;;
+      source:* | input:*)
+        [ -e "${words[$i]}" ] && continue
+        say "error: ${words[$i]}: No such file or directory"
+        missing=$((missing + 1))
+        ;;
+    esac
+  done
+  if [ "$missing" -eq "$inputs" ]; then
+    say 'fatal error: no input files'
+    echo 'compilation terminated.' >&2
+    exit 1
+  fi
+  [ "$missing" -eq 0 ] || exit 1
+}
+
+# What is known only once all options are.
+check_options() {
+  if [ -n "$sanitizers" ]; then
+    case ,$sanitizers, in
+      *,address,* | *,thread,* | *,leak,* | *,memory,* | *,hwaddress,* | *,kernel-address,* | *,dataflow,*)
+        refuse "-fsanitize=$sanitizers: the sanitizers need the host's C library, which is not linked; undefined works with -fsanitize-trap" ;;
+    esac
+    [ "$traps" = 1 ] ||
+      refuse "-fsanitize=$sanitizers: what would report it needs the host's C library, which is not linked; add -fsanitize-trap, so that a task ends there"
+  fi
+  case $output in
+    */*)
+      [ -d "${output%/*}/" ] || refuse "$output: there is no directory ${output%/*}"
+      ;;
+  esac
+}
+
+# The words for one step, in order; for linking with the files, sources as their objects.
+collect() {
+  local step=$1 i wanted=0
+  collected=()
+  for i in "${!words[@]}"; do
+    case ${kinds[$i]} in
+      source | input) wanted=0 ;;
+      value) ;;
+      "$step" | both | trap) wanted=1 ;;
+      *) wanted=0 ;;
+    esac
+    if [ "${kinds[$i]}" = trap ]; then
+      trap_option "${words[$i]}"
+    elif [ "$wanted" = 1 ]; then
+      collected+=("${words[$i]}")
+    elif [ "$step" = link ]; then
+      case ${kinds[$i]} in
+        source) collected+=("${objects[$i]}") ;;
+        input) collected+=("${words[$i]}") ;;
+      esac
+    fi
+  done
+}

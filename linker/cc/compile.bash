@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# compile.bash: from sources to objects, or to whatever -E, -S and -M make of them.
+# shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
+
+# The oldest that know what we pass to them.
+oldest_gcc=10 oldest_clang=11
+
+# What a compiler says of itself: its kind, its major version, the C++ that it speaks unless told otherwise, and where it
+# looks for headers. In our order: the C++ library's, whose header-only parts work here; ours; the compiler's; and last the
+# host's, for the headers of other libraries. Those of the host's C library stop the compilation, because they all include
+# features.h, which is ours.
+examine_compiler() {
+  local language=$1 directory listing=0 line said cxx=() compiler=() host=()
+  shift
+  compiler_kind='' compiler_major=0 default_cxx=0 headers=()
+  said=$(LC_ALL=C run_compiler "$language" "$@" -E -v -dM -x "$language" /dev/null 2>&1 </dev/null) ||
+    refuse "$* does not work (status $?): $(tail -n 1 <<<"$said")"
+  while IFS= read -r line; do
+    case $line in
+      '#include <...>'*) listing=1 ;;
+      'End of search list.') listing=0 ;;
+      ' '*)
+        [ "$listing" = 1 ] || continue
+        directory=${line# }
+        case $directory in
+          */c++/*) cxx+=(-isystem "$directory") ;;
+          */lib/gcc/* | */lib/clang/* | */lib*/clang/*) compiler+=(-isystem "$directory") ;;
+          *) host+=(-idirafter "$directory") ;;
+        esac
+        ;;
+      '#define __clang_major__ '*) compiler_kind=clang compiler_major=${line##* } ;;
+      '#define __GNUC__ '*) if [ -z "$compiler_kind" ]; then compiler_kind=gcc compiler_major=${line##* }; fi ;;
+      '#define __cplusplus '*) default_cxx=${line##* } default_cxx=${default_cxx%L} ;;
+    esac
+  done <<<"$said"
+  case $compiler_kind in
+    gcc) [ "$compiler_major" -ge "$oldest_gcc" ] || too_old "$1" "$oldest_gcc" ;;
+    clang) [ "$compiler_major" -ge "$oldest_clang" ] || too_old "$1" "$oldest_clang" ;;
+    *) refuse "$1 is neither gcc nor clang; CC and CXX choose another one" ;;
+  esac
+  headers=(-nostdinc)
+  if [ "$language" = c++ ] && [ "$own_cxx_headers" = 1 ]; then headers+=(-isystem "$support/include-c++" "${cxx[@]}"); fi
+  headers+=(-isystem "$support/include" -isystem "$prefix/include" "${compiler[@]}" "${host[@]}")
+}
+
+too_old() { refuse "$1 is $compiler_kind $compiler_major, and janus-cc needs $2 or newer; CC and CXX choose another one"; }
+
+# gcc before 13 knows one word for it.
+trap_option() {
+  if [ "$compiler_kind" = gcc ] && [ "$compiler_major" -lt 13 ]; then
+    collected+=(-fsanitize-undefined-trap-on-error)
+  elif [ "$1" != "${1#*=}" ]; then
+    collected+=("$1")
+  else
+    collected+=(-fsanitize-trap=all)
+  fi
+}
+
+# Sets `compile` to the command for a language, all but files.
+compile_command() {
+  local before=(-D__JANUS__=1 -fstack-clash-protection)
+  if [ "$1" = c++ ]; then
+    if [ -z "${cxx_headers+known}" ]; then
+      must_be_installed "${cxx_compiler[0]}" CXX
+      examine_compiler c++ "${cxx_compiler[@]}"
+      cxx_headers=("${headers[@]}") cxx_kind=$compiler_kind cxx_major=$compiler_major
+      # What the API in janus/rt.hpp is written in; docs/decisions/0197.
+      if [ "$default_cxx" -lt 202002 ]; then default_standard=-std=gnu++20; fi
+    fi
+    compiler_kind=$cxx_kind compiler_major=$cxx_major headers=("${cxx_headers[@]}")
+    if [ "$standard" = 0 ] && [ -n "${default_standard:-}" ]; then before+=("$default_standard"); fi
+    collect compile
+    compile=("${cxx_compiler[@]}" "${before[@]}" "${collected[@]}" -fno-exceptions -fno-rtti)
+  else
+    if [ -z "${c_headers+known}" ]; then
+      examine_compiler c "${c_compiler[@]}"
+      c_headers=("${headers[@]}") c_kind=$compiler_kind c_major=$compiler_major
+    fi
+    compiler_kind=$c_kind compiler_major=$c_major headers=("${c_headers[@]}")
+    collect compile
+    compile=("${c_compiler[@]}" "${before[@]}" "${collected[@]}")
+  fi
+  if [ "$own_headers" = 1 ]; then compile+=("${headers[@]}"); fi
+}
+
+# As `group`: which compiler a language is for.
+group_of() { if [ "$1" = c++ ]; then group=c++; else group=c; fi; }
+
+# Some sources of one language in one command, as the user would have it.
+compile_group() {
+  local group=$1 status=0
+  shift
+  [ $# -gt 0 ] || return 0
+  compile_command "$group"
+  run_compiler "$group" "${compile[@]}" ${output:+-o "$output"} "$@" || status=$?
+  check_for_signal "$status" "${compile[0]}" "$output"
+  return "$status"
+}
+
+# -c, -S, -E and the like, in the order of the files.
+compile_only() {
+  local group before='' i files=() failed=0
+  if [ -n "$output" ] && [ "$sources" -gt 1 ]; then
+    say "fatal error: cannot specify '-o' with '-c', '-S' or '-E' with multiple files"
+    exit 1
+  fi
+  for i in "${!words[@]}"; do
+    case ${kinds[$i]} in
+      input) say "warning: ${words[$i]}: linker input file unused because linking not done" ;;
+      source)
+        group_of "${languages[$i]}"
+        if [ "$group" != "$before" ]; then
+          compile_group "$before" ${files[@]+"${files[@]}"} || failed=$?
+          files=() before=$group
+        fi
+        if [ -n "${forced[$i]}" ]; then files+=(-x "${forced[$i]}" "${words[$i]}" -x none); else files+=("${words[$i]}"); fi
+        ;;
+    esac
+  done
+  compile_group "$before" ${files[@]+"${files[@]}"} || failed=$?
+  exit "$failed"
+}
+
+# Files that compilers leave beside the object (-save-temps, -gsplit-dwarf, -fstack-usage) are to lie beside the program, with
+# the names that gcc gives them. clang 14 has no word for that.
+beside_the_program() {
+  case " ${words[*]} " in
+    *' -save-temps'* | *' -gsplit-dwarf'* | *' -fstack-usage'* | *' -fdump-'* | *' -ftest-coverage'* | *' -fcallgraph-info'* | \
+      *' -dA '* | *' -fsave-optimization-record'*) ;;
+    *) return 0 ;;
+  esac
+  [ "$compiler_kind" = gcc ] || refuse "an option that leaves further files beside objects: compile with -c first, then link"
+  compile+=(-dumpdir "${output:-a}-")
+}
+
+# Each source into an object of its own below $scratch, where messages can name it.
+compile_to_objects() {
+  local i base where failed=0 status group
+  objects=()
+  for i in "${!words[@]}"; do
+    [ "${kinds[$i]}" = source ] || continue
+    base=${words[$i]##*/}
+    base=${base%.*}
+    where=$scratch/$i
+    mkdir -- "$where"
+    objects[i]=$where/${base:-standard-input}.o
+    compile_command "${languages[$i]}"
+    beside_the_program
+    if [ -n "${forced[$i]}" ]; then compile+=(-x "${forced[$i]}"); fi
+    if [ "$dependencies" = beside ]; then compile+=(-MF "${output:-a}-$base.d"); fi
+    if [ "$dependencies" != none ] && [ "$dependency_target" = 0 ]; then compile+=(-MQ "${output:-a.out}"); fi
+    status=0
+    group_of "${languages[$i]}"
+    run_compiler "$group" "${compile[@]}" -c -o "${objects[$i]}" "${words[$i]}" || status=$?
+    check_for_signal "$status" "${compile[0]}" ''
+    [ "$status" -eq 0 ] || failed=$status
+  done
+  [ "$failed" -eq 0 ] || exit "$failed"
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+# explain.bash: what a failed link means, where the linker's own words do not say it.
+# shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
+
+undefined_names() {
+  sed -nE "s/.*undefined reference to [\`']([^']+)'.*/\1/p; s/.*undefined (hidden )?symbol: (.*)/\2/p" "$scratch/log" | sort -u
+}
+
+# One line when names of C or POSIX are missing, one when parts of the C++ library are that no header holds.
+explain_undefined_names() {
+  local names cxx
+  names=$(undefined_names | sed -E 's/^__isoc[0-9]*_//; s/^__(.*)_chk$/\1/; s/^_IO_//' | grep -Fx -f "$support/c-names" | sort -u | paste -sd ' ')
+  if [ -n "$names" ]; then
+    say "note: of C or POSIX, but not in the small C library of janus-rt: $names"
+  fi
+  cxx=$(undefined_names | grep -E '^(std::|__cxa_|__gxx_|_Unwind_|vtable for (std::|__cxxabiv1::)|typeinfo for std::)' | sort -u | head -5 | paste -sd ';' | sed 's/;/; /g')
+  if [ -n "$cxx" ]; then
+    say "note: of the C++ library's compiled part, which is not linked (its headers are; no exceptions, no RTTI): $cxx"
+  fi
+}
+
+# Names the objects with thread-local variables: those whose sections the linker lists when it is asked for a map.
+explain_thread_locals() {
+  local object variables
+  run_compiler c "${link[@]/%janus.ld/no-checks.ld}" -Xlinker -Map -Xlinker "$scratch/map" -o "$scratch/ignored" >/dev/null 2>&1
+  awk '$1 ~ /^\.t(bss|data)/ { if (NF == 1) getline; if ($NF ~ /\.o\)?$/) print $NF }
+       match($NF, /:\(\.t(bss|data)/) { print substr($NF, 1, RSTART - 1) }' "$scratch/map" | sort -u |
+    while IFS= read -r object; do
+      variables=$(readelf -sW "${object%(*}" 2>/dev/null | c++filt | awk -v member="$object" '
+        /^File: / { inside = ($2 == member) }
+        $4 == "TLS" && (inside || member !~ /\)$/) { name = $8; for (i = 9; i <= NF; i++) name = name " " $i; print name }' | sort -u | paste -sd ' ')
+      say "error: ${object#"$scratch"/*/}: thread-local storage, which tasks cannot have as they change threads: $variables"
+    done
+}
+
+# Objects for another processor, by name.
+explain_strangers() {
+  local i machine
+  grep -qE 'file in wrong format|is incompatible with|incompatible target' "$scratch/log" || return 0
+  for i in "${!words[@]}"; do
+    [ "${kinds[$i]}" = input ] || continue
+    machine=$(readelf -hW "${words[$i]}" 2>/dev/null | sed -n 's/^ *Machine: *//p' | sort -u | grep -vF 'X86-64' | paste -sd ' ')
+    if [ -n "$machine" ]; then say "note: ${words[$i]} is for $machine, and janus-rt is for x86_64 alone; compile it with janus-cc"; fi
+  done
+}
+
+# Drops the link's own words about what is explained better here.
+report_link() {
+  if grep -q 'janus: thread-local storage' "$scratch/log"; then
+    grep -v -e 'janus: thread-local storage' -e 'collect2: error' -e 'linker command failed' "$scratch/log" >&2
+    explain_thread_locals
+    return
+  fi
+  cat -- "$scratch/log" >&2
+  explain_undefined_names
+  explain_strangers
+}

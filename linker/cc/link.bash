@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+# link.bash: from objects to one static file.
+# shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
+
+link_command() {
+  if [ "${c_kind:-}" = '' ]; then
+    examine_compiler c "${c_compiler[@]}"
+    c_kind=$compiler_kind c_major=$compiler_major
+  fi
+  compiler_kind=$c_kind compiler_major=$c_major
+  collect link
+  link=("${c_compiler[@]}" -nostdlib)
+  if [ "$compiler_kind" = clang ]; then link+=(-Qunused-arguments); fi
+  if [ "$own_libraries" = 0 ]; then
+    link+=("${collected[@]}")
+    return
+  fi
+  local runtime=$prefix/lib/libjanus_rt.a
+  # shellcheck disable=SC2054  # the commas are the linker's
+  if [ "$machine" = bare ]; then
+    # Where it is linked is where it lies, from 1 MiB on; each kind of page apart, as nobody copies them later.
+    runtime=$prefix/lib/libjanus_rt_bare.a
+    link+=(-static -no-pie -Wl,-Ttext-segment=0x100000 -Wl,-z,separate-code -Wl,-z,max-page-size=4096
+      -Wl,-u,janus_pvh_start)
+  elif [ "$position" = independent ]; then
+    link+=(-static-pie -Wl,-z,noseparate-code)
+  else
+    link+=(-static -no-pie -Wl,-z,noseparate-code)
+  fi
+  # main is asked for at once: it may lie in an archive, which stands before ours.
+  if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi
+  # shellcheck disable=SC2054  # the commas are the linker's
+  link+=(-Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections -Wl,-z,start-stop-gc
+    -T "$support/janus.ld" -T "$support/runtime-text.ld" "${collected[@]}"
+    -Wl,--start-group "$runtime" "$prefix/lib/libjanus_c.a" -lgcc -Wl,--end-group)
+}
+
+# Never a device: `-o /dev/null` is how scripts try things out.
+remove_output() {
+  if [ -f "$1" ]; then rm -f -- "$1"; fi
+}
+
+link_program() {
+  local status=0 result=${output:-a.out}
+  link_command
+  LC_ALL=C run_compiler c "${link[@]}" -o "$result" 2>"$scratch/log" || status=$?
+  if [ "$status" -ne 0 ]; then
+    remove_output "$result"
+    report_link
+    check_for_signal "$status" "${link[0]}" ''
+    exit "$status"
+  fi
+  cat -- "$scratch/log" >&2
+}
