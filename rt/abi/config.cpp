@@ -94,6 +94,11 @@ bool read_stack(const char* value, Settings& out) noexcept {
   return out.has_stack;
 }
 
+// A program that counts on stacks that grow had better hear at its start that they do not.
+bool refuse_stack_max(const char*, Settings&) noexcept {
+  return false;
+}
+
 bool read_memory(const char* value, Settings& out) noexcept {
   return out.has_memory = parse_size(value, out.memory) && out.memory >= 1 && out.memory <= kMaxMemory;
 }
@@ -142,6 +147,7 @@ constexpr Setting kSettings[] = {
     {"JANUS_WORKERS", &Settings::has_workers, read_workers, "a number from 1 to 1024"},
     {"JANUS_SEED", &Settings::has_seed, read_seed, "a number from 0 to 2^64-1, decimal or 0x..."},
     {"JANUS_STACK", &Settings::has_stack, read_stack, "a number of bytes from 1 to 1m (k and m may follow)"},
+    {"JANUS_STACK_MAX", &Settings::has_stack_max, refuse_stack_max, "in this release, whose stacks do not grow"},
     {"JANUS_MEMORY", &Settings::has_memory, read_memory, "a number of bytes above 0 (k, m or g may follow)"},
     {"JANUS_PIN", &Settings::has_pin, read_pin, "0 or 1"},
     {"JANUS_PROFILE", &Settings::has_profile, read_profile, "service, cluster or sovereign"},

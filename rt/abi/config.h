@@ -14,6 +14,7 @@ namespace janus {
 // What stood in the environment. A value means something only if its has_ is true.
 struct Settings {
   bool has_workers, has_seed, has_stack, has_memory, has_pin, has_profile, has_grace, has_stats, has_trace;
+  bool has_stack_max;      // never: JANUS_STACK_MAX is refused
   bool pin;                // JANUS_PIN
   bool stats;              // JANUS_STATS
   std::uint32_t workers;   // JANUS_WORKERS, 1 ... 1024

@@ -136,6 +136,13 @@ TEST(settings, senseless_values_are_refused_by_name) {
   CHECK_STREQ(parse("JANUS_WORKERS=abc").complaint.data(), "janus: JANUS_WORKERS=abc: not a number from 1 to 1024");
 }
 
+TEST(settings, a_largest_stack_is_refused_as_long_as_stacks_do_not_grow) {
+  for (const char* value : {"JANUS_STACK_MAX=262144", "JANUS_STACK_MAX=256k", "JANUS_STACK_MAX=banana"})
+    CHECK(!parse(value).is_good);
+  CHECK_STREQ(parse("JANUS_STACK_MAX=256k").complaint.data(),
+              "janus: JANUS_STACK_MAX=256k: not in this release, whose stacks do not grow");
+}
+
 TEST(settings, other_names_are_ignored) {
   for (const char* entry : {"JANUS_FOO=bar", "JANUS_WORKERS_MAX=abc", "JANUS_WORKER=abc", "JANUS_WORKERS",
                             "XJANUS_WORKERS=abc", "janus_workers=abc", "", "=", "JANUS_"}) {

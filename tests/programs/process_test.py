@@ -129,6 +129,10 @@ def settings():
     for row in (rb'profile +service', rb'grace_ms +5000', rb'pin +where the machine is ours alone', rb'bytes_limit +\d+', rb'fair_turns +\d+',
                 rb'bytes_peak +\d+', rb'stacks_(installed|protected) +[1-9]\d*'):
         tap.check(f'and {row.decode()}', re.search(rb'janus: ' + row + rb'\n', done.stderr), done.stderr.decode())
+    done = ends_with('JANUS_STACK_MAX is status 2 as long as stacks do not grow', 2, 'return', '0', stdout=b'',
+                     settings={'JANUS_STACK_MAX': '256k'})
+    tap.check('and one line that tells why', done.stderr ==
+              b'janus: JANUS_STACK_MAX=256k: not in this release, whose stacks do not grow\n', done.stderr)
     done = ends_with('JANUS_PROFILE=sovereign is status 2 as long as there are no capabilities', 2, 'return', '0', stdout=b'',
                      settings={'JANUS_PROFILE': 'sovereign'})
     tap.check('and one line that says so', re.fullmatch(rb'janus: .*sovereign: not in this release\n', done.stderr), done.stderr)
