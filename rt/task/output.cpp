@@ -17,6 +17,14 @@ constexpr std::size_t kPieceBytes = 65536;            // others on this worker w
 constexpr std::uint64_t kFirstPauseNs = 50'000;       // a reader that is awake is that fast
 constexpr std::uint64_t kLongestPauseNs = 5'000'000;  // what is injected may wait for a worker that waits here
 constexpr int kNothingTaken = -5;                     // EIO: no byte, and no reason
+constexpr int kForbidden = -1;                        // EPERM, and what a cancelled writer is told
+constexpr int kNoAccess = -13;                        // EACCES
+
+// What a writer is told of a write that took nothing. -1 is for the cancelled alone.
+int error_of(long written) noexcept {
+  if (written == 0) return kNothingTaken;
+  return written == kForbidden ? kNoAccess : static_cast<int>(written);
+}
 
 class Pause {
  public:
@@ -56,7 +64,7 @@ int write_as_task(Task& task, const Turn& turn, int fd, const char* bytes, std::
       until = wait_for_others(task, pause.begin());
       continue;
     }
-    if (written <= 0) return written < 0 ? static_cast<int>(written) : kNothingTaken;
+    if (written <= 0) return error_of(written);
     bytes += written;
     count -= static_cast<std::size_t>(written);
     pause.end();
@@ -74,7 +82,7 @@ int write_as_thread(const Turn& turn, int fd, const char* bytes, std::size_t cou
       send_cancelled_away(turn);
       continue;
     }
-    if (written <= 0) return written < 0 ? static_cast<int>(written) : kNothingTaken;
+    if (written <= 0) return error_of(written);
     bytes += written;
     count -= static_cast<std::size_t>(written);
   }

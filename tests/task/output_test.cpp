@@ -212,4 +212,21 @@ TEST(output, what_cannot_be_written_is_the_kernels_answer) {
   CHECK_EQ(janus_write(-1, "x", 1), -9);
 }
 
+// A file that is sealed is the one that the kernel refuses with EPERM, which has the number of JANUS_CANCELLED.
+TEST(output, what_is_forbidden_is_not_taken_for_a_cancel) {
+  constexpr long kMemFd = 319, kAllowSealing = 2, kFcntl = 72, kAddSeals = 1033, kSealWrite = 8, kClose = 3;
+  constexpr int kNoAccess = -13;
+  const auto sealed = static_cast<int>(kernel_call(kMemFd, reinterpret_cast<long>("sealed"), kAllowSealing));
+  REQUIRE(sealed >= 0);
+  CHECK_EQ(kernel_call(kFcntl, sealed, kAddSeals, kSealWrite), 0);
+  constexpr long kWrite = 1;
+  CHECK_EQ(kernel_call(kWrite, sealed, reinterpret_cast<long>("x"), 1), JANUS_CANCELLED);
+  everywhere([&] {
+    CHECK_EQ(janus_write(sealed, "x", 1), kNoAccess);
+    CHECK_EQ(janus_print(sealed, "%d", 1), kNoAccess);
+  });
+  CHECK_EQ(janus_write(sealed, "x", 1), kNoAccess);
+  kernel_call(kClose, sealed);
+}
+
 }  // namespace janus::test

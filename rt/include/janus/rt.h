@@ -481,10 +481,12 @@ void* janus_realloc(void* block, size_t size);
 // else happens; outside tasks it ends the process [any].
 void janus_free(void* block);
 
-// %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. 0, or
-// -errno [any].
+// %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. Gives
+// what janus_write gives [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
-// 0 when all is written, else -errno. Whole lines never interleave [any].
+// 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its turn or for
+// room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Whole lines never
+// interleave [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 1 op and 1 of `syscalls`; may hold its worker [task].
