@@ -18,7 +18,7 @@ namespace {
 // task may give up its own handle, too.
 bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
   if (me.task == nullptr || me.task == &task) return true;
-  return worker_in(runtime, me) != nullptr && may_join_child_of(*me.task, *task.nursery);
+  return worker_in(runtime, me) != nullptr && is_at_or_below(*me.task, *task.nursery);
 }
 
 constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is told

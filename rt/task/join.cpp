@@ -43,7 +43,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Runtime& runtime = *self.nursery->runtime;
   Task* const task = lock_handle(runtime, handle);
   if (task == nullptr) return kErrorStale;
-  if (!may_join_child_of(self, *task->nursery)) {
+  if (!is_at_or_below(self, *task->nursery)) {
     task->lock.unlock();
     return kErrorNoCap;
   }

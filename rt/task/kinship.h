@@ -8,20 +8,15 @@
 
 namespace janus {
 
-// Whether the running task may use what belongs to the owner of `nursery` and to those below it: mostly two
-// comparisons, else a walk up to the root.
+// Whether the running task may use what belongs to the owner of `nursery` and to those below it, its children's results
+// among that: mostly two comparisons, else a walk up to the root. Below a thread outside tasks, which owns a nursery
+// too, are that nursery's children and those below them.
 inline bool is_at_or_below(const Task& self, const Nursery& nursery) noexcept {
   const Task* const owner = nursery.owner.load(std::memory_order_relaxed);
   for (const Task* task = &self; task != nullptr; task = task->nursery->owner.load(std::memory_order_relaxed)) {
     if (task == owner || task->nursery == &nursery) return true;
   }
   return false;
-}
-
-// The same for a task that is a child of `nursery`: its result is for its nursery's owner and those below that one.
-// What threads outside tasks have opened is everybody's parent, in their runtime.
-inline bool may_join_child_of(const Task& self, const Nursery& nursery) noexcept {
-  return nursery.owner.load(std::memory_order_relaxed) == nullptr || is_at_or_below(self, nursery);
 }
 
 }  // namespace janus

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// kinship_test.cpp — who may join, read and release whom, where threads outside tasks own the nurseries.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+// What a task is told that asks for another one's result by each of the three ways there are.
+struct Answers {
+  int join = 1, result = 1, release = 1;
+};
+
+Answers ask_for(janus_task task) {
+  Answers answers;
+  answers.join = janus_task_join(task, nullptr);
+  answers.result = janus_task_result(task, nullptr);
+  answers.release = janus_task_release(task);
+  return answers;
+}
+
+janus_task go(janus_nursery* nursery, janus_task_fn fn, void* arg) {
+  return janus_nursery_spawn_in(nursery, fn, arg, nullptr);
+}
+
+// Asks for a task that has ended, and has been told of it before.
+struct Asking {
+  janus_task task;
+  bool from_below;
+  Answers answers;
+
+  static std::int64_t run(void* pointer) {
+    auto& self = *static_cast<Asking*>(pointer);
+    auto ask = [&] { self.answers = ask_for(self.task); };
+    Scope below;
+    if (self.from_below)
+      below.go(ask);
+    else
+      ask();
+    return below.end();
+  }
+};
+
+}  // namespace
+
+TEST(kinship, children_of_a_threads_nursery_are_for_those_in_it_and_below) {
+  for (unsigned workers : {1u, 2u}) {
+    const janus_rt_config config = with_workers(workers);
+    janus_rt* const rt = janus_rt_create(&config);
+    janus_nursery* const home = janus_nursery_open(rt, nullptr);
+    janus_nursery* const elsewhere = janus_nursery_open(rt, nullptr);
+    for (const bool from_below : {false, true}) {
+      const janus_task asked_for[] = {go(home, return_zero, nullptr), go(home, return_zero, nullptr)};
+      Asking stranger = {asked_for[0], from_below, {}}, sibling = {asked_for[1], from_below, {}};
+      go(elsewhere, Asking::run, &stranger);
+      go(home, Asking::run, &sibling);
+      const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+      while (stats_of(rt).tasks_live != 0 && platform::now_ns() < patience) __builtin_ia32_pause();
+      for (const int answer : {stranger.answers.join, stranger.answers.result, stranger.answers.release})
+        CHECK_EQ(answer, JANUS_E_NO_CAP);
+      CHECK_EQ(sibling.answers.join, 0);
+      CHECK_EQ(sibling.answers.result, 0);
+      CHECK_EQ(sibling.answers.release, 0);
+      // To cancel and to look, having the handle is enough; and the thread is the host's, who may all.
+      CHECK_EQ(janus_task_state(asked_for[0]), JANUS_TASK_COMPLETED);
+      CHECK_EQ(janus_task_result(asked_for[0], nullptr), 0);
+      CHECK_EQ(janus_task_release(asked_for[0]), 0);
+    }
+    for (janus_nursery* const nursery : {home, elsewhere}) {
+      CHECK_EQ(janus_nursery_await(nursery, nullptr), 0);
+      CHECK_EQ(janus_nursery_destroy(nursery), 0);
+    }
+    janus_rt_destroy(rt);
+  }
+}
+
+}  // namespace janus::test
