@@ -41,7 +41,8 @@ janus_cap janus_cap_root(janus_rt*) {
 }
 
 janus_cap janus_cap_derive(janus_cap, uint32_t, janus_budget) {
-  set_error(enter(), unsupported_in_task());
+  const Caller me = enter();
+  set_error(me, me.task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK);
   return {0};
 }
 

@@ -4,6 +4,13 @@
 #include <janus/llvm.h>
 #include <janus/rt.h>
 
+// Of no public header: what function-local statics call (linker/cxx).
+extern "C" {
+int janus_once_begin(uint8_t* flag);
+void janus_once_end(uint8_t* flag, int is_done);
+int janus_may_exit(void);
+}
+
 namespace {
 
 constexpr int kCalls = 16;
@@ -23,6 +30,7 @@ void* blocks[kCalls];
 janus_local_key key, keys[kCalls];
 int turn;
 char element[64];
+uint8_t once_flags[kCalls];
 
 int64_t nothing(void*) {
   return 0;
@@ -113,6 +121,9 @@ const Price prices[] = {
      }},
     {"janus_safepoint_stop", [] { janus_safepoint_stop(nullptr, 0); }},
     {"janus_safepoint_resume", [] { janus_safepoint_resume(nullptr); }},
+    {"janus_once_begin", [] { janus_once_begin(&once_flags[turn]); }},
+    {"janus_once_end", [] { janus_once_end(&once_flags[turn], 1); }},
+    {"janus_may_exit", [] { janus_may_exit(); }},
     {"janus_rt_init", [] { janus_rt_init({}); }},
     {"janus_rt_try_init", [] { janus_rt_try_init(nullptr); }},
     // Refused in tasks.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every function that the archive exports costs at least one op a call, or stands with its reason in the table of
-docs/budgets.md below the heading "Free of charge". Speaks TAP.
+"""Every function that the archive exports to programs costs at least one op a call, or stands with its reason in the
+table of docs/budgets.md below the heading "Free of charge". Speaks TAP.
 
     prices_test.py BUILD_DIRECTORY
 """
@@ -17,15 +17,23 @@ tap = Tap()
 work = work_directory()
 
 
+# They do nothing that could cost more than the call.
+PLAIN = ('janus_cap_derive', 'janus_cap_revoke', 'janus_nursery_state', 'janus_rt_create', 'janus_task_state')
+
+
+def symbols(archive, which, kind):
+    listed = subprocess.run(['nm', which, '--extern-only', archive], capture_output=True, text=True, check=True, timeout=60)
+    return set(re.findall(rf' [{kind}] (janus_\w+)$', listed.stdout, re.M))
+
+
 def exported(prefix):
-    """What the archive defines, and what of it a public header declares."""
-    symbols = subprocess.run(['nm', '--defined-only', '--extern-only', prefix / 'lib/libjanus_rt.a'], capture_output=True,
-                             text=True, check=True, timeout=60).stdout
-    defined = set(re.findall(r' [TW] (janus_\w+)$', symbols, re.M))
-    declared = set()
+    """What the archive defines, and what of it programs call: by a public header, or through what is linked into them
+    besides, the C library and what C++ needs."""
+    defined = symbols(prefix / 'lib/libjanus_rt.a', '--defined-only', 'TW')
+    called = symbols(prefix / 'lib/libjanus_c.a', '--undefined-only', 'U')
     for header in (prefix / 'include/janus').iterdir():
-        declared |= set(re.findall(r'\b(janus_\w+)\(', re.sub(r'//.*', '', header.read_text())))
-    return defined, defined & declared
+        called |= set(re.findall(r'\b(janus_\w+)\(', re.sub(r'//.*', '', header.read_text())))
+    return defined, defined & called
 
 
 def free_of_charge():
@@ -43,7 +51,8 @@ try:
     janus_cc = install(sys.argv[1], work)
     defined, names = exported(janus_cc.parent.parent)
     free = free_of_charge()
-    tap.check('the archive exports what the headers declare', len(names) > 60, sorted(names))
+    tap.check('the archive exports what the headers declare and the C library calls', len(names) > 60 and 'janus_once_begin' in names,
+              sorted(names))
     done = build(janus_cc, here / 'prices.cpp', work / 'prices')
     if tap.check('prices.cpp compiles', done.returncode == 0, done.stderr):
         shown = run([work / 'prices'], env=environment(JANUS_WORKERS=1))
@@ -54,6 +63,8 @@ try:
             is_priced = price is not None and price >= 1
             tap.check(f'{name} has its price, or a reason for having none', is_priced != (name in free),
                       f'measured: {price}, in the table: {name in free}')
+        for name in PLAIN:
+            tap.check(f'{name} costs 1 op', prices.get(name) == 1, f'measured: {prices.get(name)}')
         for name in sorted(free - defined):
             tap.check(f'{name} of the table is there', False)
 finally:
