@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# run.py [--count N] [--seed S] [--jobs J] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one small change at a time
+# somewhere in rt (changes.py), and whether the tests notice. First the hosted programs alone; whoever outlives them meets
+# everything else that runs what ships, and then ThreadSanitizer. A test that hangs has noticed.
+#
+# Not judged, and drawn again: what does not compile; what compiles to the very bytes that ship without it; what
+# harmless.txt knows. The last line is `N passed, N failed`, where one that was killed has passed.
+import argparse
+import os
+import random
+import sys
+from pathlib import Path
+
+from changes import of_files, read_harmless
+from trees import ROOT, Tree
+
+PLACE = ROOT / "build-mutants"
+HARMLESS = Path(__file__).with_name("harmless.txt")
+
+
+def survivors_of(output, candidates):
+    """Those that an earlier run printed, as they are now. A line may have moved."""
+    named = [line.split(": ", 1)[1].split(":", 1) for line in output.splitlines() if line.startswith("SURVIVED: ")]
+    wanted = {f"{file}: {rest.split(': ', 1)[1]}" for file, rest in named}
+    return [mutant for mutant in candidates if mutant.change in wanted]
+
+
+def say(verdict, mutant):
+    print(f"{verdict}: {mutant}", flush=True)
+
+
+def judge_quickly(tree, candidates, count):
+    """(how many were killed, who was not). Takes of the candidates until `count` are judged."""
+    killed, left, unlike = 0, [], {"do not compile": 0, "compile to the same code": 0}
+    for mutant in candidates:
+        if killed + len(left) == count:
+            break
+        with tree.made(mutant):
+            killer = tree.killed_quickly(mutant)
+            if killer:
+                killed += 1
+                say(f"killed by {killer}", mutant)
+            elif killer is None or (code := tree.code_that_ships()) is None:
+                unlike["do not compile"] += 1
+            elif code == tree.released:
+                unlike["compile to the same code"] += 1
+                say("the same code", mutant)
+            else:
+                left.append(mutant)
+                say("outlives the quick ones", mutant)
+    print(f"{killed + len(left)} judged, {killed} killed quickly;", ", ".join(f"{n} more {what}" for what, n in unlike.items()),
+          flush=True)
+    return killed, left
+
+
+def judge_widely(tree, build, mutants):
+    killed, left = 0, []
+    if mutants:
+        tree.prepare_wide(build)
+    for mutant in mutants:
+        with tree.made(mutant):
+            killer = tree.killed_widely(build)
+        if killer is None:
+            say(f"does not compile for {build}", mutant)
+        elif killer:
+            killed += 1
+            say(f"killed by {killer}", mutant)
+        else:
+            left.append(mutant)
+            say(f"outlives {build}", mutant)
+    return killed, left
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--count", type=int, default=20)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--quick", action="store_true", help="the hosted programs alone")
+    parser.add_argument("--again", help="only those that survived in what an earlier run printed")
+    parser.add_argument("files", nargs="*", help="below rt; all of it")
+    options = parser.parse_args()
+    files = options.files or sorted(str(path.relative_to(ROOT)) for kind in ("*.cpp", "*.h") for path in ROOT.glob(f"rt/*/{kind}"))
+    harmless = read_harmless(HARMLESS.read_text(encoding="utf-8"))
+    candidates = [mutant for mutant in of_files(ROOT, files) if mutant.change not in harmless]
+    random.Random(options.seed).shuffle(candidates)
+    print(f"{len(candidates)} mutants of {len(files)} files; seed {options.seed}", flush=True)
+    if options.again:
+        candidates = survivors_of(Path(options.again).read_text(encoding="utf-8"), candidates)
+        options.count = len(candidates)
+
+    tree = Tree(PLACE, options.jobs)
+    tree.prepare()
+    killed, left = judge_quickly(tree, candidates, options.count)
+    for build in () if options.quick else ("wide", "threads"):
+        more, left = judge_widely(tree, build, left)
+        killed += more
+    for mutant in left:
+        say("SURVIVED", mutant)
+    print(f"{killed} passed, {len(left)} failed")
+    return 1 if left or killed == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy of the tree in which one mutant at a time is made, its build directories, and what runs in them to kill it."""
+import contextlib
+import json
+import os
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from changes import applied
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+BUILD_SECONDS = 900
+
+# Hosted programs with assertions: seconds to build, milliseconds to seconds to run. Most mutants end here.
+QUICK = ("config-hosted", "biased_lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
+         "task_charge-hosted", "base-hosted", "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted",
+         "conformance-hosted", "stress-hosted", "task-hosted")
+# Which of them look at a folder of rt themselves.
+NEAREST = {"base": ("base", "biased_lock_machine"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
+           "sched": ("hosted_runtime", "sched"), "task": ("task_charge", "task_unguarded", "conformance", "task"),
+           "abi": ("config", "conformance", "task")}
+# Tests that any change to the text or the code fails, whatever it does: they would kill what nobody would ever miss.
+ANY_CHANGE_FAILS = {"model-mistakes", "bench-instructions", "layers"}
+# What looks at no code of rt, and what takes longer than its kills are worth.
+ELSEWHERE = {"docs", "docs-requirements", "harness", "tally", "abi-headers", "bench", "bench-peers", "bench-scaling", "arch",
+             "arch-hosted", "arch-unwind", "offsets", "offsets-variants", "linux-start", "linux-host", "janus-cc", "image",
+             "image-deployment", "mutants", "qemu-guests", "user-copy", "user-copy-hosted-plain", "user-copy-hosted-asan"}
+LONGEST = 60  # seconds that a test may take as it is
+
+WIDE_OPTIONS = {"wide": ("gcc", "g++", "-Dbuildtype=release", "-Dsanitizers=address"),
+                "threads": ("clang", "clang++", "-Dbuildtype=release", "-Dsanitizers=thread")}
+
+
+def expendable():
+    """In a child: a session of its own, no dumps, and the first to go when a mutant has eaten all memory."""
+    os.setsid()
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+
+
+def run(command, seconds, **options):
+    """The exit status; None if it had to be ended after that many seconds."""
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                          preexec_fn=expendable, **options) as child:
+        status = None
+        try:
+            status = child.wait(seconds)
+        except subprocess.TimeoutExpired:
+            child.terminate()  # meson ends its tests, which have sessions of their own
+            try:
+                child.wait(10)
+            except subprocess.TimeoutExpired:
+                pass
+        finally:
+            try:
+                os.killpg(child.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        return status
+
+
+class Tree:
+    def __init__(self, place, jobs):
+        self.place, self.jobs = place, jobs
+        self.seconds = {}   # of each program of the quick build, as it is
+        self.released = None  # the code that ships, as it is
+        self.wide = {}      # of each wide build: {test: seconds}, the quickest first
+        self.is_mutated = False
+
+    def prepare(self):
+        tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        names = set(filter(None, tracked.split("\0")))
+        for old in [path for path in self.place.rglob("*") if path.is_file()]:
+            name = old.relative_to(self.place)
+            if not name.parts[0].startswith("build-") and str(name) not in names:
+                old.unlink()
+        for name in names:
+            source, target = ROOT / name, self.place / name
+            if not source.is_file() or (target.exists() and target.read_bytes() == source.read_bytes()):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+            os.utime(target)
+        self.configure("quick", "gcc", "g++", "-Dbuildtype=debug", "-Doptimization=1", "-Dsanitizers=")
+        for program in QUICK:
+            began = time.monotonic()
+            if not self.build("quick", self.path_of(program)) or not self.passes(program, 300):
+                raise SystemExit(f"mutants: {program} does not pass as it is")
+            self.seconds[program] = time.monotonic() - began
+            began = time.monotonic()
+            self.passes(program, 300)
+            self.seconds[program] = time.monotonic() - began
+        self.configure("wide", *WIDE_OPTIONS["wide"])
+        self.released = self.code_that_ships()
+        if self.released is None:
+            raise SystemExit("mutants: the library does not build as it is")
+
+    def configure(self, build, cc, cxx, *options):
+        cache = ["ccache"] if shutil.which("ccache") else []
+        if not (self.place / f"build-{build}" / "build.ninja").exists():
+            subprocess.run(["meson", "setup", f"build-{build}", *options], cwd=self.place, check=True, stdout=sys.stderr,
+                           env=os.environ | {"CC": " ".join([*cache, cc]), "CXX": " ".join([*cache, cxx])})
+
+    def prepare_wide(self, build):
+        """Learns which tests pass as it is, and how long each takes."""
+        directory = self.place / f"build-{build}"
+        self.configure(build, *WIDE_OPTIONS[build])
+        if not self.build(build):
+            raise SystemExit(f"mutants: {directory} does not build as it is")
+        listed = subprocess.run(["meson", "test", "-C", directory, "--list"], check=True, capture_output=True, text=True).stdout
+        tests = [line.rsplit(" / ", 1)[-1].strip() for line in listed.splitlines() if line.startswith("janus-rt:")]
+        tests = [test for test in tests if test not in ANY_CHANGE_FAILS | ELSEWHERE]
+        if build == "threads":  # the other compiler: what only it sees
+            tests = [test for test in tests if test.endswith("-tsan")]
+        self.meson_test(build, tests, 1800)
+        known = []
+        for test, result, seconds in self.results(build):
+            if result != "OK" or seconds > LONGEST:
+                print(f"mutants: {test} takes no part in {build}: {result}, {seconds:.0f} s as it is", flush=True)
+            else:
+                known.append((seconds, test))
+        if not known:
+            raise SystemExit(f"mutants: nothing passes in {directory}")
+        self.wide[build] = {test: seconds for seconds, test in sorted(known)}
+
+    def path_of(self, program):
+        return f"tests/test-{program}-plain"
+
+    def build(self, build, *targets):
+        return run(["ninja", "-C", self.place / f"build-{build}", f"-j{self.jobs}", *targets], BUILD_SECONDS,
+                   env=os.environ | {"CCACHE_READONLY": "1"} if self.is_mutated else None) == 0
+
+    def passes(self, program, seconds):
+        return run([self.place / "build-quick" / self.path_of(program)], seconds) == 0
+
+    def meson_test(self, build, tests, seconds):
+        directory = self.place / f"build-{build}"
+        (directory / "meson-logs" / "testlog.json").unlink(missing_ok=True)
+        return run(["meson", "test", "-C", directory, "--no-rebuild", f"--maxfail={int(self.is_mutated)}",
+                    f"--num-processes={self.jobs}", *tests], seconds)
+
+    def results(self, build):
+        log = self.place / f"build-{build}" / "meson-logs" / "testlog.json"
+        for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
+            test = json.loads(line)
+            yield test["name"].rsplit(" / ", 1)[-1], test["result"], test["duration"]
+
+    def code_that_ships(self):
+        """The sections of the library that are loaded, by member; None if it does not compile."""
+        if not self.build("wide", "rt/libjanus_rt.a"):
+            return None
+        code = {}
+        for kind in ("often", "seldom"):
+            member = next((self.place / "build-wide/rt" / f"libjanus-{kind}.a.p").glob("*.o"))
+            stripped = member.with_suffix(".code")
+            subprocess.run(["objcopy", "--strip-debug", member, stripped], check=True)
+            code[kind] = stripped.read_bytes()
+        return code
+
+    # --- A mutant: made, then judged --------------------------------------------------------------------------------
+
+    @contextlib.contextmanager
+    def made(self, mutant):
+        path = self.place / mutant.file
+        original = path.read_text(encoding="utf-8")
+        path.write_text(applied(mutant, original), encoding="utf-8")
+        self.is_mutated = True
+        try:
+            yield
+        finally:
+            self.is_mutated = False
+            path.write_text(original, encoding="utf-8")
+
+    # Of both: by which test; "" if by none; None: it does not compile. A failure has to show twice in three runs: a
+    # machine that others use as well is late at times.
+    def killed_quickly(self, mutant):
+        nearest = [f"{name}-" for name in NEAREST[mutant.file.split("/")[1]]]
+        order = sorted(QUICK, key=lambda program: (next((place for place, name in enumerate(nearest) if program.startswith(name)),
+                                                        len(nearest)), self.seconds[program]))
+        for program in order:
+            if not self.build("quick", self.path_of(program)):
+                return None
+            limit = 10 + 5 * self.seconds[program]
+            if not self.passes(program, limit) and not (self.passes(program, limit) and self.passes(program, limit)):
+                return program
+        return ""
+
+    def killed_widely(self, build):
+        if not self.build(build):
+            return None
+        chunk, spent = [], 0
+        for test, seconds in self.wide[build].items():
+            chunk.append(test)
+            spent += seconds
+            if spent > 10:
+                if killer := self.killed_by(build, chunk):
+                    return killer
+                chunk, spent = [], 0
+        return self.killed_by(build, chunk)
+
+    def killed_by(self, build, tests):
+        """The first of them that fails; "" if none."""
+        while tests:
+            if self.meson_test(build, tests, 60 + 4 * sum(self.wide[build][test] for test in tests)) == 0:
+                return ""
+            ended = {test: result for test, result, _ in self.results(build)}
+            if failed := [test for test in tests if ended.get(test, "INTERRUPT") not in ("OK", "SKIP", "INTERRUPT")]:
+                suspect = failed[0]
+            else:  # time was over before meson said anything: one of those that are left hangs
+                left = [test for test in tests if ended.get(test) not in ("OK", "SKIP")]
+                suspect = next((test for test in left if self.meson_test(build, [test], self.patience(build, test)) != 0), None)
+                if suspect is None:
+                    return ""
+            if any(self.meson_test(build, [suspect], self.patience(build, suspect)) != 0 for _ in range(2)):
+                return suspect
+            tests = [test for test in tests if test != suspect and ended.get(test) not in ("OK", "SKIP")]
+        return ""
+
+    def patience(self, build, test):
+        return 15 + 5 * self.wide[build][test]
