@@ -82,7 +82,7 @@ int janus_print(int fd, const char* format, ...) {
     return JANUS_E_INVALID;
   }
   if (wanted < sizeof few) return write_all(me.task, fd, few, wanted);
-  const std::size_t most = wanted < kMaxPrinted ? wanted + 1 : kMaxPrinted;
+  const std::size_t most = (wanted < kMaxPrinted ? wanted : kMaxPrinted) + 1;
   Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;
   auto* const text = static_cast<char*>(try_allocate_own(*runtime, worker_in(*runtime, me), payer, most));
   if (text == nullptr) return write_all(me.task, fd, few, sizeof few - 1);

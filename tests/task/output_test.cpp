@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // output_test.cpp — writing where there is no room: who waits, and who goes on.
+#include "rt/task/log.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -197,6 +198,39 @@ TEST(output, lines_never_interleave) {
     CHECK_EQ(janus_nursery_destroy(nurseries[r]), 0);
     janus_rt_destroy(runtimes[r]);
   }
+}
+
+// Around the lengths at which the runtime takes other room for it: the last byte is there, and what is beyond 4 KiB is
+// not.
+TEST(output, a_print_is_whole_up_to_4_kib_and_cut_there) {
+  const Pipe pipe;
+  static char read[8192];
+  const auto printed = [&](int length) {
+    CHECK_EQ(janus_print(pipe.in(), "%*c", length, '$'), 0);
+    const std::size_t count = pipe.read(read, sizeof read);
+    return length <= 4096 ? count == static_cast<std::size_t>(length) && read[count - 1] == '$' : count == 4096;
+  };
+  everywhere([&] {
+    for (const int around : {128, 256, 512, 4096})
+      for (int length = around - 2; length <= around + 2; ++length) CHECK(printed(length));
+  });
+}
+
+// The kernel takes it in several pieces: each goes on where the one before it ended.
+TEST(output, what_the_runtime_says_at_length_comes_out_whole) {
+  const Pipe pipe;
+  static char said[20'000], read[20'001];
+  for (std::size_t i = 0; i < sizeof said; ++i) said[i] = static_cast<char>('!' + i % 89);
+  constexpr long kDup = 32, kDup2 = 33, kClose = 3, kStandardError = 2;
+  const long before = kernel_call(kDup, kStandardError);
+  kernel_call(kDup2, pipe.in(), kStandardError);
+  say(said, sizeof said);
+  kernel_call(kDup2, before, kStandardError);
+  kernel_call(kClose, before);
+  std::size_t got = 0;
+  for (std::size_t more; (more = pipe.read(read + got, sizeof read - got)) != 0;) got += more;
+  CHECK_EQ(got, sizeof said);
+  CHECK(__builtin_memcmp(said, read, sizeof said) == 0);
 }
 
 TEST(output, what_cannot_be_written_is_the_kernels_answer) {
