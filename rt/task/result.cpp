@@ -9,7 +9,7 @@ namespace janus {
 
 namespace {
 
-// panic > failed > budget > cancelled > success
+// panic > failed > budget > none of them: only failures are recorded.
 int severity(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::kPanic:
@@ -18,8 +18,6 @@ int severity(Outcome outcome) noexcept {
       return 3;
     case Outcome::kBudget:
       return 2;
-    case Outcome::kCancelled:
-      return 1;
     default:
       return 0;
   }
