@@ -66,6 +66,7 @@ void check_row(Row& row) {
     janus_result own = {};
     CHECK_EQ(janus_task_result(handles[i], &own), 0);
     CHECK_EQ(own.kind, kKinds[row.ends[i]]);
+    CHECK_EQ(own.errors, row.ends[i] >= kBudget ? 1u : 0u);
     errors += row.ends[i] >= kBudget;
     if (row.ends[i] > worst) {
       worst = row.ends[i];

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tasks_test.cpp — tasks together: trees, chains, stealing, joins, handles, budgets, on every number of workers.
+#include <algorithm>
+
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -339,6 +341,44 @@ TEST(tasks, an_exhausted_task_is_recharged_again_and_again) {
     CHECK_GE(charges, 1);
     CHECK_EQ(scope.end(), 0);
   });
+}
+
+// Whichever worker spawns, by whichever call: no two tasks of a runtime have the same id, and none has 0.
+TEST(tasks, ids_are_unique) {
+  constexpr unsigned kSpawners = 4, kEach = 1500;
+  static std::uint64_t ids[kSpawners * kEach];
+  const auto note_id = [](void* place) -> std::int64_t {
+    *static_cast<std::uint64_t*>(place) = janus_task_id();
+    return 0;
+  };
+  for (unsigned workers : {1u, 2u, kSpawners}) {
+    std::fill(std::begin(ids), std::end(ids), 0);
+    run_in(with_workers(workers), [&] {
+      std::atomic<unsigned> began{0};
+      auto spawner = [&] {
+        std::uint64_t* const mine = &ids[began.fetch_add(1) * kEach];
+        const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+        while (began.load() < workers && platform::now_ns() < patience)
+          __builtin_ia32_pause();  // keeps its worker, so that each worker has one
+        for (unsigned i = 0; i < kEach; i += 15) {
+          Scope scope;
+          CHECK(janus_nursery_create() != nullptr);
+          for (unsigned k = 0; k < 10; ++k) CHECK_EQ(janus_nursery_spawn(note_id, &mine[i + k]), 0);
+          for (unsigned k = 10; k < 15; ++k) CHECK_NE(scope.go(note_id, &mine[i + k]).raw, 0u);
+          CHECK_EQ(janus_nursery_await_all(), 0);
+          CHECK_EQ(scope.end(), 0);
+        }
+        return 0;
+      };
+      Scope scope;
+      for (unsigned i = 0; i < workers; ++i) scope.go(spawner);
+      return scope.end();
+    });
+    std::sort(std::begin(ids), std::end(ids));
+    const std::uint64_t* const first = std::end(ids) - workers * kEach;
+    CHECK_NE(*first, 0u);
+    CHECK(std::adjacent_find(first, std::cend(ids)) == std::cend(ids));
+  }
 }
 
 }  // namespace janus::test
