@@ -9,7 +9,9 @@
 import argparse
 import os
 import random
+import signal
 import sys
+import time
 from pathlib import Path
 
 from changes import of_files, read_harmless
@@ -26,8 +28,8 @@ def survivors_of(output, candidates):
     return [mutant for mutant in candidates if mutant.change in wanted]
 
 
-def say(verdict, mutant):
-    print(f"{verdict}: {mutant}", flush=True)
+def say(verdict, mutant, began=None):
+    print(f"{verdict}: {mutant}" + (f"  [{time.monotonic() - began:.0f} s]" if began else ""), flush=True)
 
 
 def judge_quickly(tree, candidates, count):
@@ -36,19 +38,20 @@ def judge_quickly(tree, candidates, count):
     for mutant in candidates:
         if killed + len(left) == count:
             break
+        began = time.monotonic()
         with tree.made(mutant):
             killer = tree.killed_quickly(mutant)
             if killer:
                 killed += 1
-                say(f"killed by {killer}", mutant)
+                say(f"killed by {killer}", mutant, began)
             elif killer is None or (code := tree.code_that_ships()) is None:
                 unlike["do not compile"] += 1
             elif code == tree.released:
                 unlike["compile to the same code"] += 1
-                say("the same code", mutant)
+                say("the same code", mutant, began)
             else:
                 left.append(mutant)
-                say("outlives the quick ones", mutant)
+                say("outlives the quick ones", mutant, began)
     print(f"{killed + len(left)} judged, {killed} killed quickly;", ", ".join(f"{n} more {what}" for what, n in unlike.items()),
           flush=True)
     return killed, left
@@ -59,16 +62,17 @@ def judge_widely(tree, build, mutants):
     if mutants:
         tree.prepare_wide(build)
     for mutant in mutants:
+        began = time.monotonic()
         with tree.made(mutant):
             killer = tree.killed_widely(build)
         if killer is None:
-            say(f"does not compile for {build}", mutant)
+            say(f"does not compile for {build}", mutant, began)
         elif killer:
             killed += 1
-            say(f"killed by {killer}", mutant)
+            say(f"killed by {killer}", mutant, began)
         else:
             left.append(mutant)
-            say(f"outlives {build}", mutant)
+            say(f"outlives {build}", mutant, began)
     return killed, left
 
 
@@ -90,6 +94,7 @@ def main():
         candidates = survivors_of(Path(options.again).read_text(encoding="utf-8"), candidates)
         options.count = len(candidates)
 
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing that was started stays
     tree = Tree(PLACE, options.jobs)
     tree.prepare()
     killed, left = judge_quickly(tree, candidates, options.count)
