@@ -24,7 +24,9 @@ int check_options(const janus_nursery_options& options) noexcept {
   if (options.size != 0 && options.size < kFirstNurseryOptions) return JANUS_E_INVALID;
   if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY)
     return JANUS_E_INVALID;
-  if (options.flags != 0) return JANUS_E_INVALID;
+  if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return JANUS_E_INVALID;
+  // Without a budget of its own its blocks are nobody's in particular.
+  if (options.flags != 0 && !is_given(options.budget)) return JANUS_E_INVALID;
   if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
   return options.deadline_ns != 0 ? JANUS_E_UNSUPPORTED : 0;
 }
@@ -108,6 +110,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     asked.name = read_name(given.name, name);
     budget = amounts_of(given.budget);
     if (is_given(given.budget)) asked.budget = &budget;
+    asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
   }
   Nursery* nursery = nullptr;
   if (error == 0) {

@@ -322,6 +322,13 @@ std::uint64_t Accounts::left(const Account* account, Component component) const 
   return sum;
 }
 
+bool Accounts::flows_into(std::uint32_t index, const Account* target) const noexcept {
+  const Account* account = at(index);
+  while (account != nullptr && account != target && account->is_closed_.load(std::memory_order_acquire))
+    account = account->parent_;
+  return account == target;
+}
+
 std::uint64_t Accounts::held(const Account* account) const noexcept {
   return account->held_.load(std::memory_order_relaxed);
 }

@@ -147,6 +147,13 @@ class Accounts {
   [[nodiscard]] bool granted(const Account* account, Component component) const noexcept;
   // kUnlimited or what can be drawn now, the caches' chunks included.
   [[nodiscard]] std::uint64_t left(const Account* account, Component component) const noexcept;
+  // Whether what is credited to the account with that index ends up in `target`, which is open: it is that account, or
+  // was closed below it.
+  [[nodiscard]] bool flows_into(std::uint32_t index, const Account* target) const noexcept;
+  // Nothing is charged to it, and no account below it lives. Its holder's question, when nobody draws on it any more.
+  [[nodiscard]] bool is_unused(const Account* account) const noexcept {
+    return account->references_.load(std::memory_order_acquire) == 1;
+  }
   // Memory charged to the account and not yet credited. Not for the root.
   [[nodiscard]] std::uint64_t held(const Account* account) const noexcept;
   // The least that the root ever had left of its memory, chunks in caches not counted; kUnlimited before the first

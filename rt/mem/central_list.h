@@ -35,6 +35,12 @@ class alignas(arch::kPrefetchPair) CentralList {
   // Kept batches go back to their spans, empty spans to the page heap.
   void trim(PageHeap& pages, unsigned size_class) noexcept;
 
+  // Of the span of `size_class` that begins at that page, from block `next` on: up to `most` blocks that are meant
+  // become the runtime's, and stand in `out`. How many; `next` is where to go on, or the number of blocks when this was
+  // all. A span that has gone, or another one, has none.
+  [[nodiscard]] unsigned take_over(HeapChunk* chunk, unsigned first_page, unsigned size_class,
+                                   const TagFilter& is_meant, unsigned& next, void** out, unsigned most) noexcept;
+
   // Blocks out: held by callers, or in caches. What is lost is not.
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
 

@@ -85,6 +85,18 @@ class Heap {
   // From here on the runtime holds the user's block, contents and all, so that nobody else can free it.
   [[nodiscard]] Found take_over(void* block) noexcept;
 
+  // Where a walk over all blocks stands; as made: at the beginning.
+  struct Walk {
+    std::size_t chunk = 0;
+    unsigned page = 0;
+    unsigned block = 0;
+    bool is_over = false;
+  };
+  // The next part of a walk, of kWalkPages pages at most: up to `most` blocks of users that are meant are taken over,
+  // and stand in `out`. How many. What is allocated during the walk may be missed. Any thread.
+  static constexpr unsigned kWalkPages = 64;
+  [[nodiscard]] unsigned take_over_next(Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept;
+
   // What free() would say now, with size and tag of whatever is held, by a user or not. Any thread.
   [[nodiscard]] Found look_at(const void* block) noexcept;
   // Usable bytes; 0: not a held block of this heap.
@@ -130,6 +142,8 @@ class Heap {
   [[nodiscard]] Found push(HeapCache& cache, void* block, const BlockRef& ref, Found found) noexcept;
   [[nodiscard, gnu::noinline]] Found set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more,
                                                Found found) noexcept;
+  [[nodiscard]] unsigned take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
+                                      unsigned most) noexcept;
   [[nodiscard]] bool resize_large(Span* span, std::size_t bytes) noexcept;
   void add_large(std::size_t delta) noexcept;
 

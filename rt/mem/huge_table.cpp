@@ -54,6 +54,18 @@ Misuse HugeTable::take_over(const void* start, Block& out) noexcept {
   return Misuse::kNone;
 }
 
+unsigned HugeTable::take_over_tagged(const TagFilter& is_meant, void** out, unsigned most) noexcept {
+  LockGuard guard(lock_);
+  unsigned taken = 0;
+  for (std::size_t n = 0; n < size_ && taken < most; n++) {
+    Block& block = places_[n];
+    if (block.start == nullptr || holder_of(block.tag) != Holder::kUser || !is_meant(block.tag)) continue;
+    block.tag |= kRuntimeTag;
+    out[taken++] = block.start;
+  }
+  return taken;
+}
+
 bool HugeTable::find(const void* start, Block& out) noexcept {
   LockGuard guard(lock_);
   if (size_ == 0) return false;

@@ -29,6 +29,8 @@ class HugeTable {
   [[nodiscard]] Misuse free(const void* start, Holder holder, Block& freed) noexcept;
   // kNone: it was a user's, and is the runtime's from now on.
   [[nodiscard]] Misuse take_over(const void* start, Block& out) noexcept;
+  // Up to `most` blocks that are meant become the runtime's, and stand in `out`. How many.
+  [[nodiscard]] unsigned take_over_tagged(const TagFilter& is_meant, void** out, unsigned most) noexcept;
   [[nodiscard]] bool find(const void* start, Block& out) noexcept;
 
   [[nodiscard]] std::size_t bytes_in_use() noexcept;

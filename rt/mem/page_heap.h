@@ -35,6 +35,12 @@ class PageHeap {
     return (ours_[chunk / 64].load(std::memory_order_acquire) >> chunk % 64 & 1) != 0;  // pairs with add_chunk()
   }
 
+  // The chunks in the order they came; nullptr beyond the last.
+  [[nodiscard]] HeapChunk* chunk_at(std::size_t number) noexcept {
+    LockGuard guard(lock_);
+    return number < chunk_count_ ? chunks_[number] : nullptr;
+  }
+
   [[nodiscard]] std::size_t bytes_mapped() const noexcept { return mapped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t idle_dirty_bytes() noexcept;

@@ -34,6 +34,14 @@ enum class Holder : std::uint8_t { kNobody, kUser, kRuntime };
   return tag == kFreeTag ? Holder::kNobody : Holder::kRuntime;
 }
 
+// Which tags are meant; asked of those of users' blocks, maybe twice about one.
+struct TagFilter {
+  bool (*accepts)(const void* context, std::uint32_t tag) noexcept;
+  const void* context;
+
+  [[nodiscard]] bool operator()(std::uint32_t tag) const noexcept { return accepts(context, tag); }
+};
+
 class FreeBlock;  // free_block.h
 
 // A span's record, for its owner; what a block's holder needs is in the page entries. Under the lock of the central
@@ -194,6 +202,17 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
 }
 [[nodiscard]] inline Tag& tag_at(HeapChunk* chunk, std::uint64_t index) noexcept {
   return reinterpret_cast<Tag*>(chunk)[index];
+}
+
+// A user's block that is meant becomes the runtime's. Only while its span cannot go.
+[[nodiscard]] inline bool take_over_tagged(Tag& its_tag, const TagFilter& is_meant) noexcept {
+  std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
+  if (holder_of(tag) != Holder::kUser || !is_meant(tag)) return false;
+  if (!its_tag.compare_exchange_strong(tag, tag | kRuntimeTag, std::memory_order_relaxed)) return false;
+  if (is_meant(tag)) return true;
+  // The block went meanwhile, its account with it, and both came again with the same name for somebody else.
+  its_tag.store(tag, std::memory_order_relaxed);
+  return false;
 }
 
 // A block as the heap sees it.

@@ -21,6 +21,8 @@ inline constexpr std::int64_t kCall = 1;
 inline constexpr std::size_t kBytesPerOp = 4096;
 // Bulk work gives way after so much of it.
 inline constexpr std::size_t kBytesAtOnce = 65536;
+// To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
+inline constexpr std::int64_t kHeapWalk = 16;
 }  // namespace price
 
 // --- Ops -------------------------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 #include "rt/task/charge.h"
 #include "rt/task/handle.h"
 #include "rt/task/name.h"
+#include "rt/task/reclaim.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
 
@@ -151,6 +152,7 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
   traits.on_error = options.on_error;
   traits.on_exhaustion = options.on_exhaustion;
   traits.owns_account = options.budget != nullptr;
+  traits.reclaims_blocks = options.reclaims_blocks;
   traits.draws = account != runtime.root_account;
   traits.has_leftovers = traits.draws || options.name != nullptr;
   const std::uint32_t alive = init_nursery(*nursery, account, traits);
@@ -337,6 +339,10 @@ static void reset(Nursery& nursery) noexcept {
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   JANUS_ASSERT(is_terminal(nursery) && Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)));
+  if (nursery.traits.reclaims_blocks) [[unlikely]] {
+    reclaim_blocks(worker, nursery);
+    if (worker != nullptr) worker = &current_worker();
+  }
   if (nursery.traits.has_leftovers) [[unlikely]]
     clear_leftovers(worker, nursery);
   Task* const owner = nursery.owner.load(std::memory_order_relaxed);

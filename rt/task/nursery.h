@@ -32,7 +32,8 @@ enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
 // What sets it apart; all of it is set at once when it is opened.
 struct NurseryTraits {
   bool draws = false;  // `account` is not the root's: every spawn is charged
-  bool owns_account = false;
+  bool owns_account : 1 = false;
+  bool reclaims_blocks : 1 = false;  // with an account of its own: what is charged to it at the end is freed
   // Something is left to be put back when it goes: an account, records, a failure, a name. Under `lock`, or by who
   // opens it.
   bool has_leftovers = false;
@@ -108,6 +109,7 @@ struct NurseryOptions {
   ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
   const Amounts* budget = nullptr;
   const char* name = nullptr;
+  bool reclaims_blocks = false;
 };
 
 // nullptr: *error is why. `owner` nullptr: a thread outside tasks opens it.
@@ -125,7 +127,7 @@ void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
 // Of a terminal nursery that is in no list any more and has nothing left over: back to the pool.
 void recycle(Worker& worker, Nursery& nursery) noexcept;
-// Terminal, by its owner: it is gone.
+// Terminal, by its owner: it is gone. The task may give way, and be on another worker afterwards.
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
 // Counts a child in. False: no more spawns.
 bool count_child_in(Worker* worker, Nursery& nursery) noexcept;

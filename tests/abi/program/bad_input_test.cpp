@@ -71,6 +71,14 @@ TEST(bad_input, senseless_nursery_options_give_no_nursery) {
   CHECK(janus_nursery_open(nullptr, &options) == nullptr);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
   options = {};
+  options.flags = 2;
+  CHECK(janus_nursery_open(nullptr, &options) == nullptr);
+  CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
+  options = {};
+  options.flags = JANUS_NURSERY_RECLAIM;  // of what, without a budget?
+  CHECK(janus_nursery_open(nullptr, &options) == nullptr);
+  CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
+  options = {};
   options.on_exhaustion = 7;
   CHECK(janus_nursery_open(nullptr, &options) == nullptr);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/heap_walk.cpp — all blocks of the heap, one span after the other, for who takes back what others left.
+#include "rt/mem/heap.h"
+
+namespace janus {
+
+// What begins at this page of the chunk. The walk goes on behind it, unless `out` is full.
+unsigned Heap::take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
+                            unsigned most) noexcept {
+  const unsigned page = walk.page;
+  const PageEntry entry = chunk->entries[page].load(std::memory_order_relaxed);
+  if (entry.kind() == kNoKind || entry.first_page() != page) {  // or it changed since we saw its first page
+    walk.page++;
+    return 0;
+  }
+  if (entry.kind() == kLargeKind) {
+    // Its tag lies in the header, where no user's data ever are: whatever begins here now, a tag is what it is.
+    walk.page++;
+    if (!take_over_tagged(tag_at(chunk, first_tag(page, kSpanShapes.by_kind[kLargeKind])), is_meant)) return 0;
+    out[0] = chunk->page(page);
+    return 1;
+  }
+  const unsigned size_class = entry.kind() - 1;
+  const SpanShape& shape = span_shape(size_class);
+  const unsigned taken = central_[size_class].take_over(chunk, page, size_class, is_meant, walk.block, out, most);
+  if (walk.block < shape.blocks) return taken;
+  walk.block = 0;
+  walk.page += shape.pages;
+  return taken;
+}
+
+unsigned Heap::take_over_next(Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept {
+  HeapChunk* const chunk = pages_.chunk_at(walk.chunk);
+  if (chunk == nullptr) {  // the huge ones come last
+    const unsigned taken = huge_.take_over_tagged(is_meant, out, most);
+    walk.is_over = taken < most;
+    return taken;
+  }
+  unsigned taken = 0;
+  for (const unsigned end = walk.page + kWalkPages; walk.page < end && walk.page < kChunkPages && taken < most;)
+    taken += take_over_at(walk, chunk, is_meant, out + taken, most - taken);
+  if (walk.page >= kChunkPages) {
+    walk.page = 0;
+    walk.chunk++;
+  }
+  return taken;
+}
+
+}  // namespace janus
