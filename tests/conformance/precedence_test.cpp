@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // precedence_test.cpp — what a nursery comes to, over all orders of up to four children:
-// panic > failed > budget exceeded > cancelled > success, and among equals the first.
+// panic > failed > budget exceeded > cancelled > success, and among equals the first. And that its state says how it
+// ended, not how it went.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -123,6 +124,67 @@ TEST(precedence, a_cancelled_nursery_with_a_failure_reports_the_failure) {
     scope.cancel();
     janus_result result = {};
     CHECK_EQ(scope.end(&result), -55);
+    CHECK_EQ(result.kind, JANUS_KIND_CHILD_FAILED);
+    CHECK_EQ(result.was_cancelled, 1u);
+  });
+}
+
+// --- Result and state ---
+
+namespace {
+
+template <class Body>
+void everywhere(Body body) {
+  for (unsigned workers : {1u, 2u, 4u}) run_in(with_workers(workers), body);
+  for (std::uint64_t seed = 0; seed < 5; ++seed) run_in(deterministic(3, seed), body);
+}
+
+}  // namespace
+
+TEST(precedence, a_failure_that_is_collected_is_in_the_result_and_not_in_the_state) {
+  everywhere([] {
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    const janus_task failing = scope.go(return_arg, as_arg(-31));
+    CHECK_EQ(janus_task_join(failing, nullptr), 0);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_OPEN);
+    const janus_task waiting = scope.go(park_until_cancelled, nullptr);
+    CHECK_EQ(janus_nursery_close(scope.get()), 0);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CLOSING);
+    CHECK_EQ(janus_unpark(waiting), 0);
+    janus_result result = {};
+    CHECK_EQ(scope.await(&result), -31);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CLOSED);
+    CHECK_EQ(result.kind, JANUS_KIND_CHILD_FAILED);
+    CHECK_EQ(result.was_cancelled, 0u);
+    scope.end();
+  });
+}
+
+TEST(precedence, a_failing_child_makes_its_nursery_cancelling_then_cancelled) {
+  everywhere([] {
+    Scope scope;
+    std::atomic<bool> may_end{false}, began{false};
+    auto stubborn = [&] {
+      std::atomic<std::uint32_t> nobody{0};
+      began.store(true);
+      for (unsigned i = 1; !may_end.load(); ++i) {
+        janus_yield();
+        // Its grace is counted in yields, and who is to let it end may not have a CPU just now.
+        if (i % 256 == 0) platform::wait(nobody, 0, platform::now_ns() + 10'000'000);
+      }
+      return 0;
+    };
+    scope.go(stubborn);
+    CHECK(eventually([&] { return began.load(); }));
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_OPEN);
+    const janus_task failing = scope.go(return_arg, as_arg(-31));
+    CHECK_EQ(janus_task_join(failing, nullptr), 0);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CANCELLING);
+    CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
+    may_end.store(true);
+    CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CANCELLED; }));
+    janus_result result = {};
+    CHECK_EQ(scope.end(&result), -31);
     CHECK_EQ(result.kind, JANUS_KIND_CHILD_FAILED);
     CHECK_EQ(result.was_cancelled, 1u);
   });

@@ -155,6 +155,52 @@ TEST(charge, a_recharge_goes_to_those_who_ran_dry_in_that_order) {
   });
 }
 
+// Two draw on the nursery, two have budgets of their own, and each wants one op at a time.
+TEST(charge, a_recharge_goes_in_that_order_to_all_whatever_they_draw_on) {
+  run_in(with_workers(1), [] {
+    struct Shared {
+      std::vector<int> went_on;
+      bool counts = false;
+    } shared;
+    struct Spender {
+      Shared* shared;
+      int number;
+    };
+    auto spend = [](void* arg) -> std::int64_t {
+      const Spender me = *static_cast<Spender*>(arg);
+      int status = janus_park(-1);
+      while (status == 0) {
+        status = janus_yield_check(1);
+        if (me.shared->counts && status == 0) me.shared->went_on.push_back(me.number);
+      }
+      return status;
+    };
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(5000));
+    std::array<Spender, 4> spenders{{{&shared, 0}, {&shared, 1}, {&shared, 2}, {&shared, 3}}};
+    std::array<janus_task, 4> tasks;
+    for (std::size_t i = 0; i < 4; ++i)
+      tasks[i] = scope.go(spend, &spenders[i], 0, i % 2 == 0 ? some(50, 65536) : janus_budget{});
+    const auto is_dry = [&](janus_task task) { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; };
+    for (const janus_task task : tasks) {
+      CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
+    }
+    for (const janus_task task : tasks) {
+      CHECK_EQ(janus_unpark(task), 0);
+      CHECK(eventually([&] { return is_dry(task); }));
+    }
+    shared.counts = true;
+    const janus_budget one_op = {1, 0, 0, 0, 0};
+    for (std::size_t turn = 0; turn < 12; ++turn) {
+      CHECK_EQ(janus_nursery_recharge(scope.get(), one_op), 0);
+      CHECK(eventually([&] { return shared.went_on.size() > turn && is_dry(tasks[turn % 4]); }));
+      CHECK_EQ(shared.went_on.size(), turn + 1);
+    }
+    for (int turn = 0; turn < 12; ++turn) CHECK_EQ(shared.went_on[static_cast<std::size_t>(turn)], turn % 4);
+    scope.cancel();
+    CHECK_EQ(scope.end(), JANUS_CANCELLED);
+  });
+}
+
 TEST(charge, records_and_tables_are_paid_for_while_they_live) {
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 200'000));

@@ -137,4 +137,26 @@ TEST(bad_input, what_is_to_come_says_so) {
   if (stopped == 0) CHECK_EQ(janus_safepoint_resume(nullptr), 0);
 }
 
+TEST(bad_input, priorities_other_than_the_normal_one_are_refused) {
+  janus_nursery* nursery = open_nursery();
+  std::atomic<int> ran = 0;
+  const struct {
+    std::uint32_t priority;
+    int error;
+  } cases[] = {{JANUS_PRIORITY_HIGH, JANUS_E_UNSUPPORTED},
+               {JANUS_PRIORITY_LOW, JANUS_E_UNSUPPORTED},
+               {JANUS_PRIORITY_LOW + 1, JANUS_E_INVALID}};
+  for (const auto& [priority, error] : cases) {
+    janus_spawn_options options = {};
+    options.priority = priority;
+    CHECK_EQ(janus_nursery_spawn_in(nursery, count_up, &ran, &options).raw, 0u);
+    CHECK_EQ(janus_last_error(), error);
+  }
+  janus_spawn_options normal = {};
+  normal.priority = JANUS_PRIORITY_NORMAL;
+  CHECK(janus_nursery_spawn_in(nursery, count_up, &ran, &normal).raw != 0);
+  CHECK_EQ(end(nursery), 0);
+  CHECK_EQ(ran.load(), 1);
+}
+
 }  // namespace

@@ -241,4 +241,56 @@ TEST(budget, the_loop_form_charges_every_iteration) {
   CHECK_GT(iterations.load(), 90000);
 }
 
+// What `body` costs the calling task, which has a finite budget. Asking costs, too.
+template <class Body>
+std::uint32_t price_of(Body body) {
+  const std::uint32_t first = janus_budget_get_current().ops;
+  const std::uint32_t of_asking = first - janus_budget_get_current().ops;
+  const std::uint32_t before = janus_budget_get_current().ops;
+  body();
+  return before - janus_budget_get_current().ops - of_asking;
+}
+
+std::int64_t measure_loops(void*) {
+  for (const std::uint32_t iterations : {0u, 1u, 100u, 1023u, 1024u, 2500u}) {
+    std::uint32_t counter = 0;
+    const auto loop = [&] {
+      for (std::uint32_t i = 0; i < iterations; ++i) CHECK_EQ(JANUS_LOOP_CHECK(counter), 0);
+    };
+    CHECK_EQ(price_of(loop), iterations / 1024 * 1024);
+    CHECK_EQ(price_of([&] { CHECK_EQ(JANUS_LOOP_END(counter), 0); }), iterations % 1024);
+    CHECK_EQ(price_of([&] { CHECK_EQ(JANUS_LOOP_END(counter), 0); }), 0u);  // a second one finds nothing to charge
+  }
+  return 0;
+}
+
+TEST(budget, the_end_of_a_loop_form_charges_what_its_checks_left) {
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(1000000));
+  spawn(nursery, measure_loops);
+  CHECK_EQ(end(nursery), 0);
+}
+
+std::int64_t spawn_what_is_refused(void*) {
+  const janus_budget before = janus_budget_get_current();
+  const std::uint32_t price = price_of([] {
+    janus_nursery_create();
+    for (int i = 0; i < 50; ++i) CHECK_EQ(janus_nursery_spawn(return_zero, nullptr), -1);
+    CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+    CHECK_EQ(janus_nursery_await_all(), 0);
+  });
+  CHECK_EQ(price, 50u + 2u);  // create and await_all cost 1 each
+  const janus_budget after = janus_budget_get_current();
+  CHECK_EQ(after.spawn_count, before.spawn_count);
+  CHECK_EQ(after.memory, before.memory);
+  return 0;
+}
+
+TEST(budget, a_refused_spawn_costs_its_op_and_nothing_else) {
+  janus_budget budget = with_ops(100000);
+  budget.spawn_count = 1;  // the spawner itself
+  janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
+  spawn(nursery, spawn_what_is_refused);
+  CHECK_EQ(end(nursery), 0);
+}
+
 }  // namespace
