@@ -16,9 +16,7 @@ namespace {
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kPlaces = 256;
 
-unsigned rounds() {
-  return static_cast<unsigned>(test::environment_number("JANUS_SOAK", 0) != 0 ? 20'000'000 : 40'000);
-}
+constexpr unsigned kRounds = 40'000;
 
 // Things on their way from one worker to another.
 std::atomic<void*> g_mail[kPlaces];
@@ -42,8 +40,8 @@ void wrong() {
 
 template <class Take, class Give>
 void storm(unsigned self, Take take, Give give) {
-  Random random{self + 1};
-  for (unsigned n = 0; n < rounds(); n++) {
+  Random random{(test::environment_number("JANUS_TEST_SEED", 0) << 8) + self + 1};
+  for (unsigned n = 0; n < kRounds; n++) {
     void* mine = random.next() % 8 < 5 ? take(random.next()) : nullptr;
     if (void* theirs = g_mail[random.next() % kPlaces].exchange(mine, std::memory_order_acq_rel)) give(theirs);
   }
@@ -156,7 +154,7 @@ void breathing_worker(unsigned self) {
 }
 
 void locking_worker(unsigned) {
-  for (unsigned n = 0; n < rounds(); n++) {
+  for (unsigned n = 0; n < kRounds; n++) {
     LockGuard guard(g_lock);
     g_guarded = g_guarded + 1;
   }
@@ -199,7 +197,7 @@ TEST(storm, stacks_that_others_give_are_never_lost_nor_held_twice) {
 TEST(storm, the_lock_lets_in_one_at_a_time_and_strands_nobody) {
   g_guarded = 0;
   REQUIRE(Threads::run(16, locking_worker));  // many more than CPUs: holders are preempted
-  CHECK_EQ(g_guarded, std::uint64_t{16} * rounds());
+  CHECK_EQ(g_guarded, std::uint64_t{16} * kRounds);
   REQUIRE(g_lock.try_lock());
   CHECK(!g_lock.try_lock());
   g_lock.unlock();

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_stress_test.cpp — everything at once, at random moments, with many workers. Seconds by default; JANUS_SOAK=N
-// does N times as much. A seed (JANUS_TEST_SEED gives others) names what the tasks do, not how threads interleave; in
-// deterministic mode it names both.
+// runtime_stress_test.cpp — everything at once, at random moments, with many workers. A seed (JANUS_TEST_SEED
+// gives others) names what the tasks do, not how threads interleave; in deterministic mode it names both.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
 
 namespace {
 
-unsigned rounds(unsigned usual) {
-  return usual * static_cast<unsigned>(environment_number("JANUS_SOAK", 1));
+unsigned rounds(int usual, int few) {
+  return static_cast<unsigned>(scaled(usual, few));
 }
 
 std::uint64_t first_seed() {
@@ -19,7 +18,7 @@ std::uint64_t first_seed() {
 // Runs `body(seed)` as the root of runtimes of every kind, free and deterministic.
 template <class Body>
 void in_all_worlds(unsigned times, Body body) {
-  for (unsigned i = 0; i < rounds(times); ++i) {
+  for (unsigned i = 0; i < times; ++i) {
     for (unsigned workers : {1u, 2u, 4u, 8u}) {
       const std::uint64_t seed = first_seed() + i * 1000003u + workers;
       run_in(with_workers(workers), [&] { return body(seed); });
@@ -160,7 +159,7 @@ TEST(storm, of_spawns) {
 }
 
 TEST(storm, of_steals_on_tasks_of_every_length) {
-  for (unsigned i = 0; i < rounds(scaled(10, 2)); ++i) {
+  for (unsigned i = 0; i < rounds(10, 2); ++i) {
     for (std::uint32_t strategy : {JANUS_VICTIM_RANDOM, JANUS_VICTIM_ROUND_ROBIN, JANUS_VICTIM_LEAST_LOADED}) {
       janus_rt_config config = with_workers(8);
       config.victim_strategy = strategy;
@@ -349,7 +348,7 @@ TEST(storm, a_million_messages_cross_between_workers) {
 // --- Many workers ---
 
 TEST(storm, two_hundred_and_fifty_six_workers_on_whatever_there_is) {
-  for (unsigned i = 0; i < rounds(scaled(5, 1)); ++i) {
+  for (unsigned i = 0; i < rounds(5, 1); ++i) {
     janus_stats stats = {};
     run_in(
         with_workers(256), [&] { return weather(i, 6, true); }, &stats);
@@ -359,7 +358,7 @@ TEST(storm, two_hundred_and_fifty_six_workers_on_whatever_there_is) {
 }
 
 TEST(storm, runtimes_come_and_go_side_by_side) {
-  for (unsigned i = 0; i < rounds(scaled(40, 5)); ++i) {
+  for (unsigned i = 0; i < rounds(40, 5); ++i) {
     const janus_rt_config config = with_workers(1 + i % 5);
     janus_rt* const first = janus_rt_create(&config);
     janus_rt* const second = janus_rt_create(&config);
