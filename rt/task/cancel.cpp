@@ -18,19 +18,8 @@ namespace janus {
 
 namespace {
 
-// The first to cancel it: marks it, and keeps it from ending until release_pin().
-bool mark_and_pin(Nursery& nursery) noexcept {
-  std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  do {
-    if (NurseryWord::is_terminal(word) || (word & NurseryWord::kCancelled) != 0) return false;
-  } while (!nursery.word.compare_exchange_weak(
-      word, (word | NurseryWord::kCancelled | NurseryWord::kClosed) + NurseryWord::kChild, std::memory_order_acq_rel,
-      std::memory_order_relaxed));
-  return true;
-}
-
 void pin_to_descend(Nursery& nursery, Nursery*& descend) noexcept {
-  if (!mark_and_pin(nursery)) return;
+  if (!nursery.life().cancel()) return;
   nursery.cancel_next = descend;
   descend = &nursery;
 }
@@ -41,7 +30,7 @@ void reach_member(Worker* worker, RunDetails& member, Nursery*& descend) noexcep
   (void)wake_to_look(worker, *member.task);
 }
 
-// All that stand in `descend` are marked and pinned.
+// All that stand in `descend` are marked, and kept from their ends until release_pin().
 void descend_all(Worker* worker, Nursery* descend) noexcept {
   while (descend != nullptr) {
     Nursery& nursery = *descend;
@@ -137,7 +126,7 @@ bool sees_cancel(Task& task) noexcept {
 [[gnu::noinline]] void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
   {
     const NurseryRef ref(worker, nursery);
-    if (!ref.is_valid() || !mark_and_pin(nursery)) return;
+    if (!ref.is_valid() || !nursery.life().cancel()) return;
   }
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;

@@ -276,10 +276,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
 [[gnu::noinline]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
   const NurseryRef ref(worker, nursery);
   if (!ref.is_valid()) return;
-  const std::uint64_t before = nursery.word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel);
-  if (!NurseryWord::is_terminal(before) && NurseryWord::is_terminal(before | NurseryWord::kClosed) &&
-      (before & NurseryWord::kWaiter) != 0)
-    wake_owner(worker, nursery);
+  nursery.life().close();
 }
 
 // Its owner's worker looks: children that have ended on it are counted where only it can see them.

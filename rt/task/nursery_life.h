@@ -79,6 +79,21 @@ struct NurseryLife : NurseryAlive {
     return true;
   }
 
+  // As a visitor. Nobody has to be woken: whoever waits for its end has closed it before.
+  [[gnu::always_inline]] void close() const noexcept { word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel); }
+
+  // As a visitor. Closes it, too, and counts the visitor in, who counts itself out when it has told the children.
+  // False: it has ended, or somebody else has cancelled it.
+  [[nodiscard, gnu::always_inline]] bool cancel() const noexcept {
+    constexpr std::uint64_t kMarks = NurseryWord::kCancelled | NurseryWord::kClosed;
+    std::uint64_t seen = word.load(std::memory_order_relaxed);
+    do {
+      if (NurseryWord::is_terminal(seen) || (seen & NurseryWord::kCancelled) != 0) return false;
+    } while (!word.compare_exchange_weak(seen, (seen | kMarks) + NurseryWord::kChild, std::memory_order_acq_rel,
+                                         std::memory_order_relaxed));
+    return true;
+  }
+
   // Whoever was counted in keeps it from its end. True: it has made it terminal, and its owner waits.
   [[nodiscard, gnu::always_inline]] bool count_out() const noexcept {
     const std::uint64_t before = word.fetch_sub(NurseryWord::kChild, std::memory_order_acq_rel);

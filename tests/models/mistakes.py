@@ -135,6 +135,9 @@ MISTAKES = [
     mistake("nursery", "a visitor does not look whether it is alive", (LIFE, "if (is_valid) return true;", "return true;")),
     mistake("nursery", "a visitor goes while it is ending", (LIFE, "seen != kEnding;", "true;")),
     mistake("nursery", "a child is counted in whether it is closed or not", (LIFE, "if ((seen & kShut) != 0) return false;", "")),
+    mistake("nursery", "the last child does not tell that the owner waits", (LIFE, "kChild) && (before & NurseryWord::kWaiter) != 0;", "kChild) && false;")),
+    mistake("nursery", "a cancel does not keep it from its end", (LIFE, "(seen | kMarks) + NurseryWord::kChild", "seen | kMarks")),
+    mistake("nursery", "what has ended is cancelled", (LIFE, "NurseryWord::is_terminal(seen) || (seen & ", "(seen & ")),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();\n", "")),
     mistake("memory_cache", "an owner that is not fenced by others does not fence", (CACHE, "busy_.exchange(1, std::memory_order_seq_cst);",

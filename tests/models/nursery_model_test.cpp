@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nursery_model_test.cpp — every interleaving of an owner that ends its nursery, and opens the next one in the same
-// record, with visitors from elsewhere that spawn into it or close it (rt/task/nursery_life.h): who is welcome changes
-// the nursery that welcomed it, which does not end before its child, and the record is clean when it serves the next.
+// record, with visitors from elsewhere that spawn into it, close it or cancel it (rt/task/nursery_life.h): who is
+// welcome changes the nursery that welcomed it, which does not end before its child, nor before a cancel has come down
+// to the children; whoever ends it wakes the owner; and the record is clean when it serves the next. How an owner
+// sleeps, and how it is woken, is what wait_for_children() and wake() do.
 #include "rt/task/nursery_life.h"
 
 #include "tests/harness/test.h"
@@ -14,12 +16,14 @@ using janus::NurseryWord;
 using janus::model::Fences;
 using janus::model::require;
 
-// A letter a visitor: 's' spawns a child, which ends later; 'c' closes.
+// A letter a visitor: 's' spawns a child, which ends later; 'c' closes; 'x' cancels.
 struct NurseryWorld {
   const char* visitors;
   unsigned generations;
   janus::Atomic<std::uint64_t> word{0};
   janus::Atomic<std::uint32_t> alive{0}, external_refs{0};
+  enum : std::uint32_t { kRunning, kBlocked, kReady };
+  janus::Atomic<std::uint32_t> owner{kRunning};
   std::uint32_t generation = 0;  // of the record: moves on when the next nursery may have it
   bool is_open = false;          // children may be there
 
@@ -32,8 +36,10 @@ struct NurseryWorld {
       for (unsigned i = 0; i < generations; ++i) open_and_await();
     } else if (visitors[thread - 1] == 's') {
       spawn();
-    } else {
+    } else if (visitors[thread - 1] == 'c') {
       close();
+    } else {
+      cancel();
     }
   }
 
@@ -50,11 +56,29 @@ struct NurseryWorld {
     }
     alive.store(NurseryLife::kClosing, std::memory_order_release);
     const std::uint64_t flags = NurseryWord::kClosed | NurseryWord::kWaiter;
-    for (std::uint64_t seen = life().share(0, flags); !NurseryWord::is_terminal(seen); seen = word.load())
-      janus::pause();
+    if (!NurseryWord::is_terminal(life().share(0, flags))) wait_for_children();
     is_open = false;
     life().reset();
     ++generation;
+  }
+
+  void wait_for_children() {
+    while (!NurseryWord::is_terminal(word.load(std::memory_order_acquire))) {
+      owner.store(kBlocked, std::memory_order_release);
+      janus::full_fence();
+      if (NurseryWord::is_terminal(word.load(std::memory_order_acquire))) wake_owner();
+      while (owner.load(std::memory_order_acquire) == kBlocked)
+        janus::platform::wait(owner, kBlocked, janus::platform::kForever);
+      owner.store(kRunning, std::memory_order_relaxed);
+    }
+  }
+  void wake_owner() {
+    std::uint32_t from = kBlocked;
+    if (owner.compare_exchange_strong(from, kReady)) janus::platform::wake(owner, 1);
+  }
+  void end_child() {
+    require(is_open, "a nursery does not end before its child");
+    if (life().count_out()) wake_owner();
   }
 
   void spawn() {
@@ -66,14 +90,25 @@ struct NurseryWorld {
     if (is_counted) require(is_open && generation == welcomed, "a child is counted where it was welcome");
     life().leave();
     if (!is_counted) return;
-    require(is_open && generation == welcomed, "a nursery does not end before its child");
-    (void)life().count_out();
+    require(generation == welcomed, "a nursery does not end before its child");
+    end_child();
+  }
+
+  void cancel() {
+    if (!life().visit()) return;
+    const std::uint32_t welcomed = generation;
+    const bool is_first = life().cancel();
+    if (is_first) require(is_open && generation == welcomed, "who is welcome cancels the nursery that it found");
+    life().leave();
+    if (!is_first) return;
+    require(generation == welcomed, "a nursery does not end before it is told");
+    end_child();
   }
 
   void close() {
     if (!life().visit()) return;
     const std::uint32_t welcomed = generation;
-    word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel);
+    life().close();
     require(generation == welcomed, "who is welcome closes the nursery that it found");
     life().leave();
   }
@@ -91,13 +126,18 @@ bool goes_well(const char* visitors, unsigned generations) {
 TEST(nursery_model, one_visitor) {
   REQUIRE(goes_well("s", 2));
   REQUIRE(goes_well("c", 2));
+  REQUIRE(goes_well("x", 2));
   REQUIRE(goes_well("s", 3));
+  REQUIRE(goes_well("x", 3));
 }
 
 TEST(nursery_model, two_visitors) {
   REQUIRE(goes_well("ss", 2));
   REQUIRE(goes_well("sc", 2));
   REQUIRE(goes_well("cc", 2));
+  REQUIRE(goes_well("sx", 2));
+  REQUIRE(goes_well("cx", 2));
+  REQUIRE(goes_well("xx", 2));
 }
 
 }  // namespace
