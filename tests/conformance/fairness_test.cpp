@@ -134,6 +134,7 @@ TEST(fairness, the_oldest_is_not_starved_by_what_is_spawned_last) {
     janus_nursery_spawn_in(nursery, Chain::link, &chain, nullptr);
     CHECK(eventually([&] { return oldest_ran.load(); }));
     CHECK_LT(chain.links.load(), 1000);
+    CHECK_GT(stats_of().fair_turns, 0u);
     CHECK_EQ(janus_nursery_await(nursery, nullptr), 0);
     CHECK_EQ(janus_nursery_destroy(nursery), 0);
   });

@@ -205,6 +205,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "spinner")) return outlive_a_spinner();
   if (!strcmp(how, "panics")) return panic_in_crowds(atoi(argv[2]));
   if (!strcmp(how, "forge")) return forge_lines();
+  if (!strcmp(how, "closed-pipe")) return janus_write(atoi(argv[2]), "unread\n", 7) == -32 ? 9 : 1;
   if (!strcmp(how, "wait")) return wait_for_the_end();
   if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;
   if (!strcmp(how, "ignore")) return ignore_the_end();

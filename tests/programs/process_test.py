@@ -182,6 +182,14 @@ def signals():
     ends_by('a main that tidies up keeps its status', 'tidy', [signal.SIGTERM], 9)
     ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
     ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
+    for descriptor in (1, 2):
+        reader, writer = os.pipe()
+        os.close(reader)
+        pipe = {'stdout' if descriptor == 1 else 'stderr': writer}
+        done = subprocess.run([ends, 'closed-pipe', str(descriptor)], stdin=subprocess.DEVNULL, env=environment(), timeout=30,
+                              **{'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, **pipe})
+        os.close(writer)
+        tap.check(f'a write to a closed pipe on descriptor {descriptor} is -EPIPE, and the program goes on', done.returncode == 9, done)
     ends_by('SIGPIPE is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
 
 
