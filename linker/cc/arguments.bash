@@ -147,7 +147,7 @@ take_option() {
   case $option in
     -pthread | -pthreads | -static-libgcc | -static-libstdc++ | -rdynamic | --rdynamic | -export-dynamic) ;;
     --target=linux | --target=bare) machine=${option#--target=} ;;
-    -shared | --shared) refuse "$option: a program is one static file; make an archive of the objects instead (ar rcs libNAME.a ...)" ;;
+    -shared | --shared) refuse "$option: a program is one static file; make an archive instead (configure --disable-shared, cmake -DBUILD_SHARED_LIBS=OFF, ar rcs libNAME.a)" ;;
     -m32 | -mx32 | -m16) refuse "$option: janus-rt is for 64 bits of x86 alone; leave it out" ;;
     -pg | -p) refuse "$option: profiles of calls are the host's C library's; leave it out, and use perf record" ;;
     --coverage | -coverage | -fprofile-arcs | -fprofile-generate* | -fprofile-instr-generate* | -fcoverage-mapping)

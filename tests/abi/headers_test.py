@@ -180,6 +180,8 @@ def versions():
     major, minor, patch = (int(part) for part in version.split('.'))
     found = re.search(r'#define JANUS_RT_VERSION (\d+)', rt_h).group(1)
     check('JANUS_RT_VERSION is the version of the build', int(found) == major * 10000 + minor * 100 + patch, found)
+    text = re.search(r'#define JANUS_RT_VERSION_TEXT "([\d.]+)"', rt_h).group(1)
+    check('and JANUS_RT_VERSION_TEXT is that version as text', text == f'{major}.{minor}.{patch}', text)
 
 
 try:

@@ -87,6 +87,9 @@ int rename(const char* from, const char* to) __JANUS_NOTHROW;
 #ifdef __cplusplus
 // What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
 FILE* freopen(const char* path, const char* mode, FILE* file);
+#if __cplusplus < 201402L
+char* gets(char* to);
+#endif
 int fscanf(FILE* file, const char* format, ...);
 int scanf(const char* format, ...);
 int sscanf(const char* text, const char* format, ...);

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // number_test.cpp: numbers from text, and their errors, are glibc's.
+#include <bit>
 #include <cerrno>
 #include <cinttypes>
 #include <climits>
+#include <cmath>
+#include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "tests/harness/test.h"
 
@@ -21,6 +26,8 @@ int jc_abs(int value);
 div_t jc_div(int dividend, int divisor);
 lldiv_t jc_lldiv(long long dividend, long long divisor);
 imaxdiv_t jc_imaxdiv(std::intmax_t dividend, std::intmax_t divisor);
+double jc_ceil(double x);
+double jc_floor(double x);
 }
 
 namespace {
@@ -119,4 +126,32 @@ TEST(number, division_gives_both_results) {
   CHECK_EQ(jc_lldiv(LLONG_MIN, 3).rem, LLONG_MIN % 3);
   CHECK_EQ(jc_imaxdiv(10, -4).quot, -2);
   CHECK_EQ(jc_abs(-5), 5);
+}
+
+TEST(number, whole_numbers_above_and_below_are_glibcs_to_the_bit) {
+  std::mt19937_64 random(5);
+  std::vector<double> numbers = {0.0,
+                                 0.5,
+                                 1.0,
+                                 4503599627370495.5,
+                                 4503599627370496.0,
+                                 9.3e18,
+                                 std::numeric_limits<double>::infinity(),
+                                 std::numeric_limits<double>::denorm_min()};
+  // Every exponent; and around the whole numbers, where one bit decides.
+  for (int i = 0; i < 200000; i++) numbers.push_back(std::bit_cast<double>(random()));
+  for (int i = 0; i < 20000; i++) {
+    const double whole = static_cast<double>(random() >> (12 + random() % 52));
+    numbers.insert(numbers.end(), {whole, std::nextafter(whole, 0.0), std::nextafter(whole, 1e300), whole + 0.5});
+  }
+  for (double number : numbers) {
+    for (double x : {number, -number}) {
+      if (std::isnan(x)) {
+        REQUIRE(std::isnan(jc_ceil(x)) && std::isnan(jc_floor(x)));
+        continue;
+      }
+      REQUIRE(std::bit_cast<std::uint64_t>(jc_ceil(x)) == std::bit_cast<std::uint64_t>(std::ceil(x)));
+      REQUIRE(std::bit_cast<std::uint64_t>(jc_floor(x)) == std::bit_cast<std::uint64_t>(std::floor(x)));
+    }
+  }
 }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// hash_table.cpp: what std::unordered_map, unordered_set and std::hash ask of the library behind their headers: how
+// many buckets a table has and when that changes, and the hash of bytes.
+#include <initializer_list>
+
+#include <bits/functional_hash.h>
+#include <bits/hash_bytes.h>
+#include <bits/hashtable_policy.h>
+
+#include <cstdint>
+#include <cstring>
+
+#define WEAK [[gnu::weak]]
+
+namespace std {
+
+namespace {
+
+bool is_prime(std::uint64_t n) {
+  if (n % 2 == 0) return n == 2;
+  for (std::uint64_t divisor = 3; divisor * divisor <= n; divisor += 2)
+    if (n % divisor == 0) return false;
+  return n > 1;
+}
+
+// Trial division: next to filling as many buckets it is nothing.
+std::size_t next_prime(std::size_t n) {
+  if (n <= 2) return 2;
+  for (n |= 1; !is_prime(n);) n += 2;
+  return n;
+}
+
+constexpr std::size_t kMostBuckets = std::size_t{1} << 59;  // beyond, an array of pointers has no size
+
+std::size_t product(std::size_t buckets, float load) {
+  const double result = static_cast<double>(buckets) * static_cast<double>(load);
+  return result >= 1.8e19 ? SIZE_MAX : static_cast<std::size_t>(result);
+}
+
+}  // namespace
+
+namespace __detail {
+
+// At least `count` buckets. None wanted: one, which is not on the heap, until the first element comes.
+WEAK std::size_t _Prime_rehash_policy::_M_next_bkt(std::size_t count) const {
+  if (count == 0) return 1;
+  const std::size_t buckets = count >= kMostBuckets ? kMostBuckets : next_prime(count);
+  _M_next_resize = buckets == kMostBuckets ? SIZE_MAX : product(buckets, _M_max_load_factor);
+  return buckets;
+}
+
+// Whether `more` elements beside `elements` need more than `buckets`, and how many then.
+WEAK std::pair<bool, std::size_t> _Prime_rehash_policy::_M_need_rehash(std::size_t buckets, std::size_t elements,
+                                                                       std::size_t more) const {
+  std::size_t wanted = elements + more;
+  if (wanted <= _M_next_resize) return {false, 0};
+  if (_M_next_resize == 0 && wanted < 11) wanted = 11;  // so that small tables do not grow at each step
+  const double least = static_cast<double>(wanted) / static_cast<double>(_M_max_load_factor);
+  if (least >= static_cast<double>(buckets)) {
+    const std::size_t enough = least >= 5e17 ? kMostBuckets : static_cast<std::size_t>(least) + 1;
+    return {true, _M_next_bkt(enough > 2 * buckets ? enough : 2 * buckets)};
+  }
+  _M_next_resize = product(buckets, _M_max_load_factor);
+  return {false, 0};
+}
+
+}  // namespace __detail
+
+namespace {
+
+// Each bit of the input reaches each bit of the output: Stafford's variant 13 of the finaliser in MurmurHash3.
+std::uint64_t mixed(std::uint64_t x) {
+  x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+  return x ^ x >> 31;
+}
+
+}  // namespace
+
+WEAK std::size_t _Hash_bytes(const void* bytes, std::size_t count, std::size_t seed) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  std::uint64_t hash = mixed(seed + count);
+  for (; count > 0;) {
+    std::uint64_t word = 0;
+    const std::size_t piece = count < sizeof word ? count : sizeof word;
+    std::memcpy(&word, at, piece);
+    hash = mixed(hash ^ word) + 0x9e3779b97f4a7c15u;
+    at += piece;
+    count -= piece;
+  }
+  return mixed(hash);
+}
+
+// Fowler, Noll and Vo's, as its name has it.
+WEAK std::size_t _Fnv_hash_bytes(const void* bytes, std::size_t count, std::size_t hash) {
+  const auto* at = static_cast<const unsigned char*>(bytes);
+  for (; count > 0; --count) hash = (hash ^ *at++) * std::size_t{1099511628211u};
+  return hash;
+}
+
+}  // namespace std

@@ -1,0 +1,275 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""janus-cc where gcc would stand: every way to give it files and options, wrappers on either side, and what goes wrong with
+compilers, disks and prefixes. Speaks TAP.
+
+    driver_test.py BUILD
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / 'programs'))
+from installed import Tap, compilers, environment, install, run, work_directory  # noqa: E402
+
+tap = Tap()
+work = work_directory()
+janus_cc = install(sys.argv[1], work)
+prefix = janus_cc.parent.parent
+plain = environment(PATH=f'{janus_cc.parent}:{os.environ["PATH"]}', CCACHE_DIR=work / 'ccache')
+for variable in ('CC', 'CXX'):
+    plain.pop(variable, None)
+
+
+def cc(*arguments, text='', driver=janus_cc, cwd=work, **settings):
+    return subprocess.run([driver, *map(str, arguments)], capture_output=True, text=True, input=text, cwd=cwd,
+                          env=plain | {k: str(v) for k, v in settings.items()}, timeout=120)
+
+
+def source(name, text):
+    path = work / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+MAIN = source('main.c', 'int answer(void);\nint main(void) { return answer(); }\n')
+ANSWER = source('answer.c', 'int answer(void) { return 42; }\n')
+WHOLE = source('whole.c', 'int main(void) { return 7; }\n')
+
+
+def makes(claim, status, *arguments, program='program', **options):
+    """Not a word from janus-cc, and a program that ends with that status."""
+    (work / program).unlink(missing_ok=True)
+    done = cc(*arguments, '-o', program, **options)
+    ended = run([work / program], env=plain).returncode if (work / program).exists() else None
+    tap.check(claim, done.returncode == 0 and done.stderr == '' and ended == status, f'{done.returncode}, {ended}\n{done.stderr}')
+
+
+def refuses(claim, pattern, *arguments, output='out', **options):
+    """One line, which matches, status 1 and nothing left behind."""
+    done = cc(*arguments, **options)
+    lines = done.stderr.splitlines()
+    tap.check(claim, done.returncode == 1 and len(lines) == 1 and re.search(pattern, lines[0]) and not (work / output).exists(),
+              f'{done.returncode}\n{done.stderr}')
+
+
+# --- Files and options ---------------------------------------------------------------------------------------------------
+
+
+def inputs():
+    makes('several inputs of several kinds', 42, MAIN, source('answer.s', '.globl answer\nanswer: mov $42, %eax\n ret\n.section .note.GNU-stack,""\n'))
+    makes('a source from standard input, by -x', 7, '-xc', '-', text=WHOLE.read_text())
+    refuses('standard input without -x or -E', '-E or -x required', '-c', '-', '-o', 'out')
+    tap.check('-E takes it as C', '#define HERE 1' in cc('-E', '-dM', '-', text='#define HERE 1\n').stdout)
+    makes('-x holds for what follows, -x none ends it', 42, '-x', 'c', source('main.txt', MAIN.read_text()), '-x', 'none', ANSWER)
+    makes('C++ by -x', 20, '-x', 'c++', source('plus.txt', 'int main() { return __cplusplus >= 202002 ? 20 : 1; }\n'))
+    for name in ('prog.f90', 'prog.rs', 'prog.m'):
+        refuses(f'{name} is refused with a word on what to do', f'^janus-cc: error: .*{name}: .*link the object', source(name, ''), '-o', 'out')
+    refuses('-x of another language', 'error: -x go: ', '-x', 'go', WHOLE, '-o', 'out')
+    object_file = work / 'answer.o'
+    cc('-c', ANSWER)
+    done = cc('-c', WHOLE, object_file, '-o', 'whole.o')
+    tap.check('an object beside -c is named as unused, as gcc names it', done.returncode == 0 and
+              'answer.o: linker input file unused because linking not done' in done.stderr, done.stderr)
+    done = cc('-E', source('first.cpp', 'first\n'), source('second.c', 'second\n'), source('third.cpp', 'third\n'))
+    tap.check('-E keeps the order of the files, whatever their languages',
+              re.findall('^(first|second|third)$', done.stdout, re.M) == ['first', 'second', 'third'], done.stdout)
+    cc(source('header.h', 'int declared;\n'))
+    tap.check('a header alone is precompiled', (work / 'header.h.gch').exists())
+    names = source('a b/it\'s "quoted", here.c', WHOLE.read_text())
+    makes('blanks, quotes and commas in names', 7, names, program='a b/out "put"')
+    cc('-c', names, '-o', work / 'a b/o\'b.o')
+    makes('... of objects as well', 7, work / 'a b/o\'b.o')
+    archive = work / 'libmain.a'
+    cc('-c', WHOLE)
+    subprocess.run(['ar', 'rcs', archive, work / 'whole.o'], check=True)
+    makes('main in an archive', 7, archive)
+
+
+def response_files():
+    source('words.rsp', '-DSPACED=\\"a\\ b\\" "-DQUOTED=\\"c d\\"" \'-DSINGLE="e"\'\nwords.c @nested.rsp\n')
+    source('nested.rsp', 'words2.c\n')
+    source('words2.c', 'int two(void) { return 2; }\n')
+    source('words.c', '#include <string.h>\nint two(void);\nint main(void) { return strlen(SPACED QUOTED SINGLE) == 7 ? two() : 1; }\n')
+    makes('response files, nested, quoted as gcc reads them', 2, '@words.rsp')
+    makes('an empty response file is no argument', 7, f'@{source("empty.rsp", "")}', WHOLE)
+    source('many.rsp', 'whole.c\n' + '"some directory/libmain.a"\n' * 6000)
+    (work / 'some directory').mkdir()
+    shutil.copy(work / 'libmain.a', work / 'some directory')
+    makes('six thousand inputs', 7, '@many.rsp')
+    source('loop.rsp', '@loop.rsp')
+    refuses('a response file that names itself', 'response files', '@loop.rsp')
+
+
+def dependencies():
+    source('inc/dep.h', '#define DEP 7\n')
+    uses = source('uses.c', '#include "dep.h"\nint main(void) { return DEP; }\n')
+    rule = cc('-MM', '-Iinc', uses).stdout
+    tap.check('-MM', re.match(r'uses\.o: \S*uses\.c inc/dep\.h\n', rule), rule)
+    cc('-M', '-MF', 'm.d', '-MT', 'one', '-MT', 'two', '-Iinc', uses)
+    tap.check('-M -MF -MT', (work / 'm.d').read_text().startswith('one two:'))
+    cc('-MMD', '-MP', '-MQ', 'a$b', '-Iinc', '-c', uses)
+    text = (work / 'uses.d').read_text()
+    tap.check('-MMD -MP -MQ beside -c', text.startswith('a$$b:') and '\ninc/dep.h:\n' in text, text)
+    makes('-MMD when linking', 7, '-MMD', '-Iinc', uses)
+    text = (work / 'program-uses.d').read_text()
+    tap.check('... leaves a file beside the program, which names the program', text.startswith('program:'), text)
+    makes('-MMD -MF when linking', 7, '-MMD', '-MF', 'named.d', '-Iinc', uses)
+    tap.check('... names the program, too', (work / 'named.d').read_text().startswith('program:'), (work / 'named.d').read_text())
+
+
+def options():
+    makes('-rdynamic is nothing, as with gcc -static', 7, '-rdynamic', WHOLE)
+    makes('-flto', 42, '-flto', '-O2', MAIN, ANSWER)
+    for compiler in compilers:
+        overflow = source('overflow.c', 'int main(int c, char **v) { (void)v; int x = 2147483647; return x + c > 0; }\n')
+        for trap in ('-fsanitize-trap', '-fsanitize-trap=undefined'):
+            makes(f'{compiler}: -fsanitize=undefined {trap} ends the task', 134, '-fsanitize=undefined', trap, overflow, CC=compiler)
+    refuses('-fsanitize=undefined alone names the remedy', 'add -fsanitize-trap', '-fsanitize=undefined', WHOLE, '-o', 'out')
+    for option, remedy in (('-shared', 'archive'), ('-m32', '64 bits'), ('-pg', 'leave it out'), ('--coverage', 'hosted'), ('-fopenmp', 'nurseries'),
+                           ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works')):
+        refuses(f'{option} is one line with the remedy', f'error: {option}: .*{remedy}', option, WHOLE, '-o', 'out')
+    refuses('an option without its value', "missing argument to '-o'", WHOLE, '-o')
+    refuses('an output in no directory', 'nowhere/out: there is no directory nowhere', WHOLE, '-o', 'nowhere/out')
+    makes('-save-temps and -gsplit-dwarf', 7, '-g', '-gsplit-dwarf', '-save-temps', WHOLE)
+    left = {path.name for path in work.glob('program-whole.*')}
+    tap.check('... leave their files beside the program, as with gcc', {'program-whole.i', 'program-whole.s', 'program-whole.dwo'} <= left, left)
+    makes('-nostdinc is obeyed where nothing is included', 7, '-nostdinc', WHOLE)
+    done = cc('-nostdinc', source('includes.c', '#include <stdio.h>\n'), '-c', '-o', 'out')
+    tap.check('... and where something is', done.returncode == 1 and 'stdio.h' in done.stderr, done.stderr)
+    makes('-T, -Xlinker, -Wl and -B reach the linker', 7, WHOLE, '-Xlinker', '-Map', '-Xlinker', work / 'a b/map', '-Wl,-Map=other.map', '-B', work)
+    tap.check('... which obeys', (work / 'other.map').exists())
+    done = cc('-###', WHOLE, '-o', 'out')
+    tap.check('-### shows the steps and takes none', done.returncode == 0 and 'cc1' in done.stderr and 'libjanus_rt.a' in done.stderr and
+              not (work / 'out').exists(), done.stderr)
+
+
+def questions():
+    for question in ('-dumpmachine', '-dumpversion', '-dumpspecs', '-print-search-dirs', '-print-prog-name=ld', '-print-libgcc-file-name',
+                     '-print-multi-os-directory', '--help=target'):
+        ours, theirs = cc(question), run(['gcc', question], env=plain)
+        tap.check(f'{question} is answered as gcc does', ours.returncode == 0 and ours.stdout == theirs.stdout.decode(), ours.stderr)
+    said = cc('-Wl,--version').stdout
+    tap.check('-Wl,--version names the linker', 'GNU ld' in said, said)
+    for compiler in compilers:
+        version = cc('--version', CC=compiler).stdout.splitlines()
+        tap.check(f'{compiler}: --version begins with the compiler\'s and names janus-rt\'s', compiler.split('-')[0] in version[0] and
+                  re.search(r'of janus-rt \d+\.\d+\.\d+$', version[-1]), version)
+    number = re.search(r'janus-rt (\S+)$', cc('--version').stdout.strip()).group(1)
+    makes('a program', 7, WHOLE)
+    for how in ((), ('-s',), ('-static-pie',), ('--target=bare',)):
+        cc(WHOLE, *how, '-o', 'noted')
+        note = subprocess.run(['readelf', '-nW', '-p', '.note.janus-rt', work / 'noted'], capture_output=True, text=True, check=False).stdout
+        tap.check(f'... has that version in a note, with {" ".join(how) or "no option"}', re.search(r'^ +janus-rt\s+0x', note, re.M) and
+                  f'  {number}\n' in note, note)
+    rt_h = (prefix / 'include/janus/rt.h').read_text()
+    tap.check('... which is rt.h\'s', f'#define JANUS_RT_VERSION_TEXT "{number}"' in rt_h)
+
+
+# --- Compilers -----------------------------------------------------------------------------------------------------------
+
+
+def script(name, text):
+    path = work / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('#!/bin/sh\n' + text)
+    path.chmod(0o755)
+    return path
+
+
+def wrappers():
+    makes('CC may name janus-cc itself', 7, WHOLE, CC='janus-cc', CXX='janus-cc')
+    makes('... by its path', 7, WHOLE, CC=janus_cc)
+    if shutil.which('ccache'):
+        makes('... behind ccache', 7, WHOLE, CC='ccache janus-cc')
+        makes('CC may be two words', 7, WHOLE, CC='ccache gcc')
+    else:
+        tap.skip('behind ccache', 'not installed: ccache')
+    wrapper = script('wrappers/cc', 'exec janus-cc "$@"\n')
+    makes('a script in CC that calls janus-cc does not call it for ever', 7, WHOLE, CC=wrapper, CXX=wrapper)
+    makes('... nor for C++', 20, '-x', 'c++', work / 'plus.txt', CC=wrapper, CXX=wrapper)
+    makes('a compiler whose path has blanks', 7, WHOLE, CC=script('my tools/gcc', 'exec gcc "$@"\n'))
+
+
+def bad_compilers():
+    refuses('no compiler', '/no/gcc: no such compiler is installed; CC chooses', WHOLE, '-o', 'out', CC='/no/gcc')
+    refuses('no compiler for C++', '/no/g\\+\\+: no such compiler is installed; CXX chooses', '-x', 'c++', work / 'plus.txt', '-o', 'out', CXX='/no/g++')
+    refuses('one that is too old', 'is gcc 4, and janus-cc needs 10 or newer', WHOLE, '-o', 'out',
+            CC=script('bad/old', 'exec gcc -U__GNUC__ -D__GNUC__=4 "$@"\n'))
+    refuses('what is no compiler', 'neither gcc nor clang', WHOLE, '-o', 'out', CC='true')
+    refuses('what does not work', 'does not work \\(status 3\\): out of order$', WHOLE, '-o', 'out', CC=script('bad/broken', 'echo out of order >&2; exit 3\n'))
+    crashing = script('bad/crashing', 'case "$*" in *-dM*) exec gcc "$@";; esac\necho half >out\nkill -SEGV $$\n')
+    for how, arguments in (('compiling', ['-c']), ('linking', [])):
+        done = cc(*arguments, WHOLE, '-o', 'out', CC=crashing)
+        tap.check(f'one that crashes when {how} is named with its signal, and leaves nothing', done.returncode == 139 and
+                  re.fullmatch(r'janus-cc: error: \S*crashing was ended by signal 11 \(SEGV\); nothing was made\n', done.stderr) and
+                  (not (work / 'out').exists() or how == 'linking'), f'{done.returncode} {done.stderr}')
+        (work / 'out').unlink(missing_ok=True)
+
+
+# --- Places --------------------------------------------------------------------------------------------------------------
+
+
+def prefixes():
+    moved = work / 'moved, it\'s "here"'
+    shutil.copytree(prefix, moved)
+    makes('a prefix with blanks, commas and quotes', 7, WHOLE, driver=moved / 'bin/janus-cc')
+    link = work / 'links/janus-cc'
+    link.parent.mkdir()
+    link.symlink_to(os.path.relpath(janus_cc, link.parent))
+    makes('called by a symbolic link', 7, WHOLE, driver=link)
+    (work / 'linked prefix').symlink_to(prefix)
+    makes('a prefix that is a symbolic link', 7, WHOLE, driver=work / 'linked prefix/bin/janus-cc')
+    alone = work / 'alone/bin/janus-cc'
+    alone.parent.mkdir(parents=True)
+    shutil.copy(janus_cc, alone)
+    refuses('copied out of its prefix', 'alone/lib/janus-rt/cc/arguments.bash is missing: .*prefix', WHOLE, '-o', 'out', driver=alone)
+
+
+def places():
+    refuses('no place for temporary files', '/no/where: cannot make a directory .*TMPDIR', WHOLE, '-o', 'out', TMPDIR='/no/where')
+    done = cc(WHOLE, '-o', '/proc/program')
+    tap.check('an output that cannot be written', done.returncode == 1 and '/proc/program' in done.stderr, done.stderr)
+    (work / 'directory').mkdir()
+    done = cc(WHOLE, '-o', 'directory')
+    tap.check('an output that is a directory', done.returncode == 1 and 'directory' in done.stderr and (work / 'directory').is_dir(), done.stderr)
+    full = work / 'full'
+    full.mkdir()
+    if run(['mount', '-t', 'tmpfs', '-o', 'size=16k', 'tmpfs', full]).returncode != 0:
+        tap.skip('a full disk', 'nothing may be mounted here')
+        return
+    try:
+        done = cc(WHOLE, '-o', full / 'program')
+        tap.check('a full disk below the program', done.returncode == 1 and 'No space left on device' in done.stderr and not list(full.iterdir()),
+                  f'{done.stderr} {list(full.iterdir())}')
+        large = source('large.c', 'char table[100000] = {1};\nint main(void) { return table[1]; }\n')
+        done = cc(large, '-o', 'out', TMPDIR=full)
+        tap.check('a full disk below temporary files', done.returncode == 1 and 'No space left on device' in done.stderr and
+                  not (work / 'out').exists() and not list(full.iterdir()), f'{done.stderr} {list(full.iterdir())}')
+    finally:
+        run(['umount', full])
+
+
+def strangers():
+    thirty_two = work / 'thirty_two.o'
+    if run(['gcc', '-m32', '-c', ANSWER, '-o', thirty_two]).returncode == 0:
+        done = cc(MAIN, thirty_two, '-o', 'out')
+        tap.check('an object for 32 bits is named', done.returncode == 1 and
+                  re.search(r'note: \S*thirty_two\.o is for Intel 80386, and janus-rt is for x86_64', done.stderr), done.stderr)
+    clang = [c for c in compilers if 'clang' in c]
+    if clang and run([clang[0], '--target=aarch64-linux-gnu', '-c', ANSWER, '-o', work / 'arm.o']).returncode == 0:
+        done = cc(MAIN, 'arm.o', '-o', 'out')
+        tap.check('an object for ARM is named', done.returncode == 1 and 'note: arm.o is for AArch64' in done.stderr, done.stderr)
+    else:
+        tap.skip('an object for ARM', 'no compiler for it')
+
+
+for part in (inputs, response_files, dependencies, options, questions, wrappers, bad_compilers, prefixes, places, strangers):
+    part()
+shutil.rmtree(work, ignore_errors=True)
+tap.end()
