@@ -75,6 +75,8 @@ int status_of(Runtime& runtime, std::int64_t result) noexcept {
 // _start comes here, with nothing of the runtime alive.
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
+  // A program has begun already, and whoever runs in it is a task.
+  if (every_thread_is_worker) panic(*calling_task(), "janus_boot is for the start code");
   program = {argc, argv, envp, 0, false};
   Settings settings{};
   Complaint complaint;

@@ -9,9 +9,9 @@
 //     enter(ops)        charged, if a task calls
 //     enter_fast()      enter() for the few calls that everything is made of, where there is nothing to look into; else
 //                       `task` is nullptr, nothing is charged, and enter() is to be asked
+//     enter_outside()   for [threads outside tasks]: nothing but its answer happens for a task
 //
-// [task] functions answer JANUS_E_NO_TASK where `task` is nullptr, [threads outside tasks] JANUS_E_STATE where it is
-// not.
+// [task] functions answer JANUS_E_NO_TASK where `task` is nullptr.
 //
 // After enter() the task may be on another worker than before: what it gives is what counts. A task that was told to
 // end is charged like any other, to its grace; whether the call answers JANUS_CANCELLED is the call's own affair.
@@ -107,6 +107,15 @@ inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
 
 // For janus_last_error.
 void set_error(Caller caller, int error) noexcept;
+
+// For what makes, runs and ends runtimes [threads outside tasks]: a task that could would have budgets, workers and
+// memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.
+[[nodiscard]] inline int enter_outside() noexcept {
+  const Caller me = enter();
+  if (me.task == nullptr) return 0;
+  set_error(me, JANUS_E_STATE);
+  return JANUS_E_STATE;
+}
 
 // A nursery that a user gave. nullptr, with *error: NULL, one that is gone, or one that is not the caller's to use, who
 // is neither its owner nor below it. Threads outside tasks are the host's, and may use all.

@@ -96,18 +96,16 @@ using namespace janus;
 extern "C" {
 
 void janus_rt_init(janus_rt_config config) {
-  (void)enter();
-  (void)begin(&config);
+  (void)janus_rt_try_init(&config);
 }
 
 int janus_rt_try_init(const janus_rt_config* config) {
-  (void)enter();
-  return begin(config);
+  const int error = enter_outside();
+  return error != 0 ? error : begin(config);
 }
 
 void janus_rt_shutdown(void) {
-  const Caller me = enter();
-  if (is_program.load(std::memory_order_relaxed) || me.task != nullptr) return set_error(me, JANUS_E_STATE);
+  if (enter_outside() != 0 || is_program.load(std::memory_order_relaxed)) return;
   LockGuard guard(beginning);
   if (Runtime* const runtime = the_runtime.exchange(nullptr, std::memory_order_acq_rel)) destroy_registered(runtime);
 }

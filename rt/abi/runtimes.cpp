@@ -31,31 +31,26 @@ extern "C" {
 extern const char janus_abi_1 = 1;
 
 janus_rt* janus_rt_create(const janus_rt_config* config) {
-  const Caller me = enter();
-  if (me.task != nullptr) {
-    set_error(me, JANUS_E_STATE);
-    return nullptr;
-  }
+  if (enter_outside() != 0) return nullptr;
   const janus_rt_config merged = merge({}, config);
   Complaint complaint;
   int error = check_config(merged, complaint);
   Runtime* runtime = nullptr;
   if (error == 0) runtime = create_registered(options_of(merged), &error);
-  if (runtime == nullptr) set_error(me, error);
+  if (runtime == nullptr) set_error(enter_free(), error);
   return reinterpret_cast<janus_rt*>(runtime);
 }
 
 void janus_rt_destroy(janus_rt* rt) {
-  const Caller me = enter();
-  if (me.task != nullptr) return set_error(me, JANUS_E_STATE);
+  if (enter_outside() != 0) return;
   if (rt != nullptr) destroy_registered(reinterpret_cast<Runtime*>(rt));
 }
 
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
-  const Caller me = enter();
+  if (const int error = enter_outside()) return error;
   Runtime* const runtime = rt != nullptr ? reinterpret_cast<Runtime*>(rt) : process_runtime();
   if (fn == nullptr) return JANUS_E_INVALID;
-  if (runtime == nullptr || me.task != nullptr) return JANUS_E_STATE;
+  if (runtime == nullptr) return JANUS_E_STATE;
   return static_cast<long>(run_root(*runtime, fn, arg, kRootStackClass));
 }
 

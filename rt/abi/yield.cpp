@@ -24,9 +24,13 @@ extern "C" {
   return yield(*me.task);
 }
 
+// A check that calls it has charged, and found too little. Whoever comes with fuel left pays as at any other door: what
+// follows gives out a slice, and sets the next yield free.
 int janus_yield_slow(void) {
   const Caller me = enter_free();
-  return me.task != nullptr ? yield_slow(*me.task) : JANUS_E_NO_TASK;
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (me.worker->fuel >= 0) me.worker->fuel -= price::kCall;
+  return yield_slow(*me.task);
 }
 
 uint64_t janus_now_ns(void) {

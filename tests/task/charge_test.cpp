@@ -25,7 +25,7 @@ struct Mix {
 
   void step() {
     std::uint64_t bytes = 0;
-    switch (dice.below(8)) {
+    switch (dice.below(9)) {
       case 0:
         janus_free(janus_alloc(dice.below(2000)));
         break;
@@ -46,6 +46,9 @@ struct Mix {
         break;
       case 6:
         janus_budget_get_current();
+        break;
+      case 7:
+        janus_yield_slow();  // without need
         break;
       default:
         janus_yield_check(1);

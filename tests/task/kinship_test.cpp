@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// kinship_test.cpp — who may join, read and release whom, where threads outside tasks own the nurseries.
+// kinship_test.cpp — who may join, read and release whom, where threads outside tasks own the nurseries;
+// and who may make runtimes.
+#include <janus/llvm.h>
+
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -42,6 +45,80 @@ struct Asking {
 };
 
 }  // namespace
+
+namespace {
+
+// Every call that makes, runs or ends a runtime, with arguments that would do.
+struct Maker {
+  const char* name;
+  bool (*is_refused)(janus_rt* rt);
+};
+const Maker kMakers[] = {
+    {"janus_rt_init",
+     [](janus_rt*) {
+       janus_rt_init(with_workers(1));
+       return janus_rt_get() == nullptr;
+     }},
+    {"janus_rt_try_init",
+     [](janus_rt*) {
+       const janus_rt_config config = with_workers(1);
+       return janus_rt_try_init(&config) == JANUS_E_STATE && janus_rt_get() == nullptr;
+     }},
+    {"janus_rt_shutdown",
+     [](janus_rt*) {
+       janus_rt_shutdown();
+       return true;
+     }},
+    {"janus_rt_create",
+     [](janus_rt*) {
+       const janus_rt_config config = with_workers(1);
+       return janus_rt_create(&config) == nullptr;
+     }},
+    {"janus_rt_run", [](janus_rt* rt) { return janus_rt_run(rt, return_zero, nullptr) == JANUS_E_STATE; }},
+    {"janus_rt_destroy",
+     [](janus_rt* rt) {
+       janus_rt_destroy(rt);
+       return true;
+     }},
+    {"janus_scheduler_create", [](janus_rt*) { return janus_scheduler_create(with_workers(1)) == nullptr; }},
+    {"janus_scheduler_shutdown",
+     [](janus_rt* rt) {
+       janus_scheduler_shutdown(rt);
+       return true;
+     }},
+};
+
+}  // namespace
+
+TEST(kinship, runtimes_are_made_run_and_ended_outside_tasks_only) {
+  const janus_rt_config config = with_workers(1);
+  janus_rt* const own = janus_rt_create(&config);
+  janus_rt* const other = janus_rt_create(&config);
+  for (const Maker& maker : kMakers) {
+    for (janus_rt* const rt : {own, other}) {
+      auto child = [&] {
+        const std::uint32_t before = janus_budget_get_current().ops,
+                            of_asking = before - janus_budget_get_current().ops;
+        if (!CHECK(maker.is_refused(rt))) test::note("by", maker.name);
+        CHECK_EQ(janus_last_error(), JANUS_E_STATE);
+        CHECK_GE(before - janus_budget_get_current().ops, 2 * of_asking + 1);
+        return 0;
+      };
+      auto root = [&] {
+        janus_budget budget = JANUS_BUDGET_ALL;
+        budget.ops = 1000;
+        Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
+        cage.go(child);
+        return cage.end();
+      };
+      CHECK_EQ(janus_rt_run(own, call_closure<decltype(root)>, &root), 0);
+    }
+  }
+  CHECK(janus_rt_get() == nullptr);
+  CHECK_EQ(janus_rt_run(other, return_zero, nullptr), 0);
+  janus_rt_destroy(other);
+  janus_rt_destroy(own);
+}
 
 TEST(kinship, children_of_a_threads_nursery_are_for_those_in_it_and_below) {
   for (unsigned workers : {1u, 2u}) {

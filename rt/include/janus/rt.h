@@ -276,7 +276,8 @@ typedef struct janus_stats {
 
 // ---- Frozen by the specification: the current nursery ---------------------------------------------------------------
 
-// Starts the process's runtime [any]. Does nothing if there is one; whether it worked, janus_rt_try_init says.
+// Starts the process's runtime [threads outside tasks]. Does nothing if there is one, and nothing in a task, so that a
+// program may call it; whether it worked, janus_rt_try_init says.
 void janus_rt_init(janus_rt_config config);
 // Cancels what still runs, waits for it, and frees everything [threads outside tasks].
 void janus_rt_shutdown(void);
@@ -378,7 +379,7 @@ int janus_local_set(janus_local_key key, void* value);
 // Goes behind every ready task: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
 int janus_yield(void);
 // What the check calls once the slice is used up: settles it against the budget, yields if others wait, suspends an
-// exhausted task. 0, or JANUS_CANCELLED [task].
+// exhausted task. 0, or JANUS_CANCELLED. Before it is used up it costs 1 op [task].
 int janus_yield_slow(void);
 
 // Charges `cost` ops. Belongs before calls and into loops. 0, or JANUS_CANCELLED. Tasks only: outside of
@@ -507,7 +508,8 @@ JANUS_NORETURN void janus_exit(int status);
 // ---- For runtimes and hosts -----------------------------------------------------------------------------------------
 
 // janus_rt_init with an answer. NULL: defaults. What is 0 in it is as the environment says (JANUS_*), and a senseless
-// value there is JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime [any].
+// value there is JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task [threads
+// outside tasks].
 int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);

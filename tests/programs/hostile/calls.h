@@ -171,6 +171,17 @@ static void step_yield(belongings* mine) {
   janus_yield();
 }
 
+static void step_yield_slow(belongings* mine) {
+  (void)mine;
+  janus_yield_slow();
+}
+
+static void step_yield_and_slow(belongings* mine) {
+  (void)mine;
+  janus_yield();
+  janus_yield_slow();
+}
+
 static void step_local_set(belongings* mine) {
   janus_local_set(mine->key, mine);
 }
@@ -264,6 +275,8 @@ static const step steps[] = {
     {"unpark of what has ended", step_unpark, "janus_unpark"},
     {"unpark, park", step_park, "janus_park"},
     {"yield", step_yield, "janus_yield"},
+    {"yield_slow without need", step_yield_slow, "janus_yield_slow"},
+    {"yield, yield_slow", step_yield_and_slow, "janus_yield_slow"},
     {"local_set", step_local_set, "janus_local_set"},
     {"channel_create, release", step_channel, "janus_channel_create"},
     {"close of what is closed", step_channel_close, "janus_channel_close"},

@@ -37,6 +37,16 @@ static int64_t attack(void* unused) {
   return 0;
 }
 
+// Where a program begins.
+void janus_boot(int argc, char** argv, char** envp);
+
+static int64_t begin_anew(void* unused) {
+  (void)unused;
+  char* nothing[] = {NULL};
+  janus_boot(0, nothing, nothing);
+  return 0;
+}
+
 static int64_t attack_in_a_cage(void* unused) {
   (void)unused;
   return run_in_cage(roomy(), attack, NULL);
@@ -45,6 +55,7 @@ static int64_t attack_in_a_cage(void* unused) {
 int main(void) {
   const uint64_t workers = read_accounts().stats.workers;
   CHECK_EQ(beside_a_neighbour(300, attack_in_a_cage, NULL), 0);
+  CHECK_EQ(run_in_cage(roomy(), begin_anew, NULL), JANUS_PANIC);
   CHECK_EQ(attack(NULL), 0);
   CHECK_EQ(ran, 0);
   CHECK_EQ(read_accounts().stats.workers, workers);
