@@ -82,7 +82,10 @@ const void* this_thread() noexcept {
   Task* child = nullptr;
   if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::is_always_slow(*me.worker))
     child = spawn_quickly(*me.worker, *nursery, fn, arg);
-  if (child != nullptr) return launch_quickly(*me.worker, *child);
+  if (child != nullptr) {
+    launch(me.worker, *child);
+    return 0;
+  }
   if (fn == nullptr)
     error = JANUS_E_INVALID;
   else if (nursery != nullptr)
@@ -150,7 +153,8 @@ extern "C" {
   Task* const child = spawn_quickly(*me.worker, *nursery, fn, arg);
   if (child == nullptr) [[unlikely]]
     return spawn_slow(me, fn, arg);
-  return launch_quickly(*me.worker, *child);
+  me.worker->scheduler->push_fresh<Path::kFast>(*me.worker, child);
+  return 0;
 }
 
 [[gnu::flatten]] long janus_nursery_await_all(void) {

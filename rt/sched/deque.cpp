@@ -37,7 +37,8 @@ Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
 }
 
 // The ring looked full from `top_seen_`: look again, and if it is full indeed, move to one of twice the size.
-[[gnu::noinline]] bool Deque::make_room(std::int64_t bottom) noexcept {
+[[gnu::noinline]] bool Deque::make_room() noexcept {
+  const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
   top_seen_ = top_.load(std::memory_order_acquire);
   if (bottom - top_seen_ < mask_) return true;
   Ring* ring = ring_.load(std::memory_order_relaxed);

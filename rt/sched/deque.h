@@ -17,6 +17,7 @@
 #include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
+#include "rt/sched/path.h"
 
 namespace janus {
 
@@ -46,14 +47,8 @@ class Deque {
   [[nodiscard]] bool init(unsigned log2_capacity) noexcept;
   void destroy() noexcept;
 
-  // Owner only. False when full and the machine has no memory for a larger ring: the entry is not in.
-  bool push(Entry entry) noexcept {
-    if (push_at_hand(entry)) [[likely]]
-      return true;
-    return make_room(bottom_.load(std::memory_order_relaxed)) && push_at_hand(entry);
-  }
-  // Owner only. False also when somebody has to look for room.
-  [[gnu::always_inline]] bool push_at_hand(Entry entry) noexcept {
+  // Owner only. False: there is no room. make_room() comes next.
+  [[nodiscard, gnu::always_inline]] bool try_push(Entry entry) noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     if (bottom - top_seen_ >= mask_) [[unlikely]]  // one place is left free: a thief's claim may be taken back
       return false;
@@ -61,28 +56,23 @@ class Deque {
     bottom_.store(bottom + 1, std::memory_order_release);  // pairs with a thief's load of bottom_
     return true;
   }
+  // Owner only: then try_push() finds room. False: full, and the machine has no memory for a larger ring.
+  [[nodiscard]] bool make_room() noexcept;
+  // Owner only. False: as make_room(), and the entry is not in.
+  [[nodiscard]] bool push(Entry entry) noexcept { return try_push(entry) || (make_room() && try_push(entry)); }
 
   // Owner only: the newest entry, or none.
-  Entry pop() noexcept {
+  template <Path kPath = Path::kGeneral>
+  [[gnu::always_inline]] Entry pop() noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
     if (top_.load(std::memory_order_relaxed) > bottom) return {};  // empty: the common case of an idle look
     bottom_.store(bottom, std::memory_order_relaxed);
-    owner_fence();
+    owner_fence<kPath>();
     if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
       return pop_contested(bottom);
-    return read(bottom);
-  }
-
-  // The same where there is a heavy fence. False: there is none.
-  [[nodiscard, gnu::always_inline]] bool pop_quickly(Entry& out) noexcept {
-    const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    if (top_.load(std::memory_order_relaxed) > bottom) return false;
-    bottom_.store(bottom, std::memory_order_relaxed);
-    compiler_barrier();
-    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
-      return static_cast<bool>(out = pop_contested(bottom));
-    out = read(bottom);
-    return true;
+    const Entry entry = read(bottom);
+    if (!entry) __builtin_unreachable();  // so that nobody asks twice
+    return entry;
   }
 
   // Owner only: nothing is there.
@@ -130,15 +120,15 @@ class Deque {
   };
 
   static Ring* make_ring(std::int64_t capacity, Ring* older) noexcept;
-  bool make_room(std::int64_t bottom) noexcept;
   void use(const Ring& ring) noexcept;
   Entry pop_contested(std::int64_t bottom) noexcept;
   Steal steal_locked(Entry& out) noexcept;
   Entry read(std::int64_t index) const noexcept {
     return Entry::from_bits(slots_[index & mask_].load(std::memory_order_relaxed));
   }
-  void owner_fence() const noexcept {
-    if (fences_) [[unlikely]]
+  template <Path kPath>
+  [[gnu::always_inline]] void owner_fence() const noexcept {
+    if (kPath == Path::kGeneral && fences_) [[unlikely]]
       full_fence();
     compiler_barrier();
   }

@@ -28,12 +28,6 @@ constexpr std::int64_t kWokenAhead = 4;
 
 }  // namespace
 
-Runnable* Scheduler::next(Worker& worker) noexcept {
-  sched_point();
-  Runnable* const own = next_own(worker);
-  return own != nullptr ? own : find_work(worker);
-}
-
 void Scheduler::fetch_ready_ahead(const Worker& worker) noexcept {
   if (const Runnable* const suspended = worker.ready.upcoming(kWokenAhead).runnable()) [[unlikely]]
     fetch_ahead<-5, 6>(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
@@ -44,15 +38,29 @@ void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
     fetch_ahead<-1, 3>(worker.yielded.upcoming(kRecordsAhead), suspended);
 }
 
+template <Path kPath>
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
   if (worker.until_fair <= 0) [[unlikely]] {
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
   worker.until_fair -= worker.dispatch_ops;
-  if (const Entry entry = worker.ready.pop()) {
+  if (const Entry entry = worker.ready.pop<kPath>()) [[likely]] {
     fetch_ready_ahead(worker);
     return entry.runnable();
   }
+  return next_waiting(worker);
+}
+template Runnable* Scheduler::next_own<Path::kGeneral>(Worker& worker) noexcept;
+template Runnable* Scheduler::next_own<Path::kFast>(Worker& worker) noexcept;
+
+Runnable* Scheduler::next(Worker& worker) noexcept {
+  sched_point();
+  Runnable* const own = next_own<Path::kGeneral>(worker);
+  return own != nullptr ? own : find_work(worker);
+}
+
+// The deque is empty: what has yielded, and then what comes from outside.
+Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
   if (worker.yield_bar != 0) [[unlikely]] {
     if (Runnable* const next = take_turn(worker)) return next;
   } else if (Runnable* const yielded = worker.yielded.take()) {
@@ -193,6 +201,11 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
 
 [[gnu::noinline]] void Scheduler::push_back(Worker& worker, Entry entry) noexcept {
   entry.was_woken() ? push_woken(worker, entry.runnable()) : push_fresh(worker, entry.runnable());
+}
+
+[[gnu::noinline, gnu::cold]] void Scheduler::push_with_room(Worker& worker, Entry entry) noexcept {
+  if (!worker.ready.make_room()) return overflow(worker, entry.runnable());
+  push_back(worker, entry);
 }
 
 // No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.

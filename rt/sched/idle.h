@@ -14,6 +14,7 @@
 #include <arch/cpu.h>
 #include "rt/base/atomic.h"
 #include "rt/platform.h"
+#include "rt/sched/path.h"
 
 namespace janus {
 
@@ -36,23 +37,15 @@ class IdleSet {
 
   // A submitter's step 2 and 3. `woken`: the work is a task that was woken and waits for its waker, so that it is
   // enough if somebody looks now and then.
-  bool wants_wake(bool woken) const noexcept {
-    light_fence();
-    return is_wanted(woken);
-  }
-  // The same where there is a heavy fence.
-  [[gnu::always_inline]] bool wants_wake_quickly() const noexcept {
-    compiler_barrier();
-    return sleeping_of(counts_.load(std::memory_order_relaxed)) != 0 && is_wanted(false);
-  }
-
- private:
-  bool is_wanted(bool woken) const noexcept {
+  template <Path kPath = Path::kGeneral>
+  [[gnu::always_inline]] bool wants_wake(bool woken) const noexcept {
+    kPath == Path::kGeneral ? light_fence() : compiler_barrier();
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-    return sleeping_of(counts) != 0 && searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
+    if (sleeping_of(counts) == 0) [[likely]]
+      return false;
+    return searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
   }
 
- public:
   // Takes one sleeper out of the set, to be unparked by the caller; it counts as searching from now on.
   unsigned claim() noexcept {
     for (unsigned word = 0; word * 64 < workers_; ++word) {

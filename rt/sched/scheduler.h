@@ -54,25 +54,29 @@ class Scheduler {
   // --- For code that runs on a worker ---
 
   // Queues what may run: spawned, or woken by what runs on `worker`.
-  void push_fresh(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.ready.push(Entry::fresh(runnable))) [[unlikely]]
-      return overflow(worker, runnable);
-    if (idle_.wants_wake(false)) [[unlikely]]
+  template <Path kPath = Path::kGeneral>
+  [[gnu::always_inline]] void push_fresh(Worker& worker, Runnable* runnable) noexcept {
+    if (!worker.ready.try_push(Entry::fresh(runnable))) [[unlikely]]
+      return push_with_room(worker, Entry::fresh(runnable));
+    if (idle_.wants_wake<kPath>(false)) [[unlikely]]
       wake_with_newest(worker);
   }
-  void push_woken(Worker& worker, Runnable* runnable) noexcept {
-    if (!worker.ready.push(Entry::woken(runnable))) [[unlikely]]
-      return overflow(worker, runnable);
-    if (idle_.wants_wake(true)) [[unlikely]]
+  template <Path kPath = Path::kGeneral>
+  [[gnu::always_inline]] void push_woken(Worker& worker, Runnable* runnable) noexcept {
+    if (!try_push_woken(worker, runnable)) [[unlikely]]
+      return push_with_room(worker, Entry::woken(runnable));
+    tell_of_woken<kPath>();
+  }
+  // push_woken() in two steps, for who has something to release in between. False: there was no room, nothing has
+  // happened.
+  [[nodiscard, gnu::always_inline]] bool try_push_woken(Worker& worker, Runnable* runnable) noexcept {
+    return worker.ready.try_push(Entry::woken(runnable));
+  }
+  template <Path kPath = Path::kGeneral>
+  [[gnu::always_inline]] void tell_of_woken() noexcept {
+    if (idle_.wants_wake<kPath>(true)) [[unlikely]]
       wake_one();
   }
-  // push_woken in two steps, where nobody looks everywhere: after Deque::push_at_hand(), whether to wake_for_woken().
-  [[gnu::always_inline]] bool may_want_wake_for_woken() const noexcept { return idle_.wants_wake_quickly(); }
-  void wake_for_woken() noexcept {
-    if (idle_.wants_wake(true)) wake_one();
-  }
-  // After a push where nobody looks everywhere: whether to wake_with_newest().
-  [[gnu::always_inline]] bool wants_wake_quickly() const noexcept { return idle_.wants_wake_quickly(); }
   // Behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
     if (!queue_yielded(worker, runnable)) [[unlikely]]
@@ -91,34 +95,27 @@ class Scheduler {
     worker.yield_bar = WorkerFairness::kOutOfReach;
     worker.until_fair -= kPartyOps;
   }
-  // After a push while somebody sleeps: what is newest goes to whoever is woken.
-  void wake_with_newest(Worker& worker) noexcept;
   // From any thread.
   void inject(Runnable* runnable) noexcept;
 
   // Leaves the running stack: goes on with what is ready, or looks for work. `publish` runs once the stack has been
   // left. Returns when somebody has switched to `self`. False: there was no stack to go on with, nothing has happened.
-  [[nodiscard]] bool suspend(Suspension& self, Pending publish) noexcept;
-  // The same where nobody looks everywhere, as long as something is ready in the deque and it is nobody else's turn.
-  // False: nothing has happened, and suspend() is to be asked.
-  [[nodiscard]] bool suspend_quickly(Worker& worker, Suspension& self, Pending publish) noexcept;
-  // As suspend, but false also when nothing else is ready on this worker.
-  [[nodiscard]] bool yield(Suspension& self, Pending publish) noexcept;
-  // Gives way to who yielded first, as long as nothing is ready but what has yielded, and nobody looks everywhere. It
-  // is behind all others once its stack has been left. False: nothing has happened, and yield() is to be asked.
-  [[nodiscard]] bool yield_quickly(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
+  template <Path kPath = Path::kGeneral>
+  [[nodiscard]] bool suspend(Worker& worker, Suspension& self, Pending publish) noexcept;
+  // Leaves the running stack, and is behind all that is ready once it has been left. False also when nothing else is
+  // ready on this worker.
+  [[nodiscard]] bool yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   // Takes the newest ready runnable if it has not started and `wanted` says yes; for helping instead of waiting. It is
   // taken before it is looked at: what still lies in the deque may be a thief's already.
-  template <typename Wanted>
-  Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
-    const Entry entry = worker.ready.pop();
-    return entry ? fresh_or_back(worker, entry, wanted) : nullptr;
-  }
-  // The same for who need not look everywhere.
-  template <typename Wanted>
-  [[gnu::always_inline]] Runnable* take_fresh_quickly(Worker& worker, Wanted wanted) noexcept {
-    Entry entry;
-    return worker.ready.pop_quickly(entry) ? fresh_or_back(worker, entry, wanted) : nullptr;
+  template <Path kPath = Path::kGeneral, typename Wanted>
+  [[gnu::always_inline]] Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
+    const Entry entry = worker.ready.pop<kPath>();
+    if (!entry) return nullptr;
+    Runnable* const runnable = entry.runnable();
+    if (runnable->suspension() == nullptr && wanted(runnable)) [[likely]]
+      return runnable;
+    push_back(worker, entry);
+    return nullptr;
   }
   bool has_ready(const Worker& worker) const noexcept {
     return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.parties.size() != 0 ||
@@ -179,16 +176,12 @@ class Scheduler {
  private:
   friend class DeterministicScheduler;
 
-  template <typename Wanted>
-  [[gnu::always_inline]] Runnable* fresh_or_back(Worker& worker, Entry entry, Wanted wanted) noexcept {
-    Runnable* const runnable = entry.runnable();
-    if (runnable->suspension() == nullptr && wanted(runnable)) [[likely]]
-      return runnable;
-    push_back(worker, entry);
-    return nullptr;
-  }
   // What was taken and not wanted.
   void push_back(Worker& worker, Entry entry) noexcept;
+  // The deque was full.
+  void push_with_room(Worker& worker, Entry entry) noexcept;
+  // After a push while somebody sleeps: what is newest goes to whoever is woken.
+  void wake_with_newest(Worker& worker) noexcept;
 
   static std::int64_t base_frame(void*) noexcept;
   static void thread_main(void* worker) noexcept;
@@ -201,7 +194,9 @@ class Scheduler {
   void destroy_workers() noexcept;
 
   Runnable* next(Worker& worker) noexcept;
+  template <Path kPath>
   Runnable* next_own(Worker& worker) noexcept;
+  Runnable* next_waiting(Worker& worker) noexcept;
   static void fetch_ready_ahead(const Worker& worker) noexcept;
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
@@ -227,10 +222,14 @@ class Scheduler {
 
   bool is_own_thread() const noexcept;
 
-  void resume(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
+  bool yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
+  static void publish_yielded(Worker& worker, void* yielded, void*) noexcept;
+  static void publish_reserved(Worker& worker, void*, void*) noexcept;
+  template <Path kPath>
+  bool go_on_with(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
   bool start_fresh(Worker& worker, Suspension& self, Runnable* to, Pending publish) noexcept;
-  void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
-  static void publish_yielded(Worker& worker, void*, void*) noexcept;
+  template <Path kPath>
+  static void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   static void switch_to(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
   // `user`: who is to stand on it; `waiter`: who cannot wait without it. Both nullptr: the worker itself.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;

@@ -89,116 +89,93 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
 
 // As restore_stack(), without looking at the stack's record.
 [[gnu::always_inline]] inline void Scheduler::restore_suspended(Worker& worker, const Suspension& suspension) noexcept {
-  worker.stack = suspension.stack;
-  worker.stack_limit = suspension.stack_limit;
+  worker.stack = arch::opaque(suspension.stack);
+  worker.stack_limit = arch::opaque(suspension.stack_limit);
   if constexpr (fiber_hooks::kAreWatched) worker.fiber = suspension.stack->fiber;
 }
 
-// The others step after it, not before: `publish` may be what unlocks a channel that they are about to use.
-bool Scheduler::suspend(Suspension& self, Pending publish) noexcept {
-  Worker& worker = current_worker();
-  Runnable* const to = next_own(worker);
-  if (to != nullptr && to->suspension() != nullptr) [[likely]]
-    resume(worker, self, to, publish);
-  else if (!start_fresh(worker, self, to, publish))
-    return false;
-  sched_point();
-  return true;
-}
-
 // Word by word: what is stored in pairs cannot be loaded alone right away, nor the other way round.
-bool Scheduler::suspend_quickly(Worker& worker, Suspension& self, Pending publish) noexcept {
-  Entry entry;
-  if (worker.until_fair <= 0 || !worker.ready.pop_quickly(entry)) [[unlikely]]
-    return false;
-  worker.until_fair -= worker.dispatch_ops;
-  fetch_ready_ahead(worker);
-  Runnable* const to = entry.runnable();
-  const Suspension* const target = to->suspension();
-  if (target == nullptr) [[unlikely]]
-    return start_fresh(worker, self, to, publish);
-  self.stack = arch::opaque(worker.stack);
-  self.stack_limit = arch::opaque(worker.stack_limit);
-  worker.stack = arch::opaque(target->stack);
-  worker.stack_limit = arch::opaque(target->stack_limit);
-  if constexpr (fiber_hooks::kAreWatched) worker.fiber = target->stack->fiber;
-  worker.task = arch::opaque(to);
-  JANUS_ASSERT(worker.pending.action == nullptr && target->stack != self.stack);
+template <Path kPath>
+[[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
+                                                    Pending publish) noexcept {
+  JANUS_ASSERT(worker.pending.action == nullptr && worker.stack != self.stack);
   worker.pending.action = publish.action;
   worker.pending.first = arch::opaque(publish.first);
   worker.pending.second = arch::opaque(publish.second);
-  switch_to(worker, self.stack->fiber, self.context, target->context);
+  switch_to(worker, self.stack->fiber, self.context, target);
   fiber_hooks::after_switch(self.stack->fiber);
   Worker& here = current_worker();
-  if (here.pending.action != publish.action) [[unlikely]]
-    return run_pending_action(), true;
-  here.pending.action = nullptr;
-  publish.action(here, arch::opaque(here.pending.first),
-                 arch::opaque(here.pending.second));  // which the compiler knows
-  return true;
-}
-
-bool Scheduler::yield(Suspension& self, Pending publish) noexcept {
-  Worker& worker = current_worker();
-  Runnable* const to = next_own(worker);
-  if (to == nullptr) {
-    sched_point();  // alone here, but other logical workers have to get on
-    return false;
+  // Who has left this stack to us did so mostly for what we had left ours for; and the compiler knows what that is.
+  if (kPath == Path::kFast && here.pending.action == publish.action) [[likely]] {
+    here.pending.action = nullptr;
+    publish.action(here, arch::opaque(here.pending.first), arch::opaque(here.pending.second));
+  } else {
+    run_pending_action();
   }
-  if (to->suspension() == nullptr) [[unlikely]]
+  // Only now: what we held when we left has been released.
+  if constexpr (kPath == Path::kGeneral) current_worker().scheduler->sched_point();
+}
+
+// From `self` to what has been left before, or to a fresh stack.
+template <Path kPath>
+[[gnu::always_inline]] inline bool Scheduler::go_on_with(Worker& worker, Suspension& self, Runnable* to,
+                                                         Pending publish) noexcept {
+  if (to == nullptr || to->suspension() == nullptr) [[unlikely]]
     return start_fresh(worker, self, to, publish);
-  resume(worker, self, to, publish);
+  const Suspension& target = *to->suspension();
+  self.stack = arch::opaque(worker.stack);
+  self.stack_limit = arch::opaque(worker.stack_limit);
+  restore_suspended(worker, target);
+  worker.task = arch::opaque(to);
+  if constexpr (kPath == Path::kGeneral) trace_event(worker, Event::kResume, to);
+  leave<kPath>(worker, self, target.context, publish);
   return true;
 }
 
-// What yield_quickly() leaves to whoever runs next.
-void Scheduler::publish_yielded(Worker& worker, void*, void*) noexcept {
-  worker.yielded.commit_tail();
-  if (worker.scheduler->wants_wake_quickly()) [[unlikely]]
-    worker.scheduler->wake_one();
+// The others step after it, not before: `publish` may be what unlocks a channel that they are about to use.
+template <Path kPath>
+bool Scheduler::suspend(Worker& worker, Suspension& self, Pending publish) noexcept {
+  if (!go_on_with<kPath>(worker, self, next_own<kPath>(worker), publish)) [[unlikely]]
+    return false;
+  if constexpr (kPath == Path::kGeneral) sched_point();
+  return true;
 }
+template bool Scheduler::suspend<Path::kGeneral>(Worker& worker, Suspension& self, Pending publish) noexcept;
+template bool Scheduler::suspend<Path::kFast>(Worker& worker, Suspension& self, Pending publish) noexcept;
 
-bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
-  if (worker.until_fair <= worker.yield_bar || !worker.ready.is_empty()) [[unlikely]]
-    return false;
-  Runnable* const to = worker.yielded.take_quickly();
+// As long as nothing is ready but what has yielded, it need not be queued: the place that its successor has left in the
+// ring is its own, and whoever runs next shows it.
+bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
+  if (is_always_slow(worker) || worker.until_fair <= worker.yield_bar || !worker.ready.is_empty()) [[unlikely]]
+    return yield_to_next(worker, yielding, self);
+  Runnable* const to = worker.yielded.take<Path::kFast>();
   if (to == nullptr) [[unlikely]]
-    return false;
+    return yield_to_next(worker, yielding, self);
   worker.until_fair -= worker.dispatch_ops;
   fetch_yielded_ahead(worker);
   JANUS_ASSERT(yielding->party == 0);
   worker.yielded.reserve_tail(yielding);
-  if (to->suspension() == nullptr) [[unlikely]]
-    return start_fresh(worker, self, to, {publish_yielded, nullptr, nullptr});
-  const Suspension& target = *to->suspension();
-  self.stack = worker.stack;
-  self.stack_limit = worker.stack_limit;
-  restore_suspended(worker, target);
-  worker.task = to;
-  JANUS_ASSERT(worker.pending.action == nullptr && target.stack != self.stack);
-  worker.pending.action = publish_yielded;
-  switch_to(worker, self.stack->fiber, self.context, target.context);
-  fiber_hooks::after_switch(self.stack->fiber);
-  Worker& here = current_worker();
-  if (here.pending.action != publish_yielded) [[unlikely]] {
-    run_pending_action();
-  } else {
-    here.pending.action = nullptr;
-    publish_yielded(here, nullptr, nullptr);
-  }
-  return true;
+  return go_on_with<Path::kFast>(worker, self, to, {publish_reserved, nullptr, nullptr});
 }
 
-// From `self` to what has been left before.
-[[gnu::always_inline]] inline void Scheduler::resume(Worker& worker, Suspension& self, Runnable* to,
-                                                     Pending publish) noexcept {
-  const Suspension& target = *to->suspension();
-  self.stack = worker.stack;
-  self.stack_limit = worker.stack_limit;
-  restore_suspended(worker, target);
-  worker.task = to;
-  trace_event(worker, Event::kResume, to);
-  leave(worker, self, target.context, publish);
+void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
+  worker.yielded.commit_tail();
+  if (worker.scheduler->idle_.wants_wake<Path::kFast>(false)) [[unlikely]]
+    worker.scheduler->wake_one();
+}
+
+// Whoever's turn it is.
+[[gnu::noinline]] bool Scheduler::yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
+  Runnable* const to = next_own<Path::kGeneral>(worker);
+  if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});
+  sched_point();  // alone here, but other logical workers have to get on
+  return false;
+}
+
+void Scheduler::publish_yielded(Worker& worker, void* yielded, void*) noexcept {
+  auto* const runnable = static_cast<Runnable*>(yielded);
+  worker.scheduler->trace_event(worker, Event::kBlock, runnable);
+  worker.scheduler->push_yielded(worker, runnable);
 }
 
 // From `self` to a fresh stack whose base frame calls `to`, or looks for work.
@@ -216,18 +193,8 @@ bool Scheduler::yield_quickly(Worker& worker, Runnable* yielding, Suspension& se
   enter_stack(worker, stack);
   arch::Context fresh;
   arch::make_context(fresh, stack->start, base_frame, nullptr, nullptr);
-  leave(worker, self, fresh, publish);
+  leave<Path::kGeneral>(worker, self, fresh, publish);
   return true;
-}
-
-[[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
-                                                    Pending publish) noexcept {
-  JANUS_ASSERT(worker.pending.action == nullptr && worker.stack != self.stack);
-  worker.pending = publish;
-  switch_to(worker, self.stack->fiber, self.context, target);
-  fiber_hooks::after_switch(self.stack->fiber);
-  run_pending_action();
-  current_worker().scheduler->sched_point();  // only now: what we held when we left has been released
 }
 
 // A base frame leaves its stack to somebody else, for good: the stack is free once it has been left.

@@ -22,6 +22,7 @@
 #include "rt/base/atomic.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
+#include "rt/sched/path.h"
 
 namespace janus {
 
@@ -45,23 +46,13 @@ class YieldQueue {
   }
 
   // Owner only: the oldest, or nullptr.
-  Runnable* take() noexcept {
+  template <Path kPath = Path::kGeneral>
+  [[gnu::always_inline]] Runnable* take() noexcept {
     const std::int64_t head = head_.load(std::memory_order_relaxed);
     if (head == tail_.load(std::memory_order_relaxed)) return nullptr;
     head_.store(head + 1, std::memory_order_relaxed);
-    if (fences_) [[unlikely]]
+    if (kPath == Path::kGeneral && fences_) [[unlikely]]
       full_fence();
-    compiler_barrier();
-    if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
-      return take_at_limit(head);
-    return at(head);
-  }
-
-  // The same where there is a heavy fence.
-  [[gnu::always_inline]] Runnable* take_quickly() noexcept {
-    const std::int64_t head = head_.load(std::memory_order_relaxed);
-    if (head == tail_.load(std::memory_order_relaxed)) return nullptr;
-    head_.store(head + 1, std::memory_order_relaxed);
     compiler_barrier();
     if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
       return take_at_limit(head);

@@ -400,15 +400,6 @@ using Word = std::uint64_t;
   channel.lock.leave(worker.locks);
   return 0;
 }
-[[gnu::noinline, gnu::cold]] int push_unlocking(Worker& worker, Channel& channel, Task& woken) noexcept {
-  worker.scheduler->push_woken(worker, &woken);
-  channel.lock.unlock_at_hand(worker.locks);
-  return 0;
-}
-[[gnu::noinline, gnu::cold]] int wake_somebody(Worker& worker) noexcept {
-  worker.scheduler->wake_for_woken();
-  return 0;
-}
 
 // --- What does ---
 
@@ -426,11 +417,8 @@ using Word = std::uint64_t;
   JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
   pay_at_hand(worker, self);
-  if (!worker.ready.push_at_hand(Entry::woken(&task))) [[unlikely]]
-    return push_unlocking(worker, channel, task);
-  if (!channel.lock.left_at_hand(worker.locks)) [[unlikely]]
-    return unlock_noticing(worker, channel);
-  return worker.scheduler->may_want_wake_for_woken() ? wake_somebody(worker) : 0;
+  worker.scheduler->push_woken<Path::kFast>(worker, &task);
+  return channel.lock.left_at_hand(worker.locks) ? 0 : unlock_noticing(worker, channel);
 }
 
 // The rest of a wait that has ended before it was served.

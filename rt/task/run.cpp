@@ -312,7 +312,7 @@ void run_children_fast(Task& self, Nursery& nursery) noexcept {
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   for (;;) {
     Worker& worker = current_worker();
-    Task* const child = static_cast<Task*>(worker.scheduler->take_fresh_quickly(
+    Task* const child = static_cast<Task*>(worker.scheduler->take_fresh_if<Path::kFast>(
         worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); }));
     if (child == nullptr) break;
     if (child->account != self.account || child->flags.load(std::memory_order_relaxed) != 0) [[unlikely]] {

@@ -38,20 +38,6 @@ Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noex
   return task;
 }
 
-[[gnu::noinline]] static int launch_slowly(Worker& worker, Task& task) noexcept {
-  return launch(&worker, task), 0;
-}
-
-[[gnu::noinline]] static int wake_a_thief(Worker& worker) noexcept {
-  return runtime_of(worker).scheduler.wake_with_newest(worker), 0;
-}
-
-int launch_quickly(Worker& worker, Task& task) noexcept {
-  if (!worker.ready.push_at_hand(Entry::fresh(&task))) [[unlikely]]
-    return launch_slowly(worker, task);
-  return worker.scheduler->wants_wake_quickly() ? wake_a_thief(worker) : 0;
-}
-
 // Queues a task that spawn() made; it may be over when this returns.
 void launch(Worker* worker, Task& task) noexcept {
   Scheduler& scheduler = task.nursery->runtime->scheduler;

@@ -23,7 +23,5 @@ void launch(Worker* worker, Task& task) noexcept;
 // The same for what is like most, where everything is at hand; small enough to be part of the call that a user makes.
 // nullptr: nothing has happened, and spawn() is to be asked.
 Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept;
-// Always 0, which spares the caller a frame.
-int launch_quickly(Worker& worker, Task& task) noexcept;
 
 }  // namespace janus

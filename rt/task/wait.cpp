@@ -51,7 +51,7 @@ void resumed(Task& task) noexcept {
   Stop stop{{}, state, publish, what};
   task.suspend_at(&stop.suspension);
   task.yielded_free = false;
-  const bool left = runtime_of(worker).scheduler.suspend(stop.suspension, {publish_stop, &task, &stop});
+  const bool left = runtime_of(worker).scheduler.suspend(worker, stop.suspension, {publish_stop, &task, &stop});
   resumed(task);
   return left;
 }
@@ -115,7 +115,7 @@ static void publish_awaiting_turn(Worker& worker, void* task_pointer, void* lock
   Suspension suspension;
   task.suspend_at(&suspension);
   task.yielded_free = false;
-  const bool left = worker.scheduler->suspend(suspension, {publish, &task, &lock});
+  const bool left = worker.scheduler->suspend(worker, suspension, {publish, &task, &lock});
   resumed(task);
   return left;
 }
@@ -155,7 +155,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
   task.yielded_free = false;
   const auto publish =
       hold == BiasedLock::Hold::kPlain ? publish_at<BiasedLock::Hold::kPlain> : publish_at<BiasedLock::Hold::kBiased>;
-  const bool left = worker.scheduler->suspend(suspension, {publish, &task, &channel});
+  const bool left = worker.scheduler->suspend(worker, suspension, {publish, &task, &channel});
   resumed(task);
   return left;
 }
@@ -167,8 +167,7 @@ static void publish_at(Worker& worker, void* task_pointer, void* channel_pointer
   task.suspend_at(&suspension);
   std::atomic_ref(task.waits_at).store(&channel, std::memory_order_relaxed);
   const Pending publish = {publish_at<BiasedLock::Hold::kBiased>, &task, &channel};
-  const bool left =
-      worker.scheduler->suspend_quickly(worker, suspension, publish) || worker.scheduler->suspend(suspension, publish);
+  const bool left = worker.scheduler->suspend<Path::kFast>(worker, suspension, publish);
   JANUS_ASSERT(!is_waiting(state_of(task)) && current_task(current_worker()) == &task);
   task.state.store(TaskState::kRunning, std::memory_order_relaxed);
   Worker& here = current_worker();

@@ -12,14 +12,6 @@
 
 namespace janus {
 
-// Ready tasks are looked at by nobody, so there is less to publish.
-static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
-  auto* const task = static_cast<Task*>(task_pointer);
-  Scheduler& scheduler = *worker.scheduler;
-  scheduler.trace_event(worker, Event::kBlock, task);
-  scheduler.push_yielded(worker, task);
-}
-
 // Behind every ready task.
 [[gnu::always_inline]] static inline void switch_away(Worker& worker, Task& task) noexcept {
   if (!task.is_published) publish_frames(*task.frame);
@@ -28,8 +20,7 @@ static void publish_yield(Worker& worker, void* task_pointer, void*) noexcept {
   task.suspend_at(&suspension);
   JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  if (Scheduler::is_always_slow(worker) || !worker.scheduler->yield_quickly(worker, &task, suspension)) [[unlikely]]
-    (void)worker.scheduler->yield(suspension, {publish_yield, &task, nullptr});
+  (void)worker.scheduler->yield(worker, &task, suspension);
   resumed(task);
 }
 

@@ -38,7 +38,7 @@ struct DequeWorld {
       Entry entry;
       if (*what == 'p') janus::model::require(deque.push(Entry::fresh(taken.next())), "there is room");
       if (*what == 'o') entry = deque.pop();
-      if (*what == 'q' && !deque.pop_quickly(entry)) entry = {};
+      if (*what == 'q') entry = deque.pop<janus::Path::kFast>();
       if (*what == 't') entry = deque.take_oldest();
       if (entry) taken.take(entry.runnable());
     }

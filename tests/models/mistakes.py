@@ -43,9 +43,6 @@ def mistake(model, what, *changes):
 
 LOOKS_AGAIN = """    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
       return pop_contested(bottom);
-    return read(bottom);"""
-LOOKS_AGAIN_QUICKLY = """    if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
-      return static_cast<bool>(out = pop_contested(bottom));
 """
 LOOKS_AT_LIMIT = """    if (head >= limit_.load(std::memory_order_relaxed)) [[unlikely]]
       return take_at_limit(head);
@@ -60,8 +57,7 @@ MISTAKES = [
     mistake("deque", "no heavy fence between claim and look", (DEQUE, "    platform::heavy_fence();", "    ;")),
     mistake("deque", "no fence of a thief where there is no heavy one", (DEQUE, "    full_fence();", "    ;")),
     mistake("deque", "no fence of the owner where there is no heavy one", (DEQUE_H, "      full_fence();", "      ;")),
-    mistake("deque", "the owner does not look again", (DEQUE_H, LOOKS_AGAIN, "    return read(bottom);")),
-    mistake("deque", "nor where there is a heavy fence", (DEQUE_H, LOOKS_AGAIN_QUICKLY, "")),
+    mistake("deque", "the owner does not look again", (DEQUE_H, LOOKS_AGAIN, "")),
     mistake("deque", "no place is left free", (DEQUE_H, "bottom - top_seen_ >= mask_", "bottom - top_seen_ > mask_"),
             (DEQUE, "bottom - top_seen_ < mask_", "bottom - top_seen_ <= mask_")),
     mistake("deque", "the larger ring begins at top", (DEQUE, "i = top_seen_ - 1;", "i = top_seen_;")),

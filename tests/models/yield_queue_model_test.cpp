@@ -49,7 +49,7 @@ struct YieldQueueWorld {
         if (Runnable* const first = in_turn(queue.take())) push(first);
       }
       if (*what == 'z') {
-        Runnable* const first = in_turn(queue.take_quickly());
+        Runnable* const first = in_turn(queue.take<janus::Path::kFast>());
         if (first == nullptr) continue;
         turn_of[Taken::number(first)] = ++pushed;
         queue.reserve_tail(first);

@@ -94,10 +94,7 @@ inline void finish(Job& job) {
 inline void yield(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
-  (void)self.yard->scheduler->yield(suspension, {[](Worker& worker, void* job, void*) {
-                                                   worker.scheduler->push_yielded(worker, static_cast<Job*>(job));
-                                                 },
-                                                 &self, nullptr});
+  (void)self.yard->scheduler->yield(current_worker(), &self, suspension);
 }
 
 inline void wake(Worker* worker, Job& job) {
@@ -112,7 +109,7 @@ inline void wake(Worker* worker, Job& job) {
 inline void park(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
-  const bool left = self.yard->scheduler->suspend(suspension, {[](Worker& worker, void* pointer, void*) {
+  const bool left = self.yard->scheduler->suspend(current_worker(), suspension, {[](Worker& worker, void* pointer, void*) {
                                                                  auto& job = *static_cast<Job*>(pointer);
                                                                  int seen = 0;
                                                                  if (job.parked.compare_exchange_strong(seen, 1))
