@@ -4,6 +4,7 @@
 #include "rt/task/cancel.h"
 #include "rt/task/channel.h"
 #include "rt/task/charge.h"
+#include "rt/task/transfer.h"
 #include "rt/task/user_memory.h"
 #include "rt/task/yield.h"
 
@@ -31,6 +32,24 @@ int pay(Caller& me) noexcept {
   me.worker = &current_worker();
   me.worker->scheduler->sched_point();
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
+}
+
+// The op and the channel_op, after goes_fast().
+void pay_fast(Worker& worker) noexcept {
+  worker.counters.channel_ops.add();
+  worker.fuel -= price::kCall;
+}
+
+// From the door on: `waiter` is who waits for it, nullptr: nobody does.
+template <typename Element>
+int transfer(Caller me, Task* waiter, janus_channel* pointer, Element element,
+             int (*send_or_receive)(Worker*, Task*, Channel&, Element) noexcept) noexcept {
+  int error = 0;
+  Channel* const channel = check_channel(pointer, &error);
+  if (channel == nullptr) return error;
+  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  const int answer = pay(me);
+  return answer != 0 ? answer : send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element);
 }
 
 }  // namespace
@@ -70,63 +89,41 @@ void janus_channel_release(janus_channel* pointer) {
 }
 
 [[gnu::noinline]] static int send_slow(janus_channel* pointer, const void* element) {
-  Caller me = enter();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  if (channel == nullptr) return error;
-  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
-  const int answer = pay(me);
-  return answer != 0 ? answer : send(worker_in(*channel->runtime, me), me.task, *channel, element);
+  const Caller me = enter();
+  return me.task != nullptr ? transfer(me, me.task, pointer, element, send<Path::kGeneral>) : JANUS_E_NO_TASK;
 }
 
 [[gnu::flatten]] int janus_channel_send(janus_channel* pointer, const void* element) {
-  const Caller me = enter_yield();  // what is at hand charges for itself
+  const Caller me = enter_yield();  // charged once it is known that it goes fast
   auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, channel))
+  if (me.task == nullptr || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, channel))
       [[unlikely]]
     return send_slow(pointer, element);
-  return send_at_hand(*me.worker, *me.task, *channel, element);
+  pay_fast(*me.worker);
+  return send<Path::kFast>(me.worker, me.task, *channel, element);
 }
 
 [[gnu::noinline]] static int receive_slow(janus_channel* pointer, void* element) {
-  Caller me = enter();
-  if (me.task == nullptr) return JANUS_E_NO_TASK;
-  int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  if (channel == nullptr) return error;
-  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
-  const int answer = pay(me);
-  return answer != 0 ? answer : receive(worker_in(*channel->runtime, me), me.task, *channel, element);
+  const Caller me = enter();
+  return me.task != nullptr ? transfer(me, me.task, pointer, element, receive<Path::kGeneral>) : JANUS_E_NO_TASK;
 }
 
 [[gnu::flatten]] int janus_channel_recv(janus_channel* pointer, void* element) {
-  const Caller me = enter_yield();  // what is at hand charges for itself
+  const Caller me = enter_yield();  // charged once it is known that it goes fast
   auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (me.task == nullptr || channel == nullptr || element == nullptr || !is_at_hand(*me.worker, *me.task, channel))
+  if (me.task == nullptr || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, channel))
       [[unlikely]]
     return receive_slow(pointer, element);
-  return receive_at_hand(*me.worker, *me.task, *channel, element);
+  pay_fast(*me.worker);
+  return receive<Path::kFast>(me.worker, me.task, *channel, element);
 }
 
 int janus_channel_try_send(janus_channel* pointer, const void* element) {
-  Caller me = enter();
-  int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  if (channel == nullptr) return error;
-  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
-  const int answer = pay(me);
-  return answer != 0 ? answer : send(worker_in(*channel->runtime, me), nullptr, *channel, element);
+  return transfer(enter(), nullptr, pointer, element, send<Path::kGeneral>);
 }
 
 int janus_channel_try_recv(janus_channel* pointer, void* element) {
-  Caller me = enter();
-  int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  if (channel == nullptr) return error;
-  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
-  const int answer = pay(me);
-  return answer != 0 ? answer : receive(worker_in(*channel->runtime, me), nullptr, *channel, element);
+  return transfer(enter(), nullptr, pointer, element, receive<Path::kGeneral>);
 }
 
 int janus_channel_close(janus_channel* pointer) {

@@ -52,7 +52,7 @@ const void* this_thread() noexcept {
   if (me.task == nullptr) me = enter();
   int error = JANUS_E_STATE;
   if (me.task != nullptr) {
-    Nursery* const nursery = open_current(*me.worker, *me.task, &error);
+    Nursery* const nursery = open_current<Path::kGeneral>(*me.worker, *me.task, &error);
     if (nursery == nullptr) set_error(me, error);
     return nursery;
   }
@@ -80,16 +80,11 @@ const void* this_thread() noexcept {
   int error = JANUS_E_STATE;
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
   Task* child = nullptr;
-  if (me.task != nullptr && nursery != nullptr && fn != nullptr && !Scheduler::is_always_slow(*me.worker))
-    child = spawn_quickly(*me.worker, *nursery, fn, arg);
-  if (child != nullptr) {
-    launch(me.worker, *child);
-    return 0;
-  }
   if (fn == nullptr)
     error = JANUS_E_INVALID;
   else if (nursery != nullptr)
-    child = spawn(me.worker, *nursery, fn, arg, {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
+    child = spawn<Path::kGeneral>(me.worker, *nursery, fn, arg,
+                                  {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
   if (child == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
     set_error(me, error);
@@ -105,8 +100,9 @@ const void* this_thread() noexcept {
   if (me.task != nullptr) {
     nursery = me.task->frame->current;
     if (nursery == nullptr) return JANUS_E_STATE;
-    const bool hurries = !Scheduler::is_always_slow(*me.worker);
-    return static_cast<long>(hurries ? await_current_quickly(*me.task, *nursery) : await_current(*me.task, *nursery));
+    const auto await =
+        Scheduler::is_always_slow(*me.worker) ? await_current<Path::kGeneral> : await_current<Path::kFast>;
+    return static_cast<long>(await(*me.task, *nursery));
   }
   {
     LockGuard guard(threads_lock);
@@ -141,7 +137,7 @@ extern "C" {
 
 [[gnu::flatten]] void* janus_nursery_create(void) {
   const Caller me = enter_fast();
-  Nursery* const nursery = me.task != nullptr ? open_quickly(*me.worker, *me.task) : nullptr;
+  Nursery* const nursery = me.task != nullptr ? open_current<Path::kFast>(*me.worker, *me.task, nullptr) : nullptr;
   return nursery != nullptr ? nursery : create_slow(me);
 }
 
@@ -150,7 +146,8 @@ extern "C" {
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
   if (nursery == nullptr || fn == nullptr) [[unlikely]]
     return spawn_slow(me, fn, arg);
-  Task* const child = spawn_quickly(*me.worker, *nursery, fn, arg);
+  const std::uint8_t stack_class = runtime_of(*me.worker).options.stack_class;
+  Task* const child = spawn<Path::kFast>(me.worker, *nursery, fn, arg, {stack_class, 0}, nullptr);
   if (child == nullptr) [[unlikely]]
     return spawn_slow(me, fn, arg);
   me.worker->scheduler->push_fresh<Path::kFast>(*me.worker, child);
@@ -164,7 +161,7 @@ extern "C" {
   Nursery* const nursery = me.task->frame->current;
   if (nursery == nullptr) [[unlikely]]
     return JANUS_E_STATE;
-  return static_cast<long>(await_current_quickly(*me.task, *nursery));
+  return static_cast<long>(await_current<Path::kFast>(*me.task, *nursery));
 }
 
 int janus_last_error(void) {

@@ -142,7 +142,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       if (is_given(given.budget)) asked.budget = &budget;
       asked.name = read_name(given.name, name);
     }
-    task = spawn(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
+    task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
   }
   if (task == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();

@@ -16,7 +16,7 @@ void BiasedLock::shut_out_owner() noexcept {
   if (const LockOwner* const owner = owner_.load(std::memory_order_acquire)) revoke(*owner);
 }
 
-[[gnu::noinline]] void BiasedLock::lock_plainly(LockOwner* me) noexcept {
+[[gnu::noinline]] void BiasedLock::lock_plain(LockOwner* me) noexcept {
   shut_out_owner();
   if (me != previous_ || me == nullptr) {
     previous_ = me;
@@ -32,7 +32,7 @@ void BiasedLock::shut_out_owner() noexcept {
   if (turns_to_own_ < kMaxTurns) turns_to_own_ *= 2;
   for (std::uint32_t spin = 0;; ++spin) {
     const std::uint32_t seen = departures_.load(std::memory_order_acquire);
-    if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with unlock_at_hand()
+    if (owner.holds_.load(std::memory_order_acquire) != this) return;  // pairs with unlock_biased()
     if (spin < kDepartureSpins)
       pause();
     else

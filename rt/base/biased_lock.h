@@ -51,11 +51,11 @@ class BiasedLock {
   // In steps, for who wants to go elsewhere when a step fails.
   [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return cmp_relaxed(owner_, &me); }
   // The same where a user says that a lock stands, and none may.
-  JANUS_ANY_POINTER [[nodiscard, gnu::always_inline]] bool is_owned_wherever(LockOwner& me) const noexcept {
+  JANUS_ANY_POINTER [[nodiscard, gnu::always_inline]] bool is_owned_at_any_address(LockOwner& me) const noexcept {
     return arch::user_word_is(&owner_, reinterpret_cast<std::uint64_t>(&me));
   }
   // After is_owned_by(). False: leave() comes next.
-  [[nodiscard, gnu::always_inline]] bool entered_at_hand(LockOwner& me) noexcept {
+  [[nodiscard, gnu::always_inline]] bool try_enter(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // who holds one takes no other one
     me.holds_.store(this, std::memory_order_relaxed);
     compiler_barrier();  // its partner is the heavy fence in revoke()
@@ -64,7 +64,7 @@ class BiasedLock {
   // It was revoked while we had announced ourselves: whoever did may have seen that, and waits.
   void leave(LockOwner& me) noexcept;
   // Has unlocked it; false: leave() comes next.
-  [[nodiscard, gnu::always_inline]] bool left_at_hand(LockOwner& me) noexcept {
+  [[nodiscard, gnu::always_inline]] bool try_exit(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == this);
     me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
     compiler_barrier();                                   // as above
@@ -72,34 +72,34 @@ class BiasedLock {
   }
 
   // If `me` owns it: that is all there is to it. False: nothing has happened.
-  [[nodiscard, gnu::always_inline]] bool lock_at_hand(LockOwner& me) noexcept {
+  [[nodiscard, gnu::always_inline]] bool try_lock_biased(LockOwner& me) noexcept {
     if (!is_owned_by(me)) [[unlikely]]
       return false;
-    if (entered_at_hand(me)) [[likely]]
+    if (try_enter(me)) [[likely]]
       return true;
     leave(me);
     return false;
   }
-  [[gnu::always_inline]] void unlock_at_hand(LockOwner& me) noexcept {
-    if (!left_at_hand(me)) [[unlikely]]
+  [[gnu::always_inline]] void unlock_biased(LockOwner& me) noexcept {
+    if (!try_exit(me)) [[unlikely]]
       wake_revoker();
   }
 
   // `me` nullptr: one that cannot own it.
   [[nodiscard]] Hold lock(LockOwner* me) noexcept {
-    if (me != nullptr && lock_at_hand(*me)) return Hold::kBiased;
-    lock_plainly(me);
+    if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
+    lock_plain(me);
     return Hold::kPlain;
   }
   // Who comes by chance and does not come again, maybe when the lock is already at rest: becomes no owner.
   [[nodiscard]] Hold lock_as_guest(LockOwner* me) noexcept {
-    if (me != nullptr && lock_at_hand(*me)) return Hold::kBiased;
+    if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
     shut_out_owner();
     return Hold::kPlain;
   }
   void unlock(LockOwner* me, Hold hold) noexcept {
     if (hold == Hold::kBiased)
-      unlock_at_hand(*me);
+      unlock_biased(*me);
     else
       lock_.unlock();
   }
@@ -112,7 +112,7 @@ class BiasedLock {
   // since a heavy fence costs as much as hundreds of them.
   static constexpr std::uint32_t kFirstTurns = tunable(32, 1), kMaxTurns = tunable(4096, 1);
 
-  void lock_plainly(LockOwner* me) noexcept;
+  void lock_plain(LockOwner* me) noexcept;
   void shut_out_owner() noexcept;
   void revoke(const LockOwner& owner) noexcept;
   void wake_revoker() noexcept;

@@ -20,7 +20,7 @@ class alignas(std::uint32_t) SpinLock {
  public:
   void lock() noexcept {
     if (!try_lock()) [[unlikely]]
-      lock_slowly();
+      lock_slow();
   }
 
   [[nodiscard]] bool try_lock() noexcept {
@@ -37,7 +37,7 @@ class alignas(std::uint32_t) SpinLock {
   }
 
  private:
-  void lock_slowly() noexcept;
+  void lock_slow() noexcept;
   void wake_one() noexcept;
   // What a futex compares: both words at once.
   Atomic<std::uint32_t>& both() noexcept { return *reinterpret_cast<Atomic<std::uint32_t>*>(this); }

@@ -39,7 +39,7 @@ Heap::Plan Heap::plan_unusual(std::size_t bytes, std::size_t align) noexcept {
 
 void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
   if (cache == nullptr || plan.kind != Kind::kSmall) [[unlikely]]
-    return allocate_slowly(cache, plan, align, tag);
+    return allocate_slow(cache, plan, align, tag);
   HeapCache::List& list = cache->lists_[plan.size_class];
   if (list.hot != nullptr) [[likely]] {
     if (void* const block = pop(list, plan.size_class, tag)) [[likely]]
@@ -75,7 +75,7 @@ void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32
   report_written_after_free(block, count);
 }
 
-void* Heap::allocate_slowly(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
+void* Heap::allocate_slow(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept {
   switch (plan.kind) {
     case Kind::kSmall:
       return take_small(cache, plan.size_class, tag);

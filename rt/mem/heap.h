@@ -126,8 +126,8 @@ class Heap {
   [[nodiscard]] static Plan plan_unusual(std::size_t bytes, std::size_t align) noexcept;
 
   // noinline: what is rare must not cost the fast paths registers.
-  [[nodiscard, gnu::noinline]] void* allocate_slowly(HeapCache* cache, Plan plan, std::size_t align,
-                                                     std::uint32_t tag) noexcept;
+  [[nodiscard, gnu::noinline]] void* allocate_slow(HeapCache* cache, Plan plan, std::size_t align,
+                                                   std::uint32_t tag) noexcept;
   [[nodiscard, gnu::noinline]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] void* take_foreign(unsigned size_class, std::uint32_t tag) noexcept;
   [[nodiscard]] bool refill(HeapCache& cache, unsigned size_class) noexcept;

@@ -49,7 +49,7 @@ void Slab::destroy() noexcept {
 
 // --- The owner's side ------------------------------------------------------------------------------------------------
 
-[[gnu::noinline]] void* Slab::take_slowly(SlabCache* cache) noexcept {
+[[gnu::noinline]] void* Slab::take_slow(SlabCache* cache) noexcept {
   if (cache == nullptr) [[unlikely]]
     return take_foreign();
   if (cache->hot_ == nullptr && !refill(*cache)) [[unlikely]]
@@ -71,7 +71,7 @@ void Slab::destroy() noexcept {
   return record;
 }
 
-[[gnu::noinline]] void Slab::give_slowly(SlabCache* cache, Record* record) noexcept {
+[[gnu::noinline]] void Slab::give_slow(SlabCache* cache, Record* record) noexcept {
   if (cache == nullptr) [[unlikely]]
     return give_foreign(record);
   if (cache->home_ == nullptr)

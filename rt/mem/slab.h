@@ -59,7 +59,7 @@ class Slab {
   [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
   // For somebody who has paid already (PoolCharge::overdraw).
   [[nodiscard]] void* alloc_prepaid(SlabCache* cache) noexcept;
-  // The worker's last one, and what take_hot() will give; nullptr: take() has to look further.
+  // The worker's last one; nullptr: take() has to look further. take_hot() takes it, if it is there.
   [[nodiscard, gnu::always_inline]] static inline void* hot(const SlabCache& cache) noexcept { return cache.hot_; }
   [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
   // Any worker may give any record.
@@ -113,8 +113,8 @@ class Slab {
   void note_given(const Record* record) const noexcept;
   [[nodiscard]] std::atomic<std::uint64_t>& held_word(const Record* record, std::uint64_t& bit) const noexcept;
 
-  [[nodiscard]] void* take_slowly(SlabCache* cache) noexcept;
-  void give_slowly(SlabCache* cache, Record* record) noexcept;
+  [[nodiscard]] void* take_slow(SlabCache* cache) noexcept;
+  void give_slow(SlabCache* cache, Record* record) noexcept;
   [[nodiscard]] bool refill(SlabCache& cache) noexcept;
   void set_aside(SlabCache& cache) noexcept;
   [[nodiscard]] void* take_foreign() noexcept;
@@ -186,8 +186,7 @@ inline void Slab::note_given(const Record* record) const noexcept {
 
 inline void* Slab::take_hot(SlabCache& cache) noexcept {
   Record* record = cache.hot_;
-  if (record == nullptr) [[unlikely]]
-    return nullptr;
+  if (record == nullptr) __builtin_unreachable();
   cache.home_->note_taken(record);
   cache.hot_ = record->next;
   arch::add_as_owner(cache.room_, 1u);
@@ -196,10 +195,10 @@ inline void* Slab::take_hot(SlabCache& cache) noexcept {
 
 inline void* Slab::take(SlabCache* cache) noexcept {
   if (cache != nullptr) [[likely]] {
-    if (void* record = take_hot(*cache)) [[likely]]
-      return record;
+    if (cache->hot_ != nullptr) [[likely]]
+      return take_hot(*cache);
   }
-  return take_slowly(cache);
+  return take_slow(cache);
 }
 
 inline void Slab::give(SlabCache* cache, void* object) noexcept {
@@ -208,7 +207,7 @@ inline void Slab::give(SlabCache* cache, void* object) noexcept {
   note_given(record);
   const std::uint32_t room = cache != nullptr ? cache->room_.load(std::memory_order_relaxed) : 0;
   if (room == 0) [[unlikely]]
-    return give_slowly(cache, record);
+    return give_slow(cache, record);
   record->next = cache->hot_;
   cache->hot_ = record;
   arch::add_as_owner(cache->room_, ~0u);

@@ -59,7 +59,7 @@ class Deque {
   // Owner only: then try_push() finds room. False: full, and the machine has no memory for a larger ring.
   [[nodiscard]] bool make_room() noexcept;
   // Owner only. False: as make_room(), and the entry is not in.
-  [[nodiscard]] bool push(Entry entry) noexcept { return try_push(entry) || (make_room() && try_push(entry)); }
+  bool push(Entry entry) noexcept { return try_push(entry) || (make_room() && try_push(entry)); }
 
   // Owner only: the newest entry, or none.
   template <Path kPath = Path::kGeneral>

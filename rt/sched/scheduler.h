@@ -65,18 +65,19 @@ class Scheduler {
   [[gnu::always_inline]] void push_woken(Worker& worker, Runnable* runnable) noexcept {
     if (!try_push_woken(worker, runnable)) [[unlikely]]
       return push_with_room(worker, Entry::woken(runnable));
-    tell_of_woken<kPath>();
+    if (wants_wake_for_woken<kPath>()) [[unlikely]]
+      wake_one();
   }
-  // push_woken() in two steps, for who has something to release in between. False: there was no room, nothing has
+  // push_woken() in steps, for who has something to release before the last one. False: there was no room, nothing has
   // happened.
   [[nodiscard, gnu::always_inline]] bool try_push_woken(Worker& worker, Runnable* runnable) noexcept {
     return worker.ready.try_push(Entry::woken(runnable));
   }
-  template <Path kPath = Path::kGeneral>
-  [[gnu::always_inline]] void tell_of_woken() noexcept {
-    if (idle_.wants_wake<kPath>(true)) [[unlikely]]
-      wake_one();
+  template <Path kPath>
+  [[nodiscard, gnu::always_inline]] bool wants_wake_for_woken() const noexcept {
+    return idle_.wants_wake<kPath>(true);
   }
+  void wake_one() noexcept;
   // Behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
     if (!queue_yielded(worker, runnable)) [[unlikely]]
@@ -217,7 +218,6 @@ class Scheduler {
   void backoff_park(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
-  void wake_one() noexcept;
   void overflow(Worker& worker, Runnable* runnable) noexcept;
 
   bool is_own_thread() const noexcept;

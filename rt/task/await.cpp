@@ -40,7 +40,7 @@ namespace {
         },
         &nursery);
     if (!left) handle_stack_starvation(starved_rounds);
-    run_children(self, nursery);
+    run_children<Path::kGeneral>(self, nursery);
   }
 }
 
@@ -48,11 +48,11 @@ namespace {
 
 // Closed by its owner. Children that are next on this worker run at once; for the others it waits.
 [[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
-  run_children(self, nursery);
+  run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self)) cancel_nursery(&current_worker(), nursery);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
-  if (nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker())
+  if (is_at_home(nursery, current_worker()))
     word = publish_count(nursery, kWait);
   else
     word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
@@ -64,32 +64,37 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
   await_children(self, nursery);
 }
 
-[[gnu::noinline]] std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
+[[gnu::noinline]] static std::int64_t await_closing(Task& self, Nursery& nursery) noexcept {
   link_current(*self.frame);
   self.frame->current = nursery.previous_current;
-  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
   await_children(self, nursery);
   const std::int64_t code = report_of(nursery).code;
   destroy_nursery(&current_worker(), nursery);
   return code;
 }
 
-// Where every child was counted in and out on this worker, and nobody else has touched the nursery, there is nothing
-// to agree on with anybody: only a child could still reach it legally, and there is none.
-std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept {
+// On the fast path the children that are next run first. Where every child was counted in and out on this worker, and
+// nobody else has touched the nursery, there is nothing to agree on with anybody: only a child could still reach it
+// legally, and there is none.
+template <Path kPath>
+std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
   nursery.alive.store(Nursery::kClosing, std::memory_order_release);
-  run_children_fast(self, nursery);
-  Worker& worker = current_worker();
-  if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker && nursery.local_count == 0 &&
-      !self.is_marked(TaskMarks::kSawCancel) && !is_cancelled(nursery)) [[likely]] {
-    if (nursery.life().end_alone() && !nursery.traits.has_leftovers && !nursery.traits.is_linked) [[likely]] {
+  if constexpr (kPath == Path::kFast) {
+    run_children<kPath>(self, nursery);
+    Worker& worker = current_worker();
+    if (is_at_home(nursery, worker) && nursery.local_count == 0 && !self.is_marked(TaskMarks::kSawCancel) &&
+        !is_cancelled(nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers &&
+        !nursery.traits.is_linked) [[likely]] {
       self.frame->current = nursery.previous_current;
       recycle(worker, nursery);
       return 0;
     }
+    nursery.alive.store(Nursery::kClosing, std::memory_order_release);  // if it was about to end alone, it is not
   }
-  return await_current(self, nursery);
+  return await_closing(self, nursery);
 }
+template std::int64_t await_current<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
+template std::int64_t await_current<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 
 void await_from_thread(Nursery& nursery) noexcept {
   (void)await_from_thread_until(nursery, platform::kForever);

@@ -10,9 +10,8 @@ namespace janus {
 // Closes and waits; on a task, the owner's.
 void await_nursery(Task& self, Nursery& nursery) noexcept;
 // The same for the current nursery of `self`, which is gone afterwards: its code.
+template <Path kPath>
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
-// The same for who need not look everywhere.
-std::int64_t await_current_quickly(Task& self, Nursery& nursery) noexcept;
 // The same for a thread outside tasks.
 void await_from_thread(Nursery& nursery) noexcept;
 // The same until `until_ns` at the latest: whether it has ended.

@@ -19,16 +19,7 @@
 
 namespace janus {
 
-// A task that waits at a channel; on its own stack, linked under the channel's lock.
-struct ChannelWait : ListLink<> {
-  // kBadMemory: what `data` points to is not there; `data` is now what was touched.
-  enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory };
-  Task* task;
-  void* data;  // what to send, or where to receive
-  // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
-  std::atomic<Status> status;
-  bool is_foreign;  // of another runtime than the channel
-};
+struct ChannelWait;
 
 // INVARIANT released-once: `life` is kAlive and the number of references while it is a channel, one word, so that who
 // gives up a reference takes it from a channel that lives or from none. Who takes the last one makes it 0, and alone
@@ -62,16 +53,6 @@ int retain_channel(Channel& channel) noexcept;
 // One less; who gives up the last one closes and frees. JANUS_E_STALE when there is none.
 int release_channel(Worker* worker, Channel& channel) noexcept;
 int close_channel(Worker* worker, Channel& channel) noexcept;
-
-// `self` nullptr: does not wait, JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks.
-int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept;
-int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept;
-
-// `channel` may be any pointer: false where there is no channel. Whether everything is at hand: a word, on the worker
-// that owns the channel's lock, and nothing is in the way of a task that pays. Then these do the same, pay included.
-bool is_at_hand(Worker& worker, const Task& self, const Channel* channel) noexcept;
-int send_at_hand(Worker& worker, Task& self, Channel& channel, const void* element) noexcept;
-int receive_at_hand(Worker& worker, Task& self, Channel& channel, void* element) noexcept;
 
 // Wakes a task that was seen AtChannel, if it still is: to look for a cancel. Holds the lock of its nursery.
 bool wake_at_channel(Worker* worker, Task& task) noexcept;

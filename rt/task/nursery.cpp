@@ -34,24 +34,26 @@ void count_out(Worker* worker, Nursery& nursery) noexcept {
 }  // namespace
 
 NurseryRef::NurseryRef(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery) {
-  if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) return;
+  if (worker != nullptr && is_at_home(nursery, *worker)) return;
   is_announced_ = is_valid_ = nursery.life().visit();
 }
 
-// Unless the nursery is closed.
+template <Path kPath>
 bool count_child_in(Worker* worker, Nursery& nursery) noexcept {
-  if (Nursery::is_closing(nursery.alive.load(std::memory_order_acquire))) return false;
+  if (kPath == Path::kGeneral && Nursery::is_closing(nursery.alive.load(std::memory_order_acquire))) return false;
   constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
-  std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) {
-    if ((word & kShut) != 0) return false;
+  const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
+  if (kPath == Path::kFast || (worker != nullptr && is_at_home(nursery, *worker))) {
+    if ((word & kShut) != 0) [[unlikely]]
+      return false;
     ++nursery.local_count;
     return true;
   }
   const NurseryRef ref(worker, nursery);
-  if (!ref.is_valid()) return false;
-  return nursery.life().count_in(word);
+  return ref.is_valid() && nursery.life().count_in(word);
 }
+template bool count_child_in<Path::kGeneral>(Worker* worker, Nursery& nursery) noexcept;
+template bool count_child_in<Path::kFast>(Worker* worker, Nursery& nursery) noexcept;
 
 namespace {
 
@@ -170,51 +172,52 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
   return nursery;
 }
 
-// The running task's, and current, with every option as it is by default.
-[[gnu::always_inline]] static inline Nursery* begin_current(Nursery* nursery, Worker& worker, Task& owner,
-                                                            bool draws) noexcept {
+// Whether open_current<kFast>() has all that it takes; a record that never served before has no runtime.
+[[gnu::always_inline]] static inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
+  const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
+  return record != nullptr && record->runtime != nullptr && owner.account == runtime_of(worker).root_account &&
+         !owner.is_marked(TaskMarks::kSawCancel);
+}
+
+template <Path kPath>
+Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
+  constexpr bool kIsFast = kPath == Path::kFast;
+  if (kIsFast && !is_ready_to_open(worker, owner)) [[unlikely]]
+    return nullptr;
+  Runtime& runtime = runtime_of(worker);
+  if constexpr (!kIsFast) {
+    *error = kErrorBudget;
+    if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
+  }
+  Nursery* const nursery =
+      kIsFast ? static_cast<Nursery*>(Slab::take_hot(worker.nurseries)) : take_record(runtime, &worker, error);
+  if (!kIsFast && nursery == nullptr) {
+    refund_record(runtime, owner.account, sizeof(Nursery));
+    return nullptr;
+  }
   NurseryTraits traits;
   traits.has_current = true;
-  traits.draws = traits.has_leftovers = draws;
+  traits.draws = traits.has_leftovers = !kIsFast && owner.account != runtime.root_account;
   const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
   RunFrame& frame = *owner.frame;
   nursery->previous_current = frame.current;
   frame.current = nursery;
   attach_to_owner(*nursery, worker, owner, alive);
+  if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
   return nursery;
 }
-
-Nursery* open_quickly(Worker& worker, Task& owner) noexcept {
-  auto* const nursery = static_cast<Nursery*>(Slab::hot(worker.nurseries));
-  if (nursery == nullptr || nursery->runtime == nullptr || owner.account != runtime_of(worker).root_account ||
-      owner.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
-    return nullptr;
-  return begin_current(static_cast<Nursery*>(Slab::take_hot(worker.nurseries)), worker, owner, false);
-}
-
-Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
-  Runtime& runtime = runtime_of(worker);
-  *error = kErrorBudget;
-  if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
-  Nursery* const nursery = take_record(runtime, &worker, error);
-  if (nursery == nullptr) {
-    refund_record(runtime, owner.account, sizeof(Nursery));
-    return nullptr;
-  }
-  begin_current(nursery, worker, owner, owner.account != runtime.root_account);
-  pass_cancel_on(nursery, worker, owner);
-  return nursery;
-}
+template Nursery* open_current<Path::kGeneral>(Worker& worker, Task& owner, int* error) noexcept;
+template Nursery* open_current<Path::kFast>(Worker& worker, Task& owner, int* error) noexcept;
 
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept {
-  count_child_out(&worker, nursery);
+  if (is_at_home(nursery, worker)) [[likely]]
+    --nursery.local_count;
+  else
+    count_out(&worker, nursery);
 }
 
 void count_child_out(Worker* worker, Nursery& nursery) noexcept {
-  if (worker != nullptr && nursery.owner_worker.load(std::memory_order_relaxed) == worker) [[likely]]
-    --nursery.local_count;
-  else
-    count_out(worker, nursery);
+  worker != nullptr ? leave_nursery(*worker, nursery) : count_out(nullptr, nursery);
 }
 
 void release_pin(Worker* worker, Nursery& nursery) noexcept {
@@ -281,7 +284,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
 
 // Its owner's worker looks: children that have ended on it are counted where only it can see them.
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept {
-  if (worker == nullptr || nursery.owner_worker.load(std::memory_order_relaxed) != worker) return;
+  if (worker == nullptr || !is_at_home(nursery, *worker)) return;
   const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
   if ((word & (NurseryWord::kClosed | NurseryWord::kCancelled)) != 0) (void)publish_count(nursery, 0);
 }

@@ -86,6 +86,11 @@ inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
          nursery.migrated_tasks.is_empty();
 }
 
+// Whether `worker` counts its children with plain arithmetic.
+[[gnu::always_inline]] inline bool is_at_home(const Nursery& nursery, const Worker& worker) noexcept {
+  return cmp_relaxed(nursery.owner_worker, const_cast<Worker*>(&worker));
+}
+
 // One that comes from elsewhere to change the word (NurseryLife). On the nursery's home worker it costs nothing.
 class NurseryRef {
  public:
@@ -114,11 +119,10 @@ struct NurseryOptions {
 
 // nullptr: *error is why. `owner` nullptr: a thread outside tasks opens it.
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
-// What janus_nursery_create opens: for the running task, with every option as it is by default, and current.
+// What janus_nursery_create opens: for the running task, with every option as it is by default, and current. kFast: on
+// the root's account, by who was not told to end; nullptr says only that the general path is to be asked.
+template <Path kPath>
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
-// The same for what is like most, where everything is at hand. nullptr: nothing has happened, and open_current() is
-// to be asked.
-Nursery* open_quickly(Worker& worker, Task& owner) noexcept;
 
 void close_nursery(Worker* worker, Nursery& nursery) noexcept;
 NurseryState nursery_state(const Nursery& nursery) noexcept;
@@ -129,7 +133,8 @@ bool is_terminal(const Nursery& nursery) noexcept;
 void recycle(Worker& worker, Nursery& nursery) noexcept;
 // Terminal, by its owner: it is gone. The task may give way, and be on another worker afterwards.
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
-// Counts a child in. False: no more spawns.
+// Counts a child in. False: no more spawns. kFast: on the nursery's home worker, while it is neither closing nor gone.
+template <Path kPath>
 bool count_child_in(Worker* worker, Nursery& nursery) noexcept;
 // A child has ended: counts it out. The nursery may be gone when this returns.
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept;

@@ -173,7 +173,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 }
 
 // From the return of its function on, whatever it has come to.
-[[gnu::noinline]] void finish_slow(Task& task, std::int64_t code, std::uint64_t frame_sp, bool is_own_slice) noexcept {
+[[gnu::noinline]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp, bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
   if (task.is_marked(TaskMarks::kWasForced)) {
     leave_abandoned_frames(frame, frame_sp);
@@ -193,38 +193,51 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
          task.flags.load(std::memory_order_relaxed) == 0;
 }
 
-// What finish_slow comes to for a task that has ended plainly, where nobody looks everywhere; but for counting it.
-[[gnu::always_inline]] inline void finish_fast(Worker& worker, Task& task) noexcept {
+// What finish() comes to for a task that has ended plainly; but for counting it.
+[[gnu::always_inline]] inline void finish_plain(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
   JANUS_ASSERT(is_zeroed_when_free(task));
   runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
-// `outer_frame`: who waits by calling it.
-[[gnu::noinline]] void run(Task* task, RunFrame* outer_frame, bool is_own_slice) noexcept {
-  RunFrame frame(task, outer_frame);
-  JANUS_ASSERT(task->frame == nullptr);
-  task->frame = &frame;
+// From its start to its end. `outer_frame`: who waits by calling it, or nullptr. True: it has ended plainly, and is
+// still to be counted. kFast: a child in the slice of its parent that nobody else looks at, so that it needs no state.
+template <Path kPath>
+[[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
+                                            bool is_own_slice) noexcept {
+  constexpr bool kIsFast = kPath == Path::kFast;
+  RunFrame frame(&task, outer_frame);
+  JANUS_ASSERT(task.frame == nullptr && task.suspension() == nullptr && may_be_running(state_of(task)));
+  task.frame = &frame;
   {
     Worker& worker = current_worker();
-    JANUS_ASSERT(may_be_running(state_of(*task)) && task->suspension() == nullptr);
-    worker.task = static_cast<Runnable*>(task);
-    task->state.store(TaskState::kRunning, std::memory_order_relaxed);
-    runtime_of(worker).scheduler.trace_event(worker, Event::kStart, task);
-    if (is_own_slice) begin_slice(worker, *task);
+    worker.task = static_cast<Runnable*>(&task);
+    if constexpr (!kIsFast) {
+      task.state.store(TaskState::kRunning, std::memory_order_relaxed);
+      worker.scheduler->trace_event(worker, Event::kStart, &task);
+    }
+    if (is_own_slice) begin_slice(worker, task);
   }
   std::int64_t code = -1;
-  if (!is_cancelled(*task) || starts_cancelled(*task)) [[likely]]
-    code = janus_task_call(task->fn, task->arg, &frame.frame_sp);
+  if (!(kIsFast ? is_cancelled(nursery) : is_cancelled(task)) || starts_cancelled(task)) [[likely]]
+    code = janus_task_call(task.fn, task.arg, &frame.frame_sp);
+  Worker& worker = current_worker();
+  if (is_plain_end(task, frame, code) && (kIsFast || !Scheduler::is_always_slow(worker))) [[likely]] {
+    if (is_own_slice) commit_slice(worker, task);
+    finish_plain(worker, task);
+    return true;
+  }
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
+  finish(task, code, frame_sp, is_own_slice);
+  return false;
+}
+
+[[gnu::noinline]] void run(Task& task, RunFrame* outer_frame, bool is_own_slice) noexcept {
+  Nursery& nursery = *task.nursery;
+  if (!run_task<Path::kGeneral>(task, nursery, outer_frame, is_own_slice)) return;
   Worker& worker = current_worker();
-  if (!is_plain_end(*task, frame, code) || Scheduler::is_always_slow(worker))
-    return finish_slow(*task, code, frame_sp, is_own_slice);
-  if (is_own_slice) commit_slice(worker, *task);
-  Nursery& nursery = *task->nursery;
   worker.counters.completed.add();
-  finish_fast(worker, *task);
   leave_nursery(worker, nursery);
 }
 
@@ -232,104 +245,72 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 // the middle of its parent's.
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   current_worker().counters.inlined.add();
-  if (child.account == parent.account) return run(&child, parent.frame, false);
+  if (child.account == parent.account) return run(child, parent.frame, false);
   const std::int64_t left = current_worker().fuel;
   commit_slice(current_worker(), parent);
-  run(&child, parent.frame, true);
+  run(child, parent.frame, true);
   resume_slice(current_worker(), parent, left);
 }
 
 // Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
-bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
-  if (nursery.owner_worker.load(std::memory_order_relaxed) == &worker) return nursery.local_count != 0;
-  return nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
+template <Path kPath>
+[[gnu::always_inline]] inline bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
+  if (is_at_home(nursery, worker)) return nursery.local_count != 0;
+  return kPath == Path::kGeneral && nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
 }
 
 // Of the stack we stand on: as many classes of stacks as would fit below us, whole.
-[[gnu::always_inline]] inline unsigned classes_that_fit(std::uintptr_t limit) noexcept {
+template <Path kPath>
+[[gnu::always_inline]] inline unsigned classes_that_fit(const Worker& worker) noexcept {
   const std::uintptr_t here = arch::stack_pointer();
-  return here > limit ? static_cast<unsigned>(std::bit_width((here - limit) / kMinStackBytes)) : 0;
+  const std::byte* const limit =
+      kPath == Path::kFast ? worker.stack_limit : worker.stack->limit + Scheduler::kStackReserve;
+  const std::uintptr_t lowest = reinterpret_cast<std::uintptr_t>(limit);
+  return here > lowest ? static_cast<unsigned>(std::bit_width((here - lowest) / kMinStackBytes)) : 0;
 }
 
-// Whether it may run in place of waiting for it.
-[[gnu::always_inline]] inline bool runs_here(const Runnable* fresh, const Nursery& nursery, unsigned classes) noexcept {
+// Whether it may run in place of waiting for it, on the same stack.
+[[gnu::always_inline]] inline bool fits_below(const Runnable* fresh, const Nursery& nursery,
+                                              unsigned classes) noexcept {
   return static_cast<const Task*>(fresh)->nursery == &nursery && fresh->stack_class < classes;
-}
-
-// The parent goes on.
-[[gnu::always_inline]] inline void resume_parent(Task& self) noexcept {
-  JANUS_ASSERT(state_of(self) == TaskState::kNesting);
-  current_worker().task = static_cast<Runnable*>(&self);
-  self.state.store(TaskState::kRunning, std::memory_order_relaxed);
 }
 
 }  // namespace
 
 void run_from_base(Runnable* fresh) noexcept {
-  run(static_cast<Task*>(fresh), nullptr, true);
+  run(*static_cast<Task*>(fresh), nullptr, true);
 }
 
+template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept {
-  const Stack* const stack = current_worker().stack;
-  const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve);
-  bool is_nesting = false;
-  for (;;) {
-    Worker& worker = current_worker();  // a child may have ended on another
-    if (!may_have_children(worker, nursery)) break;
-    Runnable* const child =
-        worker.scheduler->take_fresh_if(worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); });
-    if (child == nullptr) break;
-    JANUS_ASSERT(is_nesting || may_be_running(state_of(self)));
-    if (!is_nesting) self.state.store(TaskState::kNesting, std::memory_order_relaxed);
-    is_nesting = true;
-    run_nested(*static_cast<Task*>(child), self);
-  }
-  if (is_nesting) resume_parent(self);
-}
-
-// On the stack and in the slice of its parent; one that nobody else looks at, so that it needs no state. True: it has
-// ended plainly, and is still to be counted.
-[[gnu::always_inline]] static inline bool run_inline(Worker& worker, Task& child, Task& parent,
-                                                     Nursery& nursery) noexcept {
-  RunFrame frame(&child, parent.frame);
-  JANUS_ASSERT(child.frame == nullptr && child.suspension() == nullptr && may_be_running(state_of(child)));
-  child.frame = &frame;
-  worker.task = static_cast<Runnable*>(&child);
-  std::int64_t code = -1;
-  if (!is_cancelled(nursery) || starts_cancelled(child)) [[likely]]
-    code = janus_task_call(child.fn, child.arg, &frame.frame_sp);
-  if (is_plain_end(child, frame, code)) [[likely]]
-    return finish_fast(current_worker(), child), true;
-  const std::uint64_t frame_sp = frame.frame_sp;
-  frame.frame_sp = 0;
-  return finish_slow(child, code, frame_sp, false), false;
-}
-
-void run_children_fast(Task& self, Nursery& nursery) noexcept {
-  if (nursery.owner_worker.load(std::memory_order_relaxed) != &current_worker() || nursery.local_count == 0) return;
-  const unsigned classes = classes_that_fit(reinterpret_cast<std::uintptr_t>(current_worker().stack_limit));
-  JANUS_ASSERT(may_be_running(state_of(self)) && current_task(current_worker()) == &self);
+  Worker* worker = &current_worker();
+  if (!may_have_children<kPath>(*worker, nursery)) return;
+  const unsigned classes = classes_that_fit<kPath>(*worker);
+  JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
-  for (;;) {
-    Worker& worker = current_worker();
-    Task* const child = static_cast<Task*>(worker.scheduler->take_fresh_if<Path::kFast>(
-        worker, [&](Runnable* fresh) { return runs_here(fresh, nursery, classes); }));
+  do {
+    auto* const child = static_cast<Task*>(worker->scheduler->take_fresh_if<kPath>(
+        *worker, [&](Runnable* fresh) { return fits_below(fresh, nursery, classes); }));
     if (child == nullptr) break;
-    if (child->account != self.account || child->flags.load(std::memory_order_relaxed) != 0) [[unlikely]] {
+    const bool is_plain = child->account == self.account && child->flags.load(std::memory_order_relaxed) == 0;
+    bool is_to_count = false;
+    if (kPath == Path::kFast && is_plain) [[likely]]
+      is_to_count = run_task<Path::kFast>(*child, nursery, self.frame, false);
+    else
       run_nested(*child, self);
-    } else if (run_inline(worker, *child, self, nursery)) [[likely]] {
-      Worker& here = current_worker();  // maybe another
-      here.counters.completed_inline.add();
-      if (nursery.owner_worker.load(std::memory_order_relaxed) == &here) [[likely]] {
-        if (--nursery.local_count == 0) break;
-        continue;
-      }
-      leave_nursery(here, nursery);
+    worker = &current_worker();  // it may have ended on another
+    if (is_to_count) [[likely]] {
+      worker->counters.completed_inline.add();
+      leave_nursery(*worker, nursery);
     }
-    if (nursery.owner_worker.load(std::memory_order_relaxed) != &current_worker() || nursery.local_count == 0) break;
-  }
-  resume_parent(self);
+  } while (may_have_children<kPath>(*worker, nursery));
+  // The parent goes on.
+  JANUS_ASSERT(state_of(self) == TaskState::kNesting);
+  worker->task = static_cast<Runnable*>(&self);
+  self.state.store(TaskState::kRunning, std::memory_order_relaxed);
 }
+template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
+template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 
 // The machine has no stack of its class: it ends without having run.
 void refuse_start(Runnable* fresh) noexcept {

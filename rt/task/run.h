@@ -2,6 +2,7 @@
 // rt/task/run.h — a task from its start to its end.
 #pragma once
 
+#include "rt/sched/path.h"
 #include "rt/task/task.h"
 
 namespace janus {
@@ -9,9 +10,9 @@ namespace janus {
 // Calls a task that has not started on the stack we stand on, and ends it.
 void run_from_base(Runnable* fresh) noexcept;
 // Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them.
+// kFast: as long as the nursery is private.
+template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept;
-// The same for who need not look everywhere (Scheduler::kAlwaysSlow), as long as the nursery is private.
-void run_children_fast(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
 }  // namespace janus

@@ -23,7 +23,6 @@ namespace {
 
 constexpr unsigned kDeterministicWorkers = 4;
 constexpr std::uint64_t kDeterministicMemory = std::uint64_t{8} << 30;  // the same on every machine
-constexpr std::uint64_t kIdBlock = 256;                                 // ids that a worker takes at once
 
 std::size_t runtime_bytes() noexcept {
   return (sizeof(Runtime) + 4095) & ~std::size_t{4095};
@@ -110,7 +109,7 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
   if (root.nursery == nullptr) return false;
   const SpawnOptions spawning{stack_class, TaskFlags::kExposed | TaskFlags::kKept,
                               runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, nullptr};
-  root.task = spawn(worker, *root.nursery, fn, arg, spawning, &error);
+  root.task = spawn<Path::kGeneral>(worker, *root.nursery, fn, arg, spawning, &error);
   if (root.task == nullptr) {
     close_nursery(worker, *root.nursery);
     destroy_nursery(worker, *root.nursery);
@@ -210,20 +209,6 @@ Worker* worker_of(const Runtime& runtime) noexcept {
 Task* calling_task() noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   return worker != nullptr ? current_task(*worker) : nullptr;
-}
-
-std::uint64_t count_spawned(Runtime& runtime, Worker* worker) noexcept {
-  if (worker == nullptr) {
-    runtime.spawned_outside.fetch_add(1, std::memory_order_relaxed);
-    return runtime.next_id.fetch_add(1, std::memory_order_relaxed);
-  }
-  const std::uint64_t spawned = worker->counters.spawned.read();
-  if (spawned == worker->ids.end) {
-    worker->ids.first = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed) - spawned;
-    worker->ids.end = spawned + kIdBlock;
-  }
-  worker->counters.spawned.add();
-  return worker->ids.first + spawned;
 }
 
 }  // namespace janus

@@ -83,7 +83,4 @@ Worker* worker_of(const Runtime& runtime) noexcept;
 // The task that calls, in whatever runtime, or nullptr.
 Task* calling_task() noexcept;
 
-// Counts a spawn, and gives the task's number.
-std::uint64_t count_spawned(Runtime& runtime, Worker* worker) noexcept;
-
 }  // namespace janus

@@ -50,13 +50,18 @@ Account* grace_of(Worker& worker) noexcept {
 
 }  // namespace
 
+template <Path kPath>
 void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   worker.slice = worker.fuel = runtime.options.yield_interval;
   worker.charged_account = nullptr;
-  if (task.account != runtime.root_account || task.is_marked(TaskMarks::kSawCancel)) [[unlikely]]
+  const auto draws = [&] { return task.account != runtime.root_account || task.is_marked(TaskMarks::kSawCancel); };
+  JANUS_ASSERT(kPath == Path::kGeneral || !draws());
+  if (kPath == Path::kGeneral && draws()) [[unlikely]]
     draw_slice(worker, task);
 }
+template void begin_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
+template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
 
 [[gnu::noinline]] void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept {
   const std::int64_t interval = runtime_of(worker).options.yield_interval;
@@ -81,12 +86,16 @@ void begin_slice(Worker& worker, Task& task) noexcept {
   begin_slice(worker, task);
 }
 
+template <Path kPath>
 void commit_slice(Worker& worker, Task& task) noexcept {
   count_ops(worker, worker.slice - worker.fuel);
-  if (worker.charged_account != nullptr) [[unlikely]]
+  JANUS_ASSERT(kPath == Path::kGeneral || worker.charged_account == nullptr);
+  if (kPath == Path::kGeneral && worker.charged_account != nullptr) [[unlikely]]
     settle_with_payer(worker, task);
   worker.slice = worker.fuel;
 }
+template void commit_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
+template void commit_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
 
 std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
   Account* const payer = worker.charged_account;

@@ -13,14 +13,16 @@
 
 namespace janus {
 
-// On a task that starts or goes on.
+// On a task that starts or goes on. kFast: on the root's account and not told to end, so that nobody is charged.
+template <Path kPath = Path::kGeneral>
 void begin_slice(Worker& worker, Task& task) noexcept;
 // On a task that goes on where a child on its stack had a slice of its own: what was left of the task's slice when that
 // began, less what the child has used. Whoever has children run in its place gets no fresh slice from each.
 void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept;
 // From here on the task lives on its grace.
 void begin_grace(Worker& worker, Task& task) noexcept;
-// Before the task whose slice it is leaves the worker, waits or ends.
+// Before the task whose slice it is leaves the worker, waits or ends. kFast: as above.
+template <Path kPath = Path::kGeneral>
 void commit_slice(Worker& worker, Task& task) noexcept;
 // The same at a check, for a task that can wait: the part of its debt that the account cannot pay now, which has to be
 // paid before the task goes on.

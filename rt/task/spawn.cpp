@@ -20,23 +20,45 @@ namespace janus {
   if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
 }
 
-Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept {
-  constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
-  const std::uint64_t spawned = worker.counters.spawned.read();
-  if (nursery.owner_worker.load(std::memory_order_relaxed) != &worker ||
-      nursery.alive.load(std::memory_order_relaxed) != Nursery::kAlive ||
-      (nursery.word.load(std::memory_order_relaxed) & kShut) != 0 || spawned == worker.ids.end) [[unlikely]]
-    return nullptr;
-  auto* task = static_cast<Task*>(Slab::take_hot(worker.tasks));
-  if (task == nullptr) [[unlikely]]
-    return nullptr;
-  ++nursery.local_count;
-  const std::uint8_t stack_class = runtime_of(worker).options.stack_class;
-  init_task(*task, nursery, nursery.account, fn, arg, stack_class, 0);
-  task->id = worker.ids.first + spawned;
-  worker.counters.spawned.add();
-  return task;
+namespace {
+
+constexpr std::uint64_t kIdBlock = 256;  // numbers that a worker takes at once
+
+Task* take_record(Runtime& runtime, Worker* worker, bool has_paid, int* error) noexcept {
+  SlabCache* const cache = worker != nullptr ? &worker->tasks : nullptr;
+  void* record = runtime.tasks.take(cache);
+  if (record == nullptr) [[unlikely]]
+    record = alloc_under_pressure(runtime, runtime.tasks, cache, has_paid, error);
+  return static_cast<Task*>(record);
 }
+
+// Whether spawn<kFast>() has all that it takes.
+[[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery) noexcept {
+  return is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive &&
+         worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
+}
+
+// Counts it, and gives the task's number.
+[[gnu::always_inline]] inline std::uint64_t count_spawned(Worker& worker) noexcept {
+  const std::uint64_t spawned = worker.counters.spawned.read();
+  JANUS_ASSERT(spawned != worker.ids.end);
+  worker.counters.spawned.add();
+  return worker.ids.first + spawned;
+}
+std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept {
+  if (worker == nullptr) [[unlikely]] {
+    runtime.spawned_outside.fetch_add(1, std::memory_order_relaxed);
+    return runtime.next_id.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::uint64_t spawned = worker->counters.spawned.read();
+  if (spawned == worker->ids.end) [[unlikely]] {
+    worker->ids.first = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed) - spawned;
+    worker->ids.end = spawned + kIdBlock;
+  }
+  return count_spawned(*worker);
+}
+
+}  // namespace
 
 // Queues a task that spawn() made; it may be over when this returns.
 void launch(Worker* worker, Task& task) noexcept {
@@ -46,38 +68,44 @@ void launch(Worker* worker, Task& task) noexcept {
   scheduler.sched_point();
 }
 
+template <Path kPath>
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
-  Runtime& runtime = *nursery.runtime;
-  *error = kErrorState;
-  if (!count_child_in(worker, nursery)) [[unlikely]]
+  constexpr bool kIsFast = kPath == Path::kFast;
+  if (kIsFast && !is_ready_to_spawn(*worker, nursery)) [[unlikely]]
+    return nullptr;
+  Runtime& runtime = kIsFast ? runtime_of(*worker) : *nursery.runtime;
+  if (!kIsFast) *error = kErrorState;
+  if (!count_child_in<kPath>(worker, nursery)) [[unlikely]]
     return nullptr;
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
-  if (nursery.traits.draws || options.budget != nullptr) [[unlikely]] {
+  if (!kIsFast && (nursery.traits.draws || options.budget != nullptr)) [[unlikely]] {
     account = pay_for_spawn(nursery, options, error);
-    if (account == nullptr) return count_child_out(worker, nursery), nullptr;
-    flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
-  }
-  auto* task = static_cast<Task*>(runtime.tasks.take(worker != nullptr ? &worker->tasks : nullptr));
-  if (task == nullptr) [[unlikely]] {
-    const bool has_paid = (flags & TaskFlags::kDraws) != 0;
-    task = static_cast<Task*>(
-        alloc_under_pressure(runtime, runtime.tasks, worker != nullptr ? &worker->tasks : nullptr, has_paid, error));
-    if (task == nullptr) {
-      refund_spawn(nursery, account, options);
+    if (account == nullptr) {
       count_child_out(worker, nursery);
       return nullptr;
     }
+    flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
+  }
+  Task* const task = kIsFast ? static_cast<Task*>(Slab::take_hot(worker->tasks))
+                             : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0, error);
+  if (!kIsFast && task == nullptr) [[unlikely]] {
+    refund_spawn(nursery, account, options);
+    count_child_out(worker, nursery);
+    return nullptr;
   }
   init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
+  task->id = kIsFast ? count_spawned(*worker) : count_spawned_anywhere(runtime, worker);
+  if constexpr (kIsFast) return task;
   if ((flags & TaskFlags::kDraws) != 0)
     task->party = account->index();  // a cage is one party, and the root's are another
-  task->id = count_spawned(runtime, worker);
   if (options.name != nullptr) [[unlikely]]
     name_at_birth(worker, *task, options.name);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
   if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
   return task;
 }
+template Task* spawn<Path::kGeneral>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&, int*) noexcept;
+template Task* spawn<Path::kFast>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&, int*) noexcept;
 
 }  // namespace janus

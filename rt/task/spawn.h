@@ -15,13 +15,11 @@ struct SpawnOptions {
 };
 
 // A task that is counted in and not queued yet. nullptr: *error is why, and the nursery is as it was. `worker` nullptr:
-// from outside.
+// from outside. kFast: without budget, name or flags, for the home worker of a nursery that draws on nobody; nullptr
+// says only that the general path is to be asked.
+template <Path kPath>
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
 // Queues what spawn() made; it may be over when this returns.
 void launch(Worker* worker, Task& task) noexcept;
-
-// The same for what is like most, where everything is at hand; small enough to be part of the call that a user makes.
-// nullptr: nothing has happened, and spawn() is to be asked.
-Task* spawn_quickly(Worker& worker, Nursery& nursery, TaskFn fn, void* arg) noexcept;
 
 }  // namespace janus

@@ -16,16 +16,23 @@ using Publish = void (*)(Task& task, void* what);
 // The same as kAwaitsTurn: a cancel does not end it, only wake().
 [[nodiscard]] bool block_for_turn(Task& task, SpinLock& lock) noexcept;
 // The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
-// still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place.
+// still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place. kFast: the
+// lock is held by its owner, and nobody is charged for the task's slice.
+template <Path kPath>
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
-// The same for the owner of the lock, and a task that lives on the root's account and has paid.
-[[nodiscard]] bool block_at_hand(Channel& channel, Worker& worker, Task& task) noexcept;
-// On a task that goes on after it had left its stack.
+// On a task that goes on after it had left its stack. kFast: as begin_slice().
+template <Path kPath = Path::kGeneral>
 void resumed(Task& task) noexcept;
 // Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
-// For a task that waits at a channel whose lock is held. `worker` is of its runtime, or nullptr.
+// For a task that waits at a channel whose lock is held. `worker` is of its runtime, or nullptr. In two steps:
+// turn_ready(), push_ready().
 void wake_held(Worker* worker, Task& task) noexcept;
+[[gnu::always_inline]] inline void turn_ready(Task& task) noexcept {
+  JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+}
+void push_ready(Worker* worker, Task& task) noexcept;
 // Whatever it waits for, if it waits. The caller sees to it that it cannot end.
 bool wake_to_look(Worker* worker, Task& task) noexcept;
 

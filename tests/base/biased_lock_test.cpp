@@ -33,8 +33,8 @@ TEST(biased_lock, who_has_it_to_himself_comes_to_own_it) {
   LockOwner me;
   CHECK_EQ(turns_until_owner(lock, me), kTurnsToOwn + 1);
   for (int i = 0; i < 100; ++i) {
-    REQUIRE(lock.lock_at_hand(me));
-    lock.unlock_at_hand(me);
+    REQUIRE(lock.try_lock_biased(me));
+    lock.unlock_biased(me);
   }
 }
 
@@ -47,9 +47,9 @@ TEST(biased_lock, whoever_else_comes_ends_that_and_the_next_owner_needs_twice_as
     CHECK_EQ(turns_until_owner(lock, me), wanted + 1);
     const Hold hold = lock.lock(round == 1 ? nullptr : &other);
     CHECK_EQ(hold, Hold::kPlain);
-    CHECK(!lock.lock_at_hand(me));
+    CHECK(!lock.try_lock_biased(me));
     lock.unlock(&other, hold);
-    CHECK(!lock.lock_at_hand(me));
+    CHECK(!lock.try_lock_biased(me));
     wanted = 2 * wanted - 1;
   }
 }
@@ -61,10 +61,10 @@ TEST(biased_lock, an_owner_that_is_slow_between_its_two_looks_finds_out) {
   CHECK_EQ(turns_until_owner(lock, me), kTurnsToOwn + 1);
   CHECK(lock.is_owned_by(me));
   CHECK_EQ(turns_until_owner(lock, other), 2 * kTurnsToOwn);
-  REQUIRE(lock.lock_at_hand(other));
-  CHECK(!lock.entered_at_hand(me));  // and what it announced in vain
-  lock.leave(me);                    // takes nothing from the other
-  CHECK(lock.left_at_hand(other));
+  REQUIRE(lock.try_lock_biased(other));
+  CHECK(!lock.try_enter(me));  // and what it announced in vain
+  lock.leave(me);              // takes nothing from the other
+  CHECK(lock.try_exit(other));
   CHECK(lock.is_owned_by(other));
 }
 
@@ -100,13 +100,13 @@ TEST(biased_lock, given_up_for_good_it_has_no_owner) {
   Hold hold = lock.lock(&me);
   CHECK_EQ(hold, Hold::kBiased);
   lock.unlock_for_good(&me, hold);
-  CHECK(!lock.lock_at_hand(me));
+  CHECK(!lock.try_lock_biased(me));
   for (unsigned i = 0; i < kTurnsToOwn; ++i) {
     hold = lock.lock(&me);
     CHECK_EQ(hold, Hold::kPlain);
     i + 1 < kTurnsToOwn ? lock.unlock(&me, hold) : lock.unlock_for_good(&me, hold);
   }
-  CHECK(!lock.lock_at_hand(me));
+  CHECK(!lock.try_lock_biased(me));
 }
 
 // --- Storms ---

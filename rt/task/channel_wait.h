@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/channel_wait.h — a task that waits at a channel: how it comes into the queue, and what ends its wait. Whoever
+// ends one holds the channel's lock.
+#pragma once
+
+#include <arch/jump_back.h>
+#include "rt/sched/path.h"
+#include "rt/task/channel.h"
+#include "rt/task/wait.h"
+
+namespace janus {
+
+// On the task's own stack, linked under the channel's lock.
+struct ChannelWait : ListLink<> {
+  // kBadMemory: what `data` points to is not there; `data` is now what was touched.
+  enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory };
+  Task* task;
+  void* data;  // what to send, or where to receive
+  // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
+  std::atomic<Status> status;
+  bool is_foreign;  // of another runtime than the channel
+};
+
+// `worker` as one whom the lock may be biased to.
+inline LockOwner* owner_in(const Channel& channel, Worker* worker) noexcept {
+  return worker != nullptr && worker->runtime == channel.runtime ? &worker->locks : nullptr;
+}
+
+// --- For whoever comes by ---
+
+// Whether it is waiting indeed, rather than woken to look, or of another runtime.
+[[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
+  return arch::cmp_relaxed(wait.task->state, TaskState::kAtChannel);
+}
+
+// First half of its end; it is out of its queue. True: the task is ready now, and the caller queues it. False: it was
+// woken to look, and is no more ours after the store: it may be gone, or wait elsewhere. kFast: is_here().
+template <Path kPath>
+[[gnu::always_inline]] inline bool end_wait(ChannelWait& wait, ChannelWait::Status status) noexcept {
+  Task& task = *wait.task;
+  const bool was_here = kPath == Path::kFast || is_here(wait);
+  wait.status.store(status, std::memory_order_release);  // pairs with wait_locked(): and what was copied
+  if (was_here) turn_ready(task);
+  return was_here;
+}
+
+// Both halves. One of another runtime takes our lock before it goes.
+void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
+// The first in its queue: what it named cannot be reached. It panics when it goes on.
+void drop_wait(Worker* worker, List<ChannelWait>& queue) noexcept;
+
+// --- For the task that waits ---
+
+// Behind all others in `queue`, whose lock is held as `hold` says and is released. Until served, closed or cancelled.
+// `self` is published.
+int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept;
+// For the owner of the lock, and a task that has looked for a cancel and that nobody is charged for. To be called last.
+int wait_at_from_jump(void* self, void* channel, void* queue, void* data, void*) noexcept;
+[[gnu::always_inline]] inline int wait_at_fast(Channel& channel, Task& self, List<ChannelWait>& queue,
+                                               void* data) noexcept {
+  return janus_jump_back(&self, &channel, &queue, data, nullptr, wait_at_from_jump);
+}
+
+}  // namespace janus

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/transfer.cpp — sending and receiving: one text for both paths. The fast one is that of the lock's owner with
+// a word to hand over, and a leaf but for the calls that it ends with. What it does not do itself it leaves as it was,
+// and begins again on the general one.
+#include "rt/task/transfer.h"
+
+#include "rt/task/channel_wait.h"
+#include "rt/task/runtime.h"
+#include "rt/task/user_memory.h"
+
+namespace janus {
+
+namespace {
+
+using arch::UserCopy;
+using Hold = BiasedLock::Hold;
+
+enum class Way : bool { kSend, kReceive };
+
+template <Way kWay, Path kPath>
+int transfer(Worker* worker, Task* self, Channel& channel, void* data) noexcept;
+
+std::byte* slot(Channel& channel, std::size_t index) noexcept {
+  std::size_t at = channel.first + index;
+  if (at >= channel.capacity) at -= channel.capacity;
+  return channel.buffer + at * channel.element_bytes;
+}
+
+// Either side may be a user's.
+template <Path kPath>
+[[gnu::always_inline]] inline UserCopy copy(const Channel& channel, void* to, const void* from) noexcept {
+  if (kPath == Path::kFast || channel.element_bytes == sizeof(std::uint64_t)) [[likely]] {
+    std::uint64_t word;
+    if (!arch::load_user(from, word)) return UserCopy::kBadSource;
+    return arch::store_user(to, word) ? UserCopy::kDone : UserCopy::kBadTarget;
+  }
+  return copy_user_bytes(to, from, channel.element_bytes);
+}
+
+// --- Ends. Each releases the lock, which is held as `hold` says; on the fast path by its owner ---
+
+// The lock was revoked while we held it.
+[[gnu::noinline, gnu::cold]] int finish_revoked(Worker& worker, Channel& channel) noexcept {
+  channel.lock.leave(worker.locks);
+  return 0;
+}
+
+template <Path kPath>
+[[gnu::always_inline]] inline int finish(Worker* worker, Channel& channel, Hold hold) noexcept {
+  if constexpr (kPath == Path::kFast)
+    return channel.lock.try_exit(worker->locks) ? 0 : finish_revoked(*worker, channel);
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  return 0;
+}
+
+// Nothing has happened.
+template <Way kWay>
+[[gnu::noinline]] int begin_again(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
+  channel.lock.unlock_biased(worker->locks);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+}
+template <Way kWay>
+[[gnu::noinline, gnu::cold]] int begin_again_revoked(Worker* worker, Task* self, Channel& channel,
+                                                     void* data) noexcept {
+  channel.lock.leave(worker->locks);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+}
+
+// For threads outside tasks: the fault that comes of the memory is theirs and their host's.
+template <Way kWay>
+void touch(void* data, std::size_t bytes) noexcept {
+  auto* const first = static_cast<volatile char*>(data);
+  for (std::size_t at = 0; at < bytes; ++at) {
+    const char was = first[at];
+    if (kWay == Way::kReceive) first[at] = was;
+  }
+}
+
+// The caller's own memory is not there: a task panics. If it is there by now, nothing has happened.
+template <Way kWay>
+[[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  blame_caller();
+  touch<kWay>(data, channel.element_bytes);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int fail_own_copy(Worker* worker, Task* self, Channel& channel, void* data,
+                                                Hold hold) noexcept {
+  if constexpr (kPath == Path::kFast) return begin_again<kWay>(worker, self, channel, data);
+  return blame<kWay>(worker, self, channel, data, hold);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int refuse(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
+                                         int error) noexcept {
+  if constexpr (kPath == Path::kFast) return begin_again<kWay>(worker, self, channel, data);
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  return error;
+}
+
+// Publishing takes the nursery's lock, which comes before ours.
+template <Way kWay>
+[[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
+                                              Hold hold) noexcept {
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  publish_frames(*self->frame);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int wait_or_refuse(Worker* worker, Task* self, Channel& channel, void* data,
+                                                 Hold hold) noexcept {
+  if (kPath == Path::kGeneral && self == nullptr)
+    return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorWouldBlock);
+  if (!self->is_published) [[unlikely]]
+    return publish_and_begin_again<kWay>(worker, self, channel, data, hold);
+  List<ChannelWait>& queue = kWay == Way::kSend ? channel.senders : channel.receivers;
+  if constexpr (kPath == Path::kFast) return wait_at_fast(channel, *self, queue, data);
+  return wait_at(channel, *self, queue, data, hold);
+}
+
+// The deque is full.
+[[gnu::noinline, gnu::cold]] int queue_and_finish(Worker& worker, Channel& channel, Task& ready) noexcept {
+  worker.scheduler->push_woken(worker, &ready);
+  channel.lock.unlock_biased(worker.locks);
+  return 0;
+}
+[[gnu::noinline, gnu::cold]] int wake_worker(Worker& worker) noexcept {
+  worker.scheduler->wake_one();
+  return 0;
+}
+
+// What `wait`, the first in `queue`, waited for has happened.
+template <Path kPath>
+[[gnu::always_inline]] inline int serve(Worker* worker, Channel& channel, List<ChannelWait>& queue, ChannelWait& wait,
+                                        Hold hold) noexcept {
+  queue.drop_front(&wait);
+  if constexpr (kPath == Path::kGeneral) {
+    complete_wait(worker, wait, ChannelWait::Status::kServed);
+    return finish<kPath>(worker, channel, hold);
+  } else {
+    Task& task = *wait.task;
+    (void)end_wait<kPath>(wait, ChannelWait::Status::kServed);
+    if (!worker->scheduler->try_push_woken(*worker, &task)) [[unlikely]]
+      return queue_and_finish(*worker, channel, task);
+    if (!channel.lock.try_exit(worker->locks)) [[unlikely]]
+      return finish_revoked(*worker, channel);
+    return worker->scheduler->wants_wake_for_woken<kPath>() ? wake_worker(*worker) : 0;
+  }
+}
+
+// --- The operations ---
+
+// Hands over to the first that waits on the other side, or takes from it; whose memory is not there is out of the
+// queue. `is_done` false: nobody waits.
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int meet(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
+                                       bool& is_done) noexcept {
+  constexpr UserCopy kOwnIsBad = kWay == Way::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
+  List<ChannelWait>& others = kWay == Way::kSend ? channel.receivers : channel.senders;
+  is_done = true;
+  while (ChannelWait* const other = others.front()) {
+    if (kPath == Path::kFast && !is_here(*other)) [[unlikely]]
+      return begin_again<kWay>(worker, self, channel, data);
+    const UserCopy copied =
+        kWay == Way::kSend ? copy<kPath>(channel, other->data, data) : copy<kPath>(channel, data, other->data);
+    if (copied == UserCopy::kDone) [[likely]]
+      return serve<kPath>(worker, channel, others, *other, hold);
+    if (kPath == Path::kFast || copied == kOwnIsBad)
+      return fail_own_copy<kWay, kPath>(worker, self, channel, data, hold);
+    drop_wait(worker, others);
+  }
+  is_done = false;
+  return 0;
+}
+
+template <Path kPath>
+[[gnu::always_inline]] inline int send_held(Worker* worker, Task* self, Channel& channel, void* data,
+                                            Hold hold) noexcept {
+  bool is_done;
+  const int result = meet<Way::kSend, kPath>(worker, self, channel, data, hold, is_done);
+  if (is_done) return result;
+  if (channel.is_closed) [[unlikely]]
+    return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  if (channel.count == channel.capacity) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
+  if (copy<kPath>(channel, slot(channel, channel.count), data) != UserCopy::kDone) [[unlikely]]
+    return fail_own_copy<Way::kSend, kPath>(worker, self, channel, data, hold);
+  ++channel.count;
+  return finish<kPath>(worker, channel, hold);
+}
+
+// There is room for the sender that has waited longest.
+void refill(Worker* worker, Channel& channel) noexcept {
+  while (ChannelWait* const sender = channel.senders.front()) {
+    if (copy<Path::kGeneral>(channel, slot(channel, channel.count), sender->data) != UserCopy::kDone) {
+      drop_wait(worker, channel.senders);
+      continue;
+    }
+    ++channel.count;
+    (void)channel.senders.pop_front();
+    return complete_wait(worker, *sender, ChannelWait::Status::kServed);
+  }
+}
+
+// What is in the buffer came first. A closed channel gives what it has.
+template <Path kPath>
+[[gnu::always_inline]] inline int receive_held(Worker* worker, Task* self, Channel& channel, void* data,
+                                               Hold hold) noexcept {
+  if (channel.count != 0) {
+    if (kPath == Path::kFast && !channel.senders.is_empty()) [[unlikely]]
+      return begin_again<Way::kReceive>(worker, self, channel, data);
+    if (copy<kPath>(channel, data, slot(channel, 0)) != UserCopy::kDone) [[unlikely]]
+      return fail_own_copy<Way::kReceive, kPath>(worker, self, channel, data, hold);
+    channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
+    --channel.count;
+    if constexpr (kPath == Path::kGeneral) refill(worker, channel);
+    return finish<kPath>(worker, channel, hold);
+  }
+  bool is_done;
+  const int result = meet<Way::kReceive, kPath>(worker, self, channel, data, hold, is_done);
+  if (is_done) return result;
+  if (channel.is_closed) [[unlikely]]
+    return refuse<Way::kReceive, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  return wait_or_refuse<Way::kReceive, kPath>(worker, self, channel, data, hold);
+}
+
+// Somebody who is no worker of the channel's runtime: from now on neither that runtime nor the stranger's own can know
+// that nobody will come and wake its tasks (deadlock.h). Before the channel is touched: it may be all that either does.
+[[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
+  channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+  if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int transfer_held(Worker* worker, Task* self, Channel& channel, void* data,
+                                                Hold hold) noexcept {
+  if constexpr (kWay == Way::kSend)
+    return send_held<kPath>(worker, self, channel, data, hold);
+  else
+    return receive_held<kPath>(worker, self, channel, data, hold);
+}
+
+template <Way kWay, Path kPath>
+int transfer(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
+  if constexpr (kPath == Path::kFast) {
+    if (!channel.lock.try_enter(worker->locks)) [[unlikely]]
+      return begin_again_revoked<kWay>(worker, self, channel, data);
+    return transfer_held<kWay, kPath>(worker, self, channel, data, Hold::kBiased);
+  } else {
+    LockOwner* const me = owner_in(channel, worker);
+    if (me == nullptr) [[unlikely]]
+      note_stranger(channel, self);
+    const Hold hold = channel.lock.lock(me);
+    return transfer_held<kWay, kPath>(worker, self, channel, data, hold);
+  }
+}
+
+}  // namespace
+
+template <Path kPath>
+int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept {
+  return transfer<Way::kSend, kPath>(worker, self, channel, const_cast<void*>(element));
+}
+template int send<Path::kGeneral>(Worker*, Task*, Channel&, const void*) noexcept;
+template int send<Path::kFast>(Worker*, Task*, Channel&, const void*) noexcept;
+
+template <Path kPath>
+int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept {
+  return transfer<Way::kReceive, kPath>(worker, self, channel, element);
+}
+template int receive<Path::kGeneral>(Worker*, Task*, Channel&, void*) noexcept;
+template int receive<Path::kFast>(Worker*, Task*, Channel&, void*) noexcept;
+
+// Who owns the lock is in its own program, free of determinism, with a heavy fence, and the channel is alive and of
+// this runtime.
+JANUS_ANY_POINTER bool goes_fast(Worker& worker, const Task& self, const Channel* channel) noexcept {
+  const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
+  return channel->lock.is_owned_at_any_address(worker.locks) && channel->element_bytes == sizeof(std::uint64_t) &&
+         worker.fuel > 0 && self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
+         arch::cmp_relaxed(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
+}
+
+}  // namespace janus
