@@ -91,8 +91,10 @@ def a_changed_interface_is_refused():
 
 def each_header_stands_alone():
     for compiler in compilers:
+        cpp_standards = ('c++20', 'c++23' if compiler == 'gcc' else 'c++2b')
+        parts = {f'rt/{part.name}': cpp_standards for part in sorted((include / 'janus/rt').iterdir())}
         for header, standards in {'rt.h': ('c99', 'c11', 'c++11', 'c++20'), 'llvm.h': ('c99', 'c++11'),
-                                  'rt.hpp': ('c++20', 'c++23' if compiler == 'gcc' else 'c++2b')}.items():
+                                  'rt.hpp': cpp_standards, **parts}.items():
             for standard in standards:
                 text = f'#include <janus/{header}>\n#include <janus/{header}>\n'
                 done = compile(compiler, standard, '-', '-Wold-style-cast' if '++' in standard else '-Wall', text=text)
