@@ -22,6 +22,8 @@ namespace janus {
 class PoolCharge;
 
 inline constexpr unsigned kLargeFirstClass = 3;  // 64 KiB
+// Bit 0 of a stack in a cache or a batch: its record is still to be built.
+inline constexpr std::uintptr_t kToBuild = 1;
 
 // One worker's idle stacks. Owner only; zeroes are a valid empty cache. It serves one pool until StackPool::flush().
 class StackCache {
@@ -29,7 +31,7 @@ class StackCache {
   friend class StackPool;
   static constexpr unsigned kMaxCached = 64;
   struct List {
-    std::uintptr_t items[kMaxCached];  // addresses of records; bit 0: still to be built
+    std::uintptr_t items[kMaxCached];  // addresses of records, and kToBuild
   };
   std::atomic<std::uint32_t> counts_[kStackClasses];  // others read them for the statistics
   class StackPool* home_;

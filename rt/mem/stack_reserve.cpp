@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/stack_reserve.cpp — how many idle stacks stay warm, and giving back the pages of the others.
+#include "rt/mem/stack_pool.h"
+
+#include <bit>
+
+#include "rt/base/assert.h"
+
+namespace janus {
+
+namespace {
+
+// Idle warm stacks that are kept in any case: 8 MiB by their nominal size.
+constexpr std::size_t least_reserve(unsigned size_class) noexcept {
+  return (std::size_t{8} << 20) / stack_class_bytes(size_class);
+}
+
+}  // namespace
+
+// As many may lie idle as were in use, so that a program that breathes makes no system calls. Beyond that half goes
+// back, so that stacks which are freed in no order meet enough neighbours to go together.
+void StackPool::keep_reserve(unsigned size_class) noexcept {
+  ClassPool& pool = pools_[size_class];
+  const std::size_t reserve = least_reserve(size_class) + pool.most.load(std::memory_order_relaxed);
+  if (decommit_one_group(size_class, reserve))
+    while (decommit_one_group(size_class, reserve / 2)) {
+    }
+}
+
+// Gives back the pages of the group that has been idle longest. False: there are no more than `reserve` warm ones.
+bool StackPool::decommit_one_group(unsigned size_class, std::size_t reserve) noexcept {
+  ClassPool& pool = pools_[size_class];
+  StackGroup* group = nullptr;
+  std::uint64_t cooling = 0;
+  {
+    LockGuard guard(pool.lock);
+    if (pool.warm <= reserve) return false;
+    group = pool.lists[StackGroup::kWarm].last;
+    cooling = group->free & group->warm;  // nobody's while the lock is open
+    pool.warm -= count_ones(cooling);
+    group->free &= ~cooling;
+    group->warm = 0;
+    sort(pool, group);
+  }
+  StackSlab* slab = slab_of(group);
+  for (std::uint64_t left = cooling; on_cold_ != nullptr && left != 0; left &= left - 1)
+    on_cold_(slab->record_of(group->number * kBankStacks + static_cast<unsigned>(std::countr_zero(left))));
+  slab->discard(*group, cooling);
+  pay_back(size_class, count_ones(cooling));
+  LockGuard guard(pool.lock);
+  JANUS_ASSERT((group->free & cooling) == 0);
+  group->free |= cooling;
+  sort(pool, group);
+  return true;
+}
+
+bool StackPool::has_excess() const noexcept {
+  for (const ClassPool& pool : pools_)
+    if (pool.most.load(std::memory_order_relaxed) > pool.out.load(std::memory_order_relaxed)) return true;
+  return false;
+}
+
+void StackPool::give_excess() noexcept {
+  for (unsigned size_class = 0; size_class < kStackClasses; ++size_class) {
+    ClassPool& pool = pools_[size_class];
+    pool.most.store(pool.out.load(std::memory_order_relaxed), std::memory_order_relaxed);
+    keep_reserve(size_class);
+  }
+}
+
+bool StackPool::trim() noexcept {
+  bool any = false;
+  for (unsigned size_class = 0; size_class < kStackClasses; ++size_class)
+    while (decommit_one_group(size_class, 0)) any = true;
+  return any;
+}
+
+}  // namespace janus
