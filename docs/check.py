@@ -9,7 +9,10 @@ import re
 import subprocess
 import sys
 
+import decisions_index
+
 root = pathlib.Path(sys.argv[1])
+decisions = sorted((root / 'docs/decisions').glob('[0-9]*.md'))
 pages = [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]
 count = failures = 0
 
@@ -53,5 +56,13 @@ for page in pages:
     for number, program in enumerate(programs(page), 1):
         fine, why = compiles(program)
         check(f'program {number} of {page.name} compiles', [] if fine else why.splitlines())
+
+check('the index of decisions is what decisions_index.py prints',
+      [] if (root / 'docs/decisions/README.md').read_text() == decisions_index.index(root) else ['docs/decisions_index.py . > docs/decisions/README.md'])
+numbers = [page.name[:4] for page in decisions]
+check('no two decisions have one number', sorted({number for number in numbers if numbers.count(number) > 1}))
+for page in decisions:
+    check(f'{page.name} names decisions that exist',
+          sorted({number for _, number in decisions_index.successors(page.read_text()) if number not in numbers}))
 print(f'1..{count}')
 sys.exit(1 if failures else 0)

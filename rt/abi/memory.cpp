@@ -9,20 +9,13 @@ namespace {
 
 constexpr std::size_t kMaxAlign = std::size_t{1} << 20;
 
-void* refuse(int error) noexcept {
-  set_error(enter(), error);
-  return nullptr;
-}
-
-void* allocate_for(std::size_t align, std::size_t size) noexcept {
+// What `make` gives in the runtime of the caller. nullptr: there is none, or *error says why.
+template <typename Make>
+void* block_or_error(Make make) noexcept {
   const Caller me = enter();
-  Runtime* const runtime = runtime_or_own(nullptr, me);
   int error = JANUS_E_STATE;
-  if (runtime == nullptr) {
-    set_error(me, error);
-    return nullptr;
-  }
-  void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
+  Runtime* const runtime = runtime_or_own(nullptr, me);
+  void* const block = runtime != nullptr ? make(*runtime, worker_in(*runtime, me), me.task, &error) : nullptr;
   if (block == nullptr) set_error(enter_free(), error);
   return block;
 }
@@ -35,26 +28,24 @@ using namespace janus;
 
 extern "C" {
 
-void* janus_alloc(size_t size) {
-  return allocate_for(16, size);
+void* janus_alloc_aligned(size_t align, size_t size) {
+  return block_or_error([=](Runtime& runtime, Worker* worker, Task* task, int* error) noexcept -> void* {
+    *error = JANUS_E_INVALID;
+    if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return nullptr;
+    return allocate(runtime, worker, task, size, align, error);
+  });
 }
 
-void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return refuse(JANUS_E_INVALID);
-  return allocate_for(align, size);
+void* janus_alloc(size_t size) {
+  return block_or_error([=](Runtime& runtime, Worker* worker, Task* task, int* error) noexcept {
+    return allocate(runtime, worker, task, size, 16, error);
+  });
 }
 
 void* janus_realloc(void* block, size_t size) {
-  const Caller me = enter();
-  Runtime* const runtime = runtime_or_own(nullptr, me);
-  int error = JANUS_E_STATE;
-  if (runtime == nullptr) {
-    set_error(me, error);
-    return nullptr;
-  }
-  void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
-  if (moved == nullptr) set_error(enter_free(), error);
-  return moved;
+  return block_or_error([=](Runtime& runtime, Worker* worker, Task* task, int* error) noexcept {
+    return reallocate(runtime, worker, task, block, size, error);
+  });
 }
 
 void janus_free(void* block) {

@@ -2,8 +2,8 @@
 // biased_lock_test.cpp — the lock itself, on threads. Every order of its steps: biased_lock_model_test.cpp.
 #include "rt/base/biased_lock.h"
 
-#include "tests/base/crew.h"
 #include "tests/harness/test.h"
+#include "tests/harness/thread_group.h"
 
 namespace {
 
@@ -148,7 +148,7 @@ TEST(biased_lock, no_two_hold_it_in_a_storm) {
   std::uint64_t turns = 0;
   for (unsigned round = 0; round < kRounds; ++round) {
     storm.lock.init(true);
-    REQUIRE(janus::test::Crew::run(kMembers, take_turns));
+    REQUIRE(janus::test::ThreadGroup::run(kMembers, take_turns));
     turns += kMembers * (20 * 300 + 40 * 3);
     CHECK_EQ(storm.guarded[0], turns);
   }

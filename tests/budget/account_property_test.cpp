@@ -4,8 +4,8 @@
 // was given, and all of it must be back at the end.
 #include "rt/base/rng.h"
 #include "rt/budget/account.h"
-#include "tests/base/crew.h"
 #include "tests/harness/test.h"
+#include "tests/harness/thread_group.h"
 
 namespace {
 
@@ -337,7 +337,7 @@ TEST(account_property, threads_neither_mint_nor_lose) {
     if (world->trunk[i] == nullptr) world->trunk[i] = world->accounts.open(parent, {{100, 100, 10, 10, 10}}, nullptr);
     REQUIRE(world->trunk[i] != nullptr);
   }
-  REQUIRE(janus::test::Crew::run(kThreads, play));
+  REQUIRE(janus::test::ThreadGroup::run(kThreads, play));
   CHECK(!world->has_minted);
   CHECK_GT(world->draws.load(), 10'000u);
 

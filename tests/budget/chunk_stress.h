@@ -6,8 +6,8 @@
 #include <arch/cpu.h>
 #include "rt/base/rng.h"
 #include "rt/budget/account.h"
-#include "tests/base/crew.h"
 #include "tests/harness/test.h"
+#include "tests/harness/thread_group.h"
 
 namespace janus::test {
 
@@ -99,7 +99,7 @@ inline void play(unsigned number) {
 inline void run_chunk_storm() {
   Storm it;
   storm = &it;
-  REQUIRE(Crew::run(Pool::kCaches, play));
+  REQUIRE(ThreadGroup::run(Pool::kCaches, play));
   CHECK(!it.has_minted);
   CHECK_EQ(it.refused.load(), 0);
   CHECK_EQ(it.outstanding.load(), 0);

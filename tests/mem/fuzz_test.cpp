@@ -4,10 +4,10 @@
 // every misuse must be told as what it is and change nothing; in the end the books agree to the byte.
 #include "rt/mem/heap.h"
 #include "tests/harness/test.h"
-#include "tests/mem/threads.h"
+#include "tests/harness/thread_group.h"
 
 using namespace janus;
-using janus::test::Threads;
+using janus::test::ThreadGroup;
 
 namespace {
 
@@ -220,7 +220,7 @@ TEST(fuzz, the_heap_agrees_with_its_callers_whatever_they_try_to_free) {
     g_seed = test::environment_number("JANUS_TEST_SEED", 0) * 3 + static_cast<std::uint64_t>(&heap - heaps) + 1;
     g_wrong = 0;
     REQUIRE(g_heap->init());
-    REQUIRE(Threads::run(kThreads, fuzz));
+    REQUIRE(ThreadGroup::run(kThreads, fuzz));
     CHECK_EQ(g_wrong.load(), 0u);
     CHECK_EQ(g_heap->bytes_in_use(), 0u);
     g_heap->destroy();

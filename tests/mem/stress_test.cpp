@@ -6,10 +6,10 @@
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"
 #include "tests/harness/test.h"
-#include "tests/mem/threads.h"
+#include "tests/harness/thread_group.h"
 
 using namespace janus;
-using janus::test::Threads;
+using janus::test::ThreadGroup;
 
 namespace {
 
@@ -165,7 +165,7 @@ void locking_worker(unsigned) {
 TEST(storm, blocks_that_others_free_are_never_lost_nor_held_twice) {
   g_wrong = 0;
   REQUIRE(g_heap.init());
-  REQUIRE(Threads::run(kWorkers, heap_worker));
+  REQUIRE(ThreadGroup::run(kWorkers, heap_worker));
   clear_mail([](void* block) { give_block(nullptr, block); });
   CHECK_EQ(g_wrong.load(), 0u);
   CHECK_EQ(g_heap.bytes_in_use(), 0u);
@@ -175,7 +175,7 @@ TEST(storm, blocks_that_others_free_are_never_lost_nor_held_twice) {
 TEST(storm, records_that_others_give_are_never_lost_nor_held_twice) {
   g_wrong = 0;
   REQUIRE(g_slab.init(sizeof(Record)));
-  REQUIRE(Threads::run(kWorkers, slab_worker));
+  REQUIRE(ThreadGroup::run(kWorkers, slab_worker));
   clear_mail([](void* record) { give_record(nullptr, record); });
   CHECK_EQ(g_wrong.load(), 0u);
   CHECK_EQ(g_slab.count(), 0u);
@@ -185,10 +185,10 @@ TEST(storm, records_that_others_give_are_never_lost_nor_held_twice) {
 TEST(storm, stacks_that_others_give_are_never_lost_nor_held_twice) {
   g_wrong = 0;
   REQUIRE(g_pool.init());
-  REQUIRE(Threads::run(kWorkers, stack_worker));
+  REQUIRE(ThreadGroup::run(kWorkers, stack_worker));
   clear_mail([](void* stack) { give_stack(nullptr, stack); });
   CHECK_EQ(g_pool.stacks_in_use(), 0u);
-  REQUIRE(Threads::run(kWorkers, breathing_worker));
+  REQUIRE(ThreadGroup::run(kWorkers, breathing_worker));
   CHECK_EQ(g_wrong.load(), 0u);
   CHECK_EQ(g_pool.stacks_in_use(), 0u);
   g_pool.destroy();
@@ -196,7 +196,7 @@ TEST(storm, stacks_that_others_give_are_never_lost_nor_held_twice) {
 
 TEST(storm, the_lock_lets_in_one_at_a_time_and_strands_nobody) {
   g_guarded = 0;
-  REQUIRE(Threads::run(16, locking_worker));  // many more than CPUs: holders are preempted
+  REQUIRE(ThreadGroup::run(16, locking_worker));  // many more than CPUs: holders are preempted
   CHECK_EQ(g_guarded, std::uint64_t{16} * kRounds);
   REQUIRE(g_lock.try_lock());
   CHECK(!g_lock.try_lock());

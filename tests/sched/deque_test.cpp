@@ -2,7 +2,7 @@
 // deque_test.cpp — every entry is taken exactly once, by whomever. The rings are tiny, so that wrapping, growing and
 // the fight for the last entry come often.
 #include "rt/sched/deque.h"
-#include "tests/sched/crew.h"
+#include "tests/harness/thread_group.h"
 #include "tests/sched/tally.h"
 
 namespace janus::test {
@@ -108,8 +108,8 @@ TEST(deque, owner_and_thieves_take_each_entry_once) {
     Tiny deque;
     std::atomic<bool> is_over{false};
     auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.steal(entry); }); };
-    Crew crew;
-    for (unsigned i = 0; i < thieves; ++i) crew.start(thief);
+    ThreadGroup threads;
+    for (unsigned i = 0; i < thieves; ++i) threads.start(thief);
     unsigned dice = 1;
     for (unsigned i = 1; i <= kMany;) {
       dice = dice * 1103515245 + 12345;
@@ -120,7 +120,7 @@ TEST(deque, owner_and_thieves_take_each_entry_once) {
     }
     while (const Entry entry = deque.pop()) tally.take(number_of(entry));
     is_over.store(true);
-    crew.join();
+    threads.join();
     tally.check_each_once();
   }
 }
@@ -136,15 +136,15 @@ TEST(deque, the_last_entry_has_one_taker) {
       if (deque.steal(entry) == Deque::Steal::kTaken) stolen.fetch_add(1);
     }
   };
-  Crew crew;
-  crew.start(thief);
+  ThreadGroup threads;
+  threads.start(thief);
   unsigned popped = 0;
   for (unsigned i = 1; i <= kRounds; ++i) {
     deque.push(entry_of(i));
     popped += deque.pop() ? 1 : 0;
   }
   is_over.store(true);
-  crew.join();
+  threads.join();
   CHECK_EQ(popped + stolen.load(), kRounds);
   CHECK_EQ(deque.size(), 0);
 }
@@ -154,11 +154,11 @@ TEST(deque, it_grows_while_thieves_read_the_old_ring) {
   Tiny deque;
   std::atomic<bool> is_over{false};
   auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.steal(entry); }); };
-  Crew crew;
-  crew.start(thief);
+  ThreadGroup threads;
+  threads.start(thief);
   for (unsigned i = 1; i <= kMany; ++i) deque.push(entry_of(i));
   is_over.store(true);
-  crew.join();
+  threads.join();
   tally.check_each_once();
 }
 

@@ -6,7 +6,7 @@
 
 #include "rt/sched/fiber_hooks.h"
 #include "rt/sched/scheduler.h"
-#include "tests/sched/crew.h"
+#include "tests/harness/thread_group.h"
 
 namespace janus::test {
 
@@ -109,14 +109,14 @@ inline void wake(Worker* worker, Job& job) {
 inline void park(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
-  const bool left = self.yard->scheduler->suspend(current_worker(), suspension, {[](Worker& worker, void* pointer, void*) {
-                                                                 auto& job = *static_cast<Job*>(pointer);
-                                                                 int seen = 0;
-                                                                 if (job.parked.compare_exchange_strong(seen, 1))
-                                                                   return;
-                                                                 worker.scheduler->push_woken(worker, &job);
-                                                               },
-                                                               &self, nullptr});
+  const bool left = self.yard->scheduler->suspend(current_worker(), suspension,
+                                                  {[](Worker& worker, void* pointer, void*) {
+                                                     auto& job = *static_cast<Job*>(pointer);
+                                                     int seen = 0;
+                                                     if (job.parked.compare_exchange_strong(seen, 1)) return;
+                                                     worker.scheduler->push_woken(worker, &job);
+                                                   },
+                                                   &self, nullptr});
   CHECK(left);
   self.parked.store(0);
 }

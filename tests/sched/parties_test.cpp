@@ -252,8 +252,8 @@ TEST(parties, owner_and_thieves_take_each_once) {
       }
     }
   };
-  Crew crew;
-  for (unsigned i = 0; i < kThieves; ++i) crew.start(thief);
+  ThreadGroup threads;
+  for (unsigned i = 0; i < kThieves; ++i) threads.start(thief);
   for (int i = 0; i < 100000; ++i) {
     if (Runnable* const back = returned.take()) turns.push(*back);
     Runnable* const mine = turns.take();
@@ -263,7 +263,7 @@ TEST(parties, owner_and_thieves_take_each_once) {
     turns.push(*mine);
   }
   is_over.store(true);
-  crew.join();
+  threads.join();
   unsigned left = 0;
   while (Runnable* const back = returned.take()) hold(back), ++left;
   while (Runnable* const mine = turns.take()) hold(mine), ++left;

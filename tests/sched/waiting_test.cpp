@@ -3,7 +3,7 @@
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/parker.h"
-#include "tests/sched/crew.h"
+#include "tests/harness/thread_group.h"
 
 namespace janus::test {
 
@@ -37,10 +37,10 @@ TEST(injector, what_several_threads_push_several_take_once) {
       taken.fetch_add(1);
     }
   };
-  Crew crew;
-  for (int i = 0; i < 4; ++i) crew.start(pusher);
-  for (int i = 0; i < 2; ++i) crew.start(taker);
-  crew.join();
+  ThreadGroup threads;
+  for (int i = 0; i < 4; ++i) threads.start(pusher);
+  for (int i = 0; i < 2; ++i) threads.start(taker);
+  threads.join();
   CHECK_EQ(taken.load(), 4000);
   CHECK(injector.is_empty());
 }
@@ -69,8 +69,8 @@ TEST(parker, no_unpark_is_lost_between_two_threads) {
       here.unpark();
     }
   };
-  Crew crew;
-  crew.start(other);
+  ThreadGroup threads;
+  threads.start(other);
   for (int i = 0; i < kTurns; ++i) {
     there.unpark();
     while (!here.park(platform::kForever)) {
@@ -176,9 +176,9 @@ TEST(idle, no_wakeup_is_lost) {
       while (is_searching && !has_token) has_token = parkers[me].park(platform::kForever);
     }
   };
-  Crew crew;
-  crew.start(worker);
-  crew.start(worker);
+  ThreadGroup threads;
+  threads.start(worker);
+  threads.start(worker);
   for (int i = 0; i < kWork; ++i) {
     queued.fetch_add(1);
     if (idle.wants_wake(false)) wake_one();

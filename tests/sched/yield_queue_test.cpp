@@ -2,7 +2,7 @@
 // yield_queue_test.cpp — every runnable is taken exactly once, oldest first by the owner, by halves by thieves. The
 // ring is tiny, so that wrapping, growing, gaps and the fight for the last one come often.
 #include "rt/sched/yield_queue.h"
-#include "tests/sched/crew.h"
+#include "tests/harness/thread_group.h"
 #include "tests/sched/tally.h"
 
 namespace janus::test {
@@ -120,8 +120,8 @@ TEST(yield_queue, owner_and_thieves_take_each_once) {
       Tiny queue;
       std::atomic<bool> is_over{false};
       auto thief = [&] { plunder(queue, is_over, most); };
-      Crew crew;
-      for (unsigned i = 0; i < thieves; ++i) crew.start(thief);
+      ThreadGroup threads;
+      for (unsigned i = 0; i < thieves; ++i) threads.start(thief);
       unsigned dice = 1;
       for (unsigned i = 1; i <= kMany;) {
         dice = dice * 1103515245 + 12345;
@@ -131,7 +131,7 @@ TEST(yield_queue, owner_and_thieves_take_each_once) {
         }
       }
       is_over.store(true);
-      crew.join();
+      threads.join();
       while (Runnable* const mine = queue.take()) counts.take(number_of(mine));
       counts.check_each_once();
     }
@@ -147,15 +147,15 @@ TEST(yield_queue, the_last_one_has_one_taker) {
     Runnable* one[1];
     while (!is_over.load()) stolen.fetch_add(static_cast<unsigned>(queue.steal(one, 1)));
   };
-  Crew crew;
-  crew.start(thief);
+  ThreadGroup threads;
+  threads.start(thief);
   unsigned taken = 0;
   for (unsigned i = 1; i <= kRounds; ++i) {
     CHECK(queue.push(runnable_of(i)));
     taken += queue.take() != nullptr ? 1 : 0;
   }
   is_over.store(true);
-  crew.join();
+  threads.join();
   while (queue.take() != nullptr) ++taken;
   CHECK_EQ(taken + stolen.load(), kRounds);
   CHECK_EQ(queue.size(), 0);

@@ -3,7 +3,7 @@
 // cancels in the middle of a hand-over. What is sent arrives once, or the sender knows that it did not.
 #include "rt/abi/global_runtime.h"
 #include "tests/conformance/world.h"
-#include "tests/sched/crew.h"
+#include "tests/harness/thread_group.h"
 
 namespace janus::test {
 
@@ -148,10 +148,10 @@ TEST(channels, threads_outside_meet_tasks_and_nothing_is_lost_or_doubled) {
       janus_rt_config config = with_workers(workers);
       janus_rt* const rt = janus_rt_create(&config);
       REQUIRE(rt != nullptr);
-      Crew crew;
+      ThreadGroup threads;
       auto thread = [&] { meddle(outsiders); };
-      crew.start(thread);
-      crew.start(thread);
+      threads.start(thread);
+      threads.start(thread);
       auto root = [&] {
         outsiders.channel = janus_channel_create(sizeof(long), capacity);
         Scope readers, writers;
@@ -159,7 +159,7 @@ TEST(channels, threads_outside_meet_tasks_and_nothing_is_lost_or_doubled) {
         for (Load& load : loads) writers.go(produce, &load);
         CHECK_EQ(writers.end(), 0);
         outsiders.is_over.store(true);
-        crew.join();
+        threads.join();
         CHECK_EQ(janus_channel_close(outsiders.channel), 0);
         CHECK_EQ(readers.end(), 0);
         janus_channel_release(outsiders.channel);
@@ -196,8 +196,8 @@ TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
       while (!is_ready.load()) __builtin_ia32_pause();
       far();
     };
-    Crew crew;
-    crew.start(thread);
+    ThreadGroup threads;
+    threads.start(thread);
     auto root = [&] {
       for (janus_channel*& channel : pair) channel = janus_channel_create(sizeof(long), 0);
       {  // at home for long enough that the locks belong to a worker here
@@ -211,7 +211,7 @@ TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
       }
     };
     CHECK_EQ(janus_rt_run(home, call_closure<decltype(root)>, &root), 0);
-    crew.join();
+    threads.join();
     CHECK_EQ(answer, 0);
     auto release = [&] {
       for (janus_channel* channel : pair) janus_channel_release(channel);
