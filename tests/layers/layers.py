@@ -91,6 +91,54 @@ def include_violation(layer, quoted, angled):
     return None if may_see(layer, quoted) else "points upward or aside"
 
 
+# --- Circles of includes: #pragma once would hide them, and then what a file sees depends on who was included first -----
+
+def included_paths(root):
+    """Of each file of ours what it includes of ours, by paths from the root."""
+    roots = ("", PUBLIC, PROCESSOR + "include/")
+    for path in sorted(Path(root).rglob("*")):
+        name = str(path.relative_to(root))
+        if layer_of(name) is None or path.suffix not in (".h", ".hpp", ".c", ".cpp", ".S"):
+            continue
+        for include in INCLUDE.findall(path.read_text(errors="replace")):
+            target = next((at + "".join(include) for at in roots if Path(root, at + "".join(include)).is_file()), None)
+            if target is not None:
+                yield name, target
+
+
+def circle_violations(root):
+    """A line for each circle, of files and of the folders of rt."""
+    files = list(included_paths(root))
+    rooms = [(Path(a).parts[:2], Path(b).parts[:2]) for a, b in files]
+    folders = [("/".join(a) + "/", "/".join(b) + "/") for a, b in rooms if a[0] == b[0] == "rt" and a != b]
+    for edges in (files, folders):
+        for circle in circles(edges):
+            yield f"{circle[0]}: includes itself by way of {', '.join(circle[1:])}"
+
+
+def circles(edges):
+    """The nodes of each, from its first name on, in the order in which they include each other."""
+    graph = {}
+    for a, b in edges:
+        graph.setdefault(a, set()).add(b)
+    seen = set()
+    for start in sorted(graph):
+        way, steps = [start], [iter(sorted(graph[start]))]
+        while steps:
+            following = next(steps[-1], None)
+            if following is None:
+                seen.add(way.pop())
+                steps.pop()
+            elif following in way:
+                circle = way[way.index(following):]
+                first = circle.index(min(circle))
+                yield circle[first:] + circle[:first]
+                seen.update(circle)
+            elif following not in seen:
+                way.append(following)
+                steps.append(iter(sorted(graph.get(following, ()))))
+
+
 # --- Links -------------------------------------------------------------------------------------------------------------
 
 @dataclass(frozen=True)
@@ -241,6 +289,7 @@ def violations(root, build):
     if not objects:
         yield f"{build}: holds no object of any layer"
     yield from include_violations(root)
+    yield from circle_violations(root)
     yield from link_violations(objects)
     yield from object_violations(objects)
     yield from state_violations(objects)
