@@ -2,10 +2,10 @@
 // heap_walk_test.cpp — a walk finds every block that is meant, once, and touches no other, whatever else goes on.
 #include "rt/mem/heap.h"
 #include "tests/harness/test.h"
-#include "tests/mem/threads.h"
+#include "tests/harness/thread_group.h"
 
 using namespace janus;
-using janus::test::Threads;
+using janus::test::ThreadGroup;
 
 namespace {
 
@@ -127,7 +127,7 @@ void work(unsigned self) {
 TEST(heap_walk, beside_others_who_allocate_and_free) {
   REQUIRE(g_heap.init());
   g_at_work = kWorkers - 1;
-  REQUIRE(Threads::run(kWorkers, work));
+  REQUIRE(ThreadGroup::run(kWorkers, work));
   g_taken_back.fetch_add(take_back_counted(g_caches[0]));
   CHECK_EQ(g_wrong.load(), 0u);
   CHECK_EQ(g_taken_back.load(), g_left.load());
