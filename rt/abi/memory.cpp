@@ -9,13 +9,24 @@ namespace {
 
 constexpr std::size_t kMaxAlign = std::size_t{1} << 20;
 
-// What `make` gives in the runtime of the caller. nullptr: there is none, or *error says why.
-template <typename Make>
-void* block_or_error(Make make) noexcept {
-  const Caller me = enter();
-  int error = JANUS_E_STATE;
+void* refuse(int error) noexcept {
+  set_error(enter(), error);
+  return nullptr;
+}
+
+// Whose blocks the caller is given. nullptr: there is no runtime, and the caller is told.
+Runtime* runtime_of_blocks(const Caller& me) noexcept {
   Runtime* const runtime = runtime_or_own(nullptr, me);
-  void* const block = runtime != nullptr ? make(*runtime, worker_in(*runtime, me), me.task, &error) : nullptr;
+  if (runtime == nullptr) set_error(me, JANUS_E_STATE);
+  return runtime;
+}
+
+void* allocate_for(std::size_t align, std::size_t size) noexcept {
+  const Caller me = enter();
+  Runtime* const runtime = runtime_of_blocks(me);
+  if (runtime == nullptr) return nullptr;
+  int error = 0;
+  void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
   if (block == nullptr) set_error(enter_free(), error);
   return block;
 }
@@ -28,24 +39,23 @@ using namespace janus;
 
 extern "C" {
 
-void* janus_alloc_aligned(size_t align, size_t size) {
-  return block_or_error([=](Runtime& runtime, Worker* worker, Task* task, int* error) noexcept -> void* {
-    *error = JANUS_E_INVALID;
-    if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return nullptr;
-    return allocate(runtime, worker, task, size, align, error);
-  });
+void* janus_alloc(size_t size) {
+  return allocate_for(16, size);
 }
 
-void* janus_alloc(size_t size) {
-  return block_or_error([=](Runtime& runtime, Worker* worker, Task* task, int* error) noexcept {
-    return allocate(runtime, worker, task, size, 16, error);
-  });
+void* janus_alloc_aligned(size_t align, size_t size) {
+  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return refuse(JANUS_E_INVALID);
+  return allocate_for(align, size);
 }
 
 void* janus_realloc(void* block, size_t size) {
-  return block_or_error([=](Runtime& runtime, Worker* worker, Task* task, int* error) noexcept {
-    return reallocate(runtime, worker, task, block, size, error);
-  });
+  const Caller me = enter();
+  Runtime* const runtime = runtime_of_blocks(me);
+  if (runtime == nullptr) return nullptr;
+  int error = 0;
+  void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
+  if (moved == nullptr) set_error(enter_free(), error);
+  return moved;
 }
 
 void janus_free(void* block) {
