@@ -104,6 +104,73 @@ TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
   }
 }
 
+// Ops are drawn a slice at a time, some thousands; a wait of whatever kind gives back what is left of one.
+TEST(charge, a_task_that_waits_keeps_what_it_has_not_spent) {
+  for (unsigned workers : {1u, 2u}) {
+    run_in(with_workers(workers), [] {
+      constexpr std::uint32_t kRounds = 50, kMostEach = 40;
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, some(10'000'000));
+      janus_channel* const channel = janus_channel_create(sizeof(int), 0);
+      auto yields = [] {
+        janus_yield();
+        return 7;
+      };
+      auto sends = [&] {
+        int value = 0;
+        while (janus_channel_send(channel, &value) == 0) ++value;
+        return 0;
+      };
+      std::atomic<std::uint64_t> parked{0};
+      std::atomic<bool> is_over{false};
+      auto parks = [&] {
+        parked.store(janus_task_self().raw);
+        return janus_park(-1);
+      };
+      auto unparks = [&] {
+        for (; !is_over.load(); janus_yield()) janus_unpark({parked.exchange(0)});
+        return 0;
+      };
+      const auto spent_by = [](auto wait) {
+        const std::uint32_t before = janus_budget_get_current().ops;
+        for (std::uint32_t round = 0; round < kRounds; ++round) wait();
+        return before - janus_budget_get_current().ops;
+      };
+      auto child = [&] {
+        Scope partners;
+        CHECK_LE(spent_by([] { janus_yield(); }), kMostEach * kRounds);
+        CHECK_LE(spent_by(parks), kMostEach * kRounds);
+        CHECK_LE(spent_by([&] {
+                   std::int64_t value = 0;
+                   CHECK_EQ(janus_task_join(partners.go(yields), &value), 0);
+                   CHECK_EQ(value, 7);
+                 }),
+                 kMostEach * kRounds);
+        CHECK_LE(spent_by([&] {
+                   Scope scope;
+                   scope.go(parks);
+                   CHECK_EQ(scope.end(), 0);
+                 }),
+                 kMostEach * kRounds);
+        partners.go(sends);
+        CHECK_LE(spent_by([&] {
+                   int value = 0;
+                   CHECK_EQ(janus_channel_recv(channel, &value), 0);
+                 }),
+                 kMostEach * kRounds);
+        janus_channel_close(channel);
+        return partners.end();
+      };
+      Scope outside;
+      outside.go(unparks);
+      cage.go(child);
+      CHECK_EQ(cage.end(), 0);
+      is_over.store(true);
+      CHECK_EQ(outside.end(), 0);
+      janus_channel_release(channel);
+    });
+  }
+}
+
 TEST(charge, a_cancelled_task_has_its_grace_and_no_more) {
   janus_rt_config config = with_workers(1);
   config.cancel_grace_ops = 3000;
