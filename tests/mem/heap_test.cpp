@@ -188,6 +188,25 @@ TEST(heap, resizes_where_it_can) {
   for (void* block : {small, static_cast<void*>(large), behind}) f.heap.free(&f.one, block);
 }
 
+TEST(heap, takes_the_first_hole_that_is_large_enough) {
+  Fixture f;
+  constexpr std::size_t kSmall = 64 << 10, kLarge = 512 << 10;
+  void* blocks[7];
+  for (int i = 0; i < 7; ++i) blocks[i] = f.heap.allocate(&f.one, i % 2 == 0 ? kSmall : kLarge, 16, 0);
+  const std::size_t mapped = f.heap.bytes_mapped();
+  for (const int freed : {0, 1, 4, 5}) f.heap.free(&f.one, blocks[freed]);
+  // 0 and 1 are one hole of both sizes, 4 and 5 another.
+  void* const first = f.heap.allocate(&f.one, kLarge + kSmall, 16, 0);
+  CHECK(first == blocks[0]);
+  f.heap.free(&f.one, blocks[2]);
+  void* const second = f.heap.allocate(&f.one, kLarge, 16, 0);
+  CHECK(second == blocks[4]);
+  void* const third = f.heap.allocate(&f.one, kSmall, 16, 0);
+  CHECK(third == blocks[2]);
+  CHECK_EQ(f.heap.bytes_mapped(), mapped);
+  for (void* block : {first, second, third, blocks[3], blocks[6]}) f.heap.free(&f.one, block);
+}
+
 TEST(heap, gives_memory_back_beyond_a_small_reserve) {
   Fixture f;
   constexpr unsigned kCount = 2000;

@@ -81,6 +81,18 @@ TEST(deque, it_wraps_around) {
   }
 }
 
+TEST(deque, an_entry_remembers_whose_it_is_and_whether_it_was_woken) {
+  auto* const runnable = reinterpret_cast<Runnable*>(std::uintptr_t{0x7000});
+  for (const Entry entry : {Entry::fresh(runnable), Entry::woken(runnable)}) {
+    CHECK(static_cast<bool>(entry));
+    CHECK(entry.runnable() == runnable);
+    CHECK_EQ(Entry::from_bits(entry.bits()).was_woken(), entry.was_woken());
+  }
+  CHECK(!Entry::fresh(runnable).was_woken());
+  CHECK(Entry::woken(runnable).was_woken());
+  CHECK(!Entry());
+}
+
 TEST(deque, what_comes_next_can_be_seen_without_taking_it) {
   Tiny deque;
   CHECK(!deque.upcoming(0));
