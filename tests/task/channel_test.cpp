@@ -351,43 +351,47 @@ TEST(channels, a_cancel_passes_from_one_waiter_to_the_next_at_the_same_channel) 
 }
 
 // Woken to look, it is on its way already when a partner serves it: nobody may queue it a second time.
+static void serve_one_that_was_woken_to_look(bool it_sends) {
+  janus_channel* const channel = janus_channel_create(sizeof(long), 0);
+  janus_channel* const other = janus_channel_create(sizeof(long), 1);
+  janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};
+  Scope first;
+  first.go(echo, warm);
+  CHECK_EQ(round_trips(warm, 100), 100);  // the lock of `channel` is the worker's now
+  long value = -1;
+  CHECK_EQ(janus_channel_close(warm[1]), 0);
+  CHECK_EQ(janus_channel_send(channel, &value), 0);  // ends the echo
+  CHECK_EQ(first.end(), -5);
+  int answers = 0;
+  long sent = 42, got = 0;
+  auto waiter = [&] {
+    const int answer = it_sends ? janus_channel_send(channel, &sent) : janus_channel_recv(channel, &got);
+    ++answers;
+    return answer;
+  };
+  Scope scope;
+  scope.go(waiter);
+  janus_yield();  // it waits
+  scope.cancel();
+  for (value = 1; value <= 3; ++value) {  // nothing that we do here lets it run
+    CHECK_EQ(janus_channel_send(other, &value), 0);
+    CHECK_EQ(janus_channel_recv(other, &value), 0);
+  }
+  CHECK_EQ(it_sends ? janus_channel_recv(channel, &got) : janus_channel_send(channel, &sent), 0);
+  janus_yield();
+  CHECK_EQ(got, 42);
+  CHECK_EQ(scope.end(), JANUS_CANCELLED);
+  CHECK_EQ(answers, 1);
+  janus_channel_release(channel);
+  janus_channel_release(other);
+  janus_channel_release(warm[1]);
+}
+
 TEST(channels, a_waiter_that_was_woken_to_look_is_served_where_it_is) {
   for (int round = 0; round < scaled(100, 20); ++round) {
     run_both_ways(with_workers(1), [&] {
-      janus_channel* const channel = janus_channel_create(sizeof(long), 0);
-      janus_channel* const other = janus_channel_create(sizeof(long), 1);
-      janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};
-      Scope first;
-      first.go(echo, warm);
-      CHECK_EQ(round_trips(warm, 100), 100);  // the lock of `channel` is the worker's now
-      long value = -1;
-      CHECK_EQ(janus_channel_close(warm[1]), 0);
-      CHECK_EQ(janus_channel_send(channel, &value), 0);  // ends the echo
-      CHECK_EQ(first.end(), -5);
-      int answers = 0;
-      long got = 0;
-      auto waiter = [&] {
-        const int answer = janus_channel_recv(channel, &got);
-        ++answers;
-        return answer;
-      };
-      Scope scope;
-      scope.go(waiter);
-      janus_yield();  // it waits
-      scope.cancel();
-      for (value = 1; value <= 3; ++value) {  // nothing that we do here lets it run
-        CHECK_EQ(janus_channel_send(other, &value), 0);
-        CHECK_EQ(janus_channel_recv(other, &value), 0);
-      }
-      value = 42;
-      CHECK_EQ(janus_channel_send(channel, &value), 0);
-      janus_yield();
-      CHECK_EQ(got, 42);
-      CHECK_EQ(scope.end(), JANUS_CANCELLED);
-      CHECK_EQ(answers, 1);
-      janus_channel_release(channel);
-      janus_channel_release(other);
-      janus_channel_release(warm[1]);
+      serve_one_that_was_woken_to_look(false);
+      serve_one_that_was_woken_to_look(true);
     });
   }
 }
