@@ -271,6 +271,28 @@ TEST(charge, a_recharge_goes_in_that_order_to_all_whatever_they_draw_on) {
   });
 }
 
+TEST(charge, the_root_task_has_the_budget_that_the_settings_give_it) {
+  janus_rt_config config = with_workers(1);
+  config.root_budget = some(5000, 300'000);
+  config.root_budget.spawn_count = 7;
+  const long result = run_in(config, [] {
+    const janus_budget at_first = janus_budget_get_current();
+    CHECK_LE(at_first.ops, 5000u);
+    CHECK_GT(at_first.ops, 4900u);
+    CHECK_LE(at_first.memory, 300'000u);
+    CHECK_GT(at_first.memory, 100'000u);
+    CHECK_EQ(at_first.spawn_count, 7u);
+    janus_yield_check(100);
+    CHECK_LE(janus_budget_get_current().ops, at_first.ops - 100);
+    Scope scope;
+    for (int i = 0; i < 7; ++i) CHECK_NE(scope.go(return_zero, nullptr).raw, 0u);
+    CHECK_EQ(janus_budget_get_current().spawn_count, 0u);
+    CHECK_EQ(scope.end(), 0);
+    return 3;
+  });
+  CHECK_EQ(result, 3);
+}
+
 TEST(charge, records_and_tables_are_paid_for_while_they_live) {
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 200'000));
