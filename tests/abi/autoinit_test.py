@@ -17,6 +17,7 @@ from installed import Tap, work_directory  # noqa: E402
 HOST = r'''
 #include <janus/rt.h>
 #include <janus/llvm.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,46 @@ static int64_t answer(void* value) { return *(int*)value == 7 ? 0 : -5; }
 static int32_t answer32(void* value) { return *(int*)value == 7 ? 0 : -6; }
 static int64_t noarg(void) { return 0; }
 static int64_t yields(void* arg) { (void)arg; return janus_scheduler_yield(); }
+/* A thread of the host: two nurseries of its own, and one more open until all have theirs. */
+typedef struct { int64_t inner, outer; void* nursery; int error; long inner_gave, outer_gave, none; } mine;
+static pthread_barrier_t all_have, all_looked;
+static int64_t value_of(void* value) { return *(int64_t*)value; }
+static void* be_a_thread(void* arg) {
+  mine* own = arg;
+  own->nursery = janus_nursery_create();
+  own->error = janus_last_error();
+  pthread_barrier_wait(&all_have);
+  if (own->nursery) {
+    janus_nursery_spawn(value_of, &own->outer);
+    janus_nursery_create();
+    janus_nursery_spawn(value_of, &own->inner);
+  }
+  pthread_barrier_wait(&all_looked);
+  own->inner_gave = janus_nursery_await_all();
+  own->outer_gave = janus_nursery_await_all();
+  own->none = janus_nursery_await_all();
+  return NULL;
+}
+static void be_threads(int count) {
+  pthread_t threads[100];
+  mine all[100];
+  memset(all, 0, sizeof all);
+  pthread_barrier_init(&all_have, NULL, count);
+  pthread_barrier_init(&all_looked, NULL, count);
+  for (int i = 0; i < count; ++i) {
+    all[i].inner = -100 - i;
+    all[i].outer = -300 - i;
+    pthread_create(&threads[i], NULL, be_a_thread, &all[i]);
+  }
+  int own = 0, refused = 0;
+  for (int i = 0; i < count; ++i) {
+    pthread_join(threads[i], NULL);
+    mine* it = &all[i];
+    own += it->nursery && it->inner_gave == it->inner && it->outer_gave == it->outer && it->none == JANUS_E_STATE;
+    refused += !it->nursery && it->error == JANUS_E_NO_MEMORY && it->inner_gave == JANUS_E_STATE;
+  }
+  printf("%d of their own, %d refused\n", own, refused);
+}
 static janus_stats stats(void) {
   janus_stats s; memset(&s, 0, sizeof s); s.size = sizeof s;
   janus_rt_stats(NULL, &s);
@@ -66,6 +107,8 @@ int main(int argc, char** argv) {
     janus_rt_stats(cluster, &s);
     printf("%lu\n", (unsigned long)s.yield_interval);
     janus_rt_destroy(cluster);
+  } else if (!strcmp(how, "threads")) {
+    be_threads(atoi(argv[3]));
   } else if (!strcmp(how, "workers")) {
     printf("%lu\n", (unsigned long)stats().workers);
   }
@@ -101,6 +144,8 @@ try:
         else:
             says('a nursery starts no runtime', 'none -4106\n', 'create')
         says('it may be started, stopped and started again, by each of its names', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init')
+        says('each thread outside tasks has a current nursery of its own', '0\n64 of their own, 0 refused\n', 'threads', 'start', '64')
+        says('the 65th thread with a current nursery gets none', '0\n64 of their own, 1 refused\n', 'threads', 'start', '65')
         says('the environment sets what the host leaves open', '0\n3\n', 'workers', 'start', JANUS_WORKERS=3)
         says('what the host has set wins over it', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init', JANUS_WORKERS=3)
         says('a senseless value refuses the start and is named', '-4105\n0\n', 'workers', 'start', JANUS_WORKERS='many',

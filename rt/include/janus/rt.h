@@ -5,6 +5,7 @@
 // How to read the notes. [task]: from a task only, elsewhere the answer is JANUS_E_NO_TASK. [any]: from any thread.
 // Functions that give an int give 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
 // Functions that give a pointer or a handle give NULL or {0} for failure, and janus_last_error() says why.
+// What is declared and not in this release answers JANUS_E_UNSUPPORTED; docs/abi.md lists it.
 // NULL, {0}, stale handles and senseless values are errors, never crashes. A NULL `janus_rt *` is the current task's
 // runtime. Times are nanoseconds, sizes bytes. Strings and option structs are copied during the call.
 #ifndef JANUS_RT_H

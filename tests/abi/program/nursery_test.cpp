@@ -359,10 +359,13 @@ std::int64_t ten_levels(void* depth) {
 }
 
 TEST(nursery, a_tree_of_two_thousand_gives_everything_back) {
-  CHECK_EQ(ten_levels(reinterpret_cast<void*>(10)), 0);
-  const std::uint64_t before = bytes_in_use();
-  for (int i = 0; i < 5; ++i) CHECK_EQ(ten_levels(reinterpret_cast<void*>(10)), 0);
-  CHECK_LE(bytes_in_use(), before + before / 2 + (1 << 20));
+  const janus_stats before = statistics();
+  for (int i = 0; i < 6; ++i) CHECK_EQ(ten_levels(reinterpret_cast<void*>(10)), 0);
+  const janus_stats after = statistics();
+  CHECK_EQ(after.tasks_spawned - before.tasks_spawned, 6u * 2046u);
+  CHECK_EQ(after.tasks_live, before.tasks_live);
+  CHECK_EQ(after.nurseries_live, before.nurseries_live);
+  CHECK_EQ(after.bytes_in_use, before.bytes_in_use);
 }
 
 }  // namespace

@@ -35,11 +35,15 @@ inline long end(janus_nursery* nursery, janus_result* result = nullptr) {
   return status;
 }
 
-inline std::uint64_t bytes_in_use() {
+inline janus_stats statistics() {
   janus_stats stats = {};
   stats.size = sizeof stats;
   janus_rt_stats(nullptr, &stats);
-  return stats.bytes_in_use;
+  return stats;
+}
+
+inline std::uint64_t bytes_in_use() {
+  return statistics().bytes_in_use;
 }
 
 // Lets others run until `condition` holds; false if it does not come true in a time that is long for any machine.
