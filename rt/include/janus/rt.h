@@ -19,7 +19,7 @@
 #include <stdint.h>
 
 #define JANUS_ABI_VERSION 1
-#define JANUS_RT_VERSION 100 /* major * 10000 + minor * 100 + patch */
+#define JANUS_RT_VERSION 100          /* major * 10000 + minor * 100 + patch */
 #define JANUS_RT_VERSION_TEXT "0.1.0" /* `git tag` v0.1.0 */
 
 #ifdef __cplusplus
