@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""debian_sources.py [NAME...]: libraries as Debian has their sources, built by their own build systems with janus-cc, tested by
+their own tests where these ask for no more C library than there is, and used in a program. The last line is a tally.
+
+Sources are fetched by apt-get, whose lists and files for this stay in a directory of their own.
+"""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / 'programs'))
+from installed import environment, install, run, work_directory  # noqa: E402
+
+# For each: the package, commands that build it in its folder, its own tests with what they must say, and what a program
+# needs to use it.
+LIBRARIES = {
+    'zlib': ('zlib', ['./configure --static', 'make libz.a'], ('make test', 'zlib test OK'), '-I. libz.a'),
+    'lz4': ('lz4', ['make -C lib CC=janus-cc BUILD_SHARED=no liblz4.a'], None, '-Ilib lib/liblz4.a'),
+    'xxhash': ('xxhash', ['make CC=janus-cc libxxhash.a'], None, '-I. libxxhash.a'),
+    'zstd': ('libzstd', ['make -C lib CC=janus-cc libzstd.a'], None, '-Ilib lib/libzstd.a'),
+    'libdeflate': ('libdeflate', ['make CC=janus-cc libdeflate.a'], None, '-I. libdeflate.a'),
+    'utf8proc': ('utf8proc', ['make CC=janus-cc libutf8proc.a'], None, '-I. libutf8proc.a'),
+    'brotli': ('brotli', ['cmake -S. -Bb -DCMAKE_TOOLCHAIN_FILE={toolchain}', 'cmake --build b --target brotlidec-static'], None,
+               '-Ic/include b/libbrotlidec-static.a b/libbrotlicommon-static.a'),
+}
+# What is not there for them.
+BEYOND = {'cjson': 'needs math.h, locale.h and sscanf', 'brotli\'s encoder': 'needs log2 of math.h'}
+
+counts = {'passed': 0, 'failed': 0, 'skipped': 0}
+
+
+def result(what, claim, why=''):
+    counts[what] += 1
+    print(f'{"not ok" if what == "failed" else "ok"} {sum(counts.values())} - {claim}{" # SKIP " + why if what == "skipped" else ""}', flush=True)
+    for line in why.splitlines()[-12:] if what == 'failed' else []:
+        print(f'# {line[:300]}')
+    return what == 'passed'
+
+
+def check(claim, ok, why=''):
+    return result('passed' if ok else 'failed', claim, why)
+
+
+def shell(command, **options):
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=900, **options)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Archive:
+    """Debian's sources, by lists that nobody else sees."""
+
+    def __init__(self, work):
+        self.home = work / 'apt'
+        for directory in ('lists/partial', 'cache/archives/partial', 'sources'):
+            (self.home / directory).mkdir(parents=True)
+        status, rows = shell("apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages'")
+        # The release itself: mirrors of its updates do not always have sources.
+        wanted = {row.rsplit(' ', 1)[0] for row in rows.splitlines() if status == 0 and re.fullmatch(r'\S+ [^ -]+ \S+ Debian', row)}
+        (self.home / 'list').write_text(''.join(f'deb-src {row}\n' for row in sorted(wanted)))
+        settings = {'Dir::Etc::sourcelist': self.home / 'list', 'Dir::Etc::sourceparts': '-', 'Dir::State::lists': self.home / 'lists',
+                    'Dir::Cache': self.home / 'cache', 'APT::Sandbox::User': 'root'}
+        self.command = 'apt-get -q ' + ' '.join(f'-o {name}={value}' for name, value in settings.items())
+        self.works = bool(wanted) and shell(f'{self.command} update')[0] == 0
+
+    def fetch(self, package):
+        """The folder of its source, or None and why."""
+        status, said = shell(f'{self.command} source --download-only {package}', cwd=self.home / 'sources')
+        found = sorted((self.home / 'sources').glob(f'{package}_*.dsc'))
+        if status != 0 or not found:
+            return None, (said.strip().splitlines() or ['nothing was fetched'])[-1]
+        folder = self.home / package
+        status, said = shell(f'dpkg-source --no-check -x {found[0]} {folder}')
+        return (folder, '') if status == 0 else (None, said)
+
+
+def try_library(name, archive, janus_cc):
+    package, commands, own_tests, use = LIBRARIES[name]
+    folder, why = archive.fetch(package)
+    if folder is None:
+        result('skipped', name, why)
+        return
+    plain = environment(PATH=f'{janus_cc.parent}:{os.environ["PATH"]}', CC='janus-cc', CXX='janus-cc')
+    toolchain = janus_cc.parent.parent / 'share/janus-rt/cmake/janus-rt.cmake'
+    for command in commands:
+        status, said = shell(command.format(toolchain=toolchain), cwd=folder, env=plain)
+        if not check(f'{folder.name}: {command.split(" -DCMAKE")[0]}', status == 0, said):
+            return
+    if own_tests:
+        status, said = shell(own_tests[0], cwd=folder, env=plain)
+        check(f'{folder.name}: its own tests pass', status == 0 and own_tests[1] in said, said)
+    status, said = shell(f'janus-cc -O2 -Wall -Wextra -Werror {here}/sources/{name}.c {use} -o used', cwd=folder, env=plain)
+    if check(f'{folder.name}: a program links with it', status == 0, said):
+        done = run([folder / 'used'], env=environment())
+        check(f'{folder.name}: and it does what it should', done.returncode == 0 and re.match(rb'\w', done.stdout), str(done))
+
+
+def main():
+    wanted = sys.argv[1:] or [*LIBRARIES, *BEYOND]
+    work = work_directory()
+    try:
+        janus_cc = install(here.parent.parent / 'build-install', work)
+        archive = Archive(work)
+        for name in wanted:
+            if name in BEYOND:
+                result('skipped', name, BEYOND[name])
+            elif not archive.works:
+                result('skipped', name, 'apt-get knows no sources of Debian here')
+            else:
+                try_library(name, archive, janus_cc)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    print(f'{counts["passed"]} passed, {counts["failed"]} failed' + (f', {counts["skipped"]} skipped' if counts['skipped'] else ''))
+    return 1 if counts['failed'] or not counts['passed'] else 0
+
+
+sys.exit(main())
