@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "rt/sched/idle.h"
+
 namespace janus {
 
 struct Runnable;
@@ -25,8 +27,10 @@ void refuse(Runnable* fresh) noexcept;
 // What its events are traced under. Never an address.
 [[nodiscard]] std::uint64_t id_of(const Runnable* runnable) noexcept;
 
-// Every worker sleeps, `worker` is about to, and nothing is queued. May queue something, or end the process.
-void on_all_idle(Worker& worker) noexcept;
+// Every worker sleeps, `worker` is about to, and nothing was queued, all at one time. May queue something, or end the
+// process. A thread outside may end that at any moment: what is looked at here was true together with it if
+// Scheduler::all_slept_since(entered) holds afterwards.
+void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept;
 
 // Somebody has called Scheduler::request_attention() since the last time.
 void on_attention(Worker& worker) noexcept;

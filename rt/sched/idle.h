@@ -6,6 +6,11 @@
 //   sleep:  1 enter the set of sleepers, stop searching    2 fence   3 look at every queue again   4 park
 // The fences are totally ordered, so whoever is second sees the other's step 1. The sleeper executes both of them
 // (platform::heavy_fence), so that a submit only reads a line that nobody writes while all are busy.
+//
+// INVARIANT nobody-since: who is counted as asleep does nothing but look, until it is counted as having left; the count
+// of departures is in the same word. So if that word is what it was when the last one entered, nobody has run
+// meanwhile, and what was looked at in between was all true at one time. One that was asleep may have been woken, taken
+// what was queued and be at it by the time that the last one looks at the queues.
 #pragma once
 
 #include <bit>
@@ -55,7 +60,7 @@ class IdleSet {
         const std::uint64_t mask = std::uint64_t{1} << bit;
         bits = sleepers_[word].fetch_and(~mask, std::memory_order_acq_rel);
         if ((bits & mask) != 0) {
-          counts_.fetch_add(kSearching - kSleeping, std::memory_order_acq_rel);
+          counts_.fetch_add(kDeparted + kSearching - kSleeping, std::memory_order_acq_rel);
           return word * 64 + bit;
         }
       }
@@ -79,8 +84,13 @@ class IdleSet {
     return searching_of(counts) == 0 && sleeping_of(counts) != 0;
   }
 
-  // Step 1 and 2 of a sleeper. True: it was the last one awake.
-  bool enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
+  // What enter() found, for later questions.
+  struct Snapshot {
+    std::uint64_t counts;
+  };
+
+  // Step 1 and 2 of a sleeper.
+  Snapshot enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
     sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
     const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
     const std::uint64_t counts = counts_.fetch_add(change, std::memory_order_seq_cst) + change;
@@ -88,7 +98,15 @@ class IdleSet {
       full_fence();
     else
       platform::heavy_fence();
-    return sleeping_of(counts) == workers_ && watching_of(counts) == 0;
+    return {counts};
+  }
+  // It was the last one awake, and nobody looks by himself.
+  bool is_last(Snapshot entered) const noexcept {
+    return sleeping_of(entered.counts) == workers_ && watching_of(entered.counts) == 0;
+  }
+  // After is_last(): all have slept from then until now (nobody-since).
+  bool all_slept_since(Snapshot entered) const noexcept {
+    return counts_.load(std::memory_order_acquire) == entered.counts;  // pairs with claim() and leave()
   }
 
   // Leaves the set without having been claimed. False: somebody claimed it meanwhile (a token is on its way, and it
@@ -96,7 +114,7 @@ class IdleSet {
   bool leave(unsigned worker) noexcept {
     const std::uint64_t mask = std::uint64_t{1} << (worker % 64);
     if ((sleepers_[worker / 64].fetch_and(~mask, std::memory_order_acq_rel) & mask) == 0) return false;
-    counts_.fetch_sub(kSleeping, std::memory_order_acq_rel);
+    counts_.fetch_add(kDeparted - kSleeping, std::memory_order_acq_rel);
     return true;
   }
 
@@ -104,14 +122,23 @@ class IdleSet {
   void end_timed_sleep() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
 
   bool has_timed_sleeper() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
+  // From step 1 on.
+  bool is_asleep(unsigned worker) const noexcept {
+    return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;
+  }
   bool all_sleep() const noexcept { return sleeping_of(counts_.load(std::memory_order_seq_cst)) == workers_; }
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 
  private:
-  static constexpr std::uint64_t kSleeping = 1, kSearching = std::uint64_t{1} << 20, kWatching = std::uint64_t{1} << 40;
-  static unsigned sleeping_of(std::uint64_t counts) noexcept { return counts & 0xfffff; }
-  static unsigned searching_of(std::uint64_t counts) noexcept { return (counts >> 20) & 0xfffff; }
-  static unsigned watching_of(std::uint64_t counts) noexcept { return (counts >> 40) & 0xfffff; }
+  // Twelve bits each for those who sleep, search and watch. The rest counts departures, and may wrap: there are not 2^28
+  // of them while somebody looks at the queues.
+  static constexpr unsigned kBits = 12;
+  static constexpr std::uint64_t kSleeping = 1, kSearching = kSleeping << kBits, kWatching = kSearching << kBits,
+                                 kDeparted = kWatching << kBits, kMost = kSearching - 1;
+  static_assert(kMaxWorkers < kMost);
+  static unsigned sleeping_of(std::uint64_t counts) noexcept { return counts & kMost; }
+  static unsigned searching_of(std::uint64_t counts) noexcept { return (counts / kSearching) & kMost; }
+  static unsigned watching_of(std::uint64_t counts) noexcept { return (counts / kWatching) & kMost; }
 
   unsigned workers_ = 0;
   bool fences_ = false;

@@ -13,12 +13,12 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
   Watch watch(is_timed);
   const std::uint64_t until = nearest_deadline(worker, now_ns(), watch, stack_reclaim_, attention_);
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
-  const bool last = idle_.enter(worker.id, was_searching, is_timed);
+  const IdleSet::Snapshot entered = idle_.enter(worker.id, was_searching, is_timed);
   bool has_token = false;
   // Ours too: a thief that took its claim back may have hidden an entry from us for a moment.
   const bool has_own = worker.ready.size() != 0;
   if (!stopping() && !has_own && !has_work_anywhere(worker) && !any_event(watch, stack_reclaim_, attention_)) {
-    if (last) hooks::on_all_idle(worker);
+    if (idle_.is_last(entered) && idle_.all_slept_since(entered)) hooks::on_all_idle(worker, entered);
     worker.counters.parks.add();
     has_token = park(worker, until);
     if (has_token) worker.counters.wakes.add();

@@ -141,6 +141,8 @@ class Scheduler {
   void request_attention() noexcept;
   // A moment ago. Whoever does something that the last one to go to sleep looks at does it first: then either is seen.
   bool are_all_asleep() const noexcept { return idle_.sleeping() == worker_count_; }
+  // No worker has run since `entered` (hooks::on_all_idle).
+  bool all_slept_since(IdleSet::Snapshot entered) const noexcept { return idle_.all_slept_since(entered); }
   bool wants_attention() const noexcept { return attention_.has_event(); }
   void handle_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
 
@@ -211,6 +213,7 @@ class Scheduler {
   Runnable* steal_yielded(Worker& worker, Worker& victim) noexcept;
   [[nodiscard]] static bool queue_yielded(Worker& worker, Runnable* runnable) noexcept;
   bool defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept;
+  bool is_left_to_waker(const Worker& victim, Entry oldest) const noexcept;
   bool has_work_anywhere(const Worker& worker) noexcept;
   unsigned choose_victim(Worker& worker) noexcept;
   Runnable* take_injected(Worker& worker) noexcept;

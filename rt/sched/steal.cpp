@@ -109,8 +109,13 @@ Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
 // A woken runnable that is alone waits for its waker, which mostly stops soon: so partners stay together. A waker that
 // has not been in the scheduler for a while gets no more patience.
 bool Scheduler::defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept {
-  return may_be_left_to_waker(victim, oldest) &&
-         worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), now_ns());
+  return is_left_to_waker(victim, oldest) && worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), now_ns());
+}
+
+// A waker may have gone to sleep beside it: a thief that took its claim back hid it for a moment (Scheduler::sleep).
+// Such a thief looks here before it sleeps, or when it has found something else.
+bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexcept {
+  return may_be_left_to_waker(victim, oldest) && !idle_.is_asleep(victim.id);
 }
 
 // Whether a thief would find something: what is left to its waker does not count.
@@ -121,7 +126,7 @@ bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
     if (other.id == worker.id) continue;
     if (other.yielded.size() != 0 || other.parties.size() != 0) return true;
     const Entry oldest = other.ready.oldest();
-    if (oldest && !may_be_left_to_waker(other, oldest)) return true;
+    if (oldest && !is_left_to_waker(other, oldest)) return true;
   }
   return false;
 }

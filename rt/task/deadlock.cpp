@@ -104,7 +104,7 @@ void cancel_all(Runtime& runtime, Worker& worker) noexcept {
 
 }  // namespace
 
-void handle_deadlock(Runtime& runtime, Worker& worker) noexcept {
+void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered) noexcept {
   LockGuard guard(runtime.outside_lock);
   if (runtime.options.is_program) {
     if (runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
@@ -112,6 +112,8 @@ void handle_deadlock(Runtime& runtime, Worker& worker) noexcept {
              runtime.waits_for_turns.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime)) {
     return;
   }
+  // A task that waits for one that runs waits, too. So nobody may have run while we looked.
+  if (!runtime.scheduler.all_slept_since(entered)) return;
   worker.counters.deadlocks.add();
   report(runtime);
   if (runtime.options.is_program) platform::exit(kStatus);

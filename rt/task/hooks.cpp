@@ -27,10 +27,10 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
 }
 
 // Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
-void on_all_idle(Worker& worker) noexcept {
+void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (fail_unrechargeable(runtime, &worker)) return;
-  handle_deadlock(runtime, worker);
+  handle_deadlock(runtime, worker, entered);
 }
 
 void on_attention(Worker& worker) noexcept {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // idle_model_test.cpp — every interleaving of those who submit work with workers that go to sleep, at rt/sched/idle.h,
-// parker.h and deque.{h,cpp}: while work is queued, a worker is awake or being woken (no-lost-wakeup). What a worker
-// does between them is what Scheduler::sleep does.
+// parker.h and deque.{h,cpp}: while work is queued, a worker is awake or being woken (no-lost-wakeup), and when one
+// finds that all have slept since it entered, nobody has anything in hand (nobody-since). What a worker does between
+// them is what Scheduler::sleep does.
 #include "rt/sched/idle.h"
 
 #include "rt/sched/deque.h"
@@ -21,7 +22,7 @@ using janus::model::Taken;
 
 // The first thread pushes `jobs`, and never takes one itself; the others steal until there are none left to come.
 struct IdleWorld {
-  static constexpr unsigned kMost = 3;
+  static constexpr unsigned kMost = 3, kNaps = 1;
   unsigned thieves;
   unsigned jobs;
   Deque deque{};
@@ -29,11 +30,14 @@ struct IdleWorld {
   janus::Parker parkers[kMost]{};
   Taken taken{};
   janus::Atomic<std::uint32_t> left{0};  // jobs that nobody has taken
+  // No steps of anybody's.
+  bool is_up[kMost] = {};     // may have something in hand
+  unsigned naps[kMost] = {};  // that it ended by itself: departures are counted, so each makes another state
 
   unsigned threads() const { return 1 + thieves; }
   void begin() {
     require(deque.init(2), "there is memory");
-    idle.init(threads());
+    idle.init(thieves);
     left.store(jobs);
   }
 
@@ -47,11 +51,12 @@ struct IdleWorld {
   }
   void wake_one() {
     const unsigned sleeper = idle.claim();
-    if (sleeper != IdleSet::kNobody) parkers[sleeper].unpark();
+    if (sleeper != IdleSet::kNobody) parkers[1 + sleeper].unpark();
   }
 
   void work(unsigned me) {
     bool is_searching = false;
+    is_up[me] = true;
     while (left.load(std::memory_order_relaxed) != 0) {
       Entry entry;
       if (deque.steal(entry) == Deque::Steal::kTaken) {
@@ -63,22 +68,98 @@ struct IdleWorld {
       }
       if (!is_searching) is_searching = idle.begin_search();
       if (is_searching && deque.size() != 0) continue;
-      is_searching = sleep(me, is_searching);
+      if (deque.size() != 0 && naps[me] == kNaps)
+        janus::pause();
+      else
+        is_searching = sleep(me, is_searching);
     }
   }
   // True: somebody claimed it, so that it counts as searching.
   bool sleep(unsigned me, bool was_searching) {
-    (void)idle.enter(me, was_searching, false);
+    is_up[me] = false;
+    const IdleSet::Snapshot entered = idle.enter(me - 1, was_searching, false);
     bool has_token = false;
-    if (left.load() != 0 && deque.size() == 0) has_token = parkers[me].park(janus::platform::kForever);
-    const bool claimed = !idle.leave(me);
+    if (left.load() != 0 && deque.size() == 0) {
+      if (idle.is_last(entered) && idle.all_slept_since(entered))
+        require(!is_anybody_up(), "nobody runs while all sleep");
+      has_token = parkers[me].park(janus::platform::kForever);
+    }
+    const bool claimed = !idle.leave(me - 1);
     while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
+    is_up[me] = true;
+    naps[me] += !claimed && naps[me] < kNaps;
     return claimed;
+  }
+  bool is_anybody_up() const {
+    for (unsigned i = 1; i < threads(); ++i)
+      if (is_up[i]) return true;
+    return false;
   }
   // The end of the program, not of the protocol.
   void wake_all_others(unsigned me) {
     for (unsigned i = 1; i < threads(); ++i)
       if (i != me) parkers[i].unpark();
+  }
+
+  void end() { taken.require_all(); }
+};
+
+// The first thread runs what it has queued itself, and what it runs wakes another, which is left to it while it is
+// awake (Scheduler::is_left_to_waker). A thief that takes its claim to the first back may hide the second from its
+// waker.
+struct WakerWorld {
+  static constexpr unsigned kThreads = 2, kWaker = 0, kJobs = 2;
+  Deque deque{};
+  janus::IdleSet idle{};
+  janus::Parker parkers[kThreads]{};
+  Taken taken{};
+  janus::Atomic<std::uint32_t> left{kJobs};
+
+  static unsigned threads() { return kThreads; }
+  void begin() {
+    require(deque.init(2), "there is memory");
+    idle.init(kThreads);
+  }
+
+  void run(unsigned thread) {
+    if (thread == kWaker) push();
+    while (left.load(std::memory_order_relaxed) != 0) {
+      if (!take(thread)) sleep(thread);
+    }
+  }
+  void push() {
+    require(deque.push(Entry::fresh(taken.next())), "there is room");
+    if (idle.wants_wake(false)) wake_one();
+  }
+  bool take(unsigned me) {
+    Entry entry;
+    if (me == kWaker)
+      entry = deque.pop();
+    else
+      (void)deque.steal(entry);
+    if (!entry) return false;
+    taken.take(entry.runnable());
+    if (left.fetch_sub(1) == 1)
+      parkers[1 - me].unpark();  // the end of the program, not of the protocol
+    else if (me == kWaker)
+      push();
+    else
+      left.store(0);  // the second is never queued
+    if (me != kWaker) parkers[kWaker].unpark();
+    return true;
+  }
+  void wake_one() {
+    const unsigned sleeper = idle.claim();
+    if (sleeper != IdleSet::kNobody) parkers[sleeper].unpark();
+  }
+  bool has_work(unsigned me) { return deque.size() != 0 && (me == kWaker || idle.is_asleep(kWaker)); }
+  void sleep(unsigned me) {
+    (void)idle.enter(me, false, false);
+    bool has_token = false;
+    if (left.load() != 0 && !has_work(me)) has_token = parkers[me].park(janus::platform::kForever);
+    const bool claimed = !idle.leave(me);
+    while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
+    if (claimed) (void)idle.end_search();
   }
 
   void end() { taken.require_all(); }
@@ -95,6 +176,11 @@ TEST(idle_model, one_who_submits_and_one_who_sleeps) {
 
 TEST(idle_model, two_who_sleep) {
   REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
+}
+
+TEST(idle_model, what_is_left_to_a_waker_that_does_not_see_it) {
+  REQUIRE(janus::model::goes_well<WakerWorld>("heavy", Fences::kHeavy));
+  REQUIRE(janus::model::goes_well<WakerWorld>("own", Fences::kOwn));
 }
 
 TEST(idle_model, without_a_heavy_fence) {

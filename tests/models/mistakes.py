@@ -117,10 +117,12 @@ MISTAKES = [
     mistake("idle", "no heavy fence of who goes to sleep", (IDLE, "      platform::heavy_fence();", "      ;")),
     mistake("idle", "no fence of who submits where there is no heavy one",
             (IDLE, "    if (fences_) [[unlikely]]\n      full_fence();\n    compiler_barrier();", "    compiler_barrier();")),
-    mistake("idle", "who is claimed does not count as searching", (IDLE, "fetch_add(kSearching - kSleeping,", "fetch_sub(kSleeping,")),
+    mistake("idle", "who is claimed does not count as searching", (IDLE, "fetch_add(kDeparted + kSearching - kSleeping,", "fetch_add(kDeparted - kSleeping,")),
     mistake("idle", "who sleeps goes on counting as searching", (IDLE, " - (was_searching ? kSearching : 0)", "")),
     mistake("idle", "a token that was left before is forgotten", (PARKER, "if (state_.compare_exchange_strong(expected, kParked, std::memory_order_relaxed))",
                                                                   "if (state_.exchange(kParked) != expected + 7)")),
+    mistake("idle", "who was the last one stays the last one", (IDLE, "return counts_.load(std::memory_order_acquire) == entered.counts;", "return is_last(entered);")),
+    mistake("idle", "a waker is awake for ever", (IDLE, "return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;", "return worker > workers_;")),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),

@@ -22,7 +22,7 @@ struct Tiny : Deque {
   ~Tiny() { destroy(); }
 };
 
-constexpr unsigned kMany = 20000;
+constexpr unsigned kMany = 20000, kFew = 500;
 
 Tally<kMany> tally;
 
@@ -116,6 +116,7 @@ TEST(deque, oldest_shows_the_top_and_takes_nothing) {
 
 TEST(deque, owner_and_thieves_take_each_entry_once) {
   for (unsigned thieves : {1u, 3u}) {
+    const unsigned many = scaled(kMany, kFew);
     tally.clear();
     Tiny deque;
     std::atomic<bool> is_over{false};
@@ -123,9 +124,9 @@ TEST(deque, owner_and_thieves_take_each_entry_once) {
     ThreadGroup threads;
     for (unsigned i = 0; i < thieves; ++i) threads.start(thief);
     unsigned dice = 1;
-    for (unsigned i = 1; i <= kMany;) {
+    for (unsigned i = 1; i <= many;) {
       dice = dice * 1103515245 + 12345;
-      for (unsigned n = dice >> 16 & 7; n != 0 && i <= kMany; --n) deque.push(entry_of(i++));
+      for (unsigned n = dice >> 16 & 7; n != 0 && i <= many; --n) deque.push(entry_of(i++));
       for (unsigned n = dice >> 20 & 7; n != 0; --n) {
         if (const Entry entry = (dice >> 24 & 7) == 0 ? deque.take_oldest() : deque.pop()) tally.take(number_of(entry));
       }
@@ -133,12 +134,12 @@ TEST(deque, owner_and_thieves_take_each_entry_once) {
     while (const Entry entry = deque.pop()) tally.take(number_of(entry));
     is_over.store(true);
     threads.join();
-    tally.check_each_once();
+    tally.check_each_once(many);
   }
 }
 
 TEST(deque, the_last_entry_has_one_taker) {
-  constexpr unsigned kRounds = 20000;
+  const unsigned rounds = scaled(kMany, kFew);
   Tiny deque;
   std::atomic<bool> is_over{false};
   std::atomic<unsigned> stolen{0};
@@ -151,27 +152,28 @@ TEST(deque, the_last_entry_has_one_taker) {
   ThreadGroup threads;
   threads.start(thief);
   unsigned popped = 0;
-  for (unsigned i = 1; i <= kRounds; ++i) {
+  for (unsigned i = 1; i <= rounds; ++i) {
     deque.push(entry_of(i));
     popped += deque.pop() ? 1 : 0;
   }
   is_over.store(true);
   threads.join();
-  CHECK_EQ(popped + stolen.load(), kRounds);
+  CHECK_EQ(popped + stolen.load(), rounds);
   CHECK_EQ(deque.size(), 0);
 }
 
 TEST(deque, it_grows_while_thieves_read_the_old_ring) {
+  const unsigned many = scaled(kMany, kFew);
   tally.clear();
   Tiny deque;
   std::atomic<bool> is_over{false};
   auto thief = [&] { rob(is_over, [&](Entry& entry) { return deque.steal(entry); }); };
   ThreadGroup threads;
   threads.start(thief);
-  for (unsigned i = 1; i <= kMany; ++i) deque.push(entry_of(i));
+  for (unsigned i = 1; i <= many; ++i) deque.push(entry_of(i));
   is_over.store(true);
   threads.join();
-  tally.check_each_once();
+  tally.check_each_once(many);
 }
 
 }  // namespace janus::test

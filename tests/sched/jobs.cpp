@@ -25,8 +25,15 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
   return static_cast<const Job*>(runnable)->id;
 }
 
-void on_all_idle(Worker& worker) noexcept {
-  test::yard_of(worker).on_all_idle.fetch_add(1);
+void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
+  test::Yard& yard = test::yard_of(worker);
+  yard.looking.store(1);
+  const std::uint64_t until = platform::now_ns() + yard.patience_ns.load();
+  while (yard.running.load() == 0 && platform::now_ns() < until) __builtin_ia32_pause();
+  const int running = yard.running.load();
+  if (worker.scheduler->all_slept_since(entered)) CHECK_EQ(running, 0);
+  yard.looking.store(0);
+  yard.on_all_idle.fetch_add(1);
 }
 
 void on_attention(Worker& worker) noexcept {

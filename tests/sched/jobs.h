@@ -79,6 +79,9 @@ class Yard {
 
   Scheduler* scheduler;
   std::atomic<int> done{0}, on_all_idle{0}, attended{0}, counter{0}, other{0};
+  // Of who looks around in on_all_idle: for how long at most, until somebody runs.
+  std::atomic<std::uint64_t> patience_ns{0};
+  std::atomic<int> looking{0}, running{0};
 
  private:
   static constexpr std::size_t kBytes = 1 << 20;

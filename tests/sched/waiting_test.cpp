@@ -82,7 +82,7 @@ TEST(idle, a_submit_wakes_somebody_only_if_one_sleeps_and_none_searches) {
   IdleSet idle;
   idle.init(3);
   CHECK(!idle.wants_wake(false));
-  CHECK(!idle.enter(1, false, false));
+  CHECK(!idle.is_last(idle.enter(1, false, false)));
   CHECK(idle.wants_wake(false));
   CHECK(idle.begin_search());
   CHECK(!idle.wants_wake(false));
@@ -109,12 +109,32 @@ TEST(idle, a_watcher_is_enough_for_what_was_woken) {
 TEST(idle, the_last_to_enter_is_told_so) {
   IdleSet idle;
   idle.init(3);
-  CHECK(!idle.enter(0, false, false));
-  CHECK(!idle.enter(2, false, false));
-  CHECK(idle.enter(1, false, false));
+  CHECK(!idle.is_last(idle.enter(0, false, false)));
+  CHECK(!idle.is_last(idle.enter(2, false, false)));
+  CHECK(idle.is_last(idle.enter(1, false, false)));
   CHECK(idle.all_sleep());
   CHECK(idle.leave(2));
-  CHECK(!idle.enter(2, false, true));  // one that watches is not asleep for good
+  CHECK(!idle.is_last(idle.enter(2, false, true)));  // one that watches is not asleep for good
+}
+
+TEST(idle, who_has_left_and_come_back_has_not_slept_since) {
+  IdleSet idle;
+  idle.init(2);
+  idle.enter(0, false, false);
+  const IdleSet::Snapshot last = idle.enter(1, false, false);
+  CHECK(idle.is_last(last));
+  CHECK(idle.all_slept_since(last));
+  CHECK(idle.is_asleep(0));
+  CHECK_EQ(idle.claim(), 0u);
+  CHECK(!idle.is_asleep(0));
+  CHECK(!idle.all_slept_since(last));
+  CHECK(!idle.leave(0));
+  const IdleSet::Snapshot again = idle.enter(0, true, false);
+  CHECK(idle.is_last(again));
+  CHECK(!idle.all_slept_since(last));
+  CHECK(idle.leave(1));
+  idle.enter(1, false, false);
+  CHECK(!idle.all_slept_since(again));
 }
 
 TEST(idle, at_most_half_of_the_workers_search) {

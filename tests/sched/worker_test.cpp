@@ -280,6 +280,32 @@ TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
   }
 }
 
+// What comes from outside while the last one looks around has been taken out of its queue, and runs.
+TEST(worker, nobody_runs_when_all_have_slept_since) {
+  constexpr int kRounds = 100, kEnough = 5;
+  Yard yard(2);
+  yard.patience_ns.store(50'000'000);
+  int met = 0;
+  for (int i = 1; i <= kRounds && met < kEnough; ++i) {
+    REQUIRE(soon([&] {
+      if (yard.looking.load() != 0) return true;
+      if (yard.on_all_idle.exchange(0) != 0) yard.scheduler->request_attention();  // it looked, and is through
+      return false;
+    }));
+    yard.inject(jobs[0], [](Job& self) {
+      self.yard->running.store(1);
+      self.yard->counter.store(self.yard->looking.load());
+      (void)soon([&] { return self.yard->looking.load() == 0; });
+      self.yard->running.store(0);
+      finish(self);
+    });
+    yard.scheduler->request_attention();  // the first to be claimed may be the one that looks
+    REQUIRE(yard.all_done(i));
+    met += yard.counter.load();
+  }
+  CHECK_EQ(met, kEnough);
+}
+
 TEST(worker, somebody_attends_when_called_even_if_all_sleep) {
   for (bool deterministic : {false, true}) {
     Yard yard(3, deterministic);

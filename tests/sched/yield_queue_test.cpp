@@ -25,7 +25,7 @@ struct Tiny : YieldQueue {
   }
 };
 
-constexpr unsigned kMany = 40000;
+constexpr unsigned kMany = 40000, kFew = 500;
 constexpr std::size_t kBatch = 8;
 
 Tally<kMany> counts;
@@ -114,6 +114,7 @@ TEST(yield_queue, what_comes_next_can_be_seen_without_taking_it) {
 }
 
 TEST(yield_queue, owner_and_thieves_take_each_once) {
+  const unsigned many = scaled(kMany, kFew);
   for (unsigned thieves : {1u, 3u}) {
     for (std::size_t most : {std::size_t{1}, kBatch}) {
       counts.clear();
@@ -123,9 +124,9 @@ TEST(yield_queue, owner_and_thieves_take_each_once) {
       ThreadGroup threads;
       for (unsigned i = 0; i < thieves; ++i) threads.start(thief);
       unsigned dice = 1;
-      for (unsigned i = 1; i <= kMany;) {
+      for (unsigned i = 1; i <= many;) {
         dice = dice * 1103515245 + 12345;
-        for (unsigned n = dice >> 16 & 7; n != 0 && i <= kMany; --n) CHECK(queue.push(runnable_of(i++)));
+        for (unsigned n = dice >> 16 & 7; n != 0 && i <= many; --n) CHECK(queue.push(runnable_of(i++)));
         for (unsigned n = dice >> 20 & 7; n != 0; --n) {
           if (Runnable* const mine = queue.take()) counts.take(number_of(mine));
         }
@@ -133,13 +134,13 @@ TEST(yield_queue, owner_and_thieves_take_each_once) {
       is_over.store(true);
       threads.join();
       while (Runnable* const mine = queue.take()) counts.take(number_of(mine));
-      counts.check_each_once();
+      counts.check_each_once(many);
     }
   }
 }
 
 TEST(yield_queue, the_last_one_has_one_taker) {
-  constexpr unsigned kRounds = 20000;
+  const unsigned rounds = scaled(kMany / 2, kFew);
   Tiny queue;
   std::atomic<bool> is_over{false};
   std::atomic<unsigned> stolen{0};
@@ -150,14 +151,14 @@ TEST(yield_queue, the_last_one_has_one_taker) {
   ThreadGroup threads;
   threads.start(thief);
   unsigned taken = 0;
-  for (unsigned i = 1; i <= kRounds; ++i) {
+  for (unsigned i = 1; i <= rounds; ++i) {
     CHECK(queue.push(runnable_of(i)));
     taken += queue.take() != nullptr ? 1 : 0;
   }
   is_over.store(true);
   threads.join();
   while (queue.take() != nullptr) ++taken;
-  CHECK_EQ(taken + stolen.load(), kRounds);
+  CHECK_EQ(taken + stolen.load(), rounds);
   CHECK_EQ(queue.size(), 0);
 }
 
