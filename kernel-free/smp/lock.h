@@ -3,7 +3,8 @@
 // INVARIANT no-wait-is-deaf: whoever waits with interrupts off answers, while it waits, what other CPUs ask of this one
 // (requests.h). So somebody who holds a lock may wait for all CPUs to answer.
 // INVARIANT no-fault-in-a-section: the stack below us is touched before the lock is taken, since a page that is filled
-// at its first touch takes locks itself; what a caller gave us is never touched inside.
+// at its first touch takes locks itself; what a caller gave us is never touched inside. Only the outermost section
+// touches the stack: to look so far below a frame of an inner one would be the fault that must not be.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@
 
 namespace janus::bare {
 
-// Our own functions below a lock need less than this of the stack.
+// Our own functions below the outermost section need less than this of the stack.
 inline constexpr int kSectionStack = 1024;
 
 [[gnu::always_inline]] inline void touch_stack() noexcept {
@@ -41,9 +42,9 @@ class Lock {
 // overflows here, where nothing is held.
 class Quiet {
  public:
-  Quiet() noexcept {
+  Quiet() noexcept : flags_(read_flags()) {
+    if ((flags_ & kFlagInterrupts) == 0) return;  // inside another, or in a trap, whose stack is all there
     touch_stack();
-    flags_ = read_flags();
     interrupts_off();
   }
   ~Quiet() {

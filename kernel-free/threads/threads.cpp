@@ -68,6 +68,8 @@ void halt(Cpu& cpu) {
   arch::full_fence();
   answer_requests(cpu);
   interrupts_on_and_halt();
+  interrupts_off();
+  leave_halt(cpu);  // what woke us may have been an interrupt that nobody handles
 }
 
 std::uint64_t gs_base() {
@@ -164,6 +166,7 @@ void stay_while(Thread::State while_state) noexcept {
   Thread& me = this_thread();
   Cpu& cpu = *me.cpu;
   for (;;) {
+    touch_stack();
     interrupts_off();
     const std::uint64_t now = platform::now_ns();
     if (me.state.load(std::memory_order_acquire) != while_state || now >= me.until_ns) break;  // pairs with wake()

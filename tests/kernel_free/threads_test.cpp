@@ -61,6 +61,33 @@ TEST(threads, many_more_than_cpus_run_to_their_ends_and_are_freed) {
   CHECK(soon_taken_at_most(before + kTablesOfMany));
 }
 
+// Below each of these frames nothing has been touched, so that one of them stands wherever a section inside a section
+// would look for a page that is not there yet.
+[[gnu::noinline]] void unmap_from_depth(std::size_t depth) {
+  constexpr std::size_t kBytes = std::size_t{1} << 22;
+  volatile std::byte here[64];
+  here[0] = std::byte{1};
+  std::byte* const pages = platform::map(kBytes);
+  REQUIRE(pages != nullptr);
+  pages[0] = pages[kBytes / 2] = std::byte{1};
+  platform::unmap(pages, kBytes);
+  if (depth > sizeof here) unmap_from_depth(depth - sizeof here);
+  here[1] = here[0];
+}
+
+TEST(threads, a_section_needs_nothing_of_the_stack_that_is_not_there) {
+  constexpr std::size_t kDepth = 3 * bare::kPage;
+  static Word done{0};
+  done.store(0);
+  REQUIRE(platform::start_thread(
+      [](void*) {
+        unmap_from_depth(kDepth);
+        set_and_wake(done, 1);
+      },
+      nullptr, 0, "deep"));
+  wait_until(done, 1);
+}
+
 TEST(threads, each_stays_on_the_cpu_that_it_was_given) {
   static std::atomic<unsigned> seen[64];
   static Word done{0};
