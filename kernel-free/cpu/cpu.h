@@ -33,6 +33,7 @@ struct alignas(kPage) Cpu {
   alignas(64) Thread* current;
   std::uint64_t timer_at_ns;  // what the timer is set to; kForever: not at all
   std::uint64_t slice_end_ns;
+  unsigned moments;  // waited (requests.cpp)
   alignas(64) std::atomic<bool> is_halted;
   std::atomic<bool> is_sharing;                  // the page tables (page_tables.h)
   std::atomic<std::uint64_t> fenced, forgotten;  // the counts that it has answered (requests.h)
