@@ -81,13 +81,23 @@ class ThreadGroup {
   std::atomic<std::uint32_t> left_{0};
 };
 
+// Between two looks at what others do. Without a pause, at which an emulated processor takes a lock that all of its kind
+// share, and now and then asleep: who is waited for may need the processor.
+inline void rest(unsigned& looks) {
+  constexpr unsigned kLooks = 1000;
+  constexpr std::uint64_t kNapNs = 50'000;
+  if (++looks % kLooks != 0) return;
+  std::atomic<std::uint32_t> never{0};
+  platform::wait(never, 0, platform::now_ns() + kNapNs);
+}
+
 // True once `condition` holds; false if it does not in a time that is long for any machine.
 template <class Condition>
 bool soon(Condition condition) {
   const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
-  while (!condition()) {
+  for (unsigned looks = 0; !condition();) {
     if (platform::now_ns() > patience) return false;
-    __builtin_ia32_pause();
+    rest(looks);
   }
   return true;
 }
