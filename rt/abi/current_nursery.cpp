@@ -138,7 +138,9 @@ extern "C" {
 [[gnu::flatten]] void* janus_nursery_create(void) {
   const Caller me = enter_fast();
   Nursery* const nursery = me.task != nullptr ? open_current<Path::kFast>(*me.worker, *me.task, nullptr) : nullptr;
-  return nursery != nullptr ? nursery : create_slow(me);
+  if (nursery == nullptr) [[unlikely]]
+    return handle_of(create_slow(me));
+  return handle_of(nursery);
 }
 
 [[gnu::flatten]] int janus_nursery_spawn(janus_task_fn fn, void* arg) {

@@ -20,6 +20,7 @@
 #include "rt/abi/global_runtime.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/charge.h"
+#include "rt/task/handle.h"
 #include "rt/task/kinship.h"
 #include "rt/task/panic.h"
 #include "rt/task/runtime.h"
@@ -117,17 +118,47 @@ void set_error(Caller caller, int error) noexcept;
   return JANUS_E_STATE;
 }
 
-// A nursery that a user gave. nullptr, with *error: NULL, one that is gone, or one that is not the caller's to use, who
-// is neither its owner nor below it. Threads outside tasks are the host's, and may use all.
-JANUS_ANY_POINTER inline Nursery* check(janus_nursery* pointer, Caller me, int* error) noexcept {
-  auto* const nursery = reinterpret_cast<Nursery*>(pointer);
-  *error = JANUS_E_INVALID;
+// --- What users name -------------------------------------------------------------------------------------------------
+
+inline std::uint64_t word_of(const void* handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+// The runtime that a handle belongs to; nullptr: none. That another one than the caller's lives on is its host's care.
+Runtime* runtime_elsewhere(std::uint64_t handle) noexcept;
+[[gnu::always_inline]] inline Runtime* runtime_of_handle(const Caller& me, std::uint64_t handle) noexcept {
+  Runtime* const own = me.task != nullptr ? me.worker->runtime : nullptr;
+  if (own != nullptr && own->number == runtime_number_of(handle)) [[likely]]
+    return own;
+  return runtime_elsewhere(handle);
+}
+
+// What was never given out by us is the caller's panic; outside tasks an error.
+void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle, int* error) noexcept;
+
+inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
   if (nursery == nullptr) return nullptr;
-  *error = JANUS_E_STALE;
-  if (!Nursery::is_alive(read_user_word(nursery->alive))) return nullptr;
-  *error = JANUS_E_NO_CAP;
-  if (me.task != nullptr && (me.worker->runtime != nursery->runtime || !is_at_or_below(*me.task, *nursery)))
+  return reinterpret_cast<janus_nursery*>(nursery->handle.load(std::memory_order_relaxed));
+}
+
+// A nursery that a user named. nullptr, with *error: NULL, one that is gone, or one that is not the caller's to use:
+// who is neither its owner nor below it, or is in a cage that it is not in. Threads outside tasks are the host's, and
+// may use all.
+inline Nursery* check(const janus_nursery* named, const Caller& me, int* error) noexcept {
+  const std::uint64_t handle = word_of(named);
+  *error = JANUS_E_INVALID;
+  if (handle == 0) return nullptr;
+  Runtime* const runtime = runtime_of_handle(me, handle);
+  auto* const nursery =
+      runtime != nullptr ? static_cast<Nursery*>(runtime->nurseries.at(index_of_handle(handle))) : nullptr;
+  if (nursery == nullptr || nursery->handle.load(std::memory_order_relaxed) != handle) [[unlikely]] {
+    refuse_handle(me, "nursery", handle, error);
     return nullptr;
+  }
+  *error = JANUS_E_STALE;
+  if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nullptr;
+  *error = JANUS_E_NO_CAP;
+  if (me.task != nullptr && (me.worker->runtime != runtime || !may_use(*me.task, *nursery))) return nullptr;
   *error = 0;
   return nursery;
 }

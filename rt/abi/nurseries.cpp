@@ -118,7 +118,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     nursery = open_nursery(*runtime, owner, asked, &error);
   }
   if (nursery == nullptr) set_error(me, error);
-  return reinterpret_cast<janus_nursery*>(nursery);
+  return handle_of(nursery);
 }
 
 janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg,

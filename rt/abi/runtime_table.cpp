@@ -2,6 +2,7 @@
 // rt/abi/runtime_table.cpp — the process's runtimes by number.
 #include "rt/abi/runtime_table.h"
 
+#include "rt/base/format.h"
 #include "rt/task/handle.h"
 
 namespace janus {
@@ -39,6 +40,19 @@ void destroy_registered(Runtime* runtime) noexcept {
   place.runtime.store(nullptr, std::memory_order_seq_cst);
   while (place.pins.load(std::memory_order_seq_cst) != 0) arch::pause();  // a few instructions, unless preempted
   destroy_runtime(runtime);
+}
+
+Runtime* runtime_elsewhere(std::uint64_t handle) noexcept {
+  return runtime_places[runtime_number_of(handle)].runtime.load(std::memory_order_acquire);
+}
+
+[[gnu::noinline, gnu::cold]] void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle,
+                                                int* error) noexcept {
+  *error = JANUS_E_STALE;
+  if (me.task == nullptr) return;
+  Text<64> why;
+  why.append("there is no %s %p", kind, reinterpret_cast<void*>(handle));
+  panic(*me.task, why.data());
 }
 
 RuntimeOfHandle::RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept : handle_(handle) {

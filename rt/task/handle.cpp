@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/handle.cpp — handles of tasks, so that a stale or forged one is found out.
+// rt/task/handle.cpp — handles, so that a stale or forged one is found out.
 #include "rt/task/handle.h"
 
 #include "rt/base/assert.h"
@@ -10,8 +10,6 @@
 namespace janus {
 
 namespace {
-
-constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1;
 
 constexpr std::uint64_t rotated(std::uint64_t word, unsigned by) noexcept {
   return word << by | word >> (64 - by);
@@ -48,7 +46,22 @@ std::uint64_t keyed_hash(const std::uint64_t (&key)[2], std::uint64_t word) noex
   return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
 }
 
+std::uint32_t make_secret(const Runtime& runtime, Handled kind, std::uint64_t number) noexcept {
+  const std::uint64_t word = static_cast<std::uint64_t>(kind) << 62 | number;
+  const auto secret = static_cast<std::uint32_t>(keyed_hash(runtime.handle_key, word));
+  return secret != 0 ? secret : 1;
+}
+
+std::uint64_t assemble(const Runtime& runtime, std::uint32_t secret, std::uint32_t index) noexcept {
+  JANUS_CHECK(index < kIndexMask);
+  return std::uint64_t{secret} << 32 | runtime.number << kIndexBits | (index + 1);
+}
+
 }  // namespace
+
+std::uint64_t make_handle(const Runtime& runtime, Handled kind, std::uint64_t number, std::uint32_t index) noexcept {
+  return assemble(runtime, make_secret(runtime, kind, number), index);
+}
 
 void init_handle_key(Runtime& runtime) noexcept {
   const bool is_random =
@@ -62,20 +75,16 @@ void init_handle_key(Runtime& runtime) noexcept {
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   std::uint32_t secret = task.secret.load(std::memory_order_relaxed);
   if (secret == 0) {
-    secret = static_cast<std::uint32_t>(keyed_hash(runtime.handle_key, task.id));
-    if (secret == 0) secret = 1;
+    secret = make_secret(runtime, Handled::kTask, task.id);
     task.secret.store(secret, std::memory_order_relaxed);
   }
-  const std::uint32_t index = runtime.tasks.index_of(&task) + 1;
-  JANUS_CHECK(index <= kIndexMask);
-  return std::uint64_t{secret} << 32 | runtime.number << kIndexBits | index;
+  return assemble(runtime, secret, runtime.tasks.index_of(&task));
 }
 
 Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept {
-  const std::uint32_t index = static_cast<std::uint32_t>(handle) & kIndexMask;
   const auto secret = static_cast<std::uint32_t>(handle >> 32);
-  if (index == 0 || secret == 0 || runtime_number_of(handle) != runtime.number) return nullptr;
-  auto* task = static_cast<Task*>(runtime.tasks.at(index - 1));
+  if (secret == 0 || runtime_number_of(handle) != runtime.number) return nullptr;
+  auto* task = static_cast<Task*>(runtime.tasks.at(index_of_handle(handle)));
   if (task == nullptr) return nullptr;
   task->lock.lock();
   if (task->secret.load(std::memory_order_relaxed) == secret && task->has(TaskFlags::kExposed)) return task;

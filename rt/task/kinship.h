@@ -19,4 +19,14 @@ inline bool is_at_or_below(const Task& self, const Nursery& nursery) noexcept {
   return false;
 }
 
+// Whether the running task may spawn into that nursery, cancel, close or read it: it is at or below its owner, and no
+// wall of a cage stands between them. A cage's tasks name what lives on their own account, or on one below it, and
+// nothing outside.
+inline bool may_use(const Task& self, const Nursery& nursery) noexcept {
+  if (!is_at_or_below(self, nursery)) return false;
+  const Account* account = nursery.account;
+  while (account != nullptr && account != self.account) account = account->parent();
+  return account != nullptr;
+}
+
 }  // namespace janus

@@ -78,6 +78,8 @@ Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
   if (nursery != nullptr && nursery->runtime == nullptr) {
     nursery->runtime = &runtime;
     nursery->migrated_tasks.reset();
+    const std::uint32_t index = runtime.nurseries.index_of(nursery);
+    nursery->handle.store(make_handle(runtime, Handled::kNursery, index, index), std::memory_order_relaxed);
   }
   return nursery;
 }

@@ -18,8 +18,8 @@ struct Accounts5 {
   std::uint64_t left[kComponents];
 };
 
-Accounts5 root_of(janus_nursery* nursery) {
-  Runtime& runtime = *reinterpret_cast<Nursery*>(nursery)->runtime;
+Accounts5 root_accounts() {
+  Runtime& runtime = runtime_of(current_worker());
   Accounts5 sums;
   for (unsigned c = 0; c < kComponents; ++c)
     sums.left[c] = runtime.accounts.left(runtime.root_account, static_cast<Component>(c));
@@ -229,10 +229,10 @@ TEST(call_memory, a_call_that_panics_has_taken_nothing) {
           Scope outer;
           try_everything();  // what is made for the first time
           try_everything();
-          const Accounts5 before = root_of(outer.get());
+          const Accounts5 before = root_accounts();
           const std::uint64_t in_use = stats_of().bytes_in_use;
           for (int i = 0; i < scaled(10, 2); ++i) try_everything();
-          const Accounts5 after = root_of(outer.get());
+          const Accounts5 after = root_accounts();
           for (unsigned c = 0; c < kComponents; ++c) {
             // Chunks of memory stay with workers for a while, and records with their slabs.
             const std::uint64_t missing = before.left[c] > after.left[c] ? before.left[c] - after.left[c] : 0;
