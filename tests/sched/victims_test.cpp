@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// victims_test.cpp — whom a worker that has run out of work asks first, by each strategy. The workers are logical ones:
+// while one runs its job, the others stand still.
+#include "tests/sched/jobs.h"
+
+using namespace janus;
+using namespace janus::test;
+
+namespace {
+
+constexpr unsigned kWorkers = 6;
+constexpr unsigned kNobody = ~0u;
+
+// What the one worker that is awake lays into the deques of those that sleep, and whom it robs first then.
+struct Robbery {
+  unsigned jobs_of_others, jobs_of_fullest;
+  unsigned thief = kNobody, fullest = kNobody, next = kNobody, first_robbed = kNobody;
+};
+Robbery robbery;
+
+bool sleeps_for_good(const Worker& worker) {
+  return worker.is_parked && !worker.has_token.load() && worker.parked_until_ns == platform::kForever;
+}
+
+void lay_out(Job& self) {
+  Worker& me = current_worker();
+  Scheduler& scheduler = *self.yard->scheduler;
+  const auto others_sleep = [&] {
+    for (unsigned i = 0; i < kWorkers; ++i) {
+      if (i != me.id && !sleeps_for_good(*scheduler.worker(i))) return false;
+    }
+    return true;
+  };
+  while (!others_sleep()) scheduler.sched_point();
+  robbery.thief = me.id;
+  robbery.fullest = (me.id + 3) % kWorkers;
+  robbery.next = (me.next_victim + 1) % kWorkers;
+  if (robbery.next == me.id) robbery.next = (robbery.next + 1) % kWorkers;
+  unsigned job = 1;
+  for (unsigned i = 0; i < kWorkers; ++i) {
+    const unsigned count = i == me.id ? 0 : i == robbery.fullest ? robbery.jobs_of_fullest : robbery.jobs_of_others;
+    for (unsigned n = 0; n < count; ++n, ++job) {
+      self.yard->prepare(
+          jobs[job],
+          [](Job& stolen) {
+            if (robbery.first_robbed == kNobody) robbery.first_robbed = static_cast<unsigned>(stolen.id);
+            finish(stolen);
+          },
+          i);
+      CHECK(scheduler.worker(i)->ready.push(Entry::fresh(&jobs[job])));
+    }
+  }
+  finish(self);
+}
+
+Robbery rob(Victim victim, std::uint64_t seed, unsigned jobs_of_others, unsigned jobs_of_fullest) {
+  robbery = {jobs_of_others, jobs_of_fullest};
+  Yard yard(kWorkers, true, seed, victim);
+  yard.inject(jobs[0], lay_out);
+  CHECK(yard.all_done(static_cast<int>(1 + (kWorkers - 2) * jobs_of_others + jobs_of_fullest)));
+  return robbery;
+}
+
+constexpr std::uint64_t kSeeds = 64;
+
+}  // namespace
+
+TEST(victims, by_load_the_fullest_is_asked_first) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Robbery seen = rob(Victim::kLeastLoaded, seed, 2, 3);
+    CHECK_EQ(seen.first_robbed, seen.fullest);
+  }
+}
+
+TEST(victims, in_turn_the_one_after_the_last_is_asked_first) {
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Robbery seen = rob(Victim::kRoundRobin, seed, 1, 1);
+    CHECK_EQ(seen.first_robbed, seen.next);
+  }
+}
+
+TEST(victims, by_chance_each_of_the_others_is_asked_first_at_times) {
+  unsigned times[kWorkers] = {};
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    const Robbery seen = rob(Victim::kRandom, seed, 1, 1);
+    REQUIRE(seen.first_robbed < kWorkers);
+    ++times[(seen.first_robbed + kWorkers - seen.thief) % kWorkers];
+  }
+  CHECK_EQ(times[0], 0u);  // never itself
+  for (unsigned away = 1; away < kWorkers; ++away) {
+    CHECK_GE(times[away], kSeeds / 20);
+    CHECK_LE(times[away], kSeeds / 2);
+  }
+}
