@@ -12,13 +12,41 @@ namespace janus {
 
 namespace {
 
-JANUS_ANY_POINTER Channel* check_channel(janus_channel* pointer, int* error) noexcept {
-  auto* const channel = reinterpret_cast<Channel*>(pointer);
+constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
+  return static_cast<std::uint32_t>(handle >> 32);
+}
+
+// The record that a handle leads to, whatever it is by now; nullptr: to none.
+[[gnu::always_inline]] inline Channel* record_of(Runtime* runtime, std::uint64_t handle) noexcept {
+  return runtime != nullptr ? static_cast<Channel*>(runtime->channels.at(index_of_handle(handle))) : nullptr;
+}
+
+// A channel that a user named. nullptr, with *error: NULL, or one that is gone.
+Channel* check_channel(const Caller& me, const janus_channel* named, int* error) noexcept {
+  const std::uint64_t handle = word_of(named);
   *error = JANUS_E_INVALID;
-  if (channel == nullptr) return nullptr;
+  if (handle == 0) return nullptr;
+  Channel* const channel = record_of(runtime_of_handle(me, handle), handle);
+  const std::uint64_t life = channel != nullptr ? channel->life.load(std::memory_order_acquire) : 0;
+  if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle)) {
+    refuse_handle(me, "channel", handle, error);
+    return nullptr;
+  }
   *error = JANUS_E_STALE;
-  if (!Channel::is_alive(read_user_word(channel->life))) return nullptr;  // pairs with create_channel()
+  if (Channel::references_of(life) == 0) return nullptr;
   *error = 0;
+  return channel;
+}
+
+// For the fast path, which only a channel of the caller's runtime has. nullptr: it has to be looked into.
+[[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
+  const std::uint64_t handle = word_of(named);
+  if (worker.runtime->number != runtime_number_of(handle)) [[unlikely]]
+    return nullptr;
+  Channel* const channel = record_of(worker.runtime, handle);
+  if (channel == nullptr ||
+      Channel::secret_of(channel->life.load(std::memory_order_relaxed)) != secret_of_handle(handle)) [[unlikely]]
+    return nullptr;
   return channel;
 }
 
@@ -40,16 +68,19 @@ void pay_fast(Worker& worker) noexcept {
   worker.fuel -= price::kCall;
 }
 
-// From the door on: `waiter` is who waits for it, nullptr: nobody does.
+// From the door on: `waiter` is who waits for it, nullptr: nobody does. Paying may take long, and a channel may go
+// meanwhile.
 template <typename Element>
-int transfer(Caller me, Task* waiter, janus_channel* pointer, Element element,
-             int (*send_or_receive)(Worker*, Task*, Channel&, Element) noexcept) noexcept {
+int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
+             int (*send_or_receive)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept) noexcept {
   int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
+  if (check_channel(me, named, &error) == nullptr) return error;
+  const int answer = pay(me);
+  if (answer != 0) return answer;
+  Channel* const channel = check_channel(me, named, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
-  const int answer = pay(me);
-  return answer != 0 ? answer : send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element);
+  return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element, secret_of_handle(word_of(named)));
 }
 
 }  // namespace
@@ -66,71 +97,75 @@ janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
   int error = runtime == nullptr ? JANUS_E_STATE : 0;
   Channel* channel = nullptr;
   if (error == 0) channel = create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity, &error);
-  if (channel == nullptr) set_error(me, error);
-  return reinterpret_cast<janus_channel*>(channel);
+  if (channel == nullptr) {
+    set_error(me, error);
+    return nullptr;
+  }
+  return reinterpret_cast<janus_channel*>(handle_of(*channel));
 }
 
-janus_channel* janus_channel_retain(janus_channel* pointer) {
+janus_channel* janus_channel_retain(janus_channel* named) {
   const Caller me = enter();
   int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  if (channel != nullptr) error = retain_channel(*channel);
-  if (error == 0) return pointer;
+  Channel* const channel = check_channel(me, named, &error);
+  if (channel != nullptr) error = retain_channel(*channel, secret_of_handle(word_of(named)));
+  if (error == 0) return named;
   set_error(me, error);
   return nullptr;
 }
 
-void janus_channel_release(janus_channel* pointer) {
+void janus_channel_release(janus_channel* named) {
   const Caller me = enter_free();
   int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  if (channel != nullptr) error = release_channel(worker_in(*channel->runtime, me), *channel);
+  Channel* const channel = check_channel(me, named, &error);
+  if (channel != nullptr)
+    error = release_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
   if (error != 0) set_error(me, error);
 }
 
-[[gnu::noinline]] static int send_slow(janus_channel* pointer, const void* element) {
+[[gnu::noinline]] static int send_slow(janus_channel* named, const void* element) {
   const Caller me = enter();
-  return me.task != nullptr ? transfer(me, me.task, pointer, element, send<Path::kGeneral>) : JANUS_E_NO_TASK;
+  return me.task != nullptr ? transfer(me, me.task, named, element, send<Path::kGeneral>) : JANUS_E_NO_TASK;
 }
 
-[[gnu::flatten]] int janus_channel_send(janus_channel* pointer, const void* element) {
+[[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {
   const Caller me = enter_yield();  // charged once it is known that it goes fast
-  auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (me.task == nullptr || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, channel))
-      [[unlikely]]
-    return send_slow(pointer, element);
+  Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
+  if (channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel)) [[unlikely]]
+    return send_slow(named, element);
   pay_fast(*me.worker);
-  return send<Path::kFast>(me.worker, me.task, *channel, element);
+  return send<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
 }
 
-[[gnu::noinline]] static int receive_slow(janus_channel* pointer, void* element) {
+[[gnu::noinline]] static int receive_slow(janus_channel* named, void* element) {
   const Caller me = enter();
-  return me.task != nullptr ? transfer(me, me.task, pointer, element, receive<Path::kGeneral>) : JANUS_E_NO_TASK;
+  return me.task != nullptr ? transfer(me, me.task, named, element, receive<Path::kGeneral>) : JANUS_E_NO_TASK;
 }
 
-[[gnu::flatten]] int janus_channel_recv(janus_channel* pointer, void* element) {
+[[gnu::flatten]] int janus_channel_recv(janus_channel* named, void* element) {
   const Caller me = enter_yield();  // charged once it is known that it goes fast
-  auto* const channel = reinterpret_cast<Channel*>(pointer);
-  if (me.task == nullptr || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, channel))
-      [[unlikely]]
-    return receive_slow(pointer, element);
+  Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
+  if (channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel)) [[unlikely]]
+    return receive_slow(named, element);
   pay_fast(*me.worker);
-  return receive<Path::kFast>(me.worker, me.task, *channel, element);
+  return receive<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
 }
 
-int janus_channel_try_send(janus_channel* pointer, const void* element) {
-  return transfer(enter(), nullptr, pointer, element, send<Path::kGeneral>);
+int janus_channel_try_send(janus_channel* named, const void* element) {
+  return transfer(enter(), nullptr, named, element, send<Path::kGeneral>);
 }
 
-int janus_channel_try_recv(janus_channel* pointer, void* element) {
-  return transfer(enter(), nullptr, pointer, element, receive<Path::kGeneral>);
+int janus_channel_try_recv(janus_channel* named, void* element) {
+  return transfer(enter(), nullptr, named, element, receive<Path::kGeneral>);
 }
 
-int janus_channel_close(janus_channel* pointer) {
+int janus_channel_close(janus_channel* named) {
   const Caller me = enter();
   int error = 0;
-  Channel* const channel = check_channel(pointer, &error);
-  return channel == nullptr ? error : close_channel(worker_in(*channel->runtime, me), *channel);
+  Channel* const channel = check_channel(me, named, &error);
+  return channel == nullptr
+             ? error
+             : close_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
 }
 
 }  // extern "C"

@@ -50,10 +50,6 @@ class BiasedLock {
 
   // In steps, for who wants to go elsewhere when a step fails.
   [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return cmp_relaxed(owner_, &me); }
-  // The same where a user says that a lock stands, and none may.
-  JANUS_ANY_POINTER [[nodiscard, gnu::always_inline]] bool is_owned_at_any_address(LockOwner& me) const noexcept {
-    return arch::user_word_is(&owner_, reinterpret_cast<std::uint64_t>(&me));
-  }
   // After is_owned_by(). False: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool try_enter(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // who holds one takes no other one

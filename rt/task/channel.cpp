@@ -6,6 +6,7 @@
 
 #include "rt/task/channel_wait.h"
 #include "rt/task/charge.h"
+#include "rt/task/handle.h"
 #include "rt/task/memory.h"
 
 namespace janus {
@@ -34,6 +35,11 @@ Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* erro
   SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
   void* record = runtime.channels.take(cache);
   if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
+  if (record != nullptr && runtime.channels.index_of(record) >= kIndexMask) {  // more than handles can tell apart
+    runtime.channels.give(cache, record);
+    record = nullptr;
+    *error = kErrorNoMemory;
+  }
   if (record == nullptr) refund_record(runtime, payer, kChannelBytes);
   return static_cast<Channel*>(record);
 }
@@ -108,37 +114,44 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();
-  channel->life.store(Channel::kAlive + 1, std::memory_order_release);  // pairs with who checks a pointer
+  const std::uint32_t index = runtime.channels.index_of(channel);
+  const std::uint64_t number = std::uint64_t{++channel->generation} << kIndexBits | index;
+  const std::uint64_t secret = make_handle(runtime, Handled::kChannel, number, index) >> 32;
+  channel->life.store(secret << 32 | 1, std::memory_order_release);  // pairs with is_alive()
   channel->lock.unlock(nullptr, hold);
   return channel;
 }
 
-int close_channel(Worker* worker, Channel& channel) noexcept {
+std::uint64_t handle_of(const Channel& channel) noexcept {
+  const std::uint64_t secret = channel.life.load(std::memory_order_relaxed) & ~std::uint64_t{0xffffffff};
+  const Runtime& runtime = *channel.runtime;
+  return secret | runtime.number << kIndexBits | (runtime.channels.index_of(&channel) + 1);
+}
+
+int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept {
   const ChannelGuard guard(worker, channel);
+  if (!channel.is_alive(secret)) return kErrorStale;
   if (channel.is_closed) return kErrorClosed;
   close_locked(worker, channel);
   return 0;
 }
 
-int retain_channel(Channel& channel) noexcept {
+int retain_channel(Channel& channel, std::uint32_t secret) noexcept {
   std::uint64_t life = channel.life.load(std::memory_order_relaxed);
   do {
-    if (!Channel::is_alive(life)) return kErrorStale;
-    if (life == Channel::kAlive + Channel::kMostReferences) return kErrorState;
+    if (Channel::secret_of(life) != secret || Channel::references_of(life) == 0) return kErrorStale;
+    if (Channel::references_of(life) == Channel::kMostReferences) return kErrorState;
   } while (!channel.life.compare_exchange_weak(life, life + 1, std::memory_order_relaxed));
   return 0;
 }
 
-int release_channel(Worker* worker, Channel& channel) noexcept {
+int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept {
   std::uint64_t life = channel.life.load(std::memory_order_relaxed);
-  bool is_last = false;
   do {
-    if (!Channel::is_alive(life)) return kErrorStale;
-    is_last = life == Channel::kAlive + 1;
+    if (Channel::secret_of(life) != secret || Channel::references_of(life) == 0) return kErrorStale;
     // Acquire and release: what others did before they gave up theirs comes before the end of it.
-  } while (!channel.life.compare_exchange_weak(life, is_last ? 0 : life - 1, std::memory_order_acq_rel,
-                                               std::memory_order_relaxed));
-  if (!is_last) return 0;
+  } while (!channel.life.compare_exchange_weak(life, life - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
+  if (Channel::references_of(life) != 1) return 0;
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock(me);
   close_locked(worker, channel);

@@ -21,9 +21,9 @@ namespace janus {
 
 struct ChannelWait;
 
-// INVARIANT released-once: `life` is kAlive and the number of references while it is a channel, one word, so that who
-// gives up a reference takes it from a channel that lives or from none. Who takes the last one makes it 0, and alone
-// closes and frees; whoever comes later, with a pointer that has gone stale, finds nothing to give up.
+// INVARIANT released-once: `life` is the secret half of the channel's handle and the number of references, one word, so
+// that whoever comes with a handle gives up a reference of that channel or none, and whoever takes the last one alone
+// closes and frees. The secret stays until the record serves another channel; under `lock` it tells who came too late.
 struct alignas(64) Channel {
   Channel* free_next;  // the slab's
   std::atomic<std::uint64_t> life;
@@ -36,23 +36,32 @@ struct alignas(64) Channel {
   std::size_t capacity;
   std::byte* buffer;  // capacity elements
   Runtime* runtime;
-  Account* payer;  // of the record
+  Account* payer;            // of the record
+  std::uint32_t generation;  // how many channels this record has been
 
-  static constexpr std::uint64_t kAlive = std::uint64_t{0x4a43484e} << 32;
-  static constexpr std::uint64_t kMostReferences = std::uint64_t{1} << 31;
+  static constexpr std::uint32_t kMostReferences = std::uint32_t{1} << 31;
 
-  static bool is_alive(std::uint64_t life) noexcept { return (life & ~std::uint64_t{0xffffffff}) == kAlive; }
+  static std::uint32_t secret_of(std::uint64_t life) noexcept { return static_cast<std::uint32_t>(life >> 32); }
+  static std::uint32_t references_of(std::uint64_t life) noexcept { return static_cast<std::uint32_t>(life); }
+  // Whether this is the channel that was given out with that secret, and there is somebody who may use it.
+  [[nodiscard]] bool is_alive(std::uint32_t secret) const noexcept {
+    const std::uint64_t seen = life.load(std::memory_order_acquire);  // pairs with create_channel()
+    return secret_of(seen) == secret && references_of(seen) != 0;
+  }
 };
 
 inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
 
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept;
-// One reference more: JANUS_E_STALE when there is none, JANUS_E_STATE when there are too many.
-int retain_channel(Channel& channel) noexcept;
-// One less; who gives up the last one closes and frees. JANUS_E_STALE when there is none.
-int release_channel(Worker* worker, Channel& channel) noexcept;
-int close_channel(Worker* worker, Channel& channel) noexcept;
+// Of one that its maker has not given away yet.
+std::uint64_t handle_of(const Channel& channel) noexcept;
+// `secret`: of the handle by which the channel was found. It may be gone by now: JANUS_E_STALE.
+// One reference more; JANUS_E_STATE when there are too many.
+int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
+// One less; who gives up the last one closes and frees.
+int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
+int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 
 // Wakes a task that was seen AtChannel, if it still is: to look for a cancel. Holds the lock of its nursery.
 bool wake_at_channel(Worker* worker, Task& task) noexcept;

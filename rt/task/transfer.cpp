@@ -18,7 +18,12 @@ using Hold = BiasedLock::Hold;
 enum class Way : bool { kSend, kReceive };
 
 template <Way kWay, Path kPath>
-int transfer(Worker* worker, Task* self, Channel& channel, void* data) noexcept;
+int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
+
+// Of the channel whose lock we hold, for when we do not hold it any more.
+std::uint32_t secret_of(const Channel& channel) noexcept {
+  return Channel::secret_of(channel.life.load(std::memory_order_relaxed));
+}
 
 std::byte* slot(Channel& channel, std::size_t index) noexcept {
   std::size_t at = channel.first + index;
@@ -56,14 +61,15 @@ template <Path kPath>
 // Nothing has happened.
 template <Way kWay>
 [[gnu::noinline]] int begin_again(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
+  const std::uint32_t secret = secret_of(channel);
   channel.lock.unlock_biased(worker->locks);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
 }
 template <Way kWay>
-[[gnu::noinline, gnu::cold]] int begin_again_revoked(Worker* worker, Task* self, Channel& channel,
-                                                     void* data) noexcept {
+[[gnu::noinline, gnu::cold]] int begin_again_revoked(Worker* worker, Task* self, Channel& channel, void* data,
+                                                     std::uint32_t secret) noexcept {
   channel.lock.leave(worker->locks);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
 // For threads outside tasks: the fault that comes of the memory is theirs and their host's.
@@ -79,10 +85,12 @@ void touch(void* data, std::size_t bytes) noexcept {
 // The caller's own memory is not there: a task panics. If it is there by now, nothing has happened.
 template <Way kWay>
 [[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
+  const std::uint32_t secret = secret_of(channel);
+  const std::size_t bytes = channel.element_bytes;
   channel.lock.unlock(owner_in(channel, worker), hold);
   blame_caller();
-  touch<kWay>(data, channel.element_bytes);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+  touch<kWay>(data, bytes);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
 template <Way kWay, Path kPath>
@@ -104,9 +112,10 @@ template <Way kWay, Path kPath>
 template <Way kWay>
 [[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
                                               Hold hold) noexcept {
+  const std::uint32_t secret = secret_of(channel);
   channel.lock.unlock(owner_in(channel, worker), hold);
   publish_frames(*self->frame);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
 template <Way kWay, Path kPath>
@@ -243,16 +252,18 @@ template <Way kWay, Path kPath>
 }
 
 template <Way kWay, Path kPath>
-int transfer(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
+int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept {
   if constexpr (kPath == Path::kFast) {
     if (!channel.lock.try_enter(worker->locks)) [[unlikely]]
-      return begin_again_revoked<kWay>(worker, self, channel, data);
+      return begin_again_revoked<kWay>(worker, self, channel, data, secret);
     return transfer_held<kWay, kPath>(worker, self, channel, data, Hold::kBiased);
   } else {
     LockOwner* const me = owner_in(channel, worker);
     if (me == nullptr) [[unlikely]]
       note_stranger(channel, self);
     const Hold hold = channel.lock.lock(me);
+    if (!channel.is_alive(secret)) [[unlikely]]
+      return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorStale);
     return transfer_held<kWay, kPath>(worker, self, channel, data, hold);
   }
 }
@@ -260,25 +271,25 @@ int transfer(Worker* worker, Task* self, Channel& channel, void* data) noexcept 
 }  // namespace
 
 template <Path kPath>
-int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept {
-  return transfer<Way::kSend, kPath>(worker, self, channel, const_cast<void*>(element));
+int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
+  return transfer<Way::kSend, kPath>(worker, self, channel, const_cast<void*>(element), secret);
 }
-template int send<Path::kGeneral>(Worker*, Task*, Channel&, const void*) noexcept;
-template int send<Path::kFast>(Worker*, Task*, Channel&, const void*) noexcept;
+template int send<Path::kGeneral>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
+template int send<Path::kFast>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
 
 template <Path kPath>
-int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept {
-  return transfer<Way::kReceive, kPath>(worker, self, channel, element);
+int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept {
+  return transfer<Way::kReceive, kPath>(worker, self, channel, element, secret);
 }
-template int receive<Path::kGeneral>(Worker*, Task*, Channel&, void*) noexcept;
-template int receive<Path::kFast>(Worker*, Task*, Channel&, void*) noexcept;
+template int receive<Path::kGeneral>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
+template int receive<Path::kFast>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
 
 // Who owns the lock is in its own program, free of determinism, with a heavy fence, and the channel is alive and of
 // this runtime.
-JANUS_ANY_POINTER bool goes_fast(Worker& worker, const Task& self, const Channel* channel) noexcept {
+bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
-  return channel->lock.is_owned_at_any_address(worker.locks) && channel->element_bytes == sizeof(std::uint64_t) &&
-         worker.fuel > 0 && self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
+  return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0 &&
+         self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
          arch::cmp_relaxed(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
 }
 

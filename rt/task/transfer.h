@@ -8,15 +8,14 @@
 namespace janus {
 
 // `self` nullptr: does not wait, JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks. The channel_op is paid for.
-// kFast: after goes_fast(), for the running task.
+// `secret`: of the handle by which the channel was found. kFast: after goes_fast(), for the running task.
 template <Path kPath>
-int send(Worker* worker, Task* self, Channel& channel, const void* element) noexcept;
+int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
 template <Path kPath>
-int receive(Worker* worker, Task* self, Channel& channel, void* element) noexcept;
+int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept;
 
-// `channel` may be any pointer: false where there is no channel. Whether the fast path is open: the element is a word,
-// the worker owns the channel's lock, so that it is a worker of the channel's runtime, and the task has fuel, lives on
-// the root's account and was not told to end.
-bool goes_fast(Worker& worker, const Task& self, const Channel* channel) noexcept;
+// Whether the fast path is open: the element is a word, the worker owns the channel's lock, which nobody does of a
+// record that is no channel, and the task has fuel, lives on the root's account and was not told to end.
+bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept;
 
 }  // namespace janus

@@ -6,6 +6,7 @@
 
 #include "rt/mem/span.h"
 #include "rt/task/channel.h"
+#include "rt/task/handle.h"
 #include "rt/task/runtime.h"
 #include "tests/conformance/world.h"
 
@@ -41,7 +42,8 @@ char* freed(std::size_t bytes) {
   return static_cast<char*>(hidden(block));
 }
 Channel& as_channel(janus_channel* channel) {
-  return *reinterpret_cast<Channel*>(channel);
+  const std::uint32_t index = index_of_handle(reinterpret_cast<std::uintptr_t>(channel));
+  return *static_cast<Channel*>(runtime_of(current_worker()).channels.at(index));
 }
 int g_in_data[16];
 

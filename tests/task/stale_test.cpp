@@ -2,6 +2,8 @@
 // stale_test.cpp — pointers and handles of what is gone: whoever uses them is told so, as often as they like, and
 // nothing is freed twice.
 #include "rt/task/channel.h"
+#include "rt/task/handle.h"
+#include "rt/task/runtime.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -61,9 +63,11 @@ TEST(stale, a_waiter_is_told_by_the_last_release_and_by_no_later_one) {
 TEST(stale, references_end_before_they_wrap) {
   run_in(with_workers(1), [] {
     janus_channel* const channel = janus_channel_create(8, 1);
-    std::atomic<std::uint64_t>& life = reinterpret_cast<Channel*>(channel)->life;
+    const std::uint32_t index = index_of_handle(reinterpret_cast<std::uintptr_t>(channel));
+    Slab& channels = runtime_of(current_worker()).channels;
+    std::atomic<std::uint64_t>& life = static_cast<Channel*>(channels.at(index))->life;
     const std::uint64_t one = life.load();
-    life.store(Channel::kAlive + Channel::kMostReferences - 1);
+    life.store(one + Channel::kMostReferences - 2);
     CHECK(janus_channel_retain(channel) == channel);
     CHECK(janus_channel_retain(channel) == nullptr);
     CHECK_EQ(janus_last_error(), JANUS_E_STATE);

@@ -76,18 +76,6 @@ faulted:
   return false;
 }
 
-// Whether the word at `at` can be read and is `value`. Later accesses may come before it.
-[[nodiscard, gnu::always_inline]] inline bool user_word_is(const void* at, std::uint64_t value) noexcept {
-  asm volatile goto(JANUS_MAY_FAULT("cmpq %1, %0", "%l[differs]") "jne %l[differs]"
-                    :
-                    : "m"(static_cast<const UserWord<std::uint64_t>*>(at)->bits), "er"(value)
-                    : "cc"
-                    : differs);
-  return true;
-differs:
-  return false;
-}
-
 }  // namespace janus::arch
 
 extern "C" {
