@@ -13,6 +13,9 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
+// What is looked at for it, however long the format and its strings are: a text of that size from a format twice as
+// long comes out whole.
+constexpr FormatBounds kPrintBounds = {.text = kMaxPrinted, .reads = 4 * kMaxPrinted};
 constexpr std::size_t kFewPrinted = 256;  // where there is no memory, which is what many have to say
 
 // From the machine; in deterministic mode from the seed.
@@ -75,19 +78,21 @@ int janus_print(int fd, const char* format, ...) {
   char few[kFewPrinted];  // a task's stack may have no room for more
   va_list arguments;
   va_start(arguments, format);
-  std::size_t wanted = janus_vformat(few, sizeof few, format, arguments);
+  const Formatted first = vformat(few, sizeof few, kPrintBounds, format, arguments);
   va_end(arguments);
-  if (wanted == kUnreadable) {
+  if (first.size == kUnreadable) {
     blame_caller();
     return JANUS_E_INVALID;
   }
-  if (wanted < sizeof few) return write_all(me.task, fd, few, wanted);
-  const std::size_t most = (wanted < kMaxPrinted ? wanted : kMaxPrinted) + 1;
+  const bool is_short = first.size < sizeof few;
+  charge_part(me, is_short ? first.reads : 2 * first.reads);  // while nothing is held; the rest is put together anew
+  if (is_short) return write_all(me.task, fd, few, first.size);
+  const std::size_t most = (first.size < kMaxPrinted ? first.size : kMaxPrinted) + 1;
   Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;
   auto* const text = static_cast<char*>(try_allocate_own(*runtime, worker_in(*runtime, me), payer, most));
   if (text == nullptr) return write_all(me.task, fd, few, sizeof few - 1);
   va_start(arguments, format);
-  wanted = janus_vformat(text, most, format, arguments);
+  const std::size_t wanted = vformat(text, most, kPrintBounds, format, arguments).size;
   va_end(arguments);
   const bool is_read = wanted != kUnreadable;
   const int answer = is_read ? write_all(me.task, fd, text, wanted < most ? wanted : most - 1) : JANUS_E_INVALID;

@@ -11,24 +11,37 @@ namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 
-// Bytes of the format and of strings. Where one is not to be read all is over: it reads as a terminator.
+// Bytes of the format and of strings. Where one is not to be read, or the last allowed one was, all is over: what
+// follows reads as terminators.
 class Reader {
  public:
+  explicit Reader(std::size_t most) noexcept : most_(most) {}
+
   char read(const char* at) noexcept {
     std::uint8_t byte = 0;
+    if (has_ended()) return '\0';
+    ++count_;
     if (!arch::load_user(at, byte)) has_failed_ = true;
     return static_cast<char>(byte);
   }
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
+  [[nodiscard]] bool has_ended() const noexcept { return has_failed_ || count_ == most_; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
 
  private:
+  std::size_t most_;
+  std::size_t count_ = 0;
   bool has_failed_ = false;
 };
 
-// Where the text goes. Counts what does not fit, so that lengths come out as if there were room.
+// Where the text goes. Counts what does not fit, so that lengths come out as if there were room, until it is full.
 class Sink {
  public:
-  Sink(char* buffer, std::size_t capacity) noexcept : buffer_(buffer), capacity_(capacity) {}
+  Sink(char* buffer, std::size_t capacity, std::size_t bound) noexcept
+      : buffer_(buffer), capacity_(capacity), bound_(bound) {}
+
+  [[nodiscard]] std::size_t bound() const noexcept { return bound_; }
+  [[nodiscard]] bool is_full() const noexcept { return size_ >= bound_; }
 
   void put(char byte) noexcept {
     if (size_ < capacity_) buffer_[size_] = byte;
@@ -41,7 +54,13 @@ class Sink {
   }
   void put(Reader& reader, const char* bytes, std::size_t count) noexcept {
     const std::size_t room = room_for(count);
-    for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = reader.read(bytes + i);
+    for (std::size_t i = 0; i < room; ++i) {
+      if (reader.has_ended()) {
+        size_ += i;
+        return;
+      }
+      buffer_[size_ + i] = reader.read(bytes + i);
+    }
     size_ += count;
   }
   void fill(char byte, std::size_t count) noexcept {
@@ -63,6 +82,7 @@ class Sink {
 
   char* buffer_;
   std::size_t capacity_;
+  std::size_t bound_;
   std::size_t size_ = 0;
 };
 
@@ -208,11 +228,12 @@ void print_padded(Sink& sink, const Directive& directive, const char* text, std:
 }
 
 void print_string(Sink& sink, Reader& reader, const Directive& directive, const char* text) noexcept {
-  const bool is_bounded = directive.precision >= 0;
-  const std::size_t most = static_cast<std::size_t>(directive.precision);
-  if (text == nullptr) text = is_bounded && most < 6 ? "" : "(null)";
+  const bool has_precision = directive.precision >= 0;
+  const std::size_t precision = static_cast<std::size_t>(directive.precision);
+  if (text == nullptr) text = has_precision && precision < 6 ? "" : "(null)";
+  const std::size_t most = has_precision && precision < sink.bound() ? precision : sink.bound();
   std::size_t count = 0;
-  while ((!is_bounded || count < most) && reader.read(text + count) != '\0') ++count;
+  while (count < most && reader.read(text + count) != '\0') ++count;
   const std::size_t width = static_cast<std::size_t>(directive.width);
   const std::size_t padding = width > count ? width - count : 0;
   if (!directive.left) sink.fill(' ', padding);
@@ -379,6 +400,26 @@ const char* print_directive(Sink& sink, Reader& reader, const char* at, Argument
 
 }  // namespace
 
+Formatted vformat(char* buffer, std::size_t capacity, const FormatBounds& bounds, const char* format,
+                  va_list list) noexcept {
+  Sink sink(buffer, capacity, bounds.text);
+  Reader reader(bounds.reads);
+  Arguments arguments;
+  va_copy(arguments.list, list);
+  while (!reader.has_ended() && !sink.is_full()) {
+    const char next = reader.read(format);
+    if (next == '\0') break;
+    ++format;
+    if (next == '%')
+      format = print_directive(sink, reader, format, arguments);
+    else
+      sink.put(next);
+  }
+  va_end(arguments.list);
+  const std::size_t size = sink.finish();
+  return {reader.has_failed() ? kUnreadable : size, reader.count()};
+}
+
 std::size_t format_to(char* buffer, std::size_t capacity, const char* format, ...) noexcept {
   va_list arguments;
   va_start(arguments, format);
@@ -390,20 +431,5 @@ std::size_t format_to(char* buffer, std::size_t capacity, const char* format, ..
 }  // namespace janus
 
 extern "C" std::size_t janus_vformat(char* buffer, std::size_t capacity, const char* format, va_list list) {
-  janus::Sink sink(buffer, capacity);
-  janus::Reader reader;
-  janus::Arguments arguments;
-  va_copy(arguments.list, list);
-  while (!reader.has_failed()) {
-    const char next = reader.read(format);
-    if (next == '\0') break;
-    ++format;
-    if (next == '%')
-      format = janus::print_directive(sink, reader, format, arguments);
-    else
-      sink.put(next);
-  }
-  va_end(arguments.list);
-  const std::size_t size = sink.finish();
-  return reader.has_failed() ? janus::kUnreadable : size;
+  return janus::vformat(buffer, capacity, {}, format, list).size;
 }

@@ -10,14 +10,33 @@
 
 #include <cstddef>
 
+namespace janus {
+
+inline constexpr std::size_t kUnreadable = ~std::size_t{0};
+
+// How far a format is followed. What stays within both bounds comes out as C has it.
+struct FormatBounds {
+  // Behind so many bytes of text nothing is looked at any more. A string that is longer is taken to be so long.
+  std::size_t text = ~std::size_t{0};
+  // The format and its strings are taken to end after so many reads of a byte; each is read up to four times.
+  std::size_t reads = ~std::size_t{0};
+};
+struct Formatted {
+  std::size_t size;   // of the text; at least bounds.text if it goes beyond; kUnreadable
+  std::size_t reads;  // bytes that were read, to be paid for
+};
+// janus_vformat() within bounds.
+Formatted vformat(char* buffer, std::size_t capacity, const FormatBounds& bounds, const char* format,
+                  va_list arguments) noexcept;
+
+}  // namespace janus
+
 // As C's vsnprintf, but that lengths do not end at INT_MAX: at most `capacity` bytes, the terminator included, which is
 // always written unless capacity is 0. Gives the length that the whole text has; janus::kUnreadable where the format or
 // a string is not to be read, and then what is in the buffer says nothing.
 extern "C" std::size_t janus_vformat(char* buffer, std::size_t capacity, const char* format, va_list arguments);
 
 namespace janus {
-
-inline constexpr std::size_t kUnreadable = ~std::size_t{0};
 
 [[gnu::format(printf, 3, 4)]] std::size_t format_to(char* buffer, std::size_t capacity, const char* format,
                                                     ...) noexcept;
@@ -38,7 +57,7 @@ class Text {
 
   [[gnu::format(printf, 2, 0)]] void vappend(const char* format, va_list arguments) noexcept {
     const std::size_t room = kCapacity - size_;
-    const std::size_t wanted = janus_vformat(bytes_ + size_, room, format, arguments);
+    const std::size_t wanted = vformat(bytes_ + size_, room, {.text = room}, format, arguments).size;
     is_cut_ = is_cut_ || wanted >= room;
     size_ += wanted < room ? wanted : room - 1;
   }

@@ -3,6 +3,8 @@
 // says is compared with the C library in format_oracle_test.cpp.
 #include "rt/base/format.h"
 
+#include <initializer_list>
+
 #include "tests/harness/test.h"
 
 namespace {
@@ -51,6 +53,77 @@ TEST(format, huge_widths_cost_no_time_and_keep_the_count) {
   CHECK_EQ(format_unchecked(bytes, sizeof bytes, "%99999999999999999999d", 1), 2147483647u);
   CHECK_EQ(format_unchecked(bytes, sizeof bytes, "%*d", -2147483647 - 1, 1), 2147483647u);
   CHECK_STREQ(bytes, "1      ");
+}
+
+janus::Formatted format_within(const janus::FormatBounds& bounds, char* buffer, std::size_t capacity,
+                               const char* format, ...) {
+  va_list arguments;
+  va_start(arguments, format);
+  const janus::Formatted formatted = janus::vformat(buffer, capacity, bounds, format, arguments);
+  va_end(arguments);
+  return formatted;
+}
+
+// A megabyte of one letter.
+struct LongString {
+  char bytes[(1 << 20) + 1];
+  explicit LongString(char letter) {
+    for (char& byte : bytes) byte = letter;
+    bytes[1 << 20] = '\0';
+  }
+};
+
+TEST(format, what_is_read_is_bounded_by_the_text_that_can_come_of_it) {
+  static LongString a('a');
+  const janus::FormatBounds bounds = {.text = 64};
+  for (const char* format : {"%s", "%s%s%s%s", "%5s|", "%-5s|", "%.100000s", "%200000s", "%-200000s", "%s%n%100s"}) {
+    char bytes[65];
+    const janus::Formatted formatted =
+        format_within(bounds, bytes, sizeof bytes, format, a.bytes, a.bytes, a.bytes, a.bytes);
+    CHECK(formatted.size >= 64);
+    CHECK(formatted.reads <= 2 * 64 + 32);
+  }
+  char bytes[65];
+  CHECK(format_within(bounds, bytes, sizeof bytes, a.bytes).reads <= 64);
+  CHECK(format_within(bounds, bytes, sizeof bytes, "%*d%s", 2147483647, 1, a.bytes).reads <= 16);
+}
+
+TEST(format, within_its_bounds_a_text_is_as_without) {
+  char bytes[65];
+  const janus::FormatBounds bounds = {.text = 64, .reads = 256};
+  const char* const most = "0123456789012345678901234567890123456789012345678901234567890123";
+  CHECK_EQ(format_within(bounds, bytes, sizeof bytes, "%s", most).size, 64);
+  CHECK_STREQ(bytes, most);
+  CHECK_EQ(format_within(bounds, bytes, sizeof bytes, "%.3s|%8s|%-4s|%s", most, "ab", "c", "d").size, 19);
+  CHECK_STREQ(bytes, "012|      ab|c   |d");
+  CHECK(format_within(bounds, bytes, sizeof bytes, "%200s", "abc").size >= 64);
+  for (std::size_t i = 0; i < 64; ++i) CHECK_EQ(bytes[i], ' ');
+}
+
+// One that says nothing at any length.
+TEST(format, a_format_ends_where_its_reads_do) {
+  static LongString dashes('-'), zeros('0');
+  const janus::FormatBounds bounds = {.text = 64, .reads = 256};
+  char bytes[65];
+  for (LongString* some : {&dashes, &zeros}) {
+    some->bytes[0] = '%';
+    const janus::Formatted formatted = format_within(bounds, bytes, sizeof bytes, some->bytes, 1);
+    CHECK(formatted.reads <= 256 && formatted.size <= 64);
+    CHECK_STREQ(bytes, "");
+  }
+  CHECK(format_within({.text = 64, .reads = 9}, bytes, sizeof bytes, "abcdefghijkl").size == 9);
+  CHECK_STREQ(bytes, "abcdefghi");
+}
+
+TEST(format, a_line_looks_at_no_more_of_a_string_than_it_keeps) {
+  const char letters[20] = "abcdefghijklmnopqrs";
+  Text<20> line;
+  line.append("%s", letters);
+  CHECK(!line.is_cut());
+  line.clear();
+  line.append("-%s", letters);
+  CHECK(line.is_cut());
+  CHECK_STREQ(line.data(), "-abcdefghijklmnopqr");
 }
 
 TEST(format, a_bounded_string_needs_no_terminator) {
