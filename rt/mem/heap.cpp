@@ -9,6 +9,10 @@ namespace {
 
 constexpr std::size_t kNaturalAlign = 16;
 constexpr std::size_t kMaxLarge = std::size_t{kMaxRunPages} * kPageBytes;
+// A chunk has few places at a large alignment, and each takes a part of it. So a block is as large as that part of its
+// alignment at least, and those that a chunk has room for pay for its header several times.
+constexpr std::size_t kAlignPart = 16;
+static_assert((kChunkBytes / kMaxLarge - 1) * (kMaxLarge / kAlignPart) >= 3 * kHeaderPages * kPageBytes);
 constexpr std::size_t kMaxHuge = std::size_t{1} << 46;  // beyond any address space; keeps the sums below from wrapping
 
 // Of a block with that tag, to one who says that `holder` holds it.
@@ -31,7 +35,8 @@ Heap::Plan Heap::plan_unusual(std::size_t bytes, std::size_t align) noexcept {
     const unsigned size_class = align <= kNaturalAlign ? size_class_of(bytes) : aligned_size_class_of(bytes, align);
     if (size_class < kSizeClasses) return {Kind::kSmall, size_class, size_class_bytes(size_class)};
   }
-  const std::size_t whole = round_up(bytes == 0 ? 1 : bytes, kPageBytes);
+  const std::size_t least = align <= kMaxLarge && align / kAlignPart > bytes ? align / kAlignPart : bytes;
+  const std::size_t whole = round_up(least == 0 ? 1 : least, kPageBytes);
   return {whole <= kMaxLarge && align <= kMaxLarge ? Kind::kLarge : Kind::kHuge, 0, whole};
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::size_t kMinReservePages = 1024;
 constexpr std::size_t kMaxGroupChunks = 64;
+// What is given back at once, under the lock, in calls of the machine.
+constexpr unsigned kDiscardsAtOnce = 32;
 
 // --- Bits of a chunk's pages -----------------------------------------------------------------------------------------
 
@@ -50,6 +52,66 @@ unsigned next_page(const std::uint64_t* bits, unsigned from, bool wanted) noexce
   return kChunkPages;
 }
 
+// The first page of the idle run that ends before `at`.
+unsigned begin_of_idle(const std::uint64_t* used, unsigned at) noexcept {
+  while (at > kHeaderPages) {
+    const unsigned last = at - 1;
+    const std::uint64_t word = used[last / 64] << (63 - last % 64);
+    if (word != 0) return at - static_cast<unsigned>(std::countl_zero(word));
+    at = last / 64 * 64;
+  }
+  return kHeaderPages;
+}
+
+// --- Idle runs of a chunk --------------------------------------------------------------------------------------------
+
+// A run of idle pages, `end` not included.
+struct IdleRun {
+  unsigned begin, end;
+
+  // The pages from its first aligned one on.
+  [[nodiscard]] unsigned aligned_pages(unsigned alignment) const noexcept {
+    const auto from = static_cast<unsigned>(round_up(begin, std::size_t{1} << alignment));
+    return from < end ? end - from : 0;
+  }
+};
+// What stands around pages that are idle, or begin to be.
+IdleRun idle_around(const std::uint64_t* used, unsigned first, unsigned pages) noexcept {
+  return {begin_of_idle(used, first), next_page(used, first + pages, true)};
+}
+
+// Calls f(page, pages) for the aligned idle runs by address, until it says that it is done.
+template <class F>
+void for_aligned_runs(const std::uint64_t* used, unsigned alignment, F f) noexcept {
+  const std::size_t unit = std::size_t{1} << alignment;
+  unsigned at = kHeaderPages;
+  while ((at = static_cast<unsigned>(round_up(next_page(used, at, false), unit))) < kChunkPages) {
+    const unsigned end = next_page(used, at, true);
+    if (end != at && f(at, end - at)) return;
+    if (end == kChunkPages) return;
+    at = end == at ? at + 1 : end;  // rounding up may have landed on a used page
+  }
+}
+
+unsigned find_in(const std::uint64_t* used, unsigned pages, unsigned alignment) noexcept {
+  unsigned found = 0;
+  for_aligned_runs(used, alignment, [&](unsigned page, unsigned length) {
+    found = length >= pages ? page : 0;
+    return found != 0;
+  });
+  return found;
+}
+
+// It is `most` at most.
+unsigned longest_in(const std::uint64_t* used, unsigned alignment, unsigned most) noexcept {
+  unsigned longest = 0;
+  for_aligned_runs(used, alignment, [&](unsigned, unsigned length) {
+    longest = length > longest ? length : longest;
+    return longest >= most;
+  });
+  return longest;
+}
+
 // Parts of the tables, one behind the other.
 std::byte* carve(std::byte*& at, std::size_t bytes) noexcept {
   std::byte* here = at;
@@ -63,8 +125,8 @@ std::byte* carve(std::byte*& at, std::size_t bytes) noexcept {
 
 bool PageHeap::init() noexcept {
   constexpr std::size_t ours = kAddressChunks / 8, chunks = kMaxChunks * sizeof(void*);
-  constexpr std::size_t longest = kMaxChunks * sizeof(std::uint16_t), groups = kMaxGroups * sizeof(Group);
-  constexpr std::size_t bytes = ours + chunks + longest + groups;
+  constexpr std::size_t groups = kMaxGroups * sizeof(Group);
+  constexpr std::size_t bytes = ours + chunks + groups + ChunkIndex::kBytes;
   static_assert(bytes % kPageBytes == 0);
   std::byte* at = platform::map(bytes);
   if (at == nullptr) return false;
@@ -72,14 +134,15 @@ bool PageHeap::init() noexcept {
   mappings_.store(1, std::memory_order_relaxed);
   ours_ = reinterpret_cast<std::atomic<std::uint64_t>*>(carve(at, ours));
   chunks_ = reinterpret_cast<HeapChunk**>(carve(at, chunks));
-  longest_ = reinterpret_cast<std::uint16_t*>(carve(at, longest));
-  groups_ = reinterpret_cast<Group*>(at);
+  groups_ = reinterpret_cast<Group*>(carve(at, groups));
+  index_.init(at);
   return true;
 }
 
 void PageHeap::destroy() noexcept {
   if (ours_ == nullptr) return;
-  std::size_t tables = mapped_.load(std::memory_order_relaxed);
+  std::size_t tables = mapped_.load(std::memory_order_relaxed) - index_.bytes_mapped();
+  index_.destroy();
   for (unsigned g = 0; g < group_count_; g++) {
     platform::unmap(groups_[g].pages, groups_[g].bytes);
     tables -= groups_[g].bytes;
@@ -94,19 +157,28 @@ void PageHeap::destroy() noexcept {
 
 // --- Chunks ----------------------------------------------------------------------------------------------------------
 
+void PageHeap::count_mapping(std::size_t bytes) noexcept {
+  mapped_.store(mapped_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
+  mappings_.store(mappings_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
+
 // Half as many chunks as there are, fewer when the machine refuses. One more goes to alignment, as addresses only.
 bool PageHeap::grow() noexcept {
   if (group_count_ == kMaxGroups || chunk_count_ == kMaxChunks) return false;
   std::size_t wanted = chunk_count_ / 2 < 1 ? 1 : chunk_count_ / 2;
   if (wanted > kMaxGroupChunks) wanted = kMaxGroupChunks;
   if (wanted > kMaxChunks - chunk_count_) wanted = kMaxChunks - chunk_count_;
+  const std::size_t covered_before = index_.bytes_mapped();
+  const bool is_covered = index_.cover(chunk_count_ + wanted - 1);
+  const std::size_t covered = index_.bytes_mapped() - covered_before;
+  if (covered != 0) count_mapping(covered);
+  if (!is_covered) return false;
   for (; wanted != 0; wanted /= 2) {
     const std::size_t bytes = (wanted + 1) * kChunkBytes;
     std::byte* pages = platform::map(bytes);
     if (pages == nullptr) continue;
     groups_[group_count_++] = {pages, bytes};
-    mapped_.store(mapped_.load(std::memory_order_relaxed) + bytes, std::memory_order_relaxed);
-    mappings_.store(mappings_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    count_mapping(bytes);
     std::byte* chunk = align_up(pages, kChunkBytes);
     for (std::size_t n = 0; n < wanted; n++) add_chunk(chunk + n * kChunkBytes);
     return true;
@@ -120,7 +192,9 @@ void PageHeap::add_chunk(std::byte* at) noexcept {
   HeapChunk* chunk = reinterpret_cast<HeapChunk*>(at);  // the machine's zeroes are what every table begins with
   chunk->number = static_cast<std::uint32_t>(chunk_count_);
   set_bits(chunk->used, 0, kHeaderPages);
-  longest_[chunk_count_] = kChunkPages - kHeaderPages;
+  const IdleRun all = {kHeaderPages, kChunkPages};
+  for (unsigned alignment = 0; alignment < kAlignments; alignment++)
+    index_.set(chunk_count_, alignment, all.aligned_pages(alignment));
   chunks_[chunk_count_++] = chunk;
   std::atomic<std::uint64_t>& word = ours_[position / 64];
   word.store(word.load(std::memory_order_relaxed) | std::uint64_t{1} << position % 64,
@@ -129,51 +203,58 @@ void PageHeap::add_chunk(std::byte* at) noexcept {
 
 // --- Runs ------------------------------------------------------------------------------------------------------------
 
-unsigned PageHeap::find_in(const HeapChunk* chunk, unsigned pages, unsigned align_pages) noexcept {
-  unsigned at = kHeaderPages;
-  while ((at = static_cast<unsigned>(round_up(next_page(chunk->used, at, false), align_pages))) < kChunkPages) {
-    const unsigned end = next_page(chunk->used, at, true);
-    if (end >= at + pages) return at;
-    if (end == kChunkPages) break;
-    at = end == at ? at + 1 : end;  // rounding up may have landed on a used page
+PageHeap::Position PageHeap::find_run(unsigned pages, unsigned alignment) noexcept {
+  for (;;) {
+    const std::size_t number = index_.first(alignment, pages);
+    if (number == ChunkIndex::kNone) return {nullptr, 0};
+    const std::uint64_t* const used = chunks_[number]->used;
+    if (const unsigned page = find_in(used, pages, alignment); page != 0) return {chunks_[number], page};
+    // Somebody wrote into the header. What is there now is what counts.
+    index_.set(number, alignment, longest_in(used, alignment, kChunkPages));
   }
-  return 0;
 }
 
-PageHeap::Position PageHeap::find_run(unsigned pages, unsigned align_pages) noexcept {
-  for (std::size_t n = 0; n < chunk_count_; n++) {
-    if (longest_[n] < pages) continue;
-    if (const unsigned page = find_in(chunks_[n], pages, align_pages); page != 0) return {chunks_[n], page};
-    if (align_pages == 1) longest_[n] = static_cast<std::uint16_t>(pages - 1);  // the bound was too high
-  }
-  return {nullptr, 0};
+void PageHeap::set_dirty_idle(const HeapChunk* chunk, unsigned pages) noexcept {
+  dirty_idle_pages_ += pages;
+  dirty_idle_pages_ -= index_.at(chunk->number, kDirtyIdle);
+  index_.set(chunk->number, kDirtyIdle, pages);
 }
 
 void PageHeap::occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   JANUS_ASSERT(count_bits(chunk->used, first, pages) == 0);
-  const unsigned dirty = count_bits(chunk->dirty, first, pages);
+  const IdleRun before = idle_around(chunk->used, first, pages);
   set_bits(chunk->used, first, pages);
-  chunk->dirty_idle -= dirty;
-  dirty_idle_pages_ -= dirty;
   used_pages_ += pages;
+  const unsigned dirty = count_bits(chunk->dirty, first, pages);
+  set_dirty_idle(chunk, index_.at(chunk->number, kDirtyIdle) - dirty);
+  for (unsigned alignment = 0; alignment < kAlignments; alignment++) {
+    const unsigned longest = index_.at(chunk->number, alignment);
+    if (longest != 0 && before.aligned_pages(alignment) == longest)
+      index_.set(chunk->number, alignment, longest_in(chunk->used, alignment, longest));
+  }
 }
 
 void PageHeap::vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   JANUS_ASSERT(pages != 0 && count_bits(chunk->used, first, pages) == pages);
   clear_bits(chunk->used, first, pages);
   set_bits(chunk->dirty, first, pages);
-  chunk->dirty_idle += pages;
-  dirty_idle_pages_ += pages;
   used_pages_ -= pages;
-  longest_[chunk->number] = kChunkPages - kHeaderPages;  // no bound known; the next search finds one
+  set_dirty_idle(chunk, index_.at(chunk->number, kDirtyIdle) + pages);
+  const IdleRun now = idle_around(chunk->used, first, pages);
+  for (unsigned alignment = 0; alignment < kAlignments; alignment++) {
+    const unsigned longer = now.aligned_pages(alignment);
+    if (longer <= index_.at(chunk->number, alignment)) continue;
+    index_.set(chunk->number, alignment, longer);
+  }
 }
 
 Span* PageHeap::take_run(unsigned pages, unsigned align_pages) noexcept {
+  const auto alignment = static_cast<unsigned>(std::countr_zero(align_pages));
   LockGuard guard(lock_);
-  Position at = find_run(pages, align_pages);
+  Position at = find_run(pages, alignment);
   while (at.chunk == nullptr) {
     if (!grow()) return nullptr;
-    at = find_run(pages, align_pages);
+    at = find_run(pages, alignment);
   }
   occupy(at.chunk, at.page, pages);
   Span* run = &at.chunk->spans[at.page];
@@ -185,7 +266,7 @@ void PageHeap::give_run(Span* run) noexcept {
   HeapChunk* chunk = chunk_of(run);
   LockGuard guard(lock_);
   vacate(chunk, first_page(run), run->pages);
-  keep_reserve(chunk);
+  keep_reserve(chunk, first_page(run), run->pages);
 }
 
 bool PageHeap::resize_run(Span* run, unsigned pages) noexcept {
@@ -198,7 +279,7 @@ bool PageHeap::resize_run(Span* run, unsigned pages) noexcept {
     occupy(chunk, first + old, pages - old);
   } else if (pages < old) {
     vacate(chunk, first + pages, old - pages);
-    keep_reserve(chunk);
+    keep_reserve(chunk, first + pages, old - pages);
   }
   run->pages = static_cast<std::uint16_t>(pages);
   return true;
@@ -206,7 +287,14 @@ bool PageHeap::resize_run(Span* run, unsigned pages) noexcept {
 
 // --- Giving back -----------------------------------------------------------------------------------------------------
 
-void PageHeap::discard_idle(HeapChunk* chunk) noexcept {
+void PageHeap::discard_run(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
+  platform::discard(chunk->page(first), pages * kPageBytes);
+  clear_bits(chunk->dirty, first, pages);
+  const unsigned before = index_.at(chunk->number, kDirtyIdle);
+  set_dirty_idle(chunk, before > pages ? before - pages : 0);
+}
+
+void PageHeap::discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept {
   unsigned at = kHeaderPages;
   while ((at = next_page(chunk->dirty, at, true)) < kChunkPages) {
     unsigned end = at;
@@ -215,28 +303,38 @@ void PageHeap::discard_idle(HeapChunk* chunk) noexcept {
       at++;
       continue;
     }
-    platform::discard(chunk->page(at), (end - at) * kPageBytes);
-    clear_bits(chunk->dirty, at, end - at);
+    if (calls_left == 0) return;
+    calls_left--;
+    discard_run(chunk, at, end - at);
     at = end;
   }
-  dirty_idle_pages_ -= chunk->dirty_idle;
-  chunk->dirty_idle = 0;
+  set_dirty_idle(chunk, 0);
 }
 
 // The reserve is an eighth of what is in use: enough that a program that breathes makes no system calls, and in
-// proportion to what it holds anyway. Beyond it half goes back, so that the work comes rarely.
-void PageHeap::keep_reserve(HeapChunk* begin_with) noexcept {
+// proportion to what it holds anyway. Beyond it half goes back, so that the work comes rarely; but no more at once than
+// others can wait for, and the rest when the next pages come that are too many.
+void PageHeap::keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   const std::size_t reserve = used_pages_ / 8 > kMinReservePages ? used_pages_ / 8 : kMinReservePages;
   if (dirty_idle_pages_ <= reserve) return;
-  discard_idle(begin_with);
-  for (std::size_t n = chunk_count_; n-- > 0 && dirty_idle_pages_ > reserve / 2;)
-    if (chunks_[n]->dirty_idle != 0) discard_idle(chunks_[n]);
+  unsigned calls_left = kDiscardsAtOnce;
+  discard_run(chunk, first, pages);
+  discard_idle(chunk, calls_left);
+  while (calls_left != 0 && dirty_idle_pages_ > reserve / 2) {
+    const std::size_t number = index_.last(kDirtyIdle, 1);
+    if (number == ChunkIndex::kNone) return;
+    discard_idle(chunks_[number], calls_left);
+  }
 }
 
 void PageHeap::trim() noexcept {
-  LockGuard guard(lock_);
-  for (std::size_t n = 0; n < chunk_count_; n++)
-    if (chunks_[n]->dirty_idle != 0) discard_idle(chunks_[n]);
+  for (;;) {
+    LockGuard guard(lock_);
+    const std::size_t number = index_.last(kDirtyIdle, 1);
+    if (number == ChunkIndex::kNone) return;
+    unsigned calls_left = kChunkPages;
+    discard_idle(chunks_[number], calls_left);
+  }
 }
 
 std::size_t PageHeap::idle_dirty_bytes() noexcept {

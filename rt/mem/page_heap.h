@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/page_heap.h — runs of pages for the heap, cut from chunks of 4 MiB: first fit by address, so that the far end
-// empties. Chunks come from the machine in growing groups and stay until destroy(); the memory behind idle pages goes
-// back to it beyond a small reserve.
+// empties. No search and no change looks at more than one chunk (chunk_index.h), however many there are. Chunks come
+// from the machine in growing groups and stay until destroy(); the memory behind idle pages goes back to it beyond a
+// small reserve.
 #pragma once
 
 #include <atomic>
@@ -9,10 +10,13 @@
 #include <cstdint>
 
 #include "rt/base/spinlock.h"
+#include "rt/mem/chunk_index.h"
 #include "rt/mem/span.h"
 
 namespace janus {
 
+// INVARIANT longest-is-known: outside the lock, the index says of each chunk and each alignment the most pages that an
+// aligned run of idle pages has there, and how many of its idle pages are dirty. tests/mem/page_heap_test.cpp
 class PageHeap {
  public:
   [[nodiscard]] bool init() noexcept;
@@ -24,7 +28,7 @@ class PageHeap {
   void give_run(Span* run) noexcept;
   // Makes a run longer or shorter where it stands. Only for large spans; false: the pages behind are taken.
   [[nodiscard]] bool resize_run(Span* run, unsigned pages) noexcept;
-  // Gives back what the reserve holds.
+  // Gives back what the reserve holds, a chunk at a time.
   void trim() noexcept;
 
   // Lock-free, and touches nothing at `address`.
@@ -47,7 +51,12 @@ class PageHeap {
 
  private:
   static constexpr std::size_t kAddressChunks = std::size_t{1} << (47 - kChunkShift);
-  static constexpr std::size_t kMaxChunks = std::size_t{1} << 18;  // 1 TiB
+  static constexpr std::size_t kMaxChunks = ChunkIndex::kChunks;  // 1 TiB
+  // Columns of the index: the longest run at each alignment from 1 page to kMaxRunPages, and the dirty idle pages.
+  static constexpr unsigned kAlignments = 9;
+  static_assert(1u << (kAlignments - 1) == kMaxRunPages);
+  static constexpr unsigned kDirtyIdle = kAlignments;
+  static_assert(ChunkIndex::kColumns == kAlignments + 1);
   static constexpr unsigned kMaxGroups = 1024;
   struct Group {
     std::byte* pages;
@@ -58,20 +67,22 @@ class PageHeap {
     unsigned page;
   };
 
+  void count_mapping(std::size_t bytes) noexcept;
   [[nodiscard]] bool grow() noexcept;
   void add_chunk(std::byte* at) noexcept;
-  [[nodiscard]] Position find_run(unsigned pages, unsigned align_pages) noexcept;
-  [[nodiscard]] static unsigned find_in(const HeapChunk* chunk, unsigned pages, unsigned align_pages) noexcept;
+  [[nodiscard]] Position find_run(unsigned pages, unsigned alignment) noexcept;
   void occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
   void vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
-  void keep_reserve(HeapChunk* begin_with) noexcept;
-  void discard_idle(HeapChunk* chunk) noexcept;
+  void keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
+  void discard_run(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
+  void discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept;
+  void set_dirty_idle(const HeapChunk* chunk, unsigned pages) noexcept;
 
   // The tables, one mapping of which only a few pages are ever touched: a bit for every 4 MiB of address space, the
-  // chunks in the order they came, and an upper bound of each one's longest idle run.
+  // chunks in the order they came, and what is known of each.
   std::atomic<std::uint64_t>* ours_ = nullptr;
   HeapChunk** chunks_ = nullptr;
-  std::uint16_t* longest_ = nullptr;
+  ChunkIndex index_;
   Group* groups_ = nullptr;
 
   SpinLock lock_;

@@ -83,7 +83,6 @@ struct HeapChunk {
   std::uint64_t used[kChunkPages / 64];   // a bit a page
   std::uint64_t dirty[kChunkPages / 64];  // pages that have been used and not given back since
   std::uint32_t number;                   // in the page heap's table
-  std::uint32_t dirty_idle;               // pages that are dirty and not used
 
   std::atomic<PageEntry> entries[kChunkPages];  // read without a lock
   Tag tags[kChunkPages * kTagsPerPage];

@@ -205,3 +205,28 @@ TEST(kernel, the_heap_gives_its_pages_back_and_leaves_no_mapping) {
   heap.destroy();
   CHECK_LE(mappings(), mappings_before);
 }
+
+// --- What a search looks at
+// -------------------------------------------------------------------------------------------
+
+// Every chunk but one has used up its aligned places, and cannot even be looked at.
+TEST(kernel, a_search_for_an_aligned_run_looks_at_no_chunk_in_vain) {
+  constexpr long kMprotect = 10, kNone = 0, kReadWrite = 3;
+  constexpr std::size_t kLeast = 40;
+  PageHeap heap;
+  REQUIRE(heap.init());
+  Span* last = nullptr;
+  while (heap.chunk_at(kLeast) == nullptr) last = heap.take_run(1, kMaxRunPages);
+  std::size_t chunks = kLeast;
+  while (heap.chunk_at(chunks) != nullptr) chunks++;
+  while (chunk_of(last) != heap.chunk_at(chunks - 1)) last = heap.take_run(1, kMaxRunPages);
+  for (unsigned n = 0; n < 2; n++) last = heap.take_run(1, kMaxRunPages);
+  CHECK_EQ(heap.chunk_at(chunks), nullptr);
+  heap.give_run(last);
+  for (std::size_t n = 0; n + 1 < chunks; n++)
+    CHECK_EQ(call(kMprotect, reinterpret_cast<long>(heap.chunk_at(n)), kPageBytes, kNone), 0);
+  CHECK_EQ(heap.take_run(1, kMaxRunPages), last);
+  for (std::size_t n = 0; n + 1 < chunks; n++)
+    CHECK_EQ(call(kMprotect, reinterpret_cast<long>(heap.chunk_at(n)), kPageBytes, kReadWrite), 0);
+  heap.destroy();
+}

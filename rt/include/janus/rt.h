@@ -480,7 +480,7 @@ int janus_cap_revoke(janus_cap cap);
 // Charged to the calling task's memory and credited there when freed, by whomever. 16-byte aligned; size 0 gives a
 // block of its own. NULL: the budget or the machine has no more [any].
 JANUS_ALLOCATES(__alloc_size__(1)) void* janus_alloc(size_t size);
-// `align` is a power of two, up to 1 MiB [any].
+// `align` is a power of two, up to 1 MiB; a sixteenth of it at least is charged [any].
 JANUS_ALLOCATES(__alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
 // NULL: as janus_alloc. On failure the old block is as it was; what is no block of the caller's is as for janus_free
 // [any].

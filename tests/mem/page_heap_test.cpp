@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+// page_heap_test.cpp — runs of pages: first fit at every alignment, beside a model that looks everywhere; what the
+// index of the chunks finds; and that blocks at large alignments pay for the chunks that they need.
+#include "rt/mem/page_heap.h"
+
+#include "rt/base/rng.h"
+#include "rt/mem/heap.h"
+#include "rt/platform.h"
+#include "tests/harness/test.h"
+
+using namespace janus;
+
+namespace {
+
+constexpr unsigned kModelChunks = 64;
+
+// Which pages of which chunk are taken, by what was asked for alone.
+struct Model {
+  bool used[kModelChunks][kChunkPages];
+
+  void mark(std::size_t chunk, unsigned first, unsigned pages, bool value) {
+    for (unsigned n = 0; n < pages; n++) used[chunk][first + n] = value;
+  }
+  [[nodiscard]] unsigned first_fit(std::size_t chunk, unsigned pages, unsigned align) const {
+    for (unsigned at = 0; at + pages <= kChunkPages; at += align) {
+      unsigned n = 0;
+      while (n < pages && !used[chunk][at + n]) n++;
+      if (n == pages) return at;
+    }
+    return 0;
+  }
+};
+Model model;
+
+struct Pages {
+  PageHeap heap;
+  std::size_t chunks = 0;
+  Pages() {
+    CHECK(heap.init());
+    for (auto& chunk : model.used)
+      for (unsigned n = 0; n < kChunkPages; n++) chunk[n] = n < kHeaderPages;
+  }
+  ~Pages() { heap.destroy(); }
+  void look_for_new_chunks() {
+    while (chunks < kModelChunks && heap.chunk_at(chunks) != nullptr) chunks++;
+  }
+};
+
+struct Run {
+  Span* span;
+  std::size_t chunk;
+  unsigned pages;
+};
+
+// Where the model says, or, where it knows no place, in the first new chunk.
+bool take(Pages& pages, unsigned count, unsigned align, Run& out) {
+  std::size_t chunk = 0;
+  unsigned page = 0;
+  while (chunk < pages.chunks && (page = model.first_fit(chunk, count, align)) == 0) chunk++;
+  const std::size_t before = pages.chunks;
+  out = {pages.heap.take_run(count, align), chunk, count};
+  pages.look_for_new_chunks();
+  if (page == 0) page = model.first_fit(chunk, count, align);
+  if (!CHECK(out.span != nullptr) || !CHECK_EQ(chunk_of(out.span), pages.heap.chunk_at(chunk))) return false;
+  model.mark(chunk, first_page(out.span), count, true);
+  return CHECK_EQ(first_page(out.span), page) && CHECK(chunk < before || pages.chunks > before);
+}
+
+void give(Pages& pages, const Run& run) {
+  model.mark(run.chunk, first_page(run.span), run.pages, false);
+  pages.heap.give_run(run.span);
+}
+
+void resize(Pages& pages, Run& run, unsigned count) {
+  const unsigned first = first_page(run.span);
+  bool fits = first + count <= kChunkPages;
+  for (unsigned n = run.pages; n < count && fits; n++) fits = !model.used[run.chunk][first + n];
+  if (!CHECK_EQ(pages.heap.resize_run(run.span, count), fits) || !fits) return;
+  model.mark(run.chunk, first, run.pages, false);
+  model.mark(run.chunk, first, count, true);
+  run.pages = count;
+}
+
+}  // namespace
+
+TEST(page_heap, a_run_goes_where_it_fits_first_at_every_alignment) {
+  Pages pages;
+  Rng rng(4711);
+  constexpr unsigned kMost = 600;
+  static Run held[kMost];
+  unsigned count = 0;
+  for (unsigned step = 0; step < 20000; step++) {
+    const bool growing = step / 2500 % 2 == 0;
+    const auto dice = static_cast<unsigned>(rng.next() % 16);
+    if (count < kMost && (count == 0 || dice < (growing ? 10u : 5u))) {
+      const unsigned align = 1u << rng.next() % 9;
+      const unsigned wanted = rng.next() % 4 == 0 ? 1 + rng.next() % kMaxRunPages : 1 + rng.next() % 20;
+      if (!take(pages, wanted, align, held[count])) return;
+      count++;
+    } else if (dice < 15) {
+      Run& run = held[rng.next() % count];
+      give(pages, run);
+      run = held[--count];
+    } else {
+      Run& run = held[rng.next() % count];
+      resize(pages, run, 1 + static_cast<unsigned>(rng.next() % kMaxRunPages));
+    }
+    if (!CHECK(pages.chunks < kModelChunks)) return;
+  }
+  while (count != 0) give(pages, held[--count]);
+  pages.heap.trim();
+  CHECK_EQ(pages.heap.idle_dirty_bytes(), 0u);
+}
+
+// All that a chunk has are found before another is taken.
+TEST(page_heap, every_aligned_place_of_a_chunk_is_used) {
+  for (unsigned alignment = 0; alignment <= 8; alignment++) {
+    Pages pages;
+    const unsigned align = 1u << alignment;
+    const unsigned places = kChunkPages / align - static_cast<unsigned>(round_up(kHeaderPages, align)) / align;
+    for (unsigned n = 0; n < places; n++) CHECK(pages.heap.take_run(1, align) != nullptr);
+    CHECK_EQ(pages.heap.chunk_at(1), nullptr);
+    CHECK(pages.heap.take_run(1, align) != nullptr);
+    CHECK(pages.heap.chunk_at(1) != nullptr);
+  }
+}
+
+TEST(page_heap, the_index_finds_the_first_and_the_last) {
+  std::byte* const zeroes = platform::map(ChunkIndex::kBytes);
+  REQUIRE(zeroes != nullptr);
+  ChunkIndex index;
+  index.init(zeroes);
+  REQUIRE(index.cover(ChunkIndex::kChunks - 1));
+  constexpr unsigned kPlaces = 12;
+  constexpr std::size_t chunks[kPlaces] = {0,    1,    63,    64,     65,     4095,
+                                           4096, 4097, 70000, 131071, 262142, ChunkIndex::kChunks - 1};
+  unsigned values[kPlaces] = {};
+  Rng rng(7);
+  for (unsigned step = 0; step < 20000; step++) {
+    const unsigned column = 3;
+    const auto place = static_cast<unsigned>(rng.next() % kPlaces);
+    values[place] = rng.next() % 3 == 0 ? 0 : static_cast<unsigned>(rng.next() % 1025);
+    index.set(chunks[place], column, values[place]);
+    CHECK_EQ(index.at(chunks[place], column), values[place]);
+    const auto least = 1 + static_cast<unsigned>(rng.next() % 1024);
+    std::size_t first = ChunkIndex::kNone, last = ChunkIndex::kNone;
+    for (unsigned n = 0; n < kPlaces; n++)
+      if (values[n] >= least) {
+        if (first == ChunkIndex::kNone) first = chunks[n];
+        last = chunks[n];
+      }
+    if (!CHECK_EQ(index.first(column, least), first) || !CHECK_EQ(index.last(column, least), last)) break;
+    CHECK_EQ(index.first(column + 1, 1), ChunkIndex::kNone);
+  }
+  index.destroy();
+  CHECK_EQ(index.bytes_mapped(), 0u);
+  platform::unmap(zeroes, ChunkIndex::kBytes);
+}
+
+// Whatever alignment a budget is spent on, the headers of the chunks are a small part of it.
+TEST(page_heap, aligned_blocks_pay_for_the_headers_of_their_chunks) {
+  for (std::size_t align = kPageBytes; align <= std::size_t{kMaxRunPages} * kPageBytes; align *= 2) {
+    Heap heap;
+    REQUIRE(heap.init());
+    constexpr std::size_t kBudget = std::size_t{16} << 20;
+    std::uintptr_t last_chunk = 0;
+    std::size_t paid = 0, chunks = 0;
+    for (std::size_t charge = Heap::charge_for(1, align); paid + charge <= kBudget; paid += charge) {
+      void* const block = heap.allocate(nullptr, 1, align, 1);
+      REQUIRE(block != nullptr);
+      CHECK_EQ(heap.size_of(block), charge);
+      chunks += address_of(chunk_of(block)) != last_chunk ? 1 : 0;
+      last_chunk = address_of(chunk_of(block));
+    }
+    CHECK_LE(chunks * kHeaderPages * kPageBytes, paid / 2);
+    heap.destroy();
+  }
+}
