@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/once.cpp — what our C++ support library asks for function-local statics (linker/cxx/static_guard.cpp). Not in
-// rt.h: the two are built together.
+// rt/abi/once.cpp — what our C++ support library asks for function-local statics (linker/cxx/static_guard.cpp), and our
+// C library for its streams (linker/c/src/stream.c). Not in rt.h: they are built together.
 #include "rt/task/once.h"
 #include "rt/abi/door.h"
 
@@ -21,6 +21,19 @@ void janus_once_end(std::uint8_t* flag, int is_done) {
   const Caller me = enter_free();
   if (me.task == nullptr) return;
   end_once(*me.task, *reinterpret_cast<OnceFlag*>(flag), is_done != 0 ? Once::kDone : Once::kToBeTriedAgain);
+}
+
+// A lock by its address, which is even. 1: the caller's, until it gives it back or ends, however that comes about. 0:
+// another task has it. Negative: there is no memory for that [task].
+int janus_hold_try(const void* object) {
+  const Caller me = enter();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  return try_lock_object(*me.task, object);
+}
+
+void janus_hold_end(const void* object) {
+  const Caller me = enter_free();
+  if (me.task != nullptr) unlock_object(*me.task, object);
 }
 
 }  // extern "C"

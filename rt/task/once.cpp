@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/once.cpp — a turn for each object that is being initialised. Who gets it late finds the flag set.
+// rt/task/once.cpp — a turn for each object that is being initialised, or used by one at a time. Who gets that of a
+// static late finds the flag set.
 #include "rt/task/once.h"
 
 #include "rt/task/memory.h"
@@ -36,7 +37,25 @@ int begin_once(Task& task, OnceFlag& flag) noexcept {
 
 void end_once(Task& task, OnceFlag& flag, Once how) noexcept {
   if (how == Once::kDone) flag.store(1, std::memory_order_release);  // pairs with begin_once(), and with the compiler
-  Turn* const turn = end_hold(task, key_of_object(&flag));
+  unlock_object(task, &flag);
+}
+
+int try_lock_object(Task& task, const void* object) noexcept {
+  Worker& worker = current_worker();
+  int error = 0;
+  // What takes its time comes first, and what can end the task, while nothing is held.
+  auto* const turn = static_cast<Turn*>(allocate_own(runtime_of(worker), &worker, &task, sizeof(Turn), &error));
+  if (turn == nullptr) return error;
+  if (try_turn(*new (turn) Turn, key_of_object(object), task)) {
+    hold_turn(task, *turn);
+    return 1;
+  }
+  free_turn(turn);
+  return 0;
+}
+
+void unlock_object(Task& task, const void* object) noexcept {
+  Turn* const turn = end_hold(task, key_of_object(object));
   if (turn == nullptr) return;
   pass_turn(*turn);
   free_turn(turn);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/once.h — what is done by one task while the others that need it wait. A task that ends by force in the middle
-// of it lets go: the next one tries again.
+// rt/task/once.h — what is done by one task at a time, once or any number of times. A task that ends by force in the
+// middle of it lets go: the next one may try.
 #pragma once
 
 #include <atomic>
@@ -18,5 +18,11 @@ using OnceFlag = std::atomic<std::uint8_t>;
 [[nodiscard]] int begin_once(Task& task, OnceFlag& flag) noexcept;
 enum class Once : std::uint8_t { kDone, kToBeTriedAgain };
 void end_once(Task& task, OnceFlag& flag, Once how) noexcept;
+
+// A lock of something that tasks share, by its address. 1: the caller's until unlock_object(). 0: another task's now,
+// or the caller's already. Another error: as for begin_once().
+[[nodiscard]] int try_lock_object(Task& task, const void* object) noexcept;
+// Nothing happens where the caller does not have it.
+void unlock_object(Task& task, const void* object) noexcept;
 
 }  // namespace janus

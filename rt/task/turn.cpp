@@ -53,6 +53,14 @@ void set_and_wake(Turn& turn, Turn::State state) noexcept {
   (void)wake(worker_of(runtime), *turn.task, TaskState::kAwaitsTurn);
 }
 
+void prepare(Turn& turn, std::uint64_t key, Task* task, Turn::State state) noexcept {
+  turn.key = key;
+  turn.task = task;
+  turn.next = nullptr;
+  turn.also_held = nullptr;
+  turn.state.store(state, std::memory_order_relaxed);
+}
+
 // The lock is held, before and after.
 void wait_as_task(Bucket& bucket, Turn& turn) noexcept {
   Runtime& runtime = *turn.task->nursery->runtime;
@@ -80,11 +88,7 @@ void wait_as_thread(Bucket& bucket, Turn& turn) noexcept {
 
 int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept {
   Bucket& bucket = bucket_of(key);
-  turn.key = key;
-  turn.task = task;
-  turn.next = nullptr;
-  turn.also_held = nullptr;
-  turn.state.store(Turn::kWaits, std::memory_order_relaxed);
+  prepare(turn, key, task, Turn::kWaits);
   LockGuard guard(bucket.lock);
   const Turn* const holder = first_of(bucket, key);
   if (holder == nullptr) turn.state.store(Turn::kHas, std::memory_order_relaxed);
@@ -96,6 +100,15 @@ int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept {
   else
     wait_as_thread(bucket, turn);
   return turn.state.load(std::memory_order_relaxed) == Turn::kHas ? 0 : kCancelledCode;
+}
+
+bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept {
+  Bucket& bucket = bucket_of(key);
+  prepare(turn, key, &task, Turn::kHas);
+  LockGuard guard(bucket.lock);
+  if (first_of(bucket, key) != nullptr) return false;
+  append(bucket, turn);
+  return true;
 }
 
 void pass_turn(Turn& turn) noexcept {

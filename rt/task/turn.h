@@ -33,6 +33,8 @@ inline std::uint64_t key_of_object(const void* object) noexcept {
 // 0: it is ours. kErrorDeadlock: the task has it already. kCancelledCode: sent away (send_cancelled_away). A cancel
 // does not end the wait by itself, since whoever has the turn is about to pass it on.
 [[nodiscard]] int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept;
+// True: it is ours. False: somebody has it, and nothing has happened.
+[[nodiscard]] bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept;
 // The next one's turn.
 void pass_turn(Turn& turn) noexcept;
 // By who has the turn and cannot say when it will pass it on: tasks that were told to end wait for it no longer.

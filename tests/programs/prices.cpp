@@ -4,10 +4,12 @@
 #include <janus/llvm.h>
 #include <janus/rt.h>
 
-// Of no public header: what function-local statics call (linker/cxx).
+// Of no public header: what function-local statics call (linker/cxx), and streams (linker/c).
 extern "C" {
 int janus_once_begin(uint8_t* flag);
 void janus_once_end(uint8_t* flag, int is_done);
+int janus_hold_try(const void* object);
+void janus_hold_end(const void* object);
 int janus_may_exit(void);
 }
 
@@ -31,6 +33,7 @@ janus_local_key key, keys[kCalls];
 int turn;
 char element[64];
 uint8_t once_flags[kCalls];
+uint32_t held[kCalls];
 
 int64_t nothing(void*) {
   return 0;
@@ -123,6 +126,8 @@ const Price prices[] = {
     {"janus_safepoint_resume", [] { janus_safepoint_resume(nullptr); }},
     {"janus_once_begin", [] { janus_once_begin(&once_flags[turn]); }},
     {"janus_once_end", [] { janus_once_end(&once_flags[turn], 1); }},
+    {"janus_hold_try", [] { janus_hold_try(&held[turn]); }},
+    {"janus_hold_end", [] { janus_hold_end(&held[turn]); }},
     {"janus_may_exit", [] { janus_may_exit(); }},
     {"janus_rt_init", [] { janus_rt_init({}); }},
     {"janus_rt_try_init", [] { janus_rt_try_init(nullptr); }},

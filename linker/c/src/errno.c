@@ -8,32 +8,21 @@
 
 static int shared_errno;
 
-// kNoKey until somebody wants one, kBusy while it is made, then the key plus kFirstKey.
-enum { kNoKey, kBusy, kFirstKey };
-static uint64_t key_state;
+// Written by the root task before any other task is there, and on its account: so no task can end while it makes the
+// key, and the key goes with nobody's budget.
+static janus_local_key key;
+static int has_key;
 
-// Makes the key, unless another task was first. Gives the state that follows.
-static uint64_t make_key(void) {
-  uint64_t state = kNoKey;
-  if (!__atomic_compare_exchange_n(&key_state, &state, kBusy, 0, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE)) return state;
-  janus_local_key key;
-  state = janus_local_new(&key, janus_free) < 0 ? kNoKey : key.raw + (uint64_t)kFirstKey;
-  __atomic_store_n(&key_state, state, __ATOMIC_RELEASE);  // pairs with the acquire in find_key
-  return state;
+static void make_key(int argc, char** argv, char** envp) {
+  (void)argc;
+  (void)argv;
+  (void)envp;
+  has_key = janus_local_new(&key, janus_free) >= 0;
 }
+__attribute__((__section__(".preinit_array"), __used__)) static void (*const make_key_first)(int, char**,
+                                                                                             char**) = make_key;
 
-// False if there is no key to be had.
-static int find_key(janus_local_key* key) {
-  uint64_t state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE);
-  if (state == kNoKey) state = make_key();
-  // Whoever takes another place meanwhile would look for its error in its own one later.
-  for (; state == kBusy; state = __atomic_load_n(&key_state, __ATOMIC_ACQUIRE)) janus_yield();
-  if (state == kNoKey) return 0;
-  key->raw = (uint32_t)(state - kFirstKey);
-  return 1;
-}
-
-static int* make_errno(janus_local_key key) {
+static int* make_errno(void) {
   int* own = janus_alloc(sizeof(int));
   if (own == NULL) return &shared_errno;
   *own = 0;
@@ -43,8 +32,7 @@ static int* make_errno(janus_local_key key) {
 }
 
 JANUS_C_DEFINE int* __errno_location(void) {
-  janus_local_key key;
-  if (janus_task_id() == 0 || !find_key(&key)) return &shared_errno;
+  if (!has_key || janus_task_id() == 0) return &shared_errno;
   int* own = janus_local_get(key);
-  return own != NULL ? own : make_errno(key);
+  return own != NULL ? own : make_errno();
 }

@@ -8,7 +8,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "linker/c/src/answer.h"
 #include "linker/c/src/define.h"
+
+// The runtime's (rt/abi/once.cpp). 1: ours until we give it back, or end by force. 0: another task's. Negative: why
+// not.
+int janus_hold_try(const void* object);
+void janus_hold_end(const void* object);
 
 static FILE standard_input = {.fd = 0, .mode = kReads, .at = kPushBack, .end = kPushBack};
 static FILE standard_output = {.fd = 1, .mode = kWrites, .at = kPushBack, .end = kPushBack};
@@ -27,19 +33,22 @@ int janus_stream_fail(FILE* file, int error) {
 }
 
 int janus_stream_lock(FILE* file) {
-  uint32_t free = 0;
-  // Acquire pairs with the release in unlock.
-  while (!__atomic_compare_exchange_n(&file->busy, &free, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
-    free = 0;
+  for (;;) {
+    const int answer = janus_hold_try(&file->lock);
+    if (answer > 0) return 1;
+    if (answer < 0) {
+      (void)janus_c_answer(answer);
+      janus_stream_fail(file, errno);
+      return 0;
+    }
     if (janus_yield() >= 0) continue;
     janus_stream_fail(file, ECANCELED);
     return 0;
   }
-  return 1;
 }
 
 void janus_stream_unlock(FILE* file) {
-  __atomic_store_n(&file->busy, 0, __ATOMIC_RELEASE);
+  janus_hold_end(&file->lock);
 }
 
 int janus_stream_forget_ahead(FILE* file) {

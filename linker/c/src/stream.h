@@ -13,14 +13,15 @@ struct __janus_file {
   int fd;
   unsigned mode;
   int error, eof;
-  uint32_t busy;     // a task reads or seeks
+  uint32_t lock;     // only its address counts: a task reads or seeks
   uint32_t at, end;  // what was read ahead: bytes[at] to bytes[end]
   unsigned char bytes[kPushBack + BUFSIZ];
 };
 
 #define JANUS_C_INTERNAL __attribute__((__visibility__("hidden")))
 
-// 0 if the task was cancelled while another one had it; the stream then has an error.
+// The task's until it unlocks or ends, also in the middle of a read that its budget does not reach for. 0 if it was
+// cancelled while another one had it, or has no memory to hold it; the stream then has an error.
 JANUS_C_INTERNAL int janus_stream_lock(FILE* file);
 JANUS_C_INTERNAL void janus_stream_unlock(FILE* file);
 
