@@ -31,7 +31,7 @@ def exported(prefix):
     besides, the C library and what C++ needs."""
     defined = symbols(prefix / 'lib/libjanus_rt.a', '--defined-only', 'TW')
     called = symbols(prefix / 'lib/libjanus_c.a', '--undefined-only', 'U')
-    for header in (prefix / 'include/janus').iterdir():
+    for header in (prefix / 'include/janus').rglob('*.h*'):
         called |= set(re.findall(r'\b(janus_\w+)\(', re.sub(r'//.*', '', header.read_text())))
     return defined, defined & called
 
