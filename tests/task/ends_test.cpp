@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ends_test.cpp — the ends of tasks, runtimes and waits that are easy to get wrong.
 #include "tests/conformance/world.h"
+#include "tests/task/pipe.h"
 
 namespace janus::test {
 
@@ -255,6 +256,16 @@ std::int64_t park_below(void* depth) {
   return scope.end();
 }
 
+bool begins_with(const char* text, const char* beginning) {
+  for (; *beginning != '\0' && *text == *beginning; ++text) ++beginning;
+  return *beginning == '\0';
+}
+unsigned times_in(const char* text, const char* part) {
+  unsigned times = 0;
+  for (; *text != '\0'; ++text) times += begins_with(text, part) ? 1 : 0;
+  return times;
+}
+
 }  // namespace
 
 TEST(ends, a_deadlock_of_an_isolated_runtime_is_the_result_of_its_root) {
@@ -270,6 +281,35 @@ TEST(ends, a_deadlock_of_an_isolated_runtime_is_the_result_of_its_root) {
       janus_rt_destroy(rt);
     }
   }
+}
+
+// A line for each of the first six that wait, those that wait for others before them.
+TEST(ends, a_deadlock_names_who_waits_and_for_what) {
+  const Pipe pipe;
+  char text[4096] = {};
+  {
+    const StandardErrorInto redirected(pipe);
+    run_in(with_workers(1), [] {
+      auto parks = [] {
+        janus_task_set_name("sleeper");
+        return janus_park(-1);
+      };
+      Scope scope;
+      scope.go(receive_what_nobody_sends, nullptr);
+      scope.go(parks);
+      return scope.end();
+    });
+    run_in(with_workers(1), [] { return park_below(as_arg(2)); });
+  }
+  std::size_t length = 0;
+  for (std::size_t more; (more = pipe.read(text + length, sizeof text - 1 - length)) != 0;) length += more;
+  CHECK(begins_with(text,
+                    "janus: deadlock: every task waits for another\n"
+                    "janus:   task 1 waits for tasks to end\n"));
+  CHECK_EQ(times_in(text, "janus: deadlock: "), 2u);
+  CHECK_EQ(times_in(text, "waits at a channel\n"), 1u);
+  CHECK_EQ(times_in(text, "'sleeper' is parked\n"), 1u);
+  CHECK_EQ(times_in(text, "\n"), (1u + 3u) + (1u + 6u));
 }
 
 TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes) {

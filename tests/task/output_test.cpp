@@ -2,38 +2,11 @@
 // output_test.cpp — writing where there is no room: who waits, and who goes on.
 #include "rt/task/log.h"
 #include "tests/conformance/world.h"
+#include "tests/task/pipe.h"
 
 namespace janus::test {
 
 namespace {
-
-long kernel_call(long number, long first = 0, long second = 0, long third = 0) {
-  const long arguments[6] = {first, second, third, 0, 0, 0};
-  return platform::syscall(number, arguments);
-}
-
-// Both ends in one process; what is read is there, or there is nothing.
-class Pipe {
- public:
-  Pipe() {
-    constexpr long kPipe2 = 293, kFcntl = 72, kSetFlags = 4, kNonBlock = 04000;
-    CHECK_EQ(kernel_call(kPipe2, reinterpret_cast<long>(ends_), 0), 0);
-    CHECK_EQ(kernel_call(kFcntl, ends_[0], kSetFlags, kNonBlock), 0);
-  }
-  ~Pipe() {
-    constexpr long kClose = 3;
-    for (const int end : ends_) kernel_call(kClose, end);
-  }
-  int in() const { return ends_[1]; }
-  std::size_t read(char* bytes, std::size_t count) const {
-    constexpr long kRead = 0;
-    const long got = kernel_call(kRead, ends_[0], reinterpret_cast<long>(bytes), static_cast<long>(count));
-    return got > 0 ? static_cast<std::size_t>(got) : 0;
-  }
-
- private:
-  int ends_[2];
-};
 
 constexpr std::size_t kMuch = 300'000;  // more than any pipe holds by itself
 char much[kMuch];
@@ -221,12 +194,10 @@ TEST(output, what_the_runtime_says_at_length_comes_out_whole) {
   const Pipe pipe;
   static char said[20'000], read[20'001];
   for (std::size_t i = 0; i < sizeof said; ++i) said[i] = static_cast<char>('!' + i % 89);
-  constexpr long kDup = 32, kDup2 = 33, kClose = 3, kStandardError = 2;
-  const long before = kernel_call(kDup, kStandardError);
-  kernel_call(kDup2, pipe.in(), kStandardError);
-  say(said, sizeof said);
-  kernel_call(kDup2, before, kStandardError);
-  kernel_call(kClose, before);
+  {
+    const StandardErrorInto redirected(pipe);
+    say(said, sizeof said);
+  }
   std::size_t got = 0;
   for (std::size_t more; (more = pipe.read(read + got, sizeof read - got)) != 0;) got += more;
   CHECK_EQ(got, sizeof said);

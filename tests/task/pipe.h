@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// pipe.h — pipes to write into and to read from, and standard error into one of them.
+#pragma once
+
+#include "rt/platform.h"
+#include "tests/harness/test.h"
+
+namespace janus::test {
+
+inline long kernel_call(long number, long first = 0, long second = 0, long third = 0) {
+  const long arguments[6] = {first, second, third, 0, 0, 0};
+  return platform::syscall(number, arguments);
+}
+
+// Both ends in one process; what is read is there, or there is nothing.
+class Pipe {
+ public:
+  Pipe() {
+    constexpr long kPipe2 = 293, kFcntl = 72, kSetFlags = 4, kNonBlock = 04000;
+    CHECK_EQ(kernel_call(kPipe2, reinterpret_cast<long>(ends_), 0), 0);
+    CHECK_EQ(kernel_call(kFcntl, ends_[0], kSetFlags, kNonBlock), 0);
+  }
+  ~Pipe() {
+    constexpr long kClose = 3;
+    for (const int end : ends_) kernel_call(kClose, end);
+  }
+  int in() const { return ends_[1]; }
+  std::size_t read(char* bytes, std::size_t count) const {
+    constexpr long kRead = 0;
+    const long got = kernel_call(kRead, ends_[0], reinterpret_cast<long>(bytes), static_cast<long>(count));
+    return got > 0 ? static_cast<std::size_t>(got) : 0;
+  }
+
+ private:
+  int ends_[2];
+};
+
+// Standard error goes into `pipe` as long as this lives. It is the whole process's.
+class StandardErrorInto {
+ public:
+  explicit StandardErrorInto(const Pipe& pipe) : before_(kernel_call(kDup, kStandardError)) {
+    CHECK_EQ(kernel_call(kDup2, pipe.in(), kStandardError), kStandardError);
+  }
+  StandardErrorInto(const StandardErrorInto&) = delete;
+  StandardErrorInto& operator=(const StandardErrorInto&) = delete;
+  ~StandardErrorInto() {
+    constexpr long kClose = 3;
+    kernel_call(kDup2, before_, kStandardError);
+    kernel_call(kClose, before_);
+  }
+
+ private:
+  static constexpr long kDup = 32, kDup2 = 33, kStandardError = 2;
+  long before_;
+};
+
+}  // namespace janus::test
