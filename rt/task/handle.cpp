@@ -4,6 +4,7 @@
 
 #include "rt/base/assert.h"
 #include "rt/base/rng.h"
+#include "rt/base/siphash.h"
 #include "rt/task/memory.h"
 #include "rt/task/runtime.h"
 
@@ -11,44 +12,9 @@ namespace janus {
 
 namespace {
 
-constexpr std::uint64_t rotated(std::uint64_t word, unsigned by) noexcept {
-  return word << by | word >> (64 - by);
-}
-
-struct SipState {
-  std::uint64_t v0, v1, v2, v3;
-
-  void round() noexcept {
-    v0 += v1;
-    v1 = rotated(v1, 13) ^ v0;
-    v0 = rotated(v0, 32);
-    v2 += v3;
-    v3 = rotated(v3, 16) ^ v2;
-    v0 += v3;
-    v3 = rotated(v3, 21) ^ v0;
-    v2 += v1;
-    v1 = rotated(v1, 17) ^ v2;
-    v2 = rotated(v2, 32);
-  }
-};
-
-// SipHash-1-3 (Aumasson and Bernstein, 2012) of one word: who knows many of its results cannot tell the next.
-std::uint64_t keyed_hash(const std::uint64_t (&key)[2], std::uint64_t word) noexcept {
-  SipState state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
-                 key[1] ^ 0x7465646279746573};
-  for (const std::uint64_t block : {word, std::uint64_t{8} << 56}) {
-    state.v3 ^= block;
-    state.round();
-    state.v0 ^= block;
-  }
-  state.v2 ^= 0xff;
-  for (int i = 0; i < 3; ++i) state.round();
-  return state.v0 ^ state.v1 ^ state.v2 ^ state.v3;
-}
-
 std::uint32_t make_secret(const Runtime& runtime, Handled kind, std::uint64_t number) noexcept {
   const std::uint64_t word = static_cast<std::uint64_t>(kind) << 62 | number;
-  const auto secret = static_cast<std::uint32_t>(keyed_hash(runtime.handle_key, word));
+  const auto secret = static_cast<std::uint32_t>(siphash_1_3(runtime.handle_key, word));
   return secret != 0 ? secret : 1;
 }
 
