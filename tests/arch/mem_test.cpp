@@ -198,6 +198,8 @@ bool upper_halves_are_clean() {
 TEST(memory_routines, the_upper_halves_of_the_vector_registers_are_left_clean) {
   if (!janus::arch::features().has(Features::kAvx2)) SKIP("no AVX2");
   if ((janus::arch::cpuid(0xd, 1).eax & 4) == 0) SKIP("this processor does not tell");
+  asm volatile("vzeroupper");
+  if (!upper_halves_are_clean()) SKIP("this processor says that they are always in use");  // an emulator's does
   for_each_variant([] {
     for (std::size_t bytes : {64, 129, 700, 3000, 9000}) {
       asm volatile("vzeroupper");

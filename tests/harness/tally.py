@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tally.py [--requirements=PAGE] [--failed-build=DIR]... [LOG]... — adds up the TAP of every test in meson's logs
+# tally.py [--requirements=PAGE] [--floor=NAMES:N]... [--failed-build=DIR]... [LOG]... — adds up the TAP of every test in meson's logs
 # (testlog.json) and says so in the last line: `N passed, N failed[, N skipped]`. Status 0 only if something passed and
-# nothing failed. A test that PAGE (docs/requirements.md) names and that ran in none of the builds is a failure.
+# nothing failed. A test that PAGE (docs/requirements.md) names and that ran in none of the builds is a failure; so is
+# it if in all logs together fewer than N results came from tests whose names the expression NAMES matches.
 import json
 import re
 import sys
@@ -86,8 +87,16 @@ def count_log(path):
     return count
 
 
+def below(floors, count):
+    """What ran less often than it must. A world that quietly lost its tests has no failures."""
+    for names, least in floors:
+        ran = sum(1 for name, _ in count.ran if re.search(names, name))
+        if ran < least:
+            yield f"{ran} tests ran of those that match {names}, and {least} must"
+
+
 def main():
-    total, page = Count(), None
+    total, page, floors = Count(), None, []
     for argument in sys.argv[1:]:
         option, _, value = argument.partition("=")
         if option == "--failed-build":
@@ -96,11 +105,16 @@ def main():
         if option == "--requirements":
             page = Path(value)
             continue
+        if option == "--floor":
+            names, _, least = value.rpartition(":")
+            floors.append((names, int(least)))
+            continue
         count = count_log(Path(argument))
         build = Path(argument).parts[0]
         print(f"{build}: {count}")
         count.failures = [f"{build}: {failure}" for failure in count.failures]
         total.add(count)
+    total.failures += below(floors, total)
     unseen = never_ran(page.read_text(), total.ran, total.not_run) if page else []
     if unseen:
         total.failures.append(f"{page} names what ran in no build: {', '.join(unseen)}")

@@ -23,6 +23,9 @@ CASES = [
     ("a skipped program is one skip", [("OK", ""), ("SKIP", "")], [], "1 passed, 0 failed, 1 skipped", 0),
     ("nothing at all is no success", [], [], "0 passed, 0 failed", 1),
     ("nothing but skips is no success", [("SKIP", "")], [], "0 passed, 0 failed, 1 skipped", 1),
+    ("a floor that is reached", [("OK", PASS)], ["--floor=^t$:1"], "1 passed, 0 failed, 1 skipped", 0),
+    ("fewer than the floor are a failure, and what was skipped did not run", [("OK", PASS)], ["--floor=^t$:2"], "1 passed, 1 failed, 1 skipped", 1),
+    ("what another name has does not count", [("OK", PASS)], ["--floor=-bare-1$:1"], "1 passed, 1 failed, 1 skipped", 1),
     ("a build that broke is a failure", [("OK", PASS)], ["--failed-build=build-x"], "1 passed, 1 failed, 1 skipped", 1),
 ]
 
