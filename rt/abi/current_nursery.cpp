@@ -19,7 +19,7 @@ struct ThreadEntry {
 };
 // Whoever has none open leaves its entry to others; one that ended with one open keeps it.
 constexpr unsigned kThreads = 64;
-SpinLock threads_lock;
+RankedLock<LockRank::kThreads> threads_lock;
 ThreadEntry threads[kThreads];
 
 const void* this_thread() noexcept {

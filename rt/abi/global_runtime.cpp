@@ -18,7 +18,7 @@ namespace {
 
 // The one mutable global of the runtime, for hosts and compilers that name none.
 std::atomic<Runtime*> the_runtime{nullptr};
-SpinLock beginning;
+RankedLock<LockRank::kProcess> beginning;
 std::atomic<bool> is_program{false};
 
 [[gnu::noinline]] int begin(const janus_rt_config* config) noexcept {

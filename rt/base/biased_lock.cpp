@@ -46,6 +46,7 @@ void BiasedLock::unlock_for_good(LockOwner* me, Hold hold) noexcept {
     return lock_.unlock();
   }
   JANUS_ASSERT(me->holds_.load(std::memory_order_relaxed) == this);
+  if constexpr (kAssertions) note_unlocked(LockRank::kChannel);
   me->holds_.store(nullptr, std::memory_order_release);
   LockOwner* expected = me;
   if (!owner_.compare_exchange_strong(expected, nullptr, std::memory_order_release, std::memory_order_relaxed))

@@ -8,6 +8,7 @@
 
 #include "rt/base/assert.h"
 #include "rt/base/atomic.h"
+#include "rt/base/lock_rank.h"
 #include "rt/base/spinlock.h"
 #include "rt/platform.h"
 
@@ -55,13 +56,18 @@ class BiasedLock {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // who holds one takes no other one
     me.holds_.store(this, std::memory_order_relaxed);
     compiler_barrier();  // its partner is the heavy fence in revoke()
-    return cmp_acquire(owner_, &me);
+    const bool is_mine = cmp_acquire(owner_, &me);
+    if constexpr (kAssertions) {
+      if (is_mine) note_locked(LockRank::kChannel);
+    }
+    return is_mine;
   }
   // It was revoked while we had announced ourselves: whoever did may have seen that, and waits.
   void leave(LockOwner& me) noexcept;
   // Has unlocked it; false: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool try_exit(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == this);
+    if constexpr (kAssertions) note_unlocked(LockRank::kChannel);
     me.holds_.store(nullptr, std::memory_order_release);  // pairs with revoke()
     compiler_barrier();                                   // as above
     return cmp_relaxed(owner_, &me);
@@ -114,7 +120,7 @@ class BiasedLock {
   void wake_revoker() noexcept;
 
   Atomic<LockOwner*> owner_{nullptr};  // written under lock_, or by unlock_for_good()
-  SpinLock lock_;
+  RankedLock<LockRank::kChannel> lock_;
   Atomic<std::uint32_t> departures_{0};  // what a revoker sleeps on
   // Under lock_.
   LockOwner* previous_ = nullptr;

@@ -47,15 +47,17 @@ class alignas(std::uint32_t) SpinLock {
 };
 static_assert(sizeof(SpinLock) == sizeof(std::uint32_t));
 
+// Of any lock that has nothing but lock() and unlock().
+template <typename Lock>
 class LockGuard {
  public:
-  explicit LockGuard(SpinLock& lock) noexcept : lock_(lock) { lock_.lock(); }
+  explicit LockGuard(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
   ~LockGuard() { lock_.unlock(); }
   LockGuard(const LockGuard&) = delete;
   LockGuard& operator=(const LockGuard&) = delete;
 
  private:
-  SpinLock& lock_;
+  Lock& lock_;
 };
 
 }  // namespace janus

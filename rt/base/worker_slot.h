@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include <arch/worker_slot.h>
+#include "rt/base/lock_rank.h"
 
 namespace janus {
 
@@ -15,6 +16,9 @@ struct WorkerSlot {
   std::int64_t fuel;       // ops left in the running task's slice; the yield check subtracts from it
   void* task;              // the running task; nullptr while the worker is in its own code
   std::byte* stack_limit;  // below this rsp a function of the runtime looks closely before it starts
+#if JANUS_ASSERTIONS
+  std::uint8_t locks_held[static_cast<unsigned>(LockRank::kCount)];  // how many of each rank (lock_rank.h)
+#endif
 };
 
 static_assert(offsetof(WorkerSlot, self) == 0 && offsetof(WorkerSlot, fuel) == 8);

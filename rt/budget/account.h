@@ -9,7 +9,7 @@
 
 #include "rt/base/atomic.h"
 #include "rt/base/list.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/budget/memory_cache.h"
 
 namespace janus {
@@ -38,7 +38,7 @@ struct AccountWait : ListLink<> {
 };
 // Those who ran dry on one account, in that order.
 struct AccountQueue {
-  SpinLock lock;
+  RankedLock<LockRank::kAccountQueue> lock;
   List<AccountWait> waits;
   std::uint32_t waiting[kComponents] = {};  // how many of them want each component
 };
@@ -215,9 +215,9 @@ class Accounts {
   std::atomic<std::uint64_t> least_memory_{kUnlimited};  // a figure: orders nothing
   Atomic<MemoryCache*> caches_;                          // every cache that was ever registered
   Atomic<std::uint32_t> registered_;
-  SpinLock moves_;                // held while chunks move between the root and a cache
-  std::uint32_t fills_;           // of caches; under moves_
-  std::uint32_t failed_recalls_;  // recent calls that did not bring in enough; under moves_
+  RankedLock<LockRank::kMoves> moves_;  // held while chunks move between the root and a cache
+  std::uint32_t fills_;                 // of caches; under moves_
+  std::uint32_t failed_recalls_;        // recent calls that did not bring in enough; under moves_
 };
 
 }  // namespace janus

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/budget/account.h"
 
 namespace janus {
@@ -53,7 +53,7 @@ class PoolCharge {
   Accounts* accounts_ = nullptr;
   Reclaim reclaim_ = nullptr;
   void* pools_ = nullptr;
-  SpinLock lock_;
+  RankedLock<LockRank::kPoolCharge> lock_;
   std::uint64_t paid_ = 0;  // under lock_
   std::int64_t allowance_ = 0;
   alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // by accounts below the root

@@ -8,7 +8,7 @@
 #include <cstdint>
 
 #include <arch/cpu.h>
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/mem/free_block.h"
 #include "rt/mem/page_heap.h"
 #include "rt/mem/span.h"
@@ -70,7 +70,7 @@ class alignas(arch::kPrefetchPair) CentralList {
     out_.store(out_.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
   }
 
-  SpinLock lock_;
+  RankedLock<LockRank::kCentralList> lock_;
   unsigned kept_ = 0;
   FreeBlock* batches_[kKeptBatches] = {};
   Span* spans_ = nullptr;  // those with idle blocks, the one last touched first

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include <arch/cpu.h>
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/mem/central_list.h"
 #include "rt/mem/huge_table.h"
 #include "rt/mem/misuse.h"
@@ -153,7 +153,7 @@ class Heap {
   PageHeap pages_;
   HugeTable huge_;
   std::atomic<std::size_t> large_bytes_{0};
-  SpinLock caches_lock_;
+  RankedLock<LockRank::kCaches> caches_lock_;
   HeapCache* caches_ = nullptr;
   CentralList central_[kSizeClasses];
 };

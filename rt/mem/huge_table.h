@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/mem/misuse.h"
 #include "rt/mem/span.h"
 
@@ -45,7 +45,7 @@ class HugeTable {
   [[nodiscard]] std::size_t place_of(const void* start) const noexcept;
   void close_gap(std::size_t gap) noexcept;
 
-  SpinLock lock_;
+  RankedLock<LockRank::kHuge> lock_;
   Block* places_ = nullptr;
   std::size_t size_ = 0;   // a power of two, or 0
   std::size_t count_ = 0;  // at most three quarters of size_, so that every search ends

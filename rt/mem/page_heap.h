@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/mem/chunk_index.h"
 #include "rt/mem/span.h"
 
@@ -85,7 +85,7 @@ class PageHeap {
   ChunkIndex index_;
   Group* groups_ = nullptr;
 
-  SpinLock lock_;
+  RankedLock<LockRank::kPages> lock_;
   std::size_t chunk_count_ = 0;
   unsigned group_count_ = 0;
   std::size_t used_pages_ = 0;

@@ -15,7 +15,7 @@
 
 #include <arch/cpu.h>
 #include "rt/base/assert.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/mem/pages.h"
 
 namespace janus {
@@ -146,7 +146,7 @@ class Slab {
   PoolCharge* pool_charge_ = nullptr;
   std::atomic<std::uint32_t> chunk_count_{0};
 
-  alignas(arch::kPrefetchPair) SpinLock lock_;
+  alignas(arch::kPrefetchPair) RankedLock<LockRank::kSlab> lock_;
   std::uint32_t batches_ = kNoIndex;  // whole batches, the newest first
   Record* loose_ = nullptr;           // single records
   std::uint32_t cut_chunk_ = 0;       // records are cut from here on

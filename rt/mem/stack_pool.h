@@ -13,7 +13,7 @@
 #include <cstdint>
 
 #include <arch/cpu.h>
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/mem/stack.h"
 #include "rt/mem/stack_slab.h"
 
@@ -112,7 +112,7 @@ class StackPool {
   };
   // What no cache holds of one class.
   struct alignas(arch::kPrefetchPair) ClassPool {
-    SpinLock lock;
+    RankedLock<LockRank::kStacks> lock;
     GroupList lists[3] = {};           // by StackGroup::List; those with a warm free stack, those with cold ones only
     StackSlab* growing = nullptr;      // the slab that has unprepared groups
     std::uint32_t next_count = 0;      // stacks in the next slab
@@ -152,13 +152,13 @@ class StackPool {
 
   std::atomic<StackSlab*>* slabs_ = nullptr;  // what is below slab_count_ never changes again
   std::atomic<std::uint32_t> slab_count_{0};
-  SpinLock slabs_lock_;
+  RankedLock<LockRank::kStackSlabs> slabs_lock_;
   std::uint64_t canary_key_ = 0;
   PoolCharge* pool_charge_ = nullptr;
   std::size_t max_large_first_ = kMaxLargeFirst;
   std::uint8_t depths_[kStackClasses] = {};  // how many a worker's cache holds
   void (*on_cold_)(Stack*) = nullptr;
-  SpinLock caches_lock_;
+  RankedLock<LockRank::kCaches> caches_lock_;
   StackCache* caches_ = nullptr;
   std::atomic<std::size_t> guards_{0};
   std::atomic<std::size_t> protected_{0};  // of those, made by mprotect

@@ -15,7 +15,7 @@
 
 #include <arch/cpu.h>
 #include "rt/base/atomic.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/platform.h"
 #include "rt/sched/path.h"
 
@@ -142,7 +142,7 @@ class Deque {
   bool fences_ = false;  // no heavy fence on this machine
   // The thieves', which the owner only reads.
   alignas(arch::kCacheLine) Atomic<std::int64_t> top_{0};  // written under lock_
-  SpinLock lock_;
+  RankedLock<LockRank::kDeque> lock_;
 };
 
 }  // namespace janus

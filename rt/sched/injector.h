@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "rt/base/atomic.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/sched/runnable.h"
 
 namespace janus {
@@ -39,7 +39,7 @@ class Injector {
   std::uint64_t size() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
-  SpinLock lock_;
+  RankedLock<LockRank::kInjector> lock_;
   Runnable* head_ = nullptr;
   Runnable* tail_ = nullptr;
   Atomic<std::uint64_t> count_{0};

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "rt/base/atomic.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/yield_queue.h"
 
@@ -68,7 +68,7 @@ class PartyTable {
   [[nodiscard]] std::size_t segment_bytes(unsigned number) const noexcept;
 
   unsigned workers_ = 0;
-  SpinLock growing_;
+  RankedLock<LockRank::kPartyTable> growing_;
   Atomic<Party*> segments_[kSegments] = {};
 };
 
@@ -95,9 +95,9 @@ class Parties {
 
   PartyTable* table_ = nullptr;
   unsigned worker_ = 0;
-  SpinLock lock_;              // everything below, and this worker's nodes
-  Atomic<std::int64_t> size_;  // runnables
-  PartyNode top_ = {};         // party 0 is a member from the first push on, whatever it has
+  RankedLock<LockRank::kParties> lock_;  // everything below, and this worker's nodes
+  Atomic<std::int64_t> size_;            // runnables
+  PartyNode top_ = {};                   // party 0 is a member from the first push on, whatever it has
   PartyNode party_0_ = {};
 };
 

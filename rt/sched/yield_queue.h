@@ -20,7 +20,7 @@
 
 #include <arch/cpu.h>
 #include "rt/base/atomic.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/platform.h"
 #include "rt/sched/path.h"
 
@@ -107,7 +107,7 @@ class YieldQueue {
   // The thieves', which the owner only reads.
   alignas(arch::kCacheLine) Atomic<std::int64_t> limit_{kNoLimit};
   Atomic<std::int64_t> gap_end_{0};  // under lock_, while there is a limit
-  SpinLock lock_;
+  RankedLock<LockRank::kYieldQueue> lock_;
 };
 
 }  // namespace janus

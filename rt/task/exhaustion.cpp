@@ -86,7 +86,8 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   bool has_stack = true;
   while (!wait.is_served && !wait.is_unrechargeable && has_stack && !is_cancelled(task)) {
     has_stack = block(
-        task, TaskState::kExhausted, [](Task&, void* lock) { static_cast<SpinLock*>(lock)->unlock(); }, &queue.lock);
+        task, TaskState::kExhausted,
+        [](Task&, void* lock) { static_cast<decltype(AccountQueue::lock)*>(lock)->unlock(); }, &queue.lock);
     if (has_stack) queue.lock.lock();
   }
   if (!wait.is_served) dequeue(queue, wait);

@@ -91,7 +91,7 @@ void unlink_record(Task& task) noexcept {
 }  // namespace
 
 int release_locked(Worker* worker, Task* task) noexcept {
-  SpinLock& lock = task->lock;
+  auto& lock = task->lock;
   bool mine = false;
   if (!task->has(TaskFlags::kEnded)) {
     task->clear(TaskFlags::kKept);

@@ -28,7 +28,7 @@ struct KeyPlace {
   std::uint64_t runtime = 0;  // ... in the runtime whose key for handles begins so ...
   void* deposit = nullptr;    // ... with this block
 };
-constinit SpinLock local_keys_lock;
+constinit RankedLock<LockRank::kLocalKeys> local_keys_lock;
 constinit KeyPlace local_keys[kLocalKeys];
 constinit unsigned local_keys_taken = 0;
 

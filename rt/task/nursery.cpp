@@ -328,8 +328,13 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
 }
 
 [[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
-  LockGuard guard(owner != nullptr ? owner->nursery->lock : nursery.runtime->outside_lock);
-  unlink(owner != nullptr ? owner->frame->details.published : nursery.runtime->outside, nursery);
+  if (owner != nullptr) {
+    LockGuard guard(owner->nursery->lock);
+    unlink(owner->frame->details.published, nursery);
+  } else {
+    LockGuard guard(nursery.runtime->outside_lock);
+    unlink(nursery.runtime->outside, nursery);
+  }
 }
 
 // Terminal, and in nobody's list: as init_nursery() takes for granted, once the last visitor has left.

@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "rt/base/list.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/budget/account.h"
 #include "rt/task/nursery_life.h"
 #include "rt/task/task.h"
@@ -64,8 +64,8 @@ struct alignas(64) Nursery : NurseryAlive {
   Task* records;                           // those that ended and may be asked for
   std::atomic<bool> was_read;              // somebody took the result
   Outcome outcome;
-  SpinLock lock;                      // members, their published nurseries, records, the outcome
-  std::atomic<std::uint64_t> handle;  // set once: a record has the same all its life, for whoever may use it then
+  RankedLock<LockRank::kNursery> lock;  // members, their published nurseries, records, the outcome
+  std::atomic<std::uint64_t> handle;    // set once: a record has the same all its life, for whoever may use it then
   std::uint32_t errors;
   std::atomic<std::uint32_t> ended;  // counts, for a thread outside tasks that waits
 

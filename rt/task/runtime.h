@@ -59,7 +59,7 @@ struct Runtime {
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
-  SpinLock outside_lock;
+  RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // others than its tasks have woken some, or may (deadlock.cpp); stays so
   std::atomic<std::uint32_t> waits_for_turns;  // tasks whose turn somebody else has, in whatever runtime

@@ -10,7 +10,7 @@
 #include "rt/base/biased_lock.h"
 #include "rt/base/errors.h"
 #include "rt/base/list.h"
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/budget/account.h"
 #include "rt/sched/worker.h"
 
@@ -89,6 +89,8 @@ struct TaskMarks {
   static constexpr std::uint8_t kHoldsTurns = 32;  // it may have to pass some on at its end
 };
 
+using TaskLock = RankedLock<LockRank::kTask>;
+
 struct Join;
 struct LocalTable;
 
@@ -122,7 +124,7 @@ struct alignas(64) Task : Runnable {
   TaskExtra* extra;
   Task* record_previous;  // ended, in the nursery's records; under its lock
   Task* record_next;
-  SpinLock lock;                   // exposed tasks: the end, waiters, the handle
+  TaskLock lock;                   // exposed tasks: the end, waiters, the handle
   Outcome outcome;                 // once kEnded
   std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
 

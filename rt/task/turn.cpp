@@ -6,7 +6,7 @@
 // go of the lock. The task looks only with the lock held, so neither it nor its turn is gone before that.
 #include "rt/task/turn.h"
 
-#include "rt/base/spinlock.h"
+#include "rt/base/lock_rank.h"
 #include "rt/task/cancel.h"
 #include "rt/task/memory.h"
 #include "rt/task/runtime.h"
@@ -19,7 +19,7 @@ namespace {
 constexpr unsigned kBucketBits = 6;
 
 struct alignas(64) Bucket {
-  SpinLock lock;
+  TurnLock lock;
   Turn* first = nullptr;
 };
 Bucket buckets[1u << kBucketBits];

@@ -43,13 +43,13 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
   publish_state(worker, task, TaskState::kBlocked);
   if (may_be_cancelled(runtime_of(worker), task, *task.nursery)) [[unlikely]]
     (void)wake(&worker, task, TaskState::kBlocked);
-  static_cast<SpinLock*>(lock)->unlock();
+  static_cast<TaskLock*>(lock)->unlock();
 }
 
 // The same for a wait that a cancel does not end.
 void publish_awaiting_turn(Worker& worker, void* task_pointer, void* lock) noexcept {
   publish_state(worker, *static_cast<Task*>(task_pointer), TaskState::kAwaitsTurn);
-  static_cast<SpinLock*>(lock)->unlock();
+  static_cast<TurnLock*>(lock)->unlock();
 }
 
 // Until the lock is released nobody else may turn the state, so the task is still here.
@@ -105,12 +105,12 @@ template void resumed<Path::kFast>(Task& task) noexcept;
   return stop<Path::kGeneral>(current_worker(), task, {publish_stop, &task, &as});
 }
 
-[[gnu::flatten]] bool block_unlocking(Task& task, SpinLock& lock) noexcept {
+[[gnu::flatten]] bool block_unlocking(Task& task, TaskLock& lock) noexcept {
   publish_before_wait(task);
   return stop<Path::kGeneral>(current_worker(), task, {publish_unlocking, &task, &lock});
 }
 
-[[gnu::noinline]] bool block_for_turn(Task& task, SpinLock& lock) noexcept {
+[[gnu::noinline]] bool block_for_turn(Task& task, TurnLock& lock) noexcept {
   publish_before_wait(task);
   return stop<Path::kGeneral>(current_worker(), task, {publish_awaiting_turn, &task, &lock});
 }

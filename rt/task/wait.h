@@ -12,9 +12,10 @@ namespace janus {
 using Publish = void (*)(Task& task, void* what);
 [[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
 // The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
-[[nodiscard]] bool block_unlocking(Task& task, SpinLock& lock) noexcept;
+[[nodiscard]] bool block_unlocking(Task& task, TaskLock& lock) noexcept;
 // The same as kAwaitsTurn: a cancel does not end it, only wake().
-[[nodiscard]] bool block_for_turn(Task& task, SpinLock& lock) noexcept;
+using TurnLock = RankedLock<LockRank::kTurn>;
+[[nodiscard]] bool block_for_turn(Task& task, TurnLock& lock) noexcept;
 // The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
 // still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place. kFast: the
 // lock is held by its owner, and nobody is charged for the task's slice.

@@ -87,10 +87,10 @@ MISTAKES = [
                                                             "  for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail - 1; ++i)")),
 
     mistake("biased_lock", "no heavy fence", (LOCK, "  platform::heavy_fence();\n", "")),
-    mistake("biased_lock", "the owner does not look again", (LOCK_H, "return cmp_acquire(owner_, &me);", "return true;")),
+    mistake("biased_lock", "the owner does not look again", (LOCK_H, "is_mine = cmp_acquire(owner_, &me);", "is_mine = true;")),
     mistake("biased_lock", "one word for the announcements of all",
             (LOCK_H, "me.holds_", "holds_of_all_"), (LOCK, "owner.holds_", "holds_of_all_"), (LOCK, "me.holds_", "holds_of_all_"),
-            (LOCK, "me->holds_", "holds_of_all_"), (LOCK_H, "  SpinLock lock_;\n", "  SpinLock lock_;\n  Atomic<const BiasedLock*> holds_of_all_{nullptr};\n")),
+            (LOCK, "me->holds_", "holds_of_all_"), (LOCK_H, "  RankedLock<LockRank::kChannel> lock_;\n", "  RankedLock<LockRank::kChannel> lock_;\n  Atomic<const BiasedLock*> holds_of_all_{nullptr};\n")),
     mistake("biased_lock", "the owner does not tell that it has left", (LOCK_H, "      wake_revoker();\n", "      ;\n")),
     mistake("biased_lock", "who backs off does not tell", (LOCK, "  me.holds_.store(nullptr, std::memory_order_release);\n  wake_revoker();",
                                                            "  me.holds_.store(nullptr, std::memory_order_release);")),
