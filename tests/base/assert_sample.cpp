@@ -2,6 +2,9 @@
 // assert_sample.cpp — claims that hold and claims that do not; assert_test.py runs each by itself and holds what it
 // says and how it ends.
 #include "rt/base/assert.h"
+#include "rt/base/lock_rank.h"
+#include "rt/base/worker_slot.h"
+#include "rt/platform.h"
 #include "tests/harness/test.h"
 
 // Compared byte by byte where assertions are off.
@@ -46,6 +49,75 @@ TEST(claims, too_long) {
               "01234567890123456789012345678901234567890123456789012345678901234567890123456789"
               "01234567890123456789012345678901234567890123456789012345678901234567890123456789"
               "01234567890123456789012345678901234567890123456789012345678901234567890123456789");
+}
+
+// --- Locks by rank ---
+
+using janus::LockRank;
+
+janus::RankedLock<LockRank::kTask> outer;
+janus::RankedLock<LockRank::kInjector> inner;
+janus::RankedLock<LockRank::kNursery> nurseries[2];
+
+// The calling thread is a worker meanwhile: only those are watched.
+class AsWorker {
+ public:
+  AsWorker() : before_(janus::platform::worker_slot()) { janus::platform::set_worker_slot(&slot_); }
+  ~AsWorker() { janus::platform::set_worker_slot(before_); }
+
+ private:
+  void* before_;
+  janus::WorkerSlot slot_{};
+};
+
+TEST(claims, locks_in_order) {
+  const AsWorker worker;
+  outer.lock();
+  nurseries[0].lock();
+  nurseries[1].lock();
+  inner.lock();
+  nurseries[0].unlock();  // in whatever order
+  inner.unlock();
+  nurseries[1].unlock();
+  outer.unlock();
+  inner.lock();
+  CHECK(outer.try_lock());  // waits for nobody
+  outer.unlock();
+  inner.unlock();
+  outer.lock();
+  outer.unlock();
+}
+
+TEST(claims, locks_of_a_stranger) {
+  inner.lock();
+  outer.lock();
+  outer.unlock();
+  inner.unlock();
+}
+
+TEST(claims, locks_out_of_order) {
+  const AsWorker worker;
+  inner.lock();
+  outer.lock();
+  outer.unlock();
+  inner.unlock();
+}
+
+TEST(claims, two_locks_of_one_rank) {
+  const AsWorker worker;
+  janus::RankedLock<LockRank::kTask> another;
+  outer.lock();
+  another.lock();
+  another.unlock();
+  outer.unlock();
+}
+
+TEST(claims, a_lock_that_another_was_tried_beside) {
+  const AsWorker worker;
+  CHECK(inner.try_lock());
+  outer.lock();
+  outer.unlock();
+  inner.unlock();
 }
 
 }  // namespace

@@ -44,6 +44,14 @@ def claims(mode, program):
     line = said.splitlines()[0] if said else ""
     cut = len(line) < 512 and line.startswith("janus: assertion failed: answer(false) && \"0123456789") and line.endswith(")")
     yield "a long claim keeps its place and its line", status == -signal.SIGABRT and cut, (status, said)
+    for test in ("locks_in_order", "locks_of_a_stranger"):
+        status, said = run(program, test)
+        yield f"{test}: says nothing", status == 0 and said == "", (status, said)
+    for test in ("locks_out_of_order", "two_locks_of_one_rank", "a_lock_that_another_was_tried_beside"):
+        status, said = run(program, test)
+        wanted = (-signal.SIGABRT, "janus: assertion failed: locks_are_taken_by_rank") if mode == "on" else (0, "")
+        yield f"{test}: {'aborts' if mode == 'on' else 'is not watched'}", status == wanted[0] and (
+            said.startswith(wanted[1]) if wanted[1] else said == ""), (status, said)
     if mode == "on":
         yield "an assertion that fails says where, and aborts", *dies_with(program, "asserted", "answer(false)")
         return
