@@ -5,7 +5,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <initializer_list>
 
 namespace janus {
 
@@ -29,7 +28,8 @@ struct SipState {
 constexpr std::uint64_t siphash_1_3(const std::uint64_t (&key)[2], std::uint64_t word) noexcept {
   SipState state{key[0] ^ 0x736f6d6570736575, key[1] ^ 0x646f72616e646f6d, key[0] ^ 0x6c7967656e657261,
                  key[1] ^ 0x7465646279746573};
-  for (const std::uint64_t block : {word, std::uint64_t{8} << 56}) {
+  const std::uint64_t blocks[] = {word, std::uint64_t{8} << 56};
+  for (const std::uint64_t block : blocks) {
     state.v3 ^= block;
     state.round();
     state.v0 ^= block;
