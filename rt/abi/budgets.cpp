@@ -3,6 +3,7 @@
 #include "rt/abi/budget_convert.h"
 #include "rt/abi/door.h"
 #include "rt/task/exhaustion.h"
+#include "rt/task/slice.h"
 
 namespace janus {
 
@@ -33,8 +34,7 @@ janus_budget janus_budget_get_current(void) {
   Amounts left;
   for (unsigned c = 0; c < kComponents; ++c) left.of[c] = accounts.left(me.task->account, static_cast<Component>(c));
   // The rest of the slice is the task's too.
-  if (me.worker->charged_account != nullptr && me.worker->fuel > 0)
-    left[Component::kOps] += static_cast<std::uint64_t>(me.worker->fuel);
+  left[Component::kOps] += rest_of_slice(*me.worker);
   return budget_of(left);
 }
 

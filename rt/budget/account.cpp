@@ -85,6 +85,42 @@ void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
   }
 }
 
+std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint64_t limit) noexcept {
+  Atomic<std::uint64_t>& on_loan = account->lender_->on_loan_;
+  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
+  std::uint64_t amount = 0;
+  do {
+    if (seen >= limit) return 0;
+    amount = limit - seen < most ? limit - seen : most;
+  } while (!on_loan.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed));
+  return amount;
+}
+
+void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
+  Account* const lender = account->lender_;
+  std::uint64_t seen = lender->on_loan_.load(std::memory_order_relaxed);
+  std::uint64_t part = 0;
+  do {
+    part = seen < amount ? seen : amount;
+  } while (!lender->on_loan_.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
+  put(lender, Component::kOps, amount - part);  // which the lender has paid meanwhile
+}
+
+// Up to `most` of what the lender has, so that it may lend again; what it paid. Takes first: until then the loan
+// counts.
+std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept {
+  Atomic<std::uint64_t>& on_loan = lender->on_loan_;
+  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
+  if (seen == 0) return 0;
+  const std::uint64_t taken = take_up_to(lender, Component::kOps, seen < most ? seen : most);
+  std::uint64_t paid = 0;
+  do {
+    paid = seen < taken ? seen : taken;  // others may have given some back meanwhile
+  } while (!on_loan.compare_exchange_weak(seen, seen - paid, std::memory_order_relaxed));
+  put(lender, Component::kOps, taken - paid);
+  return paid;
+}
+
 // INVARIANT nothing-rests-in-a-closed-account, when nobody has it any more.
 inline bool Accounts::is_empty(const Account& account) noexcept {
   for (const auto& left : account.left_) {
@@ -112,6 +148,7 @@ bool Accounts::init(const Amounts& root) noexcept {
   }
   account->granted_.store(granted, std::memory_order_relaxed);
   account->parent_ = nullptr;
+  account->lender_ = account;
   return true;
 }
 
@@ -146,6 +183,7 @@ Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short
   }
   account->granted_.store(granted, std::memory_order_relaxed);
   account->parent_ = parent;
+  account->lender_ = left(parent, Component::kOps) == kUnlimited ? account : parent->lender_;
   retain(parent);
   return account;
 }
@@ -208,7 +246,10 @@ bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noex
   for (unsigned i = 0; i < kComponents; ++i) {
     if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
   }
-  if (from != to && !transfer(from, to, amounts)) return false;
+  if (from != to) {
+    if (!transfer(from, to, amounts)) return false;
+    moved[Component::kOps] -= pay_loans(to, moved[Component::kOps]);
+  }
   for (unsigned i = 0; i < kComponents; ++i) {
     std::uint64_t seen = to->recharged_[i].load(std::memory_order_relaxed);
     while (!to->recharged_[i].compare_exchange_weak(seen, saturating_add(seen, moved.of[i], kMaxFinite),

@@ -49,6 +49,11 @@ struct AccountQueue {
 // INVARIANT debt-is-carried: ops that were spent beyond what was drawn are owed; whatever comes into the account pays
 // them first, and a closed account's debt is its parent's. Nothing that was spent is forgiven.
 //
+// INVARIANT one-line-of-credit: each account names a lender when it is opened: the topmost account below one whose ops
+// are unlimited, which is itself where its parent's are. What is on loan to all accounts of one lender together is
+// never more than the limit that borrow() is given. So whatever is opened below, an account and all below it spend at
+// most what came in from above, and one such limit.
+//
 //     free --open--> open --close--> closed --(last reference goes)--> free
 //
 // References: the holder (until close), every account below that is not free, retain(), and one for all memory that is
@@ -66,6 +71,8 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint64_t> owed_;               // ops that were spent here and not drawn yet
   // Of `left_`: what accounts below may draw that have used up their own, because somebody recharged this one.
   Atomic<std::uint64_t> recharged_[kComponents];
+  Atomic<std::uint64_t> on_loan_;  // ops that a lender has lent and not got back
+  Account* lender_;
   Atomic<std::uint32_t> references_;
   Atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
   Atomic<bool> is_closed_;
@@ -118,6 +125,15 @@ class Accounts {
   [[nodiscard]] std::uint64_t owed(const Account* account) const noexcept {
     return account->owed_.load(std::memory_order_relaxed);
   }
+  // Up to `most` ops beyond what the account has, for who was told to end: lent by the lender of the account, which has
+  // no more than `limit` on loan. What of it is not spent is given back; what is spent, the lender pays back out of
+  // what it is recharged with, or never. What it lent.
+  [[nodiscard]] std::uint64_t borrow(Account* account, std::uint64_t most, std::uint64_t limit) noexcept;
+  void give_back(Account* account, std::uint64_t amount) noexcept;
+  // What the lender of the account has on loan.
+  [[nodiscard]] std::uint64_t on_loan(const Account* account) const noexcept {
+    return account->lender_->on_loan_.load(std::memory_order_relaxed);
+  }
   // What was drawn comes back: memory that was freed, the unused rest of a slice. Also after close.
   void credit(Account* account, Component component, std::uint64_t amount) noexcept;
 
@@ -131,8 +147,8 @@ class Accounts {
   [[nodiscard]] bool transfer(Account* from, Account* to, const Amounts& amounts,
                               Component* short_of = nullptr) noexcept;
 
-  // transfer(), and `to`'s children may draw as much when they have used up what they were given. From and to the same
-  // account: only that.
+  // transfer(), of which a lender pays back its loans; `to`'s children may draw as much as is left of it when they have
+  // used up what they were given. From and to the same account: only that.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
   // For a child account that has used up its own: up to `most` and at least `least` of what `from` was recharged with
   // moves to `to`. False: there is not so much.
@@ -179,6 +195,7 @@ class Accounts {
   static void put(Account* account, Component component, std::uint64_t amount) noexcept;
   static void grant_unlimited(Account* account, Component component) noexcept;
   static void pay_debt(Account* account) noexcept;
+  static std::uint64_t pay_loans(Account* lender, std::uint64_t most) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
   [[nodiscard]] static bool is_empty(const Account& account) noexcept;
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;

@@ -68,6 +68,7 @@ Account* Accounts::take_record() noexcept {
   JANUS_ASSERT(account->references_.load(std::memory_order_relaxed) == 0);
   JANUS_ASSERT(account->held_.load(std::memory_order_relaxed) == 0);
   account->owed_.store(0, std::memory_order_relaxed);
+  account->on_loan_.store(0, std::memory_order_relaxed);
   for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
   account->queue_.waits.reset();
   account->references_.store(1, std::memory_order_relaxed);

@@ -55,10 +55,14 @@ struct WorkerStanding {
   arch::Context thread_context;  // where the worker's thread left off when it stepped onto its first stack
 };
 
+// Who pays for a slice that somebody counts. Those of a task that was told to end are taken from its grace besides.
+enum class SlicePayer : std::uint8_t { kAccount, kAccountInGrace, kLoanInGrace, kGraceAlone };
+
 // The owner's: the task layer's own words.
 struct WorkerSlice {
   std::int64_t slice;        // what `fuel` started from
-  Account* charged_account;  // whom the slice belongs to; nullptr: nobody counts it
+  Account* charged_account;  // whose the slice is, or for whom it was borrowed; nullptr: nobody counts it
+  SlicePayer payer;          // if somebody does
   LockOwner locks;           // whom locks may be biased to
   // A block of numbers for tasks, taken ahead. What is spawned next is number first + spawned, as long as `spawned` has
   // not come to `end`.

@@ -8,44 +8,80 @@ namespace janus {
 
 namespace {
 
-// What Worker::charged_account says of a slice that is taken from the task's grace.
-Account* grace_of(Worker& worker) noexcept {
-  return reinterpret_cast<Account*>(&worker);  // compared only
+// Loans come in small parts, so that a few workers do not hold all of a line of credit where another finds it dry.
+constexpr std::int64_t kLoan = 64;
+
+std::int64_t borrow(Worker& worker, Account* account, std::int64_t most) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  return static_cast<std::int64_t>(
+      runtime.accounts.borrow(account, static_cast<std::uint64_t>(most), runtime.options.cancel_grace_ops));
+}
+
+std::int64_t draw(Worker& worker, Account* account, std::int64_t most) noexcept {
+  return static_cast<std::int64_t>(
+      runtime_of(worker).accounts.draw_up_to(account, Component::kOps, static_cast<std::uint64_t>(most)));
 }
 
 // Below the root, and for who was told to end.
 [[gnu::noinline]] void draw_slice(Worker& worker, Task& task) noexcept {
-  Runtime& runtime = runtime_of(worker);
+  const Runtime& runtime = runtime_of(worker);
   if (task.party != 0) Scheduler::begin_slice_of_party(worker);
+  const bool is_in_grace = task.is_marked(TaskMarks::kSawCancel);
+  const bool is_unlimited = runtime.accounts.left(task.account, Component::kOps) == kUnlimited;
+  if (is_unlimited && !is_in_grace) return;
   const std::int64_t interval = runtime.options.yield_interval;
-  if (task.is_marked(TaskMarks::kSawCancel)) {
-    const std::int64_t grace = task.frame->details.grace;
-    worker.slice = worker.fuel = grace < 0 ? 0 : grace < interval ? grace : interval;
-    worker.charged_account = grace_of(worker);
-    return;
-  }
-  if (runtime.accounts.left(task.account, Component::kOps) == kUnlimited) return;
-  worker.slice = worker.fuel = static_cast<std::int64_t>(
-      runtime.accounts.draw_up_to(task.account, Component::kOps, static_cast<std::uint64_t>(interval)));
+  const std::int64_t grace = is_in_grace ? task.frame->details.grace : interval;
+  const std::int64_t most = grace < 0 ? 0 : grace < interval ? grace : interval;
   worker.charged_account = task.account;
+  worker.payer = SlicePayer::kGraceAlone;
+  worker.slice = most;
+  if (!is_unlimited) {
+    worker.payer = is_in_grace ? SlicePayer::kAccountInGrace : SlicePayer::kAccount;
+    worker.slice = draw(worker, task.account, most);
+  }
+  if (worker.payer == SlicePayer::kAccountInGrace && worker.slice == 0) {
+    worker.payer = SlicePayer::kLoanInGrace;
+    worker.slice = borrow(worker, task.account, most < kLoan ? most : kLoan);
+  }
+  worker.fuel = worker.slice;
+}
+
+// The details of the task whose grace the slice is taken from; nullptr: from nobody's. A child may run in the slice of
+// its parent.
+RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
+  if (worker.payer == SlicePayer::kAccount) return nullptr;
+  RunFrame* frame = task.frame;
+  while (frame != nullptr && !frame->task->is_marked(TaskMarks::kSawCancel)) frame = frame->outer_frame;
+  return frame != nullptr ? &frame->details : nullptr;
+}
+
+// What is not spent of a slice goes back to where it came from.
+void give_back(Worker& worker, std::int64_t ops) noexcept {
+  Accounts& accounts = runtime_of(worker).accounts;
+  const auto amount = static_cast<std::uint64_t>(ops);
+  if (worker.payer == SlicePayer::kLoanInGrace)
+    accounts.give_back(worker.charged_account, amount);
+  else if (worker.payer != SlicePayer::kGraceAlone)
+    accounts.credit(worker.charged_account, Component::kOps, amount);
 }
 
 // The slice was drawn from somewhere, and ends.
 [[gnu::noinline]] void settle_with_payer(Worker& worker, Task& task) noexcept {
-  Account* const payer = worker.charged_account;
-  worker.charged_account = nullptr;
-  if (payer == grace_of(worker)) {
-    // A child may run in the slice of its parent.
-    RunFrame* frame = task.frame;
-    while (frame != nullptr && !frame->task->is_marked(TaskMarks::kSawCancel)) frame = frame->outer_frame;
-    if (frame != nullptr) frame->details.grace -= worker.slice - worker.fuel;
-    return;
-  }
-  Accounts& accounts = runtime_of(worker).accounts;
+  if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
   if (worker.fuel > 0)
-    accounts.credit(payer, Component::kOps, static_cast<std::uint64_t>(worker.fuel));
-  else if (worker.fuel < 0)
-    accounts.owe(payer, static_cast<std::uint64_t>(-worker.fuel));
+    give_back(worker, worker.fuel);
+  else if (worker.fuel < 0 && worker.payer != SlicePayer::kGraceAlone)
+    runtime_of(worker).accounts.owe(worker.charged_account, static_cast<std::uint64_t>(-worker.fuel));
+  worker.charged_account = nullptr;
+}
+
+// A debt of who was told to end is paid like the rest of its grace, and where nothing is left to pay it, that is over.
+void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
+  debt -= draw(worker, worker.charged_account, debt);
+  if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);
+  if (debt == 0) return;
+  runtime_of(worker).accounts.owe(worker.charged_account, static_cast<std::uint64_t>(debt));
+  if (RunDetails* const details = grace_of(worker, task)) details->grace = -1;
 }
 
 }  // namespace
@@ -72,8 +108,7 @@ template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
   const std::int64_t excess = worker.fuel - most;
   worker.fuel -= excess;
   worker.slice -= excess;
-  if (worker.charged_account != nullptr && worker.charged_account != grace_of(worker))
-    runtime_of(worker).accounts.credit(worker.charged_account, Component::kOps, static_cast<std::uint64_t>(excess));
+  if (worker.charged_account != nullptr) give_back(worker, excess);
 }
 
 [[gnu::noinline]] void begin_grace(Worker& worker, Task& task) noexcept {
@@ -98,15 +133,28 @@ template void commit_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
 template void commit_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
 
 std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
-  Account* const payer = worker.charged_account;
-  std::uint64_t debt = 0;
-  if (worker.fuel < 0 && payer != nullptr && payer != grace_of(worker)) {
-    debt = static_cast<std::uint64_t>(-worker.fuel);
-    debt -= runtime_of(worker).accounts.draw_up_to(payer, Component::kOps, debt);
-    worker.charged_account = nullptr;  // settled here
+  const std::int64_t debt = worker.charged_account != nullptr && worker.fuel < 0 ? -worker.fuel : 0;
+  if (debt == 0 || worker.payer == SlicePayer::kGraceAlone) {
+    commit_slice(worker, task);
+    return 0;
   }
+  std::int64_t unpaid = 0;
+  if (worker.payer == SlicePayer::kAccount) {
+    unpaid = debt - draw(worker, worker.charged_account, debt);
+  } else {
+    if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
+    pay_in_grace(worker, task, debt);
+  }
+  worker.charged_account = nullptr;  // settled here
   commit_slice(worker, task);
-  return debt;
+  return static_cast<std::uint64_t>(unpaid);
+}
+
+std::uint64_t rest_of_slice(const Worker& worker) noexcept {
+  const bool is_its_accounts = worker.payer == SlicePayer::kAccount || worker.payer == SlicePayer::kAccountInGrace;
+  return worker.charged_account != nullptr && is_its_accounts && worker.fuel > 0
+             ? static_cast<std::uint64_t>(worker.fuel)
+             : 0;
 }
 
 }  // namespace janus

@@ -6,7 +6,11 @@
 // (yield_slow), and a slice that is committed elsewhere leaves it with the account (Accounts::owe). So an account gives
 // out what it was given, and a task spends at most that and the price of one operation.
 //
-// A task that was told to end spends its grace instead of its account's ops.
+// INVARIANT one-grace: a task that was told to end has so many ops to clean up, its grace, and draws them from its
+// account as before. Only what is not there is lent (Accounts::borrow), and the line of credit is one grace for all
+// that stands below one budget together. So a cage that was given N ops spends at most N and one grace, whatever it
+// spawns, opens and cancels. Where both are dry, the task's grace is over. Where ops are unlimited, the grace comes
+// from nowhere.
 #pragma once
 
 #include "rt/task/task.h"
@@ -21,6 +25,8 @@ void begin_slice(Worker& worker, Task& task) noexcept;
 void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept;
 // From here on the task lives on its grace.
 void begin_grace(Worker& worker, Task& task) noexcept;
+// What is left in the running task's slice of its account's ops.
+[[nodiscard]] std::uint64_t rest_of_slice(const Worker& worker) noexcept;
 // Before the task whose slice it is leaves the worker, waits or ends. kFast: as above.
 template <Path kPath = Path::kGeneral>
 void commit_slice(Worker& worker, Task& task) noexcept;

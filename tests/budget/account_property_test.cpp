@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/budget/account_property_test.cpp — INVARIANT conservation over random trees and random operations: exactly,
 // after every operation of one thread; and on several threads, where what is outstanding may never exceed what the root
-// was given, and all of it must be back at the end.
+// was given, and all of it must be back at the end. And INVARIANT one-line-of-credit, among the same operations.
 #include "rt/base/rng.h"
 #include "rt/budget/account.h"
 #include "tests/harness/test.h"
@@ -20,6 +20,7 @@ using janus::Rng;
 
 constexpr Amounts kTotal{{100'000, 1'000'000, 5'000, 50'000, 777}};
 constexpr unsigned kMaxOpen = 24;
+constexpr std::uint64_t kCredit = 3'000;
 
 Component random_component(Rng& rng) {
   return static_cast<Component>(rng.below(kComponents));
@@ -56,13 +57,17 @@ class Books {
   Books& operator=(const Books&) = delete;
 
   void step() {
-    switch (rng_.below(8)) {
+    switch (rng_.below(10)) {
       case 0:
         return open();
       case 1:
         return close();
       case 2:
         return transfer();
+      case 8:
+        return borrow();
+      case 9:
+        return end_loan();
       case 3:
       case 4:
       case 5:
@@ -72,20 +77,23 @@ class Books {
     }
   }
 
-  // What is left everywhere and what is outstanding are what the root was given.
+  // What is left everywhere and what is outstanding are what the root was given, and what it has on loan.
   [[nodiscard]] bool are_balanced() {
     for (unsigned i = 0; i < kComponents; ++i) {
       const auto component = static_cast<Component>(i);
       std::uint64_t sum = used_.of[i];
       for (unsigned k = 0; k < open_count_; ++k) sum += accounts_.left(open_[k], component);
       for (unsigned k = 0; k < charge_count_; ++k) sum += charges_[k].component == component ? charges_[k].amount : 0;
-      if (!CHECK_EQ(sum, kTotal.of[i])) return false;
+      for (unsigned k = 0; k < loan_count_; ++k) sum += component == Component::kOps ? loans_[k].amount : 0;
+      const std::uint64_t on_loan = component == Component::kOps ? accounts_.on_loan(accounts_.root()) : 0;
+      if (!CHECK_EQ(sum, kTotal.of[i] + on_loan) || !CHECK_LE(on_loan, kCredit)) return false;
     }
     return true;
   }
 
   void wind_up() {
     while (charge_count_ != 0) credit();
+    while (loan_count_ != 0) end_loan();
     while (open_count_ > 1) close();
     CHECK(are_balanced());
     CHECK_EQ(accounts_.count(), 1);
@@ -93,6 +101,7 @@ class Books {
   }
 
   [[nodiscard]] std::uint64_t draws() const { return draws_; }
+  [[nodiscard]] std::uint64_t paid_loans() const { return paid_loans_; }
   [[nodiscard]] std::uint64_t opens() const { return opens_; }
 
  private:
@@ -118,6 +127,10 @@ class Books {
     if (open_count_ == 1) return;
     const std::uint64_t number = 1 + rng_.below(open_count_ - 1);
     forget_flows_of(open_[number]);
+    // Whoever borrowed has ended.
+    for (unsigned k = loan_count_; k-- > 0;) {
+      if (loans_[k].account == open_[number]) end_loan(k);
+    }
     accounts_.close(open_[number]);
     open_[number] = open_[--open_count_];
   }
@@ -136,8 +149,34 @@ class Books {
 
   void transfer() {
     Account* const from = random_open();
-    Account* const to = random_open();
-    (void)accounts_.transfer(from, to, random_wish(rng_));
+    Account* const to = rng_.below(4) == 0 ? accounts_.root() : random_open();
+    const Amounts wish = random_wish(rng_);
+    if (rng_.below(2) == 0) return (void)accounts_.transfer(from, to, wish);
+    const std::uint64_t before = accounts_.on_loan(to);
+    (void)accounts_.recharge(from, to, wish);
+    paid_loans_ += accounts_.on_loan(to) < before ? 1 : 0;
+  }
+
+  void borrow() {
+    if (loan_count_ == kMaxCharges) return;
+    Account* const account = random_open();
+    const std::uint64_t wanted = rng_.below(500);
+    const std::uint64_t before = accounts_.on_loan(account);
+    const std::uint64_t amount = accounts_.borrow(account, wanted, kCredit);
+    CHECK_EQ(amount, wanted < kCredit - before ? wanted : kCredit - before);
+    if (amount != 0) loans_[loan_count_++] = {account, Component::kOps, amount};
+  }
+
+  // Some of it, or all, was spent.
+  void end_loan() {
+    if (loan_count_ != 0) end_loan(static_cast<unsigned>(rng_.below(loan_count_)));
+  }
+  void end_loan(unsigned number) {
+    Charge& loan = loans_[number];
+    const std::uint64_t spent = rng_.below(loan.amount + 1);
+    used_[Component::kOps] += spent;
+    accounts_.give_back(loan.account, loan.amount - spent);
+    loan = loans_[--loan_count_];
   }
 
   void draw() {
@@ -174,6 +213,9 @@ class Books {
   unsigned open_count_ = 1;
   Charge charges_[kMaxCharges];
   unsigned charge_count_ = 0;
+  Charge loans_[kMaxCharges];
+  unsigned loan_count_ = 0;
+  std::uint64_t paid_loans_ = 0;
   Amounts used_{};
   std::uint64_t draws_ = 0;
   std::uint64_t opens_ = 0;
@@ -183,6 +225,7 @@ TEST(account_property, books_balance_after_every_operation) {
   const std::uint64_t seed = janus::test::environment_number("JANUS_TEST_SEED", 1);
   std::uint64_t draws = 0;
   std::uint64_t opens = 0;
+  std::uint64_t paid_loans = 0;
   for (std::uint64_t round = 0; round < 200; ++round) {
     Books books(seed + round);
     for (unsigned i = 0; i < 1'000; ++i) {
@@ -192,10 +235,12 @@ TEST(account_property, books_balance_after_every_operation) {
     books.wind_up();
     draws += books.draws();
     opens += books.opens();
+    paid_loans += books.paid_loans();
   }
   // It did happen.
   CHECK_GT(draws, 20'000u);
   CHECK_GT(opens, 5'000u);
+  CHECK_GT(paid_loans, 40u);
 }
 
 // ---- Several threads ----------------------------------------------------------------------------------------------
@@ -210,6 +255,7 @@ struct World {
   Account* trunk[kTrunk]{};
   std::atomic<std::uint64_t> outstanding[kComponents]{};
   std::atomic<std::uint64_t> boxes[kBoxes]{};  // index of the account << 32 | bytes
+  std::atomic<std::uint64_t> borrowed{0};
   std::atomic<bool> has_minted{false};
   std::atomic<std::uint64_t> draws{0};
 
@@ -235,13 +281,17 @@ class Player {
   }
 
   void step() {
-    switch (rng_.below(9)) {
+    switch (rng_.below(11)) {
       case 0:
         return open();
       case 1:
         return close();
       case 2:
         return (void)world->accounts.transfer(random_account(), random_account(), random_wish(rng_));
+      case 9:
+        return (void)world->accounts.recharge(random_account(), random_account(), random_wish(rng_));
+      case 10:
+        return borrow();
       case 3:
       case 4:
         return flow();
@@ -297,6 +347,17 @@ class Player {
     world->accounts.credit(account, component, amount);
   }
 
+  // A loan, of which nothing is used. The root pays for it meanwhile if it is recharged, and may lend as much again;
+  // what was lent beyond that is never more than it may lend.
+  void borrow() {
+    Account* const account = random_account();
+    const std::uint64_t amount = world->accounts.borrow(account, 1 + rng_.below(2'000), kCredit);
+    if (amount == 0) return;
+    if (world->accounts.on_loan(account) > kCredit) world->has_minted = true;
+    world->borrowed.fetch_add(1, std::memory_order_relaxed);
+    world->accounts.give_back(account, amount);
+  }
+
   // Memory that is charged here and freed by whoever finds it.
   void post() {
     Account* const account = random_account();
@@ -340,6 +401,8 @@ TEST(account_property, threads_neither_mint_nor_lose) {
   REQUIRE(janus::test::ThreadGroup::run(kThreads, play));
   CHECK(!world->has_minted);
   CHECK_GT(world->draws.load(), 10'000u);
+  CHECK_GT(world->borrowed.load(), 10'000u);
+  CHECK_EQ(world->accounts.on_loan(world->accounts.root()), 0);
 
   // Outermost first, with memory still charged to some.
   for (Account* account : world->trunk) world->accounts.close(account);

@@ -295,6 +295,74 @@ TEST(account, thousands_of_records_keep_their_places) {
   CHECK_EQ(table.accounts.count(), 1);
 }
 
+TEST(account, below_one_budget_there_is_one_line_of_credit) {
+  Table table(kAll);
+  Account* const cage = table.open(table.root(), kSome);
+  Account* const inner = table.open(cage, only(Component::kOps, 100));
+  Account* const innermost = table.open(inner, kAll);
+  CHECK_EQ(table.accounts.borrow(innermost, 60, 100), 60);
+  CHECK_EQ(table.accounts.borrow(inner, 60, 100), 40);
+  CHECK_EQ(table.accounts.borrow(cage, 60, 100), 0);
+  for (Account* const each : {cage, inner, innermost}) CHECK_EQ(table.accounts.on_loan(each), 100);
+  table.accounts.give_back(innermost, 25);
+  CHECK_EQ(table.accounts.borrow(cage, 60, 100), 25);
+  // Nobody's ops have paid for that.
+  CHECK_EQ(table.left(cage, Component::kOps), 900);
+  CHECK_EQ(table.left(inner, Component::kOps), 0);
+  CHECK_EQ(table.left(innermost, Component::kOps), 100);
+  // A new budget below has none of its own, and none comes back with one that ends.
+  table.accounts.close(innermost);
+  table.accounts.close(inner);
+  Account* const next = table.open(cage, kAll);
+  CHECK_EQ(table.accounts.borrow(next, 1, 100), 0);
+  table.accounts.close(next);
+  table.accounts.close(cage);
+}
+
+TEST(account, neighbours_and_what_lies_below_unlimited_ops_have_lines_of_credit_of_their_own) {
+  Table table(kAll);
+  Account* const unlimited = table.open(table.root(), kAll);
+  Account* const one = table.open(unlimited, kSome);
+  Account* const other = table.open(unlimited, kSome);
+  CHECK_EQ(table.accounts.borrow(one, 1000, 100), 100);
+  CHECK_EQ(table.accounts.on_loan(other), 0);
+  CHECK_EQ(table.accounts.borrow(other, 30, 100), 30);
+  CHECK_EQ(table.accounts.on_loan(unlimited), 0);
+  const std::uint32_t index = one->index();
+  table.accounts.close(one);
+  Account* const again = table.open(unlimited, kSome);
+  CHECK_EQ(again->index(), index);
+  CHECK_EQ(table.accounts.on_loan(again), 0);
+  for (Account* const each : {again, other, unlimited}) table.accounts.close(each);
+}
+
+TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
+  Table table(kAll);
+  Account* const cage = table.open(table.root(), kNothing);
+  Account* const inner = table.open(cage, kNothing);
+  CHECK_EQ(table.accounts.borrow(inner, 100, 100), 100);
+  // What the one below is recharged with is its own.
+  CHECK(table.accounts.recharge(table.root(), inner, only(Component::kOps, 10)));
+  CHECK_EQ(table.left(inner, Component::kOps), 10);
+  CHECK_EQ(table.accounts.on_loan(inner), 100);
+  CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
+  CHECK_EQ(table.left(cage, Component::kOps), 0);
+  CHECK_EQ(table.accounts.on_loan(inner), 30);
+  // Nor may those below draw what has gone into loans.
+  CHECK(!table.accounts.draw_recharged(cage, inner, Component::kOps, 1, 50));
+  CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
+  CHECK_EQ(table.left(cage, Component::kOps), 40);
+  CHECK_EQ(table.accounts.on_loan(inner), 0);
+  CHECK(!table.accounts.draw_recharged(cage, inner, Component::kOps, 41, 50));
+  CHECK(table.accounts.draw_recharged(cage, inner, Component::kOps, 1, 40));
+  // It was paid for, and so it is the lender's when it comes back unspent.
+  table.accounts.give_back(inner, 25);
+  CHECK_EQ(table.left(cage, Component::kOps), 25);
+  CHECK_EQ(table.accounts.on_loan(inner), 0);
+  table.accounts.close(inner);
+  table.accounts.close(cage);
+}
+
 TEST(account, a_deep_chain_closes_from_either_end) {
   constexpr unsigned kDepth = 2000;
   static Account* chain[kDepth];

@@ -215,7 +215,7 @@ typedef struct janus_rt_config {
   uint32_t grace_ms;                   // from SIGTERM to the end by force; default 5,000
   uint32_t victim_strategy;            // JANUS_VICTIM_*
   uint32_t fair_interval;              // a dispatch in n, and one each yield_interval ops, takes the oldest; default 61
-  uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up; default 65,536
+  uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up, on its budget; default 65,536
   uint32_t stats;                      // 1: the table of JANUS_STATS on stderr at the end
   uint32_t stack_cache;                // 0: what else it may be is for a later version (JANUS_E_UNSUPPORTED)
   const char* trace;                   // file for a Chrome trace; NULL: none
