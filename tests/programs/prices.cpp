@@ -10,6 +10,7 @@ int janus_once_begin(uint8_t* flag);
 void janus_once_end(uint8_t* flag, int is_done);
 int janus_hold_try(const void* object);
 void janus_hold_end(const void* object);
+void janus_pay(uint32_t ops);
 int janus_may_exit(void);
 }
 
@@ -128,6 +129,7 @@ const Price prices[] = {
     {"janus_once_end", [] { janus_once_end(&once_flags[turn], 1); }},
     {"janus_hold_try", [] { janus_hold_try(&held[turn]); }},
     {"janus_hold_end", [] { janus_hold_end(&held[turn]); }},
+    {"janus_pay", [] { janus_pay(1); }},
     {"janus_may_exit", [] { janus_may_exit(); }},
     {"janus_rt_init", [] { janus_rt_init({}); }},
     {"janus_rt_try_init", [] { janus_rt_try_init(nullptr); }},

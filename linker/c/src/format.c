@@ -11,6 +11,7 @@
 #include <sys/types.h>
 
 #include "linker/c/src/define.h"
+#include "linker/c/src/pay.h"
 
 // Where the text goes. `length` is what all of it would take, and may pass `room`; only what fits is stored.
 struct sink {
@@ -28,17 +29,29 @@ struct conversion {
   char letter;
 };
 
+// How much of `count` there is room for.
+static size_t fitting(const struct sink* sink, size_t count) {
+  const size_t left = sink->length < sink->room ? sink->room - sink->length : 0;
+  return count < left ? count : left;
+}
+
 static void put(struct sink* sink, const char* text, size_t count) {
-  if (sink->length < sink->room) {
-    const size_t left = sink->room - sink->length;
-    memcpy(sink->to + sink->length, text, count < left ? count : left);
+  const size_t fits = fitting(sink, count);
+  for (size_t done = 0, piece; done < fits; done += piece) {
+    piece = janus_next_piece(fits - done);
+    memcpy(sink->to + sink->length + done, text + done, piece);
   }
   sink->length += count;
 }
 
 static void fill(struct sink* sink, char c, long count) {
-  for (; count > 0 && sink->length < sink->room; count--) put(sink, &c, 1);
-  if (count > 0) sink->length += (size_t)count;
+  if (count <= 0) return;
+  const size_t fits = fitting(sink, (size_t)count);
+  for (size_t done = 0, piece; done < fits; done += piece) {
+    piece = janus_next_piece(fits - done);
+    memset(sink->to + sink->length + done, c, piece);
+  }
+  sink->length += (size_t)count;
 }
 
 // Pads what follows a prefix of its own (a sign, 0x) and zeroes to the width.
@@ -137,7 +150,10 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   while (count < most && text[count] != 0) count++;
   const long blanks = (long)c->width - (long)count;
   if (!(c->flags & kLeft)) fill(sink, ' ', blanks);
-  for (size_t i = 0; i < count; i++) fill(sink, (char)(text[i] >= 0 && text[i] < 128 ? text[i] : '?'), 1);
+  for (size_t i = 0; i < count; i++) {
+    if (i % kBytesPerOp == kBytesPerOp - 1) janus_pay(1);
+    fill(sink, (char)(text[i] >= 0 && text[i] < 128 ? text[i] : '?'), 1);
+  }
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
@@ -275,7 +291,9 @@ static int put_conversion(struct sink* sink, struct conversion* c, va_list* valu
 }
 
 static void put_format(struct sink* sink, const char* format, va_list* values) {
-  while (*format != '\0') {
+  enum { kConversionsPerOp = 16 };
+  for (unsigned conversions = 1; *format != '\0'; conversions++) {
+    if (conversions % kConversionsPerOp == 0) janus_pay(1);
     const char* percent = strchrnul(format, '%');
     put(sink, format, (size_t)(percent - format));
     if (*percent == '\0') return;

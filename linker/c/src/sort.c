@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // sort.c: qsort and bsearch. Quicksort on the median of three, insertion sort for what is short, and heap sort once the
-// partitions turn out bad: in place, O(n log n) always, and O(log n) of the task's small stack.
+// partitions turn out bad: in place, O(n log n) always, and O(log n) of the task's small stack. What it takes is
+// charged as the loops of the program are; bsearch takes 64 steps at most.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "linker/c/src/define.h"
+#include "linker/c/src/pay.h"
 
 enum { kShort = 12 };
 
@@ -14,38 +16,52 @@ typedef int (*comparison)(const void*, const void*);
 struct sorter {
   size_t bytes;
   comparison compare;
+  unsigned unpaid;  // comparisons, and pieces of items that were moved
 };
 
-static void swap(const struct sorter* s, char* left, char* right) {
+static void count_step(struct sorter* s) {
+  enum { kStepsAtOnce = 64 };
+  if (++s->unpaid < kStepsAtOnce) return;
+  s->unpaid = 0;
+  janus_pay(kStepsAtOnce);
+}
+
+static int compare(struct sorter* s, const char* left, const char* right) {
+  count_step(s);
+  return s->compare(left, right);
+}
+
+static void swap(struct sorter* s, char* left, char* right) {
   char held[64];
   for (size_t done = 0, part; done < s->bytes; done += part) {
     part = s->bytes - done < sizeof held ? s->bytes - done : sizeof held;
     memcpy(held, left + done, part);
     memmove(left + done, right + done, part);
     memcpy(right + done, held, part);
+    count_step(s);
   }
 }
 
-static void insertion_sort(const struct sorter* s, char* items, size_t count) {
+static void insertion_sort(struct sorter* s, char* items, size_t count) {
   for (size_t i = 1; i < count; i++)
-    for (char* at = items + i * s->bytes; at > items && s->compare(at - s->bytes, at) > 0; at -= s->bytes)
+    for (char* at = items + i * s->bytes; at > items && compare(s, at - s->bytes, at) > 0; at -= s->bytes)
       swap(s, at - s->bytes, at);
 }
 
 // Lets the item at `root` sink until none below it is greater.
-static void sift_down(const struct sorter* s, char* items, size_t root, size_t count) {
+static void sift_down(struct sorter* s, char* items, size_t root, size_t count) {
   for (size_t child; (child = 2 * root + 1) < count; root = child) {
     char* larger = items + child * s->bytes;
-    if (child + 1 < count && s->compare(larger, larger + s->bytes) < 0) {
+    if (child + 1 < count && compare(s, larger, larger + s->bytes) < 0) {
       larger += s->bytes;
       child++;
     }
-    if (s->compare(items + root * s->bytes, larger) >= 0) return;
+    if (compare(s, items + root * s->bytes, larger) >= 0) return;
     swap(s, items + root * s->bytes, larger);
   }
 }
 
-static void heap_sort(const struct sorter* s, char* items, size_t count) {
+static void heap_sort(struct sorter* s, char* items, size_t count) {
   for (size_t root = count / 2; root-- > 0;) sift_down(s, items, root, count);
   for (size_t left = count; left-- > 1;) {
     swap(s, items, items + left * s->bytes);
@@ -54,24 +70,24 @@ static void heap_sort(const struct sorter* s, char* items, size_t count) {
 }
 
 // Moves the median of the first, middle and last item to the front.
-static void choose_pivot(const struct sorter* s, char* items, size_t count) {
+static void choose_pivot(struct sorter* s, char* items, size_t count) {
   char *first = items, *middle = items + count / 2 * s->bytes, *last = items + (count - 1) * s->bytes;
-  if (s->compare(middle, last) > 0) swap(s, middle, last);
-  if (s->compare(first, last) > 0) swap(s, first, last);
-  if (s->compare(first, middle) < 0) swap(s, first, middle);
+  if (compare(s, middle, last) > 0) swap(s, middle, last);
+  if (compare(s, first, last) > 0) swap(s, first, last);
+  if (compare(s, first, middle) < 0) swap(s, first, middle);
 }
 
 // Hoare's: the pivot ends up at the index given back, nothing greater to its left, nothing smaller to its right. The
 // indices are checked against the ends as well, so that a comparison that contradicts itself leaves the array a
 // permutation and stays inside.
-static size_t partition(const struct sorter* s, char* items, size_t count) {
+static size_t partition(struct sorter* s, char* items, size_t count) {
   choose_pivot(s, items, count);
   size_t low = 0, high = count;
   for (;;) {
     do low++;
-    while (low < count && s->compare(items + low * s->bytes, items) < 0);
+    while (low < count && compare(s, items + low * s->bytes, items) < 0);
     do high--;
-    while (high > 0 && s->compare(items + high * s->bytes, items) > 0);
+    while (high > 0 && compare(s, items + high * s->bytes, items) > 0);
     if (low >= high) break;
     swap(s, items + low * s->bytes, items + high * s->bytes);
   }
@@ -79,7 +95,7 @@ static size_t partition(const struct sorter* s, char* items, size_t count) {
   return high;
 }
 
-static void sort(const struct sorter* s, char* items, size_t count, unsigned bad_partitions_left) {
+static void sort(struct sorter* s, char* items, size_t count, unsigned bad_partitions_left) {
   while (count > kShort) {
     if (bad_partitions_left-- == 0) {
       heap_sort(s, items, count);
@@ -103,7 +119,7 @@ static void sort(const struct sorter* s, char* items, size_t count, unsigned bad
 
 JANUS_C_DEFINE void qsort(void* items, size_t count, size_t bytes, comparison compare) {
   if (count < 2 || bytes == 0) return;
-  const struct sorter s = {bytes, compare};
+  struct sorter s = {bytes, compare, 0};
   sort(&s, items, count, 2 * (64 - (unsigned)__builtin_clzll(count)));
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "tests/harness/test.h"
+#include "tests/linker/c/runtime.h"
 
 extern "C" int jc_snprintf(char* to, std::size_t size, const char* format, ...);
 extern "C" int* jc___errno_location();
@@ -159,4 +160,34 @@ TEST(format, m_is_the_text_of_errno) {
 TEST(format, sprintf_has_no_limit) {
   CHECK_EQ(jc_sprintf(ours, "%s%1000d", "", 7), 1000);
   CHECK_EQ(ours[999], '7');
+}
+
+// Whatever makes a text long: a width, a precision, a string, wide characters, many conversions.
+TEST(format, what_it_writes_is_paid_for_a_piece_at_a_time) {
+  constexpr std::size_t kMany = 1 << 20;
+  static char out[kMany + 100], text[kMany + 1];
+  static wchar_t wide[kMany / 4 + 1];
+  std::memset(text, 'x', kMany);
+  for (std::size_t i = 0; i < kMany / 4; i++) wide[i] = L'w';
+  const auto is_paid_for = [](std::size_t bytes, auto... values) {
+    runtime::paid = runtime::most_paid = 0;
+    const int length = jc_snprintf(out, sizeof out, values...);
+    CHECK(length >= 0 && strlen(out) == static_cast<std::size_t>(length));
+    CHECK_GE(runtime::paid + 1, bytes / 4096);
+    CHECK_LE(runtime::most_paid, 16u);
+  };
+  is_paid_for(kMany, "%1048576d", 1);
+  is_paid_for(kMany, "%-1048576d", 1);
+  is_paid_for(kMany, "%.1048576d", 1);
+  is_paid_for(kMany, "%s", text);
+  is_paid_for(kMany, text);
+  is_paid_for(kMany / 4, "%ls", wide);
+  std::string many;
+  for (int i = 0; i < 1000; i++) many += "%%";
+  runtime::paid = 0;
+  CHECK_EQ(jc_snprintf(out, sizeof out, many.c_str()), 1000);
+  CHECK_GE(runtime::paid, 1000u / 16);
+  runtime::paid = 0;
+  CHECK_EQ(jc_snprintf(nullptr, 0, "%2000000000d", 1), 2000000000);
+  CHECK_EQ(runtime::paid, 0u);  // what has no room takes no time
 }

@@ -13,6 +13,7 @@
 namespace runtime {
 std::uint64_t current_task = 1;
 long blocks_left = -1;
+std::uint64_t paid = 0, most_paid = 0;
 std::int64_t scripted_answer = 0;
 const char* panic_text = nullptr;
 int exit_status = -1;
@@ -87,6 +88,10 @@ void jc_janus_free(void* block) {
   free(block);
 }
 
+void jc_janus_pay(std::uint32_t ops) {
+  runtime::paid += ops;
+  if (ops > runtime::most_paid) runtime::most_paid = ops;
+}
 int jc_janus_yield() {
   return 0;
 }

@@ -14,6 +14,9 @@ extern std::uint64_t current_task;
 // Blocks that may still be had before allocation fails; below 0: no limit.
 extern long blocks_left;
 
+// What was paid in ops since a test set it to 0, and the most at once.
+extern std::uint64_t paid, most_paid;
+
 // What janus_syscall answers in place of the kernel, if it is not 0.
 extern std::int64_t scripted_answer;
 

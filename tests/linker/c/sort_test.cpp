@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "tests/harness/test.h"
+#include "tests/linker/c/runtime.h"
 
 extern "C" void jc_qsort(void* items, std::size_t count, std::size_t bytes, int (*compare)(const void*, const void*));
 extern "C" void* jc_bsearch(const void* key, const void* items, std::size_t count, std::size_t bytes,
@@ -147,4 +148,24 @@ TEST(sort, bsearch_finds_all_that_is_there_and_nothing_else) {
         REQUIRE(found == nullptr);
     }
   }
+}
+
+// A comparison that is charged nothing by itself: the loops around it are.
+TEST(sort, its_steps_are_paid_for_a_few_at_a_time) {
+  for (int kind = 0; kind < kPatterns; kind++) {
+    std::vector<std::uint32_t> items = pattern(kind, 10000);
+    comparisons = runtime::paid = runtime::most_paid = 0;
+    jc_qsort(items.data(), items.size(), sizeof(std::uint32_t), by_value);
+    CHECK_GE(runtime::paid + 64, comparisons);
+    CHECK_LE(runtime::most_paid, 1024u);
+  }
+  static char large[2][1 << 20];
+  large[0][0] = 1;
+  runtime::paid = runtime::most_paid = 0;
+  jc_qsort(large, 2, sizeof large[0], [](const void* left, const void* right) {
+    return *static_cast<const char*>(left) - *static_cast<const char*>(right);
+  });
+  CHECK_EQ(large[1][0], 1);
+  CHECK_GE(runtime::paid, (1u << 20) / 4096);
+  CHECK_LE(runtime::most_paid, 1024u);
 }
