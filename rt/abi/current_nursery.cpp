@@ -4,6 +4,7 @@
 #include "rt/abi/door.h"
 #include "rt/task/await.h"
 #include "rt/task/result.h"
+#include "rt/task/runtime_text.h"
 #include "rt/task/spawn.h"
 
 namespace janus {
@@ -80,7 +81,7 @@ const void* this_thread() noexcept {
   int error = JANUS_E_STATE;
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
   Task* child = nullptr;
-  if (fn == nullptr)
+  if (fn == nullptr || is_runtimes_text(fn))
     error = JANUS_E_INVALID;
   else if (nursery != nullptr)
     child = spawn<Path::kGeneral>(me.worker, *nursery, fn, arg,
@@ -146,7 +147,7 @@ extern "C" {
 [[gnu::flatten]] int janus_nursery_spawn(janus_task_fn fn, void* arg) {
   const Caller me = enter_fast();
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : nullptr;
-  if (nursery == nullptr || fn == nullptr) [[unlikely]]
+  if (nursery == nullptr || !is_surely_users(fn)) [[unlikely]]
     return spawn_slow(me, fn, arg);
   const std::uint8_t stack_class = runtime_of(*me.worker).options.stack_class;
   Task* const child = spawn<Path::kFast>(me.worker, *nursery, fn, arg, {stack_class, 0}, nullptr);

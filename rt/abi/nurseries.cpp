@@ -7,6 +7,7 @@
 #include "rt/task/handle.h"
 #include "rt/task/name.h"
 #include "rt/task/result.h"
+#include "rt/task/runtime_text.h"
 #include "rt/task/spawn.h"
 
 namespace janus {
@@ -126,7 +127,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
-  if (nursery != nullptr && fn == nullptr) error = JANUS_E_INVALID;
+  if (nursery != nullptr && (fn == nullptr || is_runtimes_text(fn))) error = JANUS_E_INVALID;
   janus_spawn_options given;
   if (error == 0 && options != nullptr) error = read_options(options, given);
   Task* task = nullptr;

@@ -9,6 +9,7 @@
 #include "rt/task/locals.h"
 #include "rt/task/name.h"
 #include "rt/task/panic.h"
+#include "rt/task/runtime_text.h"
 
 namespace janus {
 
@@ -23,9 +24,10 @@ bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
 
 constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is told
 
-// Calling anything else faults in the call, which is ours. Programs have the lower half of 48 bits.
-bool may_be_code(void (*function)(void*)) noexcept {
-  return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0;
+// Calling anything else faults in the call, which is ours, or in what is ours. Programs have the lower half of 48 bits.
+bool may_destroy(void (*function)(void*)) noexcept {
+  if (function == janus_free) return true;
+  return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);
 }
 
 int view_of(TaskState state) noexcept {
@@ -169,7 +171,7 @@ int janus_task_unpin(void) {
 
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   const Caller me = enter();
-  if (key == nullptr || !may_be_code(destroy)) return JANUS_E_INVALID;
+  if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
   write_user(key, janus_local_key{0});  // where it is to go is tried before it is taken
   int error = 0;
   const std::uint32_t fresh = new_local(me.task, destroy, &error);

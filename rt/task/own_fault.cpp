@@ -9,13 +9,7 @@
 #include "rt/task/backtrace.h"
 #include "rt/task/log.h"
 #include "rt/task/runtime.h"
-
-extern "C" {
-// mem* come first, from janus_memory_text on: users call them, too, by their C names.
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_memory_text[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text_end[];
-}
+#include "rt/task/runtime_text.h"
 
 namespace janus {
 

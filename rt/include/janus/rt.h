@@ -363,7 +363,8 @@ int janus_task_pin(void);
 int janus_task_unpin(void);
 
 // Task-local values. At most 1,024 keys live in a process, half of them for tasks without a budget of their own alone;
-// each has a destructor (may be NULL) for what is left when a task ends, but for a panic. A key costs its maker's
+// each has a destructor (may be NULL; of the runtime's own functions janus_free alone) for what is left when a task
+// ends, but for a panic. A key costs its maker's
 // account a few bytes until it is deleted, by a task on that account or on the root's; values that tasks still have
 // under it are forgotten then, and a later key is never taken for it.
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
