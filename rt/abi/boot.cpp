@@ -96,6 +96,6 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   std::int64_t result = 0;
   if (!run_root_here(*runtime, run_main, nullptr, kRootStackClass, result)) refuse(kNothingToRunOn);
   const int status = status_of(*runtime, result);
-  if (config.stats != 0) print_statistics(*runtime);
+  if (options.prints_stats) print_statistics(*runtime);
   platform::exit(status);
 }

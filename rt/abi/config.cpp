@@ -257,6 +257,7 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {"start_thread", config.start_thread != nullptr},
       {"slice_ops", config.slice_ops != 0},
       {"stack_cache", config.stack_cache != 0},
+      {"trace", config.trace != nullptr},
   };
   for (const auto& field : later) {
     if (!field.is_asked_for) continue;

@@ -54,7 +54,7 @@ const void* this_thread() noexcept {
   int error = JANUS_E_STATE;
   if (me.task != nullptr) {
     Nursery* const nursery = open_current<Path::kGeneral>(*me.worker, *me.task, &error);
-    if (nursery == nullptr) set_error(me, error);
+    if (nursery == nullptr) set_error_of(me, me.task->account, error);
     return nursery;
   }
   Runtime* const runtime = process_runtime_or_new();
@@ -88,7 +88,7 @@ const void* this_thread() noexcept {
                                   {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
   if (child == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    set_error(me, error);
+    set_error_of(me, nursery != nullptr ? nursery->account : nullptr, error);
     return -1;
   }
   launch(me.worker, *child);

@@ -108,6 +108,11 @@ inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
 
 // For janus_last_error.
 void set_error(Caller caller, int error) noexcept;
+// The same of an operation that `payer` was to pay, which may be the task's end.
+inline void set_error_of(const Caller& caller, const Account* payer, int error) noexcept {
+  if (error == JANUS_E_BUDGET && caller.task != nullptr) end_if_fail_rules(*caller.task, payer);
+  set_error(caller, error);
+}
 
 // For what makes, runs and ends runtimes [threads outside tasks]: a task that could would have budgets, workers and
 // memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.

@@ -86,6 +86,7 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   if (config.profile != JANUS_PROFILE_DEFAULT) options.profile = config.profile;
   if (config.grace_ms != 0) options.grace_ms = config.grace_ms;
   options.handles_faults = (config.flags & JANUS_RT_NO_SIGNALS) == 0;
+  options.prints_stats = config.stats != 0;
   return options;
 }
 

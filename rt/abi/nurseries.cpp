@@ -118,7 +118,8 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
     nursery = open_nursery(*runtime, owner, asked, &error);
   }
-  if (nursery == nullptr) set_error(me, error);
+  if (nursery == nullptr)
+    set_error_of(me, me.task != nullptr && asked.budget == nullptr ? me.task->account : nullptr, error);
   return handle_of(nursery);
 }
 
@@ -147,7 +148,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   }
   if (task == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    set_error(me, error);
+    set_error_of(me, nursery != nullptr ? nursery->account : nullptr, error);
     return {0};
   }
   const janus_task handle = {handle_of(*nursery->runtime, *task)};

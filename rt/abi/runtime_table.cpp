@@ -2,6 +2,7 @@
 // rt/abi/runtime_table.cpp — the process's runtimes by number.
 #include "rt/abi/runtime_table.h"
 
+#include "rt/abi/stats.h"
 #include "rt/base/format.h"
 #include "rt/task/handle.h"
 
@@ -39,6 +40,7 @@ void destroy_registered(Runtime* runtime) noexcept {
   RuntimePlace& place = runtime_places[runtime->number];
   place.runtime.store(nullptr, std::memory_order_seq_cst);
   while (place.pins.load(std::memory_order_seq_cst) != 0) arch::pause();  // a few instructions, unless preempted
+  if (runtime->options.prints_stats) print_statistics(*runtime);
   destroy_runtime(runtime);
 }
 

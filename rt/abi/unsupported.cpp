@@ -35,7 +35,7 @@ int janus_safepoint_resume(janus_rt*) {
 // The default token is all there is: it may spawn and recharge, and cannot be taken away.
 janus_cap janus_cap_root(janus_rt*) {
   const Caller me = enter();
-  if (me.task != nullptr && me.task->nursery->owner.load(std::memory_order_relaxed) == nullptr) return {1};
+  if (me.task != nullptr && me.task->nursery->traits.is_root) return {1};
   set_error(me, me.task != nullptr ? JANUS_E_NO_CAP : JANUS_E_NO_TASK);
   return {0};
 }

@@ -75,6 +75,12 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   end_for_budget(task);
 }
 
+void end_if_fail_rules(Task& task, const Account* payer) noexcept {
+  if (payer != task.account) return;
+  const Nursery* const policy_owner = policy_owner_of(task);
+  if (policy_owner != nullptr && policy_owner->traits.on_exhaustion == ExhaustionPolicy::kFail) end_for_budget(task);
+}
+
 // --- Records ---------------------------------------------------------------------------------------------------------
 
 bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {

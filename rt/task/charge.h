@@ -42,6 +42,10 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 // After an attempt to draw that failed.
 int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;
 
+// After an operation that `payer` could not pay, and that waits for nothing (a spawn, a record): where that is the
+// running task's own account, and JANUS_ON_EXHAUSTION_FAIL rules it, this is the task's end.
+void end_if_fail_rules(Task& task, const Account* payer) noexcept;
+
 // --- Records ---------------------------------------------------------------------------------------------------------
 
 // A record (of a nursery, a channel) that lives on `payer` until refund_record(). Nothing happens for the root account,

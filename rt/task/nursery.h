@@ -38,7 +38,8 @@ struct NurseryTraits {
   // opens it.
   bool has_leftovers = false;
   bool is_linked = false;  // in the lists of its owner's frame; if not, only in the chain of its current ones
-  bool is_published = false;
+  bool is_published : 1 = false;
+  bool is_root : 1 = false;  // of janus_rt_run, or main's
   bool has_current = false;  // made by janus_nursery_create
   ErrorPolicy on_error = ErrorPolicy::kCancel;
   ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;

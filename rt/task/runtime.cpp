@@ -107,6 +107,7 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
   int error = 0;
   root.nursery = open_nursery(runtime, nullptr, options, &error);
   if (root.nursery == nullptr) return false;
+  root.nursery->traits.is_root = true;
   const SpawnOptions spawning{stack_class, TaskFlags::kExposed | TaskFlags::kKept,
                               runtime.options.has_root_budget ? &runtime.options.root_budget : nullptr, nullptr};
   root.task = spawn<Path::kGeneral>(worker, *root.nursery, fn, arg, spawning, &error);

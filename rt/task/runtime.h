@@ -36,7 +36,8 @@ struct RuntimeOptions {
   std::uint32_t grace_ms = 5000;  // how long the end of it waits before it says so
   bool with_caller = false;       // the calling thread becomes worker 0 when it runs
   bool handles_faults = true;
-  bool is_program = false;  // nobody outside can end a deadlock: report it and exit with 3
+  bool prints_stats = false;  // at its end, on descriptor 2
+  bool is_program = false;    // nobody outside can end a deadlock: report it and exit with 3
 };
 
 struct Runtime {

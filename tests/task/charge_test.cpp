@@ -470,6 +470,56 @@ TEST(charge, records_and_tables_are_paid_for_while_they_live) {
   });
 }
 
+TEST(charge, a_spawn_or_a_record_beyond_the_budget_ends_the_task_under_fail_alone) {
+  for (const std::uint32_t policy : {JANUS_ON_EXHAUSTION_SUSPEND, JANUS_ON_EXHAUSTION_FAIL, JANUS_ON_EXHAUSTION_DENY}) {
+    const long expected = policy == JANUS_ON_EXHAUSTION_FAIL ? JANUS_BUDGET_EXCEEDED : 7;
+    run_in(with_workers(1), [&] {
+      auto nothing = [] { return 0; };
+      auto spawns = [&] {
+        Scope scope;
+        for (int i = 0; i < 3; ++i) scope.go(nothing);
+        CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+        CHECK_EQ(scope.end(), 0);
+        return 7;
+      };
+      auto opens = [] {
+        while (janus_nursery_open(nullptr, nullptr) != nullptr) {
+        }
+        return 7;
+      };
+      auto creates = [] {
+        while (janus_channel_create(8, 0) != nullptr) {
+        }
+        return 7;
+      };
+      // Whoever spawns into a cage of his own is not the one who is short.
+      auto feeds_a_cage = [&] {
+        janus_budget two = some(1000, 200'000);
+        two.spawn_count = 2;
+        Scope inner(JANUS_ON_ERROR_COLLECT, policy, two);
+        for (int i = 0; i < 3; ++i) inner.go(nothing);
+        CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+        CHECK_EQ(inner.end(), 0);
+        return 7;
+      };
+      const auto in_cage = [&](auto& body, long result) {
+        janus_budget budget = some(100'000, 1'000'000);
+        budget.spawn_count = 3;
+        Scope cage(JANUS_ON_ERROR_COLLECT, policy, budget);
+        const janus_task task = cage.go(body);
+        std::int64_t seen = 0;
+        const int joined = janus_task_join(task, &seen);
+        CHECK_EQ(joined < 0 ? joined : seen, result);
+        (void)cage.end();
+      };
+      in_cage(spawns, expected);
+      in_cage(opens, expected);
+      in_cage(creates, expected);
+      in_cage(feeds_a_cage, 7);
+    });
+  }
+}
+
 TEST(charge, a_name_is_paid_for_while_its_task_lives_and_done_without_where_nothing_is_left) {
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 200'000));

@@ -218,7 +218,7 @@ typedef struct janus_rt_config {
   uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up, on its budget; default 65,536
   uint32_t stats;                      // 1: the table of JANUS_STATS on stderr at the end
   uint32_t stack_cache;                // 0: what else it may be is for a later version (JANUS_E_UNSUPPORTED)
-  const char* trace;                   // file for a Chrome trace; NULL: none
+  const char* trace;                   // NULL; a trace of what ran is not in this release: JANUS_E_UNSUPPORTED
   janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
   void* start_thread_context;
   uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
