@@ -136,6 +136,8 @@ def settings():
     done = ends_with('JANUS_PROFILE=sovereign is status 2 as long as there are no capabilities', 2, 'return', '0', stdout=b'',
                      settings={'JANUS_PROFILE': 'sovereign'})
     tap.check('and one line that says so', re.fullmatch(rb'janus: .*sovereign: not in this release\n', done.stderr), done.stderr)
+    done = ends_with('JANUS_TRACE is status 2 as long as nothing is traced', 2, 'return', '0', stdout=b'', settings={'JANUS_TRACE': 't'})
+    tap.check('and one line that says it', done.stderr == b'janus: janus_rt_config.trace: not in this release\n', done.stderr)
 
 
 def bounded():
