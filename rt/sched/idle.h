@@ -130,8 +130,8 @@ class IdleSet {
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 
  private:
-  // Twelve bits each for those who sleep, search and watch. The rest counts departures, and may wrap: there are not 2^28
-  // of them while somebody looks at the queues.
+  // Twelve bits each for those who sleep, search and watch. The rest counts departures, and may wrap: there are not
+  // 2^28 of them while somebody looks at the queues.
   static constexpr unsigned kBits = 12;
   static constexpr std::uint64_t kSleeping = 1, kSearching = kSleeping << kBits, kWatching = kSearching << kBits,
                                  kDeparted = kWatching << kBits, kMost = kSearching - 1;
