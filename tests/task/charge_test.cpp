@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "tests/conformance/world.h"
+#include "tests/task/bad_memory.h"
 
 using namespace janus::test;
 
@@ -60,7 +60,7 @@ struct Mix {
 
 TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    run_in(with_workers(1 + seed % 3), [&] {
+    run_both_ways(1 + seed % 3, [&] {
       const std::uint32_t ops = 500 + 997 * seed;
       Mix mix{Dice(seed)};
       mix.channel = janus_channel_create(8, 4);
