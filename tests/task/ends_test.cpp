@@ -283,6 +283,27 @@ TEST(ends, a_deadlock_of_an_isolated_runtime_is_the_result_of_its_root) {
   }
 }
 
+TEST(ends, a_thread_outside_reaches_tasks_by_their_handles) {
+  Outside outside(1);
+  std::atomic<int> began{0};
+  auto waiter = [&] {
+    began.fetch_add(1);
+    return janus_park(-1);
+  };
+  const janus_task woken = outside.go(waiter), told = outside.go(waiter);
+  wait_for(began, 2);
+  CHECK_GE(janus_task_state(woken), JANUS_TASK_CREATED);
+  CHECK_EQ(janus_unpark(woken), 0);
+  CHECK_EQ(janus_task_cancel(told), 0);
+  CHECK_EQ(janus_nursery_await(outside.nursery, nullptr), 0);
+  CHECK_EQ(janus_task_state(woken), JANUS_TASK_COMPLETED);
+  CHECK_EQ(janus_task_state(told), JANUS_TASK_CANCELLED);
+  CHECK_EQ(janus_task_release(woken), 0);
+  CHECK_EQ(janus_task_state(woken), JANUS_E_STALE);
+  CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
+  janus_rt_destroy(outside.rt);
+}
+
 // A line for each of the first six that wait, those that wait for others before them.
 TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   const Pipe pipe;
