@@ -52,6 +52,12 @@ int pay_for_output(Caller& me, int fd, std::size_t bytes) noexcept {
   return answer;
 }
 
+void pay_for_formatting(Caller& me, std::size_t reads) noexcept {
+  if (me.task == nullptr) return;
+  (void)charge_ops(*me.task, static_cast<std::int64_t>(reads / price::kFormattedBytesPerOp));
+  me.worker = &current_worker();
+}
+
 }  // namespace
 
 }  // namespace janus
@@ -85,7 +91,8 @@ int janus_print(int fd, const char* format, ...) {
     return JANUS_E_INVALID;
   }
   const bool is_short = first.size < sizeof few;
-  charge_part(me, is_short ? first.reads : 2 * first.reads);  // while nothing is held; the rest is put together anew
+  pay_for_formatting(me,
+                     is_short ? first.reads : 2 * first.reads);  // while nothing is held; what is long is read again
   if (is_short) return write_all(me.task, fd, few, first.size);
   const std::size_t most = (first.size < kMaxPrinted ? first.size : kMaxPrinted) + 1;
   Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;

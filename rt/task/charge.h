@@ -23,6 +23,8 @@ inline constexpr std::size_t kBytesPerOp = 4096;
 inline constexpr std::size_t kBytesAtOnce = 65536;
 // To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
 inline constexpr std::int64_t kHeapWalk = 16;
+// A format and its strings are looked at byte by byte.
+inline constexpr std::size_t kFormattedBytesPerOp = 64;
 }  // namespace price
 
 // --- Ops -------------------------------------------------------------------------------------------------------------
