@@ -10,7 +10,7 @@ namespace janus::bare {
 namespace {
 
 Lock g_lock;                              // of the lists
-std::uint64_t g_free[kLargestBlock + 1];  // by power: the first free block, or 0
+std::uint64_t g_free[kLargestPower + 1];  // by power: the first free block, or 0
 bool g_begun = false;
 
 // The level at which an entry spans no more than a block.
@@ -39,18 +39,18 @@ std::uint64_t pop(unsigned power) {
 }  // namespace
 
 unsigned block_for(std::size_t bytes) noexcept {
-  unsigned power = kSmallestBlock;
-  while (power <= kLargestBlock && (std::uint64_t{1} << power) < bytes) ++power;
+  unsigned power = kSmallestPower;
+  while (power <= kLargestPower && (std::uint64_t{1} << power) < bytes) ++power;
   return power;
 }
 
 std::uint64_t take_block(unsigned power) noexcept {
-  if (power > kLargestBlock) return 0;
+  if (power > kLargestPower) return 0;
   Hold hold(g_lock);
-  if (!g_begun) g_begun = push(kAreaBegin, kLargestBlock);
+  if (!g_begun) g_begun = push(kAreaBegin, kLargestPower);
   unsigned from = power;
-  while (from <= kLargestBlock && g_free[from] == 0) ++from;
-  if (from > kLargestBlock) return 0;
+  while (from <= kLargestPower && g_free[from] == 0) ++from;
+  if (from > kLargestPower) return 0;
   const std::uint64_t block = pop(from);
   while (from > power) {
     --from;

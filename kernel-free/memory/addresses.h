@@ -11,11 +11,11 @@
 
 namespace janus::bare {
 
-inline constexpr unsigned kSmallestBlock = 12, kLargestBlock = 46;  // as powers of two
-inline constexpr std::uint64_t kAreaBegin = std::uint64_t{1} << kLargestBlock;
+inline constexpr unsigned kSmallestPower = 12, kLargestPower = 46;  // as powers of two
+inline constexpr std::uint64_t kAreaBegin = std::uint64_t{1} << kLargestPower;
 inline constexpr std::uint64_t kAreaEnd = kAreaBegin * 2;
 
-// The power of two of the smallest block that holds so many bytes; more than kLargestBlock if none does.
+// The power of two of the smallest block that holds so many bytes; more than kLargestPower if none does.
 [[nodiscard]] unsigned block_for(std::size_t bytes) noexcept;
 
 // 0: no addresses, or no memory for their tables. Within Sharing.
