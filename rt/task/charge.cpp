@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
+#include "rt/task/locals.h"
 #include "rt/task/panic.h"
 #include "rt/task/yield.h"
 
@@ -156,7 +157,10 @@ Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) 
   Runtime& runtime = *task.nursery->runtime;
   const bool has_own = task.has(TaskFlags::kOwnAccount);
   Account* const payer = has_own ? task.nursery->account : task.account;
-  if (has_own) runtime.accounts.close(task.account);
+  if (has_own) {
+    end_local_keys(runtime, &current_worker(), *task.account);
+    runtime.accounts.close(task.account);
+  }
   refund_record(runtime, payer, charge_of_task(task.stack_class));
 }
 

@@ -14,6 +14,7 @@ static_assert(1u << kKeyBits == kLocalKeys);
 constexpr unsigned kEntries = 32;  // of a page of a task's table
 constexpr unsigned kPages = kLocalKeys / kEntries;
 constexpr std::size_t kDeposit = 64;  // what a key costs who made it, in bytes
+constexpr std::uint32_t kMostUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
 
 unsigned place_of(std::uint32_t key) noexcept {
   return key % kLocalKeys;
@@ -23,18 +24,37 @@ unsigned place_of(std::uint32_t key) noexcept {
 struct KeyPlace {
   std::atomic<std::uint32_t> key = 0;  // 0: free
   std::atomic<void (*)(void*)> destroy = nullptr;
-  std::uint32_t uses = 0;     // how often it was given out
+  std::uint32_t uses = 0;     // how often it was given out; kMostUses: never again, so that no key comes twice
   std::uint32_t account = 0;  // index of the maker's, if that is below the root: it has paid ...
   std::uint64_t runtime = 0;  // ... in the runtime whose key for handles begins so ...
   void* deposit = nullptr;    // ... with this block
 };
 constinit RankedLock<LockRank::kLocalKeys> local_keys_lock;
 constinit KeyPlace local_keys[kLocalKeys];
-constinit unsigned local_keys_taken = 0;
 
 // Below the root: the task pays for what it takes of what all have.
 bool has_to_pay(const Task* task) noexcept {
   return task != nullptr && task->account != task->nursery->runtime->root_account;
+}
+
+// Under the lock: nobody has the key any more. Gives the deposit, which may be nullptr.
+void* clear(KeyPlace& place) noexcept {
+  place.key.store(0, std::memory_order_relaxed);
+  place.destroy.store(nullptr, std::memory_order_relaxed);
+  void* const deposit = place.deposit;
+  place.deposit = nullptr;
+  return deposit;
+}
+
+// The deposit of the first key from `place` on that the account has paid for, which is cleared; nullptr: there is none.
+void* clear_next_of(const Runtime& runtime, const Account& account, unsigned& place) noexcept {
+  LockGuard guard(local_keys_lock);
+  for (; place < kLocalKeys; ++place) {
+    KeyPlace& each = local_keys[place];
+    if (each.deposit != nullptr && each.account == account.index() && each.runtime == runtime.handle_key[0])
+      return clear(each);
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -53,13 +73,11 @@ std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept
   Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
   void* const deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit, error) : nullptr;
   if (pays && deposit == nullptr) return 0;
-  const unsigned most = pays ? kLocalKeys - kReservedLocalKeys : kLocalKeys;
   {
     LockGuard guard(local_keys_lock);
-    for (unsigned place = 0; local_keys_taken < most && place < kLocalKeys; ++place) {
+    for (unsigned place = pays ? kReservedLocalKeys : 0; place < kLocalKeys; ++place) {
       KeyPlace& free = local_keys[place];
-      if (free.key.load(std::memory_order_relaxed) != 0) continue;
-      ++local_keys_taken;
+      if (free.key.load(std::memory_order_relaxed) != 0 || free.uses == kMostUses) continue;
       free.account = pays ? task->account->index() : 0;
       free.runtime = pays ? runtime->handle_key[0] : 0;
       free.deposit = deposit;
@@ -82,14 +100,17 @@ int delete_local(const Task* task, std::uint32_t key) noexcept {
     if (key == 0 || place.key.load(std::memory_order_relaxed) != key) return kErrorInvalid;
     const bool is_here = task != nullptr && place.runtime == task->nursery->runtime->handle_key[0];
     if (has_to_pay(task) && !(is_here && place.account == task->account->index())) return kErrorNoCap;
-    place.key.store(0, std::memory_order_relaxed);
-    place.destroy.store(nullptr, std::memory_order_relaxed);
-    --local_keys_taken;
-    if (is_here) deposit = place.deposit;  // one of another runtime goes with that runtime
-    place.deposit = nullptr;
+    deposit = clear(place);
+    if (!is_here) deposit = nullptr;  // one of another runtime goes with that runtime
   }
   if (deposit != nullptr) release_own(*task->nursery->runtime, &current_worker(), deposit);
   return 0;
+}
+
+void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) noexcept {
+  if (runtime.accounts.held(&account) < kDeposit) return;  // a key would be among that
+  unsigned place = kReservedLocalKeys;
+  while (void* const deposit = clear_next_of(runtime, account, place)) release_own(runtime, worker, deposit);
 }
 
 bool is_local(std::uint32_t key) noexcept {

@@ -7,6 +7,7 @@
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
 #include "rt/task/handle.h"
+#include "rt/task/locals.h"
 #include "rt/task/name.h"
 #include "rt/task/reclaim.h"
 #include "rt/task/runtime.h"
@@ -346,6 +347,8 @@ static void reset(Nursery& nursery) noexcept {
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   JANUS_ASSERT(is_terminal(nursery) && Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)));
+  if (nursery.traits.owns_account) [[unlikely]]
+    end_local_keys(*nursery.runtime, worker, *nursery.account);
   if (nursery.traits.reclaims_blocks) [[unlikely]] {
     reclaim_blocks(worker, nursery);
     if (worker != nullptr) worker = &current_worker();

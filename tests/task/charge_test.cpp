@@ -569,6 +569,63 @@ TEST(locals, keys_are_many_and_a_later_key_is_not_taken_for_an_earlier_one) {
   });
 }
 
+TEST(locals, the_keys_of_a_budget_end_with_it) {
+  run_in(with_workers(1), [] {
+    static std::atomic<int> destroyed;
+    destroyed.store(0);
+    const auto destroy = [](void*) { destroyed.fetch_add(1); };
+    const std::size_t before = janus_budget_get_current().memory;
+    int value = 0;
+    for (const bool is_the_tasks : {false, true}) {
+      Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, is_the_tasks ? janus_budget{} : some(1'000'000));
+      janus_local_key key = {};
+      std::size_t made = 0;
+      std::atomic<bool> may_end{false};
+      auto child = [&] {
+        CHECK_EQ(janus_local_new(&key, destroy), 0);
+        CHECK_EQ(janus_local_set(key, &value), 0);
+        janus_local_key other = {};
+        for (made = 1; janus_local_new(&other, nullptr) == 0;) ++made;
+        while (!may_end.load()) janus_yield();
+        return 0;
+      };
+      const janus_task task = cage.go(child, 0, is_the_tasks ? some(1'000'000) : janus_budget{});
+      CHECK(eventually([&] { return made >= 512; }));
+      // Whoever is not of the cage keeps its value for as long as the key lives, and nobody destroys it.
+      CHECK_EQ(janus_local_set(key, &value), 0);
+      may_end.store(true);
+      CHECK_EQ(janus_task_join(task, nullptr), 0);
+      CHECK_EQ(janus_task_release(task), 0);
+      CHECK_EQ(cage.end(), 0);
+      CHECK_EQ(made, 512u);
+      CHECK(janus_local_get(key) == nullptr);
+      CHECK_EQ(janus_local_set(key, &value), JANUS_E_INVALID);
+      CHECK_EQ(destroyed.load(), is_the_tasks ? 2 : 1);
+    }
+    // All but the root's own table for the values.
+    CHECK_GE(janus_budget_get_current().memory + 65536, before);
+  });
+}
+
+TEST(locals, no_key_comes_twice) {
+  if (kIsWatched) return;  // four million of them
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(40'000'000));
+    auto child = [] {
+      janus_local_key first = {}, key = {};
+      CHECK_EQ(janus_local_new(&first, nullptr), 0);
+      CHECK_EQ(janus_local_delete(first), 0);
+      for (int i = 0; i < 4'200'000; ++i) {
+        if (!CHECK_EQ(janus_local_new(&key, nullptr), 0) || !CHECK_NE(key.raw, first.raw)) return -1;
+        CHECK_EQ(janus_local_delete(key), 0);
+      }
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
 TEST(locals, a_cage_takes_no_more_than_half_of_the_keys) {
   run_in(with_workers(1), [] {
     std::vector<janus_local_key> taken;
@@ -584,7 +641,7 @@ TEST(locals, a_cage_takes_no_more_than_half_of_the_keys) {
     janus_local_key mine = {};
     CHECK_EQ(janus_local_new(&mine, nullptr), 0);
     CHECK_EQ(janus_local_delete(mine), 0);
-    for (const janus_local_key each : taken) CHECK_EQ(janus_local_delete(each), 0);
+    for (const janus_local_key each : taken) CHECK_EQ(janus_local_delete(each), JANUS_E_INVALID);
   });
 }
 

@@ -364,9 +364,9 @@ int janus_task_unpin(void);
 
 // Task-local values. At most 1,024 keys live in a process, half of them for tasks without a budget of their own alone;
 // each has a destructor (may be NULL; of the runtime's own functions janus_free alone) for what is left when a task
-// ends, but for a panic. A key costs its maker's
-// account a few bytes until it is deleted, by a task on that account or on the root's; values that tasks still have
-// under it are forgotten then, and a later key is never taken for it.
+// ends, but for a panic. A key costs its maker's account a few bytes until it is deleted, by a task on that account or
+// on the root's, and a key that was made below a budget ends with that budget; values that tasks still have under it
+// are forgotten then, with no destructor called, and a later key is never taken for it.
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
 int janus_local_delete(janus_local_key key);
 void* janus_local_get(janus_local_key key);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage takes all the task-local keys that it can pay for. A neighbour still gets one, and what the cage took comes
-// back when it gives it back.
+// A cage takes all the task-local keys that it can pay for, and ends. A neighbour still gets one, and what the cage
+// took comes back, with what it paid.
 #include "hostile.h"
 
 enum { kMost = 4096, kNeighbour = 16 };
@@ -43,8 +43,12 @@ int main(void) {
     const janus_budget little = {1000000, (64 + 24) << 10, 10, 10, 0};
     run_in_cage(little, take_all, NULL);
     CHECK_THAT(count, count < 1024 - kNeighbour);
+    for (int i = 0; i < count; ++i) CHECK_EQ(janus_local_delete(taken[i]), JANUS_E_INVALID);
     CHECK_EQ(run_in_cage(roomy(), use_some, NULL), 0);
-    CHECK_EQ(give_back(NULL), 0);
+    // Even if all that there are for cages were taken.
+    run_in_cage(roomy(), take_all, NULL);
+    CHECK_EQ(count, 512);
+    CHECK_EQ(run_in_cage(roomy(), use_some, NULL), 0);
     // With room, there are a thousand.
     janus_nursery* house = open_plain();
     spawn_roomy(house, take_all, NULL);
