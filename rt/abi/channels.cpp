@@ -38,16 +38,14 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return channel;
 }
 
-// For the fast path, which only a channel of the caller's runtime has. nullptr: it has to be looked into.
+// For the fast path: one that the worker has looked up before. nullptr: it has to be looked into.
 [[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
   const std::uint64_t handle = word_of(named);
-  if (worker.runtime->number != runtime_number_of(handle)) [[unlikely]]
+  auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
+  if (channel == nullptr) [[unlikely]]
     return nullptr;
-  Channel* const channel = record_of(worker.runtime, handle);
-  if (channel == nullptr ||
-      Channel::secret_of(channel->life.load(std::memory_order_relaxed)) != secret_of_handle(handle)) [[unlikely]]
-    return nullptr;
-  return channel;
+  const std::uint64_t differs = channel->life.load(std::memory_order_relaxed) ^ handle;
+  return differs >> 32 == 0 ? channel : nullptr;
 }
 
 // The channel_op, after the op at the door. A task may have to wait for it, so that its worker is another one
@@ -80,6 +78,8 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
   Channel* const channel = check_channel(me, named, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  if (me.worker != nullptr && me.worker->runtime == channel->runtime)
+    me.worker->channels_found.keep(word_of(named), channel);
   return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element, secret_of_handle(word_of(named)));
 }
 

@@ -17,6 +17,7 @@
 #include "rt/sched/counters.h"
 #include "rt/sched/deque.h"
 #include "rt/sched/fiber_hooks.h"
+#include "rt/sched/handle_cache.h"
 #include "rt/sched/parker.h"
 #include "rt/sched/parties.h"
 #include "rt/sched/runnable.h"
@@ -74,6 +75,7 @@ struct WorkerSlice {
 // The owner's, and whoever calls memory back (rt/budget/memory_cache.h).
 struct WorkerCaches {
   SlabCache tasks, nurseries, channels;
+  HandleCache channels_found;
   HeapCache heap;
   StackCache stacks;
   MemoryCache memory;
