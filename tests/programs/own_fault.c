@@ -12,15 +12,36 @@ static int64_t nothing(void* arg) {
   return 0;
 }
 
-// A stray store that no guard stops: the lists of a channel, which are recognised by pointing to themselves. The next
-// call follows them with the channel's lock held.
-static int64_t receive_from_ruins(void* arg) {
-  janus_channel* channel = arg;
-  uintptr_t* words = (uintptr_t*)channel;
-  for (int i = 0; i + 1 < 24; i++)
-    if (words[i] == (uintptr_t)&words[i] && words[i + 1] == (uintptr_t)&words[i]) words[i] = words[i + 1] = 0x1238;
-  long value;
-  return janus_channel_recv(channel, &value);
+// A stray store that no guard stops. A task that waits at a channel alone has its place in the queue on its own stack:
+// two words that lead to the queue's head, which leads back. The head is spoilt; the next call follows it with the
+// channel's lock held.
+static uintptr_t* volatile waits_below;
+
+static int64_t wait_to_be_found(void* channel) {
+  uintptr_t words[4] = {0};
+  waits_below = words;
+  return janus_channel_recv((janus_channel*)channel, words);
+}
+
+static int64_t send_to_ruins(void* channel) {
+  while (waits_below == NULL) janus_yield();
+  for (int i = 0; i < 100; i++) janus_yield();  // until it waits
+  for (uintptr_t* word = waits_below; word > waits_below - 128; word--) {
+    if (word[0] < 0x10000 || word[0] != word[1] || word[0] % 8 != 0) continue;
+    uintptr_t* head = (uintptr_t*)word[0];
+    if (head[0] != (uintptr_t)word || head[1] != (uintptr_t)word) continue;
+    head[0] = head[1] = 0x1238;
+    long value = 0;
+    return janus_channel_send((janus_channel*)channel, &value);
+  }
+  return -5;
+}
+
+static int64_t receive_from_ruins(void* channel) {
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  (void)janus_nursery_spawn_in(nursery, wait_to_be_found, channel, NULL);
+  (void)janus_nursery_spawn_in(nursery, send_to_ruins, channel, NULL);
+  return janus_nursery_await(nursery, NULL);
 }
 
 static int64_t copy_from_nowhere(void* arg) {
