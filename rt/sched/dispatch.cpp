@@ -8,8 +8,6 @@ namespace janus {
 namespace {
 
 constexpr unsigned kInjectedBatch = 16;
-constexpr std::uint64_t kDigInterval = 16;
-constexpr unsigned kMaxMoved = 64;  // from the deque to their parties in one fair round
 
 // With many in a queue each has long left the cache when its turn comes: its record, its registers and the top of its
 // stack are on their way while others run.
@@ -40,7 +38,8 @@ void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
 
 template <Path kPath>
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
-  if (worker.until_fair <= 0) [[unlikely]] {
+  if (worker.until_fair <= worker.yield_bar) [[unlikely]] {
+    if (worker.has_other_parties()) return next_among_parties(worker);
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
   worker.until_fair -= worker.dispatch_ops;
@@ -56,29 +55,19 @@ template Runnable* Scheduler::next_own<Path::kFast>(Worker& worker) noexcept;
 Runnable* Scheduler::next(Worker& worker) noexcept {
   sched_point();
   Runnable* const own = next_own<Path::kGeneral>(worker);
-  return own != nullptr ? own : find_work(worker);
+  if (own != nullptr) return own;
+  Runnable* const found = find_work(worker);
+  if (found != nullptr && worker.has_other_parties()) begin_turn(worker, found->party);
+  return found;
 }
 
 // The deque is empty: what has yielded, and then what comes from outside.
 Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
-  if (worker.yield_bar != 0) [[unlikely]] {
-    if (Runnable* const next = take_turn(worker)) return next;
-  } else if (Runnable* const yielded = worker.yielded.take()) {
+  if (Runnable* const yielded = worker.yielded.take()) {
     fetch_yielded_ahead(worker);
     return yielded;
   }
   return injector_.is_empty() ? nullptr : take_injected(worker);
-}
-
-// Of those that have used up a slice, where there may be other parties than party 0.
-[[gnu::noinline]] Runnable* Scheduler::take_turn(Worker& worker) noexcept {
-  if (worker.parties.size() == 0) {
-    worker.yield_bar = 0;
-    return worker.yielded.take();
-  }
-  Runnable* const next = worker.parties.take_turn(worker.yielded);
-  worker.may_bury_party_0 |= next != nullptr && next->party == 0;
-  return next;
 }
 
 // What was spent beyond the round counts for the next, but for no more than one: who has once spent very much does not
@@ -98,7 +87,7 @@ Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
 Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noexcept {
   switch (source) {
     case FairSource::kYielded:
-      return worker.yield_bar == 0 ? worker.yielded.take() : take_turn(worker);
+      return worker.has_other_parties() ? worker.parties.take_turn(worker.yielded) : worker.yielded.take();
     case FairSource::kReady:
       return take_oldest_ready(worker);
     case FairSource::kInjector:
@@ -107,26 +96,6 @@ Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noe
   Runnable* const injected = injector_.take();
   if (injected != nullptr) worker.counters.injected.add();
   return injected;
-}
-
-// What is woken or spawned is in the deque, whatever its party. The oldest there has its turn, but a crowd has one turn
-// together: while anybody else waits, what is not of party 0 goes to its party's queue and has its turns there. So
-// whoever is behind many of one party is soon the oldest himself. Each is moved once, and has cost its party an op.
-Runnable* Scheduler::take_oldest_ready(Worker& worker) noexcept {
-  worker.may_bury_party_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // one that was woken, say
-  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
-    Runnable* const oldest = worker.ready.take_oldest().runnable();
-    worker.may_bury_party_0 &= oldest != nullptr;
-    if (oldest == nullptr) break;
-    const bool others_wait = oldest->party != 0 && (worker.may_bury_party_0 || worker.yielded.size() != 0 ||
-                                                    !injector_.is_empty() || worker.parties.has_others(oldest->party));
-    if (!others_wait) {
-      worker.may_bury_party_0 |= oldest->party == 0 && worker.yield_bar != 0;
-      return oldest;
-    }
-    (void)queue_yielded(worker, oldest);
-  }
-  return worker.parties.size() != 0 ? take_turn(worker) : nullptr;
 }
 
 // False: its queue is full, and there is no memory for a larger one.

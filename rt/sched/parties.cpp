@@ -9,40 +9,6 @@
 
 namespace janus {
 
-// --- One circle ---
-
-void PartyNode::push_member(PartyNode& member) noexcept {
-  JANUS_ASSERT(first_runnable == nullptr);
-  member.next = nullptr;
-  (first_member == nullptr ? first_member : last_member->next) = &member;
-  last_member = &member;
-}
-
-PartyNode* PartyNode::pop_member() noexcept {
-  PartyNode* const first = first_member;
-  if (first != nullptr) first_member = first->next;
-  return first;
-}
-
-void PartyNode::push_runnable(Runnable* runnable) noexcept {
-  JANUS_ASSERT(first_member == nullptr);
-  runnable->next = nullptr;
-  (first_runnable == nullptr ? first_runnable : last_runnable->next) = runnable;
-  last_runnable = runnable;
-}
-
-// Who comes next has long left the cache when many wait: its record was fetched a turn ago, so that the top of its
-// stack can be fetched now, and the record of the one behind it.
-Runnable* PartyNode::pop_runnable() noexcept {
-  Runnable* const first = first_runnable;
-  first_runnable = first->next;
-  if (first_runnable == nullptr) return first;
-  __builtin_prefetch(first_runnable->next);
-  if (const auto* const stack = reinterpret_cast<const char*>(first_runnable->suspension()))
-    for (int line = -1; line <= 3; ++line) __builtin_prefetch(stack + 64 * line);
-  return first;
-}
-
 // --- All of them ---
 
 // A segment holds its parties worker by worker.
@@ -79,14 +45,17 @@ bool PartyTable::add(std::uint32_t party, std::uint32_t parent) noexcept {
     }
   }
   unsigned depth = 0;
-  for (PartyNode* above = parent != 0 ? &of(0, parent).circle : nullptr; above != nullptr; above = above->parent)
+  for (const PartyNode* above = parent != 0 ? &of(0, parent).circle : nullptr; above != nullptr;
+       above = above->parent.load(std::memory_order_relaxed))
     ++depth;
   for (unsigned worker = 0; worker < workers_; ++worker) {
     Party& mine = of(worker, party);
     JANUS_ASSERT(mine.circle.is_empty() && mine.own_runnables.is_empty());
     PartyNode* const above = parent != 0 ? &of(worker, parent).circle : nullptr;
-    mine.circle.parent = depth < kMaxDepth ? above : above->parent;
-    mine.own_runnables.parent = &mine.circle;
+    PartyNode* const beside = depth < kMaxDepth ? above : above->parent.load(std::memory_order_relaxed);
+    mine.circle.parent.store(beside, std::memory_order_relaxed);
+    mine.own_runnables.parent.store(&mine.circle, std::memory_order_relaxed);
+    for (PartyNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
   }
   return true;
 }
@@ -100,78 +69,147 @@ void PartyTable::destroy() noexcept {
 
 // --- Of one worker ---
 
+PartyNode& Parties::circle_of(const PartyNode& member) noexcept {
+  PartyNode* const parent = member.parent.load(std::memory_order_relaxed);
+  return parent != nullptr ? *parent : top_;
+}
+
 // A node that had nothing comes into the circle above it, and so on up.
 void Parties::push(Runnable* runnable) noexcept {
   JANUS_ASSERT(runnable->party != 0);
   LockGuard guard(lock_);
-  PartyNode* node = &table_->of(worker_, runnable->party).own_runnables;
+  PartyNode* node = &own_runnables_of(runnable->party);
   bool is_new = node->is_empty();
+  std::uint64_t counts = node->counts_in(circle_of(*node));
   node->push_runnable(runnable);
   while (is_new) {
-    const bool is_highest = node->parent == nullptr;
-    PartyNode& above = is_highest ? top_ : *node->parent;
-    if (is_highest && top_.is_empty()) top_.push_member(party_0_);
-    is_new = !is_highest && above.is_empty();
-    above.push_member(*node);
-    node = &above;
+    PartyNode& circle = circle_of(*node);
+    is_new = &circle != &top_ && circle.is_empty();
+    const std::uint64_t circle_counts = is_new ? circle.counts_in(circle_of(circle)) : 0;
+    node->spent.store(counts, std::memory_order_relaxed);
+    circle.add_member(*node, ++arrivals_);
+    node = &circle;
+    counts = circle_counts;
   }
   size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Of a member that has been taken out of its circle: whose turn it is there. On the way back each member that still has
-// something goes to the end of its circle.
+// Each member of the path changes its place in its circle, or leaves it if it has nothing.
+void Parties::spend_on_path(PartyNode& lowest, std::uint64_t amount) noexcept {
+  for (PartyNode* node = &lowest;;) {
+    PartyNode& circle = circle_of(*node);
+    const bool is_member = !node->is_empty();
+    if (is_member) circle.remove_member(*node);
+    node->spend(amount);
+    if (is_member) circle.add_member(*node, ++arrivals_);
+    if (&circle == &top_) return;
+    node = &circle;
+  }
+}
+
+// Of a member of the highest circle: who is next there.
 Runnable* Parties::take_from(PartyNode& member) noexcept {
   PartyNode* node = &member;
-  while (node->first_member != nullptr) node = node->pop_member();
+  while (node->first_member != nullptr) node = node->first_member;
   Runnable* const runnable = node->pop_runnable();
-  for (;; node = node->parent) {
-    PartyNode& above = node->parent != nullptr ? *node->parent : top_;
-    if (!node->is_empty()) above.push_member(*node);
-    if (&above == &top_) break;
+  PartyNode& lowest = *node;
+  for (;;) {
+    if (!node->is_empty()) break;
+    PartyNode& circle = circle_of(*node);
+    circle.remove_member(*node);
+    if (&circle == &top_) break;
+    node = &circle;
   }
+  spend_on_path(lowest, 1);
   size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   return runnable;
 }
 
+void Parties::begin_turn_of_party_0() noexcept {
+  top_.clock = spent_by_party_0();
+  party_0_spent_ = top_.clock + 1;
+}
+
 Runnable* Parties::take_turn(YieldQueue& yielded) noexcept {
   LockGuard guard(lock_);
-  PartyNode* member = top_.pop_member();
-  if (member == nullptr) return yielded.take();
-  if (member != &party_0_) return take_from(*member);
-  // Its turn passes on if it has nothing.
-  Runnable* runnable = yielded.take();
-  member = runnable == nullptr ? top_.pop_member() : nullptr;
-  if (member != nullptr) runnable = take_from(*member);
-  top_.push_member(party_0_);
-  return runnable;
+  PartyNode* const first = top_.first_member;
+  if (first == nullptr || spent_by_party_0() <= first->spent_so_far()) {
+    if (Runnable* const runnable = yielded.take()) {
+      begin_turn_of_party_0();
+      return runnable;
+    }
+  }
+  if (first == nullptr) return nullptr;
+  for (PartyNode *circle = &top_, *next = first; next != nullptr; circle = next, next = next->first_member)
+    circle->clock = next->spent_so_far();
+  return take_from(*first);
+}
+
+bool Parties::is_least(std::uint32_t party, bool party_0_waits, Equals equals) noexcept {
+  const auto is_before = [equals](std::uint64_t other, std::uint64_t mine) {
+    return equals == Equals::kAreBefore ? other <= mine : other < mine;
+  };
+  if (party == 0)
+    return top_.first_member == nullptr || !is_before(top_.first_member->spent_so_far(), spent_by_party_0());
+  for (const PartyNode* node = &own_runnables_of(party);;) {
+    const PartyNode& circle = circle_of(*node);
+    const std::uint64_t mine = node->counts_in(circle);
+    const PartyNode* const first = circle.first_member;
+    if (first != nullptr && first != node && is_before(first->spent_so_far(), mine)) return false;
+    if (&circle == &top_) return !party_0_waits || !is_before(spent_by_party_0(), mine);
+    node = &circle;
+  }
+}
+
+bool Parties::is_due(std::uint32_t party, bool party_0_waits) noexcept {
+  LockGuard guard(lock_);
+  return is_least(party, party_0_waits, Equals::kAreBehind);
+}
+
+bool Parties::keeps_turn(std::uint32_t party, bool party_0_waits) noexcept {
+  LockGuard guard(lock_);
+  if (party == 0 ? party_0_waits : !own_runnables_of(party).is_empty()) return false;
+  return is_least(party, party_0_waits, Equals::kAreBefore);
+}
+
+void Parties::begin_turn(std::uint32_t party) noexcept {
+  LockGuard guard(lock_);
+  if (party == 0) return begin_turn_of_party_0();
+  PartyNode& lowest = own_runnables_of(party);
+  for (PartyNode* node = &lowest;;) {
+    PartyNode& circle = circle_of(*node);
+    const std::uint64_t counts = node->counts_in(circle);
+    if (counts > circle.clock) circle.clock = counts;
+    if (node->is_empty()) node->spent.store(counts, std::memory_order_relaxed);
+    if (&circle == &top_) break;
+    node = &circle;
+  }
+  spend_on_path(lowest, 1);
+}
+
+void Parties::spend(std::uint32_t party, std::uint64_t amount) noexcept {
+  LockGuard guard(lock_);
+  if (party == 0)
+    party_0_spent_ += amount;
+  else
+    spend_on_path(own_runnables_of(party), amount);
 }
 
 bool Parties::has_others(std::uint32_t party) noexcept {
   if (size() == 0) return false;
   LockGuard guard(lock_);
   const PartyNode* highest = &table_->of(worker_, party).circle;
-  while (highest->parent != nullptr) highest = highest->parent;
-  for (const PartyNode* member = top_.first_member; member != nullptr; member = member->next) {
-    if (member != &party_0_ && member != highest) return true;  // the third one at the latest
-  }
-  return false;
+  while (&circle_of(*highest) != &top_) highest = &circle_of(*highest);
+  const PartyNode* const first = top_.first_member;
+  return first != nullptr && (first != highest || first->left != nullptr || first->right != nullptr);
 }
 
+// Party 0 stays where it is: its turn is its owner's to give.
 std::size_t Parties::steal(Runnable** out, std::size_t most) noexcept {
   if (size() == 0 || !lock_.try_lock()) return 0;
   const auto half = (static_cast<std::size_t>(size()) + 1) / 2;
   std::size_t count = 0;
-  for (; count < half && count < most; ++count) {
-    // Party 0 stays where it is: its turn is its owner's to give.
-    PartyNode* member = top_.pop_member();
-    const bool is_party_0 = member == &party_0_;
-    if (is_party_0) member = top_.pop_member();
-    out[count] = take_from(*member);
-    if (!is_party_0) continue;
-    party_0_.next = top_.first_member;
-    if (top_.first_member == nullptr) top_.last_member = &party_0_;
-    top_.first_member = &party_0_;
-  }
+  for (; count < half && count < most; ++count) out[count] = take_from(*top_.first_member);
   lock_.unlock();
   return count;
 }

@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/parties.h — a worker's turns among those that have used up a slice. The layer above gives each runnable the
-// number of a party: 0 for all that are one party together, and one number for each crowd that shall take no more turns
-// than one runnable does. Parties may stand below each other; then the ones below share the turn of the one above.
+// rt/sched/parties.h — a worker's turns among parties. The layer above gives each runnable the number of a party: 0 for
+// all that are one party together, and one number for each crowd that shall take no more of a worker than one runnable
+// does. Parties may stand below each other; then the ones below share what the one above has.
 //
-//     beside party 0, on one worker:     turns: 0  A  B | 0  A  B | ...
-//     A has two runnables of its own and the parties C, D below it: A's turns: A  C  D | A  C  D | ...
+//     beside party 0, on one worker:     0  A  B             a third each, while all have something to do
+//     A has runnables of its own and the parties C, D:       A's third: A  C  D, a ninth each
+//
+// A turn goes to whoever has spent least (party_node.h). What a turn takes is told when it is over (spend()), so a
+// party whose turns take ten times longer has a tenth as many. The unit is the caller's; a turn itself counts as 1.
 //
 // What belongs to party 0 waits in the worker's YieldQueue, which costs nothing while there is no other party.
 //
-// INVARIANT turns: while a member of a circle stays ready, it and any other member that stays ready have had the same
-// number of turns, give or take one. Who comes anew stands behind all that are there. tests/sched/parties_test.cpp
+// INVARIANT turns: while a member of a circle stays ready, it and any other member that stays ready have spent the
+// same, give or take what one turn takes. Who comes anew has no claim to what others had before.
+// tests/sched/parties_test.cpp
 #pragma once
 
 #include <cstddef>
@@ -17,25 +21,11 @@
 
 #include "rt/base/atomic.h"
 #include "rt/base/lock_rank.h"
+#include "rt/sched/party_node.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/yield_queue.h"
 
 namespace janus {
-
-// One member of a circle of turns. A node has either runnables of its own or members below it, never both. Each node
-// stands in its parent's circle exactly while it has something.
-struct PartyNode {
-  PartyNode* parent;
-  PartyNode* next;  // in the parent's circle, behind this one
-  PartyNode *first_member, *last_member;
-  Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
-
-  [[nodiscard]] bool is_empty() const noexcept { return first_member == nullptr && first_runnable == nullptr; }
-  void push_member(PartyNode& member) noexcept;
-  PartyNode* pop_member() noexcept;
-  void push_runnable(Runnable* runnable) noexcept;
-  Runnable* pop_runnable() noexcept;
-};
 
 // What a party has on one worker. Zero bytes are one that has nothing.
 struct Party {
@@ -72,6 +62,7 @@ class PartyTable {
   Atomic<Party*> segments_[kSegments] = {};
 };
 
+// All but steal() and size() are for the owner alone.
 class Parties {
  public:
   void init(PartyTable& table, unsigned worker) noexcept {
@@ -79,11 +70,23 @@ class Parties {
     worker_ = worker;
   }
 
-  // Owner only; the runnable's party is not 0.
+  // The runnable's party is not 0.
   void push(Runnable* runnable) noexcept;
-  // Owner only: who is next, of `yielded` when it is the turn of party 0. nullptr: there is nobody at all.
+  // Who is next, of `yielded` when it is the turn of party 0. nullptr: there is nobody at all.
   Runnable* take_turn(YieldQueue& yielded) noexcept;
-  // Owner only: somebody is queued who does not share the turns of `party`; without party 0.
+
+  // For a runnable of `party` that is in no queue of these: whether nobody who is queued has spent less. Of party 0
+  // somebody is queued if `party_0_waits`.
+  [[nodiscard]] bool is_due(std::uint32_t party, bool party_0_waits) noexcept;
+  // The same for one that would go on with the turn that it has: all others, those of its own party too, have spent
+  // more.
+  [[nodiscard]] bool keeps_turn(std::uint32_t party, bool party_0_waits) noexcept;
+  // One that is due has its turn.
+  void begin_turn(std::uint32_t party) noexcept;
+  // What a turn of `party` has taken.
+  void spend(std::uint32_t party, std::uint64_t amount) noexcept;
+
+  // Somebody is queued who does not share the turns of `party`; without party 0.
   [[nodiscard]] bool has_others(std::uint32_t party) noexcept;
   // Any thread: up to `most`, and at most half of what is there, rounded up; as many turns, but none of party 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
@@ -91,14 +94,26 @@ class Parties {
   [[nodiscard]] std::int64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
  private:
+  // Whom equals are before.
+  enum class Equals : std::uint8_t { kAreBehind, kAreBefore };
+
+  PartyNode& circle_of(const PartyNode& member) noexcept;
+  PartyNode& own_runnables_of(std::uint32_t party) noexcept { return table_->of(worker_, party).own_runnables; }
+  bool is_least(std::uint32_t party, bool party_0_waits, Equals equals) noexcept;
+  void spend_on_path(PartyNode& node, std::uint64_t amount) noexcept;
   Runnable* take_from(PartyNode& member) noexcept;
+  [[nodiscard]] std::uint64_t spent_by_party_0() const noexcept {
+    return party_0_spent_ < top_.clock ? top_.clock : party_0_spent_;
+  }
+  void begin_turn_of_party_0() noexcept;
 
   PartyTable* table_ = nullptr;
   unsigned worker_ = 0;
   RankedLock<LockRank::kParties> lock_;  // everything below, and this worker's nodes
   Atomic<std::int64_t> size_;            // runnables
-  PartyNode top_ = {};                   // party 0 is a member from the first push on, whatever it has
-  PartyNode party_0_ = {};
+  PartyNode top_ = {};                   // the highest circle, in which party 0 has no node
+  std::uint64_t party_0_spent_ = 0;
+  std::uint64_t arrivals_ = 0;
 };
 
 }  // namespace janus

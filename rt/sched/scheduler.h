@@ -36,8 +36,6 @@ class Scheduler {
  public:
   // Lowest stack that code of the runtime may start with, and what it needs below that.
   static constexpr std::size_t kStackReserve = 1536;
-  // What a slice of another party than 0 counts as in fair rounds, beside a dispatch and what it spends.
-  static constexpr std::int64_t kPartyOps = 64;
 
   // Creates the workers' records and, but for `with_caller`, their threads. False: nothing is left behind; `started`
   // says how many threads the machine gave.
@@ -90,11 +88,15 @@ class Scheduler {
   [[nodiscard]] bool add_party(std::uint32_t party, std::uint32_t parent) noexcept {
     return party_table_.add(party, parent);
   }
-  // Before a runnable of another party than 0 has a slice on `worker`. To spawn it, to give it a slice and to end it
-  // costs more than among those of party 0; so it counts for more.
-  static void begin_slice_of_party(Worker& worker) noexcept {
-    worker.yield_bar = WorkerFairness::kOutOfReach;
-    worker.until_fair -= kPartyOps;
+  // Before a runnable of another party than 0 has a slice on `worker`; and before one of party 0 goes on in whose place
+  // such a one ran.
+  static void begin_slice_of_party(Worker& worker, std::uint32_t party) noexcept {
+    if (worker.turn_of != party) worker.scheduler->change_turn(worker, party);
+  }
+  // At the end of a slice: the turn of `running`, which is on `worker`, goes on, since its party has spent less than
+  // all others that are ready here, and nobody else of its own is.
+  [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
+    return worker.has_other_parties() && keeps_turn_among_parties(worker, running);
   }
   // From any thread.
   void inject(Runnable* runnable) noexcept;
@@ -203,7 +205,13 @@ class Scheduler {
   static void fetch_ready_ahead(const Worker& worker) noexcept;
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
-  Runnable* take_turn(Worker& worker) noexcept;
+  std::uint64_t turn_clock(const Worker& worker) noexcept;
+  void end_turn(Worker& worker) noexcept;
+  void begin_turn(Worker& worker, std::uint32_t party) noexcept;
+  void change_turn(Worker& worker, std::uint32_t party) noexcept;
+  bool keeps_turn_among_parties(Worker& worker, const Runnable& running) noexcept;
+  Runnable* next_among_parties(Worker& worker) noexcept;
+  Runnable* take_newest_due(Worker& worker) noexcept;
   Runnable* take_oldest_ready(Worker& worker) noexcept;
   Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
   Runnable* find_work(Worker& worker) noexcept;

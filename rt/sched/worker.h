@@ -102,17 +102,25 @@ inline constexpr unsigned kFairSources = 3;
 // as the only one, is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch counts as dispatch_ops too, so
 // that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
 //
-// Who has used up a slice waits for the turn of its party (parties.h). The fast way of a yield knows party 0 alone: it
-// wants until_fair to be above yield_bar, which is 0, or out of reach from when a runnable of another party is queued
-// or runs here until a dispatch finds none queued any more. So it asks nothing more than whether it is a fair round.
+// Where there are other parties than party 0 (parties.h), each dispatch asks whose turn it is (turns.cpp). The fast
+// ways know party 0 alone: they want until_fair to be above yield_bar, which is 0, or out of reach from when a runnable
+// of another party is queued or runs here until there has been none for a while. So they ask nothing more than whether
+// it is a fair round.
 struct WorkerFairness {
   std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
   std::int64_t yield_bar;     // 0, or kOutOfReach
   std::int64_t dispatch_ops;  // what a dispatch counts as
   FairSource fair_source;     // whose turn it is in the next fair round
   bool may_bury_party_0;      // the deque may hold runnables of party 0 below those of others
+  std::uint8_t calm;          // dispatches of party 0 since another party had anything
+  // Whose turn it is, and since when by Scheduler::turn_clock().
+  std::uint32_t turn_of = kNobody;
+  std::uint64_t turn_began;
 
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
+  static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
+
+  [[nodiscard]] bool has_other_parties() const noexcept { return yield_bar != 0; }
 };
 
 // What it has to run. Everyone steals from all.

@@ -25,7 +25,7 @@ std::int64_t draw(Worker& worker, Account* account, std::int64_t most) noexcept 
 // Below the root, and for who was told to end.
 [[gnu::noinline]] void draw_slice(Worker& worker, Task& task) noexcept {
   const Runtime& runtime = runtime_of(worker);
-  if (task.party != 0) Scheduler::begin_slice_of_party(worker);
+  if (task.party != 0) Scheduler::begin_slice_of_party(worker, task.party);
   const bool is_in_grace = task.is_marked(TaskMarks::kSawCancel);
   const bool is_unlimited = runtime.accounts.left(task.account, Component::kOps) == kUnlimited;
   if (is_unlimited && !is_in_grace) return;
@@ -103,6 +103,7 @@ template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
   const std::int64_t interval = runtime_of(worker).options.yield_interval;
   const std::int64_t left_after = left_before - (interval - worker.fuel);  // the child's slice is committed
   begin_slice(worker, task);
+  Scheduler::begin_slice_of_party(worker, task.party);  // party 0, too
   const std::int64_t most = left_after > 0 ? left_after : 0;
   if (worker.fuel <= most) return;
   const std::int64_t excess = worker.fuel - most;

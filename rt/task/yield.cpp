@@ -26,7 +26,10 @@ namespace janus {
 
 [[gnu::noinline]] void let_others_run(Task& task) noexcept {
   Worker& worker = current_worker();
-  if (worker.scheduler->has_ready(worker) || worker.scheduler->is_deterministic()) switch_away(worker, task);
+  Scheduler& scheduler = *worker.scheduler;
+  if (!scheduler.has_ready(worker) && !scheduler.is_deterministic()) return;
+  if (!scheduler.keeps_turn(worker, task)) return switch_away(worker, task);
+  scheduler.sched_point();
 }
 
 int yield(Task& task) noexcept {
@@ -58,7 +61,10 @@ int yield(Task& task) noexcept {
   commit_slice(current_worker(), task);  // whoever waited has one already
   begin_slice(current_worker(), task);
   task.yielded_free = false;
-  if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) return yield(task);
+  if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) {
+    if (!scheduler.keeps_turn(current_worker(), task)) return yield(task);
+    scheduler.sched_point();
+  }
   return told ? -1 : 0;
 }
 

@@ -258,7 +258,7 @@ void run_cage(int count, Task& task, std::size_t memory_per_task = std::size_t{1
 }  // namespace
 
 // One neighbour beside one cage on one worker: half of what is spent, however many are in the cage, and never long
-// until its next turn.
+// until its next turn. Parties share time, which in deterministic mode is ops.
 TEST(fairness, a_cage_takes_what_one_task_takes) {
   for (const int count : {1, 10, scaled(1000, 100)}) {
     std::uint64_t longest = 0, beside = 0;
@@ -271,7 +271,7 @@ TEST(fairness, a_cage_takes_what_one_task_takes) {
     };
     auto cage = [&] { return run_cage(count, spins), 0; };
     Shares shares;
-    run_in(with_workers(1), [&] {
+    run_in(deterministic(1, 1), [&] {
       seen = &shares;
       Scope scope;
       auto neighbour = [&] {
@@ -299,6 +299,77 @@ TEST(fairness, a_cage_takes_what_one_task_takes) {
   }
 }
 
+namespace {
+
+// What others spend while a neighbour spends 300,000 ops in deterministic mode, where parties share ops. `attack` runs
+// in a cage until `is_over`.
+template <class Attack>
+Shares beside_a_cage_of(int count, Attack& attack, Shares& shares) {
+  auto cage = [&] { return run_cage(count, attack), 0; };
+  run_in(deterministic(1, 1), [&] {
+    Scope scope;
+    auto neighbour = [&] {
+      while (shares.others < 10'000'000) {  // it is under way
+        if (janus_yield_check(1000) < 0) return JANUS_CANCELLED;
+      }
+      shares.others = 0;
+      for (int i = 0; i < 300; ++i) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      shares.is_over = true;
+      return 0;
+    };
+    scope.go(neighbour);
+    scope.go(cage);
+    CHECK_EQ(scope.end(), 0);
+  });
+  return shares;
+}
+
+}  // namespace
+
+// An operation of a cage may cost a hundred slices: then it has its turns the more seldom.
+TEST(fairness, a_cage_of_dear_operations_takes_half) {
+  constexpr int kDear = 100'000;
+  for (const int count : {1, 10}) {
+    Shares shares;
+    auto spends = [&] {
+      while (!shares.is_over) {
+        shares.others += kDear;
+        if (janus_yield_check(kDear) < 0) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    beside_a_cage_of(count, spends, shares);
+    CHECK_GT(shares.others, 0u);
+    CHECK_LE(shares.others * 2, shares.neighbour * 3);
+  }
+}
+
+TEST(fairness, a_caged_chain_of_dear_operations_takes_half) {
+  static janus_nursery* nursery;
+  static Shares* seen;
+  struct Link {
+    static std::int64_t run(void*) {
+      constexpr int kDear = 100'000;
+      seen->others += kDear;
+      if (janus_yield_check(kDear) < 0 || seen->is_over) return 0;
+      return janus_nursery_spawn_in(nursery, run, nullptr, nullptr).raw != 0 ? 0 : -9;
+    }
+  };
+  Shares shares;
+  seen = &shares;
+  auto begins = [&] {
+    nursery = janus_nursery_open(nullptr, nullptr);
+    janus_nursery_spawn_in(nursery, Link::run, nullptr, nullptr);
+    while (!shares.is_over) janus_yield();
+    return static_cast<int>(janus_nursery_await(nursery, nullptr)) + janus_nursery_destroy(nursery);
+  };
+  beside_a_cage_of(1, begins, shares);
+  CHECK_GT(shares.others, 0u);
+  CHECK_LE(shares.others * 2, shares.neighbour * 3);
+}
+
 TEST(fairness, cages_in_a_cage_share_its_turns) {
   Shares* seen = nullptr;
   std::uint64_t at_end = 0;
@@ -319,7 +390,7 @@ TEST(fairness, cages_in_a_cage_share_its_turns) {
   };
   auto outer = [&] { return run_cage(20, inner, std::size_t{2} << 20), 0; };
   Shares shares;
-  run_in(with_workers(1), [&] {
+  run_in(deterministic(1, 1), [&] {
     seen = &shares;
     Scope scope;
     auto neighbour = [&] {

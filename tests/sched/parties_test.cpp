@@ -155,11 +155,107 @@ TEST(parties, turns_differ_by_one_at_most) {
   }
 }
 
+// A turn may take one thousand times what another takes: what is shared is what was spent, not the number of turns.
+TEST(parties, who_takes_long_turns_has_few) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  const std::uint64_t takes[] = {10, 10'000, 500};
+  std::uint64_t spent[3] = {};
+  for (unsigned i = 0; i < 3; ++i) turns.push(runnables[i], i);
+  for (unsigned i = 3; i < 50; ++i) turns.push(runnables[i], 1);
+  for (int turn = 0; turn < 20'000; ++turn) {
+    Runnable* const runnable = turns.take();
+    REQUIRE(runnable != nullptr);
+    turns.parties[0].spend(runnable->party, takes[runnable->party]);
+    spent[runnable->party] += takes[runnable->party] + 1;  // a turn is 1 in itself
+    turns.push(*runnable);
+    for (const std::uint64_t mine : spent)
+      for (const std::uint64_t other : spent) CHECK_LE(mine, other + 10'001);
+  }
+}
+
+TEST(parties, what_was_not_used_is_no_claim) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  turns.push(runnables[0], 0);
+  turns.push(runnables[1], 1);
+  int seen[3] = {};
+  for (int turn = 0; turn < 130; ++turn) {
+    if (turn == 100) turns.push(runnables[2], 2);  // it had nothing to do before
+    Runnable* const runnable = turns.take();
+    if (turn >= 100) ++seen[runnable->party];
+    turns.parties[0].spend(runnable->party, 1000);
+    turns.push(*runnable);
+  }
+  for (const int n : seen) CHECK_LE(n, 11);
+}
+
+TEST(parties, a_turn_is_kept_while_all_others_have_spent_more) {
+  Turns turns;
+  turns.add(1);
+  turns.add(2);
+  turns.add(3, 2);
+  Parties& mine = turns.parties[0];
+  turns.push(runnables[1], 1);
+  CHECK(turns.take() == &runnables[1]);
+  mine.spend(1, 100);
+  turns.push(runnables[1], 1);
+  mine.begin_turn(3);
+  CHECK(mine.keeps_turn(3, false));
+  mine.spend(3, 50);
+  CHECK(mine.keeps_turn(3, false));
+  CHECK(!mine.keeps_turn(3, true));  // party 0 has spent nothing
+  turns.push(runnables[3], 3);
+  CHECK(!mine.keeps_turn(3, false));  // another one of its own
+  CHECK(turns.take() == &runnables[3]);
+  turns.push(runnables[2], 2);
+  CHECK(!mine.keeps_turn(3, false));  // what is beside it in its circle
+  CHECK(turns.take() == &runnables[2]);
+  mine.spend(3, 51);
+  CHECK(!mine.keeps_turn(3, false));
+  CHECK(!mine.is_due(3, false));
+  CHECK(mine.is_due(0, false));
+  CHECK(turns.take() == &runnables[1]);
+}
+
+// Any members, in any order: always the one that has spent least, and of equals the one that came first.
+TEST(parties, a_circle_gives_the_one_that_has_spent_least) {
+  constexpr unsigned kMembers = 200;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    Rng rng = Rng::for_worker(seed, 1);
+    static PartyNode circle, members[kMembers];
+    bool is_in[kMembers] = {};
+    circle.first_member = nullptr;
+    std::uint64_t arrivals = 0;
+    for (int step = 0; step < 3000; ++step) {
+      const auto i = static_cast<std::size_t>(rng.below(kMembers));
+      if (is_in[i]) {
+        circle.remove_member(members[i]);
+      } else {
+        members[i].spent.store(rng.below(50));
+        circle.add_member(members[i], ++arrivals);
+      }
+      is_in[i] = !is_in[i];
+      const PartyNode* least = nullptr;
+      for (unsigned k = 0; k < kMembers; ++k) {
+        const PartyNode& other = members[k];
+        if (!is_in[k]) continue;
+        if (least == nullptr || other.spent_so_far() < least->spent_so_far() ||
+            (other.spent_so_far() == least->spent_so_far() && other.arrival < least->arrival))
+          least = &other;
+      }
+      CHECK(circle.first_member == least);
+    }
+  }
+}
+
 TEST(parties, what_would_be_too_deep_stands_beside_the_one_that_it_would_be_below) {
   Turns turns;
   for (std::uint32_t party = 1; party < 1000; ++party) turns.add(party, party - 1);
   unsigned depth = 0;
-  for (const PartyNode* node = &turns.table.of(1, 999).circle; node != nullptr; node = node->parent) ++depth;
+  for (const PartyNode* node = &turns.table.of(1, 999).circle; node != nullptr; node = node->parent.load()) ++depth;
   CHECK_EQ(depth, PartyTable::kMaxDepth);
   turns.push(runnables[0], 0);
   turns.push(runnables[1], 999);

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/turns.cpp — what a worker runs next where there are other parties than party 0: whose turn it is, and what
+// each turn has taken. That is time, since a budget bounds what a party does, not how long the machine needs for it; in
+// deterministic mode it is ops. With party 0 alone nothing here is called.
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::uint64_t kDigInterval = 16;
+constexpr unsigned kMaxMoved = 64;  // from the deque to their parties in one dispatch
+// The longest that a turn is taken to last, in ns: the prices of operations keep a slice well below that, and what is
+// beyond was the machine's doing, which took the processor away.
+constexpr std::uint64_t kLongestTurn = 2'000'000;
+// So many dispatches of party 0, and nothing of any other, and the fast ways are open again.
+constexpr unsigned kCalm = 61;
+
+}  // namespace
+
+std::uint64_t Scheduler::turn_clock(const Worker& worker) noexcept {
+  return is_deterministic_ ? worker.counters.ops.read() : platform::now_ns();
+}
+
+// Whoever had it.
+void Scheduler::end_turn(Worker& worker) noexcept {
+  const std::uint64_t now = turn_clock(worker);
+  if (worker.turn_of != WorkerFairness::kNobody) {
+    std::uint64_t taken = now > worker.turn_began ? now - worker.turn_began : 0;
+    if (taken > kLongestTurn && !is_deterministic_) taken = kLongestTurn;
+    worker.parties.spend(worker.turn_of, taken);
+  }
+  worker.turn_of = WorkerFairness::kNobody;
+  worker.turn_began = now;
+}
+
+// Where none has it. What is taken from elsewhere is not judged: others have waited there.
+void Scheduler::begin_turn(Worker& worker, std::uint32_t party) noexcept {
+  worker.turn_of = party;
+  worker.turn_began = turn_clock(worker);
+  if (party != 0) worker.calm = 0;
+}
+
+[[gnu::noinline]] void Scheduler::change_turn(Worker& worker, std::uint32_t party) noexcept {
+  if (party == 0 && !worker.has_other_parties()) return;
+  end_turn(worker);
+  worker.yield_bar = WorkerFairness::kOutOfReach;
+  begin_turn(worker, party);
+}
+
+[[gnu::noinline]] Runnable* Scheduler::next_among_parties(Worker& worker) noexcept {
+  end_turn(worker);
+  Runnable* next = worker.until_fair <= 0 ? next_fair(worker) : nullptr;
+  if (next == nullptr) {
+    worker.until_fair -= worker.dispatch_ops;
+    next = take_newest_due(worker);
+  }
+  if (next == nullptr) next = worker.parties.take_turn(worker.yielded);
+  if (next == nullptr && !injector_.is_empty()) next = take_injected(worker);
+  if (next == nullptr) return nullptr;
+  worker.may_bury_party_0 |= next->party == 0;
+  worker.turn_of = next->party;
+  worker.calm = next->party == 0 && worker.parties.size() == 0 ? static_cast<std::uint8_t>(worker.calm + 1) : 0;
+  if (worker.calm != 0 && (worker.calm == kCalm || worker.ready.is_empty())) {
+    worker.calm = 0;
+    worker.yield_bar = 0;
+    worker.turn_of = WorkerFairness::kNobody;
+  }
+  return next;
+}
+
+// What was spawned or woken last goes first, as long as it is its party's turn. Otherwise it waits with its party, or,
+// of party 0, where it is.
+Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    const Entry newest = worker.ready.pop();
+    if (!newest) return nullptr;
+    Runnable* const runnable = newest.runnable();
+    if (worker.parties.is_due(runnable->party, worker.yielded.size() != 0)) {
+      worker.parties.begin_turn(runnable->party);
+      fetch_ready_ahead(worker);
+      return runnable;
+    }
+    if (runnable->party == 0) {
+      (void)worker.ready.push(newest);  // the place that it has just left
+      return nullptr;
+    }
+    (void)queue_yielded(worker, runnable);
+  }
+  return nullptr;
+}
+
+// It is in no queue, and what its party has spent is up to date.
+[[gnu::noinline]] bool Scheduler::keeps_turn_among_parties(Worker& worker, const Runnable& running) noexcept {
+  end_turn(worker);
+  worker.turn_of = running.party;
+  if (!injector_.is_empty()) return false;
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    if (!worker.parties.keeps_turn(running.party, worker.yielded.size() != 0)) return false;
+    const Entry newest = worker.ready.pop();
+    if (!newest) return true;
+    Runnable* const runnable = newest.runnable();
+    if (runnable->party == running.party || runnable->party == 0) {
+      (void)worker.ready.push(newest);  // the place that it has just left
+      return runnable->party != running.party && worker.parties.keeps_turn(running.party, true);
+    }
+    (void)queue_yielded(worker, runnable);
+  }
+  return false;
+}
+
+// What is woken or spawned is in the deque, whatever its party. The oldest there has its turn, but a crowd has one turn
+// together: while anybody else waits, what is not of party 0 goes to its party's queue and has its turns there. So
+// whoever is behind many of one party is soon the oldest himself. Each is moved once, and has cost its party an op. One
+// of party 0 that is early waits with those that have yielded.
+Runnable* Scheduler::take_oldest_ready(Worker& worker) noexcept {
+  worker.may_bury_party_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // one that was woken, say
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    Runnable* const oldest = worker.ready.take_oldest().runnable();
+    worker.may_bury_party_0 &= oldest != nullptr;
+    if (oldest == nullptr) break;
+    const bool others_wait = oldest->party != 0 && (worker.may_bury_party_0 || worker.yielded.size() != 0 ||
+                                                    !injector_.is_empty() || worker.parties.has_others(oldest->party));
+    const bool is_early = oldest->party == 0 && worker.has_other_parties() && !worker.parties.is_due(0, true);
+    if (!others_wait && !is_early) {
+      worker.may_bury_party_0 |= oldest->party == 0 && worker.has_other_parties();
+      return oldest;
+    }
+    if (!queue_yielded(worker, oldest)) injector_.push(oldest);
+    if (is_early) break;
+  }
+  return worker.parties.size() != 0 ? worker.parties.take_turn(worker.yielded) : nullptr;
+}
+
+}  // namespace janus
