@@ -9,7 +9,9 @@ namespace janus {
 namespace {
 
 constexpr std::uint64_t kDigInterval = 16;
-constexpr unsigned kMaxMoved = 64;  // from the deque to their parties in one dispatch
+// From the deque to their parties: its newest in one dispatch, where that takes the time of whoever is next; its oldest
+// in a fair round.
+constexpr unsigned kNewestMoved = 4, kOldestMoved = 64;
 // The longest that a turn is taken to last, in ns: the prices of operations keep a slice well below that, and what is
 // beyond was the machine's doing, which took the processor away.
 constexpr std::uint64_t kLongestTurn = 2'000'000;
@@ -72,7 +74,7 @@ void Scheduler::begin_turn(Worker& worker, std::uint32_t party) noexcept {
 // What was spawned or woken last goes first, as long as it is its party's turn. Otherwise it waits with its party, or,
 // of party 0, where it is.
 Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
-  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+  for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
     const Entry newest = worker.ready.pop();
     if (!newest) return nullptr;
     Runnable* const runnable = newest.runnable();
@@ -95,7 +97,7 @@ Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
   end_turn(worker);
   worker.turn_of = running.party;
   if (!injector_.is_empty()) return false;
-  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+  for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
     if (!worker.parties.keeps_turn(running.party, worker.yielded.size() != 0)) return false;
     const Entry newest = worker.ready.pop();
     if (!newest) return true;
@@ -106,7 +108,7 @@ Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
     }
     (void)queue_yielded(worker, runnable);
   }
-  return false;
+  return worker.parties.keeps_turn(running.party, worker.yielded.size() != 0);
 }
 
 // What is woken or spawned is in the deque, whatever its party. The oldest there has its turn, but a crowd has one turn
@@ -115,7 +117,7 @@ Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
 // of party 0 that is early waits with those that have yielded.
 Runnable* Scheduler::take_oldest_ready(Worker& worker) noexcept {
   worker.may_bury_party_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // one that was woken, say
-  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+  for (unsigned moved = 0; moved < kOldestMoved; ++moved) {
     Runnable* const oldest = worker.ready.take_oldest().runnable();
     worker.may_bury_party_0 &= oldest != nullptr;
     if (oldest == nullptr) break;
