@@ -73,6 +73,42 @@ TEST(rules, cancelling_the_outer_cancels_the_inner_child) {
   });
 }
 
+// It has passed the cancel on, and there is nothing more that it could do: each time that it came back it would only
+// look, and be in the way of those that it waits for.
+TEST(rules, a_cancelled_parent_sleeps_until_its_children_end) {
+  constexpr std::uint64_t kSteps = 1000;
+  std::uint64_t switches = 0;
+  run_in(deterministic(1, 1), [&] {
+    bool was_told = false;
+    auto lives_on = [&] {
+      while (janus_yield() == 0) {
+      }
+      was_told = true;
+      janus_stats before = {}, after = {};
+      before.size = after.size = sizeof before;
+      janus_rt_stats(nullptr, &before);
+      for (std::uint64_t i = 0; i < kSteps; ++i) janus_yield();
+      janus_rt_stats(nullptr, &after);
+      switches = after.switches - before.switches;
+      return 0;
+    };
+    auto parent = [&] {
+      Scope inner(JANUS_ON_ERROR_COLLECT);
+      inner.go(lives_on);
+      janus_yield();  // so that it stands on a stack of its own
+      inner.end();
+      return 0;
+    };
+    Scope outer(JANUS_ON_ERROR_COLLECT);
+    outer.go(parent);
+    for (int i = 0; i < 10; ++i) janus_yield();
+    outer.cancel();
+    outer.end();
+    CHECK(was_told);
+  });
+  CHECK_LE(switches, 10u);
+}
+
 // The owner has not stopped since it opened the inner nursery, so the cancel cannot find that when it comes by; and the
 // first that the owner does afterwards is to stop, which makes it findable too late.
 TEST(rules, a_cancel_reaches_what_its_owner_had_not_shown_to_anybody) {
