@@ -88,6 +88,13 @@ struct Caller {
   return {nullptr, nullptr};
 }
 
+// For what turns out to cost more than it did at the door.
+inline void charge_more(Caller& me, std::int64_t ops) noexcept {
+  if (me.task == nullptr) return;
+  (void)charge_ops(*me.task, ops);
+  me.worker = &current_worker();
+}
+
 // For work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
 inline void charge_part(Caller& me, std::size_t bytes) noexcept {
   if (me.task == nullptr) return;

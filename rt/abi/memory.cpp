@@ -21,7 +21,13 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   return runtime;
 }
 
+[[gnu::noinline, gnu::cold]] void charge_block(std::size_t size) noexcept {
+  (void)enter(price_of_block(size));
+}
+
 void* allocate_for(std::size_t align, std::size_t size) noexcept {
+  if (price_of_block(size) != 0) [[unlikely]]
+    charge_block(size);
   const Caller me = enter();
   Runtime* const runtime = runtime_of_blocks(me);
   if (runtime == nullptr) return nullptr;

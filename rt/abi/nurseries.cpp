@@ -166,11 +166,11 @@ int janus_nursery_close(janus_nursery* pointer) {
 }
 
 int janus_nursery_cancel(janus_nursery* pointer) {
-  const Caller me = enter();
+  Caller me = enter(price::kCall + price::kCancel);
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
-  cancel_nursery(worker_in(*nursery->runtime, me), *nursery);
+  charge_more(me, cancel_nursery(worker_in(*nursery->runtime, me), *nursery));
   return 0;
 }
 

@@ -55,8 +55,9 @@ long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
 }
 
 void janus_rt_stats(janus_rt* rt, janus_stats* out) {
-  const Caller me = enter();
+  Caller me = enter(price::kCall + price::kStatistics);
   if (out == nullptr) return;
+  if (me.task != nullptr) charge_more(me, price::kStatistics * me.worker->scheduler->worker_count());
   const auto size = read_user<std::uint64_t>(out);
   janus_stats sum;
   if (size < sizeof sum.size || !read_statistics(me, rt, sum)) return;

@@ -67,7 +67,7 @@ using namespace janus;
 extern "C" {
 
 int janus_write(int fd, const void* bytes, size_t size) {
-  Caller me = enter();
+  Caller me = enter(price::kCall + price::kSystemCall);
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
   if (!is_readable(bytes, size)) blame_caller();  // the kernel would not tell where
   const int answer = pay_for_output(me, fd, size);
@@ -75,7 +75,7 @@ int janus_write(int fd, const void* bytes, size_t size) {
 }
 
 int janus_print(int fd, const char* format, ...) {
-  Caller me = enter();
+  Caller me = enter(price::kCall + price::kSystemCall);
   if (format == nullptr) return JANUS_E_INVALID;
   Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr) return JANUS_E_STATE;
@@ -109,7 +109,7 @@ int janus_print(int fd, const char* format, ...) {
 }
 
 int64_t janus_syscall(long nr, ...) {
-  const Caller me = enter();
+  const Caller me = enter(price::kCall + price::kSystemCall);
   if (me.task == nullptr) return JANUS_E_NO_TASK;
   va_list list;
   va_start(list, nr);
@@ -124,12 +124,12 @@ int64_t janus_syscall(long nr, ...) {
 }
 
 int janus_entropy(void* bytes, size_t size) {
-  Caller me = enter();
+  Caller me = enter(price::kCall + price::kSystemCall);
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
   auto* out = static_cast<std::uint8_t*>(bytes);
   for (std::size_t rest = size; rest != 0;) {
-    const std::size_t part = rest < price::kBytesAtOnce ? rest : price::kBytesAtOnce;
-    charge_part(me, part);
+    const std::size_t part = rest < price::kRandomBytesAtOnce ? rest : price::kRandomBytesAtOnce;
+    charge_more(me, static_cast<std::int64_t>(part / price::kRandomBytesPerOp));
     if (!write_random(me, out, part)) return JANUS_E_UNSUPPORTED;
     out += part;
     rest -= part;

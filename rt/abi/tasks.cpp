@@ -103,13 +103,17 @@ int janus_task_release(janus_task handle) {
 }
 
 int janus_task_cancel(janus_task handle) {
-  const Caller me = enter();
+  Caller me = enter(price::kCall + price::kCancel);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  const RuntimeOfHandle runtime(me, handle.raw);
-  Task* const task = runtime.lock();
-  if (task == nullptr) return JANUS_E_STALE;
-  if (!task->has(TaskFlags::kEnded)) cancel_task(worker_in(*runtime.get(), me), *task);
-  task->lock.unlock();
+  std::int64_t reached = 0;
+  {
+    const RuntimeOfHandle runtime(me, handle.raw);
+    Task* const task = runtime.lock();
+    if (task == nullptr) return JANUS_E_STALE;
+    if (!task->has(TaskFlags::kEnded)) reached = cancel_task(worker_in(*runtime.get(), me), *task);
+    task->lock.unlock();
+  }
+  charge_more(me, reached);
   return 0;
 }
 

@@ -8,11 +8,10 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kNaturalAlign = 16;
-constexpr std::size_t kMaxLarge = std::size_t{kMaxRunPages} * kPageBytes;
 // A chunk has few places at a large alignment, and each takes a part of it. So a block is as large as that part of its
 // alignment at least, and those that a chunk has room for pay for its header several times.
 constexpr std::size_t kAlignPart = 16;
-static_assert((kChunkBytes / kMaxLarge - 1) * (kMaxLarge / kAlignPart) >= 3 * kHeaderPages * kPageBytes);
+static_assert((kChunkBytes / Heap::kMaxLarge - 1) * (Heap::kMaxLarge / kAlignPart) >= 3 * kHeaderPages * kPageBytes);
 constexpr std::size_t kMaxHuge = std::size_t{1} << 46;  // beyond any address space; keeps the sums below from wrapping
 
 // Of a block with that tag, to one who says that `holder` holds it.

@@ -49,6 +49,9 @@ class Heap {
   [[nodiscard]] bool init() noexcept;
   void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
 
+  // The largest block that is no mapping of its own.
+  static constexpr std::size_t kMaxLarge = std::size_t{kMaxRunPages} * kPageBytes;
+
   // What a request becomes.
   enum class Kind : std::uint8_t { kNone, kSmall, kLarge, kHuge };
   struct Plan {

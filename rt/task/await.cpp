@@ -3,10 +3,12 @@
 #include "rt/task/await.h"
 
 #include "rt/task/cancel.h"
+#include "rt/task/charge.h"
 #include "rt/task/result.h"
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
@@ -125,7 +127,9 @@ void await_from_thread(Nursery& nursery) noexcept {
   const auto newest = [&]() noexcept {
     return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
   };
+  unsigned ended = 0;
   while (Nursery* const nursery = newest()) {
+    if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
     if (cancel) cancel_nursery(&current_worker(), *nursery);
     await_nursery(task, *nursery);
     const bool unread = !nursery->was_read.load(std::memory_order_relaxed);

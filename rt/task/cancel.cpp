@@ -30,19 +30,21 @@ void reach_member(Worker* worker, RunDetails& member, Nursery*& descend) noexcep
   (void)wake_to_look(worker, *member.task);
 }
 
-// All that stand in `descend` are marked, and kept from their ends until release_pin().
-void descend_all(Worker* worker, Nursery* descend) noexcept {
+// All that stand in `descend` are marked, and kept from their ends until release_pin(). How many tasks it has come by.
+std::int64_t descend_all(Worker* worker, Nursery* descend) noexcept {
+  std::int64_t reached = 0;
   while (descend != nullptr) {
     Nursery& nursery = *descend;
     descend = nursery.cancel_next;
     {
       LockGuard guard(nursery.lock);
       for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
-           member = nursery.migrated_tasks.after(member))
+           member = nursery.migrated_tasks.after(member), ++reached)
         reach_member(worker, *member, descend);
     }
     release_pin(worker, nursery);
   }
+  return reached;
 }
 
 void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
@@ -106,7 +108,7 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
   }
   if (descend == nullptr) return;
   begin_cancel(*task.nursery->runtime, &worker);
-  descend_all(&worker, descend);
+  (void)descend_all(&worker, descend);
 }
 
 [[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
@@ -123,26 +125,26 @@ bool sees_cancel(Task& task) noexcept {
   return true;
 }
 
-[[gnu::noinline]] void cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline]] std::int64_t cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
   {
     const NurseryRef ref(worker, nursery);
-    if (!ref.is_valid() || !nursery.life().cancel()) return;
+    if (!ref.is_valid() || !nursery.life().cancel()) return 0;
   }
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;
-  descend_all(worker, &nursery);
+  return descend_all(worker, &nursery);
 }
 
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.
-void cancel_task(Worker* worker, Task& task) noexcept {
-  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return;
+std::int64_t cancel_task(Worker* worker, Task& task) noexcept {
+  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return 0;
   begin_cancel(*task.nursery->runtime, worker);
   Nursery* descend = nullptr;
   {
     LockGuard guard(task.nursery->lock);
     if (task.has_migrated.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descend);
   }
-  descend_all(worker, descend);
+  return descend_all(worker, descend);
 }
 
 }  // namespace janus

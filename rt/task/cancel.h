@@ -16,7 +16,8 @@ bool is_cancelled(Nursery& nursery) noexcept;
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
 bool sees_cancel(Task& task) noexcept;
-void cancel_task(Worker* worker, Task& task) noexcept;
-void cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
+// These give the number of tasks that were looked at, to be paid for.
+std::int64_t cancel_task(Worker* worker, Task& task) noexcept;
+std::int64_t cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
 
 }  // namespace janus

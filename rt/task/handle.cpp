@@ -5,8 +5,10 @@
 #include "rt/base/assert.h"
 #include "rt/base/rng.h"
 #include "rt/base/siphash.h"
+#include "rt/task/charge.h"
 #include "rt/task/memory.h"
 #include "rt/task/runtime.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
@@ -105,9 +107,16 @@ int release_locked(Worker* worker, Task* task) noexcept {
   return 0;
 }
 
+// There may be as many as somebody's memory had room for.
+static Worker* pause_between_records(Worker& worker) noexcept {
+  if (Task* const task = current_task(worker)) let_others_run(*task);
+  return &current_worker();
+}
+
 // All that ended and was kept. The nursery is terminal, so no more come.
 [[gnu::noinline]] void release_records(Worker* worker, Nursery& nursery) noexcept {
-  for (;;) {
+  for (unsigned released = 1;; ++released) {
+    if (worker != nullptr && released % price::kRecordsAtOnce == 0) worker = pause_between_records(*worker);
     Task* task;
     {
       LockGuard guard(nursery.lock);

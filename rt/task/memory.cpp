@@ -3,6 +3,7 @@
 #include "rt/task/memory.h"
 
 #include "rt/base/format.h"
+#include "rt/mem/pages.h"
 #include "rt/task/charge.h"
 #include "rt/task/panic.h"
 #include "rt/task/yield.h"
@@ -21,6 +22,11 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   if (!worker->memory.is_registered()) [[unlikely]]
     runtime.accounts.register_cache(worker->memory);
   return &worker->memory;
+}
+
+// A block that is a mapping of its own begins with a page; few others do.
+[[gnu::always_inline]] inline bool may_be_mapping(const void* block) noexcept {
+  return reinterpret_cast<std::uintptr_t>(block) % kPageBytes == 0;
 }
 
 // After a draw that failed. 0: it was drawn after all, maybe after a wait; else why not.
@@ -118,6 +124,10 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
 }
 
 void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
+  if (task != nullptr && price_of_block(bytes) != 0) {
+    (void)charge_ops(*task, price_of_block(bytes));
+    worker = &current_worker();
+  }
   return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock, error);
 }
 
@@ -128,11 +138,39 @@ void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::si
   return allocate_paid(runtime, worker, payer, plan, kMinBlock, kRuntimeTag);
 }
 
-void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+[[gnu::always_inline]] static inline void release_whole(Runtime& runtime, Worker* worker, Task* task,
+                                                        void* block) noexcept {
   const Heap::Found freed = runtime.heap.free(cache_of(worker), block);
   if (freed.tag == kFreeTag) [[unlikely]]
     end_for_misuse(task, Deed::kFree, block, freed.misuse);
   credit(runtime, worker, freed);
+}
+
+[[gnu::noinline, gnu::cold]] static void release_page_aligned(Runtime& runtime, Worker* worker, Task* task,
+                                                              void* block) noexcept {
+  if (task == nullptr || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
+    return release_whole(runtime, worker, task, block);
+  const Heap::Found held = runtime.heap.take_over(block);
+  if (held.misuse != Misuse::kNone) end_for_misuse(task, Deed::kFree, block, held.misuse);
+  release_in_parts(runtime, *task, block);
+}
+
+void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+  if (may_be_mapping(block)) [[unlikely]]
+    return release_page_aligned(runtime, worker, task, block);
+  release_whole(runtime, worker, task, block);
+}
+
+// The kernel takes as long as pages were touched.
+[[gnu::noinline, gnu::cold]] void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept {
+  const std::size_t bytes = runtime.heap.size_of(block);
+  auto* pages = static_cast<std::byte*>(block);
+  for (std::size_t rest = may_be_mapping(block) ? bytes : 0; rest > price::kFreedAtOnce; rest -= price::kFreedAtOnce) {
+    platform::discard(pages, price::kFreedAtOnce);
+    pages += price::kFreedAtOnce;
+    let_others_run(task);
+  }
+  release_own(runtime, &current_worker(), block);
 }
 
 void release_own(Runtime& runtime, Worker* worker, void* block) noexcept {
@@ -145,8 +183,11 @@ void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std:
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
   // In place only where that changes no charge: whoever holds the block is not always who pays for it.
   if (bytes <= before.bytes && bytes >= before.bytes / 2) return block;
-  if (task != nullptr) charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);  // before anything is taken
-  if (task != nullptr) worker = &current_worker();
+  if (task != nullptr) {  // before anything is taken
+    charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);
+    (void)charge_ops(*task, price_of_block(bytes));
+    worker = &current_worker();
+  }
   void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
   if (moved == nullptr) return nullptr;
   if (task != nullptr) worker = &current_worker();
@@ -159,7 +200,10 @@ void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std:
   }
   copy_in_parts(task, static_cast<std::byte*>(moved), static_cast<const std::byte*>(block),
                 old.bytes < bytes ? old.bytes : bytes);
-  release_own(runtime, task != nullptr ? &current_worker() : worker, block);
+  if (task != nullptr)
+    release_in_parts(runtime, *task, block);
+  else
+    release_own(runtime, worker, block);
   return moved;
 }
 

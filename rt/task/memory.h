@@ -5,9 +5,15 @@
 
 #include <cstddef>
 
+#include "rt/task/charge.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
+
+// What a block costs beside the call, in ops.
+inline std::int64_t price_of_block(std::size_t bytes) noexcept {
+  return bytes <= Heap::kMaxLarge ? 0 : price::kMapping;
+}
 
 // nullptr: *error says whether it was the budget or the machine. `task` and `worker` nullptr: outside tasks.
 void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
@@ -21,5 +27,7 @@ void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t byt
 // The same where `payer` is neither waited for nor ended for what it cannot pay: nullptr then.
 void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept;
 void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;
+// The same in the middle of what `task` does: others run meanwhile if it takes long.
+void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept;
 
 }  // namespace janus

@@ -353,8 +353,10 @@ void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
     reclaim_blocks(worker, nursery);
     if (worker != nullptr) worker = &current_worker();
   }
-  if (nursery.traits.has_leftovers) [[unlikely]]
+  if (nursery.traits.has_leftovers) [[unlikely]] {
     clear_leftovers(worker, nursery);
+    if (worker != nullptr) worker = &current_worker();
+  }
   Task* const owner = nursery.owner.load(std::memory_order_relaxed);
   if (owner == nullptr || nursery.traits.is_published) [[unlikely]]
     unlink_seen(nursery, owner);

@@ -12,6 +12,7 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/backtrace.h"
+#include "rt/task/charge.h"
 #include "rt/task/log.h"
 #include "rt/task/own_fault.h"
 #include "rt/task/runtime.h"
@@ -151,6 +152,7 @@ const char* name_of(const Task& task) noexcept {
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
                                                const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
+  worker.fuel -= price::kPanic;  // the task's last debt, or its parent's whose slice it is
   Text<kLineBytes> line;
   line.append("janus: task %lu", task.id);
   if (const char* const name = name_of(task)) {

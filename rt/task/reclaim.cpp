@@ -31,8 +31,14 @@ void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept {
   for (Heap::Walk walk; !walk.is_over && !runtime.accounts.is_unused(nursery.account);) {
     void* blocks[kBlocksAtOnce];
     const unsigned count = runtime.heap.take_over_next(walk, {Meant::accepts, &meant}, blocks, kBlocksAtOnce);
-    for (unsigned i = 0; i < count; ++i) release_own(runtime, worker, blocks[i]);
+    for (unsigned i = 0; i < count; ++i) {
+      if (worker == nullptr)
+        release_own(runtime, nullptr, blocks[i]);
+      else
+        release_in_parts(runtime, *current_task(current_worker()), blocks[i]);
+    }
     if (worker == nullptr) continue;
+    worker = &current_worker();
     // A debt is carried: the nursery is to go whatever its owner can pay now.
     worker->fuel -= price::kHeapWalk;
     let_others_run(*current_task(*worker));

@@ -17,61 +17,90 @@ janus_budget some(std::uint32_t ops, std::size_t memory = 4 << 20) {
   return budget;
 }
 
-// One operation each; what is drawn from the dice decides which. Counts what was done after it was done.
+// One operation each; what is drawn from the dice decides which. Counts what it costs by docs/budgets.md, before and
+// after it is done.
 struct Mix {
   Dice dice;
-  std::uint32_t done = 0;
+  unsigned workers = 1;
+  std::uint32_t spent = 0;   // on what was done
+  std::uint32_t wanted = 0;  // and on what was begun
   janus_channel* channel = nullptr;
 
+  std::uint8_t bytes[3200] = {};
+
+  static constexpr std::uint32_t kDearest = 1 + 8 + 3200 / 32;
+
   void step() {
-    std::uint64_t bytes = 0;
-    switch (dice.below(9)) {
+    janus_stats stats;
+    const std::uint64_t choice = dice.below(12);
+    const std::size_t size = dice.below(sizeof bytes);
+    const std::uint32_t prices[] = {1 + 8 + static_cast<std::uint32_t>(size / 32), 1 + 16, 1 + 4 + 4 * workers, 1 + 8};
+    wanted = spent + (choice < 4 ? prices[choice] : 1);
+    switch (choice) {
       case 0:
-        janus_free(janus_alloc(dice.below(2000)));
+        janus_entropy(bytes, size);
         break;
       case 1:
-        janus_channel_try_send(channel, &bytes);
+        janus_free(janus_alloc(4 << 20));
         break;
       case 2:
-        janus_channel_try_recv(channel, &bytes);
+        stats.size = sizeof stats;
+        janus_rt_stats(nullptr, &stats);
         break;
       case 3:
-        janus_entropy(&bytes, sizeof bytes);
+        janus_write(1, bytes, 0);
         break;
       case 4:
-        janus_task_set_name("somebody");
+        janus_free(janus_alloc(dice.below(2000)));
         break;
       case 5:
-        janus_unpark(janus_task_self());
+        janus_channel_try_send(channel, bytes);
         break;
       case 6:
-        janus_budget_get_current();
+        janus_channel_try_recv(channel, bytes);
         break;
       case 7:
+        janus_task_set_name("somebody");
+        break;
+      case 8:
+        janus_unpark(janus_task_self());
+        break;
+      case 9:
+        janus_budget_get_current();
+        break;
+      case 10:
         janus_yield_slow();  // without need
         break;
       default:
         janus_yield_check(1);
         break;
     }
-    ++done;
+    spent = wanted;
+  }
+
+  // Of all that it was given, what is left does not do for what it wanted to do next.
+  void check_spent(std::uint32_t ops) const {
+    CHECK_LE(spent, ops);
+    CHECK_GT(wanted, ops);
+    CHECK_GT(wanted, spent);
   }
 };
 
 TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
   for (unsigned seed = 0; seed < 20; ++seed) {
-    run_both_ways(1 + seed % 3, [&] {
+    const unsigned workers = 1 + seed % 3;
+    run_both_ways(workers, [&] {
       const std::uint32_t ops = 500 + 997 * seed;
-      Mix mix{Dice(seed)};
+      Mix mix{Dice(seed), workers};
       mix.channel = janus_channel_create(8, 4);
-      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(ops));
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(ops, 64 << 20));
       auto child = [&] {
         for (;;) mix.step();
         return 0;
       };
       scope.go(child);
       CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
-      CHECK_EQ(mix.done, ops);
+      mix.check_spent(ops);
       janus_channel_release(mix.channel);
     });
   }
@@ -79,12 +108,12 @@ TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
 
 TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
   for (unsigned workers : {1u, 2u, 4u}) {
-    run_in(with_workers(workers), [] {
+    run_in(with_workers(workers), [workers] {
       constexpr std::uint32_t kOps = 50'000;
-      std::array<Mix, 8> mixes{Mix{Dice(1)}, Mix{Dice(2)}, Mix{Dice(3)}, Mix{Dice(4)},
-                               Mix{Dice(5)}, Mix{Dice(6)}, Mix{Dice(7)}, Mix{Dice(8)}};
+      std::vector<Mix> mixes;
+      for (unsigned i = 0; i < 8; ++i) mixes.push_back(Mix{Dice(i), workers});
       janus_channel* const channel = janus_channel_create(8, 4);
-      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(kOps));
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(kOps, 64 << 20));
       for (Mix& mix : mixes) {
         mix.channel = channel;
         scope.go(
@@ -95,10 +124,11 @@ TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
             &mix);
       }
       CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
-      std::uint32_t done = 0;
-      for (const Mix& mix : mixes) done += mix.done;
-      CHECK_LE(done, kOps);
-      CHECK_GE(done, kOps - 8u);  // who finds the account dry leaves what its last operation would have cost
+      std::uint32_t spent = 0;
+      for (const Mix& mix : mixes) spent += mix.spent;
+      CHECK_LE(spent, kOps);
+      // Who finds the account dry leaves what its last operation would have cost.
+      CHECK_GT(spent, kOps - 8 * Mix::kDearest);
       janus_channel_release(channel);
     });
   }
@@ -181,7 +211,6 @@ TEST(charge, a_cancelled_task_has_its_grace_and_no_more) {
     auto child = [&] {
       while (janus_yield() == 0) {
       }
-      mix.done = 0;
       for (;;) mix.step();
       return 0;
     };
@@ -189,7 +218,7 @@ TEST(charge, a_cancelled_task_has_its_grace_and_no_more) {
     janus_yield();
     scope.cancel();
     CHECK_EQ(scope.end(), JANUS_PANIC);
-    CHECK_EQ(mix.done, 3000u);
+    mix.check_spent(3000);
     janus_channel_release(mix.channel);
   });
 }
@@ -341,6 +370,116 @@ TEST(charge, who_was_told_to_end_sees_what_its_account_has) {
       scope.cancel();
       scope.end();
     }
+
+// Of a neighbour, while a task does something that nobody can be charged for piece by piece.
+template <class Deed>
+int turns_during(Deed deed) {
+  int turns = 0;
+  run_in(deterministic(1, 1), [&] {
+    bool is_over = false, is_under_way = false;
+    auto neighbour = [&] {
+      while (!is_over) {
+        turns += is_under_way ? 1 : 0;
+        janus_yield();
+      }
+      return 0;
+    };
+    auto task = [&] {
+      deed(is_under_way);
+      is_over = true;
+      return 0;
+    };
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(neighbour);
+    scope.go(task);
+    CHECK_EQ(scope.end(), 0);
+  });
+  return turns;
+}
+
+TEST(charge, freeing_a_large_block_gives_way) {
+  const int turns = turns_during([](bool& is_under_way) {
+    void* const block = janus_alloc(64 << 20);
+    is_under_way = true;
+    janus_free(block);
+    is_under_way = false;
+  });
+  CHECK_GE(turns, 30);
+}
+
+TEST(charge, moving_a_large_block_gives_way_while_the_old_one_is_freed) {
+  const int turns = turns_during([](bool& is_under_way) {
+    void* const block = janus_alloc(64 << 20);
+    is_under_way = true;
+    void* const smaller = janus_realloc(block, 4 << 20);
+    is_under_way = false;
+    janus_free(smaller);
+  });
+  CHECK_GE(turns, 30 + 64);
+}
+
+TEST(charge, ending_what_was_left_open_gives_way) {
+  const int turns = turns_during([](bool& is_under_way) {
+    auto leaves = [&] {
+      for (int i = 0; i < 5000; ++i) janus_nursery_open(nullptr, nullptr);
+      is_under_way = true;
+      return 0;
+    };
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(leaves);
+    scope.end();
+    is_under_way = false;
+  });
+  CHECK_GE(turns, 5000 / 256 - 1);
+}
+
+TEST(charge, forgetting_the_records_of_ended_tasks_gives_way) {
+  const int turns = turns_during([](bool& is_under_way) {
+    janus_nursery* const nursery = janus_nursery_open(nullptr, nullptr);
+    for (int i = 0; i < 5000; ++i) janus_nursery_spawn_in(nursery, return_zero, nullptr, nullptr);
+    CHECK_EQ(janus_nursery_await(nursery, nullptr), 0);
+    is_under_way = true;
+    CHECK_EQ(janus_nursery_destroy(nursery), 0);
+    is_under_way = false;
+  });
+  CHECK_GE(turns, 5000 / 256 - 1);
+}
+
+TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000));
+    auto child = [] {
+      constexpr std::uint32_t kWaiters = 100;
+      auto waits = [] { return janus_park(-1); };
+      Scope crowd(JANUS_ON_ERROR_COLLECT);
+      for (std::uint32_t i = 0; i < kWaiters; ++i) crowd.go(waits);
+      for (int i = 0; i < 3; ++i) janus_yield();
+      const std::uint32_t before = janus_budget_get_current().ops;
+      crowd.cancel();
+      CHECK_EQ(before - janus_budget_get_current().ops, 1 + 8 + kWaiters + 1);  // and to ask for the budget
+      crowd.end();
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+TEST(charge, a_panic_costs_what_its_report_takes) {
+  run_in(with_workers(1), [] {
+    constexpr std::uint32_t kPanics = 50;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000));
+    auto child = [] {
+      const std::uint32_t before = janus_budget_get_current().ops;
+      Scope crowd(JANUS_ON_ERROR_COLLECT);
+      auto panics = [] { return janus_task_panic("priced"), 0; };
+      for (std::uint32_t i = 0; i < kPanics; ++i) crowd.go(panics);
+      CHECK_EQ(crowd.end(), JANUS_PANIC);
+      CHECK_GE(before - janus_budget_get_current().ops, 64 * kPanics);
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
   });
 }
 

@@ -498,7 +498,7 @@ JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // interleave [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
-// result or -errno. Costs 1 op and 1 of `syscalls`; may hold its worker [task].
+// result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].
 int64_t janus_syscall(long nr, ...);
 // Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result [task].
 int64_t janus_blocking(janus_task_fn fn, void* arg);
