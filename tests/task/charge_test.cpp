@@ -370,6 +370,8 @@ TEST(charge, who_was_told_to_end_sees_what_its_account_has) {
       scope.cancel();
       scope.end();
     }
+  });
+}
 
 // Of a neighbour, while a task does something that nobody can be charged for piece by piece.
 template <class Deed>
@@ -447,7 +449,8 @@ TEST(charge, forgetting_the_records_of_ended_tasks_gives_way) {
 
 TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
   run_in(with_workers(1), [] {
-    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000));
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY,
+               some(1'000'000, 64 << 20));  // room for all of their stacks, watched or not
     auto child = [] {
       constexpr std::uint32_t kWaiters = 100;
       auto waits = [] { return janus_park(-1); };
