@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/path.h — the assumptions under which an operation is compiled. Each operation has one text, a template over
-// them where they matter; a call of the C ABI chooses at its entry, by the compare with the worker's stack limit that it
-// makes anyway (Scheduler::kAlwaysSlow, docs/decisions/0192).
+// them where they matter; a call of the C ABI chooses at its entry, by the compare with the worker's stack limit that
+// it makes anyway (Scheduler::kAlwaysSlow, docs/decisions/0192).
 #pragma once
 
 #include <cstdint>

@@ -81,8 +81,8 @@ class ThreadGroup {
   std::atomic<std::uint32_t> left_{0};
 };
 
-// Between two looks at what others do. Without a pause, at which an emulated processor takes a lock that all of its kind
-// share, and now and then asleep: who is waited for may need the processor.
+// Between two looks at what others do. Without a pause, at which an emulated processor takes a lock that all of its
+// kind share, and now and then asleep: who is waited for may need the processor.
 inline void rest(unsigned& looks) {
   constexpr unsigned kLooks = 1000;
   constexpr std::uint64_t kNapNs = 50'000;
