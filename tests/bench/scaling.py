@@ -60,10 +60,11 @@ class Run:
 
 # --- Running -----------------------------------------------------------------------------------------------------------
 
-def build(janus_cc, directory, programs=PROGRAMS):
+def build(janus_cc, directory, programs=PROGRAMS, has_assertions=False):
     """The programs with the part that prints what each worker counted: source name -> path."""
     spread = directory / "spread.o"
-    subprocess.run([janus_cc, "-std=c++20", "-O2", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-c", HERE / "scaling/spread.cpp", "-o", spread], check=True)
+    # What it sees of the runtime's headers is compiled as the runtime was (rt/base/assert.h).
+    subprocess.run([janus_cc, "-std=c++20", "-O2", f"-DJANUS_ASSERTIONS={has_assertions:d}", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", "-c", HERE / "scaling/spread.cpp", "-o", spread], check=True)
     for program in programs:
         subprocess.run([janus_cc, "-O2", *program.options, ROOT / f"tests/programs/{program.source}.c", spread, "-o",
                         directory / program.source], check=True)

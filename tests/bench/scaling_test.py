@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # scaling_test.py BUILD — trees of tasks on many logical workers: every task is counted by one of them, the same seed
 # gives the same spread, nobody is left out, and what is drawn is a drawing.
+import json
 import pathlib
 import shutil
 import sys
@@ -31,7 +32,10 @@ def check_spread(tap, path, size, tasks, workers):
 def main():
     tap, work = Tap(), work_directory()
     try:
-        paths = scaling.build(install(pathlib.Path(sys.argv[1]), work), work)
+        build = pathlib.Path(sys.argv[1])
+        options = json.loads((build / "meson-info/intro-buildoptions.json").read_text())
+        is_debug = any(option["name"] == "buildtype" and option["value"].startswith("debug") for option in options)
+        paths = scaling.build(install(build, work), work, has_assertions=is_debug)
         points = []
         for program in scaling.PROGRAMS:
             for workers in UNEVEN:

@@ -565,14 +565,14 @@ TEST(charge, a_recharge_goes_in_that_order_to_all_whatever_they_draw_on) {
 
 TEST(charge, the_root_task_has_the_budget_that_the_settings_give_it) {
   janus_rt_config config = with_workers(1);
-  config.root_budget = some(5000, 300'000);
+  config.root_budget = some(5000, 3'000'000);
   config.root_budget.spawn_count = 7;
   const long result = run_in(config, [] {
     const janus_budget at_first = janus_budget_get_current();
     CHECK_LE(at_first.ops, 5000u);
     CHECK_GT(at_first.ops, 4900u);
-    CHECK_LE(at_first.memory, 300'000u);
-    CHECK_GT(at_first.memory, 100'000u);
+    CHECK_LE(at_first.memory, 3'000'000u);
+    CHECK_GT(at_first.memory, 1'000'000u);
     CHECK_EQ(at_first.spawn_count, 7u);
     janus_yield_check(100);
     CHECK_LE(janus_budget_get_current().ops, at_first.ops - 100);

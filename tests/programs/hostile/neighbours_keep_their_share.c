@@ -112,7 +112,7 @@ static void try_attack(const struct attack* attack, int tasks, uint64_t ns) {
 // Without a clock: what all have spent while the neighbour has spent his.
 static void count_ops(const struct attack* attack, int tasks, uint64_t unused) {
   (void)unused;
-  enum { kNeighboursRounds = 200 };
+  enum { kNeighboursRounds = 40 };
   open_the_cage(attack, tasks);
   for (int i = 0; i < 3; ++i) janus_yield();
   share mine = {UINT64_MAX, 0, 0, kNeighboursRounds};

@@ -98,7 +98,10 @@ static void gives_way(const step* step) {
   stop = 0;
   janus_nursery* house = open_plain();
   const janus_task counting = spawn(house, count_turns, NULL);
-  const long status = run_in_cage(with_ops(2000000000), run_loop, &slices);
+  // Spawns that the cage has no memory for at the moment are refused, and the loop goes on.
+  janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, with_ops(2000000000));
+  spawn_roomy(cage, run_loop, &slices);
+  const long status = close_cage(cage);
   __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
   int64_t count = 0;
   CHECK_EQ(janus_task_join(counting, &count), 0);
