@@ -63,9 +63,9 @@ void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32
     end_for_damage("the free list leads to a block that somebody holds:", block);
   // Elsewhere it harms nobody but who wrote there, and the block serves as well as another.
   if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
-  its_tag.store(tag, std::memory_order_relaxed);
   list.hot = block->next();
   list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
+  its_tag.store(tag, std::memory_order_release);  // the last that we have to do with it: see take_over_tagged()
   return block;
 }
 

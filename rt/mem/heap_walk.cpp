@@ -14,9 +14,15 @@ unsigned Heap::take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_me
     return 0;
   }
   if (entry.kind() == kLargeKind) {
-    // Its tag lies in the header, where no user's data ever are: whatever begins here now, a tag is what it is.
     walk.page++;
-    if (!take_over_tagged(tag_at(chunk, first_tag(page, kSpanShapes.by_kind[kLargeKind])), is_meant)) return 0;
+    // Its tag lies in the header, where no user's data ever are. If the run has become a span of small blocks since we
+    // looked, it is the tag of one of those, to be put back; while we hold a large block it stays one.
+    Tag& its_tag = tag_at(chunk, first_tag(page, kSpanShapes.by_kind[kLargeKind]));
+    if (!take_over_tagged(its_tag, is_meant)) return 0;
+    if (chunk->entries[page].load(std::memory_order_relaxed) != entry) [[unlikely]] {
+      its_tag.fetch_and(~kRuntimeTag, std::memory_order_relaxed);
+      return 0;
+    }
     out[0] = chunk->page(page);
     return 1;
   }

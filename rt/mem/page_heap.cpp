@@ -209,7 +209,7 @@ PageHeap::Position PageHeap::find_run(unsigned pages, unsigned alignment) noexce
     if (number == ChunkIndex::kNone) return {nullptr, 0};
     const std::uint64_t* const used = chunks_[number]->used;
     if (const unsigned page = find_in(used, pages, alignment); page != 0) return {chunks_[number], page};
-    // Somebody wrote into the header. What is there now is what counts.
+    // It was more before. A free may make it more again, so that each costs one such look for each alignment at most.
     index_.set(number, alignment, longest_in(used, alignment, kChunkPages));
   }
 }
@@ -222,16 +222,10 @@ void PageHeap::set_dirty_idle(const HeapChunk* chunk, unsigned pages) noexcept {
 
 void PageHeap::occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   JANUS_ASSERT(count_bits(chunk->used, first, pages) == 0);
-  const IdleRun before = idle_around(chunk->used, first, pages);
   set_bits(chunk->used, first, pages);
   used_pages_ += pages;
   const unsigned dirty = count_bits(chunk->dirty, first, pages);
   set_dirty_idle(chunk, index_.at(chunk->number, kDirtyIdle) - dirty);
-  for (unsigned alignment = 0; alignment < kAlignments; alignment++) {
-    const unsigned longest = index_.at(chunk->number, alignment);
-    if (longest != 0 && before.aligned_pages(alignment) == longest)
-      index_.set(chunk->number, alignment, longest_in(chunk->used, alignment, longest));
-  }
 }
 
 void PageHeap::vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {

@@ -207,7 +207,9 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
 [[nodiscard]] inline bool take_over_tagged(Tag& its_tag, const TagFilter& is_meant) noexcept {
   std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
   if (holder_of(tag) != Holder::kUser || !is_meant(tag)) return false;
-  if (!its_tag.compare_exchange_strong(tag, tag | kRuntimeTag, std::memory_order_relaxed)) return false;
+  // Acquire: what was written there before the block was given out comes before what its end writes there.
+  if (!its_tag.compare_exchange_strong(tag, tag | kRuntimeTag, std::memory_order_acquire, std::memory_order_relaxed))
+    return false;
   if (is_meant(tag)) return true;
   // The block went meanwhile, its account with it, and both came again with the same name for somebody else.
   its_tag.store(tag, std::memory_order_relaxed);

@@ -17,6 +17,12 @@ static int64_t nothing(void* arg) {
 // channel's lock held.
 static uintptr_t* volatile waits_below;
 
+static int is_mapped(uintptr_t address) {
+  unsigned char is_in_core;
+  const long mincore = 27;
+  return janus_syscall(mincore, address & ~(uintptr_t)4095, (long)1, &is_in_core) == 0;
+}
+
 static int64_t wait_to_be_found(void* channel) {
   uintptr_t words[4] = {0};
   waits_below = words;
@@ -27,7 +33,7 @@ static int64_t send_to_ruins(void* channel) {
   while (waits_below == NULL) janus_yield();
   for (int i = 0; i < 100; i++) janus_yield();  // until it waits
   for (uintptr_t* word = waits_below; word > waits_below - 128; word--) {
-    if (word[0] < 0x10000 || word[0] != word[1] || word[0] % 8 != 0) continue;
+    if (word[0] != word[1] || word[0] % 16 != 0 || !is_mapped(word[0])) continue;
     uintptr_t* head = (uintptr_t*)word[0];
     if (head[0] != (uintptr_t)word || head[1] != (uintptr_t)word) continue;
     head[0] = head[1] = 0x1238;
