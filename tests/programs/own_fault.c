@@ -32,7 +32,7 @@ static int64_t wait_to_be_found(void* channel) {
 static int64_t send_to_ruins(void* channel) {
   while (waits_below == NULL) janus_yield();
   for (int i = 0; i < 100; i++) janus_yield();  // until it waits
-  for (uintptr_t* word = waits_below; word > waits_below - 128; word--) {
+  for (uintptr_t* word = waits_below; word > waits_below - 640; word--) {
     if (word[0] != word[1] || word[0] % 16 != 0 || !is_mapped(word[0])) continue;
     uintptr_t* head = (uintptr_t*)word[0];
     if (head[0] != (uintptr_t)word || head[1] != (uintptr_t)word) continue;
