@@ -132,9 +132,10 @@ void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) 
   if (span == nullptr) return nullptr;
   HeapChunk* chunk = chunk_of(span);
   const unsigned first = first_page(span);
-  tag_at(chunk, first_tag(first, kSpanShapes.by_kind[kLargeKind])).store(tag, std::memory_order_relaxed);
   chunk->entries[first].store(PageEntry(first, kLargeKind), std::memory_order_relaxed);
   add_large(bytes);
+  // The last that we have to do with it: see take_over_tagged().
+  tag_at(chunk, first_tag(first, kSpanShapes.by_kind[kLargeKind])).store(tag, std::memory_order_release);
   return start_of(span);
 }
 
