@@ -4,6 +4,7 @@
 #include "rt/task/cancel.h"
 #include "rt/task/channel.h"
 #include "rt/task/charge.h"
+#include "rt/task/slice.h"
 #include "rt/task/transfer.h"
 #include "rt/task/user_memory.h"
 #include "rt/task/yield.h"
@@ -60,10 +61,10 @@ int pay(Caller& me) noexcept {
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
-// The op and the channel_op, after goes_fast().
+// The op and the channel_op, after goes_fast(), which has seen that there is fuel.
 void pay_fast(Worker& worker) noexcept {
   worker.counters.channel_ops.add();
-  worker.fuel -= price::kCall;
+  take_fuel_unchecked(worker, price::kCall);
 }
 
 // From the door on: `waiter` is who waits for it, nullptr: nobody does. Paying may take long, and a channel may go

@@ -24,6 +24,7 @@
 #include "rt/task/kinship.h"
 #include "rt/task/panic.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 #include "rt/task/user_memory.h"
 #include "rt/task/yield.h"
 
@@ -63,7 +64,7 @@ struct Caller {
 [[gnu::always_inline]] inline Caller enter(std::int64_t ops = price::kCall) noexcept {
   const Caller me = enter_free();
   if (me.task == nullptr) return me;
-  if (arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(ops)) [[unlikely]]
+  if (take_fuel(ops)) [[unlikely]]
     return give_way(*me.task);
   return me;
 }
@@ -82,9 +83,9 @@ struct Caller {
   const Caller me = enter_yield();
   if (me.task == nullptr) [[unlikely]]
     return me;
-  if (!arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(price::kCall)) [[likely]]
+  if (!take_fuel(price::kCall)) [[likely]]
     return me;
-  me.worker->fuel += price::kCall;
+  put_fuel_back(*me.worker, price::kCall);
   return {nullptr, nullptr};
 }
 

@@ -6,6 +6,7 @@
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/park.h"
+#include "rt/task/slice.h"
 
 using namespace janus;
 
@@ -29,7 +30,7 @@ extern "C" {
 int janus_yield_slow(void) {
   const Caller me = enter_free();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  if (me.worker->fuel >= 0) me.worker->fuel -= price::kCall;
+  if (me.worker->fuel >= 0) take_fuel_unchecked(*me.worker, price::kCall);
   return yield_slow(*me.task);
 }
 

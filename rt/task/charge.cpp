@@ -6,6 +6,7 @@
 #include "rt/task/exhaustion.h"
 #include "rt/task/locals.h"
 #include "rt/task/panic.h"
+#include "rt/task/slice.h"
 #include "rt/task/yield.h"
 
 namespace janus {
@@ -34,9 +35,7 @@ const Nursery* policy_owner_of(const Task& task) noexcept {
 // --- Ops -------------------------------------------------------------------------------------------------------------
 
 int charge_ops(Task& task, std::int64_t ops) noexcept {
-  Worker& worker = current_worker();
-  worker.fuel -= ops;
-  return worker.fuel < 0 ? yield_slow(task) : 0;
+  return take_fuel(ops) ? yield_slow(task) : 0;
 }
 
 int charge_bytes(Task& task, std::size_t bytes) noexcept {

@@ -16,6 +16,7 @@
 #include "rt/task/log.h"
 #include "rt/task/own_fault.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 #include "rt/task/turn.h"
 
 namespace janus {
@@ -152,7 +153,7 @@ const char* name_of(const Task& task) noexcept {
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
                                                const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
-  worker.fuel -= price::kPanic;  // the task's last debt, or its parent's whose slice it is
+  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or its parent's whose slice it is
   Text<kLineBytes> line;
   line.append("janus: task %lu", task.id);
   if (const char* const name = name_of(task)) {

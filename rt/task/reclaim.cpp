@@ -5,6 +5,7 @@
 
 #include "rt/task/charge.h"
 #include "rt/task/memory.h"
+#include "rt/task/slice.h"
 #include "rt/task/yield.h"
 
 namespace janus {
@@ -40,7 +41,7 @@ void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept {
     if (worker == nullptr) continue;
     worker = &current_worker();
     // A debt is carried: the nursery is to go whatever its owner can pay now.
-    worker->fuel -= price::kHeapWalk;
+    take_fuel_unchecked(*worker, price::kHeapWalk);
     let_others_run(*current_task(*worker));
     worker = &current_worker();
   }

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/slice.h — the part of its ops that a running task holds as fuel.
+// rt/task/slice.h — the part of its ops that a running task holds as fuel, and the one place where fuel is taken.
+//
+// INVARIANT fuel-has-one-writer: Worker::fuel is written by this header, by slice.cpp, and by the yield checks that
+// compilers emit (rt.h). tests/layers holds all others to it.
 //
 // INVARIANT every-op-is-accounted: fuel is drawn from the task's account before it is spent, and what is left of it
 // goes back when the slice is committed. Fuel below zero is a debt: the check that finds it waits until it is paid
@@ -13,9 +16,29 @@
 // from nowhere.
 #pragma once
 
+#include <arch/worker_slot.h>
+
+#include <cstddef>
+
 #include "rt/task/task.h"
 
 namespace janus {
+
+// Takes `ops` of the running task's fuel, as the yield check does. True: the slice is used up, and the caller has to
+// look (yield_slow) before the task goes on.
+[[nodiscard, gnu::always_inline]] inline bool take_fuel(std::int64_t ops) noexcept {
+  return arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(ops);
+}
+// Takes `ops` where the caller does not look, since there was enough, since it looks in any case, or since the task
+// cannot wait here. Fuel below zero is found by the task's next check; where the slice ends before one, its account
+// owes it.
+[[gnu::always_inline]] inline void take_fuel_unchecked(Worker& worker, std::int64_t ops) noexcept {
+  worker.fuel -= ops;
+}
+// Undoes a take_fuel(ops), for an operation that does not begin after all.
+inline void put_fuel_back(Worker& worker, std::int64_t ops) noexcept {
+  worker.fuel += ops;
+}
 
 // On a task that starts or goes on. kFast: on the root's account and not told to end, so that nobody is charged.
 template <Path kPath = Path::kGeneral>

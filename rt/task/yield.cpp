@@ -38,7 +38,7 @@ int yield(Task& task) noexcept {
   if (task.yielded_free && worker.fuel == worker.slice) {
     // A loop of nothing but yields would never end: the second in a row is an operation.
     worker.counters.yields_charged.add();
-    worker.fuel -= price::kCall;
+    take_fuel_unchecked(worker, price::kCall);
   }
   if (worker.fuel < 0) [[unlikely]]
     return yield_slow(task);

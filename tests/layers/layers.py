@@ -284,6 +284,27 @@ def is_constant(symbol):
         ("vtable for", ".L", ".", "janus_abi_reference"))
 
 
+# --- Data with one writer ----------------------------------------------------------------------------------------------
+
+# What may be written in one header and one source alone (said at that header), and what writing it looks like.
+FUEL_WRITERS = ("rt/task/slice.h", "rt/task/slice.cpp")
+FUEL_WRITE = re.compile(r"\bfuel\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\bfuel\s*(?:\+\+|--)|(?:\+\+|--)\s*[\w.>()-]*\bfuel\b"
+                        r"|(?<!&)&\s*[\w.>()-]*(?:->|\.)fuel\b|\bslot_(?:store|sub_is_negative)<[^>]*\bfuel\b")
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+
+
+def writer_violations(root):
+    """Who takes fuel also says who looks at what is left of it: slice.h is where both are said."""
+    for path in sorted(Path(root).rglob("*")):
+        name = str(path.relative_to(root))
+        layer = layer_of(name)
+        if layer is None or not layer.freestanding or path.suffix not in (".h", ".cpp") or name in FUEL_WRITERS:
+            continue
+        for line in COMMENT.sub("", path.read_text(errors="replace")).splitlines():
+            if FUEL_WRITE.search(line):
+                yield f"{name}: writes fuel, which {FUEL_WRITERS[0]} alone does: {line.strip()}"
+
+
 def violations(root, build):
     objects = list(shipped_objects(root, build))
     if not objects:
@@ -293,6 +314,7 @@ def violations(root, build):
     yield from link_violations(objects)
     yield from object_violations(objects)
     yield from state_violations(objects)
+    yield from writer_violations(root)
 
 
 def main():

@@ -24,6 +24,10 @@ GOOD = {
     "rt/sched/run.cpp": '#include "rt/sched/run.h"\n#include "rt/base/list.h"\n#include "rt/platform.h"\n'
                         "namespace janus { namespace hooks { int start(); }\n"
                         "int run() { return count() + platform::now() + hooks::start(); } }\n",
+    "rt/task/slice.h": "struct Slice { long fuel; };  // the writer of fuel\n",
+    "rt/task/slice.cpp": '#include "rt/task/slice.h"\nnamespace janus { void take(Slice& s) { s.fuel -= 1; } }\n',
+    "rt/task/read.cpp": '#include "rt/task/slice.h"\n// fuel = 0 in a comment\n'
+                        'namespace janus { bool look(const Slice& s) { return true && s.fuel >= 0 && s.fuel != 3; } }\n',
     "rt/task/hooks.cpp": '#include "rt/sched/run.h"\nnamespace janus { namespace hooks { int start() { return 1; } } }\n',
     "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
 }
@@ -87,6 +91,13 @@ SEEDED = [
     ("mutable data of the whole process is refused",
      {"rt/sched/run.cpp": "namespace janus { int total; int run() { return ++total; } }\n"},
      "rt/sched/run.cpp: janus::total is mutable data of the whole process"),
+    *((f"whoever writes fuel beside its one writer is refused: {write}",
+       {"rt/sched/run.cpp": "namespace janus { struct Worker { long fuel; } w, *p = &w;\n"
+                            "template <long Worker::*kField> bool slot_sub_is_negative(long);\n"
+                            f"int run() {{ {write}; return w.fuel == 1 && p->fuel <= 2; }} }}\n"},
+       f"rt/sched/run.cpp: writes fuel, which rt/task/slice.h alone does: int run() {{ {write};")
+      for write in ("w.fuel -= 1", "p->fuel = 7", "--p->fuel", "w.fuel++", "long* at = &w.fuel; *at = 1",
+                    "(void)sizeof(slot_sub_is_negative<&Worker::fuel>(1))")),
 ]
 
 
