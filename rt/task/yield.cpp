@@ -27,6 +27,7 @@ namespace janus {
 [[gnu::noinline]] void let_others_run(Task& task) noexcept {
   Worker& worker = current_worker();
   Scheduler& scheduler = *worker.scheduler;
+  if (scheduler.wants_attention()) scheduler.handle_attention(worker);
   if (!scheduler.has_ready(worker) && !scheduler.is_deterministic()) return;
   if (!scheduler.keeps_turn(worker, task)) return switch_away(worker, task);
   scheduler.sched_point();

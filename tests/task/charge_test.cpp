@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "rt/sched/scheduler.h"
 #include "tests/task/bad_memory.h"
 
 using namespace janus::test;
@@ -104,6 +105,30 @@ TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
       janus_channel_release(mix.channel);
     });
   }
+}
+
+// What takes long is paid for at once or on credit, so that no check falls into it.
+TEST(charge, a_long_operation_is_between_checks_and_sees_what_wants_attention_all_the_same) {
+  run_in(with_workers(1), [] {
+    janus::Scheduler& scheduler = *janus::current_worker().scheduler;
+    janus_nursery_options options = {};
+    options.flags = JANUS_NURSERY_RECLAIM;
+    options.budget = some(1'000'000);
+    janus_nursery* const leaves_blocks = janus_nursery_open(nullptr, &options);
+    auto leaves_one = [] { return janus_alloc(100) != nullptr ? 0 : -1; };
+    CHECK_NE(janus_nursery_spawn_in(leaves_blocks, call_closure<decltype(leaves_one)>, &leaves_one, nullptr).raw, 0u);
+    CHECK_EQ(janus_nursery_await(leaves_blocks, nullptr), 0);
+    void* const large = janus_alloc(8 << 20);
+    const auto is_seen_by = [&](auto operation) {
+      CHECK_EQ(janus_yield(), 0);  // the slice reaches for what follows
+      scheduler.request_attention();
+      operation();
+      return !scheduler.wants_attention();
+    };
+    CHECK(!is_seen_by([] { CHECK(janus_now_ns() != 0); }));
+    CHECK(is_seen_by([&] { janus_free(large); }));
+    CHECK(is_seen_by([&] { CHECK_EQ(janus_nursery_destroy(leaves_blocks), 0); }));
+  });
 }
 
 TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
