@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // boot.cpp — from 64-bit mode to main's runtime, in order. Step 1 is entry.S. Up to step 7 the boot tables are in
 // force, in which the first 4 GiB are where they are; one CPU runs, on the boot stack, with interrupts off.
+#include <arch/cpu.h>
+
 #include "kernel-free/boot/command_line.h"
 #include "kernel-free/boot/image.h"
 #include "kernel-free/boot/start_info.h"
@@ -30,7 +32,15 @@ ProcessorList g_processors;
 Range g_initrd{0, 0};
 std::uint64_t g_start_page = 0;  // where further CPUs begin; 0: there is no low memory for them
 
-// --- Step 3: what the loader says ---
+// --- Step 3: what the loader says. None of it is believed: the boot tables reach 4 GiB, and no record goes on for
+// ever. ---
+
+template <class T>
+const T* records(std::uint64_t address, std::uint64_t count, const char* otherwise) {
+  constexpr std::uint64_t kMostRecords = 4096;
+  if (address == 0 || count > kMostRecords || address > kReachable - count * sizeof(T)) refuse(otherwise);
+  return reinterpret_cast<const T*>(address);
+}
 
 void check(const StartInfo* info) {
   if (info == nullptr || info->magic != StartInfo::kMagic)
@@ -40,39 +50,67 @@ void check(const StartInfo* info) {
 
 void copy_command_line(const StartInfo& info) {
   if (info.command_line == 0) return;
-  const char* const from = reinterpret_cast<const char*>(info.command_line);
-  std::size_t bytes = 0;
-  while (from[bytes] != '\0')
-    if (++bytes > kMostCommandLine) refuse("the command line is longer than 4096 bytes");
-  copy_bytes(g_command_line, from, bytes);
+  for (std::size_t bytes = 0;; ++bytes) {
+    if (info.command_line + bytes >= kReachable) refuse("the loader's command line is not where it says");
+    const char c = *reinterpret_cast<const char*>(info.command_line + bytes);
+    if (c == '\0') return;
+    if (bytes == kMostCommandLine) refuse("the command line is longer than 4096 bytes");
+    g_command_line[bytes] = c;
+  }
 }
 
 void find_initrd(const StartInfo& info) {
   if (info.module_count == 0) return;
-  const auto& module = *reinterpret_cast<const StartModule*>(info.modules);
-  g_initrd = {module.address, module.address + module.bytes};
+  const auto* const module = records<StartModule>(info.modules, 1, "the loader's list of modules is not where it says");
+  if (module->bytes != 0) g_initrd = {module->address, module->address + module->bytes};
 }
 
 // --- Step 4: memory ---
 
 // The last page of low memory that no firmware has taken for itself.
-void find_start_page(const StartMemory& ram) {
+void find_start_page(Range ram) {
   constexpr std::uint64_t kHighest = 0x9f000;
-  const std::uint64_t end = ram.address + ram.bytes < kHighest ? ram.address + ram.bytes : kHighest;
+  const std::uint64_t end = ram.end < kHighest ? ram.end : kHighest;
   const std::uint64_t page = (end & ~(kPage - 1)) - kPage;
-  if (ram.address == 0 && end > 2 * kPage) g_start_page = page;
+  if (ram.begin == 0 && end > 2 * kPage) g_start_page = page;
 }
 
+std::uint64_t physical_end() {
+  const bool is_told = arch::cpuid(0x80000000).eax >= 0x80000008;
+  const unsigned bits = is_told ? arch::cpuid(0x80000008).eax & 0xff : 36;
+  return std::uint64_t{1} << (bits < 46 ? bits : 46);
+}
+
+// Empty for what cannot be.
+Range range_of(const StartMemory& memory, std::uint64_t most) {
+  if (memory.address >= most) return {0, 0};
+  return {memory.address, memory.bytes < most - memory.address ? memory.address + memory.bytes : most};
+}
+
+// What is announced as RAM and as something else is something else.
 void read_memory_map(const StartInfo& info) {
-  const auto* entry = reinterpret_cast<const StartMemory*>(info.memory_map);
-  for (std::uint32_t n = 0; n < info.memory_map_count; ++n, ++entry) {
-    if (entry->type != StartMemory::kRam) continue;
-    find_start_page(*entry);
-    g_memory.add({entry->address, entry->address + entry->bytes});
+  const auto* const entries =
+      records<StartMemory>(info.memory_map, info.memory_map_count, "the loader's memory map is not where it says");
+  const std::uint64_t most = physical_end();
+  unsigned ends = 0;  // of the initrd, that are in RAM
+  for (std::uint32_t n = 0; n < info.memory_map_count; ++n) {
+    const Range ram = range_of(entries[n], most);
+    if (entries[n].type != StartMemory::kRam || ram.is_empty()) continue;
+    find_start_page(ram);
+    g_memory.add(ram);
+    ends += g_initrd.begin >= ram.begin && g_initrd.begin < ram.end;
+    ends += g_initrd.end > ram.begin && g_initrd.end <= ram.end;
   }
+  for (std::uint32_t n = 0; n < info.memory_map_count; ++n)
+    if (entries[n].type != StartMemory::kRam) g_memory.remove(range_of(entries[n], most));
+  if (g_initrd.begin != g_initrd.end && (g_initrd.begin > g_initrd.end || ends < 2))
+    refuse("the loader names an initrd that is not in memory");
+  const Range image = image_range();
+  if (g_initrd.begin < image.end && g_initrd.end > image.begin) refuse("the loader put the initrd over the program");
   g_memory.remove({0, kLowEnd});
-  g_memory.remove(image_range());
+  g_memory.remove(image);
   g_memory.remove(g_initrd);
+  g_memory.remove(apic_registers());
 }
 
 // --- Step 5: CPUs ---
@@ -80,7 +118,10 @@ void read_memory_map(const StartInfo& info) {
 void find_processors(const StartInfo& info) {
   if (!has_apic()) return Line{}.text("janus: this machine has no local APIC: one CPU, and waiting is polling").print();
   g_processors.own_id = boot_apic_id();
-  if (processors_from_acpi(info.rsdp, g_processors) || processors_from_mp_table(g_processors)) return;
+  const Told acpi = processors_from_acpi(info.rsdp, g_processors);
+  if (acpi == Told::kAll) return;
+  if (acpi == Told::kDamaged) Line{}.text("janus: ACPI's table of CPUs is missing or damaged").print();
+  if (processors_from_mp_table(g_processors) == Told::kAll) return;
   Line{}.text("janus: neither ACPI nor an MP table says which CPUs there are: one CPU").print();
 }
 
@@ -158,7 +199,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   g_first_cpu.idle.canary = any_random_word() & ~std::uint64_t{0xff};  // a zero byte ends strings that run into it
 
   // 9. The other CPUs.
-  if (g_start_page != 0) start_cpus(g_processors, g_start_page);
+  start_cpus(g_processors, g_start_page);
 
   // 10. Files, and the thread that becomes worker 0. This one is idle from now on.
   open_initrd(g_initrd);

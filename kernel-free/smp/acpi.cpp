@@ -6,6 +6,7 @@ namespace janus::bare {
 namespace {
 
 constexpr std::uint64_t kRootBytes = 20, kExtendedRootBytes = 36, kHeaderBytes = 36, kMostTableBytes = 1 << 20;
+constexpr std::uint64_t kMostTables = 512;  // that a directory names; machines have some ten
 
 bool is_root(std::uint64_t address) {
   return address < kReachable - kExtendedRootBytes && begins_with(address, "RSD PTR ", 8) &&
@@ -19,12 +20,19 @@ std::uint64_t table_bytes(std::uint64_t address) {
   return bytes >= kHeaderBytes && bytes <= kMostTableBytes && adds_up(address, bytes) ? bytes : 0;
 }
 
+bool is_named(std::uint64_t table, const char* name) {
+  return table != 0 && table <= kReachable - kHeaderBytes && begins_with(table, name, 4);
+}
+
+// The first table of that name; 0 if there is none or it is damaged. So no more than two tables are added up, whatever
+// the directory names, and how often.
 std::uint64_t find_in(std::uint64_t directory, std::uint64_t entry_bytes, const char* name) {
-  const std::uint64_t bytes = table_bytes(directory);
+  std::uint64_t bytes = table_bytes(directory);
+  if (bytes > kHeaderBytes + kMostTables * entry_bytes) bytes = kHeaderBytes + kMostTables * entry_bytes;
   for (std::uint64_t at = kHeaderBytes; at + entry_bytes <= bytes; at += entry_bytes) {
     const std::uint64_t table =
         entry_bytes == 8 ? read_physical<std::uint64_t>(directory + at) : read_physical<std::uint32_t>(directory + at);
-    if (table_bytes(table) != 0 && begins_with(table, name, 4)) return table;
+    if (is_named(table, name)) return table_bytes(table) != 0 ? table : 0;
   }
   return 0;
 }
@@ -36,30 +44,35 @@ std::uint64_t find_table(std::uint64_t root, const char* name) {
   return find_in(read_physical<std::uint32_t>(root + 16), 4, name);
 }
 
-void read_controllers(std::uint64_t table, std::uint64_t bytes, ProcessorList& list) {
+// False: its entries do not fill it.
+bool read_controllers(std::uint64_t table, std::uint64_t bytes, ProcessorList& list) {
   constexpr std::uint64_t kFirstEntry = 44;
   constexpr std::uint8_t kLocalApic = 0, kLocalX2apic = 9;
   constexpr std::uint32_t kEnabled = 1;
-  for (std::uint64_t at = table + kFirstEntry; at + 2 <= table + bytes;) {
-    const std::uint8_t kind = read_physical<std::uint8_t>(at), length = read_physical<std::uint8_t>(at + 1);
-    if (length < 2 || at + length > table + bytes) return;
+  const std::uint64_t end = table + bytes;
+  for (std::uint64_t at = table + kFirstEntry; at < end;) {
+    const std::uint64_t left = end - at;
+    const std::uint8_t length = left < 2 ? 0 : read_physical<std::uint8_t>(at + 1);
+    if (length < 2 || length > left) return false;
+    const std::uint8_t kind = read_physical<std::uint8_t>(at);
     if (kind == kLocalApic && length >= 8 && (read_physical<std::uint32_t>(at + 4) & kEnabled) != 0)
       add_processor(list, read_physical<std::uint8_t>(at + 3));
     if (kind == kLocalX2apic && length >= 16 && (read_physical<std::uint32_t>(at + 8) & kEnabled) != 0)
       add_processor(list, read_physical<std::uint32_t>(at + 4));
     at += length;
   }
+  return true;
 }
 
 }  // namespace
 
-bool processors_from_acpi(std::uint64_t rsdp, ProcessorList& list) noexcept {
+Told processors_from_acpi(std::uint64_t rsdp, ProcessorList& list) noexcept {
   const std::uint64_t root = rsdp != 0 && is_root(rsdp) ? rsdp : search_firmware("RSD PTR ", 8, is_root);
-  if (root == 0) return false;
+  if (root == 0) return Told::kNothing;
   const std::uint64_t controllers = find_table(root, "APIC");
-  if (controllers == 0) return false;
-  read_controllers(controllers, table_bytes(controllers), list);
-  return true;
+  if (controllers != 0 && read_controllers(controllers, table_bytes(controllers), list)) return Told::kAll;
+  list.count = list.announced = 0;
+  return Told::kDamaged;
 }
 
 }  // namespace janus::bare

@@ -30,7 +30,7 @@ void add_processor(ProcessorList& list, std::uint32_t apic_id) noexcept {
 }
 
 bool begins_with(std::uint64_t address, const char* mark, std::uint64_t mark_bytes) noexcept {
-  const char* const text = reinterpret_cast<const char*>(address);
+  const char* const text = at_physical<const char>(address);
   for (std::uint64_t n = 0; n < mark_bytes; ++n)
     if (text[n] != mark[n]) return false;
   return true;
@@ -38,9 +38,9 @@ bool begins_with(std::uint64_t address, const char* mark, std::uint64_t mark_byt
 
 bool adds_up(std::uint64_t address, std::uint64_t bytes) noexcept {
   if (address >= kReachable || bytes > kReachable - address) return false;
+  const auto* const byte = at_physical<const std::uint8_t>(address);
   std::uint8_t sum = 0;
-  for (std::uint64_t n = 0; n < bytes; ++n)
-    sum = static_cast<std::uint8_t>(sum + *reinterpret_cast<const std::uint8_t*>(address + n));
+  for (std::uint64_t n = 0; n < bytes; ++n) sum = static_cast<std::uint8_t>(sum + byte[n]);
   return sum == 0;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "kernel-free/cpu/instructions.h"
+#include "kernel-free/memory/frames.h"
 #include "rt/platform.h"
 
 namespace janus::bare {
@@ -24,19 +25,22 @@ inline constexpr std::uint32_t kMostXapicId = 254;
 // Once each, and the CPU that runs this not at all.
 void add_processor(ProcessorList& list, std::uint32_t apic_id) noexcept;
 
-// ACPI's MADT; `rsdp` may be 0, then the usual places are searched. False: there is none, or it is damaged.
-[[nodiscard]] bool processors_from_acpi(std::uint64_t rsdp, ProcessorList& list) noexcept;
-// The older MultiProcessor specification.
-[[nodiscard]] bool processors_from_mp_table(ProcessorList& list) noexcept;
+// What a kind of tables tells. Unless it is kAll the list is empty.
+enum class Told : std::uint8_t { kNothing, kDamaged, kAll };
 
-// --- For both. The boot tables are in force: physical addresses below 4 GiB are addresses. ---
+// ACPI's MADT; `rsdp` may be 0, then the usual places are searched.
+[[nodiscard]] Told processors_from_acpi(std::uint64_t rsdp, ProcessorList& list) noexcept;
+// The older MultiProcessor specification.
+[[nodiscard]] Told processors_from_mp_table(ProcessorList& list) noexcept;
+
+// --- For both. The boot tables are in force, which reach physical addresses below 4 GiB. ---
 
 inline constexpr std::uint64_t kReachable = std::uint64_t{1} << 32;
 
 template <class T>
 [[nodiscard]] T read_physical(std::uint64_t address) noexcept {
   T value;
-  copy_bytes(&value, reinterpret_cast<const void*>(address), sizeof value);
+  copy_bytes(&value, at_physical<const void>(address), sizeof value);
   return value;
 }
 // Bytes that add up to 0.

@@ -89,10 +89,10 @@ bool is_up(const Starting* starting, unsigned count, std::uint32_t apic_id) {
 void start_all(const ProcessorList& list, const Starting* starting, unsigned count, std::uint64_t page) {
   constexpr unsigned kTries = 500;
   const bool is_virtual = arch::features().has(arch::Features::kHypervisor);
-  for (unsigned n = 0; n < list.count; ++n) send_init(list.ids[n]);
+  for (unsigned n = 0; n < count; ++n) send_init(list.ids[n]);
   pass_ns(is_virtual ? kMillisecond / 10 : 10 * kMillisecond);
   for (unsigned again = 0; again < kTries; ++again) {
-    for (unsigned n = 0; n < list.count; ++n)
+    for (unsigned n = 0; n < count; ++n)
       if (!is_up(starting, count, list.ids[n])) send_start(list.ids[n], page);
     if (wait_for_all(starting, count, kMillisecond)) return;
   }
@@ -100,7 +100,7 @@ void start_all(const ProcessorList& list, const Starting* starting, unsigned cou
 
 // In the order of the list, so that CPUs are numbered the same in every run.
 void take_online(const ProcessorList& list, const Starting* starting, unsigned count) {
-  for (unsigned n = 0; n < list.count; ++n) {
+  for (unsigned n = 0; n < count; ++n) {
     for (unsigned m = 0; m < count; ++m) {
       Cpu& cpu = *starting[m].cpu;
       if (!cpu.is_online.load(std::memory_order_acquire) || cpu.apic_id != list.ids[n]) continue;
@@ -110,14 +110,16 @@ void take_online(const ProcessorList& list, const Starting* starting, unsigned c
   }
 }
 
-// False: no memory. A CPU that is started takes whichever is next, so there is one for each.
-bool prepare(Starting* starting, unsigned count) {
+// How many there is memory for: more than a quarter of all is not for CPUs that may never come. One that is started
+// takes whichever is next, so there is one for each.
+unsigned prepare(Starting* starting, unsigned count) {
+  const std::uint64_t most = frames_taken() + frames_in_all() / 4;
   for (unsigned n = 0; n < count; ++n) {
-    OtherCpu* const other = make_cpu();
-    if (other == nullptr) return false;
+    OtherCpu* const other = frames_taken() + sizeof(OtherCpu) / kPage > most ? nullptr : make_cpu();
+    if (other == nullptr) return n;
     starting[n] = {&other->cpu, other->idle_stack.top()};
   }
-  return true;
+  return count;
 }
 
 void say_how_many(unsigned announced) {
@@ -140,11 +142,11 @@ void place_start_code(std::uint64_t page) noexcept {
 }
 
 void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
-  const unsigned count = others.count;
-  const std::size_t bytes = (count * sizeof(Starting) + kPage - 1) & ~(kPage - 1);
-  std::byte* const table = count == 0 ? nullptr : platform::map(bytes);
+  const std::size_t bytes = (others.count * sizeof(Starting) + kPage - 1) & ~(kPage - 1);
+  std::byte* const table = page == 0 || others.count == 0 ? nullptr : platform::map(bytes);
   auto* const starting = reinterpret_cast<Starting*>(table);
-  if (table != nullptr && prepare(starting, count) && map_physical(page, {page, page + kPage}, kReadExecute)) {
+  const unsigned count = table == nullptr ? 0 : prepare(starting, others.count);
+  if (count != 0 && map_physical(page, {page, page + kPage}, kReadExecute)) {
     janus_starting_cpus = starting;
     start_all(others, starting, count, page);
     take_online(others, starting, count);

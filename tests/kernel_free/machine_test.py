@@ -12,8 +12,9 @@ import sys
 
 here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
-sys.path.insert(0, str(here.parent / 'programs'))
-from installed import Tap, build, environment, install, programs, run, work_directory  # noqa: E402
+sys.path[:0] = [str(here), str(here.parent / 'programs')]
+from installed import Tap, environment, install, programs, run, work_directory  # noqa: E402
+from machine import bare_qemu  # noqa: E402
 
 if not shutil.which('qemu-system-x86_64'):
     print('1..0 # SKIP qemu-system-x86_64 is missing')
@@ -39,18 +40,6 @@ def boot(image, *arguments, timeout=120, options=(), **settings):
     """Console and status, as janus-qemu gives them."""
     return run([janus_qemu, '--timeout', str(timeout), *options, image, *arguments], timeout=timeout + 30,
                env=environment(**settings))
-
-
-def bare_qemu(image, *options, line='prog', cpu='max', timeout=60):
-    """Machines that janus-qemu would not make: console, the line on the status port, QEMU's own status."""
-    status = work / 'status'
-    status.unlink(missing_ok=True)
-    done = run(['qemu-system-x86_64', '-machine', 'q35', '-accel', 'tcg', '-cpu', cpu, '-nodefaults', '-display', 'none', '-no-reboot',
-                '-chardev', 'stdio,id=console,signal=off', '-device', 'isa-serial,chardev=console,index=0',
-                '-chardev', f'file,id=status,path={status}', '-device', 'isa-serial,chardev=status,index=1',
-                '-device', 'isa-debug-exit,iobase=0xf4,iosize=4', '-kernel', image, '-append', line, *options], timeout=timeout)
-    said = status.read_text() if status.exists() else ''
-    return done.stdout.decode(errors='replace'), said, done.returncode
 
 
 # --- What handlers are made of ---------------------------------------------------------------------------------------

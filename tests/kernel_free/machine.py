@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that janus-qemu would not make."""
+import sys
+import pathlib
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'programs'))
+from installed import run  # noqa: E402
+
+
+def bare_qemu(image, *options, line='prog', cpu='max', timeout=60, machine='q35'):
+    """Console, the line on the status port, QEMU's own status."""
+    status = image.with_suffix('.status')
+    status.unlink(missing_ok=True)
+    done = run(['qemu-system-x86_64', '-machine', machine, '-accel', 'tcg', '-cpu', cpu, '-nodefaults', '-display', 'none', '-no-reboot',
+                '-chardev', 'stdio,id=console,signal=off', '-device', 'isa-serial,chardev=console,index=0',
+                '-chardev', f'file,id=status,path={status}', '-device', 'isa-serial,chardev=status,index=1',
+                '-device', 'isa-debug-exit,iobase=0xf4,iosize=4', '-kernel', image, '-append', line, *options], timeout=timeout)
+    said = status.read_text() if status.exists() else ''
+    return done.stdout.decode(errors='replace'), said, done.returncode
