@@ -10,8 +10,9 @@ namespace janus {
 
 // --- Life ------------------------------------------------------------------------------------------------------------
 
-bool Slab::init(std::size_t object_bytes) noexcept {
-  if (object_bytes < sizeof(Record) || object_bytes > kMaxObjectBytes) return false;
+bool Slab::init(std::size_t object_bytes, std::uint32_t most_chunks) noexcept {
+  if (object_bytes < sizeof(Record) || object_bytes > kMaxObjectBytes || most_chunks > kMaxChunks) return false;
+  most_chunks_ = most_chunks;
   object_bytes_ = static_cast<std::uint32_t>(round_up(object_bytes, 16));
   per_chunk_ = static_cast<std::uint32_t>((kChunkBytes - kHeaderBytes) / object_bytes_);
   index_shift_ = static_cast<std::uint32_t>(std::bit_width(per_chunk_ - 1));
@@ -215,7 +216,7 @@ bool Slab::grow() noexcept {
   const std::size_t have = chunk_count_.load(std::memory_order_relaxed);
   if (group_count_ == kMaxGroups) return false;
   std::size_t wanted = have == 0 ? 1 : have < kMaxGroupChunks ? have : kMaxGroupChunks;
-  if (wanted > kMaxChunks - have) wanted = kMaxChunks - have;
+  if (wanted > most_chunks_ - have) wanted = most_chunks_ - have;
   for (; wanted != 0; wanted /= 2) {
     const std::size_t bytes = (wanted + 1) * kChunkBytes;
     std::byte* pages = platform::map(bytes);

@@ -44,10 +44,11 @@ class Slab {
  public:
   static constexpr std::uint32_t kNoIndex = ~std::uint32_t{0};
   static constexpr std::size_t kMaxObjectBytes = 4096;
+  static constexpr std::uint32_t kMaxChunks = 65536;  // 16 GiB of records
 
   // `object_bytes` is at least 8; it is rounded up to 16. Records are aligned to the largest power of two in it, at
-  // most 128.
-  [[nodiscard]] bool init(std::size_t object_bytes) noexcept;
+  // most 128. There will be no more of them than `most_chunks` of 256 KiB hold.
+  [[nodiscard]] bool init(std::size_t object_bytes, std::uint32_t most_chunks = kMaxChunks) noexcept;
   void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
 
   // Who pays for records from now on, a batch at a time when they are first cut; what is cut once stays paid for.
@@ -90,7 +91,6 @@ class Slab {
   static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
   static constexpr std::size_t kHeldAt = 128;  // where the bits of those held lie, if there are any
   static constexpr std::size_t kHeaderBytes = kHeldAt + (kAssertions ? kChunkBytes / 16 / 8 : 0);
-  static constexpr std::size_t kMaxChunks = 65536;  // 16 GiB of records
   static constexpr unsigned kMaxGroups = 1024;
   static constexpr std::size_t kMaxGroupChunks = 256;  // 64 MiB
   static constexpr std::uint32_t kBatch = 32;
@@ -143,6 +143,7 @@ class Slab {
   std::uint32_t reciprocal_ = 0;
   std::uint32_t index_shift_ = 0;
   std::uint32_t per_chunk_ = 0;
+  std::uint32_t most_chunks_ = 0;
   PoolCharge* pool_charge_ = nullptr;
   std::atomic<std::uint32_t> chunk_count_{0};
 

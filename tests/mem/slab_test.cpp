@@ -129,8 +129,26 @@ TEST(slab, a_million_records_take_a_dozen_mappings) {
   }
 }
 
+// Chunks come as many at once as there are: 1, 1, 2, and of the next four as many as the bound leaves.
+TEST(slab, is_full_at_its_bound_and_not_before) {
+  for (const std::uint32_t most : {1u, 2u, 5u, 8u}) {
+    Slab slab;
+    SlabCache cache{};
+    REQUIRE(slab.init(Slab::kMaxObjectBytes, most));
+    std::size_t count = 0;
+    while (count < 1000 && slab.take(&cache) != nullptr) ++count;
+    CHECK_EQ(count, most * 63);  // and a header in each of 256 KiB
+    CHECK_EQ(slab.take(nullptr), nullptr);
+    CHECK_LE(slab.bytes_mapped(), (2 * most + 8) * (std::size_t{256} << 10));
+    slab.give(&cache, slab.at(0));
+    CHECK_EQ(slab.take(&cache), slab.at(0));
+    slab.destroy();
+  }
+}
+
 TEST(slab, refuses_senseless_sizes) {
   Slab slab;
+  CHECK(!slab.init(128, Slab::kMaxChunks + 1));
   CHECK(!slab.init(0));
   CHECK(!slab.init(Slab::kMaxObjectBytes + 1));
 }

@@ -131,6 +131,24 @@ TEST(charge, a_long_operation_is_between_checks_and_sees_what_wants_attention_al
   });
 }
 
+// Slices end at the calls that everything is made of as at any other, and the call that ends one costs what it costs.
+TEST(charge, a_call_that_ends_a_slice_is_charged_once) {
+  run_both_ways(1, [] {
+    constexpr std::uint32_t kPairs = 10'000;  // slices are some 1,000 ops
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, some(1'000'000));
+    auto child = [] {
+      const std::uint32_t before = janus_budget_get_current().ops;
+      for (std::uint32_t pair = 0; pair < kPairs; ++pair) {
+        CHECK(janus_nursery_create() != nullptr);
+        CHECK_EQ(janus_nursery_await_all(), 0);
+      }
+      CHECK_EQ(before - janus_budget_get_current().ops, 2 * kPairs + 1);
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
 TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
   for (unsigned workers : {1u, 2u, 4u}) {
     run_in(with_workers(workers), [workers] {

@@ -204,6 +204,33 @@ TEST(output, what_the_runtime_says_at_length_comes_out_whole) {
   CHECK(__builtin_memcmp(said, read, sizeof said) == 0);
 }
 
+// Of a long write others on the worker wait for no more than 64 KiB: here for 17 pieces, with 16 turns in between.
+TEST(output, others_have_their_turn_between_two_pieces_of_a_long_write) {
+  constexpr std::size_t kPiece = 65536, kPieces = 16;
+  static char long_text[kPieces * kPiece + 1];
+  run_in(with_workers(1), [] {
+    constexpr long kOpen = 2, kWriteOnly = 1, kClose = 3;
+    const auto null = static_cast<int>(kernel_call(kOpen, reinterpret_cast<long>("/dev/null"), kWriteOnly));
+    int turns = 0;
+    bool is_over = false;
+    auto other = [&] {
+      while (!is_over) {
+        ++turns;
+        janus_yield();
+      }
+    };
+    Scope scope;
+    scope.go(other);
+    janus_yield();
+    const int before = turns;
+    CHECK_EQ(janus_write(null, long_text, sizeof long_text), 0);
+    CHECK_GE(turns - before, static_cast<int>(kPieces));
+    is_over = true;
+    CHECK_EQ(scope.end(), 0);
+    kernel_call(kClose, null);
+  });
+}
+
 TEST(output, what_cannot_be_written_is_the_kernels_answer) {
   everywhere([] {
     CHECK_EQ(janus_write(-1, "x", 1), -9);

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// backtrace_test.cpp — which frames of a stack are followed: those that lie on it to the last byte, the topmost one
+// included, whose return address ends where the stack begins. Damaged ones end the walk, wherever they point.
+#include "rt/task/backtrace.h"
+
+#include "tests/harness/test.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr unsigned kWords = 128;
+constexpr std::uint64_t kIp = 0xabc;
+
+// Words of a stack, and whether what lies beyond is left alone shows in the return addresses: each names its own word.
+struct Ground {
+  alignas(16) std::uint64_t below[4], words[kWords], above[4];
+  Stack stack = {};
+  Text<2048> text;
+
+  Ground() {
+    for (auto& word : below) word = 0xbad;
+    for (auto& word : above) word = 0xbad;
+    for (auto& word : words) word = 0xbad;
+    stack.limit = reinterpret_cast<std::byte*>(words);
+    stack.start = reinterpret_cast<std::byte*>(words + kWords);
+  }
+  std::uint64_t address(unsigned word) const { return reinterpret_cast<std::uint64_t>(&words[0] + word); }
+  // A frame whose caller's is at `outer`.
+  void frame(unsigned word, std::uint64_t outer) {
+    words[word] = outer;
+    words[word + 1] = 0x1000 + word;
+  }
+  const char* walked_from(std::uint64_t fp) {
+    text.clear();
+    append_frames(text, &stack, kIp, fp);
+    return text.data();
+  }
+};
+
+}  // namespace
+
+TEST(backtrace, the_topmost_frame_and_the_lowest_are_part_of_the_stack) {
+  static Ground ground;
+  ground.frame(0, ground.address(10));
+  ground.frame(10, ground.address(kWords - 2));
+  ground.frame(kWords - 2, 0);
+  CHECK_STREQ(ground.walked_from(ground.address(0)), "janus:   at 0xabc 0x1000 0x100a 0x107e\n");
+}
+
+TEST(backtrace, what_does_not_lie_on_the_stack_is_not_read) {
+  static Ground ground;
+  const char* const nothing = "janus:   at 0xabc\n";
+  const std::uint64_t low = ground.address(0), high = ground.address(kWords);
+  for (const std::uint64_t fp : {low - 8, low - 16, high - 8, high, high + 8, std::uint64_t{0}, low + 1, low + 4})
+    CHECK_STREQ(ground.walked_from(fp), nothing);
+  // The same where a frame leads there.
+  for (const std::uint64_t outer : {low - 8, high - 8, high, high + 16, ground.address(30) + 1}) {
+    ground.frame(4, outer);
+    CHECK_STREQ(ground.walked_from(ground.address(4)), "janus:   at 0xabc 0x1004\n");
+  }
+}
+
+// Up is the only way: a frame that names itself, or one below, would be walked for ever.
+TEST(backtrace, a_circle_of_frames_ends_and_so_does_a_return_address_of_nothing) {
+  static Ground ground;
+  ground.frame(20, ground.address(20));
+  CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014\n");
+  ground.frame(20, ground.address(40));
+  ground.frame(40, ground.address(20));
+  CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014 0x1028\n");
+  ground.words[41] = 0;
+  CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014\n");
+}
+
+TEST(backtrace, no_more_than_24_frames_are_told) {
+  static Ground ground;
+  for (unsigned word = 0; word + 2 < kWords; word += 2) ground.frame(word, ground.address(word + 2));
+  ground.frame(kWords - 2, 0);
+  const char* const text = ground.walked_from(ground.address(0));
+  unsigned told = 0;
+  for (const char* at = text; *at != '\0'; ++at) told += *at == ' ' && at[1] == '0' ? 1 : 0;
+  CHECK_EQ(told, 1 + 24u);
+}
+
+TEST(backtrace, on_no_stack_that_is_known_no_frame_is_followed) {
+  static Ground ground;
+  ground.frame(0, ground.address(2));
+  append_frames(ground.text, nullptr, kIp, ground.address(0));
+  CHECK_STREQ(ground.text.data(), "janus:   at 0xabc\n");
+}
+
+}  // namespace janus::test
