@@ -30,11 +30,6 @@ void ChunkIndex::destroy() noexcept {
     platform::unmap(reinterpret_cast<std::byte*>(top_->parts[--top_->count]), round_up(sizeof(Part), kPageBytes));
 }
 
-unsigned ChunkIndex::at(std::size_t chunk, unsigned column) const noexcept {
-  const Part& part = *top_->parts[chunk / kFanOut / kFanOut];
-  return static_cast<unsigned>(part.of_chunks[chunk / kFanOut % kFanOut].values[column][chunk % kFanOut]);
-}
-
 void ChunkIndex::set(std::size_t chunk, unsigned column, unsigned value) noexcept {
   // Each node's largest number is the next one's in its place.
   const auto store = [column](Node& node, std::size_t place, std::int16_t& number) {

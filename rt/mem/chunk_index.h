@@ -26,8 +26,16 @@ class ChunkIndex {
   [[nodiscard]] bool cover(std::size_t chunk) noexcept;
   [[nodiscard]] std::size_t bytes_mapped() const noexcept;
 
-  [[nodiscard]] unsigned at(std::size_t chunk, unsigned column) const noexcept;
+  [[nodiscard]] unsigned at(std::size_t chunk, unsigned column) const noexcept {
+    return static_cast<unsigned>(node_of(chunk).values[column][chunk % kFanOut]);
+  }
   void set(std::size_t chunk, unsigned column, unsigned value) noexcept;
+  // Each column to at least that.
+  void raise(std::size_t chunk, const unsigned (&least)[kColumns]) noexcept {
+    const Node& node = node_of(chunk);
+    for (unsigned column = 0; column < kColumns; column++)
+      if (node.values[column][chunk % kFanOut] < static_cast<int>(least[column])) set(chunk, column, least[column]);
+  }
   // The first or last chunk whose number is at least `least`, which is not 0; kNone.
   [[nodiscard]] std::size_t first(unsigned column, unsigned least) const noexcept;
   [[nodiscard]] std::size_t last(unsigned column, unsigned least) const noexcept;
@@ -49,6 +57,9 @@ class ChunkIndex {
   };
   static_assert(sizeof(Top) <= kBytes);
 
+  [[nodiscard]] const Node& node_of(std::size_t chunk) const noexcept {
+    return top_->parts[chunk / kFanOut / kFanOut]->of_chunks[chunk / kFanOut % kFanOut];
+  }
   // From the top to a chunk: place_in(node) says where to go on; ~0: nowhere, which only the top may say.
   template <class F>
   [[nodiscard]] std::size_t descend(F place_in) const noexcept {

@@ -102,6 +102,8 @@ class Heap {
 
   // What free() would say now, with size and tag of whatever is held, by a user or not. Any thread.
   [[nodiscard]] Found look_at(const void* block) noexcept;
+  // Whether it can be no mapping of its own.
+  [[nodiscard]] bool is_in_chunks(const void* block) const noexcept { return pages_.owns(block); }
   // Usable bytes; 0: not a held block of this heap.
   [[nodiscard]] std::size_t size_of(const void* block) noexcept { return look_at(block).bytes; }
   // The tag that the block was allocated with; ~0: not a held block of this heap.

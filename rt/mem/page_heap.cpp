@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kMinReservePages = 1024;
 constexpr std::size_t kMaxGroupChunks = 64;
-// What is given back at once, under the lock, in calls of the machine.
-constexpr unsigned kDiscardsAtOnce = 32;
+// What is done at once under the lock: pages given back, in calls of the machine, and chunks looked into in vain.
+constexpr unsigned kDiscardsAtOnce = 32, kLooksAtOnce = 64;
 
 // --- Bits of a chunk's pages -----------------------------------------------------------------------------------------
 
@@ -44,12 +44,15 @@ unsigned count_bits(const std::uint64_t* bits, unsigned first, unsigned count) n
 
 // The first page from `from` on whose bit is `wanted`, or kChunkPages.
 unsigned next_page(const std::uint64_t* bits, unsigned from, bool wanted) noexcept {
-  while (from < kChunkPages) {
-    const std::uint64_t word = (wanted ? bits[from / 64] : ~bits[from / 64]) >> from % 64;
-    if (word != 0) return from + static_cast<unsigned>(std::countr_zero(word));
-    from = (from / 64 + 1) * 64;
+  if (from >= kChunkPages) return kChunkPages;
+  const std::uint64_t flip = wanted ? 0 : ~std::uint64_t{0};
+  unsigned word = from / 64;
+  std::uint64_t here = (bits[word] ^ flip) >> from % 64 << from % 64;
+  while (here == 0) {
+    if (++word == kChunkPages / 64) return kChunkPages;
+    here = bits[word] ^ flip;
   }
-  return kChunkPages;
+  return word * 64 + static_cast<unsigned>(std::countr_zero(here));
 }
 
 // The first page of the idle run that ends before `at`.
@@ -204,28 +207,22 @@ void PageHeap::add_chunk(std::byte* at) noexcept {
 // --- Runs ------------------------------------------------------------------------------------------------------------
 
 PageHeap::Position PageHeap::find_run(unsigned pages, unsigned alignment) noexcept {
-  for (;;) {
+  for (unsigned looks = 0; looks < kLooksAtOnce; looks++) {
     const std::size_t number = index_.first(alignment, pages);
-    if (number == ChunkIndex::kNone) return {nullptr, 0};
+    if (number == ChunkIndex::kNone) return {Search::kNowhere, nullptr, 0};
     const std::uint64_t* const used = chunks_[number]->used;
-    if (const unsigned page = find_in(used, pages, alignment); page != 0) return {chunks_[number], page};
-    // It was more before. A free may make it more again, so that each costs one such look for each alignment at most.
+    if (const unsigned page = find_in(used, pages, alignment); page != 0)
+      return {Search::kFound, chunks_[number], page};
     index_.set(number, alignment, longest_in(used, alignment, kChunkPages));
   }
-}
-
-void PageHeap::set_dirty_idle(const HeapChunk* chunk, unsigned pages) noexcept {
-  dirty_idle_pages_ += pages;
-  dirty_idle_pages_ -= index_.at(chunk->number, kDirtyIdle);
-  index_.set(chunk->number, kDirtyIdle, pages);
+  return {Search::kUnfinished, nullptr, 0};
 }
 
 void PageHeap::occupy(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   JANUS_ASSERT(count_bits(chunk->used, first, pages) == 0);
   set_bits(chunk->used, first, pages);
   used_pages_ += pages;
-  const unsigned dirty = count_bits(chunk->dirty, first, pages);
-  set_dirty_idle(chunk, index_.at(chunk->number, kDirtyIdle) - dirty);
+  dirty_idle_pages_ -= count_bits(chunk->dirty, first, pages);
 }
 
 void PageHeap::vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
@@ -233,27 +230,26 @@ void PageHeap::vacate(HeapChunk* chunk, unsigned first, unsigned pages) noexcept
   clear_bits(chunk->used, first, pages);
   set_bits(chunk->dirty, first, pages);
   used_pages_ -= pages;
-  set_dirty_idle(chunk, index_.at(chunk->number, kDirtyIdle) + pages);
+  dirty_idle_pages_ += pages;
   const IdleRun now = idle_around(chunk->used, first, pages);
-  for (unsigned alignment = 0; alignment < kAlignments; alignment++) {
-    const unsigned longer = now.aligned_pages(alignment);
-    if (longer <= index_.at(chunk->number, alignment)) continue;
-    index_.set(chunk->number, alignment, longer);
-  }
+  unsigned known[ChunkIndex::kColumns];
+  for (unsigned alignment = 0; alignment < kAlignments; alignment++) known[alignment] = now.aligned_pages(alignment);
+  known[kMayBeDirty] = 1;
+  index_.raise(chunk->number, known);
 }
 
 Span* PageHeap::take_run(unsigned pages, unsigned align_pages) noexcept {
   const auto alignment = static_cast<unsigned>(std::countr_zero(align_pages));
-  LockGuard guard(lock_);
-  Position at = find_run(pages, alignment);
-  while (at.chunk == nullptr) {
-    if (!grow()) return nullptr;
-    at = find_run(pages, alignment);
+  for (;;) {
+    LockGuard guard(lock_);
+    const Position at = find_run(pages, alignment);
+    if (at.result == Search::kNowhere && !grow()) return nullptr;
+    if (at.result != Search::kFound) continue;  // others had to wait for long enough
+    occupy(at.chunk, at.page, pages);
+    Span* run = &at.chunk->spans[at.page];
+    run->pages = static_cast<std::uint16_t>(pages);
+    return run;
   }
-  occupy(at.chunk, at.page, pages);
-  Span* run = &at.chunk->spans[at.page];
-  run->pages = static_cast<std::uint16_t>(pages);
-  return run;
 }
 
 void PageHeap::give_run(Span* run) noexcept {
@@ -284,8 +280,7 @@ bool PageHeap::resize_run(Span* run, unsigned pages) noexcept {
 void PageHeap::discard_run(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   platform::discard(chunk->page(first), pages * kPageBytes);
   clear_bits(chunk->dirty, first, pages);
-  const unsigned before = index_.at(chunk->number, kDirtyIdle);
-  set_dirty_idle(chunk, before > pages ? before - pages : 0);
+  dirty_idle_pages_ -= pages;
 }
 
 void PageHeap::discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept {
@@ -302,7 +297,7 @@ void PageHeap::discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept {
     discard_run(chunk, at, end - at);
     at = end;
   }
-  set_dirty_idle(chunk, 0);
+  index_.set(chunk->number, kMayBeDirty, 0);
 }
 
 // The reserve is an eighth of what is in use: enough that a program that breathes makes no system calls, and in
@@ -314,8 +309,8 @@ void PageHeap::keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) no
   unsigned calls_left = kDiscardsAtOnce;
   discard_run(chunk, first, pages);
   discard_idle(chunk, calls_left);
-  while (calls_left != 0 && dirty_idle_pages_ > reserve / 2) {
-    const std::size_t number = index_.last(kDirtyIdle, 1);
+  for (unsigned looks = 0; looks < kLooksAtOnce && calls_left != 0 && dirty_idle_pages_ > reserve / 2; looks++) {
+    const std::size_t number = index_.last(kMayBeDirty, 1);
     if (number == ChunkIndex::kNone) return;
     discard_idle(chunks_[number], calls_left);
   }
@@ -324,7 +319,7 @@ void PageHeap::keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) no
 void PageHeap::trim() noexcept {
   for (;;) {
     LockGuard guard(lock_);
-    const std::size_t number = index_.last(kDirtyIdle, 1);
+    const std::size_t number = index_.last(kMayBeDirty, 1);
     if (number == ChunkIndex::kNone) return;
     unsigned calls_left = kChunkPages;
     discard_idle(chunks_[number], calls_left);

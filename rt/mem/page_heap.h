@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/page_heap.h — runs of pages for the heap, cut from chunks of 4 MiB: first fit by address, so that the far end
-// empties. No search and no change looks at more than one chunk (chunk_index.h), however many there are. Chunks come
-// from the machine in growing groups and stay until destroy(); the memory behind idle pages goes back to it beyond a
-// small reserve.
+// empties. An index (chunk_index.h) leads to the chunk, however many there are. Chunks come from the machine in growing
+// groups and stay until destroy(); the memory behind idle pages goes back to it beyond a small reserve.
 #pragma once
 
 #include <atomic>
@@ -15,8 +14,11 @@
 
 namespace janus {
 
-// INVARIANT longest-is-known: outside the lock, the index says of each chunk and each alignment the most pages that an
-// aligned run of idle pages has there, and how many of its idle pages are dirty. tests/mem/page_heap_test.cpp
+// INVARIANT nothing-idle-is-overlooked: outside the lock, no aligned run of idle pages is longer than the index says of
+// its chunk and alignment, and each chunk with a dirty idle page is marked. Taking pages changes neither, so both may
+// say too much; who looks into a chunk in vain corrects them, and only giving pages back raises them again. So a free
+// costs later searches one such look for each column at most. How many idle pages are dirty in all is exact.
+// tests/mem/page_heap_test.cpp
 class PageHeap {
  public:
   [[nodiscard]] bool init() noexcept;
@@ -52,17 +54,20 @@ class PageHeap {
  private:
   static constexpr std::size_t kAddressChunks = std::size_t{1} << (47 - kChunkShift);
   static constexpr std::size_t kMaxChunks = ChunkIndex::kChunks;  // 1 TiB
-  // Columns of the index: the longest run at each alignment from 1 page to kMaxRunPages, and the dirty idle pages.
+  // Columns of the index: the longest run at each alignment from 1 page to kMaxRunPages, and a mark (1) on chunks that
+  // may have dirty idle pages.
   static constexpr unsigned kAlignments = 9;
   static_assert(1u << (kAlignments - 1) == kMaxRunPages);
-  static constexpr unsigned kDirtyIdle = kAlignments;
+  static constexpr unsigned kMayBeDirty = kAlignments;
   static_assert(ChunkIndex::kColumns == kAlignments + 1);
   static constexpr unsigned kMaxGroups = 1024;
   struct Group {
     std::byte* pages;
     std::size_t bytes;
   };
+  enum class Search : std::uint8_t { kFound, kNowhere, kUnfinished };
   struct Position {
+    Search result;
     HeapChunk* chunk;
     unsigned page;
   };
@@ -76,7 +81,6 @@ class PageHeap {
   void keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
   void discard_run(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
   void discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept;
-  void set_dirty_idle(const HeapChunk* chunk, unsigned pages) noexcept;
 
   // The tables, one mapping of which only a few pages are ever touched: a bit for every 4 MiB of address space, the
   // chunks in the order they came, and what is known of each.

@@ -148,7 +148,7 @@ void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::si
 
 [[gnu::noinline, gnu::cold]] static void release_page_aligned(Runtime& runtime, Worker* worker, Task* task,
                                                               void* block) noexcept {
-  if (task == nullptr || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
+  if (task == nullptr || runtime.heap.is_in_chunks(block) || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
     return release_whole(runtime, worker, task, block);
   const Heap::Found held = runtime.heap.take_over(block);
   if (held.misuse != Misuse::kNone) end_for_misuse(task, Deed::kFree, block, held.misuse);

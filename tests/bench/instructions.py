@@ -26,6 +26,7 @@ OPERATIONS = {
     "recv": "janus_channel_recv from a buffer",
     "round_trip": "a word there and back over two rendezvous channels",
     "alloc": "janus_alloc(64) and janus_free",
+    "alloc_large": "janus_alloc(100000) and janus_free",
     "push": "the deque's push",
     "pop": "its pop",
     "steal": "its steal, without the heavy fence itself",

@@ -206,27 +206,73 @@ TEST(kernel, the_heap_gives_its_pages_back_and_leaves_no_mapping) {
   CHECK_LE(mappings(), mappings_before);
 }
 
-// --- What a search looks at
-// -------------------------------------------------------------------------------------------
+// --- What a search looks at ------------------------------------------------------------------------------------------
 
-// Every chunk but one has used up its aligned places, and cannot even be looked at.
+namespace {
+
+// Keeps everybody from even looking at the chunks before the last.
+class Unreadable {
+ public:
+  Unreadable(PageHeap& heap, std::size_t chunks) : heap_(heap), chunks_(chunks) { protect(kNone); }
+  ~Unreadable() { protect(kReadWrite); }
+  Unreadable(const Unreadable&) = delete;
+  Unreadable& operator=(const Unreadable&) = delete;
+
+ private:
+  static constexpr long kMprotect = 10, kNone = 0, kReadWrite = 3;
+  void protect(long access) {
+    for (std::size_t n = 0; n + 1 < chunks_; n++)
+      CHECK_EQ(call(kMprotect, reinterpret_cast<long>(heap_.chunk_at(n)), kPageBytes, access), 0);
+  }
+  PageHeap& heap_;
+  std::size_t chunks_;
+};
+
+// Takes runs of that kind until there are `least` chunks and all but the last are full; the number of chunks. `last`:
+// the last run, in the last chunk.
+std::size_t fill(PageHeap& heap, std::size_t least, unsigned pages, unsigned align, Span*& last) {
+  while (heap.chunk_at(least - 1) == nullptr) last = heap.take_run(pages, align);
+  std::size_t chunks = least;
+  while (heap.chunk_at(chunks) != nullptr) chunks++;
+  while (chunk_of(last) != heap.chunk_at(chunks - 1)) last = heap.take_run(pages, align);
+  return chunks;
+}
+
+}  // namespace
+
+// Every chunk but one has used up its aligned places.
 TEST(kernel, a_search_for_an_aligned_run_looks_at_no_chunk_in_vain) {
-  constexpr long kMprotect = 10, kNone = 0, kReadWrite = 3;
-  constexpr std::size_t kLeast = 40;
   PageHeap heap;
   REQUIRE(heap.init());
   Span* last = nullptr;
-  while (heap.chunk_at(kLeast) == nullptr) last = heap.take_run(1, kMaxRunPages);
-  std::size_t chunks = kLeast;
-  while (heap.chunk_at(chunks) != nullptr) chunks++;
-  while (chunk_of(last) != heap.chunk_at(chunks - 1)) last = heap.take_run(1, kMaxRunPages);
-  for (unsigned n = 0; n < 2; n++) last = heap.take_run(1, kMaxRunPages);
+  const std::size_t chunks = fill(heap, 40, 1, kMaxRunPages, last);
+  {
+    const Unreadable full(heap, chunks);
+    heap.give_run(last);
+    CHECK_EQ(heap.take_run(1, kMaxRunPages), last);
+  }
   CHECK_EQ(heap.chunk_at(chunks), nullptr);
-  heap.give_run(last);
+  heap.destroy();
+}
+
+// Each of the others has holes, idle ones that were used among them, which are all too small.
+TEST(kernel, a_large_run_is_taken_and_given_back_at_one_of_a_thousand_chunks) {
+  constexpr unsigned kPages = 100;
+  PageHeap heap;
+  REQUIRE(heap.init());
+  Span* last = nullptr;
+  const std::size_t chunks = fill(heap, 1000, kPages, 1, last);
   for (std::size_t n = 0; n + 1 < chunks; n++)
-    CHECK_EQ(call(kMprotect, reinterpret_cast<long>(heap.chunk_at(n)), kPageBytes, kNone), 0);
-  CHECK_EQ(heap.take_run(1, kMaxRunPages), last);
-  for (std::size_t n = 0; n + 1 < chunks; n++)
-    CHECK_EQ(call(kMprotect, reinterpret_cast<long>(heap.chunk_at(n)), kPageBytes, kReadWrite), 0);
+    CHECK(heap.resize_run(&heap.chunk_at(n)->spans[kHeaderPages], kPages - 2));
+  {
+    const Unreadable others(heap, chunks);
+    for (unsigned round = 0; round < 8; round++) {
+      Span* const another = heap.take_run(kPages, 1);
+      heap.give_run(last);
+      last = another;
+    }
+  }
+  CHECK_EQ(heap.chunk_at(chunks), nullptr);
+  CHECK_EQ(heap.idle_dirty_bytes(), ((chunks - 1) * 2 + kPages) * kPageBytes);
   heap.destroy();
 }

@@ -14,12 +14,21 @@ namespace {
 
 constexpr unsigned kModelChunks = 64;
 
-// Which pages of which chunk are taken, by what was asked for alone.
+// Which pages of which chunk are taken, and which have been, by what was asked for alone.
 struct Model {
-  bool used[kModelChunks][kChunkPages];
+  bool used[kModelChunks][kChunkPages], dirty[kModelChunks][kChunkPages];
 
   void mark(std::size_t chunk, unsigned first, unsigned pages, bool value) {
-    for (unsigned n = 0; n < pages; n++) used[chunk][first + n] = value;
+    for (unsigned n = 0; n < pages; n++) {
+      used[chunk][first + n] = value;
+      if (!value) dirty[chunk][first + n] = true;
+    }
+  }
+  [[nodiscard]] std::size_t dirty_idle_pages() const {
+    std::size_t sum = 0;
+    for (std::size_t chunk = 0; chunk < kModelChunks; chunk++)
+      for (unsigned n = 0; n < kChunkPages; n++) sum += dirty[chunk][n] && !used[chunk][n];
+    return sum;
   }
   [[nodiscard]] unsigned first_fit(std::size_t chunk, unsigned pages, unsigned align) const {
     for (unsigned at = 0; at + pages <= kChunkPages; at += align) {
@@ -39,8 +48,13 @@ struct Pages {
     CHECK(heap.init());
     for (auto& chunk : model.used)
       for (unsigned n = 0; n < kChunkPages; n++) chunk[n] = n < kHeaderPages;
+    forget_dirty();
   }
   ~Pages() { heap.destroy(); }
+  void forget_dirty() {
+    for (auto& chunk : model.dirty)
+      for (bool& page : chunk) page = false;
+  }
   void look_for_new_chunks() {
     while (chunks < kModelChunks && heap.chunk_at(chunks) != nullptr) chunks++;
   }
@@ -110,6 +124,55 @@ TEST(page_heap, a_run_goes_where_it_fits_first_at_every_alignment) {
   while (count != 0) give(pages, held[--count]);
   pages.heap.trim();
   CHECK_EQ(pages.heap.idle_dirty_bytes(), 0u);
+}
+
+// As long as they are fewer than the reserve, none goes back by itself.
+TEST(page_heap, idle_pages_that_were_used_are_counted_exactly_and_all_go_back) {
+  Pages pages;
+  Rng rng(1702);
+  constexpr unsigned kMost = 24;  // of at most 40 pages, so that all of them are fewer than 1,024
+  static Run held[kMost];
+  unsigned count = 0;
+  for (unsigned step = 0; step < 3000; step++) {
+    const auto dice = static_cast<unsigned>(rng.next() % 16);
+    if (count == 0 || (dice < 8 && count < kMost)) {
+      if (!take(pages, 1 + static_cast<unsigned>(rng.next() % 40), 1u << rng.next() % 4, held[count])) return;
+      count++;
+    } else if (dice < 14) {
+      Run& run = held[rng.next() % count];
+      give(pages, run);
+      run = held[--count];
+    } else {
+      resize(pages, held[rng.next() % count], 1 + static_cast<unsigned>(rng.next() % 40));
+    }
+    if (!CHECK_EQ(pages.heap.idle_dirty_bytes(), model.dirty_idle_pages() * kPageBytes)) return;
+    if (step % 200 != 199) continue;
+    pages.heap.trim();
+    pages.forget_dirty();
+    CHECK_EQ(pages.heap.idle_dirty_bytes(), 0u);
+  }
+}
+
+// What the index says of chunks whose pages were all taken again keeps nobody from the pages that are idle.
+TEST(page_heap, idle_pages_go_back_beyond_the_reserve_wherever_they_are) {
+  PageHeap heap;
+  REQUIRE(heap.init());
+  constexpr unsigned kRuns = 2400, kPages = 80;  // a dozen to a chunk
+  constexpr std::size_t kReserve = kRuns * kPages / 8;
+  static Span* runs[kRuns];
+  for (Span*& run : runs) run = heap.take_run(kPages, 1);
+  for (unsigned round = 0; round < 3; round++) {
+    for (unsigned n = 0; n < kRuns; n += 8) heap.give_run(runs[n]);
+    CHECK_LE(heap.idle_dirty_bytes(), kReserve * kPageBytes);
+    for (unsigned n = 0; n < kRuns; n += 8) runs[n] = heap.take_run(kPages, 1);
+    CHECK_EQ(heap.idle_dirty_bytes(), 0u);
+  }
+  for (unsigned n = 0; n < kRuns; n++) {
+    heap.give_run(runs[(n * 7) % kRuns]);
+    if (!CHECK_LE(heap.idle_dirty_bytes(), kReserve * kPageBytes)) break;
+  }
+  CHECK_LE(heap.idle_dirty_bytes(), std::size_t{1024} * kPageBytes);
+  heap.destroy();
 }
 
 // All that a chunk has are found before another is taken.

@@ -195,20 +195,29 @@ static void count_round_trip(long count) {
 // --- Memory
 // ------------------------------------------------------------------------------------------------------------
 
-static void take_and_give(long count) {
+static void take_and_give(size_t bytes, long count) {
   for (long i = 0; i < count; ++i) {
-    void* block = janus_alloc(64);
+    void* block = janus_alloc(bytes);
     __asm__ volatile("" : : "r"(block) : "memory");
     janus_free(block);
   }
 }
 
-static void count_alloc(long count) {
-  take_and_give(WARM_UP);
+static void count_blocks(size_t bytes, long count) {
+  take_and_give(bytes, WARM_UP);
   begin_slice();
   MARK();
-  take_and_give(count);
+  take_and_give(bytes, count);
   MARK();
+}
+
+static void count_alloc(long count) {
+  count_blocks(64, count);
+}
+
+// A run of pages of its own.
+static void count_alloc_large(long count) {
+  count_blocks(100000, count);
 }
 
 // --- Choosing
@@ -230,6 +239,7 @@ static const struct {
     {"recv", count_recv},
     {"round_trip", count_round_trip},
     {"alloc", count_alloc},
+    {"alloc_large", count_alloc_large},
     {"push", count_push},
     {"pop", count_pop},
     {"steal", count_steal},
