@@ -31,6 +31,16 @@ bool is_unknown(long result) noexcept {
   return result == -kEOPNOTSUPP || result == -kENOSYS || result == -kEINVAL || result == -kEPERM;
 }
 
+// By what `signal` does where nobody handles it. The first process of a container ignores its own signals: the status
+// then says what the signal would have.
+[[noreturn]] void end_by(int signal) noexcept {
+  set_action(signal, SignalAction{});
+  const std::uint64_t only = signal_bit(signal);
+  raise_here(signal);
+  call(kSigprocmask, kSigUnblock, &only, nullptr, sizeof only);
+  platform::exit(128 + signal);
+}
+
 }  // namespace
 
 // A first try that does not wait is one system call for almost every descriptor. Where the kernel has none for it
@@ -67,13 +77,12 @@ void exit(int status) noexcept {
   for (;;) call(kExitGroup, status);
 }
 
-// The first process of a container ignores its own signals: the status then says what the signal would have.
 void abort() noexcept {
-  set_action(kSigAbrt, SignalAction{});
-  const std::uint64_t only = signal_bit(kSigAbrt);
-  raise_here(kSigAbrt);
-  call(kSigprocmask, kSigUnblock, &only, nullptr, sizeof only);
-  exit(128 + kSigAbrt);
+  end_by(kSigAbrt);
+}
+
+void end_by_closed_pipe() noexcept {
+  end_by(kSigPipe);
 }
 
 }  // namespace janus::platform

@@ -41,4 +41,9 @@ void abort() noexcept {
   exit(kAborted);
 }
 
+// There are no pipes.
+void end_by_closed_pipe() noexcept {
+  abort();
+}
+
 }  // namespace janus::platform

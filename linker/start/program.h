@@ -11,6 +11,10 @@ extern "C" {
 // The runtime's: 1 if the caller may end the process, 0 if janus_exit() would be its panic.
 int janus_may_exit(void);
 
+// What the kernel has answered to a write by janus_syscall: -EPIPE on descriptor 1 or 2 ends the program as a
+// janus_write that meets it, unless the caller may not.
+void janus_has_written(int fd, int64_t answer);
+
 // In the root task: constructors of globals, then main. Gives main's value.
 int64_t janus_run_main(int argc, char** argv, char** envp);
 

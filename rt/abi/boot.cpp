@@ -87,6 +87,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   RuntimeOptions options = options_of(config);
   options.with_caller = true;
   options.is_program = true;
+  options.ends_by_closed_pipe = (config.flags & (JANUS_RT_NO_SIGNALS | JANUS_RT_IGNORE_SIGPIPE)) == 0;
   int error = 0;
   Runtime* const runtime = create_registered(options, &error);
   if (runtime == nullptr) refuse(kNothingToRunOn);

@@ -116,6 +116,12 @@ bool read_stats(const char* value, Settings& out) noexcept {
   return out.has_stats = read_switch(value, out.stats);
 }
 
+// What POSIX calls the two dispositions.
+bool read_sigpipe(const char* value, Settings& out) noexcept {
+  out.ignores_sigpipe = is_same(value, "ignore");
+  return out.has_sigpipe = out.ignores_sigpipe || is_same(value, "default");
+}
+
 bool read_profile(const char* value, Settings& out) noexcept {
   out.profile = is_same(value, "service")     ? JANUS_PROFILE_SERVICE
                 : is_same(value, "cluster")   ? JANUS_PROFILE_CLUSTER
@@ -154,6 +160,7 @@ constexpr Setting kSettings[] = {
     {"JANUS_GRACE", &Settings::has_grace, read_grace, "a number of milliseconds from 0 to 4294967295"},
     {"JANUS_STATS", &Settings::has_stats, read_stats, "0 or 1"},
     {"JANUS_TRACE", &Settings::has_trace, read_trace, "the name of a file"},
+    {"JANUS_SIGPIPE", &Settings::has_sigpipe, read_sigpipe, "default or ignore"},
 };
 
 // The value if `entry` is NAME=value, else nullptr.
@@ -186,7 +193,8 @@ bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept
 
 // ---- A program's fields -------------------------------------------------------------------------------------------
 
-constexpr std::uint32_t kAllFlags = JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS | JANUS_RT_PIN;
+constexpr std::uint32_t kAllFlags =
+    JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS | JANUS_RT_PIN | JANUS_RT_IGNORE_SIGPIPE;
 constexpr std::uint32_t kPinFlags = JANUS_RT_PIN | JANUS_RT_NO_PIN;
 constexpr std::uint32_t kMaxYieldInterval = 1u << 20;
 
@@ -209,6 +217,7 @@ void prefer(T& field, T wanted) noexcept {
 // Deterministic or not, pinned or not: flags that the program leaves open.
 std::uint32_t flags_from(const Settings& settings, std::uint32_t flags) noexcept {
   if (settings.has_seed) flags |= JANUS_RT_DETERMINISTIC;
+  if (settings.ignores_sigpipe) flags |= JANUS_RT_IGNORE_SIGPIPE;
   if (settings.has_pin && (flags & kPinFlags) == 0) flags |= settings.pin ? JANUS_RT_PIN : JANUS_RT_NO_PIN;
   return flags;
 }

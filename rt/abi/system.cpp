@@ -52,6 +52,21 @@ int pay_for_output(Caller& me, int fd, std::size_t bytes) noexcept {
   return answer;
 }
 
+// Who may not end the process is told of the pipe, and so is everybody where it does not end.
+void look_at_answer(const Caller& me, int fd, std::int64_t answer) noexcept {
+  constexpr std::int64_t kClosedPipe = -32;
+  if (answer != kClosedPipe || (fd != 1 && fd != 2)) return;
+  const Runtime* const runtime = process_runtime();
+  if (runtime == nullptr || !runtime->options.ends_by_closed_pipe) return;
+  if (me.task == nullptr || !is_below_explicit_budget(*me.task)) platform::end_by_closed_pipe();
+}
+
+int put(const Caller& me, int fd, const char* bytes, std::size_t count) noexcept {
+  const int answer = write_all(me.task, fd, bytes, count);
+  look_at_answer(me, fd, answer);
+  return answer;
+}
+
 void pay_for_formatting(Caller& me, std::size_t reads) noexcept {
   if (me.task == nullptr) return;
   (void)charge_ops(*me.task, static_cast<std::int64_t>(reads / price::kFormattedBytesPerOp));
@@ -71,7 +86,7 @@ int janus_write(int fd, const void* bytes, size_t size) {
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
   if (!is_readable(bytes, size)) blame_caller();  // the kernel would not tell where
   const int answer = pay_for_output(me, fd, size);
-  return answer != 0 ? answer : write_all(me.task, fd, static_cast<const char*>(bytes), size);
+  return answer != 0 ? answer : put(me, fd, static_cast<const char*>(bytes), size);
 }
 
 int janus_print(int fd, const char* format, ...) {
@@ -93,16 +108,16 @@ int janus_print(int fd, const char* format, ...) {
   const bool is_short = first.size < sizeof few;
   pay_for_formatting(me,
                      is_short ? first.reads : 2 * first.reads);  // while nothing is held; what is long is read again
-  if (is_short) return write_all(me.task, fd, few, first.size);
+  if (is_short) return put(me, fd, few, first.size);
   const std::size_t most = (first.size < kMaxPrinted ? first.size : kMaxPrinted) + 1;
   Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;
   auto* const text = static_cast<char*>(try_allocate_own(*runtime, worker_in(*runtime, me), payer, most));
-  if (text == nullptr) return write_all(me.task, fd, few, sizeof few - 1);
+  if (text == nullptr) return put(me, fd, few, sizeof few - 1);
   va_start(arguments, format);
   const std::size_t wanted = vformat(text, most, kPrintBounds, format, arguments).size;
   va_end(arguments);
   const bool is_read = wanted != kUnreadable;
-  const int answer = is_read ? write_all(me.task, fd, text, wanted < most ? wanted : most - 1) : JANUS_E_INVALID;
+  const int answer = is_read ? put(me, fd, text, wanted < most ? wanted : most - 1) : JANUS_E_INVALID;
   release_own(*runtime, worker_in(*runtime, enter_free()), text);  // maybe another worker's by now
   if (!is_read) blame_caller();
   return answer;
@@ -142,6 +157,11 @@ int janus_entropy(void* bytes, size_t size) {
 int janus_may_exit(void) {
   const Caller me = enter_free();
   return me.task == nullptr || !is_below_explicit_budget(*me.task) ? 1 : 0;
+}
+
+// What the kernel answered to a write of the C library's own (linker/start/program.h). Not in rt.h.
+void janus_has_written(int fd, int64_t answer) {
+  look_at_answer(enter_free(), fd, answer);
 }
 
 void janus_exit(int status) {

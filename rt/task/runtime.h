@@ -38,6 +38,9 @@ struct RuntimeOptions {
   bool handles_faults = true;
   bool prints_stats = false;  // at its end, on descriptor 2
   bool is_program = false;    // nobody outside can end a deadlock: report it and exit with 3
+  // A program ends as by SIGPIPE where what it writes to descriptor 1 or 2 has no reader any more. What becomes of a
+  // host is the host's affair.
+  bool ends_by_closed_pipe = false;
 };
 
 struct Runtime {

@@ -25,7 +25,7 @@ Parsed parse(const char* first, const char* second = nullptr, const char* third 
 
 bool has_any(const Settings& settings) {
   return settings.has_workers || settings.has_seed || settings.has_stack || settings.has_memory || settings.has_pin ||
-         settings.has_profile || settings.has_grace || settings.has_stats || settings.has_trace;
+         settings.has_profile || settings.has_grace || settings.has_stats || settings.has_trace || settings.has_sigpipe;
 }
 
 TEST(settings, an_empty_environment_asks_for_nothing) {
@@ -37,17 +37,10 @@ TEST(settings, an_empty_environment_asks_for_nothing) {
 }
 
 TEST(settings, each_name_is_read) {
-  const char* const environment[] = {"JANUS_WORKERS=12",
-                                     "JANUS_SEED=0x2A",
-                                     "JANUS_STACK=64k",
-                                     "JANUS_MEMORY=3g",
-                                     "JANUS_PIN=1",
-                                     "JANUS_PROFILE=sovereign",
-                                     "JANUS_GRACE=250",
-                                     "JANUS_STATS=1",
-                                     "JANUS_TRACE=/tmp/trace.json",
-                                     "HOME=JANUS_PIN=abc",
-                                     nullptr};
+  const char* const environment[] = {"JANUS_WORKERS=12",     "JANUS_SEED=0x2A",    "JANUS_STACK=64k",
+                                     "JANUS_MEMORY=3g",      "JANUS_PIN=1",        "JANUS_PROFILE=sovereign",
+                                     "JANUS_GRACE=250",      "JANUS_STATS=1",      "JANUS_TRACE=/tmp/trace.json",
+                                     "JANUS_SIGPIPE=ignore", "HOME=JANUS_PIN=abc", nullptr};
   Settings settings{};
   Complaint complaint;
   REQUIRE(janus::parse_settings(environment, settings, complaint));
@@ -62,6 +55,7 @@ TEST(settings, each_name_is_read) {
   CHECK_EQ(settings.grace_ms, 250);
   CHECK(settings.stats);
   CHECK_STREQ(settings.trace, "/tmp/trace.json");
+  CHECK(settings.has_sigpipe && settings.ignores_sigpipe);
 }
 
 TEST(settings, the_ends_of_each_range_are_inside_it) {
@@ -253,7 +247,7 @@ TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
   };
   refuses(&janus_rt_config::size, 255u, "janus: janus_rt_config.size: not 0 or sizeof(janus_rt_config)");
   refuses(&janus_rt_config::worker_count, 1025u, "janus: janus_rt_config.worker_count: not a number up to 1024");
-  refuses(&janus_rt_config::flags, 16u, "janus: janus_rt_config.flags: not made of JANUS_RT_* flags");
+  refuses(&janus_rt_config::flags, 32u, "janus: janus_rt_config.flags: not made of JANUS_RT_* flags");
   refuses(&janus_rt_config::profile, 4u, "janus: janus_rt_config.profile: not one of JANUS_PROFILE_*");
   refuses(&janus_rt_config::yield_interval, (1u << 20) + 1,
           "janus: janus_rt_config.yield_interval: not a number up to 1048576");

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 
 #include "tests/hosted_platform/hosted.h"
@@ -50,6 +51,11 @@ void exit(int status) noexcept {
   std::exit(status);
 }
 void abort() noexcept {
+  std::abort();
+}
+void end_by_closed_pipe() noexcept {
+  std::signal(SIGPIPE, SIG_DFL);
+  std::raise(SIGPIPE);
   std::abort();
 }
 

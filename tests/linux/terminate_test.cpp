@@ -179,6 +179,27 @@ TEST(terminate, abort_of_the_first_process_exits_with_134) {
   CHECK(end.exited(134));
 }
 
+TEST(terminate, a_closed_pipe_can_be_the_end_after_all) {
+  const test::End end = test::in_child([]() -> bool {
+    platform::on_terminate(note_signal);
+    platform::end_by_closed_pipe();
+  });
+  CHECK(end.died_of(kernel::kSigPipe));
+  const test::End on_thread = test::in_child([]() -> bool {
+    platform::on_terminate(note_signal);
+    if (!platform::start_thread([](void*) { platform::end_by_closed_pipe(); }, nullptr, -1, nullptr)) return false;
+    std::atomic<std::uint32_t> never{0};
+    for (;;) platform::wait(never, 0, platform::kForever);
+  });
+  CHECK(on_thread.died_of(kernel::kSigPipe));
+}
+
+TEST(terminate, the_first_process_that_ends_by_a_closed_pipe_exits_with_141) {
+  if (!test::is_root()) SKIP("making a PID namespace needs root");
+  const test::End end = as_first_process([]() -> bool { platform::end_by_closed_pipe(); });
+  CHECK(end.exited(141));
+}
+
 TEST(terminate, exit_ends_all_threads_with_the_status) {
   const test::End end = test::in_child([]() -> bool {
     for (int i = 0; i < 3; ++i) {

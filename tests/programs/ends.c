@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // ends HOW: a program that comes to an end in the way that HOW names; process_test.py says what must be seen of it.
+#include <errno.h>
 #include <janus/rt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static volatile int yes = 1;  // so that the compiler does not see what never ends
 
@@ -172,6 +175,44 @@ static int forge_lines(void) {
   return 0;
 }
 
+// Writes once to `fd` in each of the ways that there are. 9: it was told that nobody reads, and is still there.
+static int write_to_closed(int fd, const char* way) {
+  int64_t answer = 0;
+  if (!strcmp(way, "janus_write")) answer = janus_write(fd, "unread\n", 7);
+  if (!strcmp(way, "janus_print")) answer = janus_print(fd, "unread %d\n", 1);
+  if (!strcmp(way, "long_print")) answer = janus_print(fd, "%0600d\n", 1);
+  if (!strcmp(way, "write")) answer = write(fd, "unread\n", 7) < 0 ? -errno : 0;
+  if (!strcmp(way, "printf")) answer = fprintf(fd == 1 ? stdout : stderr, "unread\n") < 0 ? -errno : 0;
+  return answer == -32 ? 9 : 1;
+}
+
+static struct {
+  int fd;
+  const char* way;
+} caged;
+static int64_t write_caged(void* arg) {
+  (void)arg;
+  return write_to_closed(caged.fd, caged.way);
+}
+
+// A task writes that may not end the process, and one that may.
+static int write_in_nursery(int fd, const char* way, const janus_budget* budget) {
+  janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
+  if (budget != NULL) options.budget = *budget;
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  caged.fd = fd, caged.way = way;
+  const janus_task task = janus_nursery_spawn_in(nursery, write_caged, NULL, NULL);
+  int64_t result = 0;
+  if (janus_nursery_await(nursery, NULL) != 0 || janus_task_join(task, &result) != 0) return 2;
+  return (int)result;
+}
+
+// As many lines as somebody reads.
+static int print_for_ever(void) {
+  for (long i = 0;; i++)
+    if (janus_print(1, "line %ld\n", i) != 0) return 1;
+}
+
 // Tells that it is there, and waits to be told to end.
 static int wait_for_the_end(void) {
   janus_print(1, "here\n");
@@ -205,7 +246,11 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "spinner")) return outlive_a_spinner();
   if (!strcmp(how, "panics")) return panic_in_crowds(atoi(argv[2]));
   if (!strcmp(how, "forge")) return forge_lines();
-  if (!strcmp(how, "closed-pipe")) return janus_write(atoi(argv[2]), "unread\n", 7) == -32 ? 9 : 1;
+  if (!strcmp(how, "closed-pipe")) return write_to_closed(atoi(argv[2]), argv[3]);
+  if (!strcmp(how, "closed-pipe-task")) return write_in_nursery(atoi(argv[2]), argv[3], NULL);
+  const janus_budget cage = {1000000, 1 << 20, 10, 10, 10};
+  if (!strcmp(how, "closed-pipe-cage")) return write_in_nursery(atoi(argv[2]), argv[3], &cage);
+  if (!strcmp(how, "lines")) return print_for_ever();
   if (!strcmp(how, "wait")) return wait_for_the_end();
   if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;
   if (!strcmp(how, "ignore")) return ignore_the_end();

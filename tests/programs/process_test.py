@@ -115,7 +115,8 @@ def forged():
 def settings():
     senseless = {'JANUS_WORKERS': ('0', 'x', '-1', '1025', '', '2x', '1e3'), 'JANUS_SEED': ('x', '', '-1', '99999999999999999999'),
                  'JANUS_STACK': ('x', '', '99999999999'), 'JANUS_MEMORY': ('x', ''), 'JANUS_PIN': ('2', 'yes', ''),
-                 'JANUS_PROFILE': ('core', ''), 'JANUS_GRACE': ('x', ''), 'JANUS_STATS': ('maybe', '')}
+                 'JANUS_PROFILE': ('core', ''), 'JANUS_GRACE': ('x', ''), 'JANUS_STATS': ('maybe', ''),
+                 'JANUS_SIGPIPE': ('die', '')}
     for name, values in senseless.items():
         for value in values:
             done = ends_with(f'{name}={value!r} is status 2', 2, 'return', '0', settings={name: value}, stdout=b'')
@@ -184,15 +185,44 @@ def signals():
     ends_by('a main that tidies up keeps its status', 'tidy', [signal.SIGTERM], 9)
     ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
     ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
-    for descriptor in (1, 2):
-        reader, writer = os.pipe()
-        os.close(reader)
-        pipe = {'stdout' if descriptor == 1 else 'stderr': writer}
-        done = subprocess.run([ends, 'closed-pipe', str(descriptor)], stdin=subprocess.DEVNULL, env=environment(), timeout=30,
-                              **{'stdout': subprocess.DEVNULL, 'stderr': subprocess.DEVNULL, **pipe})
+    ends_by('SIGPIPE that somebody sends is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
+
+
+def with_closed_pipe(how, descriptor, way, **settings):
+    reader, writer = os.pipe()
+    os.close(reader)
+    os.set_inheritable(writer, True)
+    try:
+        plain = {'stdin': subprocess.DEVNULL, 'stdout': subprocess.DEVNULL, 'stderr': subprocess.PIPE}
+        if descriptor <= 2:
+            plain['stdout' if descriptor == 1 else 'stderr'] = writer
+            return subprocess.run([ends, how, str(descriptor), way], env=environment(**settings), timeout=30, **plain)
+        return subprocess.run([ends, how, str(writer), way], pass_fds=[writer], env=environment(**settings), timeout=30, **plain)
+    finally:
         os.close(writer)
-        tap.check(f'a write to a closed pipe on descriptor {descriptor} is -EPIPE, and the program goes on', done.returncode == 9, done)
-    ends_by('SIGPIPE is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
+
+
+def closed_pipes():
+    for way in ('janus_write', 'janus_print', 'long_print', 'write', 'printf'):
+        for descriptor in (1, 2):
+            for how in ('closed-pipe', 'closed-pipe-task'):
+                done = with_closed_pipe(how, descriptor, way)
+                tap.check(f'{way} to a closed pipe on descriptor {descriptor} ends the program as SIGPIPE would ({how})',
+                          done.returncode == -signal.SIGPIPE and not done.stderr, done)
+            done = with_closed_pipe('closed-pipe-cage', descriptor, way)
+            tap.check(f'in a cage, {way} on descriptor {descriptor} is -EPIPE, and the others go on', done.returncode == 9, done)
+            done = with_closed_pipe('closed-pipe', descriptor, way, JANUS_SIGPIPE='ignore')
+            tap.check(f'JANUS_SIGPIPE=ignore: {way} on descriptor {descriptor} is -EPIPE', done.returncode == 9, done)
+        if way != 'printf':
+            done = with_closed_pipe('closed-pipe', 7, way)
+            tap.check(f'{way} to a closed pipe on another descriptor is -EPIPE', done.returncode == 9, done)
+    for settings in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 1}, {'JANUS_SIGPIPE': 'default'}):
+        done = run(['bash', '-c', '"$0" lines | head -1; echo "${PIPESTATUS[@]}"', ends], env=environment(**settings), timeout=30)
+        tap.check(f'`prog | head -1` ends, and the shell sees 141 {settings}', done.stdout == b'line 0\n141 0\n' and not done.stderr, done)
+    done = run(['bash', '-c', 'trap "" PIPE; "$0" lines | head -1; echo "${PIPESTATUS[@]}"', ends], env=environment(), timeout=30)
+    tap.check('also where the shell ignores SIGPIPE', done.stdout == b'line 0\n141 0\n', done)
+    done = run(['bash', '-c', '"$0" lines | head -1; echo "${PIPESTATUS[@]}"', ends], env=environment(JANUS_SIGPIPE='ignore'), timeout=30)
+    tap.check('with JANUS_SIGPIPE=ignore it sees the error, and ends as it likes', done.stdout == b'line 0\n1 0\n', done)
 
 
 def alone():
@@ -217,7 +247,7 @@ try:
         headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
         tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
                   'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-        for group in (statuses, contained, unread, forged, bounded, settings, refused, signals, alone):
+        for group in (statuses, contained, unread, forged, bounded, settings, refused, signals, closed_pipes, alone):
             group()
 finally:
     shutil.rmtree(work, ignore_errors=True)

@@ -10,6 +10,7 @@
 
 #include "linker/c/src/answer.h"
 #include "linker/c/src/define.h"
+#include "linker/start/program.h"
 
 // The kernel's answers are -errno. The runtime's own lie below and have no errno; these are the nearest.
 static int errno_of(int64_t failure) {
@@ -74,7 +75,9 @@ JANUS_C_DEFINE ssize_t read(int fd, void* bytes, size_t count) {
 }
 
 JANUS_C_DEFINE ssize_t write(int fd, const void* bytes, size_t count) {
-  return janus_c_answer(janus_syscall(SYS_write, (long)fd, bytes, count));
+  const int64_t answer = janus_syscall(SYS_write, (long)fd, bytes, count);
+  janus_has_written(fd, answer);
+  return janus_c_answer(answer);
 }
 
 JANUS_C_DEFINE int close(int fd) {

@@ -184,10 +184,11 @@ typedef struct janus_select_case {
 
 // ---- Settings -------------------------------------------------------------------------------------------------------
 
-#define JANUS_RT_DETERMINISTIC 1u  // logical workers on one thread, every choice drawn from the seed, be it 0
-#define JANUS_RT_NO_PIN 2u         // never pin workers to CPUs
-#define JANUS_RT_NO_SIGNALS 4u     // install no signal handlers: faults and stack overflow then end the process
-#define JANUS_RT_PIN 8u            // pin even where the machine is shared
+#define JANUS_RT_DETERMINISTIC 1u    // logical workers on one thread, every choice drawn from the seed, be it 0
+#define JANUS_RT_NO_PIN 2u           // never pin workers to CPUs
+#define JANUS_RT_NO_SIGNALS 4u       // install no signal handlers: faults and stack overflow then end the process
+#define JANUS_RT_PIN 8u              // pin even where the machine is shared
+#define JANUS_RT_IGNORE_SIGPIPE 16u  // a program: a write to a closed pipe is -EPIPE (-32) on descriptors 1 and 2, too
 
 #define JANUS_PROFILE_DEFAULT 0u    // the environment's, else service
 #define JANUS_PROFILE_SERVICE 1u    // capabilities and budgets implicit
