@@ -2,10 +2,12 @@
 // rt/task/cancel.cpp — telling tasks to end. A cancel sets a flag; who starts, yields or blocks looks at it; who is
 // blocked is woken to look. There is no list of children to walk, only of those that were once off their worker.
 //
-// INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 heavy fence  3 wake the blocked members, descend into their
-// published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence  4 look at the flags.
-// So a member is seen by the cancel, or sees it. What is running looks when it yields, and then cancels what it has
-// opened, be it published by now or not.
+// INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 are there members?  3 heavy fence  4 wake the blocked ones,
+// descend into their published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence
+// 4 look at the flags. So a member is seen by the cancel, or sees it. Where there was none yet, whoever becomes one
+// does so under the lock under which the cancel looked, later, and sees the flag without a heavy fence: it interrupts
+// every CPU of the process, so who only opens and cancels must not cause any. What is running looks when it yields, and
+// then cancels what it has opened, be it published by now or not.
 #include "rt/task/cancel.h"
 
 #include "rt/task/channel.h"
@@ -30,13 +32,30 @@ void reach_member(Worker* worker, RunDetails& member, Nursery*& descend) noexcep
   (void)wake_to_look(worker, *member.task);
 }
 
+bool has_members(Nursery& nursery) noexcept {
+  LockGuard guard(nursery.lock);
+  return !nursery.migrated_tasks.is_empty();
+}
+
+// Orders the flags that were set before what is read of members after it.
+void fence_members() noexcept {
+  if (platform::has_heavy_fence())
+    platform::heavy_fence();
+  else
+    arch::full_fence();
+}
+
+enum class Members : std::uint8_t { kNotFenced, kFenced };
+
 // All that stand in `descend` are marked, and kept from their ends until release_pin(). How many tasks it has come by.
-std::int64_t descend_all(Worker* worker, Nursery* descend) noexcept {
+std::int64_t descend_all(Worker* worker, Nursery* descend, Members members) noexcept {
   std::int64_t reached = 0;
   while (descend != nullptr) {
     Nursery& nursery = *descend;
     descend = nursery.cancel_next;
-    {
+    if (members == Members::kFenced || has_members(nursery)) {
+      if (members == Members::kNotFenced) fence_members();
+      members = Members::kFenced;
       LockGuard guard(nursery.lock);
       for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
            member = nursery.migrated_tasks.after(member), ++reached)
@@ -50,10 +69,6 @@ std::int64_t descend_all(Worker* worker, Nursery* descend) noexcept {
 void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
   if (worker != nullptr) worker->counters.cancel_requests.add();
   runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
-  if (platform::has_heavy_fence())
-    platform::heavy_fence();
-  else
-    arch::full_fence();
 }
 
 }  // namespace
@@ -108,7 +123,7 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
   }
   if (descend == nullptr) return;
   begin_cancel(*task.nursery->runtime, &worker);
-  (void)descend_all(&worker, descend);
+  (void)descend_all(&worker, descend, Members::kNotFenced);
 }
 
 [[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
@@ -132,19 +147,21 @@ bool sees_cancel(Task& task) noexcept {
   }
   begin_cancel(*nursery.runtime, worker);
   nursery.cancel_next = nullptr;
-  return descend_all(worker, &nursery);
+  return descend_all(worker, &nursery, Members::kNotFenced);
 }
 
 // Holds the task's lock: it cannot end meanwhile, and neither can its nursery.
 std::int64_t cancel_task(Worker* worker, Task& task) noexcept {
   if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return 0;
   begin_cancel(*task.nursery->runtime, worker);
+  if (!has_members(*task.nursery)) return 0;
+  fence_members();
   Nursery* descend = nullptr;
   {
     LockGuard guard(task.nursery->lock);
     if (task.has_migrated.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descend);
   }
-  return descend_all(worker, descend);
+  return descend_all(worker, descend, Members::kFenced);
 }
 
 }  // namespace janus

@@ -22,7 +22,7 @@ namespace janus {
 namespace price {
 inline constexpr std::int64_t kCall = 1;
 inline constexpr std::int64_t kSystemCall = 8;
-// A cancel fences all threads of the process, and wakes or marks each one of those that it reaches, for 1 op each.
+// A cancel may fence all threads of the process; it wakes or marks each one of those that it reaches, for 1 op each.
 inline constexpr std::int64_t kCancel = 8;
 inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker

@@ -271,6 +271,23 @@ static int64_t open_and_cancel(void* unused) {
   return 0;
 }
 
+// Each cancel comes by one that waits, which it has to find blocked, wherever that is.
+static int64_t cancel_who_waits(void* unused) {
+  (void)unused;
+  janus_channel* channel = janus_channel_create(8, 0);
+  for (int told = 0; channel != NULL && told == 0;) {
+    janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+    if (nursery == NULL) break;
+    spawn(nursery, wait_for_word, channel);
+    told = janus_yield();
+    janus_nursery_cancel(nursery);
+    janus_nursery_await(nursery, NULL);
+    janus_nursery_destroy(nursery);
+  }
+  janus_channel_release(channel);
+  return 0;
+}
+
 static const struct attack {
   const char* name;
   janus_task_fn fn;
@@ -298,6 +315,7 @@ static const struct attack {
     {"20,000 nurseries left open", leave_nurseries_open, 0},
     {"fork bombs", fork_bomb, 0},
     {"openers and cancellers", open_and_cancel, 1},
+    {"cancellers of who waits", cancel_who_waits, 1},
     {"close on 10,000 waiters", close_on_thousands, 0},
     {"cancel of 10,000 waiters", cancel_thousands, 0},
 };
