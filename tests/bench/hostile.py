@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 # hostile.py — ./dev bench hostile: one neighbour computes, alone and beside a cage of attackers in turns. What is left to
 # it of what it does alone, and the longest time that it gets no turn; a row for each attack and size of the cage, a pair of
-# columns for each number of workers. The table is markdown, so that documents quote it as it is.
+# columns for each number of workers. The table is markdown, so that documents quote it as it is:
+#
+#     tests/bench/hostile.py build/bench/hostile.json FILE...
+#
+# puts it in place of what stands between `<!-- hostile table -->` and `<!-- end -->`, and the shares beside crowds alone
+# between `<!-- hostile shares -->` and `<!-- end -->`.
 import json
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import machine
 from programs import ROOT, CannotBuild, run_tool
@@ -47,6 +53,10 @@ def line(cells):
     return "| " + " | ".join(cells) + " |"
 
 
+def name_of(attack, tasks):
+    return f"{tasks:,} {attack}" if tasks > 1 else attack
+
+
 def heading():
     columns = [f"{'share' if half == 0 else 'gap, ms'}, {workers} worker{'s' * (workers > 1)}" for workers in WORKERS
                for half in (0, 1)]
@@ -66,8 +76,36 @@ def run(options):
     for case in cases(program):
         cells = [measure(program, case, workers, options) for workers in WORKERS]
         rows.append({"attack": case[0], "tasks": case[1], "workers": dict(zip(WORKERS, cells))})
-        print(line([f"{case[1]:,} {case[0]}" if case[1] > 1 else case[0], *sum(map(shown, cells), [])]), flush=True)
+        print(line([name_of(*case), *sum(map(shown, cells), [])]), flush=True)
     result = {"machine": machine.describe(ROOT), "rows": rows}
     (options.out / "bench/hostile.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(f"\n{machine.line(result['machine'])}")
     return 1 if any("failed" in cell for row in rows for cell in row["workers"].values()) else 0
+
+
+# --- Quoting what was measured ---------------------------------------------------------------------------------------
+
+def whole_table(rows):
+    return heading() + [line([name_of(row["attack"], row["tasks"]), *sum(map(shown, row["workers"].values()), [])])
+                        for row in rows]
+
+
+def shares_beside_crowds(rows):
+    workers = [str(w) for w in WORKERS if w <= 2]
+    table = [line(["beside a cage of", *(f"{w} worker{'s' * (w != '1')}" for w in workers)]), "|" + "---|" * (1 + len(workers))]
+    most = max(row["tasks"] for row in rows)
+    return table + [line([name_of(row["attack"], most), *(shown(row["workers"][w])[0] for w in workers)])
+                    for row in rows if row["tasks"] == most]
+
+
+def quote(result, file):
+    text = file.read_text(encoding="utf-8")
+    for mark, table in (("hostile table", whole_table), ("hostile shares", shares_beside_crowds)):
+        lines = "\n".join(table(result["rows"])) + "\n"
+        text = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda found, lines=lines: found[1] + lines + found[2], text, flags=re.S)
+    file.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for quoting in sys.argv[2:]:
+        quote(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8")), Path(quoting))
