@@ -57,6 +57,12 @@ using ThreadEntry = void (*)(void* arg);
 // What start_thread gives a thread, for the one that was there before us (main's, or a host's): alternate signal stack,
 // name, CPU.
 void adopt_thread(int cpu, const char* name) noexcept;
+// The calling thread, for pin_thread.
+[[nodiscard]] int thread_id() noexcept;
+// Keeps a living thread on `cpu`, or lets it go where it could before it was first pinned. Where threads never move it
+// does nothing.
+inline constexpr int kAnyCpu = -1;
+void pin_thread(int thread, int cpu) noexcept;
 
 // The gs base of the calling thread. worker_slot() is nullptr in a thread that never called set_worker_slot().
 void set_worker_slot(void* slot) noexcept;

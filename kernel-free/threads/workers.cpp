@@ -58,6 +58,11 @@ void adopt_thread(int, const char* name) noexcept {
   }
 }
 
+int thread_id() noexcept {
+  return 0;
+}
+void pin_thread(int, int) noexcept {}
+
 void set_worker_slot(void* slot) noexcept {
   if (arch::features().has(arch::Features::kFsgsbase))
     arch::write_gs_base(reinterpret_cast<std::uint64_t>(slot));

@@ -6,6 +6,7 @@
 #include "rt/abi/stats.h"
 #include "rt/base/format.h"
 #include "rt/task/await.h"
+#include "rt/task/log.h"
 
 extern "C" {
 
@@ -61,10 +62,18 @@ std::int64_t run_main(void*) noexcept {
   return result;
 }
 
+// Nobody sees a negative value: of an exit status there are 8 bits.
+void say_what_is_left(std::int64_t value) noexcept {
+  Text<96> line;
+  line.append("janus: main returned %ld: exit status %ld\n", value, value & 255);
+  say(line.data(), line.size());
+}
+
 int status_of(Runtime& runtime, std::int64_t result) noexcept {
   const int signal = runtime.terminate_signal.load(std::memory_order_acquire);
   if (!program.returned) return kPanicked;
   if (signal != 0 && result < 0) return 128 + signal;
+  if (program.value < 0) say_what_is_left(program.value);
   return result != program.value ? kUnread : static_cast<int>(program.value & 255);
 }
 

@@ -126,7 +126,7 @@ void print_statistics(Runtime& runtime) noexcept {
   const janus_stats sum = statistics_of(runtime);
   Text<4096> table;
   const RuntimeOptions& options = runtime.options;
-  constexpr const char* kPinned[] = {"where the machine is ours alone", "no", "yes"};
+  constexpr const char* kPinned[] = {"while several work", "no", "yes"};
   table.append("janus: %-20s %20s\n", "profile", options.profile == JANUS_PROFILE_CLUSTER ? "cluster" : "service");
   table.append("janus: %-20s %20u\n", "grace_ms", options.grace_ms);
   table.append("janus: %-20s %20s\n", "pin", kPinned[options.pin + 1]);

@@ -151,6 +151,7 @@ Runnable* Scheduler::find_work(Worker& worker) noexcept {
     if (found != nullptr) {
       worker.backoff.end_watch();
       if (is_searching && idle_.end_search() && has_work_anywhere(worker)) wake_one();
+      if (pinning_ == Pinning::kWhileSeveralWork) keep_to_cpu(worker);
       return found;
     }
     is_searching = sleep(worker, is_searching, was_deferred);

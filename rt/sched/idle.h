@@ -121,6 +121,15 @@ class IdleSet {
   void begin_timed_sleep() noexcept { counts_.fetch_add(kWatching, std::memory_order_acq_rel); }
   void end_timed_sleep() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
 
+  // One more is awake than these.
+  bool is_last_but_one(Snapshot entered) const noexcept { return sleeping_of(entered.counts) + 1 == workers_; }
+  // Neither asleep nor looking for work, a moment ago.
+  unsigned busy() const noexcept {
+    const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
+    const unsigned others = sleeping_of(counts) + searching_of(counts);
+    return others < workers_ ? workers_ - others : 0;
+  }
+
   bool has_timed_sleeper() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
   // From step 1 on.
   bool is_asleep(unsigned worker) const noexcept {

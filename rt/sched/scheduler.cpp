@@ -55,6 +55,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
     }
   }
   if (is_deterministic_) deterministic_.init(*this, options.seed);
+  pinning_ = is_deterministic_ ? Pinning::kNever : options.pinning;
   pin_to(options.pin_to);
   if (with_caller || start_threads(started)) return true;
   stop();
@@ -78,9 +79,14 @@ bool Scheduler::init_worker(unsigned index) noexcept {
 
 void Scheduler::pin_to(const platform::Cpus* cpus) noexcept {
   cpus_ = reinterpret_cast<std::int16_t*>(workers_ + worker_count_);
-  pinned_ = cpus == nullptr ? 0 : is_deterministic_ ? 1 : worker_count_;
+  const bool has_some = pinning_ != Pinning::kNever && cpus != nullptr && cpus->allowed != 0;
+  pinned_ = has_some && pinning_ == Pinning::kAlways ? worker_count_ : 0;
   for (unsigned i = 0; i < worker_count_; ++i)
-    cpus_[i] = static_cast<std::int16_t>(pinned_ != 0 && cpus->allowed != 0 ? cpus->ids[i % cpus->allowed] : -1);
+    cpus_[i] = static_cast<std::int16_t>(has_some ? cpus->ids[i % cpus->allowed] : platform::kAnyCpu);
+}
+
+int Scheduler::cpu_at_start(unsigned index) const noexcept {
+  return pinned_ != 0 ? cpus_[index] : platform::kAnyCpu;
 }
 
 bool Scheduler::start_threads(unsigned& started) noexcept {
@@ -92,7 +98,7 @@ bool Scheduler::start_threads(unsigned& started) noexcept {
     name_worker(name, i);
     threads_.fetch_add(1, std::memory_order_relaxed);
     void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];
-    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpus_[i], name)) {
+    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpu_at_start(i), name)) {
       threads_.fetch_sub(1, std::memory_order_relaxed);
       for (unsigned rest = i; rest < threads; ++rest) workers_[rest].is_gone.store(true, std::memory_order_relaxed);
       return false;
@@ -125,7 +131,7 @@ void Scheduler::logical_main(void* argument) noexcept {
 // way in the kernel, which maps memory for one of them at a time. Nobody else can take what is handed to worker 0, and
 // it need not go by way of those who are asleep by then.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
-  platform::adopt_thread(cpus_[0], "janus/0");
+  platform::adopt_thread(cpu_at_start(0), nullptr);  // the process's own name is the program's
   if (!start_threads(started)) return false;
   if (is_deterministic_) {
     push_fresh(workers_[0], first);
@@ -144,6 +150,7 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
 // what is to run first, so that worker 0 does not set up two kinds before main; if there is none, who wants it is told
 // so on another.
 void Scheduler::worker_main(Worker& worker) noexcept {
+  worker.thread = platform::thread_id();
   const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
   worker.thread_fiber = thread;
   Runnable* const first_runnable = worker.handoff;

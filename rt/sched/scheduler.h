@@ -21,11 +21,15 @@ namespace janus {
 
 enum class Victim : std::uint8_t { kRandom, kRoundRobin, kLeastLoaded };
 
+// When a worker keeps to one CPU.
+enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
+
 struct SchedulerOptions {
   unsigned workers;
   std::uint64_t seed;
   bool deterministic;
-  const platform::Cpus* pin_to;  // during start(); nullptr: workers go where the kernel puts them
+  Pinning pinning;
+  const platform::Cpus* pin_to;  // during start(), if they are to be pinned
   Victim victim;
   std::uint32_t fair_ops;       // a fair round (WorkerFairness) after so many ops ...
   std::uint32_t fair_interval;  // ... and after so many dispatches, whatever they spent
@@ -152,7 +156,7 @@ class Scheduler {
   unsigned worker_count() const noexcept { return worker_count_; }
   bool is_deterministic() const noexcept { return is_deterministic_; }
   std::uint64_t now_ns() noexcept { return is_deterministic_ ? deterministic_.now_ns() : platform::now_ns(); }
-  unsigned pinned() const noexcept { return pinned_; }
+  unsigned pinned() const noexcept;  // workers that keep to a CPU now
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
   // Where code of the runtime begins to look closely. That is everywhere on a stack that no guard ends (its canary has
@@ -195,6 +199,7 @@ class Scheduler {
 
   bool init_worker(unsigned index) noexcept;
   void pin_to(const platform::Cpus* cpus) noexcept;
+  int cpu_at_start(unsigned index) const noexcept;
   bool start_threads(unsigned& started) noexcept;
   void destroy_workers() noexcept;
 
@@ -226,6 +231,9 @@ class Scheduler {
   unsigned choose_victim(Worker& worker) noexcept;
   Runnable* take_injected(Worker& worker) noexcept;
   bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
+  void keep_to_cpu(Worker& worker) noexcept;
+  static void let_go(Worker& worker) noexcept;
+  void let_last_one_go(Worker& worker, IdleSet::Snapshot entered) noexcept;
   void backoff_park(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
@@ -253,7 +261,8 @@ class Scheduler {
   StackPool* stacks_;
   Worker* workers_;
   unsigned worker_count_;
-  unsigned pinned_;
+  unsigned pinned_;  // from the start
+  Pinning pinning_;
   std::int16_t* cpus_;  // each worker's, or -1
   bool is_deterministic_;
   bool is_always_slow_;

@@ -158,6 +158,10 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
     bool has_address;
   } user_fault;
   bool is_dumping;  // the fault handler's: a fault of the runtime's own is being told
+
+  // rt/sched/pinning.cpp
+  int thread;                   // written as it starts
+  std::atomic<bool> is_pinned;  // by need; anyone may let it go
 };
 
 // Ops that a task has used of its slice; whoever settles a slice says so.

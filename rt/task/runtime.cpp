@@ -41,13 +41,15 @@ void say_who_goes_on(Runtime& runtime) noexcept {
   say(line.data(), line.size());
 }
 
-unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, bool& may_pin) noexcept {
-  may_pin = false;
+unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, Pinning& pinning) noexcept {
+  pinning = Pinning::kNever;
   if (options.deterministic) return options.workers != 0 ? options.workers : kDeterministicWorkers;
   platform::cpus(cpus);
   const unsigned fit = cpus.quota < cpus.allowed ? cpus.quota : cpus.allowed;
   const unsigned workers = options.workers != 0 ? options.workers : fit;
-  may_pin = options.pin < 0 ? workers <= cpus.allowed && !cpus.fractional : options.pin != 0;
+  const bool has_machine = workers <= cpus.allowed && !cpus.fractional;
+  if (options.pin < 0 && has_machine) pinning = Pinning::kWhileSeveralWork;
+  if (options.pin > 0) pinning = Pinning::kAlways;
   return workers == 0 ? 1 : workers;
 }
 
@@ -141,14 +143,13 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   runtime.next_id.store(1, std::memory_order_relaxed);
   init_handle_key(runtime);
   if (!init_parts(runtime)) return destroy_parts(runtime), nullptr;
-  bool may_pin = false;
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
-  scheduling.workers = runtime.options.workers = choose_workers(options, cpus, may_pin);
+  scheduling.workers = runtime.options.workers = choose_workers(options, cpus, scheduling.pinning);
   charge_pools(runtime);
   scheduling.seed = options.seed;
   scheduling.deterministic = options.deterministic;
-  scheduling.pin_to = may_pin && !options.deterministic ? &cpus : nullptr;
+  scheduling.pin_to = &cpus;
   scheduling.victim = options.victim;
   scheduling.fair_ops = options.yield_interval;
   scheduling.fair_interval = options.fair_interval;

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdlib>
 
@@ -99,6 +100,17 @@ namespace janus::platform {
 
 void exit_thread() noexcept {
   longjmp(hosted::thread_end, 1);
+}
+
+int thread_id() noexcept {
+  return gettid();
+}
+void pin_thread(int thread, int cpu) noexcept {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  for (int i = 0; i < CPU_SETSIZE; ++i)
+    if (cpu < 0 || i == cpu) CPU_SET(static_cast<unsigned>(i), &set);
+  sched_setaffinity(thread, sizeof set, &set);
 }
 
 void adopt_thread(int cpu, const char* name) noexcept {

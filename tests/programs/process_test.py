@@ -30,6 +30,10 @@ def ends_with(claim, status, *how, stderr=rb'', stdout=None, settings={}, **opti
 def statuses():
     for value, status in ((0, 0), (5, 5), (255, 255), (256, 0), (300, 44)):
         ends_with(f'main returns {value}: status {status}', status, 'return', str(value))
+        tap.check('and nothing is said of it', run([ends, 'return', str(value)], env=environment(), timeout=30).stderr == b'')
+    for value, status in ((-1, 255), (-5, 251), (-256, 0)):
+        ends_with(f'main returns {value}: status {status}, and one line says so', status, 'return', str(value),
+                  stderr=rb'^janus: main returned %d: exit status %d\n$' % (value, status))
     ends_with('janus_exit(6): status 6', 6, 'exit', '6')
     for value in (0, 5):
         ends_with(f'a failure that nobody read makes {value} a 1', 1, 'unread', str(value))
@@ -127,7 +131,7 @@ def settings():
                      settings={'JANUS_STATS': 1, 'JANUS_WORKERS': 3, 'JANUS_STACK': 65536})
     tap.check('workers and stack size among them', re.search(rb'workers +3\n', done.stderr) and
               re.search(rb'stack_size +65536\n', done.stderr), done.stderr.decode())
-    for row in (rb'profile +service', rb'grace_ms +5000', rb'pin +where the machine is ours alone', rb'bytes_limit +\d+', rb'fair_turns +\d+',
+    for row in (rb'profile +service', rb'grace_ms +5000', rb'pin +while several work', rb'bytes_limit +\d+', rb'fair_turns +\d+',
                 rb'bytes_peak +\d+', rb'stacks_(installed|protected) +[1-9]\d*'):
         tap.check(f'and {row.decode()}', re.search(rb'janus: ' + row + rb'\n', done.stderr), done.stderr.decode())
     done = ends_with('JANUS_STACK_MAX is status 2 as long as stacks do not grow', 2, 'return', '0', stdout=b'',

@@ -5,6 +5,7 @@
 
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/once.h"
+#include "rt/platform.h"
 
 namespace janus::kernel {
 namespace {
@@ -27,9 +28,9 @@ void allowed_cpus(CpuMask& out) noexcept {
     read_mask(out);
 }
 
-void pin_here(int cpu) noexcept {
+void pin(long thread, int cpu) noexcept {
   if (cpu < 0) {
-    if (g_pinned.load(std::memory_order_acquire)) call(kSchedSetaffinity, 0, sizeof g_before, &g_before);
+    if (g_pinned.load(std::memory_order_acquire)) call(kSchedSetaffinity, thread, sizeof g_before, &g_before);
     return;
   }
   g_remembered.run([] { read_mask(g_before); });
@@ -37,7 +38,19 @@ void pin_here(int cpu) noexcept {
   CpuMask one{};
   if (static_cast<unsigned>(cpu) >= sizeof one * 8) return;
   one.words[cpu / 64] = std::uint64_t{1} << (cpu % 64);
-  call(kSchedSetaffinity, 0, sizeof one, &one);
+  call(kSchedSetaffinity, thread, sizeof one, &one);
 }
 
 }  // namespace janus::kernel
+
+namespace janus::platform {
+
+int thread_id() noexcept {
+  return static_cast<int>(kernel::call(kernel::kGettid));
+}
+
+void pin_thread(int thread, int cpu) noexcept {
+  kernel::pin(thread, cpu);
+}
+
+}  // namespace janus::platform

@@ -18,8 +18,8 @@ struct CpuMask {
 // The CPUs that this process may use: the calling thread's, unless threads were pinned already; then those from before.
 void allowed_cpus(CpuMask& out) noexcept;
 
-// Pins the calling thread to one CPU, or for `cpu` < 0 undoes the pinning that it inherited. A CPU that is gone, or not
-// allowed, leaves the thread where it was.
-void pin_here(int cpu) noexcept;
+// Pins a thread (0: the calling one) to one CPU, or for `cpu` < 0 undoes the pinning that it inherited. A CPU that is
+// gone, or not allowed, leaves the thread where it was.
+void pin(long thread, int cpu) noexcept;
 
 }  // namespace janus::kernel

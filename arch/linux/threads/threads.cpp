@@ -80,7 +80,7 @@ extern "C" void janus_thread_main(janus::kernel::ThreadBlock* block) {
   use_alternate_stack(block->alternate);
   set_signal_mask(~kFaultSignals);
   if (block->name[0] != '\0') call(kPrctl, kPrSetName, block->name);
-  pin_here(block->cpu);
+  pin(0, block->cpu);
   block->entry(block->arg);
   janus::platform::exit_thread();
 }
@@ -118,7 +118,7 @@ void adopt_thread(int cpu, const char* name) noexcept {
   // A parent may have blocked them before it executed us, and a blocked fault ends the process, handler or not.
   call(kSigprocmask, kSigUnblock, &kFaultSignals, nullptr, sizeof kFaultSignals);
   if (name != nullptr) call(kPrctl, kPrSetName, name);
-  if (cpu >= 0) pin_here(cpu);
+  if (cpu >= 0) pin(0, cpu);
 }
 
 }  // namespace janus::platform

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/pinning.cpp — workers keep to CPUs of their own while several of them have work, and only then: a program
+// that does one thing at a time runs wherever the kernel puts it, beside others that do the same. docs/decisions/0236
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+// The worker has found work. Where another is busy, too, each has a CPU of its own from now on.
+[[gnu::noinline]] void Scheduler::keep_to_cpu(Worker& worker) noexcept {
+  if (worker.is_pinned.load(std::memory_order_relaxed) || idle_.busy() < 2) return;
+  worker.is_pinned.store(true, std::memory_order_relaxed);
+  platform::pin_thread(worker.thread, cpus_[worker.id]);
+  // Who let it go meanwhile may have come before us in the kernel.
+  if (!worker.is_pinned.load(std::memory_order_relaxed)) platform::pin_thread(worker.thread, platform::kAnyCpu);
+}
+
+void Scheduler::let_go(Worker& worker) noexcept {
+  if (worker.is_pinned.exchange(false, std::memory_order_relaxed))
+    platform::pin_thread(worker.thread, platform::kAnyCpu);
+}
+
+// The worker is among the sleepers, and not for a nap: whoever is left alone need not stay where it is. That one may
+// run for long without coming by here, so it is done for it.
+[[gnu::noinline]] void Scheduler::let_last_one_go(Worker& worker, IdleSet::Snapshot entered) noexcept {
+  let_go(worker);
+  if (!idle_.is_last_but_one(entered)) return;
+  for (unsigned i = 0; i < worker_count_; ++i)
+    if (!idle_.is_asleep(i)) let_go(workers_[i]);
+}
+
+unsigned Scheduler::pinned() const noexcept {
+  if (pinning_ != Pinning::kWhileSeveralWork) return pinned_;
+  unsigned count = 0;
+  for (unsigned i = 0; i < worker_count_; ++i) count += workers_[i].is_pinned.load(std::memory_order_relaxed) ? 1 : 0;
+  return count;
+}
+
+}  // namespace janus

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// phases PHASE...: says the name of each phase as it begins, and goes on to the next when a byte comes in.
+// pinning_test.py looks on from outside.
+#include <janus/rt.h>
+#include <string.h>
+
+static int over;  // the phase that is over, from 1
+
+static void* read_byte(void) {
+  static char byte;
+  return janus_syscall(0, 0L, &byte, 1L) == 1 ? &byte : NULL;
+}
+
+// Holds the worker in the kernel, as a plugin that reads would.
+static int64_t wait_for_byte(void* phase) {
+  (void)read_byte();
+  __atomic_store_n(&over, (int)(intptr_t)phase, __ATOMIC_RELEASE);
+  return 0;
+}
+
+static int64_t work(void* phase) {
+  while (__atomic_load_n(&over, __ATOMIC_ACQUIRE) < (int)(intptr_t)phase) janus_yield_check(100);
+  return 0;
+}
+
+// main alone, in a loop that never yields. What it waits for comes by way of the clock, since a read would be a sleep.
+static void work_alone(void) {
+  const uint64_t until = janus_now_ns() + 3000000000;
+  while (janus_now_ns() < until) continue;
+}
+
+static void work_together(int phase) {
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  for (int i = 0; i < 3; i++) janus_nursery_spawn_in(nursery, work, (void*)(intptr_t)phase, NULL);
+  janus_nursery_spawn_in(nursery, wait_for_byte, (void*)(intptr_t)phase, NULL);
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
+int main(int argc, char** argv) {
+  for (int phase = 1; phase < argc; phase++) {
+    janus_print(1, "%s\n", argv[phase]);
+    if (!strcmp(argv[phase], "alone")) work_alone();
+    if (!strcmp(argv[phase], "together")) work_together(phase);
+  }
+  return 0;
+}
