@@ -45,8 +45,7 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
   if (channel == nullptr) [[unlikely]]
     return nullptr;
-  const std::uint64_t differs = channel->life.load(std::memory_order_relaxed) ^ handle;
-  return differs >> 32 == 0 ? channel : nullptr;
+  return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
 
 // The channel_op, after the op at the door. A task may have to wait for it, so that its worker is another one
@@ -102,7 +101,7 @@ janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
     set_error_of(me, me.task != nullptr ? me.task->account : nullptr, error);
     return nullptr;
   }
-  return reinterpret_cast<janus_channel*>(handle_of(*channel));
+  return reinterpret_cast<janus_channel*>(channel->handle.load(std::memory_order_relaxed));
 }
 
 janus_channel* janus_channel_retain(janus_channel* named) {

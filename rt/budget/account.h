@@ -205,6 +205,7 @@ class Accounts {
   bool draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
   bool draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept;
   void credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
+  [[gnu::noinline]] void credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept;
   bool take_recalling(Account* account, Component component, std::uint64_t amount) noexcept;
   std::uint64_t take_all_recalling(Account* account, Component component) noexcept;
   [[nodiscard]] std::uint64_t chunk_size() const noexcept;

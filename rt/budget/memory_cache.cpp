@@ -69,6 +69,10 @@ void Accounts::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
     cache.leave();
     if (fits) return;
   }
+  credit_cutting(cache, bytes);
+}
+
+void Accounts::credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept {
   const LockGuard guard(moves_);
   fill(cache, cache.chunk_.load(std::memory_order_relaxed) + bytes);
 }

@@ -10,23 +10,18 @@ namespace janus {
 // Direct-mapped by the record's index, which stands in the handle's lowest bits. All zeroes is a valid empty one.
 //
 // INVARIANT records-stay: what it keeps are addresses of records that are never unmapped while workers run, and never
-// serve another kind of thing. Another thing of the same kind may live there by now: the record has to be asked.
+// serve another kind of thing. Which thing lives there by now, the record has to be asked: it keeps its whole handle.
 class HandleCache {
  public:
-  // nullptr: not known.
+  // The record that was last found by a handle like that; nullptr: none.
   [[nodiscard, gnu::always_inline]] void* find(std::uint64_t handle) const noexcept {
-    const Entry& entry = entries_[handle % kEntries];
-    return entry.handle == handle ? entry.record : nullptr;
+    return records_[handle % kEntries];
   }
-  void keep(std::uint64_t handle, void* record) noexcept { entries_[handle % kEntries] = {handle, record}; }
+  void keep(std::uint64_t handle, void* record) noexcept { records_[handle % kEntries] = record; }
 
  private:
-  static constexpr unsigned kEntries = 16;
-  struct Entry {
-    std::uint64_t handle;
-    void* record;
-  };
-  Entry entries_[kEntries];
+  static constexpr unsigned kEntries = 32;
+  void* records_[kEntries];
 };
 
 }  // namespace janus

@@ -107,7 +107,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->runtime = &runtime;
   channel->payer = payer;
   if (task == nullptr) runtime.is_fed_from_outside.store(true, std::memory_order_relaxed);
-  channel->element_bytes = element_bytes;
+  channel->element_bytes = static_cast<std::uint32_t>(element_bytes);
   channel->capacity = capacity;
   channel->buffer = buffer;
   channel->is_closed = false;
@@ -116,16 +116,11 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->receivers.reset();
   const std::uint32_t index = runtime.channels.index_of(channel);
   const std::uint64_t number = std::uint64_t{++channel->generation} << kIndexBits | index;
-  const std::uint64_t secret = make_handle(runtime, Handled::kChannel, number, index) >> 32;
-  channel->life.store(secret << 32 | 1, std::memory_order_release);  // pairs with is_alive()
+  const std::uint64_t handle = make_handle(runtime, Handled::kChannel, number, index);
+  channel->handle.store(handle, std::memory_order_relaxed);
+  channel->life.store(handle >> 32 << 32 | 1, std::memory_order_release);  // pairs with is_alive()
   channel->lock.unlock(nullptr, hold);
   return channel;
-}
-
-std::uint64_t handle_of(const Channel& channel) noexcept {
-  const std::uint64_t secret = channel.life.load(std::memory_order_relaxed) & ~std::uint64_t{0xffffffff};
-  const Runtime& runtime = *channel.runtime;
-  return secret | runtime.number << kIndexBits | (runtime.channels.index_of(&channel) + 1);
 }
 
 int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept {

@@ -23,13 +23,15 @@ struct ChannelWait;
 
 // INVARIANT released-once: `life` is the secret half of the channel's handle and the number of references, one word, so
 // that whoever comes with a handle gives up a reference of that channel or none, and whoever takes the last one alone
-// closes and frees. The secret stays until the record serves another channel; under `lock` it tells who came too late.
+// closes and frees. The secret stays until the record serves another channel, as does `handle`, the whole of it; under
+// `lock` they tell who came too late.
 struct alignas(64) Channel {
   Channel* free_next;  // the slab's
   std::atomic<std::uint64_t> life;
-  std::size_t element_bytes;
+  std::atomic<std::uint64_t> handle;
   BiasedLock lock;  // what follows; when free it has no owner
   bool is_closed;
+  std::uint32_t element_bytes;
   List<ChannelWait> receivers, senders;  // never both
   std::size_t count;                     // of elements in the buffer
   std::size_t first;
@@ -54,8 +56,6 @@ inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
 
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept;
-// Of one that its maker has not given away yet.
-std::uint64_t handle_of(const Channel& channel) noexcept;
 // `secret`: of the handle by which the channel was found. It may be gone by now: JANUS_E_STALE.
 // One reference more; JANUS_E_STATE when there are too many.
 int retain_channel(Channel& channel, std::uint32_t secret) noexcept;

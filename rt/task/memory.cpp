@@ -98,15 +98,15 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
 [[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
                                                  std::size_t bytes, std::size_t align, int* error) noexcept {
   const Heap::Plan plan = Heap::plan_for(bytes, align);
-  *error = kErrorNoMemory;
+  *error = kErrorNoMemory;  // unless another reason comes up
   if (plan.bytes == 0) return nullptr;
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
   if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) [[unlikely]] {
     *error = reserve_slow(runtime, worker, task, payer, plan.bytes);
     if (*error != 0) return nullptr;
+    *error = kErrorNoMemory;
     if (task != nullptr) worker = &current_worker();  // it may have waited
   }
-  *error = kErrorNoMemory;
   return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
 }
 

@@ -25,10 +25,16 @@ std::uint32_t secret_of(const Channel& channel) noexcept {
   return Channel::secret_of(channel.life.load(std::memory_order_relaxed));
 }
 
-std::byte* slot(Channel& channel, std::size_t index) noexcept {
-  std::size_t at = channel.first + index;
-  if (at >= channel.capacity) at -= channel.capacity;
-  return channel.buffer + at * channel.element_bytes;
+// kFast: elements are words.
+template <Path kPath>
+[[gnu::always_inline]] inline std::byte* slot(Channel& channel, std::size_t at) noexcept {
+  return channel.buffer + at * (kPath == Path::kFast ? sizeof(std::uint64_t) : channel.element_bytes);
+}
+// Where the next element goes. There is room for one.
+template <Path kPath>
+[[gnu::always_inline]] inline std::byte* free_slot(Channel& channel) noexcept {
+  const std::size_t at = channel.first + channel.count;
+  return slot<kPath>(channel, at >= channel.capacity ? at - channel.capacity : at);
 }
 
 // Either side may be a user's.
@@ -194,7 +200,7 @@ template <Path kPath>
   if (channel.is_closed) [[unlikely]]
     return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
   if (channel.count == channel.capacity) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
-  if (copy<kPath>(channel, slot(channel, channel.count), data) != UserCopy::kDone) [[unlikely]]
+  if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]]
     return fail_own_copy<Way::kSend, kPath>(worker, self, channel, data, hold);
   ++channel.count;
   return finish<kPath>(worker, channel, hold);
@@ -203,7 +209,7 @@ template <Path kPath>
 // There is room for the sender that has waited longest.
 void refill(Worker* worker, Channel& channel) noexcept {
   while (ChannelWait* const sender = channel.senders.front()) {
-    if (copy<Path::kGeneral>(channel, slot(channel, channel.count), sender->data) != UserCopy::kDone) {
+    if (copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone) {
       drop_wait(worker, channel.senders);
       continue;
     }
@@ -220,9 +226,10 @@ template <Path kPath>
   if (channel.count != 0) {
     if (kPath == Path::kFast && !channel.senders.is_empty()) [[unlikely]]
       return begin_again<Way::kReceive>(worker, self, channel, data);
-    if (copy<kPath>(channel, data, slot(channel, 0)) != UserCopy::kDone) [[unlikely]]
+    const std::size_t first = channel.first, next = first + 1 == channel.capacity ? 0 : first + 1;
+    if (copy<kPath>(channel, data, slot<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]]
       return fail_own_copy<Way::kReceive, kPath>(worker, self, channel, data, hold);
-    channel.first = channel.first + 1 == channel.capacity ? 0 : channel.first + 1;
+    channel.first = next;
     --channel.count;
     if constexpr (kPath == Path::kGeneral) refill(worker, channel);
     return finish<kPath>(worker, channel, hold);

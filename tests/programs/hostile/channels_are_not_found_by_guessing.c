@@ -36,6 +36,33 @@ static int64_t probe(void* unused) {
   return 0;
 }
 
+// Until the worker knows its handle by heart and owns its lock, which it does not have to ask anybody about any more.
+// Then a handle that is like it.
+static janus_channel* in_use;
+
+static int64_t name_another(void* handle) {
+  for (uint64_t sent = 0; sent < 1000; ++sent) {
+    uint64_t received = ~sent;
+    CHECK(janus_channel_send(in_use, &sent) == 0 && janus_channel_recv(in_use, &received) == 0 && received == sent);
+  }
+  uint64_t buffer[8] = {0};
+  return janus_channel_send((janus_channel*)handle, buffer);
+}
+
+static int64_t guess_beside_one_in_use(void* unused) {
+  (void)unused;
+  uint64_t buffer[8];
+  in_use = janus_channel_create(8, 2);
+  for (int bit = 0; bit < 64; ++bit) {
+    janus_nursery* plain = open_plain();
+    CHECK(spawn_roomy(plain, name_another, (void*)((uintptr_t)in_use ^ (uintptr_t)1 << bit)).raw != 0);
+    CHECK_EQ(close_cage(plain), JANUS_PANIC);
+    CHECK_EQ(janus_channel_try_recv(in_use, buffer), JANUS_E_WOULD_BLOCK);
+  }
+  janus_channel_release(in_use);
+  return 0;
+}
+
 static int64_t forge(void* unused) {
   (void)unused;
   static uint64_t record[64];
@@ -118,6 +145,7 @@ static int64_t release_under_a_waiter(void* unused) {
 int main(void) {
   const accounts before = read_accounts();
   CHECK_EQ(beside_a_neighbour(100, probe, NULL), 0);
+  CHECK_EQ(beside_a_neighbour(100, guess_beside_one_in_use, NULL), 0);
   CHECK_EQ(beside_a_neighbour(100, forge, NULL), 0);
   CHECK_EQ(beside_a_neighbour(100, keep_old_ones, NULL), 0);
   CHECK_EQ(beside_a_neighbour(100, release_under_a_waiter, NULL), 0);
