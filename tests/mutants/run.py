@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run.py [--count N] [--seed S] [--jobs J] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one small change at a time
-# somewhere in rt (changes.py), and whether the tests notice. First the hosted programs alone; whoever outlives them meets
-# everything else that runs what ships, and then ThreadSanitizer. A test that hangs has noticed.
+# run.py [--count N] [--seed S] [--trees T] [--jobs J] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one small change
+# at a time somewhere in rt (changes.py), and whether the tests notice. First the hosted programs alone, in several trees side
+# by side; whoever outlives them meets everything else that runs what ships, and then ThreadSanitizer. A test that hangs has
+# noticed.
 #
 # Not judged, and drawn again: what does not compile; what compiles to the very bytes that ship without it; what
 # harmless.txt knows. The last line is `N passed, N failed`, where one that was killed has passed.
@@ -11,7 +12,9 @@ import os
 import random
 import signal
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from changes import of_files, read_harmless
@@ -32,29 +35,64 @@ def say(verdict, mutant, began=None):
     print(f"{verdict}: {mutant}" + (f"  [{time.monotonic() - began:.0f} s]" if began else ""), flush=True)
 
 
-def judge_quickly(tree, candidates, count):
-    """(how many were killed, who was not). Takes of the candidates until `count` are judged."""
-    killed, left, unlike = 0, [], {"do not compile": 0, "compile to the same code": 0}
-    for mutant in candidates:
-        if killed + len(left) == count:
-            break
-        began = time.monotonic()
+class Draw:
+    """Gives out candidates until `count` of them have been judged; the judges are several."""
+
+    def __init__(self, candidates, count):
+        self.candidates, self.count = iter(candidates), count
+        self.open = 0  # given out, and neither judged nor found to be unlike the others
+        self.killed, self.left = 0, []
+        self.unlike = {"do not compile": 0, "compile to the same code": 0}
+        self.changed = threading.Condition()
+
+    def next(self):
+        """A mutant, or None: there will be none any more."""
+        with self.changed:
+            while self.open and self.killed + len(self.left) + self.open >= self.count:
+                self.changed.wait()
+            mutant = next(self.candidates, None) if self.killed + len(self.left) < self.count else None
+            self.open += mutant is not None
+            return mutant
+
+    def end(self, mutant, killer, is_unlike, began):
+        """`killer`: "" if none; `is_unlike`: why it is not judged, or None."""
+        with self.changed:
+            self.open -= 1
+            if is_unlike:
+                self.unlike[is_unlike] += 1
+            elif killer:
+                self.killed += 1
+            else:
+                self.left.append(mutant)
+            if is_unlike != "do not compile":
+                say("the same code" if is_unlike else f"killed by {killer}" if killer else "outlives the quick ones", mutant, began)
+            self.changed.notify_all()
+
+
+def judge_in(tree, draw):
+    while mutant := draw.next():
+        began, is_unlike = time.monotonic(), None
         with tree.made(mutant):
             killer = tree.killed_quickly(mutant)
-            if killer:
-                killed += 1
-                say(f"killed by {killer}", mutant, began)
-            elif killer is None or (code := tree.code_that_ships()) is None:
-                unlike["do not compile"] += 1
-            elif code == tree.released:
-                unlike["compile to the same code"] += 1
-                say("the same code", mutant, began)
-            else:
-                left.append(mutant)
-                say("outlives the quick ones", mutant, began)
-    print(f"{killed + len(left)} judged, {killed} killed quickly;", ", ".join(f"{n} more {what}" for what, n in unlike.items()),
-          flush=True)
-    return killed, left
+            if killer is None or (not killer and (code := tree.code_that_ships()) is None):
+                is_unlike = "do not compile"
+            elif not killer and code == tree.released:
+                is_unlike = "compile to the same code"
+        draw.end(mutant, killer, is_unlike, began)
+
+
+def judge_quickly(trees, candidates, count):
+    """(how many were killed, who was not). Takes of the candidates until `count` are judged."""
+    draw = Draw(candidates, count)
+    with ThreadPoolExecutor(len(trees)) as pool:
+        try:
+            for judge in [pool.submit(judge_in, tree, draw) for tree in trees]:
+                judge.result()
+        finally:
+            draw.count = 0  # whatever happened to one, the others end
+    print(f"{draw.killed + len(draw.left)} judged, {draw.killed} killed quickly;",
+          ", ".join(f"{n} more {what}" for what, n in draw.unlike.items()), flush=True)
+    return draw.killed, draw.left
 
 
 def judge_widely(tree, build, mutants):
@@ -80,7 +118,8 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--trees", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="so many are judged at a time")
+    parser.add_argument("--jobs", type=int, default=2, help="of each tree's build")
     parser.add_argument("--quick", action="store_true", help="the hosted programs alone")
     parser.add_argument("--again", help="only those that survived in what an earlier run printed")
     parser.add_argument("files", nargs="*", help="below rt; all of it")
@@ -95,11 +134,12 @@ def main():
         options.count = len(candidates)
 
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing that was started stays
-    tree = Tree(PLACE, options.jobs)
-    tree.prepare()
-    killed, left = judge_quickly(tree, candidates, options.count)
+    trees = [Tree(PLACE / str(number), options.jobs) for number in range(options.trees)]
+    for tree in trees:  # what the first has compiled the others find in ccache, where there is one
+        tree.prepare()
+    killed, left = judge_quickly(trees, candidates, options.count)
     for build in () if options.quick else ("wide", "threads"):
-        more, left = judge_widely(tree, build, left)
+        more, left = judge_widely(trees[0], build, left)
         killed += more
     for mutant in left:
         say("SURVIVED", mutant)

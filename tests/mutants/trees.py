@@ -37,10 +37,13 @@ WIDE_OPTIONS = {"wide": ("gcc", "g++", "-Dbuildtype=release", "-Dsanitizers=addr
 
 
 def expendable():
-    """In a child: a session of its own, no dumps, and the first to go when a mutant has eaten all memory."""
+    """In a child: a session of its own, no dumps, and the first to go when a mutant has eaten all memory. System calls
+    alone: other threads of the parent may have held any lock."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+    score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
+    os.write(score, b"1000")
+    os.close(score)
 
 
 def run(command, seconds, **options):
