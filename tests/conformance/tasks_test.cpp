@@ -344,6 +344,13 @@ TEST(tasks, an_exhausted_task_is_recharged_again_and_again) {
 }
 
 // Whichever worker spawns, by whichever call: no two tasks of a runtime have the same id, and none has 0.
+TEST(tasks, a_park_with_an_end_is_refused_however_near_that_is) {
+  run_in(with_workers(1), [] {
+    for (const std::int64_t timeout_ns : {std::int64_t{1}, std::int64_t{1'000'000}, INT64_MAX})
+      CHECK_EQ(janus_park(timeout_ns), JANUS_E_UNSUPPORTED);
+  });
+}
+
 TEST(tasks, ids_are_unique) {
   constexpr unsigned kSpawners = 4, kEach = 1500;
   static std::uint64_t ids[kSpawners * kEach];

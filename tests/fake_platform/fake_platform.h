@@ -50,6 +50,7 @@ void set_now_ns(std::uint64_t now);
 void advance_ns(std::uint64_t by);
 std::uint64_t waits();  // that found word == seen
 std::uint64_t wakes();
+std::uint64_t asked_to_wake();  // sleepers at most, by all those calls together
 void set_heavy_fence(bool there_is_one);
 std::uint64_t heavy_fences();
 // entropy() gives a fixed sequence, or fails.

@@ -84,6 +84,7 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t un
 
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
   ++state().wakes;
+  state().asked_to_wake += count;
   hosted::wake(word, count);
 }
 

@@ -80,7 +80,7 @@ void reset() {
   s.fractional = s.entropy_refused = false;
   s.heavy_fence = true;
   s.now = 1'000'000'000;
-  s.waits = s.wakes = s.heavy_fences = s.entropy = 0;
+  s.waits = s.wakes = s.asked_to_wake = s.heavy_fences = s.entropy = 0;
 }
 
 void refuse_maps(std::uint64_t first, std::uint64_t count) {
@@ -138,6 +138,9 @@ std::uint64_t waits() {
 }
 std::uint64_t wakes() {
   return state().wakes;
+}
+std::uint64_t asked_to_wake() {
+  return state().asked_to_wake;
 }
 void set_heavy_fence(bool there_is_one) {
   state().heavy_fence = there_is_one;

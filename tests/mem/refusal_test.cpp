@@ -114,6 +114,30 @@ TEST(refusal, stack_slabs_shrink_under_a_limit) {
   CHECK_EQ(fake_platform::stray_unmaps(), 0u);
 }
 
+// A machine that gives no more at once than one stack needs: the table of slabs is full before there is no memory.
+TEST(refusal, a_pool_whose_table_of_slabs_is_full_gives_no_more_stacks) {
+  constexpr unsigned kSlabs = 4096;
+  fake_platform::reset();
+  fake_platform::limit_guards(0, platform::Guard::kNone);
+  StackPool pool;
+  REQUIRE(pool.init());
+  static Stack* stacks[kSlabs];
+  for (Stack*& stack : stacks) {
+    fake_platform::limit_mapped_bytes(fake_platform::mapped_bytes() + StackSlab::mapped_bytes(1, 0));
+    stack = pool.take(nullptr, 0);
+    REQUIRE(stack != nullptr);
+  }
+  CHECK_EQ(pool.mappings(), 1u + kSlabs);
+  fake_platform::limit_mapped_bytes(fake_platform::kNever);
+  CHECK_EQ(pool.take(nullptr, 0), nullptr);
+  CHECK_EQ(pool.take(nullptr, 1), nullptr);
+  pool.give(nullptr, stacks[0]);
+  CHECK_EQ(pool.take(nullptr, 0), stacks[0]);
+  for (Stack* stack : stacks) pool.give(nullptr, stack);
+  pool.destroy();
+  CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+}
+
 TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
   fake_platform::reset();
   fake_platform::limit_guards(100);

@@ -17,11 +17,11 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD_SECONDS = 900
 
 # Hosted programs with assertions: seconds to build, milliseconds to seconds to run. Most mutants end here.
-QUICK = ("config-hosted", "biased_lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
+QUICK = ("config-hosted", "lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
          "task_charge-hosted", "task_host-hosted", "base-hosted", "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted",
          "conformance-hosted", "stress-hosted", "task-hosted")
 # Which of them look at a folder of rt themselves.
-NEAREST = {"base": ("base", "biased_lock_machine"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
+NEAREST = {"base": ("base", "lock_machine"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
            "sched": ("hosted_runtime", "sched"), "task": ("task_charge", "task_host", "task_unguarded", "conformance", "task"),
            "abi": ("config", "conformance", "task")}
 # Tests that any change to the text or the code fails, whatever it does: they would kill what nobody would ever miss.

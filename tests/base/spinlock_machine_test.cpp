@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// spinlock_machine_test.cpp — what the lock asks of the machine: who does not get it sleeps after a heavy fence, and
+// whoever unlocks it wakes one of those, and nobody where there are none.
+#include "rt/base/spinlock.h"
+#include "tests/fake_platform/fake_platform.h"
+#include "tests/harness/thread_group.h"
+
+namespace janus::test {
+
+TEST(spinlock_machine, who_has_it_alone_asks_for_nothing) {
+  fake_platform::reset();
+  SpinLock lock;
+  for (int i = 0; i < 1000; ++i) {
+    lock.lock();
+    lock.unlock();
+  }
+  CHECK_EQ(fake_platform::waits() + fake_platform::wakes() + fake_platform::heavy_fences(), 0u);
+}
+
+TEST(spinlock_machine, who_sleeps_for_it_is_woken_alone) {
+  for (const bool has_fence : {false, true}) {
+    fake_platform::reset();
+    fake_platform::set_heavy_fence(has_fence);
+    const std::uint64_t fences = platform::has_heavy_fence() ? 1 : 0;  // the machine below may have none either
+    SpinLock lock;
+    std::uint64_t woken_before = 0, woken = 0;
+    lock.lock();
+    auto waiter = [&] { LockGuard guard(lock); };
+    ThreadGroup threads;
+    threads.start(waiter);
+    while (fake_platform::waits() == 0) pause();
+    CHECK_EQ(fake_platform::heavy_fences(), fences);
+    woken_before = fake_platform::asked_to_wake();
+    lock.unlock();
+    woken = fake_platform::asked_to_wake() - woken_before;
+    CHECK_EQ(woken, 1u);
+    threads.join();
+  }
+}
+
+}  // namespace janus::test
