@@ -144,6 +144,27 @@ TEST(heap, counts_what_callers_hold_to_the_byte) {
   }
 }
 
+// Blocks with mappings of their own are in a table that grows with them, and is found again whatever is freed between.
+TEST(heap, holds_any_number_of_blocks_with_mappings_of_their_own) {
+  Fixture f;
+  constexpr unsigned kCount = 80;  // the table has room for 64 at first
+  constexpr std::size_t kBytes = Heap::kMaxLarge + 1;
+  static void* blocks[kCount];
+  const std::size_t mappings = f.heap.mappings(), mapped = f.heap.bytes_mapped();
+  for (unsigned n = 0; n < kCount; n++) {
+    blocks[n] = f.heap.allocate(&f.one, kBytes, 16, n + 1);
+    REQUIRE(blocks[n] != nullptr);
+    CHECK_EQ(f.heap.mappings() - mappings, n + 2);  // and the table
+  }
+  CHECK_GE(f.heap.bytes_in_use(), kCount * kBytes);
+  CHECK_GT(f.heap.bytes_mapped() - mapped, f.heap.bytes_in_use());
+  CHECK_LE(f.heap.bytes_mapped() - mapped, f.heap.bytes_in_use() + (std::size_t{1} << 20));
+  for (unsigned n = 0; n < kCount; n += 3) f.heap.free(&f.one, blocks[n]);
+  for (unsigned n = 0; n < kCount; n++) CHECK_EQ(f.heap.tag_of(blocks[n]), n % 3 == 0 ? kFreeTag : n + 1);
+  for (unsigned n = 0; n < kCount; n++)
+    if (n % 3 != 0) f.heap.free(&f.one, blocks[n]);
+}
+
 TEST(heap, knows_what_is_not_a_block) {
   Fixture f;
   int local = 0;
