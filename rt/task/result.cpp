@@ -25,8 +25,6 @@ int severity(Outcome outcome) noexcept {
 
 std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
   switch (outcome) {
-    case Outcome::kSuccess:
-      return 0;
     case Outcome::kFailed:
       return code;
     case Outcome::kCancelled:
@@ -35,10 +33,11 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
       return -2;
     case Outcome::kBudget:
       return -3;
-    case Outcome::kPending:
+    case Outcome::kSuccess:
+    case Outcome::kPending:  // of none that is terminal
       break;
   }
-  return -4;
+  return 0;
 }
 
 }  // namespace

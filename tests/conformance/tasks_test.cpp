@@ -343,7 +343,6 @@ TEST(tasks, an_exhausted_task_is_recharged_again_and_again) {
   });
 }
 
-// Whichever worker spawns, by whichever call: no two tasks of a runtime have the same id, and none has 0.
 TEST(tasks, a_park_with_an_end_is_refused_however_near_that_is) {
   run_in(with_workers(1), [] {
     for (const std::int64_t timeout_ns : {std::int64_t{1}, std::int64_t{1'000'000}, INT64_MAX})
@@ -351,6 +350,15 @@ TEST(tasks, a_park_with_an_end_is_refused_however_near_that_is) {
   });
 }
 
+TEST(tasks, a_thread_outside_is_no_task) {
+  CHECK_EQ(janus_task_self().raw, 0u);
+  CHECK_EQ(janus_task_id(), 0u);
+  CHECK_EQ(janus_cancelled(), 0);
+  CHECK_EQ(janus_yield(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_park(-1), JANUS_E_NO_TASK);
+}
+
+// Whichever worker spawns, by whichever call: no two tasks of a runtime have the same id, and none has 0.
 TEST(tasks, ids_are_unique) {
   constexpr unsigned kSpawners = 4, kEach = 1500;
   static std::uint64_t ids[kSpawners * kEach];
