@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // files.cpp — Linux's system calls on files, as far as they only read: openat, read, pread64, lseek, fstat, newfstatat,
 // getdents64, close, and write to the console. By Linux's numbers and layouts, so that a program compiled for either
-// machine is the same. Symbolic links are not followed (-ELOOP). Whatever a caller points to is copied with care.
+// machine is the same. Symbolic links are not followed (-ELOOP). /dev/null and /dev/zero are there, with or without an
+// initrd, and take what is written. Whatever a caller points to is copied with care.
 #include "kernel-free/files/files.h"
 
 #include <atomic>
@@ -35,6 +36,15 @@ constexpr long kENOENT = -2, kEBADF = -9, kEFAULT = -14, kENOTDIR = -20, kEISDIR
 Archive g_archive;  // constant once the first thread runs
 
 // --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
+
+// Nodes that are in no archive.
+constexpr std::size_t kNullDevice = ~std::size_t{0}, kZeroDevice = kNullDevice - 1;
+constexpr const char* kNullPath = "/dev/null";
+constexpr const char* kZeroPath = "/dev/zero";
+
+bool is_device(std::size_t node) {
+  return node >= kZeroDevice;
+}
 
 struct File {
   std::atomic<bool> is_open;
@@ -104,6 +114,14 @@ bool is_dots(const Path& path, std::size_t count) {
   return true;
 }
 
+bool is_text(const char* caller, const char* text) {
+  char c;
+  do
+    if (!copy_carefully(&c, caller++, 1) || c != *text) return false;
+  while (*text++ != '\0');
+  return true;
+}
+
 // Where a path begins: at the root, or in an open directory.
 long start_of(long directory, const char* text, std::size_t& node) {
   constexpr long kHere = -100;  // AT_FDCWD; there is no other directory to be in
@@ -113,13 +131,16 @@ long start_of(long directory, const char* text, std::size_t& node) {
   if (first == '/' || static_cast<int>(directory) == kHere) return 0;
   const File* const file = file_of(static_cast<int>(directory));
   if (file == nullptr) return kEBADF;
+  if (is_device(file->node)) return kENOTDIR;
   node = file->node;
   return 0;
 }
 
 long walk(long directory, const char* text, std::size_t& node) {
-  if (g_archive.count() == 0) return kENOENT;
+  node = is_text(text, kNullPath) ? kNullDevice : is_text(text, kZeroPath) ? kZeroDevice : 0;
+  if (is_device(node)) return 0;
   if (const long error = start_of(directory, text, node); error != 0) return error;
+  if (g_archive.count() == 0) return kENOENT;
   Path path{text, {}, 0};
   for (long more; (more = next_name(path)) != 0;) {
     if (more < 0) return more;
@@ -140,6 +161,7 @@ long open_at(long directory, const char* text, long flags) {
   const long error = walk(directory, text, node);
   if (error == kENOENT && (flags & kCreate) != 0) return kEROFS;
   if (error != 0) return error;
+  if (is_device(node)) return (flags & kMustBeDirectory) != 0 ? kENOTDIR : open_node(node);
   const std::uint32_t type = g_archive[node].type();
   if (type == Node::kLink) return kELOOP;
   if ((flags & kAccess) != 0) return type == Node::kDirectory ? kEISDIR : kEROFS;
@@ -147,7 +169,15 @@ long open_at(long directory, const char* text, long flags) {
   return open_node(node);
 }
 
-long read_at(const File& file, void* to, std::size_t count, std::uint64_t offset) {
+long read_zeroes(char* to, std::size_t count) {
+  static constexpr char kZeroes[512] = {};
+  for (std::size_t at = 0; at < count; at += sizeof kZeroes)
+    if (!copy_carefully(to + at, kZeroes, count - at < sizeof kZeroes ? count - at : sizeof kZeroes)) return kEFAULT;
+  return static_cast<long>(count);
+}
+
+long read_at(const File& file, char* to, std::size_t count, std::uint64_t offset) {
+  if (is_device(file.node)) return file.node == kNullDevice ? 0 : read_zeroes(to, count);
   const Node& node = g_archive[file.node];
   if (node.type() == Node::kDirectory) return kEISDIR;
   if (offset >= node.bytes) return 0;
@@ -155,7 +185,7 @@ long read_at(const File& file, void* to, std::size_t count, std::uint64_t offset
   return copy_carefully(to, node.data + offset, got) ? static_cast<long>(got) : kEFAULT;
 }
 
-long read(long fd, void* to, std::size_t count) {
+long read(long fd, char* to, std::size_t count) {
   if (is_console(fd)) return 0;  // nobody types
   File* const file = file_of(fd);
   if (file == nullptr) return kEBADF;
@@ -169,6 +199,7 @@ long seek(long fd, long distance, long from) {
   if (is_console(fd)) return kESPIPE;
   File* const file = file_of(fd);
   if (file == nullptr) return kEBADF;
+  if (is_device(file->node)) return 0;
   const long base = from == 0   ? 0
                     : from == 1 ? static_cast<long>(file->offset.load(std::memory_order_relaxed))
                                 : static_cast<long>(g_archive[file->node].bytes);
@@ -188,28 +219,40 @@ struct Status {
 };
 static_assert(sizeof(Status) == 144);
 
-long give_status(const Node* node, void* to) {
-  constexpr std::uint32_t kTerminal = 0020620;
-  Status status{};
-  status.links = 1;
-  status.mode = kTerminal;
-  status.block_bytes = 4096;
-  if (node != nullptr) {
-    status.device = 1;
-    status.inode = node->inode;
-    status.links = node->links;
-    status.mode = node->mode;
-    status.bytes = static_cast<std::int64_t>(node->bytes);
-    status.blocks = static_cast<std::int64_t>((node->bytes + 511) / 512);
-    for (unsigned n = 0; n < 6; n += 2) status.times[n] = node->modified;
-  }
+long give_status(const Status& status, void* to) {
   return copy_carefully(to, &status, sizeof status) ? 0 : kEFAULT;
 }
 
+long give_device_status(std::uint32_t permissions, std::uint64_t id, void* to) {
+  constexpr std::uint32_t kCharacterDevice = 0020000;
+  Status status{};
+  status.links = 1;
+  status.mode = kCharacterDevice | permissions;
+  status.device_id = id;
+  status.block_bytes = 4096;
+  return give_status(status, to);
+}
+
+long give_node_status(std::size_t number, void* to) {
+  constexpr std::uint64_t kNullId = 0x103, kZeroId = 0x105;
+  if (is_device(number)) return give_device_status(0666, number == kNullDevice ? kNullId : kZeroId, to);
+  const Node& node = g_archive[number];
+  Status status{};
+  status.device = 1;
+  status.inode = node.inode;
+  status.links = node.links;
+  status.mode = node.mode;
+  status.bytes = static_cast<std::int64_t>(node.bytes);
+  status.block_bytes = 4096;
+  status.blocks = static_cast<std::int64_t>((node.bytes + 511) / 512);
+  for (unsigned n = 0; n < 6; n += 2) status.times[n] = node.modified;
+  return give_status(status, to);
+}
+
 long status_of(long fd, void* to) {
-  if (is_console(fd)) return give_status(nullptr, to);
+  if (is_console(fd)) return give_device_status(0620, 0, to);
   const File* const file = file_of(fd);
-  return file == nullptr ? kEBADF : give_status(&g_archive[file->node], to);
+  return file == nullptr ? kEBADF : give_node_status(file->node, to);
 }
 
 long status_at(long directory, const char* text, void* to, long flags) {
@@ -219,8 +262,8 @@ long status_at(long directory, const char* text, void* to, long flags) {
   if (first == '\0') return (flags & kEmptyPath) != 0 ? status_of(static_cast<int>(directory), to) : kENOENT;
   std::size_t node = 0;
   if (const long error = walk(directory, text, node); error != 0) return error;
-  if (g_archive[node].type() == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
-  return give_status(&g_archive[node], to);
+  if (!is_device(node) && g_archive[node].type() == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
+  return give_node_status(node, to);
 }
 
 struct [[gnu::packed]] DirectoryEntry {
@@ -244,7 +287,7 @@ std::uint16_t fill_entry(DirectoryEntry& entry, std::size_t node) {
 long give_entries(long fd, char* to, std::size_t room) {
   File* const file = file_of(fd);
   if (file == nullptr) return kEBADF;
-  if (g_archive[file->node].type() != Node::kDirectory) return kENOTDIR;
+  if (is_device(file->node) || g_archive[file->node].type() != Node::kDirectory) return kENOTDIR;
   const std::uint64_t given = file->offset.load(std::memory_order_relaxed);
   std::size_t used = 0;
   std::size_t from = given != 0 ? given : file->node + 1;
@@ -284,7 +327,10 @@ using namespace janus::bare;
 
 // The console takes what it is given in a bounded time: nobody waits for room.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept {
-  if (fd != 1 && fd != 2) return kEBADF;
+  if (fd != 1 && fd != 2) {
+    const File* const file = file_of(fd);
+    return file != nullptr && is_device(file->node) ? static_cast<long>(count) : kEBADF;
+  }
   const std::size_t printed = print_carefully(static_cast<const char*>(bytes), count);
   return printed == 0 && count != 0 ? kEFAULT : static_cast<long>(printed);
 }

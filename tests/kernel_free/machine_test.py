@@ -131,7 +131,9 @@ def files_of_the_initrd():
     done = boot(image, 'hello', '/dir/../hello', 'dir/nothing', 'dir', 'gone', 'hello/x', 'link', options=['--initrd', str(tree)])
     expected = ["hello: 11 'hello, file' errno 0, end 11, again 0", "/dir/../hello: 11 'hello, file' errno 0, end 11, again 0",
                 "dir/nothing: 0 '' errno 0, end 0, again 0", "dir: -1 '' errno 21, end 0, again -1", 'gone: errno 2', 'hello/x: errno 20',
-                'link: errno 40', 'creating: 30', 'closed: 9', 'bad buffer: -14', 'unknown: -38']
+                'link: errno 40', 'creating: 30', 'closed: 9', 'bad buffer: -14',
+                '/dev/null: read 0 1, wrote 4, bad buffer 0, entries -20, device 1 1, below it 20',
+                '/dev/zero: read 1 0, wrote 4, bad buffer -14, entries -20, device 1 1, below it 20', 'unknown: -38']
     tap.check('files of the initrd are read, and nothing is written', done.stdout.decode().splitlines() == expected, done.stdout.decode())
     done = boot(image, 'hello')
     tap.check('without an initrd there are no files', done.returncode == 0 and b'hello: errno 2\n' in done.stdout, done.stdout)

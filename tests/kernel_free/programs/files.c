@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <janus/rt.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -22,12 +23,31 @@ static void show(const char* path) {
   close(fd);
 }
 
+// The two devices: what is read, what a write and a bad buffer are told, and what kind of file it is.
+static void show_device(const char* path) {
+  struct {
+    uint64_t before[3];
+    uint32_t mode, behind[29];
+  } status = {{0}, 0, {0}};
+  unsigned char byte = 1;
+  const int fd = open(path, O_RDWR);
+  const long got = read(fd, &byte, 1), put = write(fd, "text", 4);
+  const long bad = janus_syscall(SYS_read, (long)fd, 8L, 4L), entries = janus_syscall(SYS_getdents64, (long)fd, 8L, 4L);
+  const int is_device = janus_syscall(SYS_fstat, (long)fd, &status) == 0 && S_ISCHR(status.mode);
+  const int same = janus_syscall(SYS_newfstatat, (long)AT_FDCWD, path, &status, 0L) == 0 && S_ISCHR(status.mode);
+  janus_print(1, "%s: read %ld %d, wrote %ld, bad buffer %ld, entries %ld, device %d %d, below it %d\n", path, got,
+              byte, put, bad, entries, is_device, same, openat(fd, "x", O_RDONLY) < 0 ? errno : 0);
+  close(fd);
+}
+
 int main(int argc, char** argv) {
   for (int n = 1; n < argc; ++n) show(argv[n]);
   janus_print(1, "creating: %d\n", open("new", O_CREAT | O_WRONLY, 0644) < 0 ? errno : 0);
   janus_print(1, "closed: %d\n", close(77) < 0 ? errno : 0);
   janus_print(1, "bad buffer: %ld\n",
               (long)janus_syscall(SYS_read, (long)open(argc > 1 ? argv[1] : "", O_RDONLY), 8L, 4L));
+  show_device("/dev/null");
+  show_device("/dev/zero");
   janus_print(1, "unknown: %ld\n", (long)janus_syscall(9999));
   return 0;
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: no, it maps pages by system calls
 // Elements, names, results, options and buffers that end where memory ends, or begin where it begins: no call reads or
 // writes a byte beside them, be it to look whether it may.
 #include "calls.h"

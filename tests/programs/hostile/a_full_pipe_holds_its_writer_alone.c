@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded: no, there the one thread of all workers does what the order says, also where that has to wait
+// Bare: no, there are no pipes
 // Somebody writes into a pipe that nobody empties. Whoever prints elsewhere goes on, and so does everybody else.
 #include <sys/syscall.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: no, it maps and protects pages by system calls
 // A print keeps 4 KiB, so it looks at no more of a string or of a format than that takes, and what it looks at is paid
 // for: a megabyte costs what 4 KiB cost, and what lies behind is not touched.
 #include <sys/syscall.h>

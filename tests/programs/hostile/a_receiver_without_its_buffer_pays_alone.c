@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: no, it protects pages by system calls
 // A task waits to receive into a buffer that goes away meanwhile. Whoever sends then must not pay for it: the receiver
 // panics, the message goes to the next one, and the channel works on.
 #include <sys/syscall.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: no, it reads its own stderr through a pipe
 // A task panics with a chain of frames that leads in a circle, out of its stack, or nowhere; with a reason of a
 // megabyte; deep in nurseries; in the destructor of a local value. Each report is a few lines, and the process goes on.
 #include "calls.h"

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNMAPPED ((void*)(uintptr_t)0x123450)
+// Below every program: above what Linux keeps free, and below where an image without a kernel begins.
+#define UNMAPPED ((void*)(uintptr_t)0x23450)
 
 static int failed_checks;
 

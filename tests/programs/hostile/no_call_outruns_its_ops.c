@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: one CPU, several that are emulated take minutes
 // A loop of any one call, without a yield check of its own: in a cage of N ops it ends or waits after N of them, on one
 // worker it gives way at the end of its slice, and told to end it is over when its grace is.
 #include "calls.h"

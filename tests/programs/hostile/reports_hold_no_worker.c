@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: no, there are no pipes
 // stderr is a pipe that nobody empties, and tasks panic by the thousand: their reports are dropped, not waited for.
 #include <sys/syscall.h>
 

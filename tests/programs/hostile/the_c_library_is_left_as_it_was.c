@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Bare: one CPU, several that are emulated take minutes
 // Ops, memory and system calls run out at each point of each call of the C library that keeps something for all tasks,
 // and a read faults half-way: afterwards a neighbour has its errno, and can use the streams that the cage used.
 #include <errno.h>
