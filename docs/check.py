@@ -57,6 +57,12 @@ for page in pages:
         fine, why = compiles(program)
         check(f'program {number} of {page.name} compiles', [] if fine else why.splitlines())
 
+headers = ''.join(header.read_text() for header in sorted((root / 'rt/include/janus').rglob('*.h')))
+results = dict(re.findall(r'#define (JANUS_(?:E_\w+|SUCCESS|CANCELLED|PANIC|BUDGET_EXCEEDED|PENDING)) \(?(-?\d+)\)?', headers))
+explained = dict(re.findall(r'^\| `(JANUS_\w+)` \| (-?\d+) \|', (root / 'docs/errors.md').read_text(), re.M))
+check('errors.md explains each result with its value, and no other',
+      sorted(f'{name} {value}' for name, value in results.items() ^ explained.items()) if results else ['no results found'])
+
 check('the index of decisions is what decisions_index.py prints',
       [] if (root / 'docs/decisions/README.md').read_text() == decisions_index.index(root) else ['docs/decisions_index.py . > docs/decisions/README.md'])
 numbers = [page.name[:4] for page in decisions]
