@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""The gate that images pass: boot.py under meson, and the tally of what meson wrote down. A guest that says two results
+and ends well passes; one that panics, hangs, resets, has another status or loses a part of its console does not, however
+many results it has said. Speaks TAP.
+
+    gate_test.py BUILD_DIRECTORY
+"""
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / 'programs'))
+from installed import Tap, environment, run, work_directory  # noqa: E402
+
+if not shutil.which('qemu-system-x86_64'):
+    print('1..0 # SKIP qemu-system-x86_64 is missing')
+    sys.exit(0)
+
+root = here.parent.parent
+# Each with what the tally says of it, or None if it passes.
+GUESTS = {'tap_whole': None, 'tap_cut_line': '', 'tap_too_few': 'died', 'tap_no_plan': '', 'status_0': '', 'tap_wrong_status': '',
+          'tap_panic': '', 'tap_triple_fault': '', 'tap_hang': 'timed out', 'half_a_status': '', 'reset_after_status': ''}
+SECONDS = 10  # for each, of which one uses them all
+
+
+def run_tests(guests, work):
+    """A project with a test for each guest, and what meson wrote down of them."""
+    tests = [f"test('{name}', find_program('{root}/tests/kernel_free/boot.py'), protocol: 'tap', timeout: {SECONDS}, is_parallel: false,\n"
+             f"  args: ['{root}/qemu/janus-qemu', '{guests}/{name}.elf'])\n" for name in GUESTS]
+    (work / 'meson.build').write_text("project('gate')\n" + ''.join(tests))
+    plain = environment(JANUS_ACCELERATOR='tcg')
+    subprocess.run(['meson', 'setup', work / 'build', work], check=True, stdout=sys.stderr, env=plain, timeout=60)
+    done = run(['meson', 'test', '-C', work / 'build'], env=plain, timeout=20 * len(GUESTS))
+    return done, work / 'build/meson-logs/testlog.json'
+
+
+def main():
+    tap, work = Tap(), work_directory()
+    try:
+        done, log = run_tests(pathlib.Path(sys.argv[1]) / 'tests/qemu', work)
+        said = run(['python3', root / 'tests/harness/tally.py', log], cwd=root).stdout.decode()
+        lines = log.read_text().splitlines()
+        verdicts = dict(re.search(r'"name": "(?:[^"]* / )?([^"/]*)".*"result": "(\w+)"', line).groups() for line in lines)
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    tap.check('meson says that something failed', done.returncode != 0, done.stdout.decode()[-600:])
+    for name, words in GUESTS.items():
+        failed = re.search(rf'^FAILED .*\b{name}: .*{words or ""}', said, re.M)
+        if words is None:
+            tap.check(f'{name} passes', verdicts.get(name) == 'OK' and not failed, (verdicts.get(name), said[-900:]))
+        else:
+            tap.check(f'{name} fails', verdicts.get(name) in ('FAIL', 'ERROR', 'TIMEOUT') and failed, (verdicts.get(name), said[-900:]))
+    tap.end()
+
+
+main()

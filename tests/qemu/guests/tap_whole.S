@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two tests that pass, and all of it said.
+#include "guest_asm.h"
+        SAY     kConsole, "1..2\nok 1 - one\nok 2 - two\n"
+        SAY     kStatusPort, "exit 0\n"
+        DOOR    kDone
