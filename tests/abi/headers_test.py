@@ -16,7 +16,8 @@ here, include, version = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), s
 work = pathlib.Path(tempfile.mkdtemp(prefix='janus-headers-'))
 warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror']
 compilers = [c for c in ('gcc', shutil.which('clang') or shutil.which('clang-14')) if c and shutil.which(c)]
-rt_h = (include / 'janus/rt.h').read_text()
+parts_of_rt_h = sorted((include / 'janus/rt').glob('*.h'))
+rt_h = ''.join(part.read_text() for part in (include / 'janus/rt.h', *parts_of_rt_h))
 llvm_h = (include / 'janus/llvm.h').read_text()
 count = failures = 0
 
@@ -80,20 +81,35 @@ def a_changed_interface_is_refused():
     }
     for what, (old, new) in changes.items():
         tree = work / 'changed'
-        (tree / 'janus').mkdir(parents=True, exist_ok=True)
-        (tree / 'janus/rt.h').write_text(rt_h.replace(old, new))
-        (tree / 'janus/llvm.h').write_text(llvm_h)
+        shutil.copytree(include / 'janus', tree / 'janus', dirs_exist_ok=True)
+        for part in parts_of_rt_h:
+            (tree / 'janus/rt' / part.name).write_text(part.read_text().replace(old, new))
         for standard in ('c99', 'c++20'):
             done = run('gcc', '-x', 'c++' if '++' in standard else 'c', f'-std={standard}', '-Werror', '-I', tree,
                        '-fsyntax-only', here / 'frozen.c')
-            check(f'-std={standard}: {what} that changed is refused', old in rt_h and done.returncode != 0, done.stderr)
+            check(f'-std={standard}: {what} that changed is refused', rt_h.count(old) == 1 and done.returncode != 0, done.stderr)
+
+
+def the_parts_of_rt_h():
+    included = re.findall(r'^#include <janus/rt/(\w+\.h)>$', (include / 'janus/rt.h').read_text(), re.M)
+    check('rt.h is its parts, all of them', included == [part.name for part in parts_of_rt_h], included)
+    backwards = ''.join(f'#include <janus/rt/{part.name}>\n' for part in reversed(parts_of_rt_h))
+    for standard in ('c99', 'c++20'):
+        done = compile('gcc', standard, '-', text=backwards + (here / 'frozen.c').read_text())
+        check(f'-std={standard}: in another order they say the same', done.returncode == 0, done.stderr)
+    for part in parts_of_rt_h:
+        done = compile('gcc', 'c99', '-', text=f'#include <janus/rt/{part.name}>\n', output=work / 'part.o')
+        symbols = run('nm', work / 'part.o').stdout
+        check(f'{part.name} ties who includes it alone to the version', done.returncode == 0 and 'janus_abi_1' in symbols, symbols)
 
 
 def each_header_stands_alone():
+    c_standards = ('c99', 'c11', 'c++11', 'c++20')
     for compiler in compilers:
         cpp_standards = ('c++20', 'c++23' if compiler == 'gcc' else 'c++2b')
-        parts = {f'rt/{part.name}': cpp_standards for part in sorted((include / 'janus/rt').iterdir())}
-        for header, standards in {'rt.h': ('c99', 'c11', 'c++11', 'c++20'), 'llvm.h': ('c99', 'c++11'),
+        parts = {f'rt/{part.name}': c_standards if part.suffix == '.h' else cpp_standards
+                 for part in sorted((include / 'janus/rt').iterdir())}
+        for header, standards in {'rt.h': c_standards, 'llvm.h': ('c99', 'c++11'),
                                   'rt.hpp': cpp_standards, **parts}.items():
             for standard in standards:
                 text = f'#include <janus/{header}>\n#include <janus/{header}>\n'
@@ -187,7 +203,7 @@ def versions():
 
 
 try:
-    for group in (frozen, nothing_escapes_the_frozen_list, a_changed_interface_is_refused, each_header_stands_alone, usage,
+    for group in (frozen, nothing_escapes_the_frozen_list, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
                   misuse, names, abi_symbol, yield_check, yield_check_in_llvm, versions):
         group()
 finally:

@@ -167,7 +167,7 @@ def questions():
         note = subprocess.run(['readelf', '-nW', '-p', '.note.janus-rt', work / 'noted'], capture_output=True, text=True, check=False).stdout
         tap.check(f'... has that version in a note, with {" ".join(how) or "no option"}', re.search(r'^ +janus-rt\s+0x', note, re.M) and
                   f'  {number}\n' in note, note)
-    rt_h = (prefix / 'include/janus/rt.h').read_text()
+    rt_h = (prefix / 'include/janus/rt/abi.h').read_text()
     tap.check('... which is rt.h\'s', f'#define JANUS_RT_VERSION_TEXT "{number}"' in rt_h)
 
 

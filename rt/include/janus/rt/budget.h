@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/budget.h: what a task or nursery may spend, and capabilities. A part of janus/rt.h.
+#ifndef JANUS_RT_BUDGET_H
+#define JANUS_RT_BUDGET_H
+
+#include <janus/rt/handles.h>
+
+// What a task or nursery may spend. All five zero: not given, so default grants are drawn as they are needed. Otherwise
+// each is literal: 0 grants nothing of it, all bits set grants all that the parent has. `memory` is what is held at one
+// time; the others are used up. Finite amounts read back at most one below all bits set.
+typedef struct janus_budget {
+  uint32_t ops;          // loop iterations, calls, and 1 for each operation below
+  size_t memory;         // bytes of blocks, task records and stacks
+  uint16_t spawn_count;  // tasks it may spawn
+  uint16_t channel_ops;  // sends and receives
+  uint16_t syscalls;     // janus_syscall and I/O
+} janus_budget;
+
+// All that the parent has, as an initialiser and as a value.
+#define JANUS_BUDGET_ALL_INIT \
+  { UINT32_MAX, SIZE_MAX, UINT16_MAX, UINT16_MAX, UINT16_MAX }
+#ifdef __cplusplus
+#define JANUS_BUDGET_ALL (janus_budget JANUS_BUDGET_ALL_INIT)
+#else
+#define JANUS_BUDGET_ALL ((janus_budget)JANUS_BUDGET_ALL_INIT)
+#endif
+
+// The components, for janus_budget_grant64.
+#define JANUS_COMPONENT_OPS 0
+#define JANUS_COMPONENT_MEMORY 1
+#define JANUS_COMPONENT_SPAWN_COUNT 2
+#define JANUS_COMPONENT_CHANNEL_OPS 3
+#define JANUS_COMPONENT_SYSCALLS 4
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define JANUS_CAP_SPAWN 1u   // may spawn
+#define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
+
+// What the calling task has left; all zero outside tasks.
+janus_budget janus_budget_get_current(void);
+// Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET [task].
+int janus_budget_recharge(janus_budget amount);
+// As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
+int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
+// The token that everything derives from [the root task].
+janus_cap janus_cap_root(janus_rt* rt);
+// A token with no more rights and no more limit than `cap` has [task].
+janus_cap janus_cap_derive(janus_cap cap, uint32_t rights, janus_budget limit);
+// Ends that token and all derived from it [task].
+int janus_cap_revoke(janus_cap cap);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_BUDGET_H

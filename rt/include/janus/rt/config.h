@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/config.h: the settings of a runtime. A part of janus/rt.h.
+#ifndef JANUS_RT_CONFIG_H
+#define JANUS_RT_CONFIG_H
+
+#include <janus/rt/budget.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define JANUS_RT_DETERMINISTIC 1u    // logical workers on one thread, every choice drawn from the seed, be it 0
+#define JANUS_RT_NO_PIN 2u           // never pin workers to CPUs
+#define JANUS_RT_NO_SIGNALS 4u       // install no signal handlers: faults and stack overflow then end the process
+#define JANUS_RT_PIN 8u              // pin even where the machine is shared
+#define JANUS_RT_IGNORE_SIGPIPE 16u  // a program: a write to a closed pipe is -EPIPE (-32) on descriptors 1 and 2, too
+
+#define JANUS_PROFILE_DEFAULT 0u    // the environment's, else service
+#define JANUS_PROFILE_SERVICE 1u    // capabilities and budgets implicit
+#define JANUS_PROFILE_CLUSTER 2u    // as service, with half the yield interval
+#define JANUS_PROFILE_SOVEREIGN 3u  // nothing implicit; not in this release: JANUS_E_UNSUPPORTED
+
+#define JANUS_VICTIM_RANDOM 0u        // from the seeded generator
+#define JANUS_VICTIM_ROUND_ROBIN 1u   // the next after the last one
+#define JANUS_VICTIM_LEAST_LOADED 2u  // spare the least loaded: steal from the fullest deque
+
+// Starts a thread that runs entry(arg) once and then ends. 0, or a negative value: refused, nothing left behind.
+typedef int (*janus_start_thread_fn)(void (*entry)(void* arg), void* arg, void* context);
+
+// 0 in any field means the default. 256 bytes for all of version 1; `reserved` must be zero.
+typedef struct janus_rt_config {
+  uint32_t size;                       // sizeof, or 0 for the size that version 1 began with
+  uint32_t worker_count;               // 1 ... 1024; default: the CPUs that it may use, 4 if deterministic
+  uint64_t deterministic_seed;         // with JANUS_RT_DETERMINISTIC
+  uint32_t flags;                      // JANUS_RT_*
+  uint32_t profile;                    // JANUS_PROFILE_*
+  uint32_t yield_interval;             // ops in a slice, up to 1 << 20; default 1024, in cluster 512
+  uint32_t stack_size;                 // of tasks, rounded up to 8 KiB * 2^n, at most 1 MiB; default 8 KiB
+  janus_budget root_budget;            // of the root task; default by profile
+  uint64_t memory;                     // root pool in bytes; default three quarters of the machine's or cgroup's
+  uint32_t grace_ms;                   // from SIGTERM to the end by force; default 5,000
+  uint32_t victim_strategy;            // JANUS_VICTIM_*
+  uint32_t fair_interval;              // a dispatch in n, and one each yield_interval ops, takes the oldest; default 61
+  uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up, on its budget; default 65,536
+  uint32_t stats;                      // 1: the table of JANUS_STATS on stderr at the end
+  uint32_t stack_cache;                // 0: what else it may be is for a later version (JANUS_E_UNSUPPORTED)
+  const char* trace;                   // NULL; a trace of what ran is not in this release: JANUS_E_UNSUPPORTED
+  janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
+  void* start_thread_context;
+  uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
+  uint8_t reserved[136];  // zero
+} janus_rt_config;
+
+// A program that janus-cc links may define this: its non-zero fields win over the environment.
+extern const janus_rt_config janus_config;
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_CONFIG_H

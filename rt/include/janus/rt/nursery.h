@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/nursery.h: nurseries, and spawning in them. A part of janus/rt.h.
+#ifndef JANUS_RT_NURSERY_H
+#define JANUS_RT_NURSERY_H
+
+#include <janus/rt/budget.h>
+#include <janus/rt/result.h>
+
+// What a nursery does when a child fails ...
+#define JANUS_ON_ERROR_CANCEL 0u   // cancels the others
+#define JANUS_ON_ERROR_COLLECT 1u  // lets them go on, and counts
+// ... and what becomes of a child that has used up its budget.
+#define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until somebody recharges it
+#define JANUS_ON_EXHAUSTION_FAIL 1u     // ends as JANUS_BUDGET_EXCEEDED
+#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation answers JANUS_E_BUDGET; without ops it waits
+
+// With a budget: what its tasks allocated and left is freed when the nursery is destroyed. Whoever else still has such
+// a block must not touch it any more. Costs 16 ops for each 64 pages of the heap, if anything was left. Channels that
+// were left stay.
+#define JANUS_NURSERY_RECLAIM 1u
+
+typedef struct janus_nursery_options {
+  uint32_t size;           // sizeof, or 0 for the size that version 1 began with
+  uint32_t on_error;       // JANUS_ON_ERROR_*
+  uint32_t on_exhaustion;  // JANUS_ON_EXHAUSTION_*
+  uint32_t flags;          // JANUS_NURSERY_*
+  janus_budget budget;     // carved from the opener's; comes back when the nursery ends
+  janus_cap cap;
+  const char* name;      // up to 31 bytes, NULL for none
+  uint64_t deadline_ns;  // on janus_now_ns's clock: cancelled then; 0 for none
+} janus_nursery_options;
+
+#define JANUS_PRIORITY_NORMAL 0u
+#define JANUS_PRIORITY_HIGH 1u
+#define JANUS_PRIORITY_LOW 2u
+
+// The record goes when the task ends: nobody will join it or ask for its result.
+#define JANUS_SPAWN_DETACHED 1u
+// Call fn even if the task was cancelled before it started, so that fn can free what `arg` owns. Otherwise it never
+// runs.
+#define JANUS_SPAWN_RUN_CANCELLED 2u
+
+typedef struct janus_spawn_options {
+  uint32_t size;        // sizeof, or 0 for the size that version 1 began with
+  uint32_t priority;    // JANUS_PRIORITY_*: a hint
+  size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 1 MiB; 0: the runtime's default
+  janus_budget budget;  // carved from the nursery's
+  janus_cap cap;
+  const char* name;  // up to 31 bytes, NULL for none
+  uint64_t flags;    // JANUS_SPAWN_*
+} janus_spawn_options;
+
+#define JANUS_NURSERY_OPEN 0
+#define JANUS_NURSERY_CLOSING 1     // no more spawns, children live
+#define JANUS_NURSERY_CANCELLING 2  // as closing, and children are told to end
+#define JANUS_NURSERY_CLOSED 3      // terminal
+#define JANUS_NURSERY_CANCELLED 4   // terminal
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Opens a nursery owned by the calling task (or thread); the current nursery stays. NULL options: defaults [any].
+janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
+// Spawns fn(arg). The owner and every task below it may; from inside a task it costs 1 op, and 1 spawn_count of the
+// nursery. `arg` is passed untouched. NULL options: defaults [any].
+janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
+                                  const janus_spawn_options* options);
+// No more spawns. Closing twice is fine [any].
+int janus_nursery_close(janus_nursery* nursery);
+// Closes, and tells every child and all below them to end. What has not started never runs [any].
+int janus_nursery_cancel(janus_nursery* nursery);
+// JANUS_NURSERY_* [any].
+int janus_nursery_state(const janus_nursery* nursery);
+// 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
+int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
+// Closes, waits for all children, and gives the table above. If the caller is cancelled meanwhile it passes that on and
+// still waits. `result` may be NULL [owner].
+long janus_nursery_await(janus_nursery* nursery, janus_result* result);
+// Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
+int janus_nursery_destroy(janus_nursery* nursery);
+// Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children [any].
+int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_NURSERY_H

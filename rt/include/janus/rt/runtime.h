@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/runtime.h: for runtimes and hosts: runtimes, what they count, and safepoints. A part of janus/rt.h.
+#ifndef JANUS_RT_RUNTIME_H
+#define JANUS_RT_RUNTIME_H
+
+#include <janus/rt/config.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Counters since the start, and levels now. Read without stopping anyone, so that they may be a moment apart.
+typedef struct janus_stats {
+  uint64_t size;  // in: sizeof; no more than that is written
+  uint64_t tasks_spawned;
+  uint64_t tasks_completed;  // returned 0 or more
+  uint64_t tasks_cancelled;
+  uint64_t tasks_failed;    // returned a negative value, or exceeded a budget
+  uint64_t tasks_panicked;  // these too have ended; spawned = completed + cancelled + failed + panicked + live
+  uint64_t tasks_live;
+  uint64_t switches;  // from one stack to another
+  uint64_t yields;
+  uint64_t steals;
+  uint64_t steals_failed;
+  uint64_t parks;  // of workers
+  uint64_t wakes;  // of workers
+  uint64_t budget_exhaustions;
+  uint64_t stacks_in_use;
+  uint64_t stacks_cached;
+  uint64_t guard_pages;  // guards in place now
+  uint64_t mappings;     // that the runtime asked the system for
+  uint64_t bytes_in_use;
+  uint64_t order_hash;  // of (event, logical worker, task id) in deterministic mode, else 0
+  uint64_t workers;
+  uint64_t spawns_failed;
+  uint64_t ops_used;
+  uint64_t channel_ops;
+  uint64_t syscalls;
+  uint64_t cancel_requests;
+  uint64_t deadlocks;  // waits refused or broken because they could never end
+  uint64_t nurseries_opened;
+  uint64_t nurseries_live;
+  uint64_t tasks_inline;      // run to their end on a stack that somebody else stood on
+  uint64_t stacks_installed;  // stacks guarded by MADV_GUARD_INSTALL
+  uint64_t stacks_protected;  // stacks guarded by mprotect
+  uint64_t stacks_canaried;   // stacks with a canary in place of a guard
+  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, what workers keep ready included
+  uint64_t bytes_limit;       // the root pool
+  uint64_t yields_charged;    // yields after a yield with nothing in between, which cost 1 op
+  uint64_t workers_pinned;    // to one CPU each
+  uint64_t injected;          // tasks that came in through the shared queue
+  uint64_t uptime_ns;         // since the runtime began
+  uint64_t seed;              // in deterministic mode
+  uint64_t yield_interval;    // in force
+  uint64_t stack_size;        // in force
+  uint64_t fair_turns;        // dispatches that took what had waited longest, so that nobody starved
+} janus_stats;
+
+// janus_rt_init with an answer. NULL: defaults. What is 0 in it is as the environment says (JANUS_*), and a senseless
+// value there is JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task [threads
+// outside tasks].
+int janus_rt_try_init(const janus_rt_config* config);
+// An isolated runtime with workers and memory of its own [threads outside tasks].
+janus_rt* janus_rt_create(const janus_rt_config* config);
+// Cancels what still runs, waits for it, and frees. A task that does not end is waited for all the same, since it may
+// use what it was given; after grace_ms a line on stderr says so [threads outside tasks].
+void janus_rt_destroy(janus_rt* rt);
+// Runs fn(arg) as a root task and waits; its result as for main. JANUS_E_DEADLOCK once nothing can run any more and
+// nobody outside has a hand in it: all is cancelled then. Who brings things on from outside (janus_unpark, a channel
+// that a task made) keeps a nursery open there meanwhile; a channel made outside tasks, or shared with another runtime,
+// counts as well. The same goes for a thread that awaits a nursery of its own [threads outside tasks].
+long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
+// Fills *out up to out->size [any].
+void janus_rt_stats(janus_rt* rt, janus_stats* out);
+// Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT [any].
+int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
+int janus_safepoint_resume(janus_rt* rt);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_RUNTIME_H

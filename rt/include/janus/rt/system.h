@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/system.h: output, system calls, randomness, the end of the process. A part of janus/rt.h.
+#ifndef JANUS_RT_SYSTEM_H
+#define JANUS_RT_SYSTEM_H
+
+#include <janus/rt/handles.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. Gives
+// what janus_write gives [any].
+JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
+// 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its turn or for
+// room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Whole lines never
+// interleave [any].
+int janus_write(int fd, const void* bytes, size_t size);
+// The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
+// result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].
+int64_t janus_syscall(long nr, ...);
+// Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result [task].
+int64_t janus_blocking(janus_task_fn fn, void* arg);
+// Fills with random bytes, drawn from the seed in deterministic mode [any].
+int janus_entropy(void* bytes, size_t size);
+// Ends the process at once. In a task below an explicit budget it is that task's panic [any].
+JANUS_NORETURN void janus_exit(int status);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_SYSTEM_H

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/task.h: tasks by their handles, the calling one, and task-local values. A part of janus/rt.h.
+#ifndef JANUS_RT_TASK_H
+#define JANUS_RT_TASK_H
+
+#include <janus/rt/handles.h>
+#include <janus/rt/result.h>
+
+#define JANUS_TASK_CREATED 0
+#define JANUS_TASK_READY 1
+#define JANUS_TASK_RUNNING 2
+#define JANUS_TASK_BLOCKED 3
+#define JANUS_TASK_BUDGET_EXHAUSTED 4
+#define JANUS_TASK_COMPLETED 5
+#define JANUS_TASK_FAILED 6
+#define JANUS_TASK_CANCELLED 7
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
+// the value of the table. Negative: the wait failed; JANUS_CANCELLED means that the caller was cancelled. Any task
+// below the owner of its nursery may join it, several times; oneself or an ancestor is JANUS_E_DEADLOCK [task].
+int janus_task_join(janus_task task, int64_t* result);
+// 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's id [any].
+int janus_task_result(janus_task task, janus_result* result);
+// Gives up the handle: the record goes as soon as the task has ended [any].
+int janus_task_release(janus_task task);
+// Tells the task, and all below it, to end [any].
+int janus_task_cancel(janus_task task);
+// JANUS_TASK_* [any].
+int janus_task_state(janus_task task);
+// The calling task; {0} outside tasks.
+janus_task janus_task_self(void);
+// Never used twice; the root task's is 1; 0 outside tasks.
+uint64_t janus_task_id(void);
+// 1 once the calling task was told to end, else 0. It stays so.
+int janus_cancelled(void);
+// Ends the calling task as JANUS_PANIC; destructors do not run. Outside tasks it ends the process.
+JANUS_NORETURN void janus_task_panic(const char* why);
+// Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
+int janus_task_set_name(const char* name);
+// The JANUS_E_* behind this task's (thread's) last NULL, {0} or -1; 0 if there was none.
+int janus_last_error(void);
+// Keeps the task on the worker that it is on, until as many unpins have followed [task].
+int janus_task_pin(void);
+int janus_task_unpin(void);
+
+// Task-local values. At most 1,024 keys live in a process, half of them for tasks without a budget of their own alone;
+// each has a destructor (may be NULL; of the runtime's own functions janus_free alone) for what is left when a task
+// ends, but for a panic. A key costs its maker's account a few bytes until it is deleted, by a task on that account or
+// on the root's, and a key that was made below a budget ends with that budget; values that tasks still have under it
+// are forgotten then, with no destructor called, and a later key is never taken for it.
+int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+int janus_local_delete(janus_local_key key);
+void* janus_local_get(janus_local_key key);
+int janus_local_set(janus_local_key key, void* value);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_TASK_H

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus/rt/yield.h: yield points, time, and waiting. A part of janus/rt.h.
+#ifndef JANUS_RT_YIELD_H
+#define JANUS_RT_YIELD_H
+
+#include <janus/rt/handles.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---- Yield points --------------------------------------------------------------------------------------------------
+
+// The running task's fuel, an int64_t at %gs:8; the rest of that block is private. The check is
+// `subq $cost, %gs:8; jl slow`, and the slow path an ordinary call of janus_yield_slow.
+#define JANUS_FUEL_OFFSET 8
+
+// Goes behind every ready task: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
+int janus_yield(void);
+// What the check calls once the slice is used up: settles it against the budget, yields if others wait, suspends an
+// exhausted task. 0, or JANUS_CANCELLED. Before it is used up it costs 1 op [task].
+int janus_yield_slow(void);
+
+// Charges `cost` ops. Belongs before calls and into loops. 0, or JANUS_CANCELLED. Tasks only: outside of
+// them there is no fuel to count, and the access faults.
+static inline int janus_yield_check(uint32_t cost) {
+  const int64_t charge = cost;
+  int spent;
+  __asm__ __volatile__("{subq %[cost], %%gs:%c[fuel]|sub QWORD PTR gs:%c[fuel], %[cost]}"
+                       : "=@ccl"(spent)
+                       : [cost] "er"(charge), [fuel] "i"(JANUS_FUEL_OFFSET));
+  return __builtin_expect(spent, 0) ? janus_yield_slow() : 0;
+}
+
+// The loop form: the iterations are counted in a local and charged together once in JANUS_YIELD_INTERVAL of them, which
+// costs a tight loop a register instead of a memory chain.
+//     uint32_t counter = 0;
+//     while (...) { if (JANUS_LOOP_CHECK(counter) < 0) return JANUS_CANCELLED; ... }
+//     JANUS_LOOP_END(counter);
+// JANUS_LOOP_END charges the iterations since the last check; a loop left without it is undercharged by less than one
+// interval. Both give 0 or JANUS_CANCELLED. `counter` is a uint32_t variable of the function.
+#ifndef JANUS_YIELD_INTERVAL
+#define JANUS_YIELD_INTERVAL 1024u
+#endif
+#define JANUS_LOOP_CHECK(counter) janus_loop_check(&(counter))
+#define JANUS_LOOP_END(counter) janus_loop_end(&(counter))
+
+static inline int janus_loop_check(uint32_t* counter) {
+  if (__builtin_expect(++*counter < JANUS_YIELD_INTERVAL, 1)) return 0;
+  *counter = 0;
+  return janus_yield_check(JANUS_YIELD_INTERVAL);
+}
+
+static inline int janus_loop_end(uint32_t* counter) {
+  const uint32_t cost = *counter;
+  *counter = 0;
+  return janus_yield_check(cost);
+}
+
+// ---- Time and waiting ----------------------------------------------------------------------------------------------
+
+// 0, or JANUS_CANCELLED [task].
+int janus_sleep_ns(uint64_t ns);
+// Monotonic; virtual in deterministic mode [any].
+uint64_t janus_now_ns(void);
+// Since 1970-01-01 UTC [any].
+int64_t janus_unix_time_ns(void);
+// Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
+// where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever. For building one's
+// own locks [task].
+int janus_park(int64_t timeout_ns);
+int janus_unpark(janus_task task);  // [any]
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif
+
+#endif  // JANUS_RT_YIELD_H
