@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt.h: the C ABI of janus-rt, for C99 and C++11 on x86_64. What stands here is version 1 and stays as it is:
-// later releases append to the structs that begin with `size` and add functions; they change and remove nothing.
+// janus/rt.h: the C ABI of janus-rt, for C99 and C++11 on x86_64. It is version 1 and stays as it is: later releases
+// append to the structs that begin with `size` and add functions; they change and remove nothing.
 //
 // How to read the notes. [task]: from a task only, elsewhere the answer is JANUS_E_NO_TASK. [any]: from any thread.
 // Functions that give an int give 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
@@ -8,6 +8,21 @@
 // What is declared and not in this release answers JANUS_E_UNSUPPORTED; docs/abi.md lists it.
 // NULL, {0}, stale handles and senseless values are errors, never crashes. A NULL `janus_rt *` is the current task's
 // runtime. Times are nanoseconds, sizes bytes. Strings and option structs are copied during the call.
+//
+// Include this header. Its parts may be included alone, too; in the order in which they are best read:
+//     rt/abi.h                the version, and the symbol that ties a program to it
+//     rt/result.h             the results of tasks and nurseries, and the errors
+//     rt/handles.h            what a task runs; handles
+//     rt/budget.h             budgets and capabilities
+//     rt/nursery.h            nurseries, and spawning in them
+//     rt/task.h               tasks and task-local values
+//     rt/yield.h              yield points, time and waiting
+//     rt/channel.h            channels
+//     rt/memory.h             blocks of memory
+//     rt/system.h             output and the system
+//     rt/config.h             the settings of a runtime
+//     rt/current_nursery.h    what the specification froze: the process's runtime and the current nursery
+//     rt/runtime.h            for hosts: runtimes, statistics, safepoints
 #ifndef JANUS_RT_H
 #define JANUS_RT_H
 

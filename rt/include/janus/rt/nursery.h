@@ -74,8 +74,8 @@ int janus_nursery_cancel(janus_nursery* nursery);
 int janus_nursery_state(const janus_nursery* nursery);
 // 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
 int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
-// Closes, waits for all children, and gives the table above. If the caller is cancelled meanwhile it passes that on and
-// still waits. `result` may be NULL [owner].
+// Closes, waits for all children, and gives the result (rt/result.h). If the caller is cancelled meanwhile it passes
+// that on and still waits. `result` may be NULL [owner].
 long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);

@@ -20,8 +20,9 @@ extern "C" {
 #endif
 
 // Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
-// the value of the table. Negative: the wait failed; JANUS_CANCELLED means that the caller was cancelled. Any task
-// below the owner of its nursery may join it, several times; oneself or an ancestor is JANUS_E_DEADLOCK [task].
+// the value that rt/result.h has for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller was
+// cancelled. Any task below the owner of its nursery may join it, several times; oneself or an ancestor is
+// JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
 // 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's id [any].
 int janus_task_result(janus_task task, janus_result* result);
