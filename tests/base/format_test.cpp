@@ -156,6 +156,17 @@ TEST(format, what_is_unknown_stays_as_written_and_shifts_no_argument) {
   CHECK_STREQ(bytes, "%ls|%lc|7");
 }
 
+// A long double lies where the fourth number lies, too: whoever did not step over it would print its bytes.
+TEST(format, every_conversion_of_floating_numbers_is_stepped_over) {
+  char format[] = "%d%d%d|%L?|%d", expected[] = "123|%L?|4";
+  for (const char conversion : {'a', 'A', 'e', 'E', 'f', 'F', 'g', 'G'}) {
+    format[9] = expected[6] = conversion;
+    char bytes[64];
+    CHECK_EQ(format_unchecked(bytes, sizeof bytes, format, 1, 2, 3, 1.5L, 4), 9);
+    CHECK_STREQ(bytes, expected);
+  }
+}
+
 TEST(format, counting_by_percent_n_writes_nothing) {
   char bytes[16];
   int count = -1;

@@ -363,6 +363,21 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   table.accounts.close(cage);
 }
 
+// Who has waited draws more than it needs; where others have spent of that meanwhile, as much as it needs.
+TEST(account, of_a_recharge_that_others_have_spent_of_the_least_is_drawn) {
+  Table table(kAll);
+  Account* const cage = table.open(table.root(), kNothing);
+  Account* const inner = table.open(cage, kNothing);
+  CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 100)));
+  CHECK(table.accounts.draw(cage, Component::kOps, 60));
+  CHECK(table.accounts.draw_recharged(cage, inner, Component::kOps, 10, 80));
+  CHECK_EQ(table.left(inner, Component::kOps), 10);
+  CHECK_EQ(table.left(cage, Component::kOps), 30);
+  CHECK(!table.accounts.draw_recharged(cage, inner, Component::kOps, 21, 80));
+  table.accounts.close(inner);
+  table.accounts.close(cage);
+}
+
 TEST(account, a_deep_chain_closes_from_either_end) {
   constexpr unsigned kDepth = 2000;
   static Account* chain[kDepth];

@@ -350,6 +350,29 @@ TEST(tasks, a_park_with_an_end_is_refused_however_near_that_is) {
   });
 }
 
+// Of a task that nobody will ask about nothing is kept, not even while its nursery is; nor of one that has asked for
+// its own handle.
+TEST(tasks, the_record_of_a_detached_task_goes_when_it_ends) {
+  everywhere([] {
+    Scope scope;
+    const janus_task kept = scope.go(return_arg, as_arg(7));
+    const janus_task detached = scope.go(return_arg, as_arg(8), JANUS_SPAWN_DETACHED);
+    CHECK_EQ(scope.await(), 0);
+    janus_result result = {};
+    CHECK_EQ(janus_task_result(kept, &result), 0);
+    CHECK_EQ(result.code, 7);
+    CHECK_EQ(janus_task_result(detached, &result), JANUS_E_STALE);
+    CHECK_EQ(janus_task_state(detached), JANUS_E_STALE);
+    CHECK_EQ(scope.end(), 0);
+    std::atomic<std::uint64_t> self{0};
+    auto asks = [&] { self.store(janus_task_self().raw); };
+    CHECK(janus_nursery_create() != nullptr);
+    CHECK_EQ(janus_nursery_spawn(call_closure<decltype(asks)>, &asks), 0);
+    CHECK(eventually([&] { return self.load() != 0 && janus_task_state({self.load()}) == JANUS_E_STALE; }));
+    CHECK_EQ(janus_nursery_await_all(), 0);
+  });
+}
+
 TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_task_self().raw, 0u);
   CHECK_EQ(janus_task_id(), 0u);

@@ -295,6 +295,27 @@ TEST(parties, a_number_serves_again) {
   CHECK_EQ(seen[2], 50);
 }
 
+// Whether any other party has somebody ready, whatever stands below the one that asks.
+TEST(parties, one_is_alone_until_another_has_somebody_ready) {
+  Turns turns;
+  for (std::uint32_t party = 1; party <= 3; ++party) turns.add(party);
+  turns.add(4, 1);
+  Parties& mine = turns.parties[0];
+  CHECK(!mine.has_others(1));
+  turns.push(runnables[1], 1);
+  CHECK(!mine.has_others(1));
+  CHECK(mine.has_others(2));
+  turns.push(runnables[4], 4);
+  CHECK(!mine.has_others(1));
+  CHECK(!mine.has_others(4));  // one circle at the top, in which both are
+  for (std::uint32_t party = 2; party <= 3; ++party) {
+    turns.push(runnables[party], party);
+    for (std::uint32_t each = 1; each <= 4; ++each) CHECK(mine.has_others(each));
+  }
+  while (turns.take() != nullptr) continue;
+  CHECK(!mine.has_others(1));
+}
+
 TEST(parties, a_thief_takes_turns_of_all_but_party_0) {
   Turns turns;
   turns.add(1);

@@ -149,6 +149,29 @@ TEST(charge, a_call_that_ends_a_slice_is_charged_once) {
   });
 }
 
+// More at once than a worker has records at hand, by the shortest way there is.
+TEST(charge, many_children_at_once_cost_an_op_each) {
+  run_both_ways(1, [] {
+    constexpr std::uint32_t kChildren = 500;
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, some(1'000'000, 64 << 20));
+    std::atomic<int> ran{0};
+    auto child = [&] {
+      const std::uint32_t before = janus_budget_get_current().ops;
+      CHECK(janus_nursery_create() != nullptr);
+      for (std::uint32_t i = 0; i < kChildren; ++i) CHECK_EQ(janus_nursery_spawn(count_up, &ran), 0);
+      CHECK_EQ(janus_nursery_await_all(), 0);
+      CHECK_EQ(before - janus_budget_get_current().ops, kChildren + 3);
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+    CHECK_EQ(ran.load(), kChildren);
+    CHECK(janus_nursery_create() != nullptr);  // outside the cage, where records cost nothing
+    for (std::uint32_t i = 0; i < kChildren; ++i) CHECK_EQ(janus_nursery_spawn(count_up, &ran), 0);
+    CHECK_EQ(janus_nursery_await_all(), 0);
+    CHECK_EQ(ran.load(), 2 * kChildren);
+  });
+}
+
 TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
   for (unsigned workers : {1u, 2u, 4u}) {
     run_in(with_workers(workers), [workers] {
