@@ -30,6 +30,7 @@ char g_command_line[kMostCommandLine + 1];
 MemoryMap g_memory;
 ProcessorList g_processors;
 Range g_initrd{0, 0};
+const char* const* g_device_words = nullptr;
 std::uint64_t g_start_page = 0;  // where further CPUs begin; 0: there is no low memory for them
 
 // --- Step 3: what the loader says. None of it is believed: the boot tables reach 4 GiB, and no record goes on for
@@ -153,6 +154,7 @@ void make_page_tables() {
   std::byte* const pages = platform::map(pointers);
   if (pages == nullptr) refuse("no memory for the program's arguments");
   const Words words = parse_command_line(g_command_line, reinterpret_cast<char**>(pages));
+  g_device_words = words.devices;
   janus_boot(words.argc, words.argv, words.envp);
 }
 
@@ -161,6 +163,11 @@ void first_thread(void* argument) {
 }
 
 }  // namespace
+
+const char* const* device_words() noexcept {
+  return g_device_words;
+}
+
 }  // namespace janus::bare
 
 extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* info) {

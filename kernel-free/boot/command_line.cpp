@@ -28,18 +28,37 @@ char* cut_word(char* from) {
   return next;
 }
 
-bool is_setting(const char* word) {
-  constexpr char kPrefix[] = "JANUS_";
-  for (const char* p = kPrefix; *p != '\0'; ++p)
-    if (*word++ != *p) return false;
+constexpr char kDevice[] = "virtio_mmio.device=";
+
+// What follows `prefix` in the word; nullptr: it begins otherwise.
+char* behind(const char* prefix, char* word) {
+  while (*prefix != '\0')
+    if (*word++ != *prefix++) return nullptr;
+  return word;
+}
+
+bool is_setting(char* word) {
+  word = behind("JANUS_", word);
+  if (word == nullptr) return false;
   while (*word != '\0' && *word != '=') ++word;
   return *word == '=';
+}
+
+// The words at the end that are about devices lose their beginnings, and move up by one: an end of argv comes before
+// them.
+char** part_devices(char** end, char** begin) {
+  char** first = end;
+  while (first != begin && behind(kDevice, first[-1]) != nullptr) --first;
+  for (char** word = end; word != first; --word) *word = behind(kDevice, word[-1]);
+  end[1] = nullptr;
+  *first = nullptr;
+  return first + 1;
 }
 
 }  // namespace
 
 Words parse_command_line(char* line, char** pointers) noexcept {
-  Words words{0, nullptr, pointers};
+  Words words{0, nullptr, pointers, nullptr};
   char** next = pointers;
   bool in_settings = true;
   for (;;) {
@@ -53,15 +72,19 @@ Words parse_command_line(char* line, char** pointers) noexcept {
       words.argv = next;
     }
     *next++ = word;
-    if (!in_settings) ++words.argc;
   }
   if (in_settings) {
     *next++ = nullptr;
     words.argv = next;
-    *next++ = g_no_name;
-    words.argc = 1;
   }
-  *next = nullptr;
+  words.devices = part_devices(next, words.argv);
+  words.argc = static_cast<int>(words.devices - 1 - words.argv);
+  if (words.argc != 0) return words;
+  // There is no name: it takes the place of argv's end, and everything behind moves up once more.
+  for (char** word = next + 1; word >= words.devices; --word) word[1] = word[0];
+  *words.devices++ = nullptr;
+  words.argv[0] = g_no_name;
+  words.argc = 1;
   return words;
 }
 

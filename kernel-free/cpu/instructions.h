@@ -21,6 +21,12 @@ inline void out32(std::uint16_t port, std::uint32_t value) noexcept {
   return value;
 }
 
+[[nodiscard]] inline std::uint32_t in32(std::uint16_t port) noexcept {
+  std::uint32_t value;
+  asm volatile("inl %1, %0" : "=a"(value) : "Nd"(port));
+  return value;
+}
+
 // --- Registers ---
 
 [[nodiscard]] inline std::uint64_t read_msr(std::uint32_t which) noexcept {

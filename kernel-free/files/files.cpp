@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // files.cpp — Linux's system calls on files, as far as they only read: openat, read, pread64, lseek, fstat, newfstatat,
 // getdents64, close, and write to the console. By Linux's numbers and layouts, so that a program compiled for either
-// machine is the same. Symbolic links are not followed (-ELOOP). /dev/null and /dev/zero are there, with or without an
-// initrd, and take what is written. Whatever a caller points to is copied with care.
+// machine is the same. What names mean is in names.cpp. Whatever a caller points to is copied with care.
 #include "kernel-free/files/files.h"
 
 #include <atomic>
 
 #include "kernel-free/console/console.h"
 #include "kernel-free/console/line.h"
-#include "kernel-free/files/initrd.h"
+#include "kernel-free/files/errors.h"
+#include "kernel-free/files/names.h"
 #include "kernel-free/memory/frames.h"
 #include "kernel-free/smp/lock.h"
 #include "kernel-free/traps/careful_copy.h"
@@ -30,25 +30,11 @@ enum Number : long {
   kOpenat = 257,
   kNewfstatat = 262,
 };
-constexpr long kENOENT = -2, kEBADF = -9, kEFAULT = -14, kENOTDIR = -20, kEISDIR = -21, kEINVAL = -22, kEMFILE = -24,
-               kENOTTY = -25, kESPIPE = -29, kEROFS = -30, kENAMETOOLONG = -36, kENOSYS = -38, kELOOP = -40;
-
-Archive g_archive;  // constant once the first thread runs
-
 // --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
-
-// Nodes that are in no archive.
-constexpr std::size_t kNullDevice = ~std::size_t{0}, kZeroDevice = kNullDevice - 1;
-constexpr const char* kNullPath = "/dev/null";
-constexpr const char* kZeroPath = "/dev/zero";
-
-bool is_device(std::size_t node) {
-  return node >= kZeroDevice;
-}
 
 struct File {
   std::atomic<bool> is_open;
-  std::size_t node;
+  Thing thing;
   std::atomic<std::uint64_t> offset;  // bytes, or for a directory how many entries it has given
 };
 constexpr long kFirstFile = 3, kFiles = 1024;
@@ -64,12 +50,12 @@ bool is_console(long fd) {
   return fd >= 0 && fd < kFirstFile;
 }
 
-long open_node(std::size_t node) {
+long open_thing(const Thing& thing) {
   Hold hold(g_files_lock);
   for (long fd = kFirstFile; fd < kFiles; ++fd) {
     File& file = g_files[fd];
     if (file.is_open.load(std::memory_order_relaxed)) continue;
-    file.node = node;
+    file.thing = thing;
     file.offset.store(0, std::memory_order_relaxed);
     file.is_open.store(true, std::memory_order_release);
     return fd;
@@ -86,87 +72,38 @@ long close_file(long fd) {
   return 0;
 }
 
-// --- Paths ---
-
-struct Path {
-  const char* at;  // the caller's memory
-  char name[256];
-  std::size_t bytes;
-};
-
-// The next part of the path into `name`: 1; 0 at its end; else an error.
-long next_name(Path& path) {
-  char c;
-  path.bytes = 0;
-  for (;; ++path.at) {
-    if (!copy_carefully(&c, path.at, 1)) return kEFAULT;
-    if (c == '/' && path.bytes == 0) continue;
-    if (c == '/' || c == '\0') return path.bytes != 0;
-    if (path.bytes == sizeof path.name) return kENAMETOOLONG;
-    path.name[path.bytes++] = c;
-  }
-}
-
-bool is_dots(const Path& path, std::size_t count) {
-  if (path.bytes != count) return false;
-  for (std::size_t n = 0; n < count; ++n)
-    if (path.name[n] != '.') return false;
-  return true;
-}
-
-bool is_text(const char* caller, const char* text) {
-  char c;
-  do
-    if (!copy_carefully(&c, caller++, 1) || c != *text) return false;
-  while (*text++ != '\0');
-  return true;
-}
-
-// Where a path begins: at the root, or in an open directory.
-long start_of(long directory, const char* text, std::size_t& node) {
+// Where a path begins that does not begin at the root: there, or in an open directory.
+long start_of(long directory, Thing& start) {
   constexpr long kHere = -100;  // AT_FDCWD; there is no other directory to be in
-  char first;
-  if (!copy_carefully(&first, text, 1)) return kEFAULT;
-  node = 0;
-  if (first == '/' || static_cast<int>(directory) == kHere) return 0;
+  start = kRoot;
+  if (static_cast<int>(directory) == kHere) return 0;
   const File* const file = file_of(static_cast<int>(directory));
   if (file == nullptr) return kEBADF;
-  if (is_device(file->node)) return kENOTDIR;
-  node = file->node;
+  start = file->thing;
   return 0;
 }
 
-long walk(long directory, const char* text, std::size_t& node) {
-  node = is_text(text, kNullPath) ? kNullDevice : is_text(text, kZeroPath) ? kZeroDevice : 0;
-  if (is_device(node)) return 0;
-  if (const long error = start_of(directory, text, node); error != 0) return error;
-  if (g_archive.count() == 0) return kENOENT;
-  Path path{text, {}, 0};
-  for (long more; (more = next_name(path)) != 0;) {
-    if (more < 0) return more;
-    if (g_archive[node].type() == Node::kLink) return kELOOP;
-    if (g_archive[node].type() != Node::kDirectory) return kENOTDIR;
-    if (is_dots(path, 1)) continue;
-    node = is_dots(path, 2) ? g_archive.parent(node) : g_archive.find(node, {path.name, path.bytes});
-    if (node == g_archive.count()) return kENOENT;
-  }
-  return 0;
+long find(long directory, const char* text, Thing& found) {
+  char first;
+  if (!copy_carefully(&first, text, 1)) return kEFAULT;
+  Thing start = kRoot;
+  const long error = first == '/' ? 0 : start_of(directory, start);
+  return error != 0 ? error : walk(start, text, found);
 }
 
 // --- Calls ---
 
 long open_at(long directory, const char* text, long flags) {
   constexpr long kAccess = 3, kCreate = 0100, kMustBeDirectory = 0200000;
-  std::size_t node = 0;
-  const long error = walk(directory, text, node);
+  Thing thing;
+  const long error = find(directory, text, thing);
   if (error == kENOENT && (flags & kCreate) != 0) return kEROFS;
   if (error != 0) return error;
-  if (is_device(node)) return (flags & kMustBeDirectory) != 0 ? kENOTDIR : open_node(node);
-  const std::uint32_t type = g_archive[node].type();
+  const std::uint32_t type = type_of(thing);
   if (type == Node::kLink) return kELOOP;
-  if ((flags & kAccess) != 0) return type == Node::kDirectory ? kEISDIR : kEROFS;
   if ((flags & kMustBeDirectory) != 0 && type != Node::kDirectory) return kENOTDIR;
-  return open_node(node);
+  if ((flags & kAccess) != 0 && !thing.is_nothing()) return type == Node::kDirectory ? kEISDIR : kEROFS;
+  return open_thing(thing);
 }
 
 long read_zeroes(char* to, std::size_t count) {
@@ -176,13 +113,25 @@ long read_zeroes(char* to, std::size_t count) {
   return static_cast<long>(count);
 }
 
-long read_at(const File& file, char* to, std::size_t count, std::uint64_t offset) {
-  if (is_device(file.node)) return file.node == kNullDevice ? 0 : read_zeroes(to, count);
-  const Node& node = g_archive[file.node];
+long read_node(const Node& node, char* to, std::size_t count, std::uint64_t offset) {
   if (node.type() == Node::kDirectory) return kEISDIR;
   if (offset >= node.bytes) return 0;
   const std::size_t got = count < node.bytes - offset ? count : node.bytes - offset;
   return copy_carefully(to, node.data + offset, got) ? static_cast<long>(got) : kEFAULT;
+}
+
+long read_at(const File& file, char* to, std::size_t count, std::uint64_t offset) {
+  const Thing& thing = file.thing;
+  switch (thing.kind) {
+    case Thing::Kind::kNode:
+      return read_node(g_archive[thing.node], to, count, offset);
+    case Thing::Kind::kDisk:
+      return read_disk(*thing.disk, to, count, offset);
+    case Thing::Kind::kZero:
+      return read_zeroes(to, count);
+    default:
+      return 0;
+  }
 }
 
 long read(long fd, char* to, std::size_t count) {
@@ -199,10 +148,10 @@ long seek(long fd, long distance, long from) {
   if (is_console(fd)) return kESPIPE;
   File* const file = file_of(fd);
   if (file == nullptr) return kEBADF;
-  if (is_device(file->node)) return 0;
+  if (file->thing.is_nothing()) return 0;
   const long base = from == 0   ? 0
                     : from == 1 ? static_cast<long>(file->offset.load(std::memory_order_relaxed))
-                                : static_cast<long>(g_archive[file->node].bytes);
+                                : static_cast<long>(size_of(file->thing));
   long to;
   if (from < 0 || from > 2 || __builtin_add_overflow(base, distance, &to) || to < 0) return kEINVAL;
   file->offset.store(static_cast<std::uint64_t>(to), std::memory_order_relaxed);
@@ -219,40 +168,44 @@ struct Status {
 };
 static_assert(sizeof(Status) == 144);
 
+// All that is the same of everything.
+Status plain_status(std::uint32_t mode, std::uint64_t id, std::uint64_t bytes) {
+  Status status{};
+  status.links = 1;
+  status.mode = mode;
+  status.device_id = id;
+  status.bytes = static_cast<std::int64_t>(bytes);
+  status.block_bytes = 4096;
+  status.blocks = static_cast<std::int64_t>((bytes + 511) / 512);
+  return status;
+}
+
+Status status_of_node(const Node& node) {
+  Status status = plain_status(node.mode, 0, node.bytes);
+  status.device = 1;
+  status.inode = node.inode;
+  status.links = node.links;
+  for (unsigned n = 0; n < 6; n += 2) status.times[n] = node.modified;
+  return status;
+}
+
+// Devices by Linux's numbers. Of a disk it would say that it has 0 bytes; here its size is told, as lseek does.
+Status status_of_thing(const Thing& thing) {
+  constexpr std::uint64_t kNullId = 0x103, kZeroId = 0x105, kFirstDiskId = 254 << 8, kIdsOfDisk = 16;
+  if (thing.kind == Thing::Kind::kNode) return status_of_node(g_archive[thing.node]);
+  if (thing.kind == Thing::Kind::kDisk)
+    return plain_status(Node::kBlockDevice | 0400, kFirstDiskId + number_of(*thing.disk) * kIdsOfDisk, size_of(thing));
+  return plain_status(Node::kCharacterDevice | 0666, thing.kind == Thing::Kind::kNull ? kNullId : kZeroId, 0);
+}
+
 long give_status(const Status& status, void* to) {
   return copy_carefully(to, &status, sizeof status) ? 0 : kEFAULT;
 }
 
-long give_device_status(std::uint32_t permissions, std::uint64_t id, void* to) {
-  constexpr std::uint32_t kCharacterDevice = 0020000;
-  Status status{};
-  status.links = 1;
-  status.mode = kCharacterDevice | permissions;
-  status.device_id = id;
-  status.block_bytes = 4096;
-  return give_status(status, to);
-}
-
-long give_node_status(std::size_t number, void* to) {
-  constexpr std::uint64_t kNullId = 0x103, kZeroId = 0x105;
-  if (is_device(number)) return give_device_status(0666, number == kNullDevice ? kNullId : kZeroId, to);
-  const Node& node = g_archive[number];
-  Status status{};
-  status.device = 1;
-  status.inode = node.inode;
-  status.links = node.links;
-  status.mode = node.mode;
-  status.bytes = static_cast<std::int64_t>(node.bytes);
-  status.block_bytes = 4096;
-  status.blocks = static_cast<std::int64_t>((node.bytes + 511) / 512);
-  for (unsigned n = 0; n < 6; n += 2) status.times[n] = node.modified;
-  return give_status(status, to);
-}
-
 long status_of(long fd, void* to) {
-  if (is_console(fd)) return give_device_status(0620, 0, to);
+  if (is_console(fd)) return give_status(plain_status(Node::kCharacterDevice | 0620, 0, 0), to);
   const File* const file = file_of(fd);
-  return file == nullptr ? kEBADF : give_node_status(file->node, to);
+  return file == nullptr ? kEBADF : give_status(status_of_thing(file->thing), to);
 }
 
 long status_at(long directory, const char* text, void* to, long flags) {
@@ -260,10 +213,10 @@ long status_at(long directory, const char* text, void* to, long flags) {
   char first;
   if (!copy_carefully(&first, text, 1)) return kEFAULT;
   if (first == '\0') return (flags & kEmptyPath) != 0 ? status_of(static_cast<int>(directory), to) : kENOENT;
-  std::size_t node = 0;
-  if (const long error = walk(directory, text, node); error != 0) return error;
-  if (!is_device(node) && g_archive[node].type() == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
-  return give_node_status(node, to);
+  Thing thing;
+  if (const long error = find(directory, text, thing); error != 0) return error;
+  if (type_of(thing) == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
+  return give_status(status_of_thing(thing), to);
 }
 
 struct [[gnu::packed]] DirectoryEntry {
@@ -287,11 +240,12 @@ std::uint16_t fill_entry(DirectoryEntry& entry, std::size_t node) {
 long give_entries(long fd, char* to, std::size_t room) {
   File* const file = file_of(fd);
   if (file == nullptr) return kEBADF;
-  if (is_device(file->node) || g_archive[file->node].type() != Node::kDirectory) return kENOTDIR;
+  if (type_of(file->thing) != Node::kDirectory) return kENOTDIR;
+  const std::size_t directory = file->thing.node;
   const std::uint64_t given = file->offset.load(std::memory_order_relaxed);
   std::size_t used = 0;
-  std::size_t from = given != 0 ? given : file->node + 1;
-  for (std::size_t node; (node = g_archive.next_in(file->node, from)) != g_archive.count();) {
+  std::size_t from = given != 0 ? given : directory + 1;
+  for (std::size_t node; (node = g_archive.next_in(directory, from)) != g_archive.count();) {
     DirectoryEntry entry;
     const std::uint16_t bytes = fill_entry(entry, node);
     if (used + bytes > room) break;
@@ -301,7 +255,7 @@ long give_entries(long fd, char* to, std::size_t room) {
     used += bytes;
     file->offset.store(from, std::memory_order_relaxed);
   }
-  const bool is_too_small = used == 0 && g_archive.next_in(file->node, from) != g_archive.count();
+  const bool is_too_small = used == 0 && g_archive.next_in(directory, from) != g_archive.count();
   return is_too_small ? kEINVAL : static_cast<long>(used);
 }
 
@@ -329,7 +283,7 @@ using namespace janus::bare;
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept {
   if (fd != 1 && fd != 2) {
     const File* const file = file_of(fd);
-    return file != nullptr && is_device(file->node) ? static_cast<long>(count) : kEBADF;
+    return file != nullptr && file->thing.is_nothing() ? static_cast<long>(count) : kEBADF;
   }
   const std::size_t printed = print_carefully(static_cast<const char*>(bytes), count);
   return printed == 0 && count != 0 ? kEFAULT : static_cast<long>(printed);

@@ -16,7 +16,8 @@ struct Name {
 
 // A file, a directory, or whatever else the archive holds.
 struct Node {
-  static constexpr std::uint32_t kTypeMask = 0170000, kDirectory = 0040000, kRegular = 0100000, kLink = 0120000;
+  static constexpr std::uint32_t kTypeMask = 0170000, kDirectory = 0040000, kRegular = 0100000, kLink = 0120000,
+                                 kBlockDevice = 0060000, kCharacterDevice = 0020000;
 
   Name path;  // without a leading slash; the root's is empty
   const char* data;

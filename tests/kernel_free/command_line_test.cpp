@@ -80,7 +80,42 @@ TEST(command_line, an_empty_line_still_has_a_name) {
 TEST(command_line, the_pointers_suffice_for_the_most_words) {
   const Parsed parsed("a b c d e f g h i j k l m n o p q r s t u v w x y z");
   CHECK_EQ(parsed.words.argc, 26);
-  CHECK_LE(static_cast<std::size_t>(parsed.words.argv + 27 - parsed.words.envp), pointers_for(51));
+  CHECK_LE(static_cast<std::size_t>(parsed.words.devices + 1 - parsed.words.envp), pointers_for(51));
+}
+
+TEST(command_line, words_about_devices_at_the_end_are_no_arguments) {
+  const Parsed parsed(
+      "JANUS_SEED=7 prog virtio_mmio.device=x a virtio_mmio.device=512@0xfeb00e00:12 virtio_mmio.device=1 ");
+  REQUIRE(parsed.words.argc == 3);
+  CHECK_STREQ(parsed.words.argv[0], "prog");
+  CHECK_STREQ(parsed.words.argv[1], "virtio_mmio.device=x");
+  CHECK_STREQ(parsed.words.argv[2], "a");
+  CHECK(parsed.words.argv[3] == nullptr);
+  CHECK_STREQ(parsed.words.devices[0], "512@0xfeb00e00:12");
+  CHECK_STREQ(parsed.words.devices[1], "1");
+  CHECK(parsed.words.devices[2] == nullptr);
+  CHECK_STREQ(parsed.words.envp[0], "JANUS_SEED=7");
+  CHECK(parsed.words.envp[1] == nullptr);
+}
+
+TEST(command_line, devices_alone_leave_a_program_with_a_name) {
+  for (const char* text :
+       {"virtio_mmio.device=a virtio_mmio.device=b", "JANUS_SEED=7 virtio_mmio.device=a virtio_mmio.device=b"}) {
+    const Parsed parsed(text);
+    REQUIRE(parsed.words.argc == 1);
+    CHECK_STREQ(parsed.words.argv[0], "program");
+    CHECK(parsed.words.argv[1] == nullptr);
+    CHECK_STREQ(parsed.words.devices[0], "a");
+    CHECK_STREQ(parsed.words.devices[1], "b");
+    CHECK(parsed.words.devices[2] == nullptr);
+  }
+}
+
+TEST(command_line, without_devices_their_list_is_empty) {
+  for (const char* text : {"", "prog", "virtio_mmio.device=a prog", "prog virtio_mmio.devices=a"}) {
+    const Parsed parsed(text);
+    CHECK(parsed.words.devices[0] == nullptr);
+  }
 }
 
 }  // namespace

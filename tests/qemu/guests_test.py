@@ -166,6 +166,8 @@ def refused():
                            ('no CPU', ('--smp', 0, image)), ('an unknown machine', ('--machine', 'pc', image)),
                            ('a senseless time', ('--timeout', 'soon', image)), ('no time', ('--timeout', 0, image)),
                            ('an initial file system that is none', ('--initrd', text, image)), ('a value left out', ('--smp',)),
+                           ('a disk that is none', ('--disk', work / 'nothing', image)), ('a directory for a disk', ('--disk', work, image)),
+                           ('a disk for a kernel', ('--disk', text, '--linux', linux)),
                            ('arguments that no kernel can take', ('--linux', linux, 'a"b')),
                            ('more than a kernel takes', ('--linux', linux, 'x' * 3000)),
                            ('too many for a kernel', ('--linux', linux, *range(40)))):

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// device.cpp — virtual I/O device specification 1.2, 3.1 (how a device is begun) and 2.1 (its status).
+#include "kernel-free/devices/device.h"
+
+#include <arch/cpu.h>
+
+#include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+enum Status : std::uint32_t {
+  kReset = 0,
+  kAcknowledge = 1,
+  kDriver = 2,
+  kDriverOk = 4,
+  kFeaturesOk = 8,
+  kFailed = 128,
+};
+constexpr std::uint64_t kResetPatienceNs = 100'000'000;
+
+bool reset(const Transport& transport) {
+  transport.write(Register::kStatus, kReset);
+  const std::uint64_t until = platform::now_ns() + kResetPatienceNs;
+  while (transport.read(Register::kStatus) != kReset) {
+    if (platform::now_ns() >= until) return false;
+    arch::pause();
+  }
+  return true;
+}
+
+}  // namespace
+
+// Bit 32, version 1, and nothing else: what we ask every device of the kind can do.
+bool Device::agree_on_features() const noexcept {
+  constexpr std::uint32_t kVersion1 = 1;
+  transport_.write(Register::kDeviceFeaturesSelect, 1);
+  if ((transport_.read(Register::kDeviceFeatures) & kVersion1) == 0) return false;
+  for (const std::uint32_t half : {0u, 1u}) {
+    transport_.write(Register::kDriverFeaturesSelect, half);
+    transport_.write(Register::kDriverFeatures, half == 1 ? kVersion1 : 0);
+  }
+  transport_.write(Register::kStatus, kAcknowledge | kDriver | kFeaturesOk);
+  return (transport_.read(Register::kStatus) & kFeaturesOk) != 0;
+}
+
+bool Device::begin_queue() noexcept {
+  transport_.write(Register::kQueueSelect, 0);
+  const std::uint32_t most = transport_.read(Register::kQueueMost);
+  std::uint16_t size = Queue::kMost;
+  while (size > most) size /= 2;
+  if (size == 0 || transport_.read(Register::kQueueEnable) != 0) return false;
+  const Frame frame = take_frame();
+  if (frame == 0) return false;
+  queue_.begin(frame, size);
+  transport_.write(Register::kQueueSize, size);
+  transport_.write_address(Register::kDescriptors, queue_.descriptors());
+  transport_.write_address(Register::kAvailable, queue_.available());
+  transport_.write_address(Register::kUsed, queue_.used());
+  transport_.write(Register::kQueueEnable, 1);
+  return true;
+}
+
+bool Device::begin(const Transport& transport) noexcept {
+  transport_ = transport;
+  if (!reset(transport_)) return false;
+  transport_.write(Register::kStatus, kAcknowledge);
+  transport_.write(Register::kStatus, kAcknowledge | kDriver);
+  works_ = agree_on_features() && begin_queue();
+  transport_.write(Register::kStatus, works_ ? kAcknowledge | kDriver | kFeaturesOk | kDriverOk : kFailed);
+  return works_;
+}
+
+void Device::give_up() noexcept {
+  works_ = false;
+  (void)reset(transport_);  // if it does not even do that, it still knows of no frame that is anybody else's
+}
+
+Device::Outcome Device::ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,
+                            std::uint32_t& written) noexcept {
+  if (!works_) return Outcome::kGivenUp;
+  queue_.publish(pieces, count);
+  arch::full_fence();  // the request is in memory before the device is told
+  transport_.notify_queue();
+  const std::uint64_t until = platform::now_ns() + patience_ns;
+  for (;;) {
+    const Queue::Answer answer = queue_.look(written);
+    if (answer == Queue::Answer::kDone) return Outcome::kDone;
+    const bool is_late = answer == Queue::Answer::kNotYet && platform::now_ns() >= until;
+    if (answer == Queue::Answer::kFalse || is_late) {
+      give_up();
+      return is_late ? Outcome::kSilent : Outcome::kFalse;
+    }
+    arch::pause();
+  }
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// device.h — a virtio device of which we ask one thing after the other, and wait for the answer by looking. A device
+// that answers what cannot be, or not at all, is reset and never asked again; the frames that it knows of stay its own.
+#pragma once
+
+#include <cstdint>
+
+#include "kernel-free/devices/queue.h"
+#include "kernel-free/devices/transport.h"
+
+namespace janus::bare {
+
+enum class DeviceKind : std::uint16_t { kDisk = 2, kRandom = 4 };
+
+class Device {
+ public:
+  // False: it does not speak version 1 of the specification, or there is no memory for its queue.
+  [[nodiscard]] bool begin(const Transport& transport) noexcept;
+
+  // How many pieces a request may have.
+  [[nodiscard]] unsigned most_pieces() const noexcept { return queue_.size(); }
+
+  enum class Outcome : std::uint8_t { kDone, kFalse, kSilent, kGivenUp };
+  // Whoever calls it holds a lock of the device's, and no other. Interrupts are on.
+  [[nodiscard]] Outcome ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,
+                            std::uint32_t& written) noexcept;
+
+  [[nodiscard]] const Transport& transport() const noexcept { return transport_; }
+
+ private:
+  [[nodiscard]] bool agree_on_features() const noexcept;
+  [[nodiscard]] bool begin_queue() noexcept;
+  void give_up() noexcept;
+
+  Transport transport_{};
+  Queue queue_;
+  bool works_ = false;
+};
+
+}  // namespace janus::bare

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// disk.cpp — virtio-blk: virtual I/O device specification 1.2, 5.2. What is read comes into frames that the disk keeps,
+// and is copied from there, so that no address of a caller's ever reaches the device.
+#include "kernel-free/devices/disk.h"
+
+#include "kernel-free/console/line.h"
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/devices/device.h"
+#include "kernel-free/devices/find.h"
+#include "kernel-free/devices/turn.h"
+#include "kernel-free/files/errors.h"
+#include "kernel-free/traps/careful_copy.h"
+
+namespace janus::bare {
+namespace {
+
+constexpr std::uint64_t kSector = 512, kMostSectors = std::uint64_t{1} << 54, kPatienceNs = 10'000'000'000;
+constexpr unsigned kMostDataFrames = 16;  // 64 KiB at a time
+
+struct Header {
+  static constexpr std::uint32_t kRead = 0;
+  std::uint32_t kind, reserved;
+  std::uint64_t sector;
+};
+constexpr std::uint32_t kStatusAt = 64;  // in the same frame
+constexpr std::uint8_t kGood = 0, kUnset = 0xff;
+
+}  // namespace
+
+struct Disk {
+  Lock lock;
+  enum class State : std::uint8_t { kUnknown, kAbsent, kWorks } state;
+  unsigned number;
+  std::uint64_t bytes;
+  Device device;
+  Frame control, data[kMostDataFrames];
+  unsigned data_frames;
+  Piece pieces[kMostDataFrames + 2];
+};
+
+namespace {
+
+Disk g_disks[kMostDisks]{};
+
+bool take_frames(Disk& disk) {
+  disk.control = take_frame();
+  if (disk.control == 0 || disk.device.most_pieces() < 3) return false;
+  const unsigned most =
+      disk.device.most_pieces() - 2 < kMostDataFrames ? disk.device.most_pieces() - 2 : kMostDataFrames;
+  while (disk.data_frames < most && (disk.data[disk.data_frames] = take_frame()) != 0) ++disk.data_frames;
+  return disk.data_frames != 0;
+}
+
+bool begin(Disk& disk) {
+  Transport transport;
+  if (!find_device(DeviceKind::kDisk, disk.number, transport)) return false;
+  if (disk.device.begin(transport) && take_frames(disk)) {
+    const std::uint64_t sectors = transport.read_config(0) | std::uint64_t{transport.read_config(4)} << 32;
+    disk.bytes = sectors * kSector;
+    if (sectors <= kMostSectors) return true;
+  }
+  Line{}.text("janus: disk ").number(disk.number).text(" does not work as virtio 1.0 says").print();
+  return false;
+}
+
+void complain(const Disk& disk, Device::Outcome outcome) {
+  const char* const what = outcome == Device::Outcome::kFalse    ? " answers what cannot be"
+                           : outcome == Device::Outcome::kSilent ? " does not answer"
+                                                                 : nullptr;
+  if (what != nullptr)
+    Line{}.text("janus: disk ").number(disk.number).text(what).text(": it is not asked any more").print();
+}
+
+// So many bytes, whole sectors, into the data frames.
+bool fetch(Disk& disk, std::uint64_t sector, std::uint32_t bytes) {
+  auto* const header = at_physical<Header>(disk.control);
+  auto* const status = at_physical<std::uint8_t>(disk.control + kStatusAt);
+  *header = {Header::kRead, 0, sector};
+  *status = kUnset;
+  unsigned count = 0;
+  disk.pieces[count++] = {disk.control, sizeof *header, Direction::kToDevice};
+  for (std::uint32_t at = 0; at < bytes; at += kPage) {
+    const std::uint32_t piece = bytes - at < kPage ? bytes - at : kPage;
+    disk.pieces[count] = {disk.data[count - 1], piece, Direction::kFromDevice};
+    ++count;
+  }
+  disk.pieces[count++] = {disk.control + kStatusAt, 1, Direction::kFromDevice};
+  std::uint32_t written = 0;
+  const Device::Outcome outcome = disk.device.ask(disk.pieces, count, kPatienceNs, written);
+  if (outcome != Device::Outcome::kDone) complain(disk, outcome);
+  return outcome == Device::Outcome::kDone && written == bytes + 1 && *status == kGood;
+}
+
+// From the data frames, `skip` bytes on. How many could be copied.
+std::size_t copy_out(const Disk& disk, char* to, std::size_t skip, std::size_t count) {
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t at = skip + done, rest = kPage - at % kPage;
+    const std::size_t piece = count - done < rest ? count - done : rest;
+    const std::size_t missing =
+        janus_copy_carefully(to + done, at_physical<char>(disk.data[at / kPage] + at % kPage), piece);
+    if (missing != 0) return done + piece - missing;
+    done += piece;
+  }
+  return count;
+}
+
+}  // namespace
+
+Disk* find_disk(unsigned nth) noexcept {
+  if (nth >= kMostDisks) return nullptr;
+  Disk& disk = g_disks[nth];
+  Turn turn(disk.lock);
+  if (disk.state == Disk::State::kUnknown) {
+    disk.number = nth;
+    disk.state = begin(disk) ? Disk::State::kWorks : Disk::State::kAbsent;
+  }
+  return disk.state == Disk::State::kWorks ? &disk : nullptr;
+}
+
+std::uint64_t bytes_of(const Disk& disk) noexcept {
+  return disk.bytes;
+}
+
+unsigned number_of(const Disk& disk) noexcept {
+  return disk.number;
+}
+
+long read_disk(Disk& disk, char* to, std::size_t count, std::uint64_t offset) noexcept {
+  if (offset >= disk.bytes) return 0;
+  const std::uint64_t left = disk.bytes - offset;
+  const std::uint64_t wanted = count < left ? count : left;
+  std::uint64_t done = 0;
+  while (done < wanted) {
+    Turn turn(disk.lock);
+    const std::uint64_t at = offset + done, skip = at % kSector, most = disk.data_frames * kPage;
+    const std::uint64_t span = skip + (wanted - done) < most ? skip + (wanted - done) : most;
+    const std::uint64_t sectors = (span + kSector - 1) / kSector;
+    if (!fetch(disk, at / kSector, static_cast<std::uint32_t>(sectors * kSector)))
+      return done != 0 ? static_cast<long>(done) : kEIO;
+    const std::size_t copied = copy_out(disk, to + done, skip, span - skip);
+    done += copied;
+    if (copied != span - skip) return done != 0 ? static_cast<long>(done) : kEFAULT;
+  }
+  return static_cast<long>(done);
+}
+
+}  // namespace janus::bare

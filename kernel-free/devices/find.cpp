@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// find.cpp — see find.h.
+#include "kernel-free/devices/find.h"
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/devices/turn.h"
+#include "kernel-free/memory/page_tables.h"
+
+namespace janus::bare {
+namespace {
+
+Lock g_lock;  // of PCI's two ports, and of what is mapped
+
+bool map_page(std::uint64_t page) {
+  const std::uint64_t address = kDirectMap + page;
+  const Entry entry = look_up(address).entry;
+  if ((entry & kPresent) != 0) return (entry & kUncached) != 0;
+  Sharing shared;
+  return map_physical(address, {page, page + kPage}, kReadWrite | kUncached);
+}
+
+}  // namespace
+
+volatile std::uint8_t* map_registers(Range physical) noexcept {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 46, kMostBytes = 1 << 20;
+  if (physical.is_empty() || physical.end > kMost || physical.end - physical.begin > kMostBytes) return nullptr;
+  for (std::uint64_t page = physical.begin & ~(kPage - 1); page < physical.end; page += kPage)
+    if (!map_page(page)) return nullptr;
+  return at_physical<volatile std::uint8_t>(physical.begin);
+}
+
+bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
+  Turn turn(g_lock);
+  return find_on_pci(kind, nth, found) || find_by_words(kind, nth, found);
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// pci.cpp — virtio devices on PCI: virtual I/O device specification 1.2, 4.1. Configuration goes by the two ports that
+// every PC has. Addresses are where the firmware has put them.
+#include <cstddef>
+
+#include "kernel-free/cpu/instructions.h"
+#include "kernel-free/devices/find.h"
+
+namespace janus::bare {
+namespace {
+
+class Function {
+ public:
+  Function(unsigned slot, unsigned number) : select_(1u << 31 | slot << 11 | number << 8) {}
+
+  [[nodiscard]] std::uint32_t read(unsigned offset) const {
+    out32(kAddressPort, select_ | (offset & 0xfc));
+    return in32(kDataPort);
+  }
+  void write(unsigned offset, std::uint32_t value) const {
+    out32(kAddressPort, select_ | (offset & 0xfc));
+    out32(kDataPort, value);
+  }
+
+ private:
+  static constexpr std::uint16_t kAddressPort = 0xcf8, kDataPort = 0xcfc;
+  std::uint32_t select_;
+};
+
+constexpr unsigned kIds = 0, kCommand = 4, kHeaderKind = 12, kBars = 16, kCapabilities = 52;
+
+bool is_there(const Function& function) {
+  return (function.read(kIds) & 0xffff) != 0xffff;
+}
+
+bool is_kind(const Function& function, DeviceKind kind) {
+  constexpr std::uint32_t kVendor = 0x1af4, kModern = 0x1040, kTransitionalDisk = 0x1001, kTransitionalRandom = 0x1005;
+  const std::uint32_t ids = function.read(kIds);
+  const std::uint32_t transitional = kind == DeviceKind::kDisk ? kTransitionalDisk : kTransitionalRandom;
+  return (ids & 0xffff) == kVendor &&
+         (ids >> 16 == kModern + static_cast<std::uint32_t>(kind) || ids >> 16 == transitional);
+}
+
+// Where the memory behind one of the six base addresses begins; 0: nowhere.
+std::uint64_t base_of(const Function& function, unsigned bar) {
+  constexpr std::uint32_t kIsPorts = 1, kWidth = 6, k64Bits = 4;
+  if (bar > 5) return 0;
+  const std::uint32_t low = function.read(kBars + 4 * bar);
+  if ((low & kIsPorts) != 0) return 0;
+  const bool is_wide = (low & kWidth) == k64Bits && bar < 5;
+  const std::uint64_t high = is_wide ? function.read(kBars + 4 * bar + 4) : 0;
+  return high << 32 | (low & ~15u);
+}
+
+// The capability that says where the registers of one kind are, as specification 4.1.4 lays it out.
+struct Structure {
+  enum Kind : std::uint32_t { kCommon = 1, kNotify = 2, kConfig = 4 };
+  std::uint64_t begin;
+  std::uint32_t bytes, notify_step;
+};
+
+bool find_structure(const Function& function, Structure::Kind kind, Structure& found) {
+  constexpr std::uint32_t kVendorSpecific = 9, kHasCapabilities = 1 << 20;
+  if ((function.read(kCommand) & kHasCapabilities) == 0) return false;
+  unsigned at = function.read(kCapabilities) & 0xfc;
+  for (unsigned n = 0; at >= 64 && n < 48; ++n) {  // a list that bites its tail has an end
+    const std::uint32_t head = function.read(at);
+    if ((head & 0xff) == kVendorSpecific && head >> 24 == kind) {
+      const std::uint64_t base = base_of(function, function.read(at + 4) & 0xff);
+      found = {base + function.read(at + 8), function.read(at + 12), function.read(at + 16)};
+      if (base != 0) return true;
+    }
+    at = head >> 8 & 0xfc;
+  }
+  return false;
+}
+
+volatile std::uint8_t* map_structure(const Structure& structure, std::uint32_t least) {
+  if (structure.bytes < least) return nullptr;
+  return map_registers({structure.begin, structure.begin + least});
+}
+
+bool map_device(const Function& function, DeviceKind kind, Transport& found) {
+  constexpr std::uint32_t kMemory = 2, kMaster = 4, kQueueSelect = 22, kQueueNotify = 30;
+  constexpr std::uint32_t kCommonBytes = 56;
+  Structure common, notify, config{};
+  if (!find_structure(function, Structure::kCommon, common) || !find_structure(function, Structure::kNotify, notify))
+    return false;
+  const bool has_config = find_structure(function, Structure::kConfig, config);
+  if (kind == DeviceKind::kDisk && !has_config) return false;
+  function.write(kCommand, (function.read(kCommand) & 0xffff) | kMemory | kMaster);
+  found = {kPciRegisters, map_structure(common, kCommonBytes), nullptr,
+           has_config ? map_structure(config, 8) : nullptr};
+  if (found.registers == nullptr) return false;
+  *reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueSelect) = 0;
+  const std::uint64_t offset =
+      std::uint64_t{*reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueNotify)} * notify.notify_step;
+  if (offset + 2 > notify.bytes) return false;
+  found.notify = map_registers({notify.begin + offset, notify.begin + offset + 2});
+  return found.notify != nullptr && (found.config != nullptr || kind != DeviceKind::kDisk);
+}
+
+}  // namespace
+
+bool find_on_pci(DeviceKind kind, unsigned& nth, Transport& found) noexcept {
+  constexpr std::uint32_t kHasFunctions = 1 << 23;
+  for (unsigned slot = 0; slot < 32; ++slot) {
+    const Function first(slot, 0);
+    if (!is_there(first)) continue;
+    const unsigned functions = (first.read(kHeaderKind) & kHasFunctions) != 0 ? 8 : 1;
+    for (unsigned number = 0; number < functions; ++number) {
+      const Function function(slot, number);
+      if (is_kind(function, kind) && map_device(function, kind, found) && nth-- == 0) return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace janus::bare

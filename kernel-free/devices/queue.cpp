@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+// queue.cpp — see queue.h.
+#include "kernel-free/devices/queue.h"
+
+#include <atomic>
+
+namespace janus::bare {
+namespace {
+
+struct Descriptor {
+  static constexpr std::uint16_t kNext = 1, kFromDevice = 2;
+
+  std::uint64_t address;
+  std::uint32_t bytes;
+  std::uint16_t flags, next;
+};
+
+struct Used {
+  std::uint32_t head, bytes;
+};
+
+template <class T>
+T load(T& shared) {
+  return std::atomic_ref<T>(shared).load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+struct Queue::Memory {
+  static constexpr std::uint16_t kNoInterrupts = 1;  // we look
+
+  Descriptor descriptors[kMost];
+  struct {
+    std::uint16_t flags, index, ring[kMost];
+  } available;
+  alignas(4) struct {
+    std::uint16_t flags, index;
+    Used ring[kMost];
+  } used;
+};
+
+Queue::Memory& Queue::memory() const noexcept {
+  static_assert(sizeof(Memory) <= 4096 && sizeof(Descriptor) == 16 && sizeof(Used) == 8);
+  return *at_physical<Memory>(frame_);
+}
+
+std::uint64_t Queue::available() const noexcept {
+  return frame_ + offsetof(Memory, available);
+}
+
+std::uint64_t Queue::used() const noexcept {
+  return frame_ + offsetof(Memory, used);
+}
+
+void Queue::begin(Frame frame, std::uint16_t size) noexcept {
+  frame_ = frame;
+  size_ = size;
+  memory().available.flags = Memory::kNoInterrupts;
+}
+
+void Queue::publish(const Piece* pieces, unsigned count) noexcept {
+  Memory& shared = memory();
+  room_ = 0;
+  for (unsigned n = 0; n < count; ++n) {
+    const bool is_from = pieces[n].direction == Direction::kFromDevice;
+    const std::uint16_t flags =
+        static_cast<std::uint16_t>((n + 1 < count ? Descriptor::kNext : 0) | (is_from ? Descriptor::kFromDevice : 0));
+    shared.descriptors[n] = {pieces[n].physical, pieces[n].bytes, flags, static_cast<std::uint16_t>(n + 1)};
+    if (is_from) room_ += pieces[n].bytes;
+  }
+  shared.available.ring[published_ % size_] = 0;  // every request begins with the first descriptor
+  ++published_;
+  // The device's reads come behind it: pairs with its look at the index.
+  std::atomic_ref<std::uint16_t>(shared.available.index).store(published_, std::memory_order_release);
+}
+
+Queue::Answer Queue::look(std::uint32_t& written) noexcept {
+  Memory& shared = memory();
+  const std::uint16_t before = static_cast<std::uint16_t>(published_ - 1);
+  // Pairs with the device's store behind all that it has written.
+  const std::uint16_t index = std::atomic_ref<std::uint16_t>(shared.used.index).load(std::memory_order_acquire);
+  if (index == before) return Answer::kNotYet;
+  Used& entry = shared.used.ring[before % size_];
+  written = load(entry.bytes);
+  return index == published_ && load(entry.head) == 0 && written <= room_ ? Answer::kDone : Answer::kFalse;
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// transport.h — where a virtio device's registers are: the virtual I/O device specification 1.2, 4.1 (PCI) and 4.2
+// (memory mapped). Both have the same registers at other places and of other widths, so that a table tells them apart.
+#pragma once
+
+#include <cstdint>
+
+namespace janus::bare {
+
+enum class Register : std::uint8_t {
+  kDeviceFeaturesSelect,
+  kDeviceFeatures,
+  kDriverFeaturesSelect,
+  kDriverFeatures,
+  kStatus,
+  kQueueSelect,
+  kQueueMost,
+  kQueueSize,
+  kQueueEnable,
+  kDescriptors,  // 64 bits each, which are written in two halves
+  kAvailable,
+  kUsed,
+};
+struct RegisterPlace {
+  std::uint8_t offset, bytes;
+};
+inline constexpr unsigned kRegisters = 12;
+extern const RegisterPlace kPciRegisters[kRegisters], kMmioRegisters[kRegisters];
+
+struct Transport {
+  const RegisterPlace* places;  // kPciRegisters or kMmioRegisters
+  volatile std::uint8_t* registers;
+  volatile std::uint8_t* notify;  // of queue 0, which is the only one that we use
+  volatile std::uint8_t* config;  // what belongs to the kind of device
+
+  [[nodiscard]] std::uint32_t read(Register which) const noexcept;
+  void write(Register which, std::uint32_t value) const noexcept;
+  void write_address(Register which, std::uint64_t address) const noexcept;
+  void notify_queue() const noexcept;
+  [[nodiscard]] std::uint32_t read_config(unsigned offset) const noexcept;
+};
+
+}  // namespace janus::bare

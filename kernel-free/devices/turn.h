@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// turn.h — a lock for as long as a device takes, which is long: interrupts stay on, so that requests are answered and
+// threads take turns. Whoever waits for it spins. The stack that is needed below is touched first, as in lock.h: a task
+// that overflows does so where nothing is held.
+#pragma once
+
+#include <arch/cpu.h>
+
+#include "kernel-free/smp/lock.h"
+
+namespace janus::bare {
+
+class Turn {
+ public:
+  explicit Turn(Lock& lock) noexcept : lock_(lock) {
+    constexpr int kStack = 3 * kSectionStack;  // sections of others are within
+    asm volatile("testb $0, %c0(%%rsp)" : : "i"(-kStack) : "cc", "memory");
+    while (!lock_.try_lock()) arch::pause();
+  }
+  ~Turn() { lock_.unlock(); }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  Lock& lock_;
+};
+
+}  // namespace janus::bare

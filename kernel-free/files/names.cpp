@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// names.cpp — see names.h.
+#include "kernel-free/files/names.h"
+
+#include "kernel-free/files/errors.h"
+#include "kernel-free/traps/careful_copy.h"
+
+namespace janus::bare {
+
+Archive g_archive;
+
+namespace {
+
+struct Path {
+  const char* at;  // the caller's memory
+  char name[256];
+  std::size_t bytes;
+};
+
+// The next part of the path into `name`: 1; 0 at its end; else an error.
+long next_name(Path& path) {
+  char c;
+  path.bytes = 0;
+  for (;; ++path.at) {
+    if (!copy_carefully(&c, path.at, 1)) return kEFAULT;
+    if (c == '/' && path.bytes == 0) continue;
+    if (c == '/' || c == '\0') return path.bytes != 0;
+    if (path.bytes == sizeof path.name) return kENAMETOOLONG;
+    path.name[path.bytes++] = c;
+  }
+}
+
+bool is_dots(const Path& path, std::size_t count) {
+  if (path.bytes != count) return false;
+  for (std::size_t n = 0; n < count; ++n)
+    if (path.name[n] != '.') return false;
+  return true;
+}
+
+bool is_text(const char* caller, const char* text) {
+  char c;
+  do
+    if (!copy_carefully(&c, caller++, 1) || c != *text) return false;
+  while (*text++ != '\0');
+  return true;
+}
+
+long walk_archive(std::size_t& node, const char* text) {
+  if (g_archive.count() == 0) return kENOENT;
+  Path path{text, {}, 0};
+  for (long more; (more = next_name(path)) != 0;) {
+    if (more < 0) return more;
+    if (g_archive[node].type() == Node::kLink) return kELOOP;
+    if (g_archive[node].type() != Node::kDirectory) return kENOTDIR;
+    if (is_dots(path, 1)) continue;
+    node = is_dots(path, 2) ? g_archive.parent(node) : g_archive.find(node, {path.name, path.bytes});
+    if (node == g_archive.count()) return kENOENT;
+  }
+  return 0;
+}
+
+// The disk that the path names; nullptr: none.
+Disk* disk_of(const char* caller) {
+  char path[] = "/dev/vda";
+  for (unsigned nth = 0; nth < kMostDisks; ++nth) {
+    path[sizeof path - 2] = static_cast<char>('a' + nth);
+    if (is_text(caller, path)) return find_disk(nth);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+std::uint32_t type_of(const Thing& thing) noexcept {
+  switch (thing.kind) {
+    case Thing::Kind::kNode:
+      return g_archive[thing.node].type();
+    case Thing::Kind::kDisk:
+      return Node::kBlockDevice;
+    default:
+      return Node::kCharacterDevice;
+  }
+}
+
+std::uint64_t size_of(const Thing& thing) noexcept {
+  if (thing.is_nothing()) return 0;
+  return thing.kind == Thing::Kind::kDisk ? bytes_of(*thing.disk) : g_archive[thing.node].bytes;
+}
+
+long walk(const Thing& from, const char* path, Thing& found) noexcept {
+  char first;
+  if (!copy_carefully(&first, path, 1)) return kEFAULT;
+  found = kRoot;
+  if (is_text(path, "/dev/null")) found.kind = Thing::Kind::kNull;
+  if (is_text(path, "/dev/zero")) found.kind = Thing::Kind::kZero;
+  if (found.is_nothing()) return 0;
+  if (first != '/') found = from;
+  if (found.kind != Thing::Kind::kNode) return kENOTDIR;
+  const long error = walk_archive(found.node, path);
+  if (error != kENOENT) return error;
+  found = {Thing::Kind::kDisk, 0, disk_of(path)};
+  return found.disk != nullptr ? 0 : kENOENT;
+}
+
+}  // namespace janus::bare

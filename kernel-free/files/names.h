@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// names.h — what a path names: /dev/null and /dev/zero, with or without an initrd; what the initrd holds; and where it
+// has no file of that name, /dev/vda to /dev/vdh, the disks. Symbolic links are not followed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel-free/devices/disk.h"
+#include "kernel-free/files/initrd.h"
+
+namespace janus::bare {
+
+struct Thing {
+  enum class Kind : std::uint8_t { kNode, kNull, kZero, kDisk };
+
+  Kind kind;
+  std::size_t node;  // of the archive, if it is one
+  Disk* disk;        // if it is one
+
+  [[nodiscard]] bool is_nothing() const { return kind == Kind::kNull || kind == Kind::kZero; }
+};
+inline constexpr Thing kRoot{Thing::Kind::kNode, 0, nullptr};
+
+// Constant once the first thread runs.
+extern Archive g_archive;
+
+// As in a mode: Node::kDirectory and its like.
+[[nodiscard]] std::uint32_t type_of(const Thing& thing) noexcept;
+[[nodiscard]] std::uint64_t size_of(const Thing& thing) noexcept;
+
+// From `from`, for a path that does not begin at the root. The path is a caller's memory. 0, or an error. Disks are
+// looked for here, so that a program that names no files contains none of the code for them.
+[[nodiscard]] long walk(const Thing& from, const char* path, Thing& found) noexcept;
+
+}  // namespace janus::bare

@@ -1,0 +1,103 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Disks of a machine with no kernel: what a program reads from /dev/vda is what is in the file.
+
+    devices_test.py BUILD_DIRECTORY
+"""
+import hashlib
+import pathlib
+import random
+import shutil
+import subprocess
+import sys
+
+here = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(here), str(here.parent / 'programs')]
+from installed import Tap, environment, install, run, work_directory  # noqa: E402
+from machine import bare_qemu  # noqa: E402
+
+if not shutil.which('qemu-system-x86_64'):
+    print('1..0 # SKIP qemu-system-x86_64 is missing')
+    sys.exit(0)
+
+tap = Tap()
+work = work_directory()
+image = work / 'hash_disk.elf'
+MIB = 1 << 20
+
+
+def make_disk(name, size):
+    path = work / name
+    path.write_bytes(random.Random(size).randbytes(size))
+    return path
+
+
+def sha256sum(disk, path='/dev/vda'):
+    return f'{hashlib.sha256(disk.read_bytes()).hexdigest()}  {path}\n'
+
+
+def by_janus_qemu(janus_qemu):
+    disk = make_disk('a, b=c', 3 * MIB + 512)
+    for machine in ('q35', 'microvm'):
+        for cpus in ('1', '2'):
+            done = run([janus_qemu, '--machine', machine, '--smp', cpus, '--timeout', '60', '--disk', disk, image, '/dev/vda'], timeout=90,
+                       env=environment())
+            tap.check(f'a disk on {machine} with {cpus} CPUs has the hash that its file has',
+                      (done.returncode, done.stdout.decode()) == (0, sha256sum(disk)), f'{done.returncode} {done.stdout} {done.stderr}')
+    done = run([janus_qemu, '--timeout', '60', image, '/dev/vda'], timeout=90, env=environment())
+    tap.check('without --disk there is none', (done.returncode, done.stdout) == (1, b'/dev/vda: open: errno 2\n'), done)
+    tree = work / 'tree/dev'
+    tree.mkdir(parents=True)
+    (tree / 'vda').write_text('a file')
+    done = run([janus_qemu, '--timeout', '60', '--disk', disk, '--initrd', tree.parent, image, '/dev/vda'], timeout=90, env=environment())
+    tap.check('a file of that name in the initrd comes first', (done.returncode, done.stdout.decode()) == (0, sha256sum(tree / 'vda')), done)
+
+
+def drive(disk, name, more='driver=file'):
+    return ['-blockdev', f'{more},node-name={name}-file,filename={disk},read-only=on' if more == 'driver=file' else more,
+            '-blockdev', f'driver=raw,node-name={name},file={name}-file,read-only=on']
+
+
+def hashes(claim, disks, *options, paths=('/dev/vda',), machine='q35'):
+    console, said, qemu = bare_qemu(image, *options, line='prog ' + ' '.join(paths), machine=machine)
+    expected = ''.join(sha256sum(disk, path) for disk, path in zip(disks, paths))
+    tap.check(claim, (console.replace('\r', ''), said, qemu) == (expected, 'exit 0\n', 33), f'{qemu} {said!r} {console[-600:]}')
+
+
+def fails(claim, words, *options, machine='q35'):
+    console, said, qemu = bare_qemu(image, *options, line='prog /dev/vda', machine=machine)
+    tap.check(claim, said == 'exit 1\n' and qemu == 33 and words in console, f'{qemu} {said!r} {console[-600:]}')
+
+
+def other_machines():
+    one, two = make_disk('one', MIB), make_disk('two', 512)
+    both, paths = [*drive(one, 'one'), *drive(two, 'two')], ('/dev/vda', '/dev/vdb')
+    hashes('two disks, in the order of their slots', [two, one], *both, '-device', 'virtio-blk-pci,drive=one,addr=9',
+           '-device', 'virtio-blk-pci,drive=two,addr=4', paths=paths)
+    hashes('functions of one slot, of which the first is something else', [one, two], *both,
+           '-device', 'virtio-rng-pci,addr=5.0,multifunction=on', '-device', 'virtio-blk-pci,drive=one,addr=5.3',
+           '-device', 'virtio-blk-pci,drive=two,addr=5.7', paths=paths)
+    modern = ['-global', 'virtio-mmio.force-legacy=false']
+    hashes('two disks of a microvm, in the order of the words', [one, two], *both, *modern, '-device', 'virtio-blk-device,drive=one',
+           '-device', 'virtio-blk-device,drive=two', paths=paths, machine='microvm,acpi=off')
+    hashes('a queue of 4', [one], *drive(one, 'one'), '-device', 'virtio-blk-pci,drive=one,queue-size=4,seg-max-adjust=on,disable-legacy=on')
+    hashes('a queue of 1,024', [one], *drive(one, 'one'), '-device', 'virtio-blk-pci,drive=one,queue-size=1024')
+    fails('a disk that only speaks what was before version 1 is none', '/dev/vda: open: errno 2', *drive(one, 'one'),
+          '-device', 'virtio-blk-pci,drive=one,disable-modern=on,disable-legacy=off')
+    fails('nor is one of a microvm', '/dev/vda: open: errno 2', *drive(one, 'one'), '-device', 'virtio-blk-device,drive=one',
+          machine='microvm,acpi=off')
+    broken = f'driver=blkdebug,node-name=one-file,image.driver=file,image.filename={one},inject-error.0.event=read_aio,read-only=on'
+    fails('a disk that fails is an error of the read', '/dev/vda: read: errno 5', *drive(one, 'one', broken),
+          '-device', 'virtio-blk-pci,drive=one,rerror=report')
+
+
+try:
+    janus_cc = install(sys.argv[1], work)
+    made = subprocess.run([janus_cc, '--target=bare', '-O2', '-Wall', '-Wextra', '-Werror', here / 'programs/hash_disk.c', '-lbearssl', '-o', image],
+                          capture_output=True, text=True, env=environment(), timeout=120)
+    if tap.check('janus-cc compiles hash_disk.c', made.returncode == 0, made.stderr):
+        by_janus_qemu(janus_cc.parent / 'janus-qemu')
+        other_machines()
+finally:
+    shutil.rmtree(work, ignore_errors=True)
+tap.end()

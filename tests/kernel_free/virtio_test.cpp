@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: Apache-2.0
+// virtio_test.cpp — queues, devices and disks beside devices that are made up: good ones, and ones that lie, err or are
+// silent. A made-up device moves whenever somebody who waits for it looks at the clock.
+#include <cstring>
+#include <initializer_list>
+#include <new>
+
+#include "kernel-free/console/console.h"
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/devices/device.h"
+#include "kernel-free/devices/disk.h"
+#include "kernel-free/devices/find.h"
+#include "kernel-free/traps/careful_copy.h"
+#include "rt/platform.h"
+#include "tests/harness/test.h"
+
+namespace {
+
+using namespace janus::bare;
+
+constexpr std::uint64_t kMillisecond = 1'000'000;
+
+alignas(4096) unsigned char g_frames[512][4096];
+std::size_t g_frames_taken = 0;
+std::uint64_t g_now = 0;
+char g_console[4096];
+std::size_t g_console_bytes = 0;
+
+std::uint64_t random_word() {
+  static std::uint64_t state = 88172645463325252;
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return state;
+}
+
+// The rings as the specification draws them, seen from the other side.
+struct Chain {
+  std::uint64_t address;
+  std::uint32_t bytes;
+  std::uint16_t flags, next;
+};
+struct Available {
+  std::uint16_t flags, index, ring[32];
+};
+struct Used {
+  std::uint16_t flags, index;
+  struct {
+    std::uint32_t head, bytes;
+  } ring[32];
+};
+
+// Its registers are plain memory: they read as they were written, and features and sizes as it was made.
+struct FakeDevice {
+  enum class Way { kGood, kSilent, kErrs, kShort, kIndexJumps, kIndexFalls, kOtherHead, kWildHead, kTooLong, kEndless };
+
+  alignas(8) unsigned char registers[0x200] = {};
+  Way way = Way::kGood;
+  const unsigned char* image = nullptr;  // of a disk; else it gives noise
+  std::uint16_t seen = 0;
+  unsigned answered = 0;
+
+  template <class T>
+  T& at(unsigned offset) {
+    return *reinterpret_cast<T*>(registers + offset);
+  }
+  explicit FakeDevice(std::uint32_t most = 128, std::uint32_t features = 1) {
+    at<std::uint32_t>(0x10) = features;
+    at<std::uint32_t>(0x34) = most;
+  }
+  Transport transport() { return {kMmioRegisters, registers, registers + 0x50, registers + 0x100}; }
+  std::uint32_t status() { return at<std::uint32_t>(0x70); }
+  std::uint32_t size() { return at<std::uint32_t>(0x38); }
+
+  template <class T>
+  T* shared(unsigned offset) {
+    return reinterpret_cast<T*>(at<std::uint64_t>(offset));
+  }
+
+  // The one request that there may be.
+  void move() {
+    if (way == Way::kSilent || (status() & 4) == 0 || shared<Available>(0x90)->index == seen) return;
+    ++seen;
+    const std::uint32_t written = answer();
+    auto* const used = shared<Used>(0xa0);
+    auto& entry = used->ring[(seen - 1) % size()];
+    const std::uint32_t room = room_of();
+    entry.head = way == Way::kOtherHead ? 1 : way == Way::kWildHead ? ~0u : 0;
+    entry.bytes = way == Way::kTooLong   ? room + 1
+                  : way == Way::kEndless ? ~0u
+                  : way == Way::kShort   ? written - 1
+                                         : written;
+    used->index = static_cast<std::uint16_t>(seen + (way == Way::kIndexJumps ? 1 : way == Way::kIndexFalls ? -2 : 0));
+    ++answered;
+  }
+
+  template <class F>
+  void each_piece(F f) {
+    const Chain* piece = shared<Chain>(0x80);
+    for (unsigned n = 0;; piece = shared<Chain>(0x80) + piece->next, ++n) {
+      REQUIRE(n < size());
+      f(*piece);
+      if ((piece->flags & 1) == 0) return;
+    }
+  }
+  std::uint32_t room_of() {
+    std::uint32_t room = 0;
+    each_piece([&](const Chain& piece) { room += (piece.flags & 2) != 0 ? piece.bytes : 0; });
+    return room;
+  }
+  std::uint32_t answer() {
+    std::uint64_t from = 0;
+    std::uint32_t written = 0, left = room_of();
+    each_piece([&](const Chain& piece) {
+      auto* const bytes = reinterpret_cast<unsigned char*>(piece.address);
+      if ((piece.flags & 2) == 0) {
+        if (image != nullptr) std::memcpy(&from, bytes + 8, 8);
+        return;
+      }
+      left -= piece.bytes;
+      if (image != nullptr && left == 0)
+        *bytes = way == Way::kErrs ? 1 : 0;
+      else if (image != nullptr)
+        std::memcpy(bytes, image + from * 512 + written, piece.bytes);
+      else
+        std::memset(bytes, 0x5a, piece.bytes);
+      written += piece.bytes;
+    });
+    return written;
+  }
+};
+
+FakeDevice* g_device = nullptr;          // that moves
+FakeDevice* g_disks_of_machine[8] = {};  // that are found
+
+}  // namespace
+
+// --- What the machine would define ---
+
+namespace janus::bare {
+
+std::uint64_t g_direct_map = 0;
+
+Frame take_frame() noexcept {
+  if (g_frames_taken == 512) return 0;
+  return reinterpret_cast<Frame>(g_frames[g_frames_taken++]);
+}
+
+void print(const char* bytes, std::size_t count) noexcept {
+  for (std::size_t n = 0; n < count && g_console_bytes < sizeof g_console - 1; ++n)
+    g_console[g_console_bytes++] = bytes[n];
+  g_console[g_console_bytes] = '\0';
+}
+
+bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
+  if (kind != DeviceKind::kDisk || nth >= 8 || g_disks_of_machine[nth] == nullptr) return false;
+  found = g_disks_of_machine[nth]->transport();
+  return true;
+}
+
+}  // namespace janus::bare
+
+std::uint64_t janus::platform::now_ns() noexcept {
+  if (g_device != nullptr) g_device->move();
+  return g_now += kMillisecond;
+}
+
+static const void* g_end_of_caller = nullptr;
+extern "C" std::size_t janus_copy_carefully(void* to, const void* from, std::size_t count) {
+  std::size_t good = count;
+  if (g_end_of_caller != nullptr) {
+    const auto room = static_cast<std::size_t>(static_cast<const char*>(g_end_of_caller) - static_cast<char*>(to));
+    if (room < good) good = room;
+  }
+  std::memcpy(to, from, good);
+  return count - good;
+}
+
+namespace {
+
+using Way = FakeDevice::Way;
+using Outcome = Device::Outcome;
+
+Device::Outcome ask(Device& device, FakeDevice& fake, std::uint32_t bytes, std::uint32_t& written) {
+  static const Frame frame = take_frame();
+  const Piece piece{frame, bytes, Direction::kFromDevice};
+  g_device = &fake;
+  const Outcome outcome = device.ask(&piece, 1, 1000 * kMillisecond, written);
+  g_device = nullptr;
+  return outcome;
+}
+
+TEST(virtio, a_device_is_begun_as_the_specification_says) {
+  FakeDevice fake;
+  Device device;
+  REQUIRE(device.begin(fake.transport()));
+  CHECK_EQ(fake.status(), 1u | 2u | 4u | 8u);
+  CHECK_EQ(fake.at<std::uint32_t>(0x20), 1u);  // the upper half of the features: version 1 alone
+  CHECK_EQ(fake.at<std::uint32_t>(0x44), 1u);
+  CHECK(fake.shared<Chain>(0x80) != nullptr && fake.at<std::uint64_t>(0x80) % 16 == 0);
+  CHECK(fake.at<std::uint64_t>(0x90) % 2 == 0 && fake.at<std::uint64_t>(0xa0) % 4 == 0);
+}
+
+TEST(virtio, a_queue_is_as_long_as_the_device_allows) {
+  const std::uint32_t sizes[][2] = {{1024, 32}, {32, 32}, {31, 16}, {5, 4}, {1, 1}};
+  for (const auto& [most, size] : sizes) {
+    FakeDevice fake(most);
+    Device device;
+    REQUIRE(device.begin(fake.transport()));
+    CHECK_EQ(fake.size(), size);
+    CHECK_EQ(device.most_pieces(), size);
+  }
+}
+
+TEST(virtio, devices_without_version_1_or_a_queue_are_left_alone) {
+  FakeDevice old(128, 0), without(0), busy;
+  busy.at<std::uint32_t>(0x44) = 1;  // resetting it changes nothing
+  for (FakeDevice* fake : {&old, &without, &busy}) {
+    Device device;
+    CHECK(!device.begin(fake->transport()));
+    CHECK_EQ(fake->status(), 128u);
+    std::uint32_t written = 0;
+    CHECK(ask(device, *fake, 64, written) == Outcome::kGivenUp);
+  }
+}
+
+TEST(virtio, requests_are_answered_beyond_the_end_of_every_counter) {
+  FakeDevice fake(4);
+  Device device;
+  REQUIRE(device.begin(fake.transport()));
+  for (std::uint32_t n = 0; n < 70'000; ++n) {
+    std::uint32_t written = 0;
+    REQUIRE(ask(device, fake, n % 4096 + 1, written) == Outcome::kDone);
+    REQUIRE(written == n % 4096 + 1);
+  }
+  CHECK_EQ(fake.answered, 70'000u);
+}
+
+TEST(virtio, a_device_that_lies_is_reset_and_not_asked_again) {
+  for (const Way way :
+       {Way::kIndexJumps, Way::kIndexFalls, Way::kOtherHead, Way::kWildHead, Way::kTooLong, Way::kEndless}) {
+    FakeDevice fake;
+    Device device;
+    REQUIRE(device.begin(fake.transport()));
+    std::uint32_t written = 0;
+    REQUIRE(ask(device, fake, 100, written) == Outcome::kDone);
+    fake.way = way;
+    CHECK(ask(device, fake, 100, written) == Outcome::kFalse);
+    CHECK_EQ(fake.status(), 0u);
+    fake.way = Way::kGood;
+    CHECK(ask(device, fake, 100, written) == Outcome::kGivenUp);
+    CHECK_EQ(fake.answered, 2u);
+  }
+}
+
+TEST(virtio, a_device_that_is_silent_is_waited_for_no_longer_than_was_said) {
+  FakeDevice fake;
+  Device device;
+  REQUIRE(device.begin(fake.transport()));
+  fake.way = Way::kSilent;
+  std::uint32_t written = 0;
+  const std::uint64_t before = g_now;
+  CHECK(ask(device, fake, 100, written) == Outcome::kSilent);
+  CHECK(g_now - before >= 1000 * kMillisecond && g_now - before < 1100 * kMillisecond);
+  CHECK(ask(device, fake, 100, written) == Outcome::kGivenUp);
+}
+
+// Whatever stands in the ring: an answer, and none of it is followed anywhere.
+TEST(virtio, a_used_ring_of_random_bytes_is_never_more_than_an_answer) {
+  unsigned done = 0;
+  for (unsigned round = 0; round < 100'000; ++round) {
+    g_frames_taken = 500;
+    const Frame frame = take_frame();
+    std::memset(g_frames[499], 0, 3 * sizeof g_frames[0]);
+    Queue queue;
+    queue.begin(frame, 8);
+    const Piece pieces[] = {{0x1000, 100, Direction::kToDevice},
+                            {0x2000, 200, Direction::kFromDevice},
+                            {0x3000, 1, Direction::kFromDevice}};
+    queue.publish(pieces, 3);
+    auto* const used = reinterpret_cast<unsigned char*>(queue.used());
+    for (unsigned n = 0; n < 68; ++n) used[n] = static_cast<unsigned char>(random_word() % 3 == 0 ? random_word() : 0);
+    used[2] = static_cast<unsigned char>(random_word() % 3);
+    used[3] = random_word() % 4 == 0 ? 1 : 0;
+    unsigned char before[4096];
+    std::memcpy(before, g_frames[500], sizeof before);
+    std::uint32_t written = ~0u;
+    const Queue::Answer answer = queue.look(written);
+    const bool is_true = used[2] == 1 && used[3] == 0;
+    CHECK(answer != Queue::Answer::kDone || (is_true && written <= 201));
+    CHECK((answer == Queue::Answer::kNotYet) == (used[2] == 0 && used[3] == 0));
+    done += answer == Queue::Answer::kDone;
+    CHECK(std::memcmp(before, g_frames[500], sizeof before) == 0);
+  }
+  CHECK_GT(done, 100u);
+  g_frames_taken = 100;
+}
+
+// --- Disks ---
+
+constexpr std::size_t kImageSectors = 777, kImageBytes = kImageSectors * 512;
+unsigned char g_image[kImageBytes + 64 * 1024];
+
+Disk* put_disk(unsigned nth, FakeDevice& fake, std::uint64_t sectors = kImageSectors) {
+  for (unsigned char& byte : g_image) byte = static_cast<unsigned char>(random_word());
+  fake.image = g_image;
+  fake.at<std::uint64_t>(0x100) = sectors;
+  g_disks_of_machine[nth] = &fake;
+  g_device = &fake;
+  g_console_bytes = 0;
+  return find_disk(nth);
+}
+
+bool console_holds(const char* text) {
+  return std::strstr(g_console, text) != nullptr;
+}
+
+struct Caller {
+  unsigned char before[16], bytes[200'000], behind[16];
+  Caller() { std::memset(this, 0xee, sizeof *this); }
+  char* to() { return reinterpret_cast<char*>(bytes); }
+  [[nodiscard]] bool is_untouched_from(std::size_t first) const {
+    for (const unsigned char* at = bytes + first; at != behind + sizeof behind; ++at)
+      if (*at != 0xee) return false;
+    for (const unsigned char byte : before)
+      if (byte != 0xee) return false;
+    return true;
+  }
+};
+
+TEST(disk, what_is_read_is_what_is_there_and_nothing_else_is_written) {
+  FakeDevice fake;
+  Disk* const disk = put_disk(0, fake);
+  REQUIRE(disk != nullptr);
+  CHECK_EQ(bytes_of(*disk), kImageBytes);
+  for (unsigned round = 0; round < 300; ++round) {
+    static Caller caller;
+    new (&caller) Caller;
+    const std::uint64_t offset = random_word() % (kImageBytes + 600);
+    const std::size_t count = random_word() % (round % 2 == 0 ? 2000 : sizeof caller.bytes);
+    const std::size_t left = offset < kImageBytes ? kImageBytes - offset : 0, wanted = count < left ? count : left;
+    REQUIRE(read_disk(*disk, caller.to(), count, offset) == static_cast<long>(wanted));
+    CHECK(std::memcmp(caller.bytes, g_image + offset, wanted) == 0);
+    CHECK(caller.is_untouched_from(wanted));
+  }
+  CHECK_EQ(read_disk(*disk, nullptr, 10, ~std::uint64_t{0}), 0);
+  static Caller short_of_memory;
+  g_end_of_caller = short_of_memory.bytes + 5000;
+  CHECK_EQ(read_disk(*disk, short_of_memory.to(), 9000, 0), 5000);
+  CHECK(short_of_memory.is_untouched_from(5000));
+  g_end_of_caller = short_of_memory.bytes;
+  CHECK_EQ(read_disk(*disk, short_of_memory.to(), 9000, 0), -14);
+  g_end_of_caller = nullptr;
+  CHECK(find_disk(0) == disk);
+}
+
+TEST(disk, a_short_queue_serves_as_well) {
+  FakeDevice fake(4);
+  Disk* const disk = put_disk(1, fake);
+  REQUIRE(disk != nullptr);
+  static Caller caller;
+  CHECK_EQ(read_disk(*disk, caller.to(), 100'000, 100), 100'000);
+  CHECK(std::memcmp(caller.bytes, g_image + 100, 100'000) == 0);
+}
+
+TEST(disk, errors_of_the_disk_are_errors_and_no_data) {
+  FakeDevice fake;
+  Disk* const disk = put_disk(2, fake);
+  REQUIRE(disk != nullptr);
+  for (const Way way : {Way::kErrs, Way::kShort}) {
+    static Caller caller;
+    new (&caller) Caller;
+    fake.way = way;
+    CHECK_EQ(read_disk(*disk, caller.to(), 5000, 0), -5);
+    CHECK(caller.is_untouched_from(0));
+    fake.way = Way::kGood;
+    CHECK_EQ(read_disk(*disk, caller.to(), 5000, 0), 5000);
+  }
+  CHECK_EQ(g_console_bytes, 0u);
+}
+
+TEST(disk, one_that_lies_or_is_silent_is_an_error_in_time_and_a_line) {
+  unsigned nth = 3;
+  for (const Way way : {Way::kTooLong, Way::kSilent}) {
+    FakeDevice fake;
+    Disk* const disk = put_disk(nth++, fake);
+    REQUIRE(disk != nullptr);
+    static Caller caller;
+    new (&caller) Caller;
+    fake.way = way;
+    const std::uint64_t before = g_now;
+    CHECK_EQ(read_disk(*disk, caller.to(), 5000, 0), -5);
+    CHECK_LT(g_now - before, 11'000 * kMillisecond);
+    CHECK(console_holds(way == Way::kSilent ? "does not answer: it is not asked any more" : "answers what cannot be"));
+    fake.way = Way::kGood;
+    CHECK_EQ(read_disk(*disk, caller.to(), 5000, 0), -5);
+    CHECK(caller.is_untouched_from(0));
+    g_device = nullptr;
+  }
+}
+
+TEST(disk, senseless_disks_are_not_there) {
+  FakeDevice without_room(2), endless;
+  CHECK(put_disk(5, without_room) == nullptr);
+  CHECK(console_holds("disk 5 does not work"));
+  CHECK(put_disk(6, endless, ~std::uint64_t{0}) == nullptr);
+  CHECK(console_holds("disk 6 does not work"));
+  CHECK(find_disk(7) == nullptr);
+  CHECK(find_disk(25) == nullptr);
+}
+
+}  // namespace
