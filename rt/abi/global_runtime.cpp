@@ -51,6 +51,9 @@ Runtime* process_runtime() noexcept {
 void set_process_runtime(Runtime* runtime) noexcept {
   the_runtime.store(runtime, std::memory_order_release);
 }
+void forget_process_runtime(Runtime* runtime) noexcept {
+  (void)the_runtime.compare_exchange_strong(runtime, nullptr, std::memory_order_acq_rel);
+}
 bool every_thread_is_worker = false;
 void mark_as_program() noexcept {
   is_program.store(true, std::memory_order_relaxed);
@@ -108,7 +111,7 @@ int janus_rt_try_init(const janus_rt_config* config) {
 void janus_rt_shutdown(void) {
   if (enter_outside() != 0 || is_program.load(std::memory_order_relaxed)) return;
   LockGuard guard(beginning);
-  if (Runtime* const runtime = the_runtime.exchange(nullptr, std::memory_order_acq_rel)) destroy_registered(runtime);
+  (void)destroy_registered(the_runtime.exchange(nullptr, std::memory_order_acq_rel));
 }
 
 janus_rt* janus_rt_get(void) {

@@ -10,6 +10,8 @@ namespace janus {
 // nullptr: there is none (yet).
 Runtime* process_runtime() noexcept;
 void set_process_runtime(Runtime* runtime) noexcept;
+// If it is that one.
+void forget_process_runtime(Runtime* runtime) noexcept;
 // The one there is, or a new one by the default settings.
 Runtime* process_runtime_or_new() noexcept;
 // This process is a program of ours: its runtime begins and ends with it.

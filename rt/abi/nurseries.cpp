@@ -2,6 +2,7 @@
 // rt/abi/nurseries.cpp — nurseries by handle.
 #include "rt/abi/budget_convert.h"
 #include "rt/abi/door.h"
+#include "rt/abi/runtime_table.h"
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
@@ -103,6 +104,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   // A task opens nurseries in its own runtime: in another one nobody could ever await them.
   const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
   int error = runtime == nullptr || is_elsewhere ? JANUS_E_STATE : 0;
+  if (me.task == nullptr && rt != nullptr && !is_runtime(rt)) error = JANUS_E_STALE;
   janus_nursery_options given;
   if (options != nullptr && error == 0) error = read_options(options, given);
   if (options != nullptr && error == 0) {

@@ -36,12 +36,18 @@ Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept {
   return nullptr;
 }
 
-void destroy_registered(Runtime* runtime) noexcept {
-  RuntimePlace& place = runtime_places[runtime->number];
-  place.runtime.store(nullptr, std::memory_order_seq_cst);
-  while (place.pins.load(std::memory_order_seq_cst) != 0) arch::pause();  // a few instructions, unless preempted
-  if (runtime->options.prints_stats) print_statistics(*runtime);
-  destroy_runtime(runtime);
+bool destroy_registered(const void* pointer) noexcept {
+  for (RuntimePlace& place : runtime_places) {
+    Runtime* runtime = place.runtime.load(std::memory_order_relaxed);
+    if (runtime != pointer || pointer == nullptr) continue;
+    if (!place.runtime.compare_exchange_strong(runtime, nullptr, std::memory_order_seq_cst)) return false;
+    forget_process_runtime(runtime);
+    while (place.pins.load(std::memory_order_seq_cst) != 0) arch::pause();  // a few instructions, unless preempted
+    if (runtime->options.prints_stats) print_statistics(*runtime);
+    destroy_runtime(runtime);
+    return true;
+  }
+  return false;
 }
 
 Runtime* runtime_elsewhere(std::uint64_t handle) noexcept {

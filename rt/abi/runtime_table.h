@@ -15,8 +15,9 @@ namespace janus {
 
 // create_runtime(), with a number of its own. nullptr also where kMaxRuntimes live already (kErrorNoMemory).
 [[nodiscard]] Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept;
-// Nobody finds it any more, and nobody who has found it is still at it; then it is destroyed.
-void destroy_registered(Runtime* runtime) noexcept;
+// Nobody finds it any more, and nobody who has found it is still at it; then it is destroyed. False: it is no runtime,
+// or somebody else is just destroying it, and nothing there was touched.
+bool destroy_registered(const void* pointer) noexcept;
 
 // The runtime that a handle belongs to, as long as this lives. The caller's own needs no pin: it lives as long as the
 // caller does.
@@ -38,7 +39,8 @@ class RuntimeOfHandle {
   unsigned pinned_ = kNotPinned;
 };
 
-// A runtime that a task names by its pointer, which may be any; nullptr: there is none. As long as this lives.
+// A runtime that somebody names by its pointer, which may be any; nullptr: there is none. As long as this lives. One
+// that was made where another one was before is not told from it.
 class RuntimeOfPointer {
  public:
   explicit RuntimeOfPointer(const void* pointer) noexcept;
@@ -52,5 +54,10 @@ class RuntimeOfPointer {
   Runtime* runtime_ = nullptr;
   unsigned pinned_ = 0;
 };
+
+// Whether it was one just now. That it stays is the care of the host, who destroys it.
+[[nodiscard]] inline bool is_runtime(const void* pointer) noexcept {
+  return RuntimeOfPointer(pointer).get() != nullptr;
+}
 
 }  // namespace janus

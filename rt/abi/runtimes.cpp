@@ -10,9 +10,10 @@ namespace janus {
 
 namespace {
 
-// False: there is no such runtime. A task may come with any pointer.
+// False: there is no such runtime. Anybody may come with any pointer.
 bool read_statistics(const Caller& me, janus_rt* rt, janus_stats& out) noexcept {
-  const bool is_other = me.task != nullptr && rt != nullptr && reinterpret_cast<Runtime*>(rt) != me.worker->runtime;
+  const bool is_own = me.task != nullptr && reinterpret_cast<Runtime*>(rt) == me.worker->runtime;
+  const bool is_other = rt != nullptr && !is_own;
   const RuntimeOfPointer other(is_other ? rt : nullptr);
   Runtime* const runtime = is_other ? other.get() : runtime_or_own(rt, me);
   if (runtime != nullptr) out = statistics_of(*runtime);
@@ -43,11 +44,12 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
 
 void janus_rt_destroy(janus_rt* rt) {
   if (enter_outside() != 0) return;
-  if (rt != nullptr) destroy_registered(reinterpret_cast<Runtime*>(rt));
+  if (rt != nullptr && !destroy_registered(rt)) set_error(enter_free(), JANUS_E_STALE);
 }
 
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg) {
   if (const int error = enter_outside()) return error;
+  if (rt != nullptr && !is_runtime(rt)) return JANUS_E_STALE;
   Runtime* const runtime = rt != nullptr ? reinterpret_cast<Runtime*>(rt) : process_runtime();
   if (fn == nullptr) return JANUS_E_INVALID;
   if (runtime == nullptr) return JANUS_E_STATE;
@@ -60,7 +62,8 @@ void janus_rt_stats(janus_rt* rt, janus_stats* out) {
   if (me.task != nullptr) charge_more(me, price::kStatistics * me.worker->scheduler->worker_count());
   const auto size = read_user<std::uint64_t>(out);
   janus_stats sum;
-  if (size < sizeof sum.size || !read_statistics(me, rt, sum)) return;
+  if (size < sizeof sum.size) return;
+  if (!read_statistics(me, rt, sum)) return set_error(me, rt != nullptr ? JANUS_E_STALE : JANUS_E_STATE);
   sum.size = size;
   write_user_bytes(out, &sum, size < sizeof sum ? size : sizeof sum);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ends_test.cpp — the ends of tasks, runtimes and waits that are easy to get wrong.
+#include <janus/llvm.h>
 #include "tests/conformance/world.h"
 #include "tests/task/pipe.h"
 
@@ -475,6 +476,52 @@ TEST(ends, a_runtime_that_never_ran_anything_ends) {
     janus_rt* const rt = janus_rt_create(&config);
     REQUIRE(rt != nullptr);
     janus_rt_destroy(rt);
+  }
+}
+
+namespace {
+
+// Whatever is asked of it.
+void expect_no_runtime(janus_rt* rt) {
+  constexpr janus_task_fn kNothing = [](void*) { return std::int64_t{0}; };
+  CHECK_EQ(janus_rt_run(rt, kNothing, nullptr), JANUS_E_STALE);
+  janus_rt_destroy(rt);
+  CHECK_EQ(janus_last_error(), JANUS_E_STALE);
+  CHECK(janus_nursery_open(rt, nullptr) == nullptr);
+  CHECK_EQ(janus_last_error(), JANUS_E_STALE);
+  janus_stats stats{};
+  stats.size = sizeof stats;
+  stats.tasks_spawned = 4711;
+  janus_rt_stats(rt, &stats);
+  CHECK_EQ(stats.tasks_spawned, 4711u);
+  CHECK_EQ(janus_last_error(), JANUS_E_STALE);
+}
+
+}  // namespace
+
+TEST(ends, a_runtime_that_is_gone_is_refused_and_not_touched) {
+  const janus_rt_config config = with_workers(2);
+  janus_rt* const rt = janus_rt_create(&config);
+  REQUIRE(rt != nullptr);
+  janus_rt_destroy(rt);
+  expect_no_runtime(rt);
+  static char bytes[64];
+  expect_no_runtime(reinterpret_cast<janus_rt*>(bytes));
+  expect_no_runtime(reinterpret_cast<janus_rt*>(std::uintptr_t{8}));
+}
+
+TEST(ends, a_process_whose_runtime_was_destroyed_by_its_pointer_has_none) {
+  const janus_rt_config config = with_workers(1);
+  for (int round = 0; round < 2; ++round) {
+    if (janus_rt_try_init(&config) != 0) SKIP("a program's own runtime stays");
+    janus_rt* const rt = janus_rt_get();
+    janus_rt_destroy(rt);
+    CHECK(janus_rt_get() == nullptr);
+    expect_no_runtime(rt);
+    CHECK_EQ(janus_rt_run(
+                 nullptr, [](void*) { return std::int64_t{0}; }, nullptr),
+             JANUS_E_STATE);
+    janus_rt_shutdown();
   }
 }
 

@@ -63,7 +63,8 @@ int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);
 // Cancels what still runs, waits for it, and frees. A task that does not end is waited for all the same, since it may
-// use what it was given; after grace_ms a line on stderr says so [threads outside tasks].
+// use what it was given; after grace_ms a line on stderr says so. In this and the next ones a pointer to what is no
+// runtime, or none any more, is JANUS_E_STALE; a new one may live where an old one did [threads outside tasks].
 void janus_rt_destroy(janus_rt* rt);
 // Runs fn(arg) as a root task and waits; its result as for main. JANUS_E_DEADLOCK once nothing can run any more and
 // nobody outside has a hand in it: all is cancelled then. Who brings things on from outside (janus_unpark, a channel
