@@ -66,11 +66,14 @@ void pay_fast(Worker& worker) noexcept {
   take_fuel_unchecked(worker, price::kCall);
 }
 
+template <typename Element>
+using Transfer = int (*)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept;
+
 // From the door on: `waiter` is who waits for it, nullptr: nobody does. Paying may take long, and a channel may go
 // meanwhile.
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
-             int (*send_or_receive)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept) noexcept {
+             Transfer<Element> send_or_receive) noexcept {
   int error = 0;
   if (check_channel(me, named, &error) == nullptr) return error;
   const int answer = pay(me);
@@ -81,6 +84,13 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
   if (me.worker != nullptr && me.worker->runtime == channel->runtime)
     me.worker->channels_found.keep(word_of(named), channel);
   return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element, secret_of_handle(word_of(named)));
+}
+
+// The whole of a send or receive that does not go fast.
+template <typename Element, Transfer<Element> kTransfer>
+[[gnu::noinline]] int transfer_slow(janus_channel* named, Element element) noexcept {
+  const Caller me = enter();
+  return me.task != nullptr ? transfer(me, me.task, named, element, kTransfer) : JANUS_E_NO_TASK;
 }
 
 }  // namespace
@@ -123,30 +133,20 @@ void janus_channel_release(janus_channel* named) {
   if (error != 0) set_error(me, error);
 }
 
-[[gnu::noinline]] static int send_slow(janus_channel* named, const void* element) {
-  const Caller me = enter();
-  return me.task != nullptr ? transfer(me, me.task, named, element, send<Path::kGeneral>) : JANUS_E_NO_TASK;
-}
-
 [[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {
   const Caller me = enter_yield();  // charged once it is known that it goes fast
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
   if (channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel)) [[unlikely]]
-    return send_slow(named, element);
+    return transfer_slow<const void*, send<Path::kGeneral>>(named, element);
   pay_fast(*me.worker);
   return send<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
-}
-
-[[gnu::noinline]] static int receive_slow(janus_channel* named, void* element) {
-  const Caller me = enter();
-  return me.task != nullptr ? transfer(me, me.task, named, element, receive<Path::kGeneral>) : JANUS_E_NO_TASK;
 }
 
 [[gnu::flatten]] int janus_channel_recv(janus_channel* named, void* element) {
   const Caller me = enter_yield();  // charged once it is known that it goes fast
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
   if (channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel)) [[unlikely]]
-    return receive_slow(named, element);
+    return transfer_slow<void*, receive<Path::kGeneral>>(named, element);
   pay_fast(*me.worker);
   return receive<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
 }
