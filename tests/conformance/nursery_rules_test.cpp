@@ -207,26 +207,16 @@ TEST(rules, states_open_closing_closed) {
 TEST(rules, states_open_cancelling_cancelled) {
   everywhere([] {
     Scope scope;
-    std::atomic<bool> may_end{false}, began{false};
-    auto stubborn = [&] {
-      std::atomic<std::uint32_t> nobody{0};
-      began.store(true);
-      for (unsigned i = 1; !may_end.load(); ++i) {
-        janus_yield();
-        // Its grace is counted in yields, and who is to let it end may not have a CPU just now.
-        if (i % 256 == 0) platform::wait(nobody, 0, platform::now_ns() + 10'000'000);
-      }
-      return 0;
-    };
+    Stubborn stubborn;
     scope.go(stubborn);
-    CHECK(eventually([&] { return began.load(); }));
+    CHECK(eventually([&] { return stubborn.began.load(); }));
     scope.cancel();
     CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CANCELLING);
     janus_result result = {};
     CHECK_EQ(janus_nursery_try_result(scope.get(), &result), JANUS_PENDING);
     CHECK_EQ(result.kind, JANUS_KIND_PENDING);
     CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
-    may_end.store(true);
+    stubborn.may_end.store(true);
     CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CANCELLED; }));
     CHECK_EQ(scope.end(&result), JANUS_CANCELLED);  // nobody failed, and still it did not do all it was to do
     CHECK_EQ(result.was_cancelled, 1u);

@@ -163,25 +163,15 @@ TEST(precedence, a_failure_that_is_collected_is_in_the_result_and_not_in_the_sta
 TEST(precedence, a_failing_child_makes_its_nursery_cancelling_then_cancelled) {
   everywhere([] {
     Scope scope;
-    std::atomic<bool> may_end{false}, began{false};
-    auto stubborn = [&] {
-      std::atomic<std::uint32_t> nobody{0};
-      began.store(true);
-      for (unsigned i = 1; !may_end.load(); ++i) {
-        janus_yield();
-        // Its grace is counted in yields, and who is to let it end may not have a CPU just now.
-        if (i % 256 == 0) platform::wait(nobody, 0, platform::now_ns() + 10'000'000);
-      }
-      return 0;
-    };
+    Stubborn stubborn;
     scope.go(stubborn);
-    CHECK(eventually([&] { return began.load(); }));
+    CHECK(eventually([&] { return stubborn.began.load(); }));
     CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_OPEN);
     const janus_task failing = scope.go(return_arg, as_arg(-31));
     CHECK_EQ(janus_task_join(failing, nullptr), 0);
     CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CANCELLING);
     CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
-    may_end.store(true);
+    stubborn.may_end.store(true);
     CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CANCELLED; }));
     janus_result result = {};
     CHECK_EQ(scope.end(&result), -31);

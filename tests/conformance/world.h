@@ -141,6 +141,22 @@ bool eventually(Condition condition) {
   return true;
 }
 
+// A child that goes on after it was told to end, until the test lets it end.
+struct Stubborn {
+  std::int64_t operator()() {
+    std::atomic<std::uint32_t> nobody{0};
+    began.store(true);
+    for (unsigned i = 1; !may_end.load(); ++i) {
+      janus_yield();
+      // Its grace is counted in yields, and who is to let it end may not have a CPU just now.
+      if (i % 256 == 0) platform::wait(nobody, 0, platform::now_ns() + 10'000'000);
+    }
+    return 0;
+  }
+
+  std::atomic<bool> began{false}, may_end{false};
+};
+
 // For choices that a test makes: SplitMix64.
 class Dice {
  public:
