@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import boot
 import growth
 import hostile
 import instructions
@@ -27,8 +28,8 @@ ROUNDS, QUICK_ROUNDS = 7, 1
 
 def arguments():
     parser = argparse.ArgumentParser(prog="./dev bench")
-    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows; "
-                        "`hostile`: what attacks leave to a neighbour; `instructions`: how many an operation takes")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="rows or workloads; `growth`: cost as the work grows; `boot`: "
+                        "from the first instruction to the first task in QEMU; `hostile`: what attacks leave to a neighbour; `instructions`: how many an operation takes")
     parser.add_argument("--peers", action="store_true", help="beside the peers that Debian packages hold")
     parser.add_argument("--json", action="store_true", help="bench.json on stdout in place of the table")
     parser.add_argument("--quick", action="store_true", help="one round, small sizes: whether it works, not how fast")
@@ -56,7 +57,7 @@ def chosen_rows(names):
     for name in names:
         if name not in known:
             workloads = " ".join(dict.fromkeys(row.workload for row in ROWS))
-            give_up(f"no such workload: {name}; there are: {workloads} growth hostile instructions")
+            give_up(f"no such workload: {name}; there are: {workloads} boot growth hostile instructions")
     return [row for row in ROWS if not names or row.workload in names or row.name in names]
 
 
@@ -214,6 +215,8 @@ def main():
     options.timeout = options.timeout or (QUICK_TIMEOUT if options.quick else TIMEOUT)
     if options.names == ["instructions"]:
         return instructions.run(options)
+    if options.names == ["boot"]:
+        return boot.run(options)
     if options.names == ["hostile"]:
         return hostile.run(options)
     if options.names == ["growth"]:

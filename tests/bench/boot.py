@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+# boot.py — ./dev bench boot: from the first instruction to the first task, and what operations take then, with no kernel
+# below and as /init of Linux, in QEMU without KVM. Two clocks: guest time with -icount shift=0, where an instruction of
+# any CPU is a nanosecond and nothing else passes, so that it says the same on every machine; and the wall's, which is an
+# emulator's. Medians of several boots.
+import importlib.machinery
+import importlib.util
+import json
+import os
+import statistics
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from programs import HERE, ROOT, CannotBuild, Ours, run_tool
+
+sys.path.insert(0, str(ROOT / "qemu"))
+# Linux does not reach /init on 4 CPUs with counted instructions within minutes. And what is said of 4 CPUs by guest time
+# is too much: when a CPU is reset, QEMU lets its clock go to the next event of its own, be that 50 ms away.
+CASES = (("guest", "bare", 1), ("guest", "linux", 1), ("guest", "bare", 4), ("wall", "bare", 1), ("wall", "linux", 1), ("wall", "bare", 4),
+         ("wall", "linux", 4))
+WORLDS = ("bare", "linux")
+WORLD_NAMES = {"bare": "no kernel", "linux": "/init of Linux"}
+OPERATIONS = {"yield": 2, "spawn": 100_000, "fib": 20, "channel": 50_000}
+QUICK_OPERATIONS = {"fib": 12}
+PATIENCE = 120
+# Published elsewhere, on other machines, with KVM: never beside ours as if it had been measured here.
+PUBLISHED = ("Unikraft, published (EuroSys '21, doi:10.1145/3447786.3456248, figure 10; KVM): guest alone, first instruction to main, "
+             "tens to hundreds of microseconds without devices, up to 1 ms with a network card; 3 to 40 ms with the VMM")
+
+
+class Failed(Exception):
+    """Says why."""
+
+
+# --- Programs ----------------------------------------------------------------------------------------------------------
+
+def symbol(program, name):
+    listed = subprocess.run(["nm", program], capture_output=True, text=True, check=True).stdout
+    return next(int(line.split()[0], 16) for line in listed.splitlines() if line.endswith(f" {name}"))
+
+
+def enter_at(program, name):
+    """The note of the boot protocol is made to name another first instruction."""
+    image = bytearray(program.read_bytes())
+    note = struct.pack("<III4sQ", 4, 8, 18, b"Xen\0", symbol(program, "janus_pvh_start"))
+    if image.count(note) != 1:
+        raise CannotBuild("the image has no such note")
+    at = image.index(note) + len(note) - 8
+    image[at:at + 8] = struct.pack("<Q", symbol(program, name))
+    program.write_bytes(image)
+
+
+class ForWorld(Ours):
+    """Our programs for one world."""
+
+    def __init__(self, janus_cc, out, world):
+        super().__init__(janus_cc, out / world)
+        self.world = world
+
+    def compile(self, *arguments, cwd=None):
+        run_tool([self.janus_cc, f"--target={self.world}", *arguments], cwd=cwd)
+
+    def build(self):
+        super().build()
+        entry = {"bare": ["boot/entry.S", "-Wl,-u,bench_pvh_entry"], "linux": ["start.S", "-Wl,-e,bench_start"]}[self.world]
+        words = [word if word.startswith("-") else HERE / "programs" / word for word in entry]
+        self.compile("-O2", "-I", ROOT, "-I", ROOT / "arch/x86_64/include", *words, HERE / "programs/boot/boot.c", "-o", self.out / "boot")
+        if self.world == "bare":
+            enter_at(self.out / "boot", "bench_pvh_entry")
+
+
+# --- Boots -------------------------------------------------------------------------------------------------------------
+
+def load_janus_qemu():
+    """janus-qemu is a program; what puts QEMU's command line together in it is wanted here, too."""
+    loader = importlib.machinery.SourceFileLoader("janus_qemu_program", str(ROOT / "qemu/janus-qemu"))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(loader.name, loader))
+    loader.exec_module(module)
+    return module
+
+
+class Emulator:
+    def __init__(self):
+        self.program = load_janus_qemu()
+        self.qemu = self.program.machine.find_qemu()
+
+    def boot(self, world, path, arguments, cpus, counted):
+        """What the program printed, and the seconds from QEMU's start to its end."""
+        options = self.program.Options()
+        options.linux = world == "linux"
+        with tempfile.TemporaryDirectory(prefix="janus-bench.") as scratch, tempfile.TemporaryFile() as console:
+            words = self.program.boot_options(options, str(path), arguments, Path(scratch))
+            kind = self.program.machine.Machine(self.qemu, "q35", cpus, 512, "tcg")
+            session = self.program.Session(kind, words + (["-icount", "shift=0,sleep=off"] if counted else []), options.linux, console.fileno())
+            began = time.monotonic()
+            session.run(PATIENCE)
+            seconds = time.monotonic() - began
+            console.seek(0)
+            said = console.read().decode(errors="replace")
+        if session.status != 0:
+            raise Failed(f"{path.name} ({WORLD_NAMES[world]}): {session.explanation or session.status}: {said[-200:]}")
+        return said, seconds
+
+
+def figures(said):
+    lines = (line.split() for line in said.splitlines())
+    return {words[0]: float(words[1]) for words in lines if len(words) == 2}
+
+
+def boot_once(emulator, programs, world, cpus, counted):
+    """Milliseconds of one boot."""
+    said, seconds = emulator.boot(world, programs[world].out / "boot", [], cpus, counted)
+    seen = figures(said)
+    if seen.get("workers") != cpus or seen["first_task"] <= seen["entered"]:
+        raise Failed(f"senseless: {said!r}")
+    tick = 1 / seen["ticks_per_ms"]
+    return {"entered": seen["entered"] * tick, "main": (seen["main"] - seen["entered"]) * tick,
+            "first_task": (seen["first_task"] - seen["entered"]) * tick, "since_reset": seen["first_task"] * tick, "process": 1000 * seconds}
+
+
+def medians(samples):
+    return {key: statistics.median(sample[key] for sample in samples) for key in samples[0]}
+
+
+def measure_boots(emulator, programs, rounds):
+    """By clock, world and number of CPUs."""
+    return [{"clock": clock, "world": world, "cpus": cpus,
+             **medians([boot_once(emulator, programs, world, cpus, clock == "guest") for _ in range(rounds)])}
+            for clock, world, cpus in CASES]
+
+
+def measure_operations(emulator, programs, operations, rounds):
+    """Guest nanoseconds an operation, on one CPU with one worker."""
+    rows = []
+    for workload, size in operations.items():
+        row = {"workload": workload}
+        for world in WORLDS:
+            for clock in ("guest", "wall"):
+                samples = [figures(emulator.boot(world, programs[world].out / "janus-rt", [workload, str(size), "1"], 1,
+                                                 clock == "guest")[0])["ns"] for _ in range(1 if clock == "guest" else rounds)]
+                row[f"{world} {clock}"] = statistics.median(samples)
+        rows.append(row)
+    return rows
+
+
+# --- What is shown -----------------------------------------------------------------------------------------------------
+
+def table(result):
+    yield f"{'milliseconds':30}{'to main':>10}{'first task':>12}{'since reset':>13}{'QEMU, all':>11}"
+    for row in result["boots"]:
+        name = f"{WORLD_NAMES[row['world']]}, {row['cpus']} CPU{'s' if row['cpus'] > 1 else ''}, {row['clock']}"
+        yield f"{name:30}{row['main']:10.3f}{row['first_task']:12.3f}{row['since_reset']:13.1f}{row['process']:11.0f}"
+    yield "guest: -icount; on 4 CPUs it contains what QEMU's clock jumps when CPUs are reset, see the wall's"
+    yield "to main, first task: since the program's first instruction; Linux's own start is in `since reset` alone"
+    yield PUBLISHED
+    yield ""
+    yield f"{'ns an operation':16}{'no kernel':>14}{'/init':>10}{'no kernel':>14}{'/init':>10}"
+    yield f"{'':16}{'instructions':>14}{'':>10}{'wall':>14}"
+    for row in result["operations"]:
+        yield f"{row['workload']:16}" + "".join(f"{row[f'{world} {clock}']:{14 if world == 'bare' else 10}.1f}"
+                                                for clock in ("guest", "wall") for world in WORLDS)
+
+
+def run(options):
+    """./dev bench boot"""
+    for name in [name for name in os.environ if name.startswith("JANUS_") and name != "JANUS_KERNEL"]:
+        del os.environ[name]
+    os.environ["JANUS_ACCELERATOR"] = "tcg"
+    rounds = options.rounds
+    try:
+        programs = {world: ForWorld(options.janus_cc, options.out / "bench/boot", world) for world in WORLDS}
+        for world in WORLDS:
+            programs[world].build()
+        emulator = Emulator()
+        result = {"boots": measure_boots(emulator, programs, rounds),
+                  "operations": measure_operations(emulator, programs, QUICK_OPERATIONS if options.quick else OPERATIONS, rounds)}
+    except (CannotBuild, Failed, importlib.import_module("janus_qemu.refusal").Refusal) as failure:
+        print(f"bench: {failure}", file=sys.stderr)
+        return 1
+    (options.out / "bench/boot.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(result, indent=1) if options.json else "\n".join(table(result)))
+    return 0
