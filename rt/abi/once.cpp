@@ -23,8 +23,8 @@ void janus_once_end(std::uint8_t* flag, int is_done) {
   end_once(*me.task, *reinterpret_cast<OnceFlag*>(flag), is_done != 0 ? Once::kDone : Once::kToBeTriedAgain);
 }
 
-// A lock by its address, which is even. 1: the caller's, until it gives it back or ends, however that comes about. 0:
-// another task has it. Negative: there is no memory for that [task].
+// A lock by its address, which is even. 1: the caller's, until it gives it back or is ended by force. 0: another task
+// has it, or the caller already. Negative: there is no memory for that [task].
 int janus_hold_try(const void* object) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

@@ -15,7 +15,7 @@ std::size_t bytes_of(unsigned workers) noexcept {
   return (workers * (sizeof(Worker) + sizeof(std::int16_t)) + 4095) & ~std::size_t{4095};
 }
 
-// "janus/7"; `out` has room for 16.
+// "janus/7"; `out` is 16 bytes of nothing.
 void name_worker(char* out, unsigned index) noexcept {
   constexpr char kPrefix[] = "janus/";
   char* p = out;
@@ -27,7 +27,6 @@ void name_worker(char* out, unsigned index) noexcept {
     index /= 10;
   } while (index != 0);
   while (count != 0) *p++ = digits[--count];
-  *p = 0;
 }
 
 }  // namespace
@@ -94,7 +93,7 @@ bool Scheduler::start_threads(unsigned& started) noexcept {
   const unsigned first = has_caller_ ? 1 : 0;
   started = first;
   for (unsigned i = first; i < threads; ++i) {
-    char name[16];
+    char name[16] = {};
     name_worker(name, i);
     threads_.fetch_add(1, std::memory_order_relaxed);
     void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];

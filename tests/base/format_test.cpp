@@ -184,6 +184,12 @@ TEST(format, a_directive_that_breaks_off_is_the_last_thing_printed) {
   }
 }
 
+TEST(format, what_is_empty_takes_no_room) {
+  char bytes[16];
+  CHECK_EQ(format_to(bytes, sizeof bytes, "[%s%.0d%.*s]", "", 0, 0, "abc"), 2);
+  CHECK_STREQ(bytes, "[]");
+}
+
 TEST(format, text_grows_until_it_is_full_and_then_says_so) {
   Text<8> text;
   CHECK_EQ(text.size(), 0);

@@ -215,6 +215,9 @@ TEST(rules, states_open_cancelling_cancelled) {
     janus_result result = {};
     CHECK_EQ(janus_nursery_try_result(scope.get(), &result), JANUS_PENDING);
     CHECK_EQ(result.kind, JANUS_KIND_PENDING);
+    CHECK_EQ(result.code, JANUS_PENDING);
+    CHECK_EQ(result.errors, 0u);
+    CHECK_EQ(result.was_cancelled, 1u);
     CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
     stubborn.may_end.store(true);
     CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CANCELLED; }));

@@ -66,6 +66,15 @@ TEST(stats, ends_of_tasks_are_told_apart) {
   });
 }
 
+TEST(stats, who_asks_for_no_pinning_has_none) {
+  for (unsigned workers : {1u, 2u, 4u}) {
+    janus_stats stats = {};
+    run_in(
+        with_workers(workers), [] { CHECK_EQ(stats_of().workers_pinned, 0u); }, &stats);
+    CHECK_EQ(stats.workers_pinned, 0u);
+  }
+}
+
 TEST(stats, each_call_is_counted_once) {
   everywhere([] {
     janus_channel* const channel = janus_channel_create(sizeof(int), 8);

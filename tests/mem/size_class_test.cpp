@@ -32,6 +32,8 @@ TEST(size_class, finds_a_class_for_every_alignment_up_to_a_page) {
       if (c < kSizeClasses && size_class_bytes(c) >= bytes && size_class_bytes(c) % align == 0) continue;
       CHECK_EQ(bytes, 0u);
     }
+  CHECK_EQ(aligned_size_class_of(kMaxSmall, 16), kSizeClasses - 1);
+  CHECK_EQ(aligned_size_class_of(kMaxSmall + 1, 16), kSizeClasses);
 }
 
 TEST(size_class, a_span_holds_its_blocks_and_their_tags) {

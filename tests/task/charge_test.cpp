@@ -552,6 +552,34 @@ TEST(charge, a_panic_costs_what_its_report_takes) {
   });
 }
 
+// On the account of its nursery as on one of its own, and whatever of it is dry.
+TEST(charge, who_runs_dry_of_system_calls_waits_for_those) {
+  for (const bool has_own : {false, true}) {
+    run_in(with_workers(1), [has_own] {
+      constexpr long kGetPid = 39;
+      janus_budget few = some(100'000);
+      few.syscalls = 3;
+      Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, has_own ? some(1'000'000, 32 << 20) : few);
+      int calls = 0;
+      auto caller = [&] {
+        for (; calls < 7; ++calls) janus_syscall(kGetPid);
+        return 0;
+      };
+      const janus_task task = cage.go(caller, 0, has_own ? few : janus_budget{});
+      janus_budget two = {};
+      two.syscalls = 2;
+      for (int expected = 3; expected < 7; expected += 2) {
+        CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+        CHECK_EQ(calls, expected);
+        CHECK_EQ(janus_nursery_recharge(cage.get(), two), 0);
+        CHECK(eventually([&] { return calls != expected; }));
+      }
+      CHECK_EQ(cage.end(), 0);
+      CHECK_EQ(calls, 7);
+    });
+  }
+}
+
 TEST(charge, a_recharge_goes_to_those_who_ran_dry_in_that_order) {
   run_in(with_workers(1), [] {
     static std::vector<int>* order;
