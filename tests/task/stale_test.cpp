@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stale_test.cpp — pointers and handles of what is gone: whoever uses them is told so, as often as they like, and
 // nothing is freed twice.
+#include "rt/abi/door.h"
 #include "rt/task/channel.h"
 #include "rt/task/handle.h"
 #include "rt/task/runtime.h"
@@ -95,6 +96,29 @@ TEST(stale, a_root_that_gives_up_its_own_handle_keeps_its_result) {
     janus_task_panic("with no handle to itself");
   };
   CHECK_EQ(run_in(with_workers(2), panics), JANUS_PANIC);
+}
+
+// Its owner may end it without an atomic operation only where nobody else is there.
+TEST(stale, whoever_comes_to_a_nursery_from_elsewhere_is_counted_there) {
+  run_in(with_workers(1), [] {
+    Scope scope;
+    Worker& worker = current_worker();
+    auto* const nursery = static_cast<Nursery*>(worker.runtime->nurseries.at(index_of_handle(word_of(scope.get()))));
+    REQUIRE(nursery != nullptr);
+    {
+      const NurseryRef owner(&worker, *nursery);
+      CHECK(owner.is_valid());
+      CHECK_EQ(nursery->external_refs.load(), 0u);
+      const NurseryRef other(nullptr, *nursery);
+      CHECK(other.is_valid());
+      CHECK_EQ(nursery->external_refs.load(), 1u);
+    }
+    CHECK_EQ(nursery->external_refs.load(), 0u);
+    CHECK_EQ(scope.end(), 0);
+    const NurseryRef late(nullptr, *nursery);  // the record stays, for whoever comes too late
+    CHECK(!late.is_valid());
+    CHECK_EQ(nursery->external_refs.load(), 0u);
+  });
 }
 
 }  // namespace janus::test
