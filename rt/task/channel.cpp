@@ -8,6 +8,8 @@
 #include "rt/task/charge.h"
 #include "rt/task/handle.h"
 #include "rt/task/memory.h"
+#include "rt/task/slice.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
@@ -70,16 +72,34 @@ class WaitScout {
 };
 
 // Under the lock.
-void close_locked(Worker* worker, Channel& channel) noexcept {
+void close_to_all(Channel& channel) noexcept {
   channel.is_closed = true;
-  List<ChannelWait>* const queues[] = {&channel.senders, &channel.receivers};
-  for (List<ChannelWait>* queue : queues) {
-    WaitScout scout(*queue);
-    while (ChannelWait* const wait = queue->pop_front()) {
-      scout.step();
-      complete_wait(worker, *wait, ChannelWait::Status::kClosed);
-    }
+  channel.leaving.splice_back(channel.senders);
+  channel.leaving.splice_back(channel.receivers);
+}
+
+// Under the lock: some of those who are leaving. How many.
+unsigned wake_some(Worker* worker, Channel& channel) noexcept {
+  unsigned woken = 0;
+  WaitScout scout(channel.leaving);
+  while (woken < price::kWakesAtOnce) {
+    ChannelWait* const wait = channel.leaving.pop_front();
+    if (wait == nullptr) break;
+    scout.step();
+    complete_wait(worker, *wait, ChannelWait::Status::kClosed);
+    ++woken;
   }
+  return woken;
+}
+
+// With nothing held, after so many were woken: who woke them pays, and others have their turn. The caller's worker from
+// then on, if it is one of the channel's runtime.
+Worker* pause_between_wakes(const Runtime& runtime, unsigned woken) noexcept {
+  if (Task* const task = calling_task()) {
+    take_fuel_unchecked(current_worker(), woken);
+    if (woken == price::kWakesAtOnce) let_others_run(*task);
+  }
+  return worker_of(runtime);
 }
 
 }  // namespace
@@ -114,6 +134,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();
+  channel->leaving.reset();
   const std::uint32_t index = runtime.channels.index_of(channel);
   const std::uint64_t number = std::uint64_t{++channel->generation} << kIndexBits | index;
   const std::uint64_t handle = make_handle(runtime, Handled::kChannel, number, index);
@@ -124,10 +145,25 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
 }
 
 int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept {
-  const ChannelGuard guard(worker, channel);
-  if (!channel.is_alive(secret)) return kErrorStale;
-  if (channel.is_closed) return kErrorClosed;
-  close_locked(worker, channel);
+  const Runtime* runtime;
+  unsigned woken;
+  {
+    const ChannelGuard guard(worker, channel);
+    if (!channel.is_alive(secret)) return kErrorStale;
+    if (channel.is_closed) return kErrorClosed;
+    runtime = channel.runtime;
+    close_to_all(channel);
+    woken = wake_some(worker, channel);
+  }
+  while (woken != 0) {
+    worker = pause_between_wakes(*runtime, woken);
+    if (woken < price::kWakesAtOnce) break;
+    // If it was released meanwhile, who did wakes the rest, and the lock may be at rest.
+    LockOwner* const me = owner_in(channel, worker);
+    const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
+    woken = channel.is_alive(secret) ? wake_some(worker, channel) : 0;
+    channel.lock.unlock(me, hold);
+  }
   return 0;
 }
 
@@ -147,12 +183,18 @@ int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noex
     // Acquire and release: what others did before they gave up theirs comes before the end of it.
   } while (!channel.life.compare_exchange_weak(life, life - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (Channel::references_of(life) != 1) return 0;
-  LockOwner* const me = owner_in(channel, worker);
-  const BiasedLock::Hold hold = channel.lock.lock(me);
-  close_locked(worker, channel);
+  Runtime& runtime = *channel.runtime;
+  LockOwner* me = owner_in(channel, worker);
+  BiasedLock::Hold hold = channel.lock.lock(me);
+  close_to_all(channel);
+  while (const unsigned woken = wake_some(worker, channel)) {
+    channel.lock.unlock(me, hold);
+    worker = pause_between_wakes(runtime, woken);
+    me = owner_in(channel, worker);
+    hold = channel.lock.lock(me);
+  }
   std::byte* const buffer = std::exchange(channel.buffer, nullptr);
   channel.lock.unlock_for_good(me, hold);
-  Runtime& runtime = *channel.runtime;
   if (buffer != nullptr) release_own(runtime, worker, buffer);
   Account* const payer = channel.payer;
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);

@@ -25,6 +25,13 @@ struct ChannelWait;
 // that whoever comes with a handle gives up a reference of that channel or none, and whoever takes the last one alone
 // closes and frees. The secret stays until the record serves another channel, as does `handle`, the whole of it; under
 // `lock` they tell who came too late.
+//
+// INVARIANT closed-at-once: `is_closed` is set, and all who wait are moved to `leaving`, under one hold of the lock:
+// from then on nobody is handed anything, and nobody comes to wait. Those in `leaving` are woken some at a time by who
+// closed the channel; others have the lock in between, and a turn, and one who was cancelled meanwhile may leave by
+// himself. Who wakes them cannot end before the last is woken, since it is charged nothing that it could lack. If the
+// last reference is given up meanwhile, who gives it up wakes the rest, and the record stays until then.
+// tests/task/close_test.cpp
 struct alignas(64) Channel {
   Channel* free_next;  // the slab's
   std::atomic<std::uint64_t> life;
@@ -38,7 +45,8 @@ struct alignas(64) Channel {
   std::size_t capacity;
   std::byte* buffer;  // capacity elements
   Runtime* runtime;
-  Account* payer;            // of the record
+  Account* payer;  // of the record
+  List<ChannelWait> leaving;
   std::uint32_t generation;  // how many channels this record has been
 
   static constexpr std::uint32_t kMostReferences = std::uint32_t{1} << 31;
@@ -59,7 +67,8 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
 // `secret`: of the handle by which the channel was found. It may be gone by now: JANUS_E_STALE.
 // One reference more; JANUS_E_STATE when there are too many.
 int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
-// One less; who gives up the last one closes and frees.
+// One less; who gives up the last one closes and frees. This and close_channel() let others run where many wait, so
+// that the caller's task may be on another worker afterwards; it pays an op for each that it wakes.
 int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 

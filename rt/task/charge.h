@@ -33,6 +33,8 @@ inline constexpr std::size_t kRandomBytesPerOp = 32;
 inline constexpr std::size_t kBytesAtOnce = 65536, kRandomBytesAtOnce = 4096, kFreedAtOnce = std::size_t{2} << 20;
 // So many records are looked at, and freed, before others have their turn.
 inline constexpr unsigned kRecordsAtOnce = 256;
+// So many are woken by a close, for 1 op each, before others have their turn.
+inline constexpr unsigned kWakesAtOnce = 256;
 // To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
 inline constexpr std::int64_t kHeapWalk = 16;
 // A format and its strings are looked at byte by byte.
