@@ -174,6 +174,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   using namespace janus;
   using namespace janus::bare;
   // 2. This CPU can take faults, and say what happened.
+  g_cpus[0] = &g_first_cpu;
   fill_vectors();
   prepare_cpu_here(g_first_cpu);
   init_console();

@@ -9,7 +9,7 @@
 namespace janus::bare {
 
 Cpu g_first_cpu{};
-Cpu* g_cpus[platform::kMaxCpus] = {&g_first_cpu};
+Cpu* g_cpus[platform::kMaxCpus];  // all zeroes here, so that 8 KiB are not a part of every image
 unsigned g_cpu_count = 1;
 
 namespace {

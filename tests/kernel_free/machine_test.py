@@ -73,6 +73,15 @@ def same_results():
             tap.check(f'{name} on {cpus} CPUs', ok, f'{done.returncode} {done.stdout[-300:]} {done.stderr[-300:]}')
 
 
+def size():
+    """What every image carries. 64 KiB is what it is to be; this is what it must not grow beyond."""
+    output = work / 'small'
+    source = here.parent / 'bench/programs/hello.c'
+    done = subprocess.run([janus_cc, '--target=bare', '-O2', '-s', source, '-o', output], capture_output=True, text=True, env=environment())
+    bytes_of_it = output.stat().st_size if done.returncode == 0 else 0
+    tap.check('a stripped hello is at most 148 KiB', 0 < bytes_of_it <= 148 * 1024, (bytes_of_it, done.stderr))
+
+
 def same_words_for_faults():
     def told(output):
         lines = [line for line in output.splitlines() if not line.startswith('janus:   at')]
@@ -191,6 +200,8 @@ def bad_luck():
 try:
     handlers_leave_vector_registers_alone()
     same_results()
+    if everything:  # sizes are the optimised build's
+        size()
     same_words_for_faults()
     same_order()
     files_of_the_initrd()
