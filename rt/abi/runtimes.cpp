@@ -5,6 +5,7 @@
 #include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"
+#include "rt/task/runtime_life.h"
 
 namespace janus {
 

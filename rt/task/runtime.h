@@ -11,13 +11,11 @@
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"
 #include "rt/sched/scheduler.h"
-#include "rt/task/nursery.h"
 #include "rt/task/task.h"
 
 namespace janus {
 
-inline constexpr std::size_t kChannelBytes = 192;   // what the slab of channels is made for
-inline constexpr std::uint8_t kRootStackClass = 7;  // a root's stack is 1 MiB
+inline constexpr std::size_t kChannelBytes = 192;  // what the slab of channels is made for
 
 struct RuntimeOptions {
   unsigned workers = 0;  // 0: what the machine offers, 4 in deterministic mode
@@ -68,19 +66,6 @@ struct Runtime {
   std::atomic<bool> is_fed_from_outside;       // others than its tasks have woken some, or may (deadlock.cpp); stays so
   std::atomic<std::uint32_t> waits_for_turns;  // tasks whose turn somebody else has, in whatever runtime
 };
-
-// Made in pages of its own. nullptr: *error is a JANUS_E_*, nothing is left behind.
-Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
-// From outside its workers. What still runs is cancelled and awaited, however long that takes, since it may use
-// whatever the caller gave it; once the grace is over, a line says so.
-void destroy_runtime(Runtime* runtime) noexcept;
-
-// Runs fn(arg) as a root task and waits for it; from a thread that is none of its workers.
-std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept;
-// The same for the calling thread as worker 0 (options.with_caller); stops the workers when it returns. False: there is
-// no memory or are no threads for it, which has been said.
-[[nodiscard]] bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
-                                 std::int64_t& result) noexcept;
 
 // A worker of this runtime, or nullptr: the calling thread is none.
 Worker* worker_of(const Runtime& runtime) noexcept;
