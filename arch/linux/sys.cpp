@@ -72,6 +72,10 @@ bool entropy(void* bytes, std::size_t count) noexcept {
   return true;
 }
 
+bool entropy_at_once(void* bytes, std::size_t count) noexcept {
+  return entropy(bytes, count);
+}
+
 void exit(int status) noexcept {
   end_as_init(status);
   for (;;) call(kExitGroup, status);

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// entropy.cpp — from the processor's own source, mixed with the time stamp counter. Without such a source there is
-// nothing here that an attacker could not guess, and entropy() says so.
+// entropy.cpp — from the processor's own source and a virtio device, mixed with the time stamp counter. Without either
+// there is nothing here that an attacker could not guess, and entropy() says so. A program that never asks for random
+// numbers contains none of the code for the device.
 #include "kernel-free/cpu/entropy.h"
 
 #include <arch/cpu.h>
 
 #include "kernel-free/cpu/instructions.h"
+#include "kernel-free/devices/random.h"
 #include "rt/platform.h"
 
 namespace janus::bare {
@@ -55,12 +57,15 @@ std::uint64_t any_random_word() noexcept {
 }  // namespace janus::bare
 
 namespace janus::platform {
+namespace {
 
-bool entropy(void* bytes, std::size_t count) noexcept {
+// Words of which `draw` gives some, as long as it does.
+template <class Draw>
+bool fill(void* bytes, std::size_t count, Draw draw) {
   auto* next = static_cast<char*>(bytes);
   while (count > 0) {
-    std::uint64_t word;
-    if (!bare::draw(word)) return false;
+    std::uint64_t word = 0;
+    if (!draw(word)) return false;
     word ^= bare::mix(arch::rdtsc());
     const std::size_t piece = count < sizeof word ? count : sizeof word;
     bare::copy_bytes(next, &word, piece);
@@ -68,6 +73,23 @@ bool entropy(void* bytes, std::size_t count) noexcept {
     count -= piece;
   }
   return true;
+}
+
+}  // namespace
+
+// From both sources, or from the one that there is.
+bool entropy(void* bytes, std::size_t count) noexcept {
+  return fill(bytes, count, [](std::uint64_t& word) {
+    std::uint64_t more = 0;
+    const bool is_given = bare::draw_from_device(more);
+    const bool is_drawn = bare::draw(word);
+    word ^= more;
+    return is_given || is_drawn;
+  });
+}
+
+bool entropy_at_once(void* bytes, std::size_t count) noexcept {
+  return fill(bytes, count, bare::draw);
 }
 
 }  // namespace janus::platform

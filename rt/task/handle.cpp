@@ -33,7 +33,7 @@ std::uint64_t make_handle(const Runtime& runtime, Handled kind, std::uint64_t nu
 
 void init_handle_key(Runtime& runtime) noexcept {
   const bool is_random =
-      !runtime.options.deterministic && platform::entropy(runtime.handle_key, sizeof runtime.handle_key);
+      !runtime.options.deterministic && platform::entropy_at_once(runtime.handle_key, sizeof runtime.handle_key);
   if (is_random) return;
   Rng rng(runtime.options.deterministic ? runtime.options.seed : platform::now_ns());
   for (std::uint64_t& word : runtime.handle_key) word = rng.next();

@@ -111,4 +111,8 @@ bool entropy(void* bytes, std::size_t count) noexcept {
   return true;
 }
 
+bool entropy_at_once(void* bytes, std::size_t count) noexcept {
+  return entropy(bytes, count);
+}
+
 }  // namespace janus::platform

@@ -50,5 +50,8 @@ std::int64_t unix_time_ns() noexcept {
 bool entropy(void* bytes, std::size_t count) noexcept {
   return hosted::entropy(bytes, count);
 }
+bool entropy_at_once(void* bytes, std::size_t count) noexcept {
+  return hosted::entropy(bytes, count);
+}
 
 }  // namespace janus::platform

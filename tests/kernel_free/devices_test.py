@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Disks of a machine with no kernel: what a program reads from /dev/vda is what is in the file.
+"""Devices of a machine with no kernel: what a program reads from /dev/vda is what is in the file, and there are random
+numbers where the processor or a device has them.
 
     devices_test.py BUILD_DIRECTORY
 """
@@ -22,7 +23,7 @@ if not shutil.which('qemu-system-x86_64'):
 
 tap = Tap()
 work = work_directory()
-image = work / 'hash_disk.elf'
+image, words = work / 'hash_disk.elf', work / 'random_words.elf'
 MIB = 1 << 20
 
 
@@ -91,13 +92,30 @@ def other_machines():
           '-device', 'virtio-blk-pci,drive=one,rerror=report')
 
 
+def random_numbers():
+    none, pci, mmio = 'max,-rdrand,-rdseed', ('-device', 'virtio-rng-pci'), ('-global', 'virtio-mmio.force-legacy=false', '-device', 'virtio-rng-device')
+    microvm = 'microvm,acpi=off'
+    for claim, word, cpu, machine, options in (
+            ('random numbers are the processor\'s', 'random', 'max', 'q35', ()), ('or a device\'s', 'random', none, 'q35', pci),
+            ('or both\'s', 'random', 'max', 'q35', pci), ('also on a microvm', 'random', none, microvm, mmio),
+            ('without either there are none', 'unsupported', none, 'q35', ()), ('nor on a microvm', 'unsupported', none, microvm, ())):
+        console, said, qemu = bare_qemu(words, *options, machine=machine, cpu=cpu)
+        tap.check(claim, (console.replace('\r', ''), said, qemu) == (f'{word}, 0 words are equal\n', 'exit 0\n', 33), f'{qemu} {said!r} {console[-600:]}')
+
+
+def make(name, output, *libraries):
+    made = subprocess.run([janus_cc, '--target=bare', '-O2', '-Wall', '-Wextra', '-Werror', here / 'programs' / name, *libraries, '-o', output],
+                          capture_output=True, text=True, env=environment(), timeout=120)
+    return tap.check(f'janus-cc compiles {name}', made.returncode == 0, made.stderr)
+
+
 try:
     janus_cc = install(sys.argv[1], work)
-    made = subprocess.run([janus_cc, '--target=bare', '-O2', '-Wall', '-Wextra', '-Werror', here / 'programs/hash_disk.c', '-lbearssl', '-o', image],
-                          capture_output=True, text=True, env=environment(), timeout=120)
-    if tap.check('janus-cc compiles hash_disk.c', made.returncode == 0, made.stderr):
+    if make('hash_disk.c', image, '-lbearssl'):
         by_janus_qemu(janus_cc.parent / 'janus-qemu')
         other_machines()
+    if make('random_words.c', words):
+        random_numbers()
 finally:
     shutil.rmtree(work, ignore_errors=True)
 tap.end()

@@ -10,6 +10,7 @@
 #include "kernel-free/devices/device.h"
 #include "kernel-free/devices/disk.h"
 #include "kernel-free/devices/find.h"
+#include "kernel-free/devices/random.h"
 #include "kernel-free/traps/careful_copy.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
@@ -132,6 +133,7 @@ struct FakeDevice {
 
 FakeDevice* g_device = nullptr;          // that moves
 FakeDevice* g_disks_of_machine[8] = {};  // that are found
+FakeDevice* g_source_of_machine = nullptr;
 
 }  // namespace
 
@@ -153,7 +155,11 @@ void print(const char* bytes, std::size_t count) noexcept {
 }
 
 bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
-  if (kind != DeviceKind::kDisk || nth >= 8 || g_disks_of_machine[nth] == nullptr) return false;
+  if (kind == DeviceKind::kRandom) {
+    if (g_source_of_machine != nullptr) found = g_source_of_machine->transport();
+    return g_source_of_machine != nullptr;
+  }
+  if (nth >= 8 || g_disks_of_machine[nth] == nullptr) return false;
   found = g_disks_of_machine[nth]->transport();
   return true;
 }
@@ -407,6 +413,30 @@ TEST(disk, senseless_disks_are_not_there) {
   CHECK(console_holds("disk 6 does not work"));
   CHECK(find_disk(7) == nullptr);
   CHECK(find_disk(25) == nullptr);
+}
+
+// There is one in a machine, and it is looked for once: all of its life in one test.
+TEST(random, every_word_is_the_devices_and_is_given_once_until_it_lies) {
+  static FakeDevice fake;
+  g_source_of_machine = g_device = &fake;
+  g_console_bytes = 0;
+  std::uint64_t word = 0;
+  for (unsigned n = 0; n < 32; ++n) REQUIRE(draw_from_device(word) && word == 0x5a5a'5a5a'5a5a'5a5a);
+  CHECK_EQ(fake.answered, 1u);
+  fake.way = Way::kShort;  // 255 bytes are 31 words
+  for (unsigned n = 0; n < 31; ++n) REQUIRE(draw_from_device(word));
+  CHECK_EQ(fake.answered, 2u);
+  REQUIRE(draw_from_device(word));
+  CHECK_EQ(fake.answered, 3u);
+  fake.way = Way::kTooLong;
+  for (unsigned n = 0; n < 30; ++n) REQUIRE(draw_from_device(word));
+  CHECK_EQ(g_console_bytes, 0u);
+  CHECK(!draw_from_device(word));
+  CHECK(console_holds("the device of random numbers gives none"));
+  fake.way = Way::kGood;
+  CHECK(!draw_from_device(word));
+  CHECK_EQ(fake.answered, 4u);
+  g_device = nullptr;
 }
 
 }  // namespace
