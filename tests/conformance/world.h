@@ -13,6 +13,7 @@
 
 #include "rt/platform.h"
 #include "rt/sched/fiber_hooks.h"
+#include "tests/harness/task_functions.h"
 #include "tests/harness/test.h"
 
 namespace janus::test {
@@ -108,27 +109,11 @@ class Scope {
   janus_nursery* nursery_;
 };
 
-inline std::int64_t return_zero(void*) {
-  return 0;
-}
 inline std::int64_t return_arg(void* value) {
   return reinterpret_cast<std::intptr_t>(value);
 }
 inline void* as_arg(std::int64_t value) {
   return reinterpret_cast<void*>(static_cast<std::intptr_t>(value));
-}
-// Until told to end.
-inline std::int64_t yield_until_cancelled(void*) {
-  while (janus_yield() == 0) {
-  }
-  return JANUS_CANCELLED;
-}
-inline std::int64_t park_until_cancelled(void*) {
-  return janus_park(-1);
-}
-inline std::int64_t count_up(void* counter) {
-  static_cast<std::atomic<int>*>(counter)->fetch_add(1);
-  return 0;
 }
 
 // Lets others run until `condition` holds; false if it does not in a time that is long for any machine.

@@ -122,7 +122,7 @@ TEST(nursery, closing_with_a_live_child_waits_in_closing_and_takes_no_spawn) {
 
 TEST(nursery, a_cancelled_one_reports_cancelled) {
   janus_nursery* nursery = open_nursery();
-  const janus_task task = spawn(nursery, loop_until_cancelled);
+  const janus_task task = spawn(nursery, yield_until_cancelled);
   CHECK(has_started(task));
   CHECK_EQ(janus_nursery_cancel(nursery), 0);
   janus_result result = {};
@@ -138,7 +138,7 @@ TEST(nursery, a_cancelled_one_reports_cancelled) {
 TEST(nursery, the_first_failure_cancels_the_others) {
   std::int64_t failure = -77;
   janus_nursery* nursery = open_nursery();
-  spawn(nursery, loop_until_cancelled);
+  spawn(nursery, yield_until_cancelled);
   spawn(nursery, park_until_cancelled);
   spawn(nursery, return_number, &failure);
   janus_result result = {};
@@ -287,7 +287,7 @@ TEST(nursery, those_left_open_are_awaited_after_a_good_result) {
 }
 
 std::int64_t leave_open_and_fail(void*) {
-  spawn(open_nursery(), loop_until_cancelled);
+  spawn(open_nursery(), yield_until_cancelled);
   return -33;
 }
 

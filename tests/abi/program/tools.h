@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "tests/harness/task_functions.h"
 #include "tests/harness/test.h"
 
 namespace janus::test {
@@ -61,25 +62,8 @@ inline bool has_started(janus_task task) {
   return eventually([&] { return janus_task_state(task) != JANUS_TASK_CREATED; });
 }
 
-// Task functions that several tests need.
 inline std::int64_t return_number(void* number) {
   return *static_cast<const std::int64_t*>(number);
-}
-inline std::int64_t return_zero(void*) {
-  return 0;
-}
-// Runs until it is told to end.
-inline std::int64_t loop_until_cancelled(void*) {
-  while (janus_yield() == 0) {
-  }
-  return JANUS_CANCELLED;
-}
-inline std::int64_t park_until_cancelled(void*) {
-  return janus_park(-1);
-}
-inline std::int64_t count_up(void* counter) {
-  static_cast<std::atomic<int>*>(counter)->fetch_add(1);
-  return 0;
 }
 
 }  // namespace janus::test
