@@ -104,6 +104,15 @@ long syscall(long nr, const long (&args)[6]) noexcept;
 // Ends the process as a write to a pipe that nobody reads would: the default action of SIGPIPE.
 [[noreturn]] void end_by_closed_pipe() noexcept;
 
+// The function that an address lies in, and how far into it, by the symbol table of the program's own file; nullptr:
+// nobody knows. Good in a fault handler. Weak: machines without files, and programs that are linked without it, have
+// none.
+struct Symbol {
+  const char* name;
+  std::uint64_t offset;
+};
+[[gnu::weak]] Symbol symbol_of(std::uint64_t address) noexcept;
+
 // --- Faults and requests to end --------------------------------------------------------------------------------------
 
 enum class FaultKind : std::uint8_t { kAccess, kIllegalInstruction, kDivision, kFloatingPoint, kBreakpoint, kBus };
@@ -131,7 +140,9 @@ using FaultHandler = bool (*)(Fault& fault);
 void on_fault(FaultHandler handler) noexcept;
 void remove_fault_handler() noexcept;
 
-// Called for SIGTERM and SIGINT, on some thread's alternate stack: store and wake, nothing else.
+// Called for SIGTERM and SIGINT, on some thread's alternate stack: store and wake, nothing else. And for SIGQUIT, which
+// asks for a report: no system call is interrupted for that.
+inline constexpr int kQuitSignal = 3;
 using TerminateHandler = void (*)(int signal);
 void on_terminate(TerminateHandler handler) noexcept;
 // Ends the process with `status` when `after_ns` has passed, whatever runs then. Good in a signal handler.

@@ -107,6 +107,7 @@ inline constexpr long kMembarrierPrivate = 1 << 3, kMembarrierRegisterPrivate = 
 // --- Signals
 enum Signal : int {
   kSigInt = 2,
+  kSigQuit = 3,
   kSigIll = 4,
   kSigTrap = 5,
   kSigAbrt = 6,
@@ -124,7 +125,7 @@ constexpr std::uint64_t signal_bit(int signal) {
   return std::uint64_t{1} << (signal - 1);
 }
 
-inline constexpr std::uint64_t kSaNocldwait = 2, kSaSiginfo = 4, kSaRestorer = 0x04000000, kSaOnstack = 0x08000000,
+inline constexpr std::uint64_t kSaNocldwait = 2, kSaRestart = 0x10000000, kSaSiginfo = 4, kSaRestorer = 0x04000000, kSaOnstack = 0x08000000,
                                kSaNodefer = 0x40000000, kSaResethand = 0x80000000;
 inline constexpr std::uintptr_t kSigDfl = 0, kSigIgn = 1;
 

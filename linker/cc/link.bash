@@ -2,6 +2,14 @@
 # link.bash: from objects to one static file.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
 
+is_stripped() {
+  local argument
+  for argument in ${collected[@]+"${collected[@]}"}; do
+    case $argument in -s | -Wl,-s | -Wl,--strip-all) return 0 ;; esac
+  done
+  return 1
+}
+
 link_command() {
   if [ "${c_kind:-}" = '' ]; then
     examine_compiler c "${c_compiler[@]}"
@@ -27,6 +35,8 @@ link_command() {
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
   fi
+  # Who strips a program wants no names of its functions, and none of what looks them up.
+  if [ "$machine" = linux ] && ! is_stripped; then link+=(-Wl,-u,janus_symbols); fi
   # main is asked for at once: it may lie in an archive, which stands before ours.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi
   # shellcheck disable=SC2054  # the commas are the linker's

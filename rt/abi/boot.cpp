@@ -4,6 +4,7 @@
 #include "rt/abi/global_runtime.h"
 #include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
+#include "rt/abi/task_list.h"
 #include "rt/base/format.h"
 #include "rt/task/await.h"
 #include "rt/task/log.h"
@@ -32,9 +33,10 @@ struct Program {
   char** envp;
   std::int64_t value;  // main's own
   bool returned;
+  TaskList tasks;
 };
 
-Program program;
+constinit Program program{};
 std::uint32_t grace_ms = kDefaultGraceMs;
 
 [[noreturn]] void refuse(const char* line) noexcept {
@@ -47,6 +49,7 @@ std::uint32_t grace_ms = kDefaultGraceMs;
 // In a signal handler: store and wake, nothing else.
 void terminate(int signal) noexcept {
   Runtime* const runtime = process_runtime();
+  if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();
   if (runtime == nullptr || runtime->terminate_signal.exchange(signal, std::memory_order_acq_rel) != 0)
     platform::exit(128 + signal);
   platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
@@ -87,7 +90,9 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
   // A program has begun already, and whoever runs in it is a task.
   if (every_thread_is_worker) panic(*calling_task(), "janus_boot is for the start code");
-  program = {argc, argv, envp, 0, false};
+  program.argc = argc;
+  program.argv = argv;
+  program.envp = envp;
   Settings settings{};
   Complaint complaint;
   if (!parse_settings(envp, settings, complaint)) refuse(complaint.data());

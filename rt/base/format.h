@@ -41,61 +41,49 @@ namespace janus {
 [[gnu::format(printf, 3, 4)]] std::size_t format_to(char* buffer, std::size_t capacity, const char* format,
                                                     ...) noexcept;
 
-// A line or two being put together. What does not fit is cut off; is_cut() tells.
-template <std::size_t kCapacity>
-class Text {
+// Text being put together in a buffer of somebody else's. What does not fit is cut off; is_cut() tells.
+class TextWriter {
  public:
-  Text() noexcept { bytes_[0] = '\0'; }
-
-  [[gnu::format(printf, 2, 3)]] Text& append(const char* format, ...) noexcept {
-    va_list arguments;
-    va_start(arguments, format);
-    vappend(format, arguments);
-    va_end(arguments);
-    return *this;
-  }
-
-  [[gnu::format(printf, 2, 0)]] void vappend(const char* format, va_list arguments) noexcept {
-    const std::size_t room = kCapacity - size_;
-    const std::size_t wanted = vformat(bytes_ + size_, room, {.text = room}, format, arguments).size;
-    is_cut_ = is_cut_ || wanted >= room;
-    size_ += wanted < room ? wanted : room - 1;
-  }
-
+  [[gnu::format(printf, 2, 3)]] TextWriter& append(const char* format, ...) noexcept;
+  [[gnu::format(printf, 2, 0)]] void vappend(const char* format, va_list arguments) noexcept;
   // Somebody else's text, to be shown within a line: what is not printable ASCII becomes \xNN, so that it can neither
   // begin a line of its own nor steer a terminal. What would be more than `most` bytes ends in "...".
-  Text& append_escaped(const char* text, std::size_t most) noexcept {
-    for (std::size_t shown = 0; *text != '\0'; ++text) {
-      const auto byte = static_cast<unsigned char>(*text);
-      const bool is_printable = byte >= ' ' && byte <= '~';
-      shown += is_printable ? 1 : 4;
-      if (shown > most) return append("...");
-      append(is_printable ? "%c" : "\\x%02x", byte);
-    }
-    return *this;
-  }
-
+  TextWriter& append_escaped(const char* text, std::size_t most) noexcept;
   // The line ends here, also one that was cut off.
-  Text& end_line() noexcept {
-    if (size_ + 1 == kCapacity) --size_;
-    return append("\n");
-  }
-
-  void clear() noexcept {
-    size_ = 0;
-    is_cut_ = false;
-    bytes_[0] = '\0';
-  }
+  TextWriter& end_line() noexcept;
+  void clear() noexcept;
 
   [[nodiscard]] const char* data() const noexcept { return bytes_; }
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
+  [[nodiscard]] std::size_t room() const noexcept { return capacity_ - size_; }
   [[nodiscard]] bool is_cut() const noexcept { return is_cut_; }
+
+  TextWriter(const TextWriter&) = delete;
+  TextWriter& operator=(const TextWriter&) = delete;
+
+ protected:
+  // All of the buffer is the writer's from now on.
+  TextWriter(char* bytes, std::size_t capacity) noexcept : bytes_(bytes), capacity_(capacity) { bytes_[0] = '\0'; }
+  void take(const TextWriter& other) noexcept;
+
+ private:
+  char* bytes_;
+  std::size_t capacity_;
+  std::size_t size_ = 0;
+  bool is_cut_ = false;
+};
+
+// A line or two.
+template <std::size_t kCapacity>
+class Text : public TextWriter {
+ public:
+  Text() noexcept : TextWriter(buffer_, kCapacity) {}
+  Text(const Text& other) noexcept : TextWriter(buffer_, kCapacity) { take(other); }
+  Text& operator=(const Text&) = delete;
 
  private:
   static_assert(kCapacity > 0);
-  std::size_t size_ = 0;
-  bool is_cut_ = false;
-  char bytes_[kCapacity];
+  char buffer_[kCapacity];
 };
 
 }  // namespace janus

@@ -7,8 +7,8 @@
 // runtime (Runtime::is_fed_from_outside). A host whose threads do so keeps a nursery open meanwhile.
 #include "rt/task/deadlock.h"
 
-#include "rt/base/format.h"
 #include "rt/task/cancel.h"
+#include "rt/task/describe.h"
 #include "rt/task/log.h"
 
 namespace janus {
@@ -16,56 +16,15 @@ namespace janus {
 namespace {
 
 constexpr int kStatus = 3;
-constexpr unsigned kTasksNamed = 6;
-constexpr unsigned kDeepest = 16;  // nurseries in nurseries; a worker's stack bounds the walk
 
-// nullptr: it does not wait.
-const char* what_for(TaskState state) noexcept {
-  switch (state) {
-    case TaskState::kBlocked:
-    case TaskState::kNesting:
-      return "waits for tasks to end";
-    case TaskState::kAtChannel:
-      return "waits at a channel";
-    case TaskState::kParked:
-      return "is parked";
-    case TaskState::kExhausted:
-      return "waits for a recharge";
-    case TaskState::kAwaitsTurn:
-      return "waits for a static or a descriptor";
-    default:
-      return nullptr;
-  }
-}
-
-void say_why(const Task& task) noexcept {
-  Text<192> line;
-  line.append("janus:   task %lu", task.id);
-  if (task.extra != nullptr) line.append(" '").append_escaped(task.extra->name, 40).append("'");
-  const char* const why = what_for(task.state.load(std::memory_order_relaxed));
-  line.append(" %s", why != nullptr ? why : "does not run").end_line();
-  say(line.data(), line.size());
-}
-
-// The outermost first. A nursery's lock keeps the frames of its tasks where they are, and so what they have published.
-void name_tasks_in(Nursery& nursery, unsigned depth, unsigned& named) noexcept {
-  LockGuard guard(nursery.lock);
-  for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr && named < kTasksNamed;
-       member = nursery.migrated_tasks.after(member)) {
-    say_why(*member->task);
-    ++named;
-    for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer)
-      name_tasks_in(*inner, depth + 1, named);
-  }
-}
-
-// Under outside_lock.
+// Under outside_lock. Nobody runs: whoever is not on the list has not started, or is the parent of one that is.
 void report(Runtime& runtime) noexcept {
   constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
-  say(kLine, sizeof kLine - 1);
-  unsigned named = 0;
-  for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer)
-    name_tasks_in(*nursery, 0, named);
+  TaskReport* const report = new_report();
+  if (report == nullptr) return say(kLine, sizeof kLine - 1);
+  report->append(kLine);
+  if (describe_tasks(runtime, *report) == kMostTasks) report->append("janus:   and maybe more\n");
+  say_and_free(report);
 }
 
 // All that live in it. One that is not among those that have been off their worker is on its way to one.

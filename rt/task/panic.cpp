@@ -13,6 +13,7 @@
 #include "rt/task/await.h"
 #include "rt/task/backtrace.h"
 #include "rt/task/charge.h"
+#include "rt/task/describe.h"
 #include "rt/task/log.h"
 #include "rt/task/own_fault.h"
 #include "rt/task/runtime.h"
@@ -23,9 +24,8 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kMaxNurseries = 8;                       // of a path
-constexpr std::size_t kLineBytes = 1024;                    // of a report
-constexpr std::size_t kShownName = 40, kShownReason = 500;  // shown of what others wrote
+constexpr std::size_t kLineBytes = 1024;   // of a report
+constexpr std::size_t kShownReason = 500;  // shown of what others wrote
 
 std::int64_t code_of(Outcome outcome) noexcept {
   return outcome == Outcome::kBudget ? -3 : -2;
@@ -49,21 +49,6 @@ const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
       return "breakpoint";
   }
   return "fault";
-}
-
-// "outer/inner": the names of the nurseries from the root down to the task's.
-void append_path(Text<kLineBytes>& line, const Task& task) noexcept {
-  const Nursery* path[kMaxNurseries];
-  unsigned depth = 0;
-  for (const Nursery* nursery = task.nursery; nursery != nullptr && depth < kMaxNurseries;) {
-    path[depth++] = nursery;
-    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
-    nursery = owner != nullptr ? owner->nursery : nullptr;
-  }
-  for (unsigned i = depth; i-- > 0;) {
-    line.append_escaped(path[i]->name[0] != 0 ? path[i]->name : "-", kShownName);
-    if (i != 0) line.append("/");
-  }
 }
 
 // --- Leaving ---
@@ -141,13 +126,6 @@ void fault_landing(void* argument) noexcept {
   leave_frames(task);
 }
 
-// A program's root is main, unless it has called itself something else. Nothing is kept for that, since most never
-// fail.
-const char* name_of(const Task& task) noexcept {
-  if (task.extra != nullptr) return task.extra->name;
-  return task.nursery->runtime->terminable.load(std::memory_order_relaxed) == &task ? "main" : nullptr;
-}
-
 }  // namespace
 
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
@@ -155,12 +133,8 @@ const char* name_of(const Task& task) noexcept {
   Worker& worker = current_worker();
   take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or its parent's whose slice it is
   Text<kLineBytes> line;
-  line.append("janus: task %lu", task.id);
-  if (const char* const name = name_of(task)) {
-    line.append(" '");
-    line.append_escaped(name, kShownName);
-    line.append("'");
-  }
+  line.append("janus: ");
+  append_task(line, task);
   line.append(" panicked: ");
   line.append_escaped(why, kShownReason);
   if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
@@ -172,7 +146,9 @@ const char* name_of(const Task& task) noexcept {
     const std::uint64_t ip =
         fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
     const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-    append_frames(line, worker.stack, ip, fp);
+    Place place = place_on(worker.stack, ip, fp);
+    if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
+    append_frames(line, place, kMostFrames);
   }
   say(line.data(), line.size());
 }

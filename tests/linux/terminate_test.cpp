@@ -17,13 +17,13 @@ void note_signal(int signal) {
   g_handler_sp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
 }
 
-TEST(terminate, the_handler_hears_of_both_signals_on_the_alternate_stack) {
+TEST(terminate, the_handler_hears_of_each_signal_on_the_alternate_stack) {
   const test::End end = test::in_child([] {
     platform::adopt_thread(-1, nullptr);
     platform::on_terminate(note_signal);
     kernel::SignalStack stack{};
     test::call(kernel::kSigaltstack, nullptr, &stack);
-    for (const int signal : {kernel::kSigTerm, kernel::kSigInt}) {
+    for (const int signal : {kernel::kSigTerm, kernel::kSigInt, kernel::kSigQuit}) {
       test::call(test::kKill, test::call(kernel::kGetpid), signal);
       if (g_signal != signal) return false;
       if (g_handler_sp - reinterpret_cast<std::uint64_t>(stack.base) >= stack.bytes) return false;

@@ -213,6 +213,39 @@ static int print_for_ever(void) {
     if (janus_print(1, "line %ld\n", i) != 0) return 1;
 }
 
+// Many sit at a channel, in a hall, and a reader has one more in the cellar; main lets all go when its input ends.
+static janus_channel* seats;
+static int seated;
+__attribute__((noinline)) static int64_t sit(void* arg) {
+  char nothing;
+  __atomic_fetch_add(&seated, 1, __ATOMIC_RELAXED);
+  const int status = janus_channel_recv(seats, &nothing);
+  return status == JANUS_E_CLOSED ? 0 : -1 - (arg != NULL);
+}
+static int64_t read_to_end(void* arg) {
+  (void)arg;
+  const janus_nursery_options options = {.name = "cellar"};
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  janus_nursery_spawn_in(nursery, sit, NULL, NULL);
+  return janus_nursery_await(nursery, NULL);
+}
+static int sit_in_crowds(int count) {
+  const janus_nursery_options hall = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "hall"};
+  const janus_spawn_options sitter = {.name = "sitter"}, reader = {.name = "reader"};
+  seats = janus_channel_create(1, 0);
+  janus_nursery* nursery = janus_nursery_open(NULL, &hall);
+  janus_nursery_spawn_in(nursery, read_to_end, NULL, &reader);
+  for (int i = 0; i < count; i++) janus_nursery_spawn_in(nursery, sit, NULL, &sitter);
+  while (__atomic_load_n(&seated, __ATOMIC_RELAXED) < count + 1) janus_yield();
+  janus_print(1, "here\n");
+  char byte;
+  int64_t got;
+  do got = janus_syscall(0, 0L, &byte, 1L);
+  while (got > 0 || got == -EINTR);
+  if (janus_channel_close(seats) != 0 || janus_nursery_await(nursery, NULL) != 0) return 1;
+  return got == 0 ? 7 : 2;
+}
+
 // Tells that it is there, and waits to be told to end.
 static int wait_for_the_end(void) {
   janus_print(1, "here\n");
@@ -250,6 +283,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "closed-pipe-task")) return write_in_nursery(atoi(argv[2]), argv[3], NULL);
   const janus_budget cage = {1000000, 1 << 20, 10, 10, 10};
   if (!strcmp(how, "closed-pipe-cage")) return write_in_nursery(atoi(argv[2]), argv[3], &cage);
+  if (!strcmp(how, "sit")) return sit_in_crowds(atoi(argv[2]));
   if (!strcmp(how, "lines")) return print_for_ever();
   if (!strcmp(how, "wait")) return wait_for_the_end();
   if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;

@@ -16,7 +16,7 @@ from installed import Tap, environment, here, install, run, work_directory
 tap = Tap()
 work = work_directory()
 OWN = re.compile(rb'^janus: the runtime panicked: invalid memory access at 0x[0-9a-f]+, ip 0x([0-9a-f]+), in a call of task \d+, worker \d+\n'
-                 rb'(janus:   r.*\n){4}janus:   at 0x\1( 0x[0-9a-f]+)+\n'
+                 rb'(janus:   r.*\n){4}janus:   at 0x\1(?: <[^ >]+>)?( 0x[0-9a-f]+(?: <[^ >]+>)?)+\n'
                  rb"janus:   build id ([0-9a-f]{40}), the runtime's text 0x[0-9a-f]+ to 0x[0-9a-f]+\n$", re.M)
 TASKS = rb'janus: task \d+ panicked: invalid memory access at 0x%s;'
 

@@ -40,10 +40,11 @@ def statuses():
     for workers in (1, 2, 8):
         settings = {'JANUS_WORKERS': workers}
         ends_with(f'a deadlock is status 3 and names who waits, {workers} workers', 3, 'deadlock', settings=settings,
-                  stderr=rb'^janus: deadlock: .*\njanus:   task 1 waits at a channel\n$')
+                  stderr=rb"^janus: deadlock: .*\njanus:   task 1 'main' waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -\n"
+                         rb'janus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>.*\n$')
         ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
-    ends_with('a panic of main is status 134, and says why', 134, 'panic', stderr=rb'janus: .*main has had enough')
+    ends_with('a panic of main is status 134, and says why', 134, 'panic', stderr=rb'janus: .*main has had enough.*\njanus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>')
     ends_with('a crash of main is status 134', 134, 'crash', stderr=rb'^janus: .*main')
     ends_with('a double free of main is status 134', 134, 'free-twice', stderr=rb"^janus: .*'main' panicked: double free of 0x")
     for workers in (1, 2, 4):
@@ -192,6 +193,72 @@ def signals():
     ends_by('SIGPIPE that somebody sends is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
 
 
+class Asked:
+    """A program that has said that it is there, asked by SIGQUIT for its tasks, and then told to end."""
+
+    def __init__(self, *how, program=ends, times=1, **settings):
+        process = subprocess.Popen([program, *how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                   env=environment(**settings))
+        try:
+            self.said = process.stdout.readline()
+            time.sleep(0.3)  # what is about to wait does
+            for _ in range(times):
+                process.send_signal(signal.SIGQUIT)
+                time.sleep(0.3)
+            self.still_runs = process.poll() is None
+            process.stdin.close()
+            if how[0] != 'sit':  # which ends with its input
+                process.send_signal(signal.SIGTERM)
+            self.text = process.stderr.read().decode()
+            self.status = process.wait(timeout=20)
+        finally:
+            process.kill()
+
+    def __repr__(self):
+        return f'{self.said!r}, status {self.status}\n{self.text}'
+
+
+def lists():
+    for settings in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 1}):
+        asked = Asked('wait', **settings)
+        tap.check(f'SIGQUIT lists the tasks, and the program goes on {settings}', asked.still_runs and asked.status == 143 and re.match(
+            r"janus: SIGQUIT: 1 tasks, \d workers\n(janus:   worker \d .*\n)+", asked.text), repr(asked))
+    asked = Asked('sit', '3', JANUS_WORKERS=2)
+    for claim, pattern in (('each that waits is there, with its name, function and nursery, and for what it waits',
+                            r"(janus:   task \d+ 'sitter' <sit> waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -/hall\n.*\n){3}"),
+                           ('and where it waits', r'waits at a channel .*\njanus:   at 0x[0-9a-f]+ <sit(\+0x[0-9a-f]+)?>'),
+                           ('a nursery within a nursery',
+                            r"'reader' .* waits for tasks to end; nursery -/hall\n(.*\n)*.*nursery -/hall/cellar\n")):
+        tap.check(claim, re.search(pattern, asked.text), repr(asked))
+    tap.check('it ends as it would have', asked.status == 7, repr(asked))
+    asked = Asked('sit', '5000', JANUS_WORKERS=2)
+    listed = len(re.findall(r'(?m)^janus:   task ', asked.text))
+    more = re.search(r'\njanus:   and (\d+) that run, have not started, or are left out\n', asked.text)
+    tap.check('of many it lists the first 64, and counts the others', listed == 64 and more and
+              64 + int(more[1]) == 5003 and asked.status == 7, f'{listed} of them; {asked.text[-300:]}')
+    asked = Asked('ignore', JANUS_WORKERS=1, JANUS_GRACE=100)
+    tap.check('where no worker ever looks, the list is there all the same', 'worker 0 runs task 1' in asked.text and
+              asked.text.startswith('janus: SIGQUIT: 1 tasks, 1 workers\n') and asked.status == 143, repr(asked))
+    asked = Asked('sit', '3', times=20, JANUS_WORKERS=4)
+    tap.check('asked twenty times, it answers', asked.text.count('SIGQUIT') >= 15 and asked.status == 7, repr(asked))
+    stripped = work / 'stripped'
+    for how, made in (('strip', ['strip', '-o', stripped, ends]),
+                      ('janus-cc -s', [janus_cc, '-O2', '-s', here / 'ends.c', '-o', stripped])):
+        done = subprocess.run(made, capture_output=True, text=True, env=environment(), timeout=60)
+        asked = Asked('sit', '3', program=stripped, JANUS_WORKERS=2)
+        tap.check(f'after {how} nothing has a name but what the program named', done.returncode == 0 and asked.status == 7 and
+                  "'sitter' waits at a channel" in asked.text and '<' not in asked.text, f'{done.stderr}{asked}')
+    movable = work / 'movable'
+    done = subprocess.run([janus_cc, '-O2', '-static-pie', here / 'ends.c', '-o', movable], capture_output=True, text=True,
+                          env=environment(), timeout=60)
+    asked = Asked('sit', '3', program=movable, JANUS_WORKERS=2)
+    tap.check('with -static-pie the names are the same', done.returncode == 0 and asked.text.count("'sitter' <sit> waits") == 3, repr(asked))
+    done = run([ends, 'crash'], env=environment(), timeout=30)
+    address = re.search(r'at (0x[0-9a-f]+) <main', done.stderr.decode())
+    line = subprocess.run(['addr2line', '-fe', ends, address[1]], capture_output=True, text=True, timeout=60).stdout if address else ''
+    tap.check('addr2line takes the address', line.startswith('main\n'), f'{line}{done}')
+
+
 def with_closed_pipe(how, descriptor, way, **settings):
     reader, writer = os.pipe()
     os.close(reader)
@@ -251,7 +318,7 @@ try:
         headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
         tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
                   'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-        for group in (statuses, contained, unread, forged, bounded, settings, refused, signals, closed_pipes, alone):
+        for group in (statuses, contained, unread, forged, bounded, settings, refused, signals, closed_pipes, lists, alone):
             group()
 finally:
     shutil.rmtree(work, ignore_errors=True)

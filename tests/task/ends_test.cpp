@@ -308,7 +308,7 @@ TEST(ends, a_thread_outside_reaches_tasks_by_their_handles) {
 // A line for each of the first six that wait, those that wait for others before them.
 TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   const Pipe pipe;
-  char text[4096] = {};
+  static char text[32768] = {};
   {
     const StandardErrorInto redirected(pipe);
     run_in(with_workers(1), [] {
@@ -327,11 +327,15 @@ TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   for (std::size_t more; (more = pipe.read(text + length, sizeof text - 1 - length)) != 0;) length += more;
   CHECK(begins_with(text,
                     "janus: deadlock: every task waits for another\n"
-                    "janus:   task 1 waits for tasks to end\n"));
+                    "janus:   task 1 waits for tasks to end; nursery -\n"));
   CHECK_EQ(times_in(text, "janus: deadlock: "), 2u);
-  CHECK_EQ(times_in(text, "waits at a channel\n"), 1u);
-  CHECK_EQ(times_in(text, "'sleeper' is parked\n"), 1u);
-  CHECK_EQ(times_in(text, "\n"), (1u + 3u) + (1u + 6u));
+  CHECK_EQ(times_in(text, " waits at a channel 0x"), 1u);
+  CHECK_EQ(times_in(text, " (0 of 0); nursery -/-\n"), 1u);
+  CHECK_EQ(times_in(text, "'sleeper' is parked; nursery -/-\n"), 1u);
+  CHECK_EQ(times_in(text, " is parked; nursery -/-/-\n"), 9u);
+  const unsigned tasks = times_in(text, "janus:   task ");
+  CHECK_EQ(tasks, 3u + (1u + 3u + 9u));
+  CHECK_EQ(times_in(text, "\n"), 2u + tasks + times_in(text, "janus:   at "));
 }
 
 TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes) {

@@ -44,10 +44,11 @@ using namespace janus::kernel;
 void on_terminate(TerminateHandler handler) noexcept {
   g_handler.store(handler, std::memory_order_release);  // pairs with handle()
   if (handler == nullptr) {
-    for (const int signal : {kSigTerm, kSigInt, kSigPipe, kSigChld}) set_action(signal, SignalAction{});
+    for (const int signal : {kSigTerm, kSigInt, kSigQuit, kSigPipe, kSigChld}) set_action(signal, SignalAction{});
     return;
   }
   for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, 0));
+  set_action(kSigQuit, action_for(handle, kSaRestart));
   ignore(kSigPipe, 0);
   if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
   // Whatever our parent had blocked when it executed us: it would never reach the handlers.

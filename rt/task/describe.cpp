@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/describe.cpp — see describe.h. Others may run meanwhile: a nursery's lock keeps the frames of its tasks where
+// they are, and so what they have published; what lies below them on their stacks may be anything, and is read as such.
+#include "rt/task/describe.h"
+
+#include <new>
+
+#include <arch/user_copy.h>
+
+#include "rt/task/backtrace.h"
+#include "rt/task/channel.h"
+#include "rt/task/log.h"
+#include "rt/task/nursery.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kDeepest = 16;         // nurseries in nurseries; the caller's stack bounds the walk
+constexpr unsigned kMostNurseries = 256;  // looked into
+constexpr unsigned kFramesOfEach = 8;
+
+constexpr std::size_t kShownName = 40;  // of what others wrote
+
+struct Walk {
+  TaskReport& report;
+  unsigned tasks = 0;
+  unsigned nurseries = 0;
+};
+
+// Its memory stays a channel's, whatever becomes of it.
+void append_channel(TaskReport& report, const Channel* channel) noexcept {
+  std::size_t count = 0, capacity = 0;
+  if (channel == nullptr || !arch::load_user(&channel->count, count)) return;
+  if (!arch::load_user(&channel->capacity, capacity)) return;
+  report.append(" %#lx (%lu of %lu)", channel->handle.load(std::memory_order_relaxed), count, capacity);
+}
+
+// From where it left off up to its own frame.
+void append_place(TaskReport& report, const Task& task) noexcept {
+  const Suspension* const left = task.suspension();
+  const auto top = reinterpret_cast<std::uint64_t>(task.frame);
+  std::uint64_t fp = 0;
+  if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return;
+  Place place{0, fp, top > kMaxStackBytes ? top - kMaxStackBytes : 0, top, 0};
+  if (!place.step()) return;
+  leave_runtime(place);
+  append_frames(report, place, kFramesOfEach);
+}
+
+void describe(TaskReport& report, const Task& task) noexcept {
+  const TaskState state = task.state.load(std::memory_order_relaxed);
+  const char* const why = what_for(state);
+  report.append("janus:   ");
+  append_task(report, task);
+  append_function(report, reinterpret_cast<std::uint64_t>(task.fn));
+  report.append(" %s", why != nullptr ? why : "is ready, or runs");
+  if (state == TaskState::kAtChannel) append_channel(report, task.waits_at);
+  report.append("; nursery ");
+  append_path(report, task);
+  report.end_line();
+  if (why != nullptr && state != TaskState::kNesting) append_place(report, task);
+}
+
+// The outermost first.
+void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
+  constexpr std::size_t kRoom = 2048;  // of a task
+  LockGuard guard(nursery.lock);
+  for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
+       member = nursery.migrated_tasks.after(member)) {
+    if (walk.tasks == kMostTasks || walk.report.size() + kRoom > sizeof(TaskReport)) return;
+    describe(walk.report, *member->task);
+    ++walk.tasks;
+    for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer) {
+      if (walk.nurseries++ == kMostNurseries) return;
+      describe_nursery(walk, *inner, depth + 1);
+    }
+  }
+}
+
+constexpr std::size_t kReportBytes = (sizeof(TaskReport) + kPageBytes - 1) & ~(kPageBytes - 1);
+
+}  // namespace
+
+void append_task(TextWriter& text, const Task& task) noexcept {
+  text.append("task %lu", task.id);
+  const bool is_main = task.nursery->runtime->terminable.load(std::memory_order_relaxed) == &task;
+  const char* const name = task.extra != nullptr ? task.extra->name : is_main ? "main" : nullptr;
+  if (name != nullptr) text.append(" '").append_escaped(name, kShownName).append("'");
+}
+
+void append_path(TextWriter& text, const Task& task) noexcept {
+  constexpr unsigned kMaxNurseries = 8;
+  const Nursery* path[kMaxNurseries];
+  unsigned depth = 0;
+  for (const Nursery* nursery = task.nursery; nursery != nullptr && depth < kMaxNurseries;) {
+    path[depth++] = nursery;
+    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
+    nursery = owner != nullptr ? owner->nursery : nullptr;
+  }
+  for (unsigned i = depth; i-- > 0;) {
+    text.append_escaped(path[i]->name[0] != 0 ? path[i]->name : "-", kShownName);
+    if (i != 0) text.append("/");
+  }
+}
+
+const char* what_for(TaskState state) noexcept {
+  switch (state) {
+    case TaskState::kBlocked:
+    case TaskState::kNesting:
+      return "waits for tasks to end";
+    case TaskState::kAtChannel:
+      return "waits at a channel";
+    case TaskState::kParked:
+      return "is parked";
+    case TaskState::kExhausted:
+      return "waits for a recharge";
+    case TaskState::kAwaitsTurn:
+      return "waits for a static or a descriptor";
+    default:
+      return nullptr;
+  }
+}
+
+TaskReport* new_report() noexcept {
+  std::byte* const pages = platform::map(kReportBytes);
+  return pages != nullptr ? new (pages) TaskReport : nullptr;
+}
+
+void say_and_free(TaskReport* report) noexcept {
+  say(report->data(), report->size());
+  platform::unmap(reinterpret_cast<std::byte*>(report), kReportBytes);
+}
+
+unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept {
+  Walk walk{report};
+  for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer)
+    describe_nursery(walk, *nursery, 0);
+  return walk.tasks;
+}
+
+}  // namespace janus
