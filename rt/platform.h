@@ -93,8 +93,8 @@ inline constexpr long kNoRoom = -11;  // EAGAIN
   return write(fd, bytes, count, kForever);
 }
 [[nodiscard]] bool entropy(void* bytes, std::size_t count) noexcept;
-// For keys of the runtime's own, while it begins: without any wait for a device, so that it may fail where entropy() does
-// not.
+// For keys of the runtime's own, while it begins: without any wait for a device, so that it may fail where entropy()
+// does not.
 [[nodiscard]] bool entropy_at_once(void* bytes, std::size_t count) noexcept;
 // A raw system call for janus_syscall; -ENOSYS (-38) where there is no kernel.
 long syscall(long nr, const long (&args)[6]) noexcept;

@@ -47,7 +47,8 @@ bool StackPool::init() noexcept {
   if (table == nullptr) return false;
   slabs_ = reinterpret_cast<std::atomic<StackSlab*>*>(table);
   // Unguessable where there is entropy; an overflow by accident is found without.
-  if (!platform::entropy_at_once(&canary_key_, sizeof canary_key_)) canary_key_ = address_of(table) * 0x9e3779b97f4a7c15u;
+  if (!platform::entropy_at_once(&canary_key_, sizeof canary_key_))
+    canary_key_ = address_of(table) * 0x9e3779b97f4a7c15u;
   mappings_.store(1, std::memory_order_relaxed);
   mapped_.store(table_bytes(kMaxSlabs), std::memory_order_relaxed);
   for (unsigned c = 0; c < kStackClasses; c++) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// boot: what the time stamp counter showed at the program's first instruction (entry.S, ../start.S), at main, which is the
-// root task, and at the first task that main spawns; and how many of its ticks are a millisecond.
+// boot: what the time stamp counter showed at the program's first instruction (entry.S, ../start.S), at main, which is
+// the root task, and at the first task that main spawns; and how many of its ticks are a millisecond.
 #include <janus/rt.h>
 
 uint64_t bench_entered_at;
