@@ -54,10 +54,16 @@ class Draw:
             self.open += mutant is not None
             return mutant
 
+    def stop(self):
+        """Nobody gets another one, nor waits for what is still given out."""
+        with self.changed:
+            self.count = self.open = 0
+            self.changed.notify_all()
+
     def end(self, mutant, killer, is_unlike, began):
         """`killer`: "" if none; `is_unlike`: why it is not judged, or None."""
         with self.changed:
-            self.open -= 1
+            self.open -= 1 if self.open else 0
             if is_unlike:
                 self.unlike[is_unlike] += 1
             elif killer:
@@ -70,6 +76,14 @@ class Draw:
 
 
 def judge_in(tree, draw):
+    try:
+        judge_all_in(tree, draw)
+    except BaseException:
+        draw.stop()  # else the others would wait for what this one has not judged
+        raise
+
+
+def judge_all_in(tree, draw):
     while mutant := draw.next():
         began, is_unlike = time.monotonic(), None
         with tree.made(mutant):
@@ -89,7 +103,7 @@ def judge_quickly(trees, candidates, count):
             for judge in [pool.submit(judge_in, tree, draw) for tree in trees]:
                 judge.result()
         finally:
-            draw.count = 0  # whatever happened to one, the others end
+            draw.stop()
     print(f"{draw.killed + len(draw.left)} judged, {draw.killed} killed quickly;",
           ", ".join(f"{n} more {what}" for what, n in draw.unlike.items()), flush=True)
     return draw.killed, draw.left
