@@ -62,6 +62,8 @@ class alignas(kAccountLine) Account {
  public:
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
   [[nodiscard]] Account* parent() const noexcept { return parent_; }
+  // What is credited goes to the nearest open account above.
+  [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
 
  private:
   friend class Accounts;

@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/exhaustion.h"
+#include "rt/task/kinship.h"
 #include "rt/task/locals.h"
 #include "rt/task/panic.h"
 #include "rt/task/slice.h"
@@ -20,7 +21,8 @@ std::uint64_t charge_of_task(std::uint8_t stack_class) noexcept {
 // Whose word on exhaustion goes for the task's account; nullptr: the root's own, which nobody could recharge.
 const Nursery* policy_owner_of(const Task& task) noexcept {
   if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
-  for (const Nursery* nursery = task.nursery; nursery != nullptr;) {
+  PaidWalk walk;
+  for (const Nursery* nursery = task.nursery; nursery != nullptr; walk.step()) {
     if (nursery->traits.owns_account) return nursery;
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     if (owner == nullptr) return nullptr;

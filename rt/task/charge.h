@@ -6,40 +6,11 @@
 // pays that much less.
 #pragma once
 
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 #include "rt/task/spawn.h"
 
 namespace janus {
-
-// The price list, in ops. docs/budgets.md quotes it; a call that is not free costs kCall, and what is named beside it.
-//     spawn           and 1 spawn_count, and the memory of its record and stack below an explicit budget
-//     send, receive   and 1 channel_op
-//     system call     and kSystemCall, and 1 of `syscalls`; so does output, but on descriptors 1 and 2 without the
-//     latter bulk work       and 1 op for each whole 4 KiB that is copied or written
-// An op stands for up to 100 ns of the runtime's work and the kernel's, as it was measured on the machine of
-// docs/hostile.md; what takes less costs one all the same. So a slice of 1,024 ops takes some 0.1 ms, whatever it is
-// spent on. How turns are shared does not rest on it (docs/decisions/0187-parties-share-time.md).
-namespace price {
-inline constexpr std::int64_t kCall = 1;
-inline constexpr std::int64_t kSystemCall = 8;
-// A cancel may fence all threads of the process; it wakes or marks each one of those that it reaches, for 1 op each.
-inline constexpr std::int64_t kCancel = 8;
-inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
-inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
-inline constexpr std::int64_t kPanic = 64;      // its report
-inline constexpr std::size_t kBytesPerOp = 4096;
-inline constexpr std::size_t kRandomBytesPerOp = 32;
-// Bulk work gives way after so much of it.
-inline constexpr std::size_t kBytesAtOnce = 65536, kRandomBytesAtOnce = 4096, kFreedAtOnce = std::size_t{2} << 20;
-// So many records are looked at, and freed, before others have their turn.
-inline constexpr unsigned kRecordsAtOnce = 256;
-// So many are woken by a close, for 1 op each, before others have their turn.
-inline constexpr unsigned kWakesAtOnce = 256;
-// To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
-inline constexpr std::int64_t kHeapWalk = 16;
-// A format and its strings are looked at byte by byte.
-inline constexpr std::size_t kFormattedBytesPerOp = 64;
-}  // namespace price
 
 // --- Ops -------------------------------------------------------------------------------------------------------------
 

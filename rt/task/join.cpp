@@ -13,13 +13,6 @@ namespace janus {
 
 namespace {
 
-bool is_ancestor(const Task& task, const Task& of) noexcept {
-  for (const Task* up = &of; up != nullptr; up = up->nursery->owner.load(std::memory_order_relaxed)) {
-    if (up == &task) return true;
-  }
-  return false;
-}
-
 void unlink_join(Task& task, Join& join) noexcept {
   (join.previous != nullptr ? join.previous->next : task.waiters) = join.next;
   if (join.next != nullptr) join.next->previous = join.previous;
@@ -47,7 +40,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     task->lock.unlock();
     return kErrorNoCap;
   }
-  if (is_ancestor(*task, self)) {
+  if (is_at_or_above(*task, self)) {
     task->lock.unlock();
     current_worker().counters.deadlocks.add();
     return kErrorDeadlock;

@@ -5,6 +5,7 @@
 #include "rt/base/format.h"
 #include "rt/mem/pages.h"
 #include "rt/task/charge.h"
+#include "rt/task/kinship.h"
 #include "rt/task/panic.h"
 #include "rt/task/yield.h"
 
@@ -110,9 +111,18 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
   return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
 }
 
+// Of budgets within budgets that have ended, whose memory goes up to the first that has not. Freeing is free of charge,
+// but for this: how far it is lies with who opened them.
+[[gnu::noinline, gnu::cold]] void pay_for_walk_from(const Account* closed) noexcept {
+  PaidWalk walk;
+  for (; closed->is_closed(); closed = closed->parent()) walk.step();
+}
+
 void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
   Account* const root = runtime.root_account;
   Account* const payer = freed.tag == root->index() ? root : runtime.accounts.at(freed.tag);
+  if (worker != nullptr && payer->is_closed()) [[unlikely]]
+    pay_for_walk_from(payer);
   runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, freed.bytes);
 }
 

@@ -534,6 +534,77 @@ TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
   });
 }
 
+namespace {
+
+// Nests so many scopes, each opened by a task in the one before, and calls `innermost` there, with the outermost.
+struct Nest {
+  unsigned depth;
+  void (*innermost)(janus_nursery* outermost, janus_task first);
+  janus_nursery* outermost = nullptr;
+  janus_task first = {};
+
+  std::int64_t operator()() {
+    if (first.raw == 0) first = janus_task_self();
+    if (depth-- == 0) return innermost(outermost, first), 0;
+    Scope scope;
+    if (outermost == nullptr) outermost = scope.get();
+    scope.go(*this);
+    return scope.end();
+  }
+};
+
+void ask_far_above(janus_nursery* outermost, janus_task first) {
+  const std::uint32_t before = janus_budget_get_current().ops;
+  CHECK_GE(janus_nursery_state(outermost), 0);
+  const std::uint32_t asked = janus_budget_get_current().ops;
+  CHECK_GE(before - asked, 500u / 2);
+  CHECK_EQ(janus_task_join(first, nullptr), JANUS_E_DEADLOCK);
+  CHECK_GE(asked - janus_budget_get_current().ops, 500u / 2);
+}
+
+}  // namespace
+
+TEST(charge, a_walk_up_the_tree_is_paid_by_the_step) {
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000, 64 << 20));
+    Nest nest{500, ask_far_above};
+    cage.go(nest);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+namespace {
+
+void* g_left = nullptr;
+
+// A block that the innermost of so many budgets within budgets leaves behind.
+std::int64_t leave_block(void* depth) {
+  const auto rest = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(depth));
+  if (rest == 0) return (g_left = janus_alloc(64)) != nullptr ? 0 : -1;
+  Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000 * rest, rest << 20));
+  cage.go(leave_block, as_arg(static_cast<int>(rest - 1)));
+  return cage.end();
+}
+
+}  // namespace
+
+TEST(charge, what_is_freed_goes_up_through_ended_budgets_for_a_price) {
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 80 << 20));
+    auto child = [] {
+      CHECK_EQ(leave_block(as_arg(60)), 0);
+      const std::uint32_t before = janus_budget_get_current().ops;
+      janus_free(g_left);
+      const std::uint32_t spent = before - janus_budget_get_current().ops;
+      CHECK_GE(spent, 60u / 2);
+      CHECK_LE(spent, 60u / 2 + 1);  // and to ask
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
 TEST(charge, a_panic_costs_what_its_report_takes) {
   run_in(with_workers(1), [] {
     constexpr std::uint32_t kPanics = 50;
