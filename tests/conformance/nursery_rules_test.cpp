@@ -226,6 +226,21 @@ TEST(rules, states_open_cancelling_cancelled) {
   });
 }
 
+TEST(rules, a_cancel_makes_closing_cancelling) {
+  everywhere([] {
+    Scope scope;
+    Stubborn stubborn;
+    scope.go(stubborn);
+    CHECK(eventually([&] { return stubborn.began.load(); }));
+    CHECK_EQ(janus_nursery_close(scope.get()), 0);
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CLOSING);
+    scope.cancel();
+    CHECK_EQ(janus_nursery_state(scope.get()), JANUS_NURSERY_CANCELLING);
+    stubborn.may_end.store(true);
+    CHECK_EQ(scope.end(), JANUS_CANCELLED);
+  });
+}
+
 TEST(rules, cancelling_twice_or_after_the_end_changes_nothing) {
   everywhere([] {
     Scope scope;
