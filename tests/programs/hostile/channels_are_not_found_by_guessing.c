@@ -109,6 +109,14 @@ static int64_t receive_late(void* unused) {
   return answer;
 }
 
+static int is_spent;
+
+static int64_t spend_the_only_op(void* handle) {
+  const int64_t answer = send_to_it(handle);
+  __atomic_store_n(&is_spent, 1, __ATOMIC_RELEASE);
+  return answer;
+}
+
 static int64_t release_under_a_waiter(void* unused) {
   (void)unused;
   static janus_channel* others[kChannels];
@@ -121,8 +129,9 @@ static int64_t release_under_a_waiter(void* unused) {
     one.channel_ops = 1;
     janus_nursery* dry = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, one);
     janus_channel* spent = janus_channel_create(8, 1);
-    spawn(dry, send_to_it, spent);  // the only channel_op
-    for (int i = 0; i < 10; ++i) janus_yield();
+    __atomic_store_n(&is_spent, 0, __ATOMIC_RELAXED);
+    spawn(dry, spend_the_only_op, spent);
+    while (!__atomic_load_n(&is_spent, __ATOMIC_ACQUIRE)) janus_yield();
     const janus_task late = spawn(dry, receive_late, NULL);
     while (janus_task_state(late) != JANUS_TASK_BUDGET_EXHAUSTED) janus_yield();
     janus_channel_release(leaving);

@@ -72,7 +72,8 @@ static void waits_when_ops_are_gone(const step* step, uint32_t policy) {
 static void ends_after_its_grace(const step* step) {
   loop endless = {step, 100 * kGrace};
   done = 0;
-  janus_nursery* cage = open_cage(with_ops(2000000000));
+  // Who spawns faster than others run may run out of memory, which must not be what ends it.
+  janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, with_ops(2000000000));
   const janus_task task = spawn_roomy(cage, run_loop, &endless);
   while (done_so_far() < 100 && janus_task_state(task) < JANUS_TASK_COMPLETED) janus_yield();
   const long before = done_so_far();
