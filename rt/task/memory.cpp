@@ -120,9 +120,11 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
 
 void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
   Account* const root = runtime.root_account;
-  Account* const payer = freed.tag == root->index() ? root : runtime.accounts.at(freed.tag);
-  if (worker != nullptr && payer->is_closed()) [[unlikely]]
-    pay_for_walk_from(payer);
+  Account* payer = root;
+  if (freed.tag != root->index()) {
+    payer = runtime.accounts.at(freed.tag);
+    if (worker != nullptr && payer->is_closed()) pay_for_walk_from(payer);
+  }
   runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, freed.bytes);
 }
 
