@@ -125,8 +125,8 @@ constexpr std::uint64_t signal_bit(int signal) {
   return std::uint64_t{1} << (signal - 1);
 }
 
-inline constexpr std::uint64_t kSaNocldwait = 2, kSaRestart = 0x10000000, kSaSiginfo = 4, kSaRestorer = 0x04000000, kSaOnstack = 0x08000000,
-                               kSaNodefer = 0x40000000, kSaResethand = 0x80000000;
+inline constexpr std::uint64_t kSaNocldwait = 2, kSaRestart = 0x10000000, kSaSiginfo = 4, kSaRestorer = 0x04000000,
+                               kSaOnstack = 0x08000000, kSaNodefer = 0x40000000, kSaResethand = 0x80000000;
 inline constexpr std::uintptr_t kSigDfl = 0, kSigIgn = 1;
 
 struct SignalStack {
