@@ -35,8 +35,11 @@ link_command() {
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
   fi
-  # Who strips a program wants no names of its functions, and none of what looks them up.
-  if [ "$machine" = linux ] && ! is_stripped; then link+=(-Wl,-u,janus_symbols); fi
+  # Who strips a program wants no names of its functions, and none of what looks them up; nor names of errors.
+  if ! is_stripped; then
+    link+=(-Wl,-u,janus_strerror)
+    if [ "$machine" = linux ]; then link+=(-Wl,-u,janus_symbols); fi
+  fi
   # main is asked for at once: it may lie in an archive, which stands before ours.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi
   # shellcheck disable=SC2054  # the commas are the linker's

@@ -17,6 +17,9 @@ extern "C" {
 [[gnu::weak]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
 [[gnu::weak]] void janus_run_fini(void);
 
+// Not in a stripped program (rt/abi/error_text.cpp).
+#pragma weak janus_strerror
+
 }  // extern "C"
 
 namespace janus {
@@ -68,8 +71,11 @@ std::int64_t run_main(void*) noexcept {
 
 // Nobody sees a negative value: of an exit status there are 8 bits.
 void say_what_is_left(std::int64_t value) noexcept {
-  Text<96> line;
-  line.append("janus: main returned %ld: exit status %ld\n", value, value & 255);
+  Text<160> line;
+  line.append("janus: main returned %ld", value);
+  const bool has_name = value >= JANUS_PENDING || (value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED);
+  if (has_name && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
+  line.append(": exit status %ld\n", value & 255);
   say(line.data(), line.size());
 }
 

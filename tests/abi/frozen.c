@@ -244,6 +244,7 @@ int janus_cancelled(void);
 void janus_task_panic(const char* why);
 int janus_task_set_name(const char* name);
 int janus_last_error(void);
+const char* janus_strerror(int64_t value);
 int janus_task_pin(void);
 int janus_task_unpin(void);
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));

@@ -32,8 +32,11 @@ def statuses():
         ends_with(f'main returns {value}: status {status}', status, 'return', str(value))
         tap.check('and nothing is said of it', run([ends, 'return', str(value)], env=environment(), timeout=30).stderr == b'')
     for value, status in ((-1, 255), (-5, 251), (-256, 0)):
+        named = rb' \(JANUS_CANCELLED: .*\)' if value == -1 else b''
         ends_with(f'main returns {value}: status {status}, and one line says so', status, 'return', str(value),
-                  stderr=rb'^janus: main returned %d: exit status %d\n$' % (value, status))
+                  stderr=rb'^janus: main returned %d%s: exit status %d\n$' % (value, named, status))
+    ends_with('an error of the interface is named', 250, 'return', '-4102',
+              stderr=rb'^janus: main returned -4102 \(JANUS_E_BUDGET: the budget does not reach\): exit status 250\n$')
     ends_with('janus_exit(6): status 6', 6, 'exit', '6')
     for value in (0, 5):
         ends_with(f'a failure that nobody read makes {value} a 1', 1, 'unread', str(value))

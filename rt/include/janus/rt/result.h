@@ -43,4 +43,16 @@ typedef struct janus_result {
   uint32_t reserved;
 } janus_result;
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// The name of one of the values above, and what it means: "JANUS_E_BUDGET: the budget does not reach". Of any other
+// value, a kernel's -errno among them, that it is none. Constant text, never NULL [any].
+const char* janus_strerror(int64_t value);
+
+#ifdef __cplusplus
+}
+#endif
+
 #endif  // JANUS_RT_RESULT_H

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus_strerror: each value of rt.h has its own name, and nothing else has one.
+#include "tests/abi/program/tools.h"
+
+namespace {
+
+using namespace janus::test;
+
+struct Named {
+  std::int64_t value;
+  const char* name;
+};
+#define NAMED(value) \
+  { value, #value }
+constexpr Named kAll[] = {
+    NAMED(JANUS_SUCCESS),       NAMED(JANUS_CANCELLED), NAMED(JANUS_PANIC),     NAMED(JANUS_BUDGET_EXCEEDED),
+    NAMED(JANUS_PENDING),       NAMED(JANUS_E_CLOSED),  NAMED(JANUS_E_TIMEOUT), NAMED(JANUS_E_WOULD_BLOCK),
+    NAMED(JANUS_E_NO_TASK),     NAMED(JANUS_E_NO_CAP),  NAMED(JANUS_E_BUDGET),  NAMED(JANUS_E_NO_MEMORY),
+    NAMED(JANUS_E_STALE),       NAMED(JANUS_E_INVALID), NAMED(JANUS_E_STATE),   NAMED(JANUS_E_DEADLOCK),
+    NAMED(JANUS_E_UNSUPPORTED),
+};
+
+// "NAME: something".
+bool names(const char* text, const char* name) {
+  while (*name != 0 && *text == *name) ++text, ++name;
+  return *name == 0 && text[0] == ':' && text[1] == ' ' && text[2] != 0;
+}
+
+TEST(error_text, each_value_has_its_name_and_says_what_it_means) {
+  for (const Named& each : kAll) CHECK(names(janus_strerror(each.value), each.name));
+}
+
+TEST(error_text, no_other_value_has_one) {
+  for (const std::int64_t other : {std::int64_t{1}, std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-4095},
+                                   std::int64_t{-4096}, std::int64_t{-4109}, std::int64_t{4102}, INT64_MIN, INT64_MAX})
+    CHECK_STREQ(janus_strerror(other), "no error of janus-rt");
+}
+
+TEST(error_text, every_error_that_rt_h_numbers_is_among_them) {
+  unsigned found = 0;
+  for (std::int64_t value = -5000; value <= 0; ++value) found += janus_strerror(value)[0] == 'J' ? 1u : 0u;
+  CHECK_EQ(found, sizeof kAll / sizeof kAll[0]);
+}
+
+}  // namespace
