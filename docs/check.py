@@ -13,7 +13,7 @@ import decisions_index
 
 root = pathlib.Path(sys.argv[1])
 decisions = sorted((root / 'docs/decisions').glob('[0-9]*.md'))
-pages = [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]
+pages = [*sorted(root.glob('*.md')), *sorted((root / 'docs').glob('*.md'))]
 count = failures = 0
 
 

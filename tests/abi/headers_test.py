@@ -60,7 +60,7 @@ def nothing_escapes_the_frozen_list():
     check('every function of the headers is in the frozen list', declared <= listed, declared - listed)
     schedulers = re.findall(r'\bjanus_scheduler\w*', rt_h)
     check('rt.h names no scheduler', not schedulers and 'janus_scheduler_create' in llvm_h, schedulers)
-    macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M))
+    macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M)) - {'JANUS_RT_VERSION'}  # which each release changes: versions()
     asserted = set(re.findall(r'HOLDS\((JANUS_\w+) ==', golden))
     check('every constant of rt.h is in the frozen list', macros == asserted, macros ^ asserted)
     for name, body in re.findall(r'typedef struct (janus_\w+) \{(.*?)\} \1;', code_without_comments(rt_h), re.S):
