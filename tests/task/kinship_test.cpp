@@ -3,6 +3,8 @@
 // and who may make runtimes.
 #include <janus/llvm.h>
 
+#include <atomic>
+
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -31,6 +33,7 @@ struct Asking {
   janus_task task;
   bool from_below;
   Answers answers;
+  std::atomic<bool> has_answered = false;  // stored last, for who reads from outside
 
   static std::int64_t run(void* pointer) {
     auto& self = *static_cast<Asking*>(pointer);
@@ -40,7 +43,9 @@ struct Asking {
       below.go(ask);
     else
       ask();
-    return below.end();
+    const std::int64_t status = below.end();
+    self.has_answered.store(true, std::memory_order_release);  // pairs with the load of who reads `answers`
+    return status;
   }
 };
 
@@ -128,11 +133,16 @@ TEST(kinship, children_of_a_threads_nursery_are_for_those_in_it_and_below) {
     janus_nursery* const elsewhere = janus_nursery_open(rt, nullptr);
     for (const bool from_below : {false, true}) {
       const janus_task asked_for[] = {go(home, return_zero, nullptr), go(home, return_zero, nullptr)};
-      Asking stranger = {asked_for[0], from_below, {}}, sibling = {asked_for[1], from_below, {}};
+      Asking stranger = {asked_for[0], from_below, {}, {}}, sibling = {asked_for[1], from_below, {}, {}};
       go(elsewhere, Asking::run, &stranger);
       go(home, Asking::run, &sibling);
       const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
-      while (stats_of(rt).tasks_live != 0 && platform::now_ns() < patience) __builtin_ia32_pause();
+      auto is_over = [&] {
+        for (const Asking* asking : {&stranger, &sibling})
+          if (!asking->has_answered.load(std::memory_order_acquire)) return false;
+        return stats_of(rt).tasks_live == 0;
+      };
+      while (!is_over() && platform::now_ns() < patience) __builtin_ia32_pause();
       for (const int answer : {stranger.answers.join, stranger.answers.result, stranger.answers.release})
         CHECK_EQ(answer, JANUS_E_NO_CAP);
       CHECK_EQ(sibling.answers.join, 0);
