@@ -15,6 +15,18 @@ from requirements import never_ran  # noqa: E402
 RESULT = re.compile(r"^(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)\s*(?:#\s*(skip|todo)\b.*)?$", re.IGNORECASE)
 PLAN = re.compile(r"^1\.\.(\d+)\s*(#\s*skip.*)?$", re.IGNORECASE)
 FINE = ("OK", "SKIP", "EXPECTEDFAIL")
+MOST_LINES, MOST_WIDTH = 12, 240  # of what is repeated below a failure
+
+
+class Failure:
+    """What failed, and the lines that tell why."""
+
+    def __init__(self, what, why=()):
+        self.what, self.why = what, list(why)
+
+    def lines(self):
+        yield f"FAILED {self.what}"
+        yield from (f"    {line[:MOST_WIDTH]}" for line in self.why[:MOST_LINES])
 
 
 class Count:
@@ -37,12 +49,15 @@ class Count:
 def count_tap(output):
     """What the test program itself said, and how many results its plan still owes."""
     count, planned, running = Count(), None, ""
+    said = []  # since the last result; what failed owns the lines around its own
     for line in output.splitlines():
         if plan := PLAN.match(line):
             planned = int(plan[1])
         elif result := RESULT.match(line):
+            said = said if result[1] else []
             if result[1]:
-                count.failures.append(result[2])
+                count.failures.append(Failure(result[2], said))
+                said = count.failures[-1].why
             elif (result[3] or "").lower() == "skip":
                 count.skipped += 1
             else:
@@ -50,9 +65,18 @@ def count_tap(output):
             (count.not_run if (result[3] or "").lower() == "skip" else count.ran).append(result[2])
             running = ""
         elif line.startswith("# ") and ": " not in line:
-            running = line[2:]  # the harness announces each test before it runs
+            running, said = line[2:], []  # the harness announces each test before it runs
+        elif line.startswith("# "):
+            said.append(line[2:])
     seen = count.passed + len(count.failures) + count.skipped
     return count, (planned - seen if planned is not None else 0), running
+
+
+def last_words(test):
+    """Of a program that did not come to its end: a sanitizer's report stands where it begins, all else where it ends."""
+    lines = [line for line in (test.get("stderr") or test.get("stdout") or "").splitlines() if line.strip()]
+    report = next((at for at, line in enumerate(lines) if "Sanitizer" in line or "runtime error:" in line), None)
+    return lines[-MOST_LINES:] if report is None else lines[report:]
 
 
 def count_test(test):
@@ -61,7 +85,8 @@ def count_test(test):
     output = test.get("stdout") or ""
     count, owed, running = count_tap(output)
     spoke = count.passed + len(count.failures) + count.skipped > 0
-    count.failures = [f"{name}: {what}" for what in count.failures]
+    for failure in count.failures:
+        failure.what = f"{name}: {failure.what}"
     count.not_run = [(name, what) for what in count.not_run] + [(name, "")] * (verdict == "SKIP")
     count.ran = [(name, what) for what in count.ran] or [(name, "")] * (verdict != "SKIP" and not count.skipped)
     if verdict == "SKIP" and not spoke:
@@ -70,10 +95,10 @@ def count_test(test):
         count.passed = 1
     elif owed > 0:
         end = {"TIMEOUT": "timed out", "INTERRUPT": "was interrupted"}.get(verdict, "died")
-        count.failures += [f"{name}: {end}" + (f" in {running}" if running else "")]
-        count.failures += [f"{name}: never ran"] * (owed - 1)
+        count.failures.append(Failure(f"{name}: {end}" + (f" in {running}" if running else ""), last_words(test)))
+        count.failures += [Failure(f"{name}: never ran")] * (owed - 1)
     elif verdict not in FINE and not count.failures:
-        count.failures.append(f"{name}: {verdict.lower()}")
+        count.failures.append(Failure(f"{name}: {verdict.lower()}", last_words(test)))
     return count
 
 
@@ -100,7 +125,7 @@ def main():
     for argument in sys.argv[1:]:
         option, _, value = argument.partition("=")
         if option == "--failed-build":
-            total.failures.append(f"{value}: does not build")
+            total.failures.append(Failure(f"{value}: does not build"))
             continue
         if option == "--requirements":
             page = Path(value)
@@ -112,14 +137,16 @@ def main():
         count = count_log(Path(argument))
         build = Path(argument).parts[0]
         print(f"{build}: {count}")
-        count.failures = [f"{build}: {failure}" for failure in count.failures]
+        for failure in dict.fromkeys(count.failures):
+            failure.what = f"{build}: {failure.what}"
         total.add(count)
-    total.failures += below(floors, total)
+    total.failures += [Failure(what) for what in below(floors, total)]
     unseen = never_ran(page.read_text(), total.ran, total.not_run) if page else []
     if unseen:
-        total.failures.append(f"{page} names what ran in no build: {', '.join(unseen)}")
-    for failure in total.failures:
-        print("FAILED", failure)
+        total.failures.append(Failure(f"{page} names what ran in no build: {', '.join(unseen)}"))
+    for failure in dict.fromkeys(total.failures):
+        more = total.failures.count(failure)
+        print(*failure.lines(), sep="\n", end=f" ({more} of them)\n" if more > 1 else "\n")
     print(total)
     return 0 if total.passed and not total.failures else 1
 

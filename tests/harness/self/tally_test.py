@@ -45,6 +45,16 @@ NAMED = [
     ("what died before its turn has not run", [("ERROR", CRASH)], "`a.b`, `a.d`", "a.d"),
 ]
 
+REASON = "1..3\n# x: old\nok 1 - a.a\n# a.b\n# f.cpp:7: does not hold: b\nnot ok 2 - a.b\n# seen: 9\n# a.c\nok 3 - a.c\n# y: new\n"
+RACE = "some line\nWARNING: ThreadSanitizer: data race\n  Write of size 4\n"
+# claim, tests as (result, output, errors), the FAILED lines and what stands below them
+TOLD = [
+    ("a failure is told with the lines around it", [("FAIL", REASON, "")], ["FAILED {}: t: a.b", "    f.cpp:7: does not hold: b", "    seen: 9"]),
+    ("a crash with a sanitizer's report, and what never ran in one line", [("ERROR", "1..3\n# a.b\n", RACE)],
+     ["FAILED {}: t: died in a.b", "    WARNING: ThreadSanitizer: data race", "      Write of size 4", "FAILED {}: t: never ran (2 of them)"]),
+    ("another end with the last that was said", [("FAIL", "", "a\nno such file\n")], ["FAILED {}: t: fail", "    a", "    no such file"]),
+]
+
 
 def tally(program, tests, options, page=None):
     with tempfile.TemporaryDirectory() as folder:
@@ -53,7 +63,7 @@ def tally(program, tests, options, page=None):
             requirements.write_text(PAGE.format(page))
             options = [*options, f"--requirements={requirements}"]
         log = Path(folder, "testlog.json")
-        log.write_text("".join(json.dumps({"name": "p:s / t", "result": r, "stdout": o}) + "\n" for r, o in tests))
+        log.write_text("".join(json.dumps({"name": "p:s / t", "result": r, "stdout": o, "stderr": "".join(e)}) + "\n" for r, o, *e in tests))
         done = subprocess.run([sys.executable, program, *options, log], capture_output=True, text=True, timeout=30)
     return done.stdout.splitlines(), done.returncode
 
@@ -65,7 +75,7 @@ def check(index, claim, seen, wanted):
 
 
 def main():
-    print(f"TAP version 13\n1..{len(CASES) + len(NAMED)}")
+    print(f"TAP version 13\n1..{len(CASES) + len(NAMED) + len(TOLD)}")
     for index, (claim, tests, options, line, status) in enumerate(CASES, 1):
         lines, code = tally(sys.argv[1], tests, options)
         check(index, claim, (lines[-1], code), (line, status))
@@ -73,6 +83,10 @@ def main():
         lines, code = tally(sys.argv[1], tests, [], names)
         named = [line.partition("names what ran in no build: ")[2] for line in lines if "ran in no build" in line]
         check(index, claim, (named, code != 0), ([missing] if missing else [], bool(missing) or any(r != "OK" for r, _ in tests)))
+    for index, (claim, tests, wanted) in enumerate(TOLD, len(CASES) + len(NAMED) + 1):
+        lines, _ = tally(sys.argv[1], tests, [])
+        build = lines[0].partition(":")[0]
+        check(index, claim, lines[1:-1], [line.format(build) for line in wanted])
 
 
 main()
