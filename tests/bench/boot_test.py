@@ -33,7 +33,7 @@ def main():
     try:
         janus_cc = install(sys.argv[1], work)
         done = subprocess.run([sys.executable, HERE / "run.py", "--janus-cc", janus_cc, "--out", work / "out", "boot", "--quick", "--json"],
-                              capture_output=True, text=True, env=environment(), timeout=400)
+                              capture_output=True, text=True, env=environment(), timeout=560)
     finally:
         shutil.rmtree(work, ignore_errors=True)
     if not tap.check("it measures", done.returncode == 0, done.stderr[-600:]):
