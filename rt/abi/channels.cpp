@@ -2,7 +2,7 @@
 // rt/abi/channels.cpp — channels.
 #include "rt/abi/door.h"
 #include "rt/task/cancel.h"
-#include "rt/task/channel.h"
+#include "rt/task/channel_life.h"
 #include "rt/task/charge.h"
 #include "rt/task/slice.h"
 #include "rt/task/transfer.h"

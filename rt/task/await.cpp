@@ -8,6 +8,7 @@
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
+#include "rt/task/wake.h"
 #include "rt/task/yield.h"
 
 namespace janus {

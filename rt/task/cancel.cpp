@@ -10,11 +10,9 @@
 // then cancels what it has opened, be it published by now or not.
 #include "rt/task/cancel.h"
 
-#include "rt/task/channel.h"
-#include "rt/task/panic.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
-#include "rt/task/wait.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 

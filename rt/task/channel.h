@@ -60,19 +60,9 @@ struct alignas(64) Channel {
   }
 };
 
-inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
-
-Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
-                        int* error) noexcept;
-// `secret`: of the handle by which the channel was found. It may be gone by now: JANUS_E_STALE.
-// One reference more; JANUS_E_STATE when there are too many.
-int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
-// One less; who gives up the last one closes and frees. This and close_channel() let others run where many wait, so
-// that the caller's task may be on another worker afterwards; it pays an op for each that it wakes.
-int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
-int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
-
-// Wakes a task that was seen AtChannel, if it still is: to look for a cancel. Holds the lock of its nursery.
-bool wake_at_channel(Worker* worker, Task& task) noexcept;
+// `worker` as one whom the lock may be biased to.
+inline LockOwner* owner_in(const Channel& channel, Worker* worker) noexcept {
+  return worker != nullptr && worker->runtime == channel.runtime ? &worker->locks : nullptr;
+}
 
 }  // namespace janus

@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/panic.h"
+#include "rt/task/runtime.h"
 
 namespace janus {
 
@@ -100,18 +101,6 @@ int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, 
   if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
     return 0;
   return wait_on(channel, self, wait);
-}
-
-bool wake_at_channel(Worker* worker, Task& task) noexcept {
-  Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
-  LockOwner* const me = owner_in(channel, worker);
-  const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
-  // Neither changes while it waits here. If it waits elsewhere by now, it has looked since.
-  const bool is_here = task.state.load(std::memory_order_acquire) == TaskState::kAtChannel &&
-                       std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
-  if (is_here) wake_held(worker, task);
-  channel.lock.unlock(me, hold);
-  return is_here;
 }
 
 }  // namespace janus

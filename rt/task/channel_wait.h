@@ -7,6 +7,7 @@
 #include "rt/sched/path.h"
 #include "rt/task/channel.h"
 #include "rt/task/wait.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 
@@ -20,11 +21,6 @@ struct ChannelWait : ListLink<> {
   std::atomic<Status> status;
   bool is_foreign;  // of another runtime than the channel
 };
-
-// `worker` as one whom the lock may be biased to.
-inline LockOwner* owner_in(const Channel& channel, Worker* worker) noexcept {
-  return worker != nullptr && worker->runtime == channel.runtime ? &worker->locks : nullptr;
-}
 
 // --- For whoever comes by ---
 

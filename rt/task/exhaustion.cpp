@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/wait.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 

@@ -8,6 +8,7 @@
 #include "rt/task/runtime.h"
 #include "rt/task/user_memory.h"
 #include "rt/task/wait.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 

@@ -11,7 +11,7 @@
 #include "rt/task/name.h"
 #include "rt/task/reclaim.h"
 #include "rt/task/runtime.h"
-#include "rt/task/wait.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 

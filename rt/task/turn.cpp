@@ -11,6 +11,7 @@
 #include "rt/task/memory.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 

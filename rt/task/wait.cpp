@@ -4,8 +4,10 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/channel.h"
+#include "rt/task/nursery.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
+#include "rt/task/wake.h"
 
 namespace janus {
 
@@ -128,32 +130,5 @@ template <Path kPath>
 }
 template bool block_at<Path::kGeneral>(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
 template bool block_at<Path::kFast>(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
-
-void push_ready(Worker* worker, Task& task) noexcept {
-  if (worker != nullptr) return worker->scheduler->push_woken(*worker, &task);
-  Runtime& runtime = *task.nursery->runtime;
-  runtime.is_fed_from_outside.store(true, std::memory_order_relaxed);
-  runtime.scheduler.inject(&task);
-}
-
-[[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
-  JANUS_ASSERT(is_waiting(from) && from != TaskState::kAtChannel);
-  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
-                                          std::memory_order_relaxed))
-    return false;
-  push_ready(worker, task);
-  return true;
-}
-
-void wake_held(Worker* worker, Task& task) noexcept {
-  turn_ready(task);
-  push_ready(worker, task);
-}
-
-bool wake_to_look(Worker* worker, Task& task) noexcept {
-  if (task.state.load(std::memory_order_acquire) == TaskState::kAtChannel) return wake_at_channel(worker, task);
-  return wake(worker, task, TaskState::kBlocked) || wake(worker, task, TaskState::kParked) ||
-         wake(worker, task, TaskState::kExhausted);
-}
 
 }  // namespace janus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channel.cpp — making a channel, its references, closing it.
-#include "rt/task/channel.h"
+// rt/task/channel_life.cpp — making a channel, its references, closing it.
+#include "rt/task/channel_life.h"
 
 #include <utility>
 
@@ -8,6 +8,8 @@
 #include "rt/task/charge.h"
 #include "rt/task/handle.h"
 #include "rt/task/memory.h"
+#include "rt/task/price.h"
+#include "rt/task/runtime.h"
 #include "rt/task/slice.h"
 #include "rt/task/yield.h"
 
