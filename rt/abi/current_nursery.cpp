@@ -3,6 +3,8 @@
 // survives migration; outside tasks it belongs to the thread.
 #include "rt/abi/door.h"
 #include "rt/task/await.h"
+#include "rt/task/children.h"
+#include "rt/task/open.h"
 #include "rt/task/result.h"
 #include "rt/task/runtime_text.h"
 #include "rt/task/spawn.h"

@@ -4,6 +4,8 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
+#include "rt/task/children.h"
+#include "rt/task/open.h"
 #include "rt/task/result.h"
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"

@@ -10,6 +10,7 @@
 // then cancels what it has opened, be it published by now or not.
 #include "rt/task/cancel.h"
 
+#include "rt/task/children.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
 #include "rt/task/wake.h"

@@ -79,7 +79,7 @@ struct alignas(64) Nursery : NurseryAlive {
   NurseryLife life() noexcept { return {word, alive, external_refs}; }
 };
 
-// INVARIANT zeroed-when-free (nursery.cpp), of a record that serves no nursery.
+// INVARIANT zeroed-when-free (open.cpp), of a record that serves no nursery.
 inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
   return !Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)) &&
          nursery.word.load(std::memory_order_relaxed) == 0 && nursery.local_count == 0 && nursery.records == nullptr &&
@@ -93,60 +93,17 @@ inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
   return cmp_relaxed(nursery.owner_worker, const_cast<Worker*>(&worker));
 }
 
-// One that comes from elsewhere to change the word (NurseryLife). On the nursery's home worker it costs nothing.
-class NurseryRef {
- public:
-  NurseryRef(const Worker* worker, Nursery& nursery) noexcept;
-  ~NurseryRef() {
-    if (is_announced_) nursery_.life().leave();
-  }
-  NurseryRef(const NurseryRef&) = delete;
-  NurseryRef& operator=(const NurseryRef&) = delete;
-  // False: the nursery is gone.
-  bool is_valid() const noexcept { return is_valid_; }
+// Lists of open nurseries, the newest first.
+inline void link_nursery(Nursery*& first, Nursery& nursery) noexcept {
+  nursery.inner = nullptr;
+  nursery.outer = first;
+  if (first != nullptr) first->inner = &nursery;
+  first = &nursery;
+}
 
- private:
-  Nursery& nursery_;
-  bool is_announced_ = false;
-  bool is_valid_ = true;
-};
-
-struct NurseryOptions {
-  ErrorPolicy on_error = ErrorPolicy::kCancel;
-  ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
-  const Amounts* budget = nullptr;
-  const char* name = nullptr;
-  bool reclaims_blocks = false;
-};
-
-// nullptr: *error is why. `owner` nullptr: a thread outside tasks opens it.
-Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
-// What janus_nursery_create opens: for the running task, with every option as it is by default, and current. kFast: on
-// the root's account, by who was not told to end; nullptr says only that the general path is to be asked.
-template <Path kPath>
-Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
-
-void close_nursery(Worker* worker, Nursery& nursery) noexcept;
-NurseryState nursery_state(const Nursery& nursery) noexcept;
-// Before asking for the state: on the home worker of a closed nursery the count becomes visible to all.
-void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
-bool is_terminal(const Nursery& nursery) noexcept;
-// Of a terminal nursery that is in no list any more and has nothing left over: back to the pool.
-void recycle(Worker& worker, Nursery& nursery) noexcept;
-// Terminal, by its owner: it is gone. The task may give way, and be on another worker afterwards.
-void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
-// Counts a child in. False: no more spawns. kFast: on the nursery's home worker, while it is neither closing nor gone.
-template <Path kPath>
-bool count_child_in(Worker* worker, Nursery& nursery) noexcept;
-// A child has ended: counts it out. The nursery may be gone when this returns.
-void leave_nursery(Worker& worker, Nursery& nursery) noexcept;
-void count_child_out(Worker* worker, Nursery& nursery) noexcept;
-void release_pin(Worker* worker, Nursery& nursery) noexcept;
-// Before its owner leaves its worker, or awaits: the count moves into the word.
-std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
-// Makes the task and those below it on the stack members, and their nurseries findable.
-void publish_frames(RunFrame& frame) noexcept;
-// Before anybody walks `frame.open`: those of janus_nursery_create come into it. They are the innermost.
-void link_current(RunFrame& frame) noexcept;
+inline void unlink_nursery(Nursery*& first, Nursery& nursery) noexcept {
+  (nursery.inner != nullptr ? nursery.inner->outer : first) = nursery.outer;
+  if (nursery.outer != nullptr) nursery.outer->inner = nursery.inner;
+}
 
 }  // namespace janus

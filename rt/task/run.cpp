@@ -7,6 +7,7 @@
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
+#include "rt/task/children.h"
 #include "rt/task/handle.h"
 #include "rt/task/join.h"
 #include "rt/task/locals.h"

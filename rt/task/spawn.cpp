@@ -3,6 +3,7 @@
 #include "rt/task/spawn.h"
 
 #include "rt/task/charge.h"
+#include "rt/task/children.h"
 #include "rt/task/name.h"
 #include "rt/task/runtime.h"
 

@@ -5,6 +5,7 @@
 #include "rt/task/transfer.h"
 
 #include "rt/task/channel_wait.h"
+#include "rt/task/children.h"
 #include "rt/task/nursery.h"
 #include "rt/task/runtime.h"
 #include "rt/task/user_memory.h"

@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/channel.h"
+#include "rt/task/children.h"
 #include "rt/task/nursery.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"

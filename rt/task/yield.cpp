@@ -4,6 +4,7 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
+#include "rt/task/children.h"
 #include "rt/task/nursery.h"
 #include "rt/task/panic.h"
 #include "rt/task/runtime.h"

@@ -3,6 +3,7 @@
 // nothing is freed twice.
 #include "rt/abi/door.h"
 #include "rt/task/channel.h"
+#include "rt/task/children.h"
 #include "rt/task/handle.h"
 #include "rt/task/runtime.h"
 #include "tests/conformance/world.h"

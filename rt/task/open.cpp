@@ -1,74 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nursery.cpp — opening, counting, closing, and the end of the record.
-#include "rt/task/nursery.h"
+// rt/task/open.cpp — opening a nursery, and the end of its record.
+#include "rt/task/open.h"
 
 #include <bit>
 
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
+#include "rt/task/children.h"
 #include "rt/task/handle.h"
 #include "rt/task/locals.h"
 #include "rt/task/name.h"
 #include "rt/task/reclaim.h"
 #include "rt/task/runtime.h"
-#include "rt/task/wake.h"
 
 namespace janus {
 
 namespace {
-
-// Whoever made the word terminal, and whoever finds that out while its owner waits.
-[[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
-  // The nursery may be gone and serve another owner: then that one is woken to look, which does no harm.
-  if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
-    (void)wake(worker, *owner, TaskState::kBlocked);
-  } else {
-    nursery.ended.fetch_add(1, std::memory_order_release);
-    platform::wake(nursery.ended, 1u << 30);
-  }
-}
-
-void count_out(Worker* worker, Nursery& nursery) noexcept {
-  if (nursery.life().count_out()) wake_owner(worker, nursery);
-}
-
-}  // namespace
-
-NurseryRef::NurseryRef(const Worker* worker, Nursery& nursery) noexcept : nursery_(nursery) {
-  if (worker != nullptr && is_at_home(nursery, *worker)) return;
-  is_announced_ = is_valid_ = nursery.life().visit();
-}
-
-template <Path kPath>
-bool count_child_in(Worker* worker, Nursery& nursery) noexcept {
-  if (kPath == Path::kGeneral && Nursery::is_closing(nursery.alive.load(std::memory_order_acquire))) return false;
-  constexpr std::uint64_t kShut = NurseryWord::kClosed | NurseryWord::kCancelled;
-  const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  if (kPath == Path::kFast || (worker != nullptr && is_at_home(nursery, *worker))) {
-    if ((word & kShut) != 0) [[unlikely]]
-      return false;
-    ++nursery.local_count;
-    return true;
-  }
-  const NurseryRef ref(worker, nursery);
-  return ref.is_valid() && nursery.life().count_in(word);
-}
-template bool count_child_in<Path::kGeneral>(Worker* worker, Nursery& nursery) noexcept;
-template bool count_child_in<Path::kFast>(Worker* worker, Nursery& nursery) noexcept;
-
-namespace {
-
-void link(Nursery*& first, Nursery& nursery) noexcept {
-  nursery.inner = nullptr;
-  nursery.outer = first;
-  if (first != nullptr) first->inner = &nursery;
-  first = &nursery;
-}
-
-void unlink(Nursery*& first, Nursery& nursery) noexcept {
-  (nursery.inner != nullptr ? nursery.inner->outer : first) = nursery.outer;
-  if (nursery.outer != nullptr) nursery.outer->inner = nursery.inner;
-}
 
 // A record that was never a nursery is all zeroes.
 Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
@@ -134,7 +81,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   nursery.clean_epoch.store(runtime.cancel_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
   {
     LockGuard guard(runtime.outside_lock);
-    link(runtime.outside, nursery);
+    link_nursery(runtime.outside, nursery);
   }
   nursery.alive.store(alive, std::memory_order_release);
 }
@@ -164,7 +111,7 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
   if (options.name != nullptr) copy_name(nursery->name, options.name);
   if (owner != nullptr) {
     link_current(*owner->frame);
-    link(owner->frame->open, *nursery);
+    link_nursery(owner->frame->open, *nursery);
     nursery->traits.is_linked = true;
     attach_to_owner(*nursery, *worker, *owner, alive);
     pass_cancel_on(nursery, *worker, *owner);
@@ -212,100 +159,6 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
 template Nursery* open_current<Path::kGeneral>(Worker& worker, Task& owner, int* error) noexcept;
 template Nursery* open_current<Path::kFast>(Worker& worker, Task& owner, int* error) noexcept;
 
-void leave_nursery(Worker& worker, Nursery& nursery) noexcept {
-  if (is_at_home(nursery, worker)) [[likely]]
-    --nursery.local_count;
-  else
-    count_out(&worker, nursery);
-}
-
-void count_child_out(Worker* worker, Nursery& nursery) noexcept {
-  worker != nullptr ? leave_nursery(*worker, nursery) : count_out(nullptr, nursery);
-}
-
-void release_pin(Worker* worker, Nursery& nursery) noexcept {
-  count_out(worker, nursery);
-}
-
-// On the home worker only. One operation moves the count and sets `flags`; the word before it is given back.
-std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
-  JANUS_ASSERT(nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker());
-  JANUS_ASSERT((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kShared) == 0);
-  const std::int64_t children = nursery.local_count;
-  nursery.owner_worker.store(nullptr, std::memory_order_relaxed);
-  nursery.local_count = 0;
-  return nursery.life().share(children, flags);
-}
-
-// Oldest first, so that they stand in the order in which they were opened.
-[[gnu::noinline]] void link_current(RunFrame& frame) noexcept {
-  Nursery* oldest = nullptr;
-  for (Nursery* n = frame.current; n != nullptr && !n->traits.is_linked; n = n->previous_current) {
-    n->outer = oldest;
-    oldest = n;
-  }
-  while (oldest != nullptr) {
-    Nursery& nursery = *oldest;
-    oldest = nursery.outer;
-    nursery.traits.is_linked = true;
-    link(frame.open, nursery);
-  }
-}
-
-[[gnu::noinline]] void publish_frames(RunFrame& frame) noexcept {
-  for (RunFrame* f = &frame; f != nullptr && !f->task->is_published; f = f->outer_frame) {
-    Task& task = *f->task;
-    task.mark(TaskMarks::kHasMigrated);
-    link_current(*f);
-    LockGuard guard(task.nursery->lock);
-    if (!task.has_migrated.load(std::memory_order_relaxed)) {
-      task.nursery->migrated_tasks.push_back(&f->details);
-      task.has_migrated.store(true, std::memory_order_relaxed);
-    }
-    if (Nursery* innermost = f->open) {
-      Nursery* outermost = innermost;
-      for (Nursery* n = innermost; n != nullptr; n = n->outer) {
-        if (n->owner_worker.load(std::memory_order_relaxed) != nullptr) (void)publish_count(*n, 0);
-        n->traits.is_published = true;
-        outermost = n;
-      }
-      Nursery*& published = f->details.published;
-      outermost->outer = published;
-      if (published != nullptr) published->inner = outermost;
-      published = innermost;
-      f->open = nullptr;
-    }
-    task.is_published = true;
-  }
-}
-
-[[gnu::noinline]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
-  const NurseryRef ref(worker, nursery);
-  if (!ref.is_valid()) return;
-  nursery.life().close();
-}
-
-// Its owner's worker looks: children that have ended on it are counted where only it can see them.
-void flush_local_count(Worker* worker, Nursery& nursery) noexcept {
-  if (worker == nullptr || !is_at_home(nursery, *worker)) return;
-  const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);
-  if ((word & (NurseryWord::kClosed | NurseryWord::kCancelled)) != 0) (void)publish_count(nursery, 0);
-}
-
-bool is_terminal(const Nursery& nursery) noexcept {
-  return NurseryWord::is_terminal(nursery.word.load(std::memory_order_acquire));  // pairs with the last count_out
-}
-
-NurseryState nursery_state(const Nursery& nursery) noexcept {
-  const std::uint64_t word = nursery.word.load(std::memory_order_acquire);
-  const bool cancelled = (word & NurseryWord::kCancelled) != 0;
-  if (NurseryWord::is_terminal(word)) return cancelled ? NurseryState::kCancelled : NurseryState::kClosed;
-  if (cancelled) return NurseryState::kCancelling;
-  const bool closing =
-      (word & NurseryWord::kClosed) != 0 || Nursery::is_closing(nursery.alive.load(std::memory_order_acquire));
-  return closing ? NurseryState::kClosing : NurseryState::kOpen;
-}
-
 // In no list any more, and with nothing left over.
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
@@ -331,10 +184,10 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
 [[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
   if (owner != nullptr) {
     LockGuard guard(owner->nursery->lock);
-    unlink(owner->frame->details.published, nursery);
+    unlink_nursery(owner->frame->details.published, nursery);
   } else {
     LockGuard guard(nursery.runtime->outside_lock);
-    unlink(nursery.runtime->outside, nursery);
+    unlink_nursery(nursery.runtime->outside, nursery);
   }
 }
 
@@ -361,7 +214,7 @@ void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   if (owner == nullptr || nursery.traits.is_published) [[unlikely]]
     unlink_seen(nursery, owner);
   else
-    unlink(owner->frame->open, nursery);
+    unlink_nursery(owner->frame->open, nursery);
   reset(nursery);
   if (worker != nullptr) return recycle(*worker, nursery);
   nursery.runtime->nurseries.give(nullptr, &nursery);
