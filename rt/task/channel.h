@@ -21,23 +21,29 @@ namespace janus {
 
 struct ChannelWait;
 
+enum class ChannelState : std::uint8_t { kOpen, kRefilled, kClosed };
+
 // INVARIANT released-once: `life` is the secret half of the channel's handle and the number of references, one word, so
 // that whoever comes with a handle gives up a reference of that channel or none, and whoever takes the last one alone
 // closes and frees. The secret stays until the record serves another channel, as does `handle`, the whole of it; under
 // `lock` they tell who came too late.
 //
-// INVARIANT closed-at-once: `is_closed` is set, and all who wait are moved to `leaving`, under one hold of the lock:
+// INVARIANT closed-at-once: `state` is kClosed, and all who wait are moved to `leaving`, under one hold of the lock:
 // from then on nobody is handed anything, and nobody comes to wait. Those in `leaving` are woken some at a time by who
 // closed the channel; others have the lock in between, and a turn, and one who was cancelled meanwhile may leave by
 // himself. Who wakes them cannot end before the last is woken, since it is charged nothing that it could lack. If the
 // last reference is given up meanwhile, who gives it up wakes the rest, and the record stays until then.
 // tests/task/close_test.cpp
+//
+// INVARIANT first-come-first-served: senders wait only where there is no room, or while the state is kRefilled: then a
+// receiver that has made room drops bad senders in parts, and looks for a good one until there is none; who comes to
+// send meanwhile waits behind them. tests/task/channel_memory_test.cpp
 struct alignas(64) Channel {
   Channel* free_next;  // the slab's
   std::atomic<std::uint64_t> life;
   std::atomic<std::uint64_t> handle;
   BiasedLock lock;  // what follows; when free it has no owner
-  bool is_closed;
+  ChannelState state;
   std::uint32_t element_bytes;
   List<ChannelWait> receivers, senders;  // never both
   std::size_t count;                     // of elements in the buffer

@@ -75,7 +75,7 @@ class WaitScout {
 
 // Under the lock.
 void close_to_all(Channel& channel) noexcept {
-  channel.is_closed = true;
+  channel.state = ChannelState::kClosed;
   channel.leaving.splice_back(channel.senders);
   channel.leaving.splice_back(channel.receivers);
 }
@@ -132,7 +132,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->element_bytes = static_cast<std::uint32_t>(element_bytes);
   channel->capacity = capacity;
   channel->buffer = buffer;
-  channel->is_closed = false;
+  channel->state = ChannelState::kOpen;
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();
@@ -152,7 +152,7 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
   {
     const ChannelGuard guard(worker, channel);
     if (!channel.is_alive(secret)) return kErrorStale;
-    if (channel.is_closed) return kErrorClosed;
+    if (channel.state == ChannelState::kClosed) return kErrorClosed;
     runtime = channel.runtime;
     close_to_all(channel);
     woken = wake_some(worker, channel);

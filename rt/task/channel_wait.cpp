@@ -4,7 +4,9 @@
 
 #include "rt/task/cancel.h"
 #include "rt/task/panic.h"
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 
 namespace janus {
 
@@ -17,20 +19,32 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
     (void)wake(nullptr, task, TaskState::kBlocked);
 }
 
-[[gnu::noinline, gnu::cold]] void drop_wait(Worker* worker, List<ChannelWait>& queue) noexcept {
+[[gnu::noinline, gnu::cold]] bool BadWaits::drop(List<ChannelWait>& queue, std::size_t element_bytes) noexcept {
   ChannelWait& wait = *queue.pop_front();
-  // Who is none of our workers is told no address: where it begins is near enough.
-  if (worker != nullptr && worker->user_fault.has_address)
-    wait.data = reinterpret_cast<void*>(worker->user_fault.address);
-  complete_wait(worker, wait, ChannelWait::Status::kBadMemory);
+  if (worker_ != nullptr) {
+    if (!wait.is_foreign) Scheduler::begin_slice_of_party(*worker_, wait.task->party);
+    // Who is none of our workers is told no address: where it begins is near enough.
+    if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
+  }
+  complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
+  dropped_ += 1 + element_bytes / price::kBytesPerBadWait;
+  return dropped_ < price::kBadWaitsAtOnce;
+}
+
+[[gnu::noinline, gnu::cold]] void BadWaits::end() noexcept {
+  if (worker_ == nullptr) return;
+  const Task* const task = current_task(*worker_);
+  Scheduler::begin_slice_of_party(*worker_, task != nullptr ? task->party : 0);
 }
 
 namespace {
 
 // Of a wait that is over, with nothing held.
 int result_of(const ChannelWait& wait, ChannelWait::Status status) noexcept {
-  if (status == ChannelWait::Status::kBadMemory) [[unlikely]]
+  if (status == ChannelWait::Status::kBadMemory) [[unlikely]] {
+    take_fuel_unchecked(current_worker(), price::kBadWait);
     panic_for_access(*wait.task, true, reinterpret_cast<std::uint64_t>(wait.data));
+  }
   return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
 }
 

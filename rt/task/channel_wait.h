@@ -42,8 +42,28 @@ template <Path kPath>
 
 // Both halves. One of another runtime takes our lock before it goes.
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
-// The first in its queue: what it named cannot be reached. It panics when it goes on.
-void drop_wait(Worker* worker, List<ChannelWait>& queue) noexcept;
+
+// While the lock is held once: whoever comes by drops some of those whose memory is not there. The time that takes is
+// their party's, and they pay for it when they go on, in a panic; the caller has other things to do.
+class BadWaits {
+ public:
+  explicit BadWaits(Worker* worker) noexcept : worker_(worker) {}
+  ~BadWaits() {
+    if (dropped_ != 0) [[unlikely]]
+      end();
+  }
+  BadWaits(const BadWaits&) = delete;
+  BadWaits& operator=(const BadWaits&) = delete;
+
+  // The first in its queue: what it named cannot be reached. False: that is enough for one hold of the lock.
+  [[nodiscard]] bool drop(List<ChannelWait>& queue, std::size_t element_bytes) noexcept;
+
+ private:
+  void end() noexcept;
+
+  Worker* const worker_;  // nullptr: none of the channel's runtime
+  std::size_t dropped_ = 0;
+};
 
 // --- For the task that waits ---
 

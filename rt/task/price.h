@@ -23,6 +23,7 @@ inline constexpr std::int64_t kCancel = 8;
 inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
 inline constexpr std::int64_t kPanic = 64;      // its report
+inline constexpr std::int64_t kBadWait = 16;    // to wait at a channel with memory that is not there
 inline constexpr std::size_t kBytesPerOp = 4096;
 inline constexpr std::size_t kRandomBytesPerOp = 32;
 // Bulk work gives way after so much of it.
@@ -31,6 +32,9 @@ inline constexpr std::size_t kBytesAtOnce = 65536, kRandomBytesAtOnce = 4096, kF
 inline constexpr unsigned kRecordsAtOnce = 256;
 // So many are woken by a close, for 1 op each, before others have their turn.
 inline constexpr unsigned kWakesAtOnce = 256;
+// So many who wait with bad memory are dropped, or a few with large elements, before others have their turn.
+inline constexpr unsigned kBadWaitsAtOnce = 64;
+inline constexpr std::size_t kBytesPerBadWait = 16384;
 // To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
 inline constexpr std::int64_t kHeapWalk = 16;
 // Steps up the tree of tasks, each of which may have to wait for the machine's memory.

@@ -4,11 +4,14 @@
 // and begins again on the general one.
 #include "rt/task/transfer.h"
 
+#include <type_traits>
+
 #include "rt/task/channel_wait.h"
 #include "rt/task/children.h"
 #include "rt/task/nursery.h"
 #include "rt/task/runtime.h"
 #include "rt/task/user_memory.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
@@ -21,6 +24,10 @@ enum class Way : bool { kSend, kReceive };
 
 template <Way kWay, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
+
+// What an operation answers that has released the lock and is not over yet. Many who waited had to be dropped, and
+// others have their turn first. kAgain: nothing has happened. kRefillAgain: it has what it wanted, and made room.
+constexpr int kAgain = 1, kRefillAgain = 2;
 
 // Of the channel whose lock we hold, for when we do not hold it any more.
 std::uint32_t secret_of(const Channel& channel) noexcept {
@@ -170,6 +177,10 @@ template <Path kPath>
 
 // --- The operations ---
 
+// kFast drops nobody.
+template <Path kPath>
+using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
+
 // Hands over to the first that waits on the other side, or takes from it; whose memory is not there is out of the
 // queue. `is_done` false: nobody waits.
 template <Way kWay, Path kPath>
@@ -178,6 +189,7 @@ template <Way kWay, Path kPath>
   constexpr UserCopy kOwnIsBad = kWay == Way::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
   List<ChannelWait>& others = kWay == Way::kSend ? channel.receivers : channel.senders;
   is_done = true;
+  [[maybe_unused]] Drops<kPath> drops(worker);
   while (ChannelWait* const other = others.front()) {
     if (kPath == Path::kFast && !is_here(*other)) [[unlikely]]
       return begin_again<kWay>(worker, self, channel, data);
@@ -187,7 +199,11 @@ template <Way kWay, Path kPath>
       return serve<kPath>(worker, channel, others, *other, hold);
     if (kPath == Path::kFast || copied == kOwnIsBad)
       return fail_own_copy<kWay, kPath>(worker, self, channel, data, hold);
-    drop_wait(worker, others);
+    if constexpr (kPath == Path::kGeneral) {
+      if (drops.drop(others, channel.element_bytes)) continue;
+      channel.lock.unlock(owner_in(channel, worker), hold);
+      return kAgain;
+    }
   }
   is_done = false;
   return 0;
@@ -199,8 +215,11 @@ template <Path kPath>
   bool is_done;
   const int result = meet<Way::kSend, kPath>(worker, self, channel, data, hold, is_done);
   if (is_done) return result;
-  if (channel.is_closed) [[unlikely]]
-    return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  if (channel.state != ChannelState::kOpen) [[unlikely]] {
+    if (kPath == Path::kFast || channel.state == ChannelState::kClosed)
+      return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
+    if (!channel.senders.is_empty()) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
+  }
   if (channel.count == channel.capacity) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
   if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]]
     return fail_own_copy<Way::kSend, kPath>(worker, self, channel, data, hold);
@@ -208,17 +227,21 @@ template <Path kPath>
   return finish<kPath>(worker, channel, hold);
 }
 
-// There is room for the sender that has waited longest.
-void refill(Worker* worker, Channel& channel) noexcept {
-  while (ChannelWait* const sender = channel.senders.front()) {
+// There is room for the sender that has waited longest. False: some had to be dropped, and more may wait.
+bool refill(Worker* worker, Channel& channel) noexcept {
+  BadWaits drops(worker);
+  bool is_over = true;
+  while (ChannelWait* const sender = is_over && channel.count != channel.capacity ? channel.senders.front() : nullptr) {
     if (copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone) {
-      drop_wait(worker, channel.senders);
+      is_over = drops.drop(channel.senders, channel.element_bytes);
       continue;
     }
     ++channel.count;
     (void)channel.senders.pop_front();
-    return complete_wait(worker, *sender, ChannelWait::Status::kServed);
+    complete_wait(worker, *sender, ChannelWait::Status::kServed);
   }
+  if (channel.state != ChannelState::kClosed) channel.state = is_over ? ChannelState::kOpen : ChannelState::kRefilled;
+  return is_over;
 }
 
 // What is in the buffer came first. A closed channel gives what it has.
@@ -233,13 +256,17 @@ template <Path kPath>
       return fail_own_copy<Way::kReceive, kPath>(worker, self, channel, data, hold);
     channel.first = next;
     --channel.count;
-    if constexpr (kPath == Path::kGeneral) refill(worker, channel);
+    if constexpr (kPath == Path::kGeneral) {
+      const bool is_over = refill(worker, channel);
+      channel.lock.unlock(owner_in(channel, worker), hold);
+      return is_over ? 0 : kRefillAgain;
+    }
     return finish<kPath>(worker, channel, hold);
   }
   bool is_done;
   const int result = meet<Way::kReceive, kPath>(worker, self, channel, data, hold, is_done);
   if (is_done) return result;
-  if (channel.is_closed) [[unlikely]]
+  if (channel.state == ChannelState::kClosed) [[unlikely]]
     return refuse<Way::kReceive, kPath>(worker, self, channel, data, hold, kErrorClosed);
   return wait_or_refuse<Way::kReceive, kPath>(worker, self, channel, data, hold);
 }
@@ -249,6 +276,25 @@ template <Path kPath>
 [[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
   channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+}
+
+// With nothing held. The caller's worker from then on, if it is one of the channel's runtime.
+[[gnu::noinline, gnu::cold]] Worker* pause_between_drops(const Runtime& runtime) noexcept {
+  if (Task* const task = calling_task()) let_others_run(*task);
+  return worker_of(runtime);
+}
+
+// The channel may go meanwhile, and its lock be at rest.
+[[gnu::noinline, gnu::cold]] int refill_in_parts(Worker* worker, const Runtime& runtime, Channel& channel,
+                                                 std::uint32_t secret) noexcept {
+  for (;;) {
+    LockOwner* const me = owner_in(channel, worker);
+    const Hold hold = channel.lock.lock_as_guest(me);
+    const bool is_over = !channel.is_alive(secret) || refill(worker, channel);
+    channel.lock.unlock(me, hold);
+    if (is_over) return 0;
+    worker = pause_between_drops(runtime);
+  }
 }
 
 template <Way kWay, Path kPath>
@@ -267,13 +313,19 @@ int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint
       return begin_again_revoked<kWay>(worker, self, channel, data, secret);
     return transfer_held<kWay, kPath>(worker, self, channel, data, Hold::kBiased);
   } else {
-    LockOwner* const me = owner_in(channel, worker);
-    if (me == nullptr) [[unlikely]]
+    const Runtime& runtime = *channel.runtime;
+    if (owner_in(channel, worker) == nullptr) [[unlikely]]
       note_stranger(channel, self);
-    const Hold hold = channel.lock.lock(me);
-    if (!channel.is_alive(secret)) [[unlikely]]
-      return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorStale);
-    return transfer_held<kWay, kPath>(worker, self, channel, data, hold);
+    for (;;) {
+      const Hold hold = channel.lock.lock(owner_in(channel, worker));
+      if (!channel.is_alive(secret)) [[unlikely]]
+        return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorStale);
+      const int result = transfer_held<kWay, kPath>(worker, self, channel, data, hold);
+      if (result <= 0) [[likely]]
+        return result;
+      worker = pause_between_drops(runtime);
+      if (result == kRefillAgain) return refill_in_parts(worker, runtime, channel, secret);
+    }
   }
 }
 

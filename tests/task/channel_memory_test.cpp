@@ -28,9 +28,10 @@ struct Element {
 };
 
 constexpr int kBads = 3, kGoods = 4;
+constexpr int kManyBads = 200;  // more than are dropped while the lock is held once
 
 // Bad receivers wait before good ones; whoever sends finds them first.
-void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind) {
+void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind, int bads = kBads) {
   janus_channel* const channel = janus_channel_create(bytes, capacity);
   REQUIRE(channel != nullptr);
   std::atomic<unsigned> received{0};
@@ -42,7 +43,7 @@ void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind
     return status;
   };
   Scope scope(JANUS_ON_ERROR_COLLECT);
-  for (int i = 0; i < kBads; ++i) CHECK(stops(scope.go(bad)));
+  for (int i = 0; i < bads; ++i) CHECK(stops(scope.go(bad)));
   for (int i = 0; i < kGoods; ++i) CHECK(stops(scope.go(good)));
   for (int i = 0; i < kGoods; ++i) {
     Element element(bytes);
@@ -51,7 +52,7 @@ void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind
   }
   janus_result result = {};
   CHECK_EQ(scope.end(&result), JANUS_PANIC);
-  CHECK_EQ(result.errors, kBads);
+  CHECK_EQ(result.errors, bads);
   CHECK_EQ(received.load(), (1u << kGoods) - 1);
   Element element(bytes);
   CHECK_EQ(janus_channel_try_recv(channel, element.get()), JANUS_E_WOULD_BLOCK);
@@ -59,7 +60,7 @@ void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind
 }
 
 // The buffer is full, or there is none; bad senders wait before good ones.
-void receive_past_bad_senders(std::uint32_t bytes, std::size_t capacity, Bad kind) {
+void receive_past_bad_senders(std::uint32_t bytes, std::size_t capacity, Bad kind, int bads = kBads) {
   janus_channel* const channel = janus_channel_create(bytes, capacity);
   REQUIRE(channel != nullptr);
   for (std::size_t i = 0; i < capacity; ++i) {
@@ -75,7 +76,7 @@ void receive_past_bad_senders(std::uint32_t bytes, std::size_t capacity, Bad kin
     return janus_channel_send(channel, element.get());
   };
   Scope scope(JANUS_ON_ERROR_COLLECT);
-  for (int i = 0; i < kBads; ++i) CHECK(stops(scope.go(bad)));
+  for (int i = 0; i < bads; ++i) CHECK(stops(scope.go(bad)));
   for (int i = 0; i < kGoods; ++i) CHECK(stops(scope.go(good)));
   unsigned received = 0;
   for (std::size_t i = 0; i < kGoods + capacity; ++i) {
@@ -85,7 +86,7 @@ void receive_past_bad_senders(std::uint32_t bytes, std::size_t capacity, Bad kin
   }
   janus_result result = {};
   CHECK_EQ(scope.end(&result), JANUS_PANIC);
-  CHECK_EQ(result.errors, kBads);
+  CHECK_EQ(result.errors, bads);
   CHECK_EQ(received, (1u << (kGoods + capacity)) - 1);
   Element element(bytes);
   CHECK_EQ(janus_channel_try_recv(channel, element.get()), JANUS_E_WOULD_BLOCK);
@@ -107,6 +108,19 @@ TEST(channel_memory, a_receiver_whose_buffer_is_gone_panics_and_its_message_goes
             if (can_straddle(bytes, kind)) send_past_bad_receivers(bytes, capacity, kind);
           }
         }
+      }
+    });
+  }
+}
+
+TEST(channel_memory, however_many_bad_ones_wait_the_good_ones_behind_them_are_served) {
+  for (const unsigned workers : kWorkerCounts) {
+    run_both_ways(workers, [] {
+      for (const std::size_t capacity : {0, 1, 2}) {
+        send_past_bad_receivers(8, capacity, kUnwritable[0], kManyBads);
+        receive_past_bad_senders(8, capacity, kUnreadable[0], kManyBads);
+        send_past_bad_receivers(24, capacity, kUnwritable[0], kManyBads);
+        receive_past_bad_senders(24, capacity, kUnreadable[0], kManyBads);
       }
     });
   }
