@@ -67,8 +67,8 @@ static void come_by(janus_task_fn wait, size_t in_buffer) {
   is_looking = 0;
   const uint64_t taken = janus_now_ns() - start;
   CHECK_EQ(answer, in_buffer != 0 ? 0 : JANUS_E_WOULD_BLOCK);
-  // With one worker these are all the turns that it had.
-  CHECK_THAT(turns, turns >= kWaiters / kAtOnce / 2);
+  // With more workers the machine decides who runs meanwhile.
+  if (read_accounts().stats.workers == 1) CHECK_THAT(turns, turns >= kWaiters / kAtOnce / 2);
   is_over = 1;
   CHECK_EQ(janus_channel_close(channel), 0);
   CHECK_EQ(close_cage(street), 0);
