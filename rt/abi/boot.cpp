@@ -8,6 +8,7 @@
 #include "rt/base/format.h"
 #include "rt/task/await.h"
 #include "rt/task/log.h"
+#include "rt/task/panic.h"
 #include "rt/task/runtime_life.h"
 
 extern "C" {

@@ -7,7 +7,6 @@
 #include "rt/task/slice.h"
 #include "rt/task/transfer.h"
 #include "rt/task/user_memory.h"
-#include "rt/task/yield.h"
 
 namespace janus {
 

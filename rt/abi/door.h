@@ -20,13 +20,12 @@
 #include "rt/abi/global_runtime.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/charge.h"
+#include "rt/task/forced_end.h"
 #include "rt/task/handle.h"
 #include "rt/task/kinship.h"
-#include "rt/task/panic.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
 #include "rt/task/user_memory.h"
-#include "rt/task/yield.h"
 
 namespace janus {
 

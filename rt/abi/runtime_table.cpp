@@ -5,6 +5,7 @@
 #include "rt/abi/stats.h"
 #include "rt/base/format.h"
 #include "rt/task/handle.h"
+#include "rt/task/panic.h"
 #include "rt/task/runtime_life.h"
 
 namespace janus {

@@ -7,6 +7,8 @@
 #include "rt/task/charge.h"
 #include "rt/task/memory.h"
 #include "rt/task/output.h"
+#include "rt/task/panic.h"
+#include "rt/task/records.h"
 
 namespace janus {
 

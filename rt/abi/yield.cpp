@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/yield.cpp — yield points, time, and parking.
-#include "rt/task/yield.h"
 #include "rt/abi/door.h"
 #include "rt/abi/runtime_table.h"
 #include "rt/task/cancel.h"
+#include "rt/task/charge.h"
 #include "rt/task/handle.h"
 #include "rt/task/park.h"
 #include "rt/task/slice.h"
@@ -12,7 +12,7 @@ using namespace janus;
 
 extern "C" {
 
-// The yield has a rule of its own for what it costs (rt/task/yield.h).
+// The yield has a rule of its own for what it costs (rt/task/charge.h).
 [[gnu::noinline]] static int yield_from_afar() noexcept {
   const Caller me = enter_free();
   return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;

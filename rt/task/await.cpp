@@ -3,9 +3,9 @@
 #include "rt/task/await.h"
 
 #include "rt/task/cancel.h"
-#include "rt/task/charge.h"
 #include "rt/task/children.h"
 #include "rt/task/open.h"
+#include "rt/task/price.h"
 #include "rt/task/result.h"
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"

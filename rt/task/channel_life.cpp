@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "rt/task/channel_wait.h"
-#include "rt/task/charge.h"
 #include "rt/task/handle.h"
 #include "rt/task/memory.h"
 #include "rt/task/price.h"
+#include "rt/task/records.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
 #include "rt/task/yield.h"

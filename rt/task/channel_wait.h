@@ -6,6 +6,7 @@
 #include <arch/jump_back.h>
 #include "rt/sched/path.h"
 #include "rt/task/channel.h"
+#include "rt/task/runtime.h"
 #include "rt/task/wait.h"
 #include "rt/task/wake.h"
 

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/charge.h — what operations cost, and who pays. This is the one place where the five components are charged.
-//
-// The root account pays for records and stacks in bulk, when the pools grow (rt/budget/pool_charge.h), so that ordinary
-// tasks cost no budget work; below an explicit budget each is charged by itself while it lives, and the root account
-// pays that much less.
+// rt/task/charge.h — what the running task does is charged to its account, by the prices of rt/task/price.h: ops at its
+// checks, the other components as they are asked for. Where the account has too little, the task waits, gets an error
+// or ends. So each of these may leave the worker. Memory goes through rt/task/memory.h to here; what is charged to an
+// account without a task that could wait, records among that, is rt/task/records.h.
 #pragma once
 
 #include "rt/task/price.h"
 #include "rt/task/runtime.h"
-#include "rt/task/spawn.h"
 
 namespace janus {
 
@@ -19,6 +17,12 @@ namespace janus {
 int charge_ops(Task& task, std::int64_t ops) noexcept;
 // For `bytes` of bulk work that is to be done now, at most price::kBytesAtOnce of them.
 int charge_bytes(Task& task, std::size_t bytes) noexcept;
+
+// Goes behind every ready task. 0, or -1: the task was told to end. Free, but for a yield after a yield with nothing
+// charged in between, which costs one op.
+int yield(Task& task) noexcept;
+// At the end of a slice: pays what was spent, looks at cancellation and at who else wants to run. 0, or -1.
+int yield_slow(Task& task) noexcept;
 
 // --- The other components --------------------------------------------------------------------------------------------
 
@@ -32,26 +36,5 @@ int charge_waiting(Task& task, Component component, std::uint64_t amount) noexce
 // After an operation that `payer` could not pay, and that waits for nothing (a spawn, a record): where that is the
 // running task's own account, and JANUS_ON_EXHAUSTION_FAIL rules it, this is the task's end.
 void end_if_fail_rules(Task& task, const Account* payer) noexcept;
-
-// --- Records ---------------------------------------------------------------------------------------------------------
-
-// A record (of a nursery, a channel) that lives on `payer` until refund_record(). Nothing happens for the root account,
-// which pays in bulk. False: the budget does not reach.
-[[nodiscard]] bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
-void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
-
-// A new account below `parent`; what idle stacks hold of the root account is not in its way. nullptr: short.
-Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
-// After Slab::take() gave nothing. nullptr: *error says whether it was the root's budget or the machine.
-void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid, int* error) noexcept;
-// The account of the new child: the nursery's, or its own below it. nullptr: *error is why, and nothing is drawn.
-Account* pay_for_spawn(Nursery& nursery, const SpawnOptions& options, int* error) noexcept;
-void refund_spawn(Nursery& nursery, Account* account, const SpawnOptions& options) noexcept;
-// Of a task that has ended.
-void credit_task(Task& task) noexcept;
-
-// Whether the task lives on less than its runtime has: an explicit budget stands somewhere between the two. What a
-// whole runtime was given (root_budget) is none.
-[[nodiscard]] bool is_below_explicit_budget(const Task& task) noexcept;
 
 }  // namespace janus

@@ -5,8 +5,9 @@
 #include "rt/base/assert.h"
 #include "rt/base/rng.h"
 #include "rt/base/siphash.h"
-#include "rt/task/charge.h"
 #include "rt/task/memory.h"
+#include "rt/task/nursery.h"
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 #include "rt/task/yield.h"
 

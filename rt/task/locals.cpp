@@ -3,6 +3,7 @@
 #include "rt/task/locals.h"
 
 #include "rt/task/memory.h"
+#include "rt/task/nursery.h"
 
 namespace janus {
 

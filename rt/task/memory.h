@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "rt/task/charge.h"
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 
 namespace janus {

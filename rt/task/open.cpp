@@ -5,12 +5,12 @@
 #include <bit>
 
 #include "rt/task/cancel.h"
-#include "rt/task/charge.h"
 #include "rt/task/children.h"
 #include "rt/task/handle.h"
 #include "rt/task/locals.h"
 #include "rt/task/name.h"
 #include "rt/task/reclaim.h"
+#include "rt/task/records.h"
 #include "rt/task/runtime.h"
 
 namespace janus {

@@ -5,6 +5,7 @@
 #include "rt/task/output.h"
 
 #include "rt/task/cancel.h"
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 #include "rt/task/turn.h"
 #include "rt/task/yield.h"

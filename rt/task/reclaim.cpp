@@ -3,8 +3,8 @@
 // nursery.
 #include "rt/task/reclaim.h"
 
-#include "rt/task/charge.h"
 #include "rt/task/memory.h"
+#include "rt/task/price.h"
 #include "rt/task/slice.h"
 #include "rt/task/yield.h"
 

@@ -6,12 +6,13 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
-#include "rt/task/charge.h"
 #include "rt/task/children.h"
 #include "rt/task/handle.h"
 #include "rt/task/join.h"
 #include "rt/task/locals.h"
-#include "rt/task/panic.h"
+#include "rt/task/panic_report.h"
+#include "rt/task/price.h"
+#include "rt/task/records.h"
 #include "rt/task/result.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
@@ -73,6 +74,18 @@ void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code)
 Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   if (code >= 0) return Outcome::kSuccess;
   return code == -1 && is_cancelled(task) ? Outcome::kCancelled : Outcome::kFailed;
+}
+
+// What was charged for it goes back.
+[[gnu::noinline, gnu::cold]] void credit_task(Task& task) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  const bool has_own = task.has(TaskFlags::kOwnAccount);
+  Account* const payer = has_own ? task.nursery->account : task.account;
+  if (has_own) {
+    end_local_keys(runtime, &current_worker(), *task.account);
+    runtime.accounts.close(task.account);
+  }
+  refund_record(runtime, payer, bytes_of_task(task.stack_class));
 }
 
 // The second half of a task's end, when nothing of it stands on a stack any more.

@@ -11,11 +11,11 @@
 #include "rt/task/cancel.h"
 #include "rt/task/children.h"
 #include "rt/task/exhaustion.h"
+#include "rt/task/forced_end.h"
 #include "rt/task/handle.h"
 #include "rt/task/join.h"
 #include "rt/task/log.h"
 #include "rt/task/open.h"
-#include "rt/task/panic.h"
 #include "rt/task/run.h"
 #include "rt/task/spawn.h"
 

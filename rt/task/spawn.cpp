@@ -2,9 +2,9 @@
 // rt/task/spawn.cpp — a new child of a nursery.
 #include "rt/task/spawn.h"
 
-#include "rt/task/charge.h"
 #include "rt/task/children.h"
 #include "rt/task/name.h"
+#include "rt/task/records.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -81,7 +81,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
   if (!kIsFast && (nursery.traits.draws || options.budget != nullptr)) [[unlikely]] {
-    account = pay_for_spawn(nursery, options, error);
+    account = pay_for_spawn(nursery, options.stack_class, options.budget, error);
     if (account == nullptr) {
       count_child_out(worker, nursery);
       return nullptr;
@@ -91,7 +91,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   Task* const task = kIsFast ? static_cast<Task*>(Slab::take_hot(worker->tasks))
                              : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0, error);
   if (!kIsFast && task == nullptr) [[unlikely]] {
-    refund_spawn(nursery, account, options);
+    refund_spawn(nursery, account, options.stack_class);
     count_child_out(worker, nursery);
     return nullptr;
   }

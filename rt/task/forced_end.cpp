@@ -1,31 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/panic.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. The task alone
+// rt/task/forced_end.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. The task alone
 // ends.
 //
 // Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
 // in these frames, so the task goes on as itself on a spare stack, cancels and awaits them, and only then leaves.
-#include "rt/task/panic.h"
+#include "rt/task/forced_end.h"
 
 #include <arch/task_call.h>
 #include <arch/user_copy.h>
-#include "rt/base/format.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/backtrace.h"
-#include "rt/task/charge.h"
-#include "rt/task/describe.h"
-#include "rt/task/log.h"
+#include "rt/task/children.h"
 #include "rt/task/own_fault.h"
+#include "rt/task/panic.h"
+#include "rt/task/panic_report.h"
+#include "rt/task/records.h"
 #include "rt/task/runtime.h"
-#include "rt/task/slice.h"
 #include "rt/task/turn.h"
 
 namespace janus {
 
 namespace {
-
-constexpr std::size_t kLineBytes = 1024;   // of a report
-constexpr std::size_t kShownReason = 500;  // shown of what others wrote
 
 std::int64_t code_of(Outcome outcome) noexcept {
   return outcome == Outcome::kBudget ? -3 : -2;
@@ -127,31 +123,6 @@ void fault_landing(void* argument) noexcept {
 }
 
 }  // namespace
-
-[[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
-                                               const platform::Fault* fault) noexcept {
-  Worker& worker = current_worker();
-  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or its parent's whose slice it is
-  Text<kLineBytes> line;
-  line.append("janus: ");
-  append_task(line, task);
-  line.append(" panicked: ");
-  line.append_escaped(why, kShownReason);
-  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
-  line.append("; nursery ");
-  append_path(line, task);
-  line.append(", stack %lu bytes", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
-  line.end_line();
-  if (task.frame != nullptr && worker.stack != nullptr) {
-    const std::uint64_t ip =
-        fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
-    const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-    Place place = place_on(worker.stack, ip, fp);
-    if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
-    append_frames(line, place, kMostFrames);
-  }
-  say(line.data(), line.size());
-}
 
 [[gnu::noinline, gnu::cold]] void panic(Task& task, const char* why) noexcept {
   report_panic(task, why, nullptr);

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/panic_report.cpp — see panic_report.h.
+#include "rt/task/panic_report.h"
+
+#include "rt/base/format.h"
+#include "rt/task/backtrace.h"
+#include "rt/task/describe.h"
+#include "rt/task/log.h"
+#include "rt/task/price.h"
+#include "rt/task/slice.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::size_t kLineBytes = 1024;   // of a report
+constexpr std::size_t kShownReason = 500;  // shown of what others wrote
+
+}  // namespace
+
+[[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
+                                               const platform::Fault* fault) noexcept {
+  Worker& worker = current_worker();
+  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or its parent's whose slice it is
+  Text<kLineBytes> line;
+  line.append("janus: ");
+  append_task(line, task);
+  line.append(" panicked: ");
+  line.append_escaped(why, kShownReason);
+  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
+  line.append("; nursery ");
+  append_path(line, task);
+  line.append(", stack %lu bytes", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
+  line.end_line();
+  if (task.frame != nullptr && worker.stack != nullptr) {
+    const std::uint64_t ip =
+        fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+    const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    Place place = place_on(worker.stack, ip, fp);
+    if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
+    append_frames(line, place, kMostFrames);
+  }
+  say(line.data(), line.size());
+}
+
+}  // namespace janus
