@@ -35,10 +35,13 @@ link_command() {
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
   fi
-  # Who strips a program wants no names of its functions, and none of what looks them up; nor names of errors.
+  # Who strips a program wants no names of its functions, and none of what looks them up; nor names of
+  # errors, nor a debugger.
   if ! is_stripped; then
     link+=(-Wl,-u,janus_strerror)
-    if [ "$machine" = linux ]; then link+=(-Wl,-u,janus_symbols); fi
+    if [ "$machine" = linux ]; then
+      link+=(-Wl,-u,janus_symbols -Wl,-u,janus_debugger_layout -Wl,-u,janus_debugger_script)
+    fi
   fi
   # main is asked for at once: it may lie in an archive, which stands before ours.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi

@@ -10,13 +10,9 @@
 
 namespace janus {
 
-namespace {
-
-struct RuntimePlace {
-  std::atomic<Runtime*> runtime;
-  std::atomic<std::uint32_t> pins;
-};
 RuntimePlace runtime_places[kMaxRuntimes];
+
+namespace {
 
 bool register_runtime(Runtime& runtime) noexcept {
   for (unsigned number = 0; number < kMaxRuntimes; ++number) {

@@ -7,11 +7,19 @@
 // All are seq_cst, so whoever is second sees the other's first step.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "rt/abi/door.h"
 
 namespace janus {
+
+// The table itself is for runtime_table.cpp, and for debuggers, who find it by its name.
+struct RuntimePlace {
+  std::atomic<Runtime*> runtime;
+  std::atomic<std::uint32_t> pins;
+};
+extern RuntimePlace runtime_places[];
 
 // create_runtime(), with a number of its own. nullptr also where kMaxRuntimes live already (kErrorNoMemory).
 [[nodiscard]] Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept;

@@ -67,6 +67,7 @@ class alignas(kAccountLine) Account {
 
  private:
   friend class Accounts;
+  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
 
   Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
   Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited (the root does not count it)
@@ -187,6 +188,8 @@ class Accounts {
   [[nodiscard]] std::uint32_t count() const noexcept { return live_.load(std::memory_order_relaxed); }
 
  private:
+  friend struct DebuggerLayout;
+
   // Segment s holds kFirstSegment << s records, so that a record is found with a bit scan and never moves.
   static constexpr unsigned kFirstSegmentBits = 9;
   static constexpr unsigned kSegments = 32 - kFirstSegmentBits;

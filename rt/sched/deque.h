@@ -109,6 +109,8 @@ class Deque {
   std::int64_t top() const noexcept { return top_.load(std::memory_order_relaxed); }
 
  private:
+  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+
   struct Ring {
     Ring* older;  // kept until destroy(): a slow thief may still read it
     std::size_t bytes;

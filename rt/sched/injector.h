@@ -39,6 +39,8 @@ class Injector {
   std::uint64_t size() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
+  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+
   RankedLock<LockRank::kInjector> lock_;
   Runnable* head_ = nullptr;
   Runnable* tail_ = nullptr;

@@ -184,6 +184,7 @@ class Scheduler {
 
  private:
   friend class DeterministicScheduler;
+  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
 
   // What was taken and not wanted.
   void push_back(Worker& worker, Entry entry) noexcept;

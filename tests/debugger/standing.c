@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// standing HOW: tasks that stand in every way that a task can, for a debugger to look at. HOW: "run" calls here() when all
+// stand, and ends well; "panic" is the end of main; "null" lets main write to no memory.
+#include <janus/rt.h>
+#include <string.h>
+
+static struct {
+  janus_channel *empty, *full;
+  int standing, spinning;
+} all;
+
+static void stand(const char* name) {
+  janus_task_set_name(name);
+  __atomic_fetch_add(&all.standing, 1, __ATOMIC_RELAXED);
+}
+
+__attribute__((noinline)) static int receive_for_ever(janus_channel* channel) {
+  char nothing;
+  const int status = janus_channel_recv(channel, &nothing);
+  __asm__ volatile("");  // so that this function has a frame meanwhile
+  return status;
+}
+
+static int64_t sit(void* channel) {
+  stand("sitter");
+  return receive_for_ever(channel) == JANUS_E_CLOSED ? 0 : -1;
+}
+
+static int64_t send_too_much(void* channel) {
+  stand("sender");
+  while (janus_channel_send(channel, "x") == 0) {
+  }
+  return 0;
+}
+
+static int64_t rest(void* arg) {
+  (void)arg;
+  stand("rester");
+  (void)janus_park(-1);
+  return 0;
+}
+
+static int64_t wait_for(void* task) {
+  stand("joiner");
+  int64_t result;
+  (void)janus_task_join(*(janus_task*)task, &result);
+  return 0;
+}
+
+static int64_t lead(void* arg) {
+  (void)arg;
+  stand("leader");
+  janus_nursery* nursery = janus_nursery_open(NULL, &(janus_nursery_options){.name = "cellar"});
+  (void)janus_nursery_spawn_in(nursery, sit, all.empty, NULL);
+  const long result = janus_nursery_await(nursery, NULL);
+  (void)janus_nursery_destroy(nursery);
+  return result < 0 ? result : 0;
+}
+
+__attribute__((noinline)) static void turn_round(void) {
+  while (__atomic_load_n(&all.spinning, __ATOMIC_RELAXED)) {
+  }
+}
+
+static int64_t spin(void* arg) {
+  (void)arg;
+  stand("spinner");
+  turn_round();
+  return 0;
+}
+
+__attribute__((noinline, used)) void here(void) {
+  __asm__ volatile("");
+}
+
+int main(int argc, char** argv) {
+  const char* how = argc > 1 ? argv[1] : "run";
+  all.spinning = 1;
+  all.empty = janus_channel_create(4, 0);
+  all.full = janus_channel_create(1, 3);
+  janus_nursery_options options = {.name = "hall"};
+  janus_nursery* hall = janus_nursery_open(NULL, &options);
+  janus_budget budget = {.ops = 12345678, .memory = 1 << 20, .spawn_count = 77, .channel_ops = 5000};
+  options = (janus_nursery_options){.name = "cage", .budget = budget};
+  janus_nursery* cage = janus_nursery_open(NULL, &options);
+  janus_task sitter = janus_nursery_spawn_in(hall, sit, all.empty, NULL);
+  (void)janus_nursery_spawn_in(hall, lead, NULL, NULL);
+  (void)janus_nursery_spawn_in(hall, wait_for, &sitter, NULL);
+  janus_task rester = janus_nursery_spawn_in(hall, rest, NULL, NULL);
+  (void)janus_nursery_spawn_in(cage, send_too_much, all.full, NULL);
+  (void)janus_nursery_spawn_in(hall, spin, NULL, NULL);
+  while (__atomic_load_n(&all.standing, __ATOMIC_RELAXED) < 7) janus_sleep_ns(1000000);
+  janus_sleep_ns(50000000);  // who is about to wait does
+  if (strcmp(how, "panic") == 0) janus_task_panic("main has seen enough");
+  if (strcmp(how, "null") == 0) *(volatile int*)(intptr_t)(argc - 2) = 1;
+  here();
+  __atomic_store_n(&all.spinning, 0, __ATOMIC_RELAXED);
+  (void)janus_channel_close(all.empty);
+  (void)janus_channel_close(all.full);
+  (void)janus_unpark(rester);
+  (void)janus_nursery_await(hall, NULL);
+  (void)janus_nursery_await(cage, NULL);
+  return 0;
+}
