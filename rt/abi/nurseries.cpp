@@ -170,11 +170,11 @@ int janus_nursery_close(janus_nursery* pointer) {
 }
 
 int janus_nursery_cancel(janus_nursery* pointer) {
-  Caller me = enter(price::kCall + price::kCancel);
+  const Caller me = enter(price::kCall + price::kCancel);
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
-  charge_more(me, cancel_nursery(worker_in(*nursery->runtime, me), *nursery));
+  cancel_nursery(worker_in(*nursery->runtime, me), *nursery, Pace::kInPartsPaid);
   return 0;
 }
 

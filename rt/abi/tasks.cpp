@@ -103,17 +103,16 @@ int janus_task_release(janus_task handle) {
 }
 
 int janus_task_cancel(janus_task handle) {
-  Caller me = enter(price::kCall + price::kCancel);
+  const Caller me = enter(price::kCall + price::kCancel);
   if (handle.raw == 0) return JANUS_E_INVALID;
-  std::int64_t reached = 0;
-  {
-    const RuntimeOfHandle runtime(me, handle.raw);
-    Task* const task = runtime.lock();
-    if (task == nullptr) return JANUS_E_STALE;
-    if (!task->has(TaskFlags::kEnded)) reached = cancel_task(worker_in(*runtime.get(), me), *task);
-    task->lock.unlock();
-  }
-  charge_more(me, reached);
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
+  if (task == nullptr) return JANUS_E_STALE;
+  Worker* const worker = worker_in(*runtime.get(), me);
+  Descent descent;
+  if (!task->has(TaskFlags::kEnded)) descent = cancel_task(worker, *task);
+  task->lock.unlock();
+  tell_members(*runtime.get(), worker, descent, Pace::kInPartsPaid);
   return 0;
 }
 

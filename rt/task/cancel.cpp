@@ -8,26 +8,40 @@
 // does so under the lock under which the cancel looked, later, and sees the flag without a heavy fence: it interrupts
 // every CPU of the process, so who only opens and cancels must not cause any. What is running looks when it yields, and
 // then cancels what it has opened, be it published by now or not.
+//
+// INVARIANT told-once: whoever marks a nursery keeps it from its end and tells its members, alone, some at a time; each
+// notes under the nursery's lock that it was told, and goes to the back of the list, so the first who was told is the
+// end of the walk. Between two parts nothing is held, members may end, and others join, who have seen the mark. Who
+// tells cannot end before the last is told, since it is charged nothing that it could lack. docs/decisions/0245
+// tests/task/cancel_parts_test.cpp
 #include "rt/task/cancel.h"
 
 #include "rt/task/children.h"
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
 #include "rt/task/wake.h"
+#include "rt/task/yield.h"
 
 namespace janus {
 
 namespace {
 
-void pin_to_descend(Nursery& nursery, Nursery*& descend) noexcept {
+void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
+  if (worker != nullptr) worker->counters.cancel_requests.add();
+  runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
+}
+
+// Whoever finds `nursery` keeps it from its end meanwhile.
+void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
   if (!nursery.life().cancel()) return;
-  nursery.cancel_next = descend;
-  descend = &nursery;
+  nursery.cancel_next = descent.first;
+  descent.first = &nursery;
 }
 
 // Under the lock of the task's nursery: nobody can take its frame off the stack.
-void reach_member(Worker* worker, RunDetails& member, Nursery*& descend) noexcept {
-  for (Nursery* open = member.published; open != nullptr; open = open->outer) pin_to_descend(*open, descend);
+void reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
+  for (Nursery* open = member.published; open != nullptr; open = open->outer) mark_nursery(*open, descent);
   (void)wake_to_look(worker, *member.task);
 }
 
@@ -37,40 +51,58 @@ bool has_members(Nursery& nursery) noexcept {
 }
 
 // Orders the flags that were set before what is read of members after it.
-void fence_members() noexcept {
+void fence_members(Descent& descent) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();
   else
     arch::full_fence();
+  descent.has_fenced = true;
 }
 
-enum class Members : std::uint8_t { kNotFenced, kFenced };
-
-// All that stand in `descend` are marked, and kept from their ends until release_pin(). How many tasks it has come by.
-std::int64_t descend_all(Worker* worker, Nursery* descend, Members members) noexcept {
-  std::int64_t reached = 0;
-  while (descend != nullptr) {
-    Nursery& nursery = *descend;
-    descend = nursery.cancel_next;
-    if (members == Members::kFenced || has_members(nursery)) {
-      if (members == Members::kNotFenced) fence_members();
-      members = Members::kFenced;
-      LockGuard guard(nursery.lock);
-      for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
-           member = nursery.migrated_tasks.after(member), ++reached)
-        reach_member(worker, *member, descend);
-    }
-    release_pin(worker, nursery);
+// So many of those who are still to be told, 0: there are none. One that was told stands behind all who were not; who
+// became a member since the nursery was marked may be told for nothing.
+unsigned tell_some(Worker* worker, Nursery& nursery, Descent& descent, unsigned most) noexcept {
+  LockGuard guard(nursery.lock);
+  unsigned told = 0;
+  for (; told < most; ++told) {
+    RunDetails* const member = nursery.migrated_tasks.front();
+    if (member == nullptr || member->was_told) break;
+    member->was_told = true;
+    List<RunDetails, MigratedTasks>::remove(member);
+    nursery.migrated_tasks.push_back(member);
+    reach_member(worker, *member, descent);
   }
-  return reached;
+  return told;
 }
 
-void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
-  if (worker != nullptr) worker->counters.cancel_requests.add();
-  runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
+// With nothing held. The worker to go on with.
+Worker* pause(const Runtime& runtime, Worker* worker, unsigned told, Pace pace) noexcept {
+  Task* const task = pace != Pace::kAtOnce ? calling_task() : nullptr;
+  if (task == nullptr) return worker;
+  if (pace == Pace::kInPartsPaid) take_fuel_unchecked(current_worker(), told);
+  if (told == price::kWakesAtOnce && worker != nullptr) let_others_run(*task);
+  return worker_of(runtime);
 }
 
 }  // namespace
+
+void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept {
+  unsigned told = 0;  // of this part
+  while (descent.first != nullptr) {
+    Nursery& nursery = *descent.first;
+    descent.first = nursery.cancel_next;
+    if (!descent.has_fenced && has_members(nursery)) fence_members(descent);
+    for (;;) {
+      told += tell_some(worker, nursery, descent, price::kWakesAtOnce - told);
+      if (told < price::kWakesAtOnce) break;
+      worker = pause(runtime, worker, told, pace);
+      told = 0;
+    }
+    release_pin(worker, nursery);
+    if (descent.first != nullptr) ++told;  // it takes as long
+  }
+  if (told != 0) (void)pause(runtime, worker, told, pace);
+}
 
 // A walk up to the root.
 [[gnu::noinline]] static bool was_cancelled_above(const Nursery* nursery) noexcept {
@@ -108,21 +140,28 @@ bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& n
   return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && was_cancelled_above(&nursery);
 }
 
+// The walk goes on behind `open` when others have run, since nobody but its owner, who is here, takes it off its list.
+static void cancel_each(Task& task, Nursery* open) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  while (open != nullptr) {
+    Descent descent;
+    for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
+      mark_nursery(*open, descent);
+    if (descent.first != nullptr) {
+      begin_cancel(runtime, &current_worker());
+      tell_members(runtime, &current_worker(), descent, Pace::kInParts);
+    }
+    if (open != nullptr) let_others_run(task);
+  }
+}
+
 // What the task has opened is its own to cancel: the canceller may have walked before any of it could be found, and the
 // task may have stopped, and published it, since then.
 [[gnu::noinline]] static void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
-  Worker& worker = current_worker();
   link_current(frame);
-  for (Nursery* open = frame.open; open != nullptr; open = open->outer) cancel_nursery(&worker, *open);
-  Nursery* descend = nullptr;
-  {
-    LockGuard guard(task.nursery->lock);
-    for (Nursery* open = frame.details.published; open != nullptr; open = open->outer) pin_to_descend(*open, descend);
-  }
-  if (descend == nullptr) return;
-  begin_cancel(*task.nursery->runtime, &worker);
-  (void)descend_all(&worker, descend, Members::kNotFenced);
+  cancel_each(task, frame.open);  // and those published before, if others have run
+  cancel_each(task, frame.details.published);
 }
 
 [[gnu::noinline]] static void learn_of_cancel(Task& task) noexcept {
@@ -139,28 +178,27 @@ bool sees_cancel(Task& task) noexcept {
   return true;
 }
 
-[[gnu::noinline]] std::int64_t cancel_nursery(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline]] void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+  Descent descent;
   {
     const NurseryRef ref(worker, nursery);
-    if (!ref.is_valid() || !nursery.life().cancel()) return 0;
+    if (!ref.is_valid()) return;
+    mark_nursery(nursery, descent);
   }
+  if (descent.first == nullptr) return;
   begin_cancel(*nursery.runtime, worker);
-  nursery.cancel_next = nullptr;
-  return descend_all(worker, &nursery, Members::kNotFenced);
+  tell_members(*nursery.runtime, worker, descent, pace);
 }
 
-// Holds the task's lock: it cannot end meanwhile, and neither can its nursery.
-std::int64_t cancel_task(Worker* worker, Task& task) noexcept {
-  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return 0;
+Descent cancel_task(Worker* worker, Task& task) noexcept {
+  Descent descent;
+  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return descent;
   begin_cancel(*task.nursery->runtime, worker);
-  if (!has_members(*task.nursery)) return 0;
-  fence_members();
-  Nursery* descend = nullptr;
-  {
-    LockGuard guard(task.nursery->lock);
-    if (task.has_migrated.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descend);
-  }
-  return descend_all(worker, descend, Members::kFenced);
+  if (!has_members(*task.nursery)) return descent;
+  fence_members(descent);
+  LockGuard guard(task.nursery->lock);
+  if (task.has_migrated.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descent);
+  return descent;
 }
 
 }  // namespace janus

@@ -15,9 +15,27 @@ bool is_cancelled(Nursery& nursery) noexcept;
 // is a hint then, and nothing is written.
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
+// With nothing held: it passes it on to what it has opened, and may give way meanwhile.
 bool sees_cancel(Task& task) noexcept;
-// These give the number of tasks that were looked at, to be paid for.
-std::int64_t cancel_task(Worker* worker, Task& task) noexcept;
-std::int64_t cancel_nursery(Worker* worker, Nursery& nursery) noexcept;
+
+// Nurseries that are marked, and kept from their ends until their members are told.
+struct Descent {
+  Nursery* first = nullptr;
+  bool has_fenced = false;
+};
+
+// Members are told price::kWakesAtOnce at a time. What happens then, with nothing held:
+enum class Pace : std::uint8_t {
+  kAtOnce,       // nothing: for who holds other locks, or is at its end; and for threads outside tasks always
+  kInParts,      // others of the same runtime run; the task may be on another worker afterwards
+  kInPartsPaid,  // the task pays an op for each, and others run
+};
+
+// `worker`: as for wake(). All that were members when it was marked are told when this returns; who became one later
+// has seen the mark.
+void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept;
+// In two steps. The first under the task's lock: it cannot end meanwhile, and neither can its nursery.
+Descent cancel_task(Worker* worker, Task& task) noexcept;
+void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept;
 
 }  // namespace janus

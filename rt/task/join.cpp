@@ -56,9 +56,10 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   if (wait.next != nullptr) wait.next->previous = &wait;
   task->waiters = &wait;
   while (!wait.is_over) {
-    if (sees_cancel(self)) {
+    if (is_cancelled(self)) {
       unlink_join(*task, wait);
       task->lock.unlock();
+      (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
       return kCancelledCode;
     }
     if (!block_unlocking(self, task->lock)) {

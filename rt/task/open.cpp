@@ -71,7 +71,7 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
 
 // What is opened by a task that was told to end is told, too.
 void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
-  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery);
+  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery, Pace::kAtOnce);
 }
 
 void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) noexcept {

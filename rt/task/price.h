@@ -30,7 +30,7 @@ inline constexpr std::size_t kRandomBytesPerOp = 32;
 inline constexpr std::size_t kBytesAtOnce = 65536, kRandomBytesAtOnce = 4096, kFreedAtOnce = std::size_t{2} << 20;
 // So many records are looked at, and freed, before others have their turn.
 inline constexpr unsigned kRecordsAtOnce = 256;
-// So many are woken by a close, for 1 op each, before others have their turn.
+// So many are woken by a close or a cancel, for 1 op each, before others have their turn.
 inline constexpr unsigned kWakesAtOnce = 256;
 // So many who wait with bad memory are dropped, or a few with large elements, before others have their turn.
 inline constexpr unsigned kBadWaitsAtOnce = 64;

@@ -2,7 +2,6 @@
 // rt/task/result.cpp — what a nursery comes to: the gravest failure of its children, the first of its kind.
 #include "rt/task/result.h"
 
-#include "rt/task/cancel.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -42,8 +41,8 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
 
 }  // namespace
 
-[[gnu::noinline]] void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome,
-                                      std::int64_t code) noexcept {
+[[gnu::noinline]] void record_failure(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept {
+  Nursery& nursery = *task.nursery;
   {
     LockGuard guard(nursery.lock);
     nursery.traits.has_leftovers = true;
@@ -54,7 +53,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
       nursery.failed_id = task.id;
     }
   }
-  if (nursery.traits.on_error == ErrorPolicy::kCancel) cancel_nursery(&worker, nursery);
+  if (nursery.traits.on_error == ErrorPolicy::kCancel) cancel_nursery(&current_worker(), nursery, pace);
 }
 
 // Terminal: all children have ended, and what they recorded happened before.

@@ -2,6 +2,7 @@
 // rt/task/result.h — what a nursery comes to.
 #pragma once
 
+#include "rt/task/cancel.h"
 #include "rt/task/nursery.h"
 #include "rt/task/task.h"
 
@@ -16,7 +17,8 @@ struct Report {
   bool was_cancelled;
 };
 
-void record_failure(Nursery& nursery, Worker& worker, const Task& task, Outcome outcome, std::int64_t code) noexcept;
+// Of a task that runs, in its nursery; where the nursery says so, its siblings are told to end.
+void record_failure(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept;
 // Of a terminal nursery; from now on its result counts as read.
 Report report_of(Nursery& nursery) noexcept;
 

@@ -70,6 +70,10 @@ void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code)
   task.lock.unlock();
 }
 
+bool is_failure(Outcome outcome) noexcept {
+  return outcome != Outcome::kSuccess && outcome != Outcome::kCancelled;
+}
+
 // -1 after a cancel is the cancel, whether the task has looked or not: it may have had it from somebody who did.
 Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   if (code >= 0) return Outcome::kSuccess;
@@ -93,8 +97,6 @@ void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) no
   Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
   count_end(worker.counters, outcome);
-  if (outcome != Outcome::kSuccess && outcome != Outcome::kCancelled)
-    record_failure(nursery, worker, task, outcome, code);
   if (task.has(TaskFlags::kDraws)) credit_task(task);
   task.frame = nullptr;
   Runtime& runtime = runtime_of(worker);
@@ -137,12 +139,15 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
   if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
-  if (task.is_marked(TaskMarks::kHasMigrated)) {
-    LockGuard guard(task.nursery->lock);
-    List<RunDetails, MigratedTasks>::remove(&frame.details);
-    task.has_migrated.store(false, std::memory_order_relaxed);
-  }
   return code;
+}
+
+// From here on it cannot give way: others would have to find it.
+void leave_members(Task& task, RunFrame& frame) noexcept {
+  if (!task.is_marked(TaskMarks::kHasMigrated)) return;
+  LockGuard guard(task.nursery->lock);
+  List<RunDetails, MigratedTasks>::remove(&frame.details);
+  task.has_migrated.store(false, std::memory_order_relaxed);
 }
 
 // The task's own frames were left without returning, maybe from a spare stack.
@@ -194,11 +199,14 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
     pass_held_turns(task);
   }
   code = clean_up(task, frame, code);
+  if (!StackPool::canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
+  const Outcome outcome = task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code);
+  if (is_failure(outcome)) record_failure(task, outcome, code, Pace::kInParts);
+  leave_members(task, frame);
   Worker& worker = current_worker();
-  if (!StackPool::canary_intact(worker.stack)) code = ran_over(worker, task, code);
   commit_last_slice(worker, task, is_own_slice);
   runtime_of(worker).scheduler.sched_point();
-  end_task(worker, task, task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code), code);
+  end_task(worker, task, outcome, code);
 }
 
 // Nothing has happened to the task but that it ran.
@@ -330,6 +338,7 @@ template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept {
   auto* task = static_cast<Task*>(fresh);
   report_panic(*task, "no memory for its stack", nullptr);
+  record_failure(*task, Outcome::kPanic, -2, Pace::kAtOnce);
   end_task(current_worker(), *task, Outcome::kPanic, -2);
 }
 

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0
+// cancel_parts_test.cpp — a nursery in which thousands wait is cancelled: at once for whoever asks, in parts for those
+// who wait, whoever it is that cancels, and nobody is forgotten, whatever they do meanwhile.
+#include <new>
+
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr unsigned kWorlds[] = {1, 2, 4};
+constexpr int kWaiters = 2000, kPart = 256 /* price::kWakesAtOnce */, kLate = 100, kStep = 8;
+
+// What a waiter waits for.
+enum class Wait : std::uint8_t { kChannel, kPark, kChildren };
+// What the first that is woken does, while others wait still.
+enum class First : std::uint8_t { kNothing, kCancelsAgain, kCloses, kPanics };
+// How the nursery comes to be cancelled.
+enum class By : std::uint8_t { kCall, kTaskCancel, kFailure, kOwnersCancel };
+
+struct Crowd {
+  Wait wait = Wait::kChannel;
+  First first = First::kNothing;
+  janus_channel* channel = nullptr;
+  janus_nursery* nursery = nullptr;
+  std::atomic<bool> is_there{false};
+  std::atomic<int> told{0};
+  janus_task waiters[kWaiters] = {};
+};
+
+std::int64_t park(void*) {
+  while (janus_park(-1) == 0) {
+  }
+  return -1;
+}
+
+void act(Crowd& crowd) {
+  switch (crowd.first) {
+    case First::kCancelsAgain:
+      CHECK_EQ(janus_nursery_cancel(crowd.nursery), 0);
+      CHECK_EQ(janus_nursery_state(crowd.nursery), JANUS_NURSERY_CANCELLING);
+      break;
+    case First::kCloses:
+      CHECK_EQ(janus_channel_close(crowd.channel), 0);
+      break;
+    case First::kPanics:
+      janus_task_panic("told to end");
+      break;
+    case First::kNothing:
+      break;
+  }
+}
+
+std::int64_t wait_there(void* arg) {
+  Crowd& crowd = *static_cast<Crowd*>(arg);
+  std::uint64_t word = 0;
+  if (crowd.wait == Wait::kChannel) {
+    const int answer = janus_channel_recv(crowd.channel, &word);
+    CHECK(answer == JANUS_CANCELLED || (answer == JANUS_E_CLOSED && crowd.first == First::kCloses));
+  } else if (crowd.wait == Wait::kPark) {
+    CHECK_EQ(park(nullptr), -1);
+  } else {
+    Scope children;
+    children.go(park, nullptr, JANUS_SPAWN_DETACHED);
+    CHECK_EQ(children.end(), -1);
+  }
+  if (crowd.told.fetch_add(1) == 0) act(crowd);
+  return -1;
+}
+
+void gather(Crowd& crowd, std::uint32_t on_error) {
+  crowd.channel = janus_channel_create(8, 0);
+  janus_nursery_options options{};
+  options.on_error = on_error;
+  crowd.nursery = janus_nursery_open(nullptr, &options);
+  for (janus_task& waiter : crowd.waiters) waiter = janus_nursery_spawn_in(crowd.nursery, wait_there, &crowd, nullptr);
+  for (const janus_task waiter : crowd.waiters)
+    while (janus_task_state(waiter) != JANUS_TASK_BLOCKED) janus_yield();
+  crowd.is_there.store(true);
+}
+
+void disperse(Crowd& crowd) {
+  (void)janus_nursery_await(crowd.nursery, nullptr);
+  CHECK_EQ(janus_nursery_destroy(crowd.nursery), 0);
+  CHECK_EQ(crowd.told.load(), kWaiters);
+  janus_channel_release(crowd.channel);
+}
+
+// Opens the nursery, and waits in it until it is told to end.
+std::int64_t own_a_crowd(void* arg) {
+  Crowd& crowd = *static_cast<Crowd*>(arg);
+  gather(crowd, JANUS_ON_ERROR_COLLECT);
+  (void)park(nullptr);
+  disperse(crowd);
+  return 0;
+}
+
+std::int64_t fail(void*) {
+  return -7;
+}
+
+void cancel(By by, Crowd& crowd) {
+  if (by == By::kCall || by == By::kFailure) {
+    gather(crowd, by == By::kCall ? JANUS_ON_ERROR_COLLECT : JANUS_ON_ERROR_CANCEL);
+    if (by == By::kCall)
+      CHECK_EQ(janus_nursery_cancel(crowd.nursery), 0);
+    else
+      janus_nursery_spawn_in(crowd.nursery, fail, nullptr, nullptr);
+    return disperse(crowd);
+  }
+  Scope scope(JANUS_ON_ERROR_COLLECT);
+  const janus_task owner = scope.go(own_a_crowd, &crowd);
+  while (!crowd.is_there.load() || janus_task_state(owner) != JANUS_TASK_BLOCKED) janus_yield();
+  CHECK_EQ(by == By::kTaskCancel ? janus_task_cancel(owner) : scope.cancel(), 0);
+  scope.end();
+}
+
+// How many of those whom it looks at still wait.
+int count_waiting(const Crowd& crowd) {
+  int waiting = 0;
+  for (int i = 0; i < kWaiters; i += kStep) waiting += janus_task_state(crowd.waiters[i]) == JANUS_TASK_BLOCKED ? 1 : 0;
+  return waiting * kStep;
+}
+
+}  // namespace
+
+TEST(cancel_parts, all_are_told_whatever_the_first_of_them_does) {
+  for (const unsigned workers : kWorlds)
+    for (const Wait wait : {Wait::kChannel, Wait::kPark, Wait::kChildren})
+      for (const First first : {First::kNothing, First::kCancelsAgain, First::kCloses, First::kPanics})
+        run_in(with_workers(workers), [wait, first] {
+          const std::uint64_t in_use = stats_of().bytes_in_use;
+          static Crowd crowd;
+          new (&crowd) Crowd{wait, first};
+          cancel(By::kCall, crowd);
+          CHECK_EQ(stats_of().bytes_in_use, in_use);
+        });
+}
+
+TEST(cancel_parts, all_are_told_whoever_cancels) {
+  for (const unsigned workers : kWorlds)
+    for (const By by : {By::kTaskCancel, By::kFailure, By::kOwnersCancel})
+      for (const Wait wait : {Wait::kChannel, Wait::kChildren})
+        run_in(with_workers(workers), [by, wait] {
+          static Crowd crowd;
+          new (&crowd) Crowd{wait, First::kNothing};
+          cancel(by, crowd);
+        });
+}
+
+// Who looks at each turn that it gets, on the only worker, never finds that more than a part or two have been woken
+// since it looked last, be it in order or by seed.
+TEST(cancel_parts, a_neighbour_has_turns_in_between) {
+  for (const janus_rt_config& config : {with_workers(1), deterministic(1, 7)})
+    for (const By by : {By::kCall, By::kTaskCancel, By::kFailure, By::kOwnersCancel})
+      run_in(config, [by] {
+        static Crowd crowd;
+        new (&crowd) Crowd{};
+        std::atomic<bool> is_over{false};
+        int most_at_once = 0;
+        auto look = [&] {
+          while (!crowd.is_there.load()) janus_yield();
+          for (int last = kWaiters; !is_over.load(); janus_yield()) {
+            const int waiting = count_waiting(crowd);
+            if (last - waiting > most_at_once) most_at_once = last - waiting;
+            last = waiting;
+          }
+        };
+        Scope scope;
+        scope.go(look);
+        cancel(by, crowd);
+        is_over.store(true);
+        scope.end();
+        CHECK_GT(most_at_once, 0);
+        CHECK_LE(most_at_once, 2 * kPart + kStep);
+      });
+}
+
+TEST(cancel_parts, who_joins_meanwhile_has_seen_it) {
+  for (const unsigned workers : kWorlds)
+    run_in(with_workers(workers), [] {
+      static Crowd crowd;
+      new (&crowd) Crowd{};
+      gather(crowd, JANUS_ON_ERROR_COLLECT);
+      std::atomic<int> came{0}, left{0};
+      std::atomic<bool> may_wait{false};
+      auto come_late = [&] {
+        came.fetch_add(1);
+        while (!may_wait.load()) janus_yield();
+        CHECK_EQ(park(nullptr), -1);
+        left.fetch_add(1);
+      };
+      for (int i = 0; i < kLate; ++i)
+        janus_nursery_spawn_in(crowd.nursery, call_closure<decltype(come_late)>, &come_late, nullptr);
+      while (came.load() != kLate) janus_yield();
+      may_wait.store(true);
+      CHECK_EQ(janus_nursery_cancel(crowd.nursery), 0);
+      disperse(crowd);
+      CHECK_EQ(left.load(), kLate);
+    });
+}
+
+TEST(cancel_parts, is_paid_for_by_who_calls) {
+  run_in(with_workers(1), [] {
+    auto pay = [] {
+      static Crowd crowd;
+      new (&crowd) Crowd{};
+      gather(crowd, JANUS_ON_ERROR_COLLECT);
+      const std::uint64_t before = janus_budget_get_current().ops;
+      CHECK_EQ(janus_nursery_cancel(crowd.nursery), 0);
+      CHECK_GE(before - janus_budget_get_current().ops, std::uint64_t{kWaiters});
+      disperse(crowd);
+    };
+    auto pay_for_a_task = [] {
+      static Crowd crowd;
+      new (&crowd) Crowd{};
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      const janus_task owner = scope.go(own_a_crowd, &crowd);
+      while (!crowd.is_there.load() || janus_task_state(owner) != JANUS_TASK_BLOCKED) janus_yield();
+      const std::uint64_t before = janus_budget_get_current().ops;
+      CHECK_EQ(janus_task_cancel(owner), 0);
+      CHECK_GE(before - janus_budget_get_current().ops, std::uint64_t{kWaiters});
+      scope.end();
+    };
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.ops = 10'000'000;
+    budget.memory = std::size_t{512} << 20;
+    Scope scope;
+    scope.go(pay, 0, budget);
+    scope.go(pay_for_a_task, 0, budget);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+// Who cancels is told to end meanwhile: that cancel is not left half-way.
+TEST(cancel_parts, goes_on_when_who_calls_is_cancelled) {
+  for (const unsigned workers : kWorlds)
+    run_in(with_workers(workers), [] {
+      static Crowd crowd;
+      new (&crowd) Crowd{};
+      gather(crowd, JANUS_ON_ERROR_COLLECT);
+      auto call = [] { janus_nursery_cancel(crowd.nursery); };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(call);
+      while (crowd.told.load() == 0) janus_yield();
+      CHECK_EQ(scope.cancel(), 0);
+      scope.end();
+      disperse(crowd);
+    });
+}
+
+// The same where it has no ops left, and ends for that right afterwards.
+TEST(cancel_parts, goes_on_when_who_calls_has_no_ops_left) {
+  for (const unsigned workers : kWorlds)
+    run_in(with_workers(workers), [] {
+      static Crowd crowd;
+      new (&crowd) Crowd{};
+      auto call = [] {
+        gather(crowd, JANUS_ON_ERROR_COLLECT);
+        while (janus_budget_get_current().ops > 300) janus_yield_check(100);
+        janus_nursery_cancel(crowd.nursery);
+        janus_yield_check(1);
+        CHECK(!"it has ended");
+      };
+      janus_budget budget = JANUS_BUDGET_ALL;
+      budget.ops = 1'000'000;
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL);
+      scope.go(call, 0, budget);
+      CHECK_EQ(scope.end(), -3);
+      CHECK_EQ(stats_of().tasks_live, 1u);
+      janus_channel_release(crowd.channel);
+    });
+}
+
+}  // namespace janus::test
