@@ -470,7 +470,7 @@ class Channels(gdb.Command):
             for address, record in runtime.records('channels', at['channel.bytes']):
                 if word_in(record, at['channel.life']) & 0xffffffff == 0:
                     continue
-                closed = ', closed' if record[at['channel.is_closed']] else ''
+                closed = ', closed' if record[at['channel.state']] == at['channel.closed'] else ''
                 print(f"channel {word_in(record, at['channel.handle']):#x}: {word_in(record, at['channel.count'])} of "
                       f"{word_in(record, at['channel.capacity'])} elements of {half_in(record, at['channel.element_bytes'])} bytes{closed}")
                 for queue, what in (('receivers', 'receives'), ('senders', 'sends')):
