@@ -6,9 +6,9 @@
 #include "rt/abi/stats.h"
 #include "rt/abi/task_list.h"
 #include "rt/base/format.h"
-#include "rt/task/await.h"
 #include "rt/task/log.h"
 #include "rt/task/panic.h"
+#include "rt/task/run.h"
 #include "rt/task/runtime_life.h"
 
 extern "C" {

@@ -16,7 +16,5 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
 void await_from_thread(Nursery& nursery) noexcept;
 // The same until `until_ns` at the latest: whether it has ended.
 bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept;
-// Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
-std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
 
 }  // namespace janus

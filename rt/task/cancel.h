@@ -2,18 +2,12 @@
 // rt/task/cancel.h — telling tasks and nurseries to end.
 #pragma once
 
+#include "rt/task/cancelled.h"
 #include "rt/task/nursery.h"
 #include "rt/task/task.h"
 
 namespace janus {
 
-// Whether `task` was told to end: itself, its nursery, or an ancestor of either.
-bool is_cancelled(Task& task) noexcept;
-// The same for a child of `nursery` that nobody else knows.
-bool is_cancelled(Nursery& nursery) noexcept;
-// The same for a task that may already be gone, and its nursery with it, so that their memory serves others: the answer
-// is a hint then, and nothing is written.
-bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
 // With nothing held: it passes it on to what it has opened, and may give way meanwhile.
 bool sees_cancel(Task& task) noexcept;

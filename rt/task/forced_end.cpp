@@ -9,13 +9,13 @@
 #include <arch/task_call.h>
 #include <arch/user_copy.h>
 #include "rt/sched/fiber_hooks.h"
-#include "rt/task/await.h"
 #include "rt/task/backtrace.h"
 #include "rt/task/children.h"
 #include "rt/task/own_fault.h"
 #include "rt/task/panic.h"
 #include "rt/task/panic_report.h"
 #include "rt/task/records.h"
+#include "rt/task/run.h"
 #include "rt/task/runtime.h"
 #include "rt/task/turn.h"
 

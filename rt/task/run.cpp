@@ -4,7 +4,6 @@
 
 #include <arch/task_call.h>
 #include "rt/sched/fiber_hooks.h"
-#include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/children.h"
 #include "rt/task/handle.h"

@@ -15,4 +15,8 @@ template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
+// Defined above, in rt/task/await.cpp: a task that ends awaits, and who awaits runs tasks. tests/layers knows this
+// call. Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
+std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
+
 }  // namespace janus

@@ -2,7 +2,7 @@
 // rt/task/wait.cpp — stopping and being woken: what all blocking calls are made of.
 #include "rt/task/wait.h"
 
-#include "rt/task/cancel.h"
+#include "rt/task/cancelled.h"
 #include "rt/task/channel.h"
 #include "rt/task/children.h"
 #include "rt/task/nursery.h"
