@@ -208,6 +208,52 @@ def need_violation(layer, name, defined):
     return f"it is defined in {', '.join(sorted(homes))}"
 
 
+# --- Rooms: a source and its header are one. Within these folders they stand in an order, too, in which each room includes
+# and calls those below it alone ----------------------------------------------------------------------------------------
+
+ORDERED = ("rt/task/",)
+# What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
+UPWARD_WITHIN = {
+    "janus::panic": "rt/task/forced_end.cpp",
+    "janus::end_for_budget": "rt/task/forced_end.cpp",
+    "janus::panic_for_access": "rt/task/forced_end.cpp",
+    "janus::end_left_open": "rt/task/await.cpp",
+}
+
+
+def room_of(path):
+    return str(Path(path).with_suffix(""))
+
+
+def called_sources(objects):
+    """Of each object's source the sources of what it needs, but for declared calls upward."""
+    homes = {}
+    for thing in objects:
+        for symbol in thing.symbols:
+            if symbol.kind not in "UwvNn":
+                homes.setdefault(symbol.name, set()).add(thing.source)
+    for thing in objects:
+        for symbol in thing.symbols:
+            found = homes.get(symbol.name, set()) if symbol.kind == "U" else set()
+            bare = symbol.name.split("(")[0]
+            if len(found) == 1 and found != {UPWARD_WITHIN.get(bare)} and not bare.startswith("janus::hooks::"):
+                yield thing.source, min(found)
+
+
+def room_violations(root, objects):
+    """A line for each circle of rooms."""
+    edges = [(room_of(a), room_of(b)) for a, b in (*included_paths(root), *called_sources(objects))]
+    for folder in ORDERED:
+        inside = [(a, b) for a, b in edges if a != b and a.startswith(folder) and b.startswith(folder)]
+        for circle in circles(inside):
+            yield f"{circle[0]}: includes or calls itself by way of {', '.join(circle[1:])}"
+    for name, home in UPWARD_WITHIN.items():
+        defined = {thing.source for thing in objects for symbol in thing.symbols
+                   if symbol.name.split("(")[0] == name and symbol.kind not in "UwvNn"}
+        if defined - {home}:
+            yield f"{name}: is defined in {', '.join(sorted(defined))}, and called upward only to {home}"
+
+
 # --- What a program without a libc can bear ----------------------------------------------------------------------------
 
 BAD_SECTIONS = {".tdata": "thread-local data", ".tbss": "thread-local data", ".init_array": "a constructor before main",
@@ -312,6 +358,7 @@ def violations(root, build):
     yield from include_violations(root)
     yield from circle_violations(root)
     yield from link_violations(objects)
+    yield from room_violations(root, objects)
     yield from object_violations(objects)
     yield from state_violations(objects)
     yield from writer_violations(root)
