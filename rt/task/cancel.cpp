@@ -2,12 +2,13 @@
 // rt/task/cancel.cpp — telling tasks to end. A cancel sets a flag; who starts, yields or blocks looks at it; who is
 // blocked is woken to look. There is no list of children to walk, only of those that were once off their worker.
 //
-// INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 are there members?  3 heavy fence  4 wake the blocked ones,
-// descend into their published nurseries. Member: 1 become a member, publish nurseries  2 state := Blocked  3 fence
-// 4 look at the flags. So a member is seen by the cancel, or sees it. Where there was none yet, whoever becomes one
-// does so under the lock under which the cancel looked, later, and sees the flag without a heavy fence: it interrupts
-// every CPU of the process, so who only opens and cancels must not cause any. What is running looks when it yields, and
-// then cancels what it has opened, be it published by now or not.
+// INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their
+// published nurseries  3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it. Member: 1
+// become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags. So a member is seen by
+// the cancel, or sees it. Who was woken by the cancel itself looks after that; whoever becomes a member later than the
+// cancel looked does so under the same lock, and sees the flag. Neither takes a heavy fence, and nor does who runs on
+// the canceller's own worker: a fence interrupts every CPU of the process, and the neighbours there with it. What is
+// running looks when it yields, and then cancels what it has opened, be it published by now or not.
 //
 // INVARIANT told-once: whoever marks a nursery keeps it from its end and tells its members, alone, some at a time; each
 // notes under the nursery's lock that it was told, and goes to the back of the list, so the first who was told is the
@@ -39,69 +40,66 @@ void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
   descent.first = &nursery;
 }
 
-// Under the lock of the task's nursery: nobody can take its frame off the stack.
-void reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
+// Under the lock of the task's nursery: nobody can take its frame off the stack. False: it is not seen to wait, but may
+// be about to, elsewhere, without having seen the marks, and only a fence will show.
+bool reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
   for (Nursery* open = member.published; open != nullptr; open = open->outer) mark_nursery(*open, descent);
-  (void)wake_to_look(worker, *member.task);
+  const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
+  if (wake_to_look(worker, *member.task) || runs_here || descent.fence == Descent::Fence::kMade) return true;
+  descent.fence = Descent::Fence::kWanted;
+  return false;
 }
 
-bool has_members(Nursery& nursery) noexcept {
-  LockGuard guard(nursery.lock);
-  return !nursery.migrated_tasks.is_empty();
-}
-
-// Orders the flags that were set before what is read of members after it.
+// With nothing held. Orders the marks before what is read of members after it.
 void fence_members(Descent& descent) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();
   else
     arch::full_fence();
-  descent.has_fenced = true;
+  descent.fence = Descent::Fence::kMade;
+  descent.unpaid += price::kFence;
 }
 
-// So many of those who are still to be told, 0: there are none. One that was told stands behind all who were not; who
+// Some of those who are still to be told. False: there are none. One that was told stands behind all who were not; who
 // became a member since the nursery was marked may be told for nothing.
-unsigned tell_some(Worker* worker, Nursery& nursery, Descent& descent, unsigned most) noexcept {
+bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
   LockGuard guard(nursery.lock);
-  unsigned told = 0;
-  for (; told < most; ++told) {
+  for (; descent.unpaid < price::kWakesAtOnce; ++descent.unpaid) {
     RunDetails* const member = nursery.migrated_tasks.front();
-    if (member == nullptr || member->was_told) break;
+    if (member == nullptr || member->was_told) return false;
+    if (!reach_member(worker, *member, descent)) return true;
     member->was_told = true;
     List<RunDetails, MigratedTasks>::remove(member);
     nursery.migrated_tasks.push_back(member);
-    reach_member(worker, *member, descent);
   }
-  return told;
+  return true;
 }
 
-// With nothing held. The worker to go on with.
-Worker* pause(const Runtime& runtime, Worker* worker, unsigned told, Pace pace) noexcept {
+// After a part of it, with nothing held. The worker to go on with.
+Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pace) noexcept {
+  const std::uint32_t ops = descent.unpaid;
+  descent.unpaid = 0;
   Task* const task = pace != Pace::kAtOnce ? calling_task() : nullptr;
   if (task == nullptr) return worker;
-  if (pace == Pace::kInPartsPaid) take_fuel_unchecked(current_worker(), told);
-  if (told == price::kWakesAtOnce && worker != nullptr) let_others_run(*task);
+  if (pace == Pace::kInPartsPaid) take_fuel_unchecked(current_worker(), ops);
+  if (ops >= price::kWakesAtOnce && worker != nullptr) let_others_run(*task);
   return worker_of(runtime);
 }
 
 }  // namespace
 
 void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept {
-  unsigned told = 0;  // of this part
   while (descent.first != nullptr) {
     Nursery& nursery = *descent.first;
     descent.first = nursery.cancel_next;
-    if (!descent.has_fenced && has_members(nursery)) fence_members(descent);
-    for (;;) {
-      told += tell_some(worker, nursery, descent, price::kWakesAtOnce - told);
-      if (told < price::kWakesAtOnce) break;
-      worker = pause(runtime, worker, told, pace);
-      told = 0;
+    while (tell_some(worker, nursery, descent)) {
+      if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
+      if (descent.unpaid >= price::kWakesAtOnce) worker = pause(runtime, worker, descent, pace);
     }
     release_pin(worker, nursery);
-    if (descent.first != nullptr) ++told;  // it takes as long
+    if (descent.first != nullptr) ++descent.unpaid;  // it takes as long
   }
-  if (told != 0) (void)pause(runtime, worker, told, pace);
+  if (descent.unpaid != 0) (void)pause(runtime, worker, descent, pace);
 }
 
 // The walk goes on behind `open` when others have run, since nobody but its owner, who is here, takes it off its list.
@@ -158,10 +156,12 @@ Descent cancel_task(Worker* worker, Task& task) noexcept {
   Descent descent;
   if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return descent;
   begin_cancel(*task.nursery->runtime, worker);
-  if (!has_members(*task.nursery)) return descent;
-  fence_members(descent);
-  LockGuard guard(task.nursery->lock);
-  if (task.has_migrated.load(std::memory_order_relaxed)) reach_member(worker, task.frame->details, descent);
+  do {
+    if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
+    LockGuard guard(task.nursery->lock);
+    const bool is_member = task.has_migrated.load(std::memory_order_relaxed);
+    if (!is_member || reach_member(worker, task.frame->details, descent)) ++descent.unpaid;
+  } while (descent.fence == Descent::Fence::kWanted);
   return descent;
 }
 

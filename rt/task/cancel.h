@@ -14,8 +14,11 @@ bool sees_cancel(Task& task) noexcept;
 
 // Nurseries that are marked, and kept from their ends until their members are told.
 struct Descent {
+  enum class Fence : std::uint8_t { kNotNeeded, kWanted, kMade };
+
   Nursery* first = nullptr;
-  bool has_fenced = false;
+  Fence fence = Fence::kNotNeeded;
+  std::uint32_t unpaid = 0;  // ops of the part that is under way
 };
 
 // Members are told price::kWakesAtOnce at a time. What happens then, with nothing held:

@@ -18,8 +18,10 @@ namespace janus {
 namespace price {
 inline constexpr std::int64_t kCall = 1;
 inline constexpr std::int64_t kSystemCall = 8;
-// A cancel may fence all threads of the process; it wakes or marks each one of those that it reaches, for 1 op each.
+// A cancel wakes or marks each one of those that it reaches, for 1 op each. One that comes by some who seem to run
+// fences all threads of the process: a few microseconds of its own CPU, and an interrupt of each other.
 inline constexpr std::int64_t kCancel = 8;
+inline constexpr unsigned kFence = 32;
 inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
 inline constexpr std::int64_t kPanic = 64;      // its report

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // cancel_fence_test.cpp — a heavy fence interrupts every CPU that the process runs on, so a cancel causes one only
-// where it may come by somebody who is blocked. One worker, which has nobody to steal from.
+// where it comes by somebody who may be about to wait. One worker, which has nobody to steal from.
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
@@ -16,6 +16,26 @@ std::int64_t nothing(void*) {
 
 std::int64_t wait_for_ever(void*) {
   return janus_park(-1);
+}
+
+std::int64_t wait_in_a_nursery(void*) {
+  Scope scope;
+  scope.go(wait_for_ever, nullptr);
+  return scope.end();
+}
+
+std::int64_t wait_at_a_channel(void*) {
+  janus_channel* const channel = janus_channel_create(8, 0);
+  std::uint64_t word = 0;
+  const int told = janus_channel_recv(channel, &word);
+  janus_channel_release(channel);
+  return told;
+}
+
+std::int64_t yield_for_ever(void*) {
+  while (janus_yield() == 0) {
+  }
+  return -1;
 }
 
 // How many heavy fences so many cancels cause, each of a nursery with one child that has had a turn, or none.
@@ -46,8 +66,66 @@ TEST(cancel_fence, none_where_nobody_was_ever_off_the_worker) {
   CHECK_EQ(fences_of_cancels(nothing, true), 0u);
 }
 
-TEST(cancel_fence, one_where_somebody_waits) {
-  CHECK_EQ(fences_of_cancels(wait_for_ever, true), kCancels);
+TEST(cancel_fence, none_where_all_are_seen_to_wait) {
+  CHECK_EQ(fences_of_cancels(wait_for_ever, true), 0u);
+  CHECK_EQ(fences_of_cancels(wait_at_a_channel, true), 0u);
+}
+
+TEST(cancel_fence, one_where_somebody_may_be_about_to_wait) {
+  CHECK_EQ(fences_of_cancels(yield_for_ever, true), kCancels);
+}
+
+// Half of them yield, and half wait.
+TEST(cancel_fence, one_however_many_there_are) {
+  fake_platform::reset();
+  run_in(with_workers(1), [] {
+    Scope scope;
+    for (int i = 0; i < 1000; ++i) scope.go(i % 2 == 0 ? yield_for_ever : wait_in_a_nursery, nullptr);
+    for (int i = 0; i < 5; ++i) janus_yield();
+    const std::uint64_t before = fake_platform::heavy_fences();
+    CHECK_EQ(scope.cancel(), 0);
+    CHECK_EQ(fake_platform::heavy_fences() - before, 1u);
+    scope.end();
+  });
+}
+
+TEST(cancel_fence, none_by_the_only_one_who_runs) {
+  fake_platform::reset();
+  run_in(with_workers(1), [] {
+    Scope scope;
+    auto cancel = [&scope] {
+      janus_yield();
+      const std::uint64_t before = fake_platform::heavy_fences();
+      CHECK_EQ(scope.cancel(), 0);
+      CHECK_EQ(fake_platform::heavy_fences() - before, 0u);
+    };
+    scope.go(cancel);
+    scope.go(wait_for_ever, nullptr);
+    scope.end();
+  });
+}
+
+TEST(cancel_fence, is_paid_for_by_who_causes_it) {
+  fake_platform::reset();
+  run_in(with_workers(1), [] {
+    for (const janus_task_fn fn : {wait_for_ever, yield_for_ever}) {
+      auto pay = [fn] {
+        Scope scope;
+        scope.go(fn, nullptr);
+        janus_yield();
+        const std::uint64_t before = janus_budget_get_current().ops;
+        CHECK_EQ(scope.cancel(), 0);
+        const std::uint64_t paid = before - janus_budget_get_current().ops;
+        CHECK(fn == wait_for_ever ? paid < 16 : paid > 32);
+        scope.end();
+      };
+      janus_budget budget = JANUS_BUDGET_ALL;
+      budget.ops = 100'000;
+      Scope scope;
+      scope.go(pay, 0, budget);
+      scope.end();
+    }
+  });
 }
 
 }  // namespace janus::test
