@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A host and its environment: the runtime that starts by itself (-Dautoinit), or does not, and the settings it takes.
-
-    autoinit_test.py SOURCE_ROOT COMPILER     speaks TAP
-"""
+# autoinit_test.py ROOT COMPILER — a host and its environment: the runtime that starts by itself (-Dautoinit), or does
+# not, and the settings it takes. Speaks TAP.
 import os
 import pathlib
 import shutil

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The public headers: frozen as version 1, silent in every language and compiler, misuse refused. Speaks TAP.
-
-    headers_test.py HERE INCLUDE VERSION        HERE: tests/abi, INCLUDE: the directory above janus/
-"""
+# headers_test.py HERE INCLUDE VERSION — the public headers: frozen as version 1, silent in every language and compiler,
+# misuse refused. Speaks TAP. HERE: tests/abi, INCLUDE: the directory above janus/.
 import json
 import pathlib
 import re

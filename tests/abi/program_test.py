@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tests/abi/program/*.cpp: rt.h and rt.hpp as a program sees them, compiled by the installed janus-cc into one static file,
-and run with several numbers of workers and in deterministic mode. Speaks TAP.
-
-    program_test.py BUILD_DIRECTORY SOURCE_ROOT COMPILER
-"""
+# program_test.py BUILD ROOT COMPILER — tests/abi/program/*.cpp: rt.h and rt.hpp as a program sees them, compiled by the
+# installed janus-cc into one static file, and run with several numbers of workers and in deterministic mode. Speaks
+# TAP.
 import pathlib
 import re
 import shutil

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""janus tasks, task, nurseries, budgets and channels in the real gdb, on a program that janus-cc linked: running, and as a
-core; with the script that lies in the program, and with the one that is installed. Speaks TAP.
-
-    debugger_test.py BUILD_DIRECTORY
-"""
+# debugger_test.py BUILD — janus tasks, task, nurseries, budgets and channels in the real gdb, on a program that
+# janus-cc linked: running, and as a core; with the script that lies in the program, and with the one that is installed.
+# Speaks TAP.
 import pathlib
 import re
 import shutil

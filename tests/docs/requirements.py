@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""requirements.py — reads docs/requirements.md: tables of `| rows | what is required | status | tests |`, and says what is
-wrong with them. Tests are named in backquotes:
-
-    suite.name        a TEST(suite, name), whatever program it is linked into
-    test              one of meson's tests, all of it
-    test: claim       what one of meson's tests says; a claim may be the beginning of several
-    (suite.name)      the same of a test that is skipped where the machine has not what it is about
-"""
+# requirements.py — reads docs/requirements.md: tables of `| rows | what is required | status | tests |`, and says what
+# is wrong with them. Tests are named in backquotes:
+#
+#     suite.name        a TEST(suite, name), whatever program it is linked into
+#     test              one of meson's tests, all of it
+#     test: claim       what one of meson's tests says; a claim may be the beginning of several
+#     (suite.name)      the same of a test that is skipped where the machine has not what it is about
 import json
 import re
 from typing import NamedTuple

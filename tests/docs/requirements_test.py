@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/requirements.md is what it says: each row once, with a status that there is, and what is met names tests that there
-are. Whether they ran, tests/harness/tally.py looks. Speaks TAP.
-
-    requirements_test.py SOURCE_ROOT BUILD_DIRECTORY
-"""
+# requirements_test.py ROOT BUILD — docs/requirements.md is what it says: each row once, with a status that there is,
+# and what is met names tests that there are. Whether they ran, tests/harness/tally.py looks. Speaks TAP.
 import pathlib
 import sys
 

@@ -1,11 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tutorial.md, done as a stranger would: its listings are saved under the names in their first lines, its commands
-run in a shell from top to bottom, and what each prints must be what the page says, to the byte. One thing is not as on
-the page: `./dev install` installs the build under test, in place of building another one. Speaks TAP.
-
-    tutorial_test.py BUILD_DIRECTORY [--write]      --write: puts what the commands print into the page
-"""
+# tutorial_test.py BUILD [--write] — docs/tutorial.md, done as a stranger would: its listings are saved under the names
+# in their first lines, its commands run in a shell from top to bottom, and what each prints must be what the page says,
+# to the byte. One thing is not as on the page: `./dev install` installs the build under test, in place of building
+# another one. Speaks TAP. --write: puts what the commands print into the page.
 import pathlib
 import re
 import shutil

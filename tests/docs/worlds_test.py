@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""README.md, "Where it runs": the first program of the page prints in each of the three worlds what the page says. Several
-workers may take the two tasks in either order, so lines are compared sorted. Speaks TAP.
-
-    worlds_test.py BUILD_DIRECTORY
-"""
+# worlds_test.py BUILD — README.md, "Where it runs": the first program of the page prints in each of the three worlds
+# what the page says. Several workers may take the two tasks in either order, so lines are compared sorted. Speaks TAP.
 import pathlib
 import re
 import shutil

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""One small project (project/), built by each build system with janus-cc for its compiler, as a stranger would. Speaks TAP.
-
-    build_systems_test.py BUILD
-"""
+# build_systems_test.py BUILD — one small project (project/), built by each build system with janus-cc for its compiler,
+# as a stranger would. Speaks TAP.
 import os
 import pathlib
 import re

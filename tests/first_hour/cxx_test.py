@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""C++ with janus-cc: what the book prints compiles as printed, containers do what the host's do, and what is not there says
-what tasks have instead. Speaks TAP.
-
-    cxx_test.py BUILD
-"""
+# cxx_test.py BUILD — C++ with janus-cc: what the book prints compiles as printed, containers do what the host's do, and
+# what is not there says what tasks have instead. Speaks TAP.
 import os
 import pathlib
 import re

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""debian_sources.py [NAME...]: libraries as Debian has their sources, built by their own build systems with janus-cc, tested by
-their own tests where these ask for no more C library than there is, and used in a program. The last line is a tally.
-
-Sources are fetched by apt-get, whose lists and files for this stay in a directory of their own.
-"""
+# debian_sources.py [NAME...] — libraries as Debian has their sources, built by their own build systems with janus-cc,
+# tested by their own tests where these ask for no more C library than there is, and used in a program. The last line is
+# a tally.
+#
+# Sources are fetched by apt-get, whose lists and files for this stay in a directory of their own.
 import os
 import pathlib
 import re

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""janus-cc where gcc would stand: every way to give it files and options, wrappers on either side, and what goes wrong with
-compilers, disks and prefixes. Speaks TAP.
-
-    driver_test.py BUILD
-"""
+# driver_test.py BUILD — janus-cc where gcc would stand: every way to give it files and options, wrappers on either
+# side, and what goes wrong with compilers, disks and prefixes. Speaks TAP.
 import os
 import pathlib
 import re

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program of a directory as PID 1 of new namespaces: that directory is all of its world, and read-only; it has
-no capability, no user's rights, no network, and of the kernel's calls those that it is left."""
+# cage.py — runs a program of a directory as PID 1 of new namespaces: that directory is all of its world, and read-only;
+# it has no capability, no user's rights, no network, and of the kernel's calls those that it is left.
 import os
 import shutil
 import struct

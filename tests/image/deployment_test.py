@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What docs/deployment.md shows is what it says: each snippet is read by the tool that it is for, or held to its rules. Speaks TAP.
-
-    deployment_test.py BUILD_DIRECTORY SOURCE_ROOT
-"""
+# deployment_test.py BUILD ROOT — what docs/deployment.md shows is what it says: each snippet is read by the tool that
+# it is for, or held to its rules. Speaks TAP.
 import copy
 import json
 import os

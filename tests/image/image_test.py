@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""./dev image, and what is in such an image at work: in a root with nothing else, without rights, within limits. Speaks TAP.
-
-    image_test.py BUILD_DIRECTORY SOURCE_ROOT
-"""
+# image_test.py BUILD ROOT — ./dev image, and what is in such an image at work: in a root with nothing else, without
+# rights, within limits. Speaks TAP.
 import hashlib
 import io
 import json

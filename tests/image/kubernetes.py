@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A schema of our own for the part of Kubernetes' API that docs/deployment.md uses: which fields there are, which must be
-there, and what they take. Written after the API reference of apps/v1, policy/v1 and autoscaling/v2."""
+# kubernetes.py — a schema of our own for the part of Kubernetes' API that docs/deployment.md uses: which fields there
+# are, which must be there, and what they take. Written after the API reference of apps/v1, policy/v1 and
+# autoscaling/v2.
 import re
 
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Control groups for tests: a quota of CPU and a limit of memory, in either version, where this machine lets us."""
+# limits.py — control groups for tests: a quota of CPU and a limit of memory, in either version, where this machine lets
+# us.
 import os
 import pathlib
 import time

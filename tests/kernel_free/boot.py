@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""boot.py JANUS_QEMU ARGUMENTS... — boots an image that speaks TAP and relays what it says. A console that is not whole,
-because its last line is cut, its plan is missing or a result is, ends with `Bail out!` and a failure, whatever the
-status is that the image has said. Where there is no QEMU, one skipped test says so."""
+# boot.py JANUS_QEMU ARGUMENTS... — boots an image that speaks TAP and relays what it says. A console that is not whole,
+# because its last line is cut, its plan is missing or a result is, ends with `Bail out!` and a failure, whatever the
+# status is that the image has said. Where there is no QEMU, one skipped test says so.
 import re
 import shutil
 import subprocess

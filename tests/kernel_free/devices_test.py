@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Devices of a machine with no kernel: what a program reads from /dev/vda is what is in the file, and there are random
-numbers where the processor or a device has them.
-
-    devices_test.py BUILD_DIRECTORY
-"""
+# devices_test.py BUILD — devices of a machine with no kernel: what a program reads from /dev/vda is what is in the
+# file, and there are random numbers where the processor or a device has them.
 import hashlib
 import pathlib
 import random

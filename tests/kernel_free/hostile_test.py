@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tests/programs/hostile with no kernel below: each attack as an image of its own, on 1, 2 and 4 emulated CPUs. A line
-`// Bare: no, REASON` or `// Bare: one CPU, REASON` of a program says what of that is not done. Speaks TAP.
-
-    hostile_test.py BUILD_DIRECTORY [PROGRAM...]
-"""
+# hostile_test.py BUILD [PROGRAM...] — tests/programs/hostile with no kernel below: each attack as an image of its own,
+# on 1, 2 and 4 emulated CPUs. A line `// Bare: no, REASON` or `// Bare: one CPU, REASON` of a program says what of that
+# is not done. Speaks TAP.
 import concurrent.futures
 import pathlib
 import re

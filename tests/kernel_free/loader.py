@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A PVH loader that says whatever a test wants: an image is wrapped into another one, which QEMU's own loader loads, and
-which enters it with a start info of ours."""
+# loader.py — a PVH loader that says whatever a test wants: an image is wrapped into another one, which QEMU's own
+# loader loads, and which enters it with a start info of ours.
 import struct
 
 # Above all that the image and its first page tables take.

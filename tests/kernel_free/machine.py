@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that janus-qemu would not make."""
+# machine.py — machines that janus-qemu would not make.
 import sys
 import pathlib
 

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs with no kernel below do what they do on Linux; and the machine says so when it lacks something.
-
-    machine_test.py BUILD_DIRECTORY all|ends
-"""
+# machine_test.py BUILD all|ends — programs with no kernel below do what they do on Linux; and the machine says so when
+# it lacks something.
 import pathlib
 import re
 import shutil

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that lack something, and loaders and firmware that say what cannot be: a line and a failure, or a line and
-what is left works.
-
-    odd_machines_test.py BUILD_DIRECTORY
-"""
+# odd_machines_test.py BUILD — machines that lack something, and loaders and firmware that say what cannot be: a line
+# and a failure, or a line and what is left works.
 import pathlib
 import re
 import shutil

@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What a test notes (harness: note()) is the same in all worlds: on this machine, on 1 and 2 CPUs with no kernel, and as
-/init of a Linux kernel of its own.
-
-    same_notes.py PROGRAM IMAGE JANUS_QEMU TEST
-"""
+# same_notes.py PROGRAM IMAGE JANUS_QEMU TEST — what a test notes (harness: note()) is the same in all worlds: on this
+# machine, on 1 and 2 CPUs with no kernel, and as /init of a Linux kernel of its own.
 import re
 import shutil
 import subprocess

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""janus-cc as it is installed: what it makes, what it takes, what it refuses. Speaks TAP.
-
-    janus_cc_test.py BUILD
-"""
+# janus_cc_test.py BUILD — janus-cc as it is installed: what it makes, what it takes, what it refuses. Speaks TAP.
 import json
 import os
 import pathlib

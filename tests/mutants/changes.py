@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The small changes that mutants are made of: one comparison, operator, constant, condition or result turned, or one call or
-assignment left out. And harmless.txt: those that are known to change nothing that anybody could rely on."""
+# changes.py — the small changes that mutants are made of: one comparison, operator, constant, condition or result
+# turned, or one call or assignment left out. And harmless.txt: those that are known to change nothing that anybody
+# could rely on.
 import re
 from dataclasses import dataclass
 from pathlib import Path

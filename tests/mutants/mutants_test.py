@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Which mutants are drawn from which text, and that harmless.txt speaks of the text that there is. Speaks TAP.
-
-    mutants_test.py SOURCE_ROOT
-"""
+# mutants_test.py ROOT — which mutants are drawn from which text, and that harmless.txt speaks of the text that there
+# is. Speaks TAP.
 import pathlib
 import sys
 

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy of the tree in which one mutant at a time is made, its build directories, and what runs in them to kill it."""
+# trees.py — a copy of the tree in which one mutant at a time is made, its build directories, and what runs in them to
+# kill it.
 import contextlib
 import json
 import os

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# variants.py WITNESS SOURCE_ROOT BUILD_ROOT -- C-COMPILER... -- C++-COMPILER...
-# Tests the witness itself: builds its subject as it is, which must be accepted, and with one thing wrong at a time,
-# each of which must be refused for the right reason. Prints TAP.
+# variants.py WITNESS SOURCE_ROOT BUILD_ROOT -- C-COMPILER... -- C++-COMPILER... — the witness itself: builds its
+# subject as it is, which must be accepted, and with one thing wrong at a time, each of which must be refused for the
+# right reason. Prints TAP.
 import os
 import subprocess
 import sys

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Same program, seed and number of logical workers: the same order, to the last steal.
-
-    determinism_test.py BUILD_DIRECTORY [RUNS]      20 runs, unless told otherwise
-"""
+# determinism_test.py BUILD [RUNS] — same program, seed and number of logical workers: the same order, to the last
+# steal. 20 runs, unless told otherwise.
 import re
 import shutil
 import sys

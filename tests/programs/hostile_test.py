@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tests/programs/hostile: each program is an attack and its own judge; its name is the claim. Compiled by the installed
-janus-cc, run on 1, 2 and 4 workers and from a seed. Speaks TAP, and leaves the attack table in BUILD_DIRECTORY/hostile.txt.
-
-    hostile_test.py BUILD_DIRECTORY [PROGRAM...]
-"""
+# hostile_test.py BUILD [PROGRAM...] — tests/programs/hostile: each program is an attack and its own judge; its name is
+# the claim. Compiled by the installed janus-cc, run on 1, 2 and 4 workers and from a seed. Speaks TAP, and leaves the
+# attack table in BUILD_DIRECTORY/hostile.txt.
 import concurrent.futures
 import pathlib
 import re

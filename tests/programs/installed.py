@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of this folder share: an installation in a directory of its own, the programs compiled there as a user
-would, and TAP."""
+# installed.py — what the tests of this folder share: an installation in a directory of its own, the programs compiled
+# there as a user would, and TAP.
 import os
 import pathlib
 import shutil

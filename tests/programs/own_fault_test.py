@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A fault in the runtime's own text ends the process with a dump and status 134; one in what the runtime calls for a
-task, or in a copy that the task asked for, is the task's. Whoever linked the program.
-
-    own_fault_test.py BUILD_DIRECTORY
-"""
+# own_fault_test.py BUILD — a fault in the runtime's own text ends the process with a dump and status 134; one in what
+# the runtime calls for a task, or in a copy that the task asked for, is the task's. Whoever linked the program.
 import re
 import shutil
 import signal

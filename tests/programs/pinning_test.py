@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Where workers run, as /proc shows it: a program that does one thing at a time is free to go anywhere, workers that have work
-side by side keep to a CPU each, and whoever is left alone is free again. The process has its own name.
-
-    pinning_test.py BUILD_DIRECTORY
-"""
+# pinning_test.py BUILD — where workers run, as /proc shows it: a program that does one thing at a time is free to go
+# anywhere, workers that have work side by side keep to a CPU each, and whoever is left alone is free again. The process
+# has its own name.
 import os
 import pathlib
 import shutil

@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Every function that the archive exports to programs costs what docs/budgets.md says below the heading "What each call
-costs", and at least one op, or stands with its reason in the table below "Free of charge". Speaks TAP.
-
-    prices_test.py BUILD_DIRECTORY
-"""
+# prices_test.py BUILD — every function that the archive exports to programs costs what docs/budgets.md says below the
+# heading "What each call costs", and at least one op, or stands with its reason in the table below "Free of charge".
+# Speaks TAP.
 import re
 import shutil
 import subprocess

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The process: exit statuses, settings, signals, contained panics, and nothing needed of the system around it.
-
-    process_test.py BUILD_DIRECTORY
-"""
+# process_test.py BUILD — the process: exit statuses, settings, signals, contained panics, and nothing needed of the
+# system around it.
 import os
 import re
 import resource

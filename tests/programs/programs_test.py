@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The programs, compiled by the installed janus-cc, do what they say with any number of workers.
-
-    programs_test.py BUILD_DIRECTORY
-"""
+# programs_test.py BUILD — the programs, compiled by the installed janus-cc, do what they say with any number of
+# workers.
 import re
 import shutil
 import sys

@@ -1,9 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""treehash prints, byte for byte, what find, sort and sha256sum print.
-
-    treehash_test.py BUILD_DIRECTORY
-"""
+# treehash_test.py BUILD — treehash prints, byte for byte, what find, sort and sha256sum print.
 import hashlib
 import os
 import pty

@@ -1,11 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The gate that images pass: boot.py under meson, and the tally of what meson wrote down. A guest that says two results
-and ends well passes; one that panics, hangs, resets, has another status or loses a part of its console does not, however
-many results it has said. Speaks TAP.
-
-    gate_test.py BUILD_DIRECTORY
-"""
+# gate_test.py BUILD — the gate that images pass: boot.py under meson, and the tally of what meson wrote down. A guest
+# that says two results and ends well passes; one that panics, hangs, resets, has another status or loses a part of its
+# console does not, however many results it has said. Speaks TAP.
 import pathlib
 import re
 import shutil

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""janus-qemu and its guests: every way in which one can end, and nothing but a good one passes. Speaks TAP.
-
-    guests_test.py BUILD_DIRECTORY
-"""
+# guests_test.py BUILD — janus-qemu and its guests: every way in which one can end, and nothing but a good one passes.
+# Speaks TAP.
 import os
 import pathlib
 import shutil

@@ -1,9 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Programs as the first process of a Linux kernel, booted by janus-qemu --linux. Speaks TAP.
-
-    linux_test.py BUILD_DIRECTORY [all | ends]
-"""
+# linux_test.py BUILD [all|ends] — programs as the first process of a Linux kernel, booted by janus-qemu --linux. Speaks
+# TAP.
 import hashlib
 import os
 import pathlib
