@@ -101,6 +101,8 @@ long syscall(long nr, const long (&args)[6]) noexcept;
 [[noreturn]] void exit(int status) noexcept;
 // Ends the process as a bug of ours would: the default action of SIGABRT.
 [[noreturn]] void abort() noexcept;
+// From now on abort() leaves a core of any size that the machine can be brought to. False: of none.
+[[nodiscard]] bool allow_core() noexcept;
 // Ends the process as a write to a pipe that nobody reads would: the default action of SIGPIPE.
 [[noreturn]] void end_by_closed_pipe() noexcept;
 

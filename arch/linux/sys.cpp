@@ -85,6 +85,17 @@ void abort() noexcept {
   end_by(kSigAbrt);
 }
 
+bool allow_core() noexcept {
+  constexpr long kCoreSize = 4;
+  struct {
+    std::uint64_t now, most;
+  } limit{};
+  if (failed(call(kGetrlimit, kCoreSize, &limit))) return false;
+  if (limit.now == limit.most) return limit.now != 0;
+  limit.now = limit.most;
+  return !failed(call(kSetrlimit, kCoreSize, &limit));
+}
+
 void end_by_closed_pipe() noexcept {
   end_by(kSigPipe);
 }

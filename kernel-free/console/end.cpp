@@ -41,6 +41,11 @@ void abort() noexcept {
   exit(kAborted);
 }
 
+// Nor anybody to leave it to.
+bool allow_core() noexcept {
+  return false;
+}
+
 // There are no pipes.
 void end_by_closed_pipe() noexcept {
   abort();

@@ -27,9 +27,11 @@ namespace janus {
 
 namespace {
 
-constexpr int kBadSettings = 2, kPanicked = 134, kUnread = 1;
+constexpr int kBadSettings = 2, kUnread = 1;
 constexpr std::uint32_t kDefaultGraceMs = 5000;
 constexpr char kNothingToRunOn[] = "janus: the machine gives no memory or threads for the runtime";
+
+constexpr char kNoCore[] = "janus: JANUS_CORE: the limit of a core's size is 0 here (ulimit -Hc)\n";
 
 struct Program {
   int argc;
@@ -82,7 +84,6 @@ void say_what_is_left(std::int64_t value) noexcept {
 
 int status_of(Runtime& runtime, std::int64_t result) noexcept {
   const int signal = runtime.terminate_signal.load(std::memory_order_acquire);
-  if (!program.returned) return kPanicked;
   if (signal != 0 && result < 0) return 128 + signal;
   if (program.value < 0) say_what_is_left(program.value);
   return result != program.value ? kUnread : static_cast<int>(program.value & 255);
@@ -110,6 +111,8 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   options.with_caller = true;
   options.is_program = true;
   options.ends_by_closed_pipe = (config.flags & (JANUS_RT_NO_SIGNALS | JANUS_RT_IGNORE_SIGPIPE)) == 0;
+  options.ends_by_panic = settings.core;
+  if (settings.core && !platform::allow_core()) say(kNoCore, sizeof kNoCore - 1);
   int error = 0;
   Runtime* const runtime = create_registered(options, &error);
   if (runtime == nullptr) refuse(kNothingToRunOn);
@@ -120,5 +123,6 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   if (!run_root_here(*runtime, run_main, nullptr, kRootStackClass, result)) refuse(kNothingToRunOn);
   const int status = status_of(*runtime, result);
   if (options.prints_stats) print_statistics(*runtime);
+  if (!program.returned) platform::abort();
   platform::exit(status);
 }

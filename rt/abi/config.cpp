@@ -116,6 +116,10 @@ bool read_stats(const char* value, Settings& out) noexcept {
   return out.has_stats = read_switch(value, out.stats);
 }
 
+bool read_core(const char* value, Settings& out) noexcept {
+  return out.has_core = read_switch(value, out.core);
+}
+
 // What POSIX calls the two dispositions.
 bool read_sigpipe(const char* value, Settings& out) noexcept {
   out.ignores_sigpipe = is_same(value, "ignore");
@@ -161,6 +165,7 @@ constexpr Setting kSettings[] = {
     {"JANUS_STATS", &Settings::has_stats, read_stats, "0 or 1"},
     {"JANUS_TRACE", &Settings::has_trace, read_trace, "the name of a file"},
     {"JANUS_SIGPIPE", &Settings::has_sigpipe, read_sigpipe, "default or ignore"},
+    {"JANUS_CORE", &Settings::has_core, read_core, "0 or 1"},
 };
 
 // The value if `entry` is NAME=value, else nullptr.

@@ -13,11 +13,13 @@ namespace janus {
 
 // What stood in the environment. A value means something only if its has_ is true.
 struct Settings {
-  bool has_workers, has_seed, has_stack, has_memory, has_pin, has_profile, has_grace, has_stats, has_trace, has_sigpipe;
+  bool has_workers, has_seed, has_stack, has_memory, has_pin, has_profile, has_grace, has_stats, has_trace, has_sigpipe,
+      has_core;
   bool has_stack_max;      // never: JANUS_STACK_MAX is refused
   bool pin;                // JANUS_PIN
   bool stats;              // JANUS_STATS
   bool ignores_sigpipe;    // JANUS_SIGPIPE
+  bool core;               // JANUS_CORE; not among a program's own, since it is for who looks at it
   std::uint32_t workers;   // JANUS_WORKERS, 1 ... 1024
   std::uint32_t stack;     // JANUS_STACK in bytes, up to 1 MiB
   std::uint32_t profile;   // JANUS_PROFILE as JANUS_PROFILE_*

@@ -41,6 +41,7 @@ constexpr std::size_t kShownReason = 500;  // shown of what others wrote
     append_frames(line, place, kMostFrames);
   }
   say(line.data(), line.size());
+  if (runtime_of(worker).options.ends_by_panic) platform::abort();
 }
 
 }  // namespace janus

@@ -39,6 +39,7 @@ struct RuntimeOptions {
   // A program ends as by SIGPIPE where what it writes to descriptor 1 or 2 has no reader any more. What becomes of a
   // host is the host's affair.
   bool ends_by_closed_pipe = false;
+  bool ends_by_panic = false;  // any task's, at its place: for a core that shows it
 };
 
 struct Runtime {

@@ -25,7 +25,8 @@ Parsed parse(const char* first, const char* second = nullptr, const char* third 
 
 bool has_any(const Settings& settings) {
   return settings.has_workers || settings.has_seed || settings.has_stack || settings.has_memory || settings.has_pin ||
-         settings.has_profile || settings.has_grace || settings.has_stats || settings.has_trace || settings.has_sigpipe;
+         settings.has_profile || settings.has_grace || settings.has_stats || settings.has_trace ||
+         settings.has_sigpipe || settings.has_core;
 }
 
 TEST(settings, an_empty_environment_asks_for_nothing) {
@@ -37,10 +38,19 @@ TEST(settings, an_empty_environment_asks_for_nothing) {
 }
 
 TEST(settings, each_name_is_read) {
-  const char* const environment[] = {"JANUS_WORKERS=12",     "JANUS_SEED=0x2A",    "JANUS_STACK=64k",
-                                     "JANUS_MEMORY=3g",      "JANUS_PIN=1",        "JANUS_PROFILE=sovereign",
-                                     "JANUS_GRACE=250",      "JANUS_STATS=1",      "JANUS_TRACE=/tmp/trace.json",
-                                     "JANUS_SIGPIPE=ignore", "HOME=JANUS_PIN=abc", nullptr};
+  const char* const environment[] = {"JANUS_WORKERS=12",
+                                     "JANUS_SEED=0x2A",
+                                     "JANUS_STACK=64k",
+                                     "JANUS_MEMORY=3g",
+                                     "JANUS_PIN=1",
+                                     "JANUS_PROFILE=sovereign",
+                                     "JANUS_GRACE=250",
+                                     "JANUS_STATS=1",
+                                     "JANUS_TRACE=/tmp/trace.json",
+                                     "JANUS_SIGPIPE=ignore",
+                                     "JANUS_CORE=1",
+                                     "HOME=JANUS_PIN=abc",
+                                     nullptr};
   Settings settings{};
   Complaint complaint;
   REQUIRE(janus::parse_settings(environment, settings, complaint));
@@ -56,6 +66,7 @@ TEST(settings, each_name_is_read) {
   CHECK(settings.stats);
   CHECK_STREQ(settings.trace, "/tmp/trace.json");
   CHECK(settings.has_sigpipe && settings.ignores_sigpipe);
+  CHECK(settings.has_core && settings.core);
 }
 
 TEST(settings, the_ends_of_each_range_are_inside_it) {

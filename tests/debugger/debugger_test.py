@@ -5,7 +5,9 @@
 # Speaks TAP.
 import pathlib
 import re
+import resource
 import shutil
+import signal
 import subprocess
 import sys
 
@@ -99,6 +101,48 @@ def kinds():
                  'and `source` loads the installed script': STANDING['one that is parked']}, 'source')
 
 
+def core_of(*how, limits=(0, resource.RLIM_INFINITY), **settings):
+    """The finished program, and the core that it left, if it did."""
+    place = work / 'cores'
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir()
+    done = run([work / 'standing', *how], env=environment(**settings), timeout=60, cwd=place,
+               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CORE, limits))
+    return done, next(iter(place.iterdir()), None)
+
+
+def cores():
+    pattern = pathlib.Path('/proc/sys/kernel/core_pattern').read_text().strip()
+    if pattern.startswith('|') or '/' in pattern or resource.getrlimit(resource.RLIMIT_CORE)[1] != resource.RLIM_INFINITY:
+        tap.skip('cores', f'the system leaves them elsewhere ({pattern}), or none of any size')
+        return
+    for how, workers, function in (('panic', 3, 'main'), ('null', 3, 'main'), ('task', 3, 'spoil'), ('alone-panic', 1, 'main'),
+                                   ('alone-null', 1, 'main'), ('alone-task', 2, 'spoil')):
+        done, core = core_of(how, JANUS_CORE=1, JANUS_WORKERS=workers)
+        if not tap.check(f'JANUS_CORE=1: a panic leaves a core ({how})', done.returncode == -signal.SIGABRT and core and
+                         b' panicked: ' in done.stderr, f'{done} {core}'):
+            continue
+        said = gdb('./standing', f'core-file {core}', *LOOK, 'bt')
+        shows(said, {'of which gdb shows where it happened': rf'^#\d+ +(0x.* in )?{function} \('}, how)
+        if how.startswith('alone'):
+            continue
+        shows(said, STANDING | BUDGETS | CHANNELS, f'core, {how}')
+        sitter = number_of('sitter', said)
+        said = gdb('./standing', f'core-file {core}', f'janus task {sitter} bt')
+        shows(said, {'a task that waits has its frames': r'^#\d+ .* in receive_for_ever \(channel=.*\n#\d+ .* in sit \('}, f'core, {how}')
+    done, core = core_of('alone-panic', limits=(resource.RLIM_INFINITY,) * 2, JANUS_WORKERS=2)
+    tap.check('without it a panic of main leaves one, too, where the limits let it', done.returncode == -signal.SIGABRT and core, done)
+    done, core = core_of('alone-panic', JANUS_WORKERS=2)
+    tap.check('and none where they do not', done.returncode == -signal.SIGABRT and not core, done)
+    done, core = core_of('alone-task', limits=(resource.RLIM_INFINITY,) * 2, JANUS_WORKERS=2)
+    tap.check('a panic of another task is contained', done.returncode == 0 and not core, done)
+    done, core = core_of('alone-panic', limits=(0, 0), JANUS_CORE=1, JANUS_WORKERS=2)
+    tap.check('where there can be no core, one line says so', done.returncode == -signal.SIGABRT and not core and
+              done.stderr.startswith(b"janus: JANUS_CORE: the limit of a core's size is 0 here (ulimit -Hc)\n"), done)
+    done, core = core_of('alone-run', limits=(0, 0), JANUS_CORE=0, JANUS_WORKERS=2)
+    tap.check('JANUS_CORE=0 is as if it were not there', done.returncode == 0 and not done.stderr, done)
+
+
 try:
     janus_cc = install(sys.argv[1], work)
     done = run([janus_cc, '-O2', '-g', '-Wall', '-Wextra', '-Werror', here / 'standing.c', '-o', work / 'standing'],
@@ -108,6 +152,7 @@ try:
     elif tap.check('standing.c compiles', done.returncode == 0, done.stderr.decode()):
         live()
         kinds()
+        cores()
 finally:
     shutil.rmtree(work, ignore_errors=True)
 tap.end()

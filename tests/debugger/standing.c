@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// standing HOW: tasks that stand in every way that a task can, for a debugger to look at. HOW: "run" calls here() when all
-// stand, and ends well; "panic" is the end of main; "null" lets main write to no memory.
+// standing [alone-]HOW: tasks that stand in every way that a task can, for a debugger to look at, or main alone. HOW:
+// "run" calls here() when all stand, and ends well; "panic" is the end of main; "null" lets main write to no memory,
+// and "task" another task.
 #include <janus/rt.h>
 #include <string.h>
 
@@ -69,12 +70,38 @@ static int64_t spin(void* arg) {
   return 0;
 }
 
+__attribute__((noinline)) static void spoil(volatile int* nowhere) {
+  *nowhere = 1;
+  __asm__ volatile("");
+}
+
+static int64_t fail(void* nowhere) {
+  spoil(nowhere);
+  return 0;
+}
+
+// What HOW says.
+static void end(const char* how) {
+  volatile int* volatile nowhere = NULL;
+  if (strcmp(how, "panic") == 0) janus_task_panic("main has seen enough");
+  if (strcmp(how, "null") == 0) *nowhere = 1;
+  if (strcmp(how, "task") != 0) return;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  (void)janus_nursery_spawn_in(nursery, fail, NULL, NULL);
+  (void)janus_nursery_await(nursery, NULL);
+  (void)janus_nursery_destroy(nursery);
+}
+
 __attribute__((noinline, used)) void here(void) {
   __asm__ volatile("");
 }
 
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "run";
+  if (strncmp(how, "alone-", 6) == 0) {
+    end(how + 6);
+    return 0;
+  }
   all.spinning = 1;
   all.empty = janus_channel_create(4, 0);
   all.full = janus_channel_create(1, 3);
@@ -91,8 +118,7 @@ int main(int argc, char** argv) {
   (void)janus_nursery_spawn_in(hall, spin, NULL, NULL);
   while (__atomic_load_n(&all.standing, __ATOMIC_RELAXED) < 7) janus_sleep_ns(1000000);
   janus_sleep_ns(50000000);  // who is about to wait does
-  if (strcmp(how, "panic") == 0) janus_task_panic("main has seen enough");
-  if (strcmp(how, "null") == 0) *(volatile int*)(intptr_t)(argc - 2) = 1;
+  end(how);
   here();
   __atomic_store_n(&all.spinning, 0, __ATOMIC_RELAXED);
   (void)janus_channel_close(all.empty);

@@ -126,7 +126,7 @@ def options():
     for compiler in compilers:
         overflow = source('overflow.c', 'int main(int c, char **v) { (void)v; int x = 2147483647; return x + c > 0; }\n')
         for trap in ('-fsanitize-trap', '-fsanitize-trap=undefined'):
-            makes(f'{compiler}: -fsanitize=undefined {trap} ends the task', 134, '-fsanitize=undefined', trap, overflow, CC=compiler)
+            makes(f'{compiler}: -fsanitize=undefined {trap} ends the task', -6, '-fsanitize=undefined', trap, overflow, CC=compiler)
     refuses('-fsanitize=undefined alone names the remedy', 'add -fsanitize-trap', '-fsanitize=undefined', WHOLE, '-o', 'out')
     for option, remedy in (('-shared', 'archive'), ('-m32', '64 bits'), ('-pg', 'leave it out'), ('--coverage', 'hosted'), ('-fopenmp', 'nurseries'),
                            ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works')):

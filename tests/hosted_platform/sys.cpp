@@ -53,6 +53,9 @@ void exit(int status) noexcept {
 void abort() noexcept {
   std::abort();
 }
+bool allow_core() noexcept {
+  return false;  // of the tests' own process
+}
 void end_by_closed_pipe() noexcept {
   std::signal(SIGPIPE, SIG_DFL);
   std::raise(SIGPIPE);

@@ -45,13 +45,13 @@ def statuses():
                          rb'janus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>.*\n$')
         ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
-    ends_with('a panic of main is status 134, and says why', 134, 'panic', stderr=rb'janus: .*main has had enough.*\njanus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>')
-    ends_with('a crash of main is status 134', 134, 'crash', stderr=rb'^janus: .*main')
-    ends_with('a double free of main is status 134', 134, 'free-twice', stderr=rb"^janus: .*'main' panicked: double free of 0x")
+    ends_with('a panic of main is status 134, by SIGABRT, and says why', -signal.SIGABRT, 'panic', stderr=rb'janus: .*main has had enough.*\njanus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>')
+    ends_with('a crash of main is status 134, by SIGABRT', -signal.SIGABRT, 'crash', stderr=rb'^janus: .*main')
+    ends_with('a double free of main is status 134, by SIGABRT', -signal.SIGABRT, 'free-twice', stderr=rb"^janus: .*'main' panicked: double free of 0x")
     for workers in (1, 2, 4):
         ends_with(f'a main that gives up its own handle keeps its status, {workers} workers', 9, 'disown', settings={'JANUS_WORKERS': workers})
     ends_with('and in deterministic mode', 9, 'disown', settings={'JANUS_SEED': 1})
-    ends_with('an overflow of main is status 134', 134, 'overflow', stderr=rb'(?i)^janus: .*main.*overflow')
+    ends_with('an overflow of main is status 134, by SIGABRT', -signal.SIGABRT, 'overflow', stderr=rb'(?i)^janus: .*main.*overflow')
 
 
 def contained():
@@ -122,7 +122,7 @@ def settings():
     senseless = {'JANUS_WORKERS': ('0', 'x', '-1', '1025', '', '2x', '1e3'), 'JANUS_SEED': ('x', '', '-1', '99999999999999999999'),
                  'JANUS_STACK': ('x', '', '99999999999'), 'JANUS_MEMORY': ('x', ''), 'JANUS_PIN': ('2', 'yes', ''),
                  'JANUS_PROFILE': ('core', ''), 'JANUS_GRACE': ('x', ''), 'JANUS_STATS': ('maybe', ''),
-                 'JANUS_SIGPIPE': ('die', '')}
+                 'JANUS_SIGPIPE': ('die', ''), 'JANUS_CORE': ('yes', '')}
     for name, values in senseless.items():
         for value in values:
             done = ends_with(f'{name}={value!r} is status 2', 2, 'return', '0', settings={name: value}, stdout=b'')

@@ -32,12 +32,18 @@
   771:
 
 // DWARF's numbers for registers (System V psABI, figure 3.36), for the CFI that has no mnemonic of its own.
+#define DWARF_RAX 0
 #define DWARF_RDX 1
 #define DWARF_RCX 2
 #define DWARF_RBX 3
 #define DWARF_RSI 4
 #define DWARF_RDI 5
 #define DWARF_RBP 6
+#define DWARF_RSP 7
+#define DWARF_R8 8
+#define DWARF_R9 9
+#define DWARF_R10 10
+#define DWARF_R11 11
 #define DWARF_R12 12
 #define DWARF_R13 13
 #define DWARF_R14 14
@@ -46,3 +52,5 @@
 
 // The caller's `reg` is in memory at base + offset (DW_CFA_expression; DW_OP_breg<base>; one-byte SLEB: offset < 64).
 #define CFI_SAVED_AT(reg, base, offset) .cfi_escape 0x10, reg, 2, 0x70 + base, offset
+// The same with a two-byte one: any offset < 8192.
+#define CFI_SAVED_FAR(reg, base, offset) .cfi_escape 0x10, reg, 3, 0x70 + base, ((offset) & 127) | 128, (offset) >> 7
