@@ -139,7 +139,8 @@ void Accounts::grant_unlimited(Account* account, Component component) noexcept {
 
 bool Accounts::init(const Amounts& root) noexcept {
   fresh_.store(1, std::memory_order_relaxed);
-  Account* const account = take_record();
+  charge_records(0, nullptr);
+  Account* const account = take_record(false);
   if (account == nullptr) return false;
   std::uint8_t granted = 0;
   for (unsigned i = 0; i < kComponents; ++i) {
@@ -164,14 +165,14 @@ void Accounts::destroy() noexcept {
 // ---- Opening and closing ------------------------------------------------------------------------------------------
 
 Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short_of) noexcept {
-  Account* const account = take_record();
+  Account* const account = take_paid_record(parent);
   if (account == nullptr) {
     report_short(short_of, Component::kMemory);
     return nullptr;
   }
   Amounts taken;
   if (!carve(parent, wanted, taken, short_of)) {
-    free_record(account);
+    free_paid_record(account, parent);
     return nullptr;
   }
   std::uint8_t granted = 0;
@@ -283,14 +284,23 @@ void Accounts::retain(Account* account) noexcept {
 }
 
 void Accounts::release(Account* account) noexcept {
-  // Release: our last use of the record is over; acquire: so are all others' when the last one reuses it.
+  // What freed records have cost, on its way up to an open account: each on its own way would make the end of a chain
+  // of closed accounts take the square of its length.
+  std::uint64_t returned = 0;
   for (;;) {
+    // Who has the last reference is alone with it. Others may free the record once ours is gone.
+    if (returned != 0 && (!account->is_closed() || account->references_.load(std::memory_order_acquire) != 1)) {
+      put(account, Component::kMemory, returned);
+      returned = 0;
+    }
+    // Release: our last use of the record is over; acquire: so are all others' when the last one reuses it.
     const std::uint32_t before = account->references_.fetch_sub(1, std::memory_order_acq_rel);
     JANUS_CHECK(before != 0);
     if (before != 1) return;
     Account* const parent = account->parent_;
     JANUS_ASSERT(parent != nullptr && is_empty(*account));
     free_record(account);
+    returned += end_charge_of_record(parent);
     account = parent;
   }
 }

@@ -14,6 +14,8 @@
 
 namespace janus {
 
+class PoolCharge;
+
 enum class Component : unsigned { kOps, kMemory, kSpawns, kChannelOps, kSyscalls };
 inline constexpr unsigned kComponents = 5;
 
@@ -57,7 +59,8 @@ struct AccountQueue {
 //     free --open--> open --close--> closed --(last reference goes)--> free
 //
 // References: the holder (until close), every account below that is not free, retain(), and one for all memory that is
-// charged to this account, so that the index in a block names this account for as long as the block lives.
+// charged to this account, so that the index in a block names this account for as long as the block lives. The records
+// of accounts below are among that memory.
 class alignas(kAccountLine) Account {
  public:
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
@@ -97,6 +100,12 @@ class Accounts {
  public:
   // One thread, before anything else. False: the machine gave no memory.
   [[nodiscard]] bool init(const Amounts& root) noexcept;
+  // Before the first open(): a record costs `bytes` of memory until it is free. Below the root the account above pays.
+  // The root pays `pools` (nullptr: nobody) in bulk, for each record that is taken for the first time.
+  void charge_records(std::uint64_t bytes, PoolCharge* pools) noexcept {
+    record_bytes_ = bytes;
+    pools_ = pools;
+  }
   // One thread, when nobody draws or credits any more. Every Account and index is gone.
   void destroy() noexcept;
 
@@ -108,7 +117,7 @@ class Accounts {
 
   // A new account with `wanted` taken out of `parent`, all or nothing: a finite amount literally, kUnlimited as all
   // that the parent has (unlimited if the parent is, else everything left, possibly nothing). nullptr: *short_of (if
-  // given) is the component that was short; kMemory also when there is no memory for the record.
+  // given) is the component that was short; kMemory also when the record cannot be paid, or there is no memory for it.
   [[nodiscard]] Account* open(Account* parent, const Amounts& wanted, Component* short_of) noexcept;
 
   // The holder is done: what is left goes to the nearest open account above, and so does all that is credited from now
@@ -226,7 +235,11 @@ class Accounts {
   static std::size_t segment_bytes(unsigned number) noexcept;
   Account* segment(unsigned number) noexcept;
   void unmap_segment(unsigned number) noexcept;
-  Account* take_record() noexcept;
+  Account* take_record(bool has_paid) noexcept;
+  Account* take_paid_record(Account* payer) noexcept;
+  void free_paid_record(Account* account, Account* payer) noexcept;
+  bool pay_for_fresh_record(bool has_paid) noexcept;
+  [[nodiscard]] std::uint64_t end_charge_of_record(Account* payer) noexcept;
   Account* pop_free() noexcept;
   Account* fresh_record() noexcept;
   void free_record(Account* account) noexcept;
@@ -239,6 +252,8 @@ class Accounts {
   Atomic<MemoryCache*> caches_;                          // every cache that was ever registered
   Atomic<std::uint32_t> registered_;
   RankedLock<LockRank::kMoves> moves_;  // held while chunks move between the root and a cache
+  std::uint64_t record_bytes_;          // what a record costs
+  PoolCharge* pools_;                   // for all records that were ever taken
   std::uint32_t fills_;                 // of caches; under moves_
   std::uint32_t failed_recalls_;        // recent calls that did not bring in enough; under moves_
 };

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/budget/account_property_test.cpp — INVARIANT conservation over random trees and random operations: exactly,
-// after every operation of one thread; and on several threads, where what is outstanding may never exceed what the root
-// was given, and all of it must be back at the end. And INVARIANT one-line-of-credit, among the same operations.
+// after every operation of one thread, the records of accounts included; and on several threads, where what is
+// outstanding may never exceed what the root was given, and all of it must be back at the end. And INVARIANT
+// one-line-of-credit, among the same operations.
 #include "rt/base/rng.h"
 #include "rt/budget/account.h"
 #include "tests/harness/test.h"
@@ -21,6 +22,7 @@ using janus::Rng;
 constexpr Amounts kTotal{{100'000, 1'000'000, 5'000, 50'000, 777}};
 constexpr unsigned kMaxOpen = 24;
 constexpr std::uint64_t kCredit = 3'000;
+constexpr std::uint64_t kRecord = 70;  // what a record costs whoever opens it
 
 Component random_component(Rng& rng) {
   return static_cast<Component>(rng.below(kComponents));
@@ -49,6 +51,7 @@ class Books {
  public:
   explicit Books(std::uint64_t seed) : rng_(seed) {
     CHECK(accounts_.init(kTotal));
+    accounts_.charge_records(kRecord, nullptr);
     for (MemoryCache& cache : caches_) accounts_.register_cache(cache);
     open_[0] = accounts_.root();
   }
@@ -86,9 +89,25 @@ class Books {
       for (unsigned k = 0; k < charge_count_; ++k) sum += charges_[k].component == component ? charges_[k].amount : 0;
       for (unsigned k = 0; k < loan_count_; ++k) sum += component == Component::kOps ? loans_[k].amount : 0;
       const std::uint64_t on_loan = component == Component::kOps ? accounts_.on_loan(accounts_.root()) : 0;
+      if (component == Component::kMemory) sum += paid_for_records();
       if (!CHECK_EQ(sum, kTotal.of[i] + on_loan) || !CHECK_LE(on_loan, kCredit)) return false;
     }
     return true;
+  }
+
+  // What accounts hold, open or closed, beyond the charges that are outstanding: whole records, and no more than live.
+  [[nodiscard]] std::uint64_t paid_for_records() {
+    std::uint64_t held = 0, charged = 0;
+    for (std::uint32_t index = 2; index < accounts_.end(); ++index) held += accounts_.held(accounts_.at(index));
+    for (unsigned k = 0; k < charge_count_; ++k) {
+      const bool counts = charges_[k].component == Component::kMemory && charges_[k].account != accounts_.root();
+      charged += counts ? charges_[k].amount : 0;
+    }
+    CHECK_LE(charged, held);
+    CHECK_EQ((held - charged) % kRecord, 0u);
+    CHECK_LE((held - charged) / kRecord, accounts_.count() - 1);
+    records_ += (held - charged) / kRecord;
+    return held - charged;
   }
 
   void wind_up() {
@@ -103,6 +122,7 @@ class Books {
   [[nodiscard]] std::uint64_t draws() const { return draws_; }
   [[nodiscard]] std::uint64_t paid_loans() const { return paid_loans_; }
   [[nodiscard]] std::uint64_t opens() const { return opens_; }
+  [[nodiscard]] std::uint64_t records() const { return records_; }
 
  private:
   Account*& random_open() { return open_[rng_.below(open_count_)]; }
@@ -219,13 +239,14 @@ class Books {
   Amounts used_{};
   std::uint64_t draws_ = 0;
   std::uint64_t opens_ = 0;
+  std::uint64_t records_ = 0;
 };
 
 TEST(account_property, books_balance_after_every_operation) {
   const std::uint64_t seed = janus::test::environment_number("JANUS_TEST_SEED", 1);
   std::uint64_t draws = 0;
   std::uint64_t opens = 0;
-  std::uint64_t paid_loans = 0;
+  std::uint64_t paid_loans = 0, records = 0;
   for (std::uint64_t round = 0; round < 200; ++round) {
     Books books(seed + round);
     for (unsigned i = 0; i < 1'000; ++i) {
@@ -235,12 +256,14 @@ TEST(account_property, books_balance_after_every_operation) {
     books.wind_up();
     draws += books.draws();
     opens += books.opens();
+    records += books.records();
     paid_loans += books.paid_loans();
   }
   // It did happen.
   CHECK_GT(draws, 20'000u);
   CHECK_GT(opens, 5'000u);
   CHECK_GT(paid_loans, 40u);
+  CHECK_GT(records, 10'000u);
 }
 
 // ---- Several threads ----------------------------------------------------------------------------------------------
@@ -392,10 +415,12 @@ TEST(account_property, threads_neither_mint_nor_lose) {
   static World the_world;
   world = &the_world;
   REQUIRE(world->accounts.init(kTotal));
+  world->accounts.charge_records(kRecord, nullptr);
   for (unsigned i = 0; i < kTrunk; ++i) {
     Account* const parent = i == 0 ? world->accounts.root() : world->trunk[i - 1];
     world->trunk[i] = world->accounts.open(parent, {{20'000, 300'000, 900, 9'000, 100}}, nullptr);
-    if (world->trunk[i] == nullptr) world->trunk[i] = world->accounts.open(parent, {{100, 100, 10, 10, 10}}, nullptr);
+    if (world->trunk[i] == nullptr)
+      world->trunk[i] = world->accounts.open(parent, {{100, 12'000 - 1'500 * i, 10, 10, 10}}, nullptr);
     REQUIRE(world->trunk[i] != nullptr);
   }
   REQUIRE(janus::test::ThreadGroup::run(kThreads, play));

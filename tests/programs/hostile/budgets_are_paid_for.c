@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// A nursery with a budget of its own has an account, and a record on each worker. A cage opens them until its memory is
+// gone: so many it can pay, and no more; and when it has ended, all is back.
+#include "hostile.h"
+
+enum { kMemory = 1 << 20, kMost = kMemory / 64, kPerWorker = 128, kAccount = 320 };
+
+static long opened;
+
+static janus_nursery* open_one(uint32_t on_error) {
+  const janus_budget one_op = {1, 0, 0, 0, 0};
+  return open_nursery(on_error, JANUS_ON_EXHAUSTION_SUSPEND, one_op);
+}
+
+static int64_t open_many(void* unused) {
+  (void)unused;
+  for (opened = 0; opened < kMost && open_one(JANUS_ON_ERROR_COLLECT) != NULL; ++opened) {
+  }
+  CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+  // Dry as it is, it closes none: they end with it.
+  return 0;
+}
+
+// Tasks with budgets of their own cost the same.
+static int64_t wait_for_ever(void* unused) {
+  (void)unused;
+  return janus_park(-1);
+}
+
+static int64_t spawn_many(void* unused) {
+  (void)unused;
+  const janus_budget one_op = {1, 0, 0, 0, 0};
+  janus_spawn_options options;
+  memset(&options, 0, sizeof options);
+  options.budget = one_op;
+  options.stack_size = 8192;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  for (opened = 0; opened < kMost && janus_nursery_spawn_in(nursery, wait_for_ever, NULL, &options).raw != 0;) ++opened;
+  CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+  janus_nursery_cancel(nursery);
+  return 0;
+}
+
+static long most_in_a_cage(janus_task_fn fn) {
+  const janus_budget budget = {100000000, kMemory, 65534, 65534, 0};
+  janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget);
+  CHECK(spawn_roomy(cage, fn, NULL).raw != 0);
+  CHECK_EQ(close_cage(cage), 0);
+  return opened;
+}
+
+int main(void) {
+  const long workers = (long)read_accounts().stats.workers;
+  const long at_least = kAccount + kPerWorker * workers;
+  // The first round makes what is used again.
+  most_in_a_cage(open_many);
+  const accounts before = read_accounts();
+  for (int round = 0; round < 10; ++round) {
+    CHECK_THAT(most_in_a_cage(open_many), opened > 100 && opened <= kMemory / at_least);
+    CHECK_THAT(most_in_a_cage(spawn_many), opened > 10 && opened <= kMemory / at_least);
+  }
+  CHECK_NOTHING_LOST(before, 20);
+  janus_print(1, "figure: budgets that 1 MiB pays for: %ld\n", most_in_a_cage(open_many));
+  return end();
+}
