@@ -40,6 +40,31 @@ TEST(rules, one_failing_child_is_the_result) {
   });
 }
 
+// No child ends before the last one is spawned, so a call that waited for a child would never come back.
+TEST(rules, of_the_current_nursery_await_alone_meets_the_children) {
+  constexpr int kChildren = 3;
+  everywhere([] {
+    std::atomic<bool> may_end{false};
+    std::atomic<int> ended{0};
+    auto child = [&] {
+      while (!may_end.load())
+        if (janus_yield() < 0) return std::int64_t{-1};
+      ended.fetch_add(1);
+      return std::int64_t{0};
+    };
+    CHECK(janus_nursery_create() != nullptr);
+    for (int i = 0; i < kChildren; ++i) CHECK_EQ(janus_nursery_spawn(call_closure<decltype(child)>, &child), 0);
+    CHECK(janus_nursery_create() != nullptr);  // within it
+    CHECK_EQ(janus_nursery_spawn(call_closure<decltype(child)>, &child), 0);
+    CHECK_EQ(ended.load(), 0);
+    may_end.store(true);
+    CHECK_EQ(janus_nursery_await_all(), 0);
+    CHECK_GE(ended.load(), 1);
+    CHECK_EQ(janus_nursery_await_all(), 0);
+    CHECK_EQ(ended.load(), kChildren + 1);
+  });
+}
+
 TEST(rules, a_child_that_loops_on_yields_ends_by_cancel) {
   everywhere([] {
     Scope scope;
