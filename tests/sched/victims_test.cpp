@@ -2,6 +2,7 @@
 // victims_test.cpp — whom a worker that has run out of work asks first, by each strategy. The workers are logical ones:
 // while one runs its job, the others stand still.
 #include "tests/sched/jobs.h"
+#include "tests/sched/tally.h"
 
 using namespace janus;
 using namespace janus::test;
@@ -61,19 +62,21 @@ Robbery rob(Victim victim, std::uint64_t seed, unsigned jobs_of_others, unsigned
   return robbery;
 }
 
-constexpr std::uint64_t kSeeds = 64;
+std::uint64_t seeds() {
+  return scaled(64, 24);
+}
 
 }  // namespace
 
 TEST(victims, by_load_the_fullest_is_asked_first) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
     const Robbery seen = rob(Victim::kLeastLoaded, seed, 2, 3);
     CHECK_EQ(seen.first_robbed, seen.fullest);
   }
 }
 
 TEST(victims, in_turn_the_one_after_the_last_is_asked_first) {
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
     const Robbery seen = rob(Victim::kRoundRobin, seed, 1, 1);
     CHECK_EQ(seen.first_robbed, seen.next);
   }
@@ -81,14 +84,14 @@ TEST(victims, in_turn_the_one_after_the_last_is_asked_first) {
 
 TEST(victims, by_chance_each_of_the_others_is_asked_first_at_times) {
   unsigned times[kWorkers] = {};
-  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+  for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
     const Robbery seen = rob(Victim::kRandom, seed, 1, 1);
     REQUIRE(seen.first_robbed < kWorkers);
     ++times[(seen.first_robbed + kWorkers - seen.thief) % kWorkers];
   }
   CHECK_EQ(times[0], 0u);  // never itself
   for (unsigned away = 1; away < kWorkers; ++away) {
-    CHECK_GE(times[away], kSeeds / 20);
-    CHECK_LE(times[away], kSeeds / 2);
+    CHECK_GE(times[away], seeds() / 20);
+    CHECK_LE(times[away], seeds() / 2);
   }
 }

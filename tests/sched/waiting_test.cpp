@@ -4,6 +4,7 @@
 #include "rt/sched/injector.h"
 #include "rt/sched/parker.h"
 #include "tests/harness/thread_group.h"
+#include "tests/sched/tally.h"
 
 namespace janus::test {
 
@@ -163,7 +164,7 @@ TEST(idle, sleepers_are_claimed_once_each_in_all_words) {
 
 // Two sleepers and a submitter: while work is queued, a worker is awake or being woken.
 TEST(idle, no_wakeup_is_lost) {
-  constexpr int kWork = 5000;
+  const int kWork = static_cast<int>(scaled(5000, 1000));
   IdleSet idle;
   idle.init(2);
   Parker parkers[2];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // worker_test.cpp — workers and their loop, with jobs that are nothing but runnables: no task, nursery or budget.
 #include "tests/sched/jobs.h"
+#include "tests/sched/tally.h"
 
 namespace janus::test {
 
@@ -317,7 +318,7 @@ TEST(worker, somebody_attends_when_called_even_if_all_sleep) {
 }
 
 TEST(worker, attention_called_while_they_fall_asleep_is_not_lost) {
-  const int rounds = janus::test::environment_number("JANUS_TEST_FEW", 0) != 0 ? 500 : 20000;
+  const int rounds = static_cast<int>(scaled(20000, 200));
   for (unsigned workers : {1u, 2u}) {
     Yard yard(workers);
     std::uint64_t pause = 1;

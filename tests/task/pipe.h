@@ -12,6 +12,12 @@ inline long kernel_call(long number, long first = 0, long second = 0, long third
   return platform::syscall(number, arguments);
 }
 
+// Where there is no kernel below there are none.
+inline bool has_pipes() {
+  constexpr long kPipe2 = 293, kNoSuchCall = -38;
+  return kernel_call(kPipe2) != kNoSuchCall;
+}
+
 // Both ends in one process; what is read is there, or there is nothing.
 class Pipe {
  public:
