@@ -157,6 +157,9 @@ def refused():
     ends('no kernel', 2, '--linux', linux, stderr=b'JANUS_KERNEL', JANUS_KERNEL='/nonexistent', **one_line)
     bare = work / 'path'
     bare.mkdir()
+    sparse = work / 'sparse'
+    with open(sparse, 'wb') as file:
+        file.truncate(300 << 20)
     for tool in ('python3', 'env', 'bash'):
         (bare / tool).symlink_to(sys.executable if tool == 'python3' else shutil.which(tool))
     ends('no QEMU', 2, image, stderr=b'not installed', PATH=bare, **one_line)
@@ -165,7 +168,7 @@ def refused():
                            ('a senseless time', ('--timeout', 'soon', image)), ('no time', ('--timeout', 0, image)),
                            ('an initial file system that is none', ('--initrd', text, image)), ('a value left out', ('--smp',)),
                            ('a disk that is none', ('--disk', work / 'nothing', image)), ('a directory for a disk', ('--disk', work, image)),
-                           ('a disk for a kernel', ('--disk', text, '--linux', linux)),
+                           ('a disk that is larger than the memory of a kernel', ('--disk', sparse, '--linux', linux)),
                            ('arguments that no kernel can take', ('--linux', linux, 'a"b')),
                            ('more than a kernel takes', ('--linux', linux, 'x' * 3000)),
                            ('too many for a kernel', ('--linux', linux, *range(40)))):

@@ -5,6 +5,7 @@
 import hashlib
 import os
 import pathlib
+import random
 import re
 import shutil
 import signal
@@ -117,6 +118,11 @@ def files():
     # Its progress is on the same console.
     sums = ''.join(line + '\n' for line in re.findall(r'[0-9a-f]{64}  /.+', done.stdout.decode()))
     tap.check('an initial file system is hashed as on the host', done.returncode == 0 and sums == expected, done.stdout.decode()[-1500:])
+    disk = work / 'disk'
+    disk.write_bytes(random.Random(1).randbytes(3 << 20))
+    done = boot('--disk', disk, '--memory', 256, treehash, '/dev')
+    expected = f'{hashlib.sha256(disk.read_bytes()).hexdigest()}  /dev/vda'
+    tap.check('a disk is a file below /dev', done.returncode == 0 and expected in done.stdout.decode(), done.stdout.decode()[-1500:])
 
 
 def told(claim, status, program, how, numbers, **settings):
