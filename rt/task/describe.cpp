@@ -48,9 +48,19 @@ void append_place(TaskReport& report, const Task& task) noexcept {
   append_frames(report, place, kFramesOfEach);
 }
 
-void describe(TaskReport& report, const Task& task) noexcept {
+// Of one that is blocked: who joins a task awaits none of its own nurseries.
+bool awaits_nursery(const RunDetails& member) noexcept {
+  for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer)
+    if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kWaiter) != 0) return true;
+  return false;
+}
+
+// Under the lock of its nursery.
+void describe(TaskReport& report, const RunDetails& member) noexcept {
+  const Task& task = *member.task;
   const TaskState state = task.state.load(std::memory_order_relaxed);
-  const char* const why = what_for(state);
+  const char* why = what_for(state);
+  if (state == TaskState::kBlocked && !awaits_nursery(member)) why = "waits for another task to end";
   report.append("janus:   ");
   append_task(report, task);
   append_function(report, reinterpret_cast<std::uint64_t>(task.fn));
@@ -69,7 +79,7 @@ void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
   for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
        member = nursery.migrated_tasks.after(member)) {
     if (walk.tasks == kMostTasks || walk.report.size() + kRoom > sizeof(TaskReport)) return;
-    describe(walk.report, *member->task);
+    describe(walk.report, *member);
     ++walk.tasks;
     for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer) {
       if (walk.nurseries++ == kMostNurseries) return;

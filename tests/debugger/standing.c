@@ -7,12 +7,19 @@
 
 static struct {
   janus_channel *empty, *full;
+  janus_task waiting[5];  // those that are about to wait
   int standing, spinning;
 } all;
 
 static void stand(const char* name) {
   janus_task_set_name(name);
-  __atomic_fetch_add(&all.standing, 1, __ATOMIC_RELAXED);
+  all.waiting[__atomic_fetch_add(&all.standing, 1, __ATOMIC_RELAXED)] = janus_task_self();
+}
+
+static int do_all_wait(void) {
+  int count = 0;
+  for (int i = 0; i < 5; ++i) count += janus_task_state(all.waiting[i]) == JANUS_TASK_BLOCKED;
+  return count == 5;
 }
 
 __attribute__((noinline)) static int receive_for_ever(janus_channel* channel) {
@@ -50,7 +57,7 @@ static int64_t wait_for(void* task) {
 
 static int64_t lead(void* arg) {
   (void)arg;
-  stand("leader");
+  janus_task_set_name("leader");
   janus_nursery* nursery = janus_nursery_open(NULL, &(janus_nursery_options){.name = "cellar"});
   (void)janus_nursery_spawn_in(nursery, sit, all.empty, NULL);
   const long result = janus_nursery_await(nursery, NULL);
@@ -65,7 +72,8 @@ __attribute__((noinline)) static void turn_round(void) {
 
 static int64_t spin(void* arg) {
   (void)arg;
-  stand("spinner");
+  janus_task_set_name("spinner");
+  __atomic_store_n(&all.spinning, 2, __ATOMIC_RELAXED);
   turn_round();
   return 0;
 }
@@ -116,8 +124,9 @@ int main(int argc, char** argv) {
   janus_task rester = janus_nursery_spawn_in(hall, rest, NULL, NULL);
   (void)janus_nursery_spawn_in(cage, send_too_much, all.full, NULL);
   (void)janus_nursery_spawn_in(hall, spin, NULL, NULL);
-  while (__atomic_load_n(&all.standing, __ATOMIC_RELAXED) < 7) janus_sleep_ns(1000000);
-  janus_sleep_ns(50000000);  // who is about to wait does
+  while (__atomic_load_n(&all.standing, __ATOMIC_RELAXED) < 5 || __atomic_load_n(&all.spinning, __ATOMIC_RELAXED) < 2 ||
+         !do_all_wait())
+    janus_sleep_ns(1000000);
   end(how);
   here();
   __atomic_store_n(&all.spinning, 0, __ATOMIC_RELAXED);

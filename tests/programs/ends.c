@@ -107,10 +107,29 @@ static int leave_unread(int value) {
   return value;
 }
 
+static int64_t sleep_for_ever(void* arg) {
+  (void)arg;
+  return janus_park(-1);
+}
+
 static int deadlock(void) {
   janus_channel* channel = janus_channel_create(1, 0);
   char byte;
   return janus_channel_recv(channel, &byte);
+}
+
+static int64_t join_other(void* task) {
+  int64_t result;
+  return janus_task_join(*(janus_task*)task, &result);
+}
+
+// One waits for nobody, the next for that one, and main for both.
+static int deadlock_by_join(void) {
+  const janus_spawn_options joiner = {.name = "joiner"};
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_task sleeper = janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, NULL);
+  janus_nursery_spawn_in(nursery, join_other, &sleeper, &joiner);
+  return (int)janus_nursery_await(nursery, NULL);
 }
 
 // Others go on while one task has a stack overflow and another writes to nowhere.
@@ -268,6 +287,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "unread")) return leave_unread(atoi(argv[2]));
   if (!strcmp(how, "crowd")) return overcrowd(atoi(argv[2]));
   if (!strcmp(how, "deadlock")) return deadlock();
+  if (!strcmp(how, "deadlock-join")) return deadlock_by_join();
   if (!strcmp(how, "park")) return janus_park(-1);
   if (!strcmp(how, "panic")) janus_task_panic("main has had enough");
   if (!strcmp(how, "crash")) return (int)write_to_nowhere(NULL);

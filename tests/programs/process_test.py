@@ -44,6 +44,8 @@ def statuses():
                   stderr=rb"^janus: deadlock: .*\njanus:   task 1 'main' waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -\n"
                          rb'janus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>.*\n$')
         ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
+        ends_with(f'who waits for one task is told from who waits for a nursery, {workers} workers', 3, 'deadlock-join', settings=settings,
+                  stderr=rb"task 1 'main' waits for tasks to end(.*\n)*.*'joiner' <join_other> waits for another task to end; nursery -/-\n")
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
     ends_with('a panic of main is status 134, by SIGABRT, and says why', -signal.SIGABRT, 'panic', stderr=rb'janus: .*main has had enough.*\njanus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>')
     ends_with('a crash of main is status 134, by SIGABRT', -signal.SIGABRT, 'crash', stderr=rb'^janus: .*main')
