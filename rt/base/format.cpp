@@ -86,7 +86,7 @@ class Sink {
   std::size_t size_ = 0;
 };
 
-enum class Length : std::uint8_t { kInt, kChar, kShort, kLong, kLongLong, kSize, kPtrdiff, kMax, kLongDouble };
+enum class Length : std::uint8_t { kInt, kChar, kShort, kLong, kLongLong, kLongDouble };
 
 // One directive: %[flags][width][.precision][length]conversion.
 struct Directive {
@@ -135,6 +135,8 @@ const char* parse_flags(Reader& reader, const char* at, Directive& directive) no
       case '#':
         directive.alternative = true;
         break;
+      case '\'':  // thousands apart: the only language here does not part them
+        break;
       default:
         return at;
     }
@@ -172,13 +174,11 @@ const char* parse_length(Reader& reader, const char* at, Length& length) noexcep
       length = is_double ? Length::kLongLong : Length::kLong;
       return at + (is_double ? 2 : 1);
     case 'z':
-      length = Length::kSize;
-      return at + 1;
+    case 'Z':
     case 't':
-      length = Length::kPtrdiff;
-      return at + 1;
     case 'j':
-      length = Length::kMax;
+    case 'q':
+      length = Length::kLongLong;  // as wide
       return at + 1;
     case 'L':
       length = Length::kLongDouble;
@@ -323,14 +323,21 @@ bool is_floating(char conversion) noexcept {
   return lower == 'a' || (lower >= 'e' && lower <= 'g');
 }
 
+constexpr std::uint64_t letters(const char* which) noexcept {
+  return *which != '\0' ? std::uint64_t{1} << (*which - 'A') | letters(which + 1) : 0;
+}
+constexpr std::uint64_t kTakesWord = letters("BCISbcns");
+
 // Steps over the argument of a directive that we do not know, if its kind can be told.
 void skip_argument(const Directive& directive, Arguments& arguments) noexcept {
   if (is_floating(directive.conversion)) {
     const bool is_long = directive.length == Length::kLongDouble;
     (void)(is_long ? va_arg(arguments.list, long double) : va_arg(arguments.list, double));
-  } else if (directive.conversion == 'n' || directive.conversion == 's' || directive.conversion == 'c') {
-    (void)va_arg(arguments.list, void*);  // a wide character takes the same place as a pointer
+    return;
   }
+  // A wide character or an integer takes the same place as a pointer.
+  const unsigned letter = static_cast<unsigned>(directive.conversion) - 'A';
+  if (letter < 64 && (kTakesWord >> letter & 1) != 0) (void)va_arg(arguments.list, void*);
 }
 
 // What we do not know stays as it was written.

@@ -156,6 +156,21 @@ TEST(format, what_is_unknown_stays_as_written_and_shifts_no_argument) {
   CHECK_STREQ(bytes, "%ls|%lc|7");
 }
 
+// What gcc takes without a word, beyond what C99 has: it works, or stays as written.
+TEST(format, extensions_that_compilers_accept_work_or_stay_as_written) {
+  char bytes[96];
+  format_unchecked(bytes, sizeof bytes, "%'d|%'8u|%qd|%Zu|%Ld|%Id|%d", 1234567, 89u, -6ll, sizeof bytes, 8ll, 5, 9);
+  CHECK_STREQ(bytes, "1234567|      89|-6|96|8|%Id|9");
+  format_unchecked(bytes, sizeof bytes, "%S|%C|%b|%lB|%d", L"wide", L'w', 5, 6l, 7);
+  CHECK_STREQ(bytes, "%S|%C|%b|%lB|7");
+  format_unchecked(bytes, sizeof bytes, "%'.2f|%a|%G|%d", 1.5, 2.5, 3.5, 7);
+  CHECK_STREQ(bytes, "%'.2f|%a|%G|7");
+  format_unchecked(bytes, sizeof bytes, "%m|%d", 7);
+  CHECK_STREQ(bytes, "%m|7");
+  format_unchecked(bytes, sizeof bytes, "%2$d and %1$d", 1, 2);
+  CHECK_STREQ(bytes, "%2$d and %1$d");
+}
+
 // A long double lies where the fourth number lies, too: whoever did not step over it would print its bytes.
 TEST(format, every_conversion_of_floating_numbers_is_stepped_over) {
   char format[] = "%d%d%d|%L?|%d", expected[] = "123|%L?|4";

@@ -8,12 +8,13 @@
 static struct {
   janus_channel *empty, *full;
   janus_task waiting[5];  // those that are about to wait
-  int standing, spinning;
+  int begun, standing, spinning;
 } all;
 
 static void stand(const char* name) {
   janus_task_set_name(name);
-  all.waiting[__atomic_fetch_add(&all.standing, 1, __ATOMIC_RELAXED)] = janus_task_self();
+  all.waiting[__atomic_fetch_add(&all.begun, 1, __ATOMIC_RELAXED)] = janus_task_self();
+  __atomic_fetch_add(&all.standing, 1, __ATOMIC_RELEASE);
 }
 
 static int do_all_wait(void) {
@@ -124,7 +125,7 @@ int main(int argc, char** argv) {
   janus_task rester = janus_nursery_spawn_in(hall, rest, NULL, NULL);
   (void)janus_nursery_spawn_in(cage, send_too_much, all.full, NULL);
   (void)janus_nursery_spawn_in(hall, spin, NULL, NULL);
-  while (__atomic_load_n(&all.standing, __ATOMIC_RELAXED) < 5 || __atomic_load_n(&all.spinning, __ATOMIC_RELAXED) < 2 ||
+  while (__atomic_load_n(&all.standing, __ATOMIC_ACQUIRE) < 5 || __atomic_load_n(&all.spinning, __ATOMIC_RELAXED) < 2 ||
          !do_all_wait())
     janus_sleep_ns(1000000);
   end(how);
