@@ -58,6 +58,7 @@ static inline int64_t janus_run_noarg(void* fn) {
   return call();
 }
 
+// What to spawn janus_run_noarg with, so that it calls `fn`.
 static inline void* janus_noarg_arg(janus_task_noarg_fn fn) {
   void* arg;
   __builtin_memcpy(&arg, &fn, sizeof arg);

@@ -22,18 +22,20 @@ typedef struct janus_select_case {
 // Elements are copied in and out. First come, first served. Sends and receives cost 1 op and 1 channel_op; NULL
 // channels are JANUS_E_INVALID.
 
-// Capacity 0: sender and receiver meet. The caller holds the one reference; the last release closes and frees [any].
+// A new channel. Capacity 0: sender and receiver meet. The caller holds the one reference; the last release closes and
+// frees [any].
 janus_channel* janus_channel_create(size_t element_size, size_t capacity);
-// NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
+// One reference more. NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
 janus_channel* janus_channel_retain(janus_channel* channel);
 // One reference less. Of a channel that is gone: nothing, and JANUS_E_STALE behind janus_last_error [any].
 void janus_channel_release(janus_channel* channel);
-// 0, JANUS_E_CLOSED or JANUS_CANCELLED; what was not sent was not taken [task].
+// Sends an element. 0, JANUS_E_CLOSED or JANUS_CANCELLED; what was not sent was not taken [task].
 int janus_channel_send(janus_channel* channel, const void* element);
-// 0, JANUS_E_CLOSED once closed and drained, or JANUS_CANCELLED [task].
+// Receives an element. 0, JANUS_E_CLOSED once closed and drained, or JANUS_CANCELLED [task].
 int janus_channel_recv(janus_channel* channel, void* element);
-// As above, but JANUS_E_WOULD_BLOCK in place of waiting [any].
+// As janus_channel_send, but JANUS_E_WOULD_BLOCK in place of waiting [any].
 int janus_channel_try_send(janus_channel* channel, const void* element);
+// As janus_channel_recv, but JANUS_E_WOULD_BLOCK in place of waiting [any].
 int janus_channel_try_recv(janus_channel* channel, void* element);
 // Senders get JANUS_E_CLOSED from now on, receivers when they have drained it; so does a second close [any].
 int janus_channel_close(janus_channel* channel);

@@ -70,9 +70,9 @@ janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void
 int janus_nursery_close(janus_nursery* nursery);
 // Closes, and tells every child and all below them to end. What has not started never runs [any].
 int janus_nursery_cancel(janus_nursery* nursery);
-// JANUS_NURSERY_* [any].
+// Its state: JANUS_NURSERY_* [any].
 int janus_nursery_state(const janus_nursery* nursery);
-// 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
+// Looks, and does not wait: 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
 int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
 // Closes, waits for all children, and gives the result (rt/result.h). If the caller is cancelled meanwhile it passes
 // that on and still waits. `result` may be NULL [owner].

@@ -75,6 +75,7 @@ long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 void janus_rt_stats(janus_rt* rt, janus_stats* out);
 // Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT [any].
 int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
+// Lets them go on [any].
 int janus_safepoint_resume(janus_rt* rt);
 
 #ifdef __cplusplus

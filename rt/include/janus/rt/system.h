@@ -9,13 +9,13 @@
 extern "C" {
 #endif
 
-// %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of at most 4 KiB. What it
-// does not know, though compilers accept it (floating point, wide characters, %m, %n, %2$d), is printed as it is
-// written, and what follows is right. Gives what janus_write gives [any].
+// Writes formatted text. %d %i %u %x %X %o %c %s %p %% with flags, width, precision and hh h l ll z t j; one piece of
+// at most 4 KiB. What it does not know, though compilers accept it (floating point, wide characters, %m, %n, %2$d), is
+// printed as it is written, and what follows is right. Gives what janus_write gives [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
-// 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its turn or for
-// room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Whole lines never
-// interleave [any].
+// Writes bytes. 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its
+// turn or for room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Whole
+// lines never interleave [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].

@@ -24,28 +24,30 @@ extern "C" {
 // cancelled. Any task below the owner of its nursery may join it, several times; oneself or an ancestor is
 // JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
-// 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's id [any].
+// Looks, and does not wait: 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's
+// id [any].
 int janus_task_result(janus_task task, janus_result* result);
 // Gives up the handle: the record goes as soon as the task has ended [any].
 int janus_task_release(janus_task task);
 // Tells the task, and all below it, to end [any].
 int janus_task_cancel(janus_task task);
-// JANUS_TASK_* [any].
+// Its state: JANUS_TASK_* [any].
 int janus_task_state(janus_task task);
 // The calling task; {0} outside tasks.
 janus_task janus_task_self(void);
-// Never used twice; the root task's is 1; 0 outside tasks.
+// The calling task's number, never used twice; the root task's is 1; 0 outside tasks.
 uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. It stays so.
 int janus_cancelled(void);
 // Ends the calling task as JANUS_PANIC; destructors do not run. Outside tasks it ends the process.
 JANUS_NORETURN void janus_task_panic(const char* why);
-// Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
+// Names the calling task. Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
 int janus_task_set_name(const char* name);
 // The JANUS_E_* behind this task's (thread's) last NULL, {0} or -1; 0 if there was none.
 int janus_last_error(void);
 // Keeps the task on the worker that it is on, until as many unpins have followed [task].
 int janus_task_pin(void);
+// Takes back one janus_task_pin [task].
 int janus_task_unpin(void);
 
 // Task-local values. At most 1,024 keys live in a process, half of them for tasks without a budget of their own alone;

@@ -59,17 +59,18 @@ static inline int janus_loop_end(uint32_t* counter) {
 
 // ---- Time and waiting ----------------------------------------------------------------------------------------------
 
-// 0, or JANUS_CANCELLED [task].
+// Sleeps for `ns`: 0, or JANUS_CANCELLED [task].
 int janus_sleep_ns(uint64_t ns);
-// Monotonic; virtual in deterministic mode [any].
+// The time, monotonic; virtual in deterministic mode [any].
 uint64_t janus_now_ns(void);
-// Since 1970-01-01 UTC [any].
+// The time since 1970-01-01 UTC [any].
 int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
 // where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever. For building one's
 // own locks [task].
 int janus_park(int64_t timeout_ns);
-int janus_unpark(janus_task task);  // [any]
+// Leaves the task a token, and wakes it if it waits for one [any].
+int janus_unpark(janus_task task);
 
 #ifdef __cplusplus
 }  // extern "C"
