@@ -63,6 +63,13 @@ explained = dict(re.findall(r'^\| `(JANUS_\w+)` \| (-?\d+) \|', (root / 'docs/er
 check('errors.md explains each result with its value, and no other',
       sorted(f'{name} {value}' for name, value in results.items() ^ explained.items()) if results else ['no results found'])
 
+sys.path.insert(0, str(root / 'tests/bench'))
+import quote  # noqa: E402
+
+measured, shown = (quote.MARKS.search((root / page).read_text()) for page in ('docs/performance.md', 'README.md'))
+check('the figures of README.md are those of performance.md', [line for line in shown[0].splitlines() if line not in ['', shown[1].strip(), shown[3],
+      *quote.figures(measured[0]).splitlines()]] if shown[0].count('\n|') == 12 else ['there are not ten of them'])
+
 check('the index of decisions is what decisions_index.py prints',
       [] if (root / 'docs/decisions/README.md').read_text() == decisions_index.index(root) else ['docs/decisions_index.py . > docs/decisions/README.md'])
 numbers = [page.name[:4] for page in decisions]

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # quote.py bench.json FILE... — puts the table of a run in place of what stands between the marks
-# `<!-- bench table -->` and `<!-- end -->` of each FILE, so that nobody copies figures by hand.
+# `<!-- bench table -->` and `<!-- end -->` of each FILE, or ten figures of it where the first one is
+# `<!-- bench figures -->`, so that nobody copies figures by hand. tests/docs looks whether the two agree.
 import json
 import re
 import sys
@@ -11,8 +12,13 @@ from pathlib import Path
 from report import number
 from rows import OURS
 
-MARKS = re.compile(r"(<!-- bench table -->\n).*?(<!-- end -->)", re.S)
+MARKS = re.compile(r"(<!-- bench (table|figures) -->\n).*?(<!-- end -->)", re.S)
 WIDTH = 128
+FIGURES = [
+    "switch, ns", "yield, 1,000 ready, 1 worker, ns", "spawn, 1 worker, ns", "fib(35), 2 workers, ns a spawn",
+    "channel, 1 worker, ns a round trip", "wake, idle 100 us, 2 workers: p50, ns", "steal, ns", "parked, 1 worker, bytes",
+    "check, loop of 1 ns, 1 worker, % more", "size of hello, bytes",
+]
 
 
 def title_of(row, figure):
@@ -69,18 +75,32 @@ def table(run):
     return "\n".join(lines) + f"\n\n{met} of {len(goals)} goals are met in this run."
 
 
+def figures(full):
+    """Ten rows of a table, without their goals."""
+    rows = {cells[0]: cells for cells in ([cell.strip() for cell in line.split("|")[1:-1]] for line in full.splitlines()
+                                          if line.startswith("|"))}
+    lines = ["| | janus-rt | limit | peers |", "|---|---|---|---|"]
+    for title in FIGURES:
+        if title not in rows:
+            sys.exit(f"quote.py: there is no row {title}")
+        _, own, _, limit, peers = rows[title]
+        lines.append(f"| {title} | {own} | {limit} | {peers} |")
+    return "\n".join(lines)
+
+
 def main():
     if len(sys.argv) < 3:
         sys.exit("usage: quote.py bench.json FILE...")
     run = json.loads(Path(sys.argv[1]).read_text())
     if run["quick"]:
         sys.exit("quote.py: a quick run says nothing")
-    text = f"\n{preface(run)}\n\n{table(run)}\n\n"
+    full = table(run)
+    texts = {"table": f"\n{preface(run)}\n\n{full}\n\n", "figures": f"\n{figures(full)}\n\n"}
     for name in sys.argv[2:]:
         page = Path(name).read_text()
         if not MARKS.search(page):
             sys.exit(f"quote.py: {name} has no marks for a table")
-        Path(name).write_text(MARKS.sub(lambda found: found[1] + text + found[2], page))
+        Path(name).write_text(MARKS.sub(lambda found: found[1] + texts[found[2]] + found[3], page))
 
 
 if __name__ == "__main__":
