@@ -80,6 +80,10 @@ def main():
             outcomes[claim_of(source)] = 'holds' if ok else 'BROKEN'
     finally:
         shutil.rmtree(work, ignore_errors=True)
+    if not sys.argv[2:]:
+        page = (here.parent.parent / 'docs/hostile.md').read_text()
+        missing = [claim for claim in outcomes if f'| {claim} |' not in page]
+        tap.check('docs/hostile.md has a row for each program', not missing, '\n'.join(missing))
     pathlib.Path(sys.argv[1], 'hostile.txt').write_text(table(outcomes, figures))
     tap.end()
 
