@@ -13,7 +13,7 @@
 
 #include "rt/platform.h"
 #include "rt/sched/fiber_hooks.h"
-#include "tests/harness/task_functions.h"
+#include "tests/harness/tasks.h"
 #include "tests/harness/test.h"
 
 namespace janus::test {
@@ -56,13 +56,6 @@ std::int64_t call_closure(void* closure) {
   }
 }
 
-inline janus_stats stats_of(janus_rt* rt = nullptr) {
-  janus_stats stats = {};
-  stats.size = sizeof stats;
-  janus_rt_stats(rt, &stats);
-  return stats;
-}
-
 // Runs `body` as the root task of a runtime of its own; its result, and what the runtime counted.
 template <class Body>
 long run_in(const janus_rt_config& config, Body body, janus_stats* stats = nullptr) {
@@ -79,11 +72,7 @@ class Scope {
  public:
   explicit Scope(std::uint32_t on_error = JANUS_ON_ERROR_CANCEL,
                  std::uint32_t on_exhaustion = JANUS_ON_EXHAUSTION_SUSPEND, janus_budget budget = {}) {
-    janus_nursery_options options = {};
-    options.on_error = on_error;
-    options.on_exhaustion = on_exhaustion;
-    options.budget = budget;
-    nursery_ = janus_nursery_open(nullptr, &options);
+    nursery_ = open_nursery(on_error, on_exhaustion, budget);
     CHECK(nursery_ != nullptr);
   }
   template <class Closure>
@@ -91,40 +80,16 @@ class Scope {
     return go(call_closure<Closure>, &closure, flags, budget);
   }
   janus_task go(janus_task_fn fn, void* arg, std::uint64_t flags = 0, janus_budget budget = {}) {
-    janus_spawn_options options = {};
-    options.flags = flags;
-    options.budget = budget;
-    return janus_nursery_spawn_in(nursery_, fn, arg, &options);
+    return spawn(nursery_, fn, arg, flags, budget);
   }
   long await(janus_result* result = nullptr) { return janus_nursery_await(nursery_, result); }
-  long end(janus_result* result = nullptr) {
-    const long status = janus_nursery_await(nursery_, result);
-    CHECK_EQ(janus_nursery_destroy(nursery_), 0);
-    return status;
-  }
+  long end(janus_result* result = nullptr) { return test::end(nursery_, result); }
   int cancel() { return janus_nursery_cancel(nursery_); }
   janus_nursery* get() const { return nursery_; }
 
  private:
   janus_nursery* nursery_;
 };
-
-inline std::int64_t return_arg(void* value) {
-  return reinterpret_cast<std::intptr_t>(value);
-}
-inline void* as_arg(std::int64_t value) {
-  return reinterpret_cast<void*>(static_cast<std::intptr_t>(value));
-}
-
-// Lets others run until `condition` holds; false if it does not in a time that is long for any machine.
-template <class Condition>
-bool eventually(Condition condition) {
-  const std::uint64_t patience = janus::platform::now_ns() + 60'000'000'000;
-  while (!condition()) {
-    if (janus_yield() < 0 || janus::platform::now_ns() > patience) return condition();
-  }
-  return true;
-}
 
 // A child that goes on after it was told to end, until the test lets it end.
 struct Stubborn {

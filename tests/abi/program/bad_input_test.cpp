@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // NULL, {0}, forged handles and senseless values are errors, never crashes.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 

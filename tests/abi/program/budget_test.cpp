@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Budgets through rt.h: what is granted, what is charged, what happens at the end of it, and that nothing is minted.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Channels through rt.h: order, capacity, rendezvous, closing, cancellation.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 
@@ -193,9 +193,9 @@ TEST(channel, references_keep_it) {
 
 TEST(channel, its_memory_comes_back) {
   janus_channel_release(janus_channel_create(64, 1000));
-  const std::uint64_t before = bytes_in_use();
+  const std::uint64_t before = stats_of().bytes_in_use;
   for (int i = 0; i < 100; ++i) janus_channel_release(janus_channel_create(64, 1000));
-  CHECK_LE(bytes_in_use(), before + 65536);
+  CHECK_LE(stats_of().bytes_in_use, before + 65536);
 }
 
 TEST(channel, select_takes_one_or_says_that_it_cannot) {

@@ -2,7 +2,7 @@
 // janus/llvm.h, as a compiler's output uses it.
 #include <janus/llvm.h>
 
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 
@@ -58,9 +58,7 @@ TEST(compiler_names, the_schedulers_yield_is_one) {
 TEST(compiler_names, the_runtime_is_the_process_s) {
   janus_rt* const runtime = janus_rt_get();
   REQUIRE(runtime != nullptr);
-  janus_stats stats = {};
-  stats.size = sizeof stats;
-  janus_rt_stats(runtime, &stats);
+  const janus_stats stats = stats_of(runtime);
   CHECK_GE(stats.workers, 1u);
 }
 

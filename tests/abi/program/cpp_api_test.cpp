@@ -2,13 +2,13 @@
 // rt.hpp at work: results move once, closures are destroyed once, failures arrive as values.
 #include <janus/rt.hpp>
 
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 
 using namespace janus;
-using test::bytes_in_use;
 using test::eventually;
+using test::stats_of;
 
 std::atomic<int> alive;
 
@@ -272,9 +272,9 @@ long fib(int n) {
 
 TEST(cpp, a_recursion_of_tasks_gives_its_memory_back) {
   CHECK_EQ(fib(16), 987);
-  const std::uint64_t before = bytes_in_use();
+  const std::uint64_t before = stats_of().bytes_in_use;
   for (int i = 0; i < 3; ++i) CHECK_EQ(fib(16), 987);
-  CHECK_LE(bytes_in_use(), before + before / 2 + (1 << 20));
+  CHECK_LE(stats_of().bytes_in_use, before + before / 2 + (1 << 20));
 }
 
 }  // namespace

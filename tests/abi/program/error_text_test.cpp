@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus_strerror: each value of rt.h has its own name, and nothing else has one.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 // exit_test.cpp — the end of the process is not for a task that lives on a budget of its own.
 #include <stdlib.h>
 
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 extern "C" int __cxa_atexit(void (*destructor)(void*), void* argument, void* library);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory, output, time and the system through rt.h.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 
@@ -87,13 +87,13 @@ std::int64_t free_it(void* block) {
 }
 
 TEST(memory, another_task_may_free) {
-  const std::uint64_t before = bytes_in_use();
+  const std::uint64_t before = stats_of().bytes_in_use;
   for (int round = 0; round < 20; ++round) {
     janus_nursery* nursery = open_nursery();
     for (int i = 0; i < 50; ++i) spawn(nursery, free_it, janus_alloc(5000));
     CHECK_EQ(end(nursery), 0);
   }
-  CHECK_LE(bytes_in_use(), before + (4 << 20));
+  CHECK_LE(stats_of().bytes_in_use, before + (4 << 20));
 }
 
 // ---- Output, read back through a pipe
@@ -217,9 +217,7 @@ TEST(memory, the_peak_stays_when_what_made_it_has_gone) {
   void* const block = janus_alloc(kMuch);
   CHECK(block != nullptr);
   janus_free(block);
-  janus_stats stats = {};
-  stats.size = sizeof stats;
-  janus_rt_stats(nullptr, &stats);
+  const janus_stats stats = stats_of();
   CHECK_GE(stats.bytes_peak, kMuch);
   CHECK_LE(stats.bytes_peak, stats.bytes_limit);
   CHECK_EQ(stats.stacks_installed + stats.stacks_protected, stats.guard_pages);

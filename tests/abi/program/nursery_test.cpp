@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nurseries through rt.h: states, results, cancellation, and what is left open.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 
@@ -203,9 +203,7 @@ std::int64_t cancel_before_start(void* counter) {
 }
 
 TEST(nursery, what_was_cancelled_before_its_start_never_runs) {
-  janus_stats stats = {};
-  stats.size = sizeof stats;
-  janus_rt_stats(nullptr, &stats);
+  const janus_stats stats = stats_of();
   if (stats.workers != 1) SKIP("another worker may be quick enough to start it");
   std::atomic<int> ran = 0;
   CHECK_EQ(cancel_before_start(&ran), 0);
@@ -359,9 +357,9 @@ std::int64_t ten_levels(void* depth) {
 }
 
 TEST(nursery, a_tree_of_two_thousand_gives_everything_back) {
-  const janus_stats before = statistics();
+  const janus_stats before = stats_of();
   for (int i = 0; i < 6; ++i) CHECK_EQ(ten_levels(reinterpret_cast<void*>(10)), 0);
-  const janus_stats after = statistics();
+  const janus_stats after = stats_of();
   CHECK_EQ(after.tasks_spawned - before.tasks_spawned, 6u * 2046u);
   CHECK_EQ(after.tasks_live, before.tasks_live);
   CHECK_EQ(after.nurseries_live, before.nurseries_live);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // statics_test.cpp — function-local statics whose initialisation goes wrong, and those who wait for it.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace janus::test {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks through rt.h: handles, joins, states, names, locals, and panics that stay with their task.
-#include "tests/abi/program/tools.h"
+#include "tests/harness/tasks.h"
 
 namespace {
 
