@@ -17,7 +17,7 @@ std::int64_t borrow(Worker& worker, Account* account, std::int64_t most) noexcep
       runtime.accounts.borrow(account, static_cast<std::uint64_t>(most), runtime.options.cancel_grace_ops));
 }
 
-std::int64_t draw(Worker& worker, Account* account, std::int64_t most) noexcept {
+std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexcept {
   return static_cast<std::int64_t>(
       runtime_of(worker).accounts.draw_up_to(account, Component::kOps, static_cast<std::uint64_t>(most)));
 }
@@ -37,7 +37,7 @@ std::int64_t draw(Worker& worker, Account* account, std::int64_t most) noexcept 
   worker.slice = most;
   if (!is_unlimited) {
     worker.payer = is_in_grace ? SlicePayer::kAccountInGrace : SlicePayer::kAccount;
-    worker.slice = draw(worker, task.account, most);
+    worker.slice = draw_ops(worker, task.account, most);
   }
   if (worker.payer == SlicePayer::kAccountInGrace && worker.slice == 0) {
     worker.payer = SlicePayer::kLoanInGrace;
@@ -77,7 +77,7 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
 
 // A debt of who was told to end is paid like the rest of its grace, and where nothing is left to pay it, that is over.
 void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
-  debt -= draw(worker, worker.charged_account, debt);
+  debt -= draw_ops(worker, worker.charged_account, debt);
   if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);
   if (debt == 0) return;
   runtime_of(worker).accounts.owe(worker.charged_account, static_cast<std::uint64_t>(debt));
@@ -141,7 +141,7 @@ std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
   }
   std::int64_t unpaid = 0;
   if (worker.payer == SlicePayer::kAccount) {
-    unpaid = debt - draw(worker, worker.charged_account, debt);
+    unpaid = debt - draw_ops(worker, worker.charged_account, debt);
   } else {
     if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
     pay_in_grace(worker, task, debt);
