@@ -208,10 +208,18 @@ def need_violation(layer, name, defined):
     return f"it is defined in {', '.join(sorted(homes))}"
 
 
-# --- Rooms: a source and its header are one. Within these folders they stand in an order, too, in which each room includes
-# and calls those below it alone ----------------------------------------------------------------------------------------
+# --- Rooms: a source and its header are one. Within a layer they stand in an order, too, in which each room includes and
+# calls those below it alone. What does not yet is listed, and grows no more -----------------------------------------------
 
-ORDERED = ("rt/task/",)
+TIED = {
+    "rt/base/": ("lock_rank worker_slot",),  # the slot holds the ranks of the worker's locks
+    "rt/budget/": ("account account_table memory_cache pool_charge",),  # one class in parts, Accounts
+    "rt/mem/": ("stack_depot stack_lookup stack_pool stack_reserve",),  # one class in parts, StackPool
+    # One class in parts, Scheduler, and the deterministic one inside it.
+    "rt/sched/": ("deterministic dispatch parking pinning scheduler steal switching turns",),
+    # Whoever enters finds or makes the process's runtime, and that is made by way of functions that programs call, too.
+    "rt/abi/": ("config current_nursery door global_runtime runtime_table runtimes stats yield",),
+}
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {
     "janus::panic": "rt/task/forced_end.cpp",
@@ -240,13 +248,35 @@ def called_sources(objects):
                 yield thing.source, min(found)
 
 
+def tied_rooms(edges):
+    """The sets of rooms each of which includes or calls itself by way of the others."""
+    below = {}
+    for a, b in edges:
+        below.setdefault(a, set()).add(b)
+
+    def reached(start):
+        found, open_ends = set(), [start]
+        while open_ends:
+            new = below.get(open_ends.pop(), set()) - found
+            found |= new
+            open_ends += new
+        return found
+
+    reach = {room: reached(room) for room in below}
+    return {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in reach if a in reach[a]}
+
+
 def room_violations(root, objects):
-    """A line for each circle of rooms."""
+    """A line for each circle of rooms of a layer, beyond those that are known."""
     edges = [(room_of(a), room_of(b)) for a, b in (*included_paths(root), *called_sources(objects))]
-    for folder in ORDERED:
-        inside = [(a, b) for a, b in edges if a != b and a.startswith(folder) and b.startswith(folder)]
-        for circle in circles(inside):
-            yield f"{circle[0]}: includes or calls itself by way of {', '.join(circle[1:])}"
+    for layer in LAYERS:
+        if not re.fullmatch(r"rt/\w+/", layer.folder) or layer.folder == PUBLIC:
+            continue
+        inside = [(a, b) for a, b in edges if a != b and a.startswith(layer.folder) and b.startswith(layer.folder)]
+        known = [{layer.folder + name for name in names.split()} for names in TIED.get(layer.folder, ())]
+        for tied in sorted(map(sorted, tied_rooms(inside))):
+            if not any(known_ones.issuperset(tied) for known_ones in known):
+                yield f"{tied[0]}: includes or calls itself by way of {', '.join(tied[1:])}"
     for name, home in UPWARD_WITHIN.items():
         defined = {thing.source for thing in objects for symbol in thing.symbols
                    if symbol.name.split("(")[0] == name and symbol.kind not in "UwvNn"}

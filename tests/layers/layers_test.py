@@ -30,6 +30,9 @@ GOOD = {
                         'namespace janus { bool look(const Slice& s) { return true && s.fuel >= 0 && s.fuel != 3; } }\n',
     "rt/task/hooks.cpp": '#include "rt/sched/run.h"\nnamespace janus { namespace hooks { int start() { return 1; } } }\n',
     "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
+    "rt/base/lock_rank.h": "",
+    "rt/base/worker_slot.h": '#include "rt/base/lock_rank.h"\n',
+    "rt/base/lock_rank.cpp": '#include "rt/base/worker_slot.h"\n',  # tied to the one above, as is known
 }
 
 # claim, files changed, what the checker must say
@@ -52,6 +55,11 @@ SEEDED = [
      {"rt/task/slice.cpp": "namespace janus { int look(); int take() { return look(); } }\n",
       "rt/task/read.cpp": "namespace janus { int take(); int look() { return take(); } }\n"},
      "rt/task/read: includes or calls itself by way of rt/task/slice"),
+    ("a circle grows by no room",
+     {"rt/base/lock_rank.cpp": '#include "rt/base/worker_slot.h"\n#include "rt/base/list.h"\n',
+      "rt/base/list.cpp": '#include "rt/base/list.h"\n#include "rt/base/lock_rank.h"\n'
+                          "namespace janus { int count() { return kLimit; } }\n"},
+     "rt/base/list: includes or calls itself by way of rt/base/lock_rank, rt/base/worker_slot"),
     ("a call upward that is declared as one is defined where it is said to be",
      {"rt/task/slice.cpp": "namespace janus { int panic() { return 1; } }\n"},
      "janus::panic: is defined in rt/task/slice.cpp, and called upward only to rt/task/forced_end.cpp"),
