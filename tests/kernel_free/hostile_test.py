@@ -21,7 +21,7 @@ if not shutil.which('qemu-system-x86_64'):
 CPUS = (1, 2, 4)
 PATIENCE = 150
 # Programs that have to run on so many CPUs at least: what is left out must not grow unseen.
-FLOORS = {1: 30, 2: 21, 4: 21}
+FLOORS = {1: 33, 2: 30, 4: 30}
 AT_ONCE = 2
 ON = {1: 'on 1 CPU', 2: 'on 2 CPUs', 4: 'on 4 CPUs'}
 # Every kind of attack takes minutes in an emulator; here are those that the machine below takes part in. By order rather

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // Two tasks free one block at the same moment: one of them panics, the block goes back once, and the account that paid
 // for it gets it back once.
 #include "hostile.h"

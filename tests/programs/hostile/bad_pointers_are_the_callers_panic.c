@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // Each pointer of each call, bad in every way: unmapped, half mapped, read-only, no address at all. The caller panics
 // or is told; nothing else happens: no lock stays held, no budget, nursery, task or byte is lost.
 #include "calls.h"

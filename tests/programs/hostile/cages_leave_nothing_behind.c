@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // Cages that come and go, and leave all that they were given allocated, in blocks of every size and in cages of their
 // own: opened with JANUS_NURSERY_RECLAIM they take nothing from who comes after them.
 #include "hostile.h"

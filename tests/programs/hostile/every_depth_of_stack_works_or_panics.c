@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // Every call at every remaining depth of stack, in steps of 16 bytes: it works, or its task panics, and nothing is left
 // locked or lost. Where a stack ends is found out by asking the kernel whether it could read there.
 #include <alloca.h>

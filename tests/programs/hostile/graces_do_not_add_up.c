@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // A cage of few ops opens nurseries, spawns what runs although it was cancelled, and cancels it, so that each child
 // works on a grace: alone, in cages of its own, and with budgets of their own. All of it together is the cage's ops,
 // and one grace.

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // Every call with every amount of memory left, in steps of 64 bytes from nothing to enough: it works or says that there
 // is none, its task ends by itself, and the cage's account closes with all that it was given.
 #include "calls.h"

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bare: one CPU, several that are emulated take minutes
 // 20,000 tasks of one cage have run dry and wait. A recharge of another cage serves who waits there, and takes no
 // longer than before; and one of the crowd's own that brings nothing does not walk along it.
 #include "hostile.h"
