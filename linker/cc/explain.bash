@@ -44,8 +44,17 @@ explain_strangers() {
   done
 }
 
+# Rust's std among the inputs: thousands of lines from the linker, and one that helps. 1 if it is not there.
+explain_rust_std() {
+  local archive
+  archive=$(sed -nE 's/.*[ /:]([^ /:]+)\(std-[0-9a-f]{16}\.std\..*/\1/p; s/^([^ /:]+)\(std-[0-9a-f]{16}\.std\..*/\1/p' "$scratch/log" | head -n 1)
+  [ -n "$archive" ] || return 1
+  say "error: $archive holds Rust's std, which wants threads and a C library; make it a #![no_std] crate, with -C panic=abort"
+}
+
 # Drops the link's own words about what is explained better here.
 report_link() {
+  if explain_rust_std; then return; fi
   if grep -q 'janus: thread-local storage' "$scratch/log"; then
     grep -v -e 'janus: thread-local storage' -e 'collect2: error' -e 'linker command failed' "$scratch/log" >&2
     explain_thread_locals

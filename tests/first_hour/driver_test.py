@@ -266,7 +266,24 @@ def strangers():
         tap.skip('an object for ARM', 'no compiler for it')
 
 
-for part in (inputs, response_files, dependencies, options, questions, wrappers, bad_compilers, prefixes, places, strangers):
+def what_is_linked():
+    text = ('#include <stdio.h>\n#include <string.h>\nint main(void) {\n  static char text[5000];\n'
+            '  for (unsigned n = 0; n < sizeof text; n += n < 250 || n > 260 ? 50 : 1) {\n    if (puts(text) < 0) return 1;\n'
+            "    memset(text, 'a', n);\n  }\n  return 9;\n}\n")
+    makes('puts writes whole lines, short and long', 9, source('puts.c', text))
+    host = run(['gcc', work / 'puts.c', '-o', work / 'host']).returncode == 0 and run([work / 'host']).stdout
+    tap.check('... the same as the host\'s', host and run([work / 'program'], env=plain).stdout == host)
+    names = run(['nm', work / 'program']).stdout.decode()
+    tap.check('... and links no formats for it', ' puts' in names and 'printf' not in names and ' strerror' not in names)
+    if shutil.which('rustc'):
+        source('std.rs', '#[no_mangle] pub extern "C" fn main(_: i32, _: *const *const u8) -> i32 { println!("hi"); 0 }\n')
+        run(['rustc', '--crate-type', 'staticlib', '-C', 'panic=abort', '-O', work / 'std.rs', '-o', work / 'libstd_too.a'])
+        refuses("Rust's std is refused", r'libstd_too\.a holds Rust.s std, .*no_std', 'libstd_too.a', '-o', 'out')
+    else:
+        tap.skip("Rust's std is refused", 'no rustc')
+
+
+for part in (what_is_linked, inputs, response_files, dependencies, options, questions, wrappers, bad_compilers, prefixes, places, strangers):
     part()
 shutil.rmtree(work, ignore_errors=True)
 tap.end()
