@@ -81,6 +81,8 @@ void heavy_fence() noexcept;
 [[nodiscard]] bool has_heavy_fence() noexcept;
 
 std::uint64_t now_ns() noexcept;  // monotonic
+// How long the calling thread has had a processor, 0: nobody knows. May be a system call.
+std::uint64_t thread_ns() noexcept;
 std::int64_t unix_time_ns() noexcept;
 
 // --- The world -------------------------------------------------------------------------------------------------------

@@ -43,6 +43,10 @@ std::uint64_t now_ns() noexcept {
   return static_cast<std::uint64_t>(read_ns(kClockMonotonic));
 }
 
+std::uint64_t thread_ns() noexcept {
+  return static_cast<std::uint64_t>(read_ns(kClockThread));
+}
+
 std::int64_t unix_time_ns() noexcept {
   return read_ns(kClockRealtime);
 }

@@ -96,7 +96,7 @@ inline constexpr long kArchSetGs = 0x1001, kArchSetFs = 0x1002, kArchGetFs = 0x1
 
 // --- Futexes, time, fences
 inline constexpr long kFutexWakePrivate = 1 | 128, kFutexWaitBitsetPrivate = 9 | 128, kFutexAnyone = 0xffffffff;
-inline constexpr long kClockRealtime = 0, kClockMonotonic = 1;
+inline constexpr long kClockRealtime = 0, kClockMonotonic = 1, kClockThread = 3;
 struct Timespec {
   std::int64_t seconds, nanoseconds;
 };

@@ -32,9 +32,12 @@ struct alignas(64) Thread {
   std::uint64_t fault_address;
   char name[16];
 
+  std::uint64_t runs_since_ns;  // while it runs
+
   // While it does not run.
   TrapFrame frame;
   std::uint64_t gs_base;
+  std::uint64_t ran_ns;  // until it was last put away
 
   // While it waits: kAwake -> kWaiting by itself, back by whoever wakes it or by itself when the time has come.
   enum State : std::uint32_t { kAwake, kWaiting };

@@ -94,7 +94,10 @@ void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
   write_msr(kMsrGsBase, next.gs_base);
   load_vectors(next.vectors);
   copy_bytes(&frame, &next.frame, sizeof frame);
-  cpu.slice_end_ns = platform::now_ns() + kSliceNs;
+  const std::uint64_t now = platform::now_ns();
+  last.ran_ns += now - last.runs_since_ns;
+  next.runs_since_ns = now;
+  cpu.slice_end_ns = now + kSliceNs;
   if (!last.is_dead) return;
   unlink(cpu, last);
   free_thread(last);
@@ -195,3 +198,13 @@ void end_at(std::uint64_t at_ns, int status) noexcept {
 }
 
 }  // namespace janus::bare
+
+namespace janus::platform {
+
+std::uint64_t thread_ns() noexcept {
+  bare::Quiet quiet;
+  const bare::Thread& me = bare::this_thread();
+  return me.ran_ns + (now_ns() - me.runs_since_ns);
+}
+
+}  // namespace janus::platform

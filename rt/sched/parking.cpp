@@ -43,6 +43,7 @@ void Scheduler::backoff_park(Worker& worker) noexcept {
 }
 
 bool Scheduler::park(Worker& worker, std::uint64_t until_ns) noexcept {
+  worker.asked.ran_ns = 0;
   return is_deterministic_ ? deterministic_.park(until_ns) : worker.parker.park(until_ns);
 }
 

@@ -212,6 +212,7 @@ class Scheduler {
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
   std::uint64_t turn_clock(const Worker& worker) noexcept;
+  static std::uint64_t time_of_long_turn(Worker& worker, std::uint64_t now, std::uint64_t seems) noexcept;
   void end_turn(Worker& worker) noexcept;
   void begin_turn(Worker& worker, std::uint32_t party) noexcept;
   void change_turn(Worker& worker, std::uint32_t party) noexcept;

@@ -116,6 +116,10 @@ struct WorkerFairness {
   // Whose turn it is, and since when by Scheduler::turn_clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
+  // When a turn seemed to take long, how long the machine had let this thread run. 0: it has slept since.
+  struct {
+    std::uint64_t at_ns, ran_ns;
+  } asked;
 
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};

@@ -100,6 +100,9 @@ void heavy_fence() noexcept {
 std::uint64_t now_ns() noexcept {
   return state().now;
 }
+std::uint64_t thread_ns() noexcept {
+  return state().now;
+}
 std::int64_t unix_time_ns() noexcept {
   return static_cast<std::int64_t>(state().now.load());
 }

@@ -22,6 +22,7 @@ void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept;
 void heavy_fence() noexcept;
 bool has_heavy_fence() noexcept;
 std::uint64_t now_ns() noexcept;
+std::uint64_t thread_ns() noexcept;
 std::int64_t unix_time_ns() noexcept;
 bool entropy(void* bytes, std::size_t count) noexcept;
 

@@ -44,6 +44,9 @@ bool has_heavy_fence() noexcept {
 std::uint64_t now_ns() noexcept {
   return hosted::now_ns();
 }
+std::uint64_t thread_ns() noexcept {
+  return hosted::thread_ns();
+}
 std::int64_t unix_time_ns() noexcept {
   return hosted::unix_time_ns();
 }

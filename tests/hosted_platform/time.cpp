@@ -26,6 +26,10 @@ std::uint64_t now_ns() noexcept {
   return read_clock(CLOCK_MONOTONIC);
 }
 
+std::uint64_t thread_ns() noexcept {
+  return read_clock(CLOCK_THREAD_CPUTIME_ID);
+}
+
 std::int64_t unix_time_ns() noexcept {
   return static_cast<std::int64_t>(read_clock(CLOCK_REALTIME));
 }
