@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/turn.cpp — queues by key. Whoever stands first in the queue of a key has it.
+// rt/task/turn.cpp — queues by key, of crowds and of those in a crowd.
 //
 // INVARIANT one-wake: under the lock of the bucket, a turn that waits belongs to a task that has left its stack (state
 // kAwaitsTurn) or to one that is about to look again, and whoever changes the turn wakes the task once, before it lets
@@ -8,6 +8,7 @@
 
 #include "rt/base/lock_rank.h"
 #include "rt/task/cancel.h"
+#include "rt/task/crowd.h"
 #include "rt/task/memory.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
@@ -29,22 +30,57 @@ Bucket& bucket_of(std::uint64_t key) noexcept {
   return buckets[(key * 0x9e3779b97f4a7c15) >> (64 - kBucketBits)];
 }
 
-Turn* first_of(const Bucket& bucket, std::uint64_t key) noexcept {
+Turn* find(const Bucket& bucket, std::uint64_t key, auto accepts) noexcept {
   Turn* turn = bucket.first;
-  while (turn != nullptr && turn->key != key) turn = turn->next;
+  while (turn != nullptr && !(turn->key == key && accepts(*turn))) turn = turn->next;
   return turn;
+}
+
+bool has_turn(const Turn& turn) noexcept {
+  return turn.state.load(std::memory_order_relaxed) == Turn::kHas;
+}
+
+Turn* holder_of(const Bucket& bucket, std::uint64_t key) noexcept {
+  return find(bucket, key, has_turn);
 }
 
 void append(Bucket& bucket, Turn& turn) noexcept {
   Turn** at = &bucket.first;
   while (*at != nullptr) at = &(*at)->next;
+  turn.next = nullptr;
   *at = &turn;
 }
 
-void remove(Bucket& bucket, const Turn& turn) noexcept {
+// Of one that has its turn, or is the oldest of its crowd; its place goes to `in_its_place`, unless that is nullptr.
+void remove(Bucket& bucket, const Turn& turn, Turn* in_its_place = nullptr) noexcept {
   Turn** at = &bucket.first;
   while (*at != &turn) at = &(*at)->next;
-  *at = turn.next;
+  *at = in_its_place != nullptr ? in_its_place : turn.next;
+  if (in_its_place != nullptr) in_its_place->next = turn.next;
+}
+
+// However many wait, they stand behind the oldest of their crowd, and nobody walks past them.
+void wait_in_crowd(Bucket& bucket, Turn& turn) noexcept {
+  const auto is_oldest = [&turn](const Turn& other) { return !has_turn(other) && other.crowd == turn.crowd; };
+  Turn* const oldest = find(bucket, turn.key, is_oldest);
+  turn.behind = nullptr;
+  turn.last_behind = &turn;
+  if (oldest == nullptr) return append(bucket, turn);
+  oldest->last_behind->behind = &turn;
+  oldest->last_behind = &turn;
+}
+
+// The oldest of a crowd leaves; the one behind it is the oldest then.
+Turn* next_oldest(const Turn& turn) noexcept {
+  if (turn.behind != nullptr) turn.behind->last_behind = turn.last_behind;
+  return turn.behind;
+}
+
+// Another crowd's, if any waits: those that have waited for longest stand first.
+Turn* next_after(const Bucket& bucket, const Turn& turn) noexcept {
+  const auto is_of_another = [&turn](const Turn& other) { return !has_turn(other) && other.crowd != turn.crowd; };
+  Turn* const other = find(bucket, turn.key, is_of_another);
+  return other != nullptr ? other : find(bucket, turn.key, [](const Turn& own) { return !has_turn(own); });
 }
 
 void set_and_wake(Turn& turn, Turn::State state) noexcept {
@@ -57,7 +93,7 @@ void set_and_wake(Turn& turn, Turn::State state) noexcept {
 void prepare(Turn& turn, std::uint64_t key, Task* task, Turn::State state) noexcept {
   turn.key = key;
   turn.task = task;
-  turn.next = nullptr;
+  turn.crowd = crowd_of(task);
   turn.also_held = nullptr;
   turn.state.store(state, std::memory_order_relaxed);
 }
@@ -91,11 +127,14 @@ int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept {
   Bucket& bucket = bucket_of(key);
   prepare(turn, key, task, Turn::kWaits);
   LockGuard guard(bucket.lock);
-  const Turn* const holder = first_of(bucket, key);
-  if (holder == nullptr) turn.state.store(Turn::kHas, std::memory_order_relaxed);
-  if (holder != nullptr && task != nullptr && holder->task == task) return kErrorDeadlock;
-  append(bucket, turn);
-  if (holder == nullptr) return 0;
+  const Turn* const holder = holder_of(bucket, key);
+  if (holder == nullptr) {
+    turn.state.store(Turn::kHas, std::memory_order_relaxed);
+    append(bucket, turn);
+    return 0;
+  }
+  if (task != nullptr && holder->task == task) return kErrorDeadlock;
+  wait_in_crowd(bucket, turn);
   if (task != nullptr)
     wait_as_task(bucket, turn);
   else
@@ -107,7 +146,7 @@ bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept {
   Bucket& bucket = bucket_of(key);
   prepare(turn, key, &task, Turn::kHas);
   LockGuard guard(bucket.lock);
-  if (first_of(bucket, key) != nullptr) return false;
+  if (holder_of(bucket, key) != nullptr) return false;
   append(bucket, turn);
   return true;
 }
@@ -116,18 +155,39 @@ void pass_turn(Turn& turn) noexcept {
   Bucket& bucket = bucket_of(turn.key);
   LockGuard guard(bucket.lock);
   remove(bucket, turn);
-  if (Turn* const next = first_of(bucket, turn.key)) set_and_wake(*next, Turn::kHas);
+  Turn* const next = next_after(bucket, turn);
+  if (next == nullptr) return;
+  Turn* const oldest = next_oldest(*next);
+  remove(bucket, *next);
+  append(bucket, *next);  // as one that has its turn
+  if (oldest != nullptr) append(bucket, *oldest);
+  set_and_wake(*next, Turn::kHas);
 }
 
 void send_cancelled_away(const Turn& turn) noexcept {
   Bucket& bucket = bucket_of(turn.key);
   LockGuard guard(bucket.lock);
-  for (Turn* at = turn.next; at != nullptr;) {
-    Turn& other = *at;
-    at = other.next;
-    if (other.key != turn.key || other.task == nullptr || !is_cancelled(*other.task)) continue;
-    remove(bucket, other);
-    set_and_wake(other, Turn::kWasSentAway);
+  const auto is_to_go = [](const Turn& other) { return other.task != nullptr && is_cancelled(*other.task); };
+  for (Turn* at = bucket.first; at != nullptr;) {
+    Turn* oldest = at;
+    at = at->next;
+    if (oldest->key != turn.key || has_turn(*oldest)) continue;
+    while (oldest != nullptr && is_to_go(*oldest)) {
+      Turn* const second = next_oldest(*oldest);
+      remove(bucket, *oldest, second);
+      set_and_wake(*oldest, Turn::kWasSentAway);
+      oldest = second;
+    }
+    for (Turn* before = oldest; before != nullptr && before->behind != nullptr;) {
+      Turn* const other = before->behind;
+      if (!is_to_go(*other)) {
+        before = other;
+        continue;
+      }
+      before->behind = other->behind;
+      if (oldest->last_behind == other) oldest->last_behind = before;
+      set_and_wake(*other, Turn::kWasSentAway);
+    }
   }
 }
 

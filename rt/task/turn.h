@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/turn.h — one after another: whoever wants what somebody has waits until it is its turn, first come, first
-// served. For what takes too long for a SpinLock: a write to a descriptor, the initialisation of a static. A task that
-// waits leaves its worker; a thread outside tasks sleeps. Of the process: tasks of several runtimes may queue together.
+// rt/task/turn.h — one after another: whoever wants what somebody has waits until it is its turn. Crowds take turns:
+// each of the outermost cages is one, and so are all who are in none; in a crowd it is first come, first served. For
+// what takes too long for a SpinLock: a write to a descriptor, the initialisation of a static. A task that waits leaves
+// its worker; a thread outside tasks sleeps. Of the process: tasks of several runtimes may queue together.
 #pragma once
 
 #include <atomic>
@@ -15,9 +16,13 @@ namespace janus {
 struct Turn {
   enum State : std::uint32_t { kWaits, kHas, kWasSentAway };
 
-  std::uint64_t key;  // what it is about
-  Task* task;         // nullptr: a thread outside tasks
-  Turn* next;         // in its bucket, the oldest first
+  std::uint64_t key;     // what it is about
+  Task* task;            // nullptr: a thread outside tasks
+  const Account* crowd;  // crowd_of()
+  // In its bucket stand those who have their turn, and of each crowd that waits for a key the oldest. Behind that one
+  // stand the others.
+  Turn *next, *behind;
+  Turn* last_behind;  // of the oldest: the newest of its crowd, maybe itself
   std::atomic<std::uint32_t> state;
   Turn* also_held;  // of its task; see hold_turn()
 };
