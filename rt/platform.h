@@ -116,6 +116,8 @@ struct Symbol {
   std::uint64_t offset;
 };
 [[gnu::weak]] Symbol symbol_of(std::uint64_t address) noexcept;
+// [low, high) is a stack of its own, which somebody will switch to: for a tool that watches rsp. nullptr as above.
+[[gnu::weak]] void announce_stack(const std::byte* low, const std::byte* high) noexcept;
 
 // --- Faults and requests to end --------------------------------------------------------------------------------------
 

@@ -39,6 +39,7 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   std::byte* limit = limit_of(index);
   if (stack->guard == platform::Guard::kNone)
     for (std::size_t word = 0; word < kCanaryWords; word++) canary_of(limit)[word] = stack->canary;
+  if (platform::announce_stack != nullptr) platform::announce_stack(base_of(index), stack->start);
   // Last: StackPool::containing() takes a record without a limit for none.
   std::atomic_ref<std::byte*>(stack->limit).store(limit, std::memory_order_release);
   return stack;

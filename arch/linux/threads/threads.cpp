@@ -31,10 +31,10 @@ std::uint64_t set_signal_mask(std::uint64_t mask) {
   return old;
 }
 
-// An installed guard costs no mapping; a protected page costs two, and there are few threads.
+// An installed guard would cost no mapping. But there are few threads, and a debugger that looks for the ends of a
+// thread's stack among the mappings (valgrind) finds them.
 bool make_guard(std::byte* at, std::size_t bytes) {
-  return !failed(call_again(kMadvise, at, bytes, kAdviseGuardInstall)) ||
-         !failed(call(kMprotect, at, bytes, kProtNone));
+  return !failed(call(kMprotect, at, bytes, kProtNone));
 }
 
 // The kernel keeps 15 bytes of a name. The caller's may be gone before the thread looks.
@@ -61,6 +61,7 @@ ThreadBlock* make_thread_memory() {
 
 long start(ThreadBlock* block) {
   std::byte* const stack = block->mapping + kStackGuard;
+  if (platform::announce_stack != nullptr) platform::announce_stack(stack, stack + kStack);
   const CloneArgs args{
       kFlags, 0, 0, 0, 0, reinterpret_cast<std::uint64_t>(stack), kStack, reinterpret_cast<std::uint64_t>(block)};
   const long result = janus_clone3(&args, sizeof args, block);
