@@ -2,8 +2,10 @@
 // rt/task/locals.cpp — task-local values.
 #include "rt/task/locals.h"
 
+#include "rt/task/crowd.h"
 #include "rt/task/memory.h"
 #include "rt/task/nursery.h"
+#include "rt/task/slice.h"
 
 namespace janus {
 
@@ -14,7 +16,9 @@ constexpr unsigned kKeyBits = 10;
 static_assert(1u << kKeyBits == kLocalKeys);
 constexpr unsigned kEntries = 32;  // of a page of a task's table
 constexpr unsigned kPages = kLocalKeys / kEntries;
-constexpr std::size_t kDeposit = 64;  // what a key costs who made it, in bytes
+constexpr std::size_t kDeposit = 64;                                          // what a key costs who made it, in bytes
+constexpr std::uint32_t kPlenty = (kLocalKeys - kReservedLocalKeys) / 8 * 7;  // free: nobody can have more than that
+constexpr std::int64_t kOpsToCount = 8;                                       // what it costs to count a cage's keys
 constexpr std::uint32_t kMostUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
 
 unsigned place_of(std::uint32_t key) noexcept {
@@ -29,9 +33,35 @@ struct KeyPlace {
   std::uint32_t account = 0;  // index of the maker's, if that is below the root: it has paid ...
   std::uint64_t runtime = 0;  // ... in the runtime whose key for handles begins so ...
   void* deposit = nullptr;    // ... with this block
+  std::uint32_t crowd = 0;    // index of the account of the maker's outermost cage, if it is in one
+  std::uint32_t next_free = 0;
 };
 constinit RankedLock<LockRank::kLocalKeys> local_keys_lock;
 constinit KeyPlace local_keys[kLocalKeys];
+
+// Places that have no key and may get one. Under the lock.
+struct FreePlaces {
+  std::uint32_t first;  // that were given back, the newest first; 0: none, since place 0 is never in here
+  std::uint32_t fresh;  // from here to `end` none was ever given out
+  std::uint32_t end;
+  std::uint32_t count;
+
+  // There is one.
+  std::uint32_t take() noexcept {
+    --count;
+    if (first == 0) return fresh++;
+    const std::uint32_t place = first;
+    first = local_keys[place].next_free;
+    return place;
+  }
+  void give(std::uint32_t place) noexcept {
+    local_keys[place].next_free = first;
+    first = place;
+    ++count;
+  }
+};
+constinit FreePlaces free_keys_of_root = {0, 1, kReservedLocalKeys, kReservedLocalKeys - 1};
+constinit FreePlaces free_keys_of_all = {0, kReservedLocalKeys, kLocalKeys, kLocalKeys - kReservedLocalKeys};
 
 // Below the root: the task pays for what it takes of what all have.
 bool has_to_pay(const Task* task) noexcept {
@@ -40,6 +70,8 @@ bool has_to_pay(const Task* task) noexcept {
 
 // Under the lock: nobody has the key any more. Gives the deposit, which may be nullptr.
 void* clear(KeyPlace& place) noexcept {
+  const std::uint32_t number = place_of(place.key.load(std::memory_order_relaxed));
+  if (place.uses != kMostUses) (number < kReservedLocalKeys ? free_keys_of_root : free_keys_of_all).give(number);
   place.key.store(0, std::memory_order_relaxed);
   place.destroy.store(nullptr, std::memory_order_relaxed);
   void* const deposit = place.deposit;
@@ -69,17 +101,39 @@ struct LocalTable {
   Entry* pages[kPages];
 };
 
+// Under the lock: so many places of what all share has that crowd.
+static std::uint32_t count_keys_of(const Runtime& runtime, const Account& crowd) noexcept {
+  std::uint32_t count = 0;
+  for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {
+    const KeyPlace& each = local_keys[place];
+    count += each.deposit != nullptr && each.crowd == crowd.index() && each.runtime == runtime.handle_key[0] ? 1 : 0;
+  }
+  return count;
+}
+
+// Under the lock: whether there is a place for a task of that crowd, which pays. Where many are taken, none has more
+// than are left: so whoever comes later finds some, too.
+static bool has_place_for(const Runtime& runtime, const Account* crowd) noexcept {
+  if (free_keys_of_all.count == 0) return false;
+  if (crowd == nullptr || free_keys_of_all.count >= kPlenty) return true;
+  take_fuel_unchecked(current_worker(), kOpsToCount);
+  return count_keys_of(runtime, *crowd) < free_keys_of_all.count;
+}
+
 std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {
   const bool pays = has_to_pay(task);
   Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
+  const Account* const crowd = pays ? crowd_of(task) : nullptr;
   void* const deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit, error) : nullptr;
   if (pays && deposit == nullptr) return 0;
   {
     LockGuard guard(local_keys_lock);
-    for (unsigned place = pays ? kReservedLocalKeys : 0; place < kLocalKeys; ++place) {
+    FreePlaces& places = pays || free_keys_of_root.count == 0 ? free_keys_of_all : free_keys_of_root;
+    if (pays ? has_place_for(*runtime, crowd) : places.count != 0) {
+      const std::uint32_t place = places.take();
       KeyPlace& free = local_keys[place];
-      if (free.key.load(std::memory_order_relaxed) != 0 || free.uses == kMostUses) continue;
       free.account = pays ? task->account->index() : 0;
+      free.crowd = crowd != nullptr ? crowd->index() : 0;
       free.runtime = pays ? runtime->handle_key[0] : 0;
       free.deposit = deposit;
       free.destroy.store(destroy, std::memory_order_relaxed);

@@ -320,7 +320,8 @@ PROCESS_WIDE = {
     "handler_in_force": "rt/mem/misuse.cpp",  # what a corrupt heap calls; it cannot know whose heap it was
     "local_keys": "rt/task/locals.cpp",       # task-local keys name a meaning, in whatever runtime a task runs
     "local_keys_lock": "rt/task/locals.cpp",
-    "local_keys_taken": "rt/task/locals.cpp",
+    "free_keys_of_root": "rt/task/locals.cpp",
+    "free_keys_of_all": "rt/task/locals.cpp",
     "the_runtime": "rt/abi/global_runtime.cpp",  # what NULL stands for: one unit alone may name it
     "runtime_places": "rt/abi/runtime_table.cpp",  # handles of all runtimes meet here
     "is_program": "rt/abi/global_runtime.cpp",

@@ -47,7 +47,7 @@ int main(void) {
     CHECK_EQ(run_in_cage(roomy(), use_some, NULL), 0);
     // Even if all that there are for cages were taken.
     run_in_cage(roomy(), take_all, NULL);
-    CHECK_EQ(count, 512);
+    CHECK_EQ(count, 256);
     CHECK_EQ(run_in_cage(roomy(), use_some, NULL), 0);
     // With room, there are a thousand.
     janus_nursery* house = open_plain();
