@@ -21,7 +21,7 @@ std::atomic<Runtime*> the_runtime{nullptr};
 RankedLock<LockRank::kProcess> beginning;
 std::atomic<bool> is_program{false};
 
-[[gnu::noinline]] int begin(const janus_rt_config* config) noexcept {
+[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config) noexcept {
   if (is_program.load(std::memory_order_relaxed)) return JANUS_E_STATE;
   janus_rt_config given;
   if (config != nullptr) read_user_bytes(&given, config, sizeof given);
@@ -72,7 +72,7 @@ Runtime* process_runtime_or_new() noexcept {
 #endif
 }
 
-RuntimeOptions options_of(const janus_rt_config& config) noexcept {
+[[gnu::cold]] RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   RuntimeOptions options;
   options.workers = config.worker_count;
   options.seed = config.deterministic_seed;

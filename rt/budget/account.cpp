@@ -201,7 +201,7 @@ void Accounts::close(Account* account) noexcept {
 }
 
 // Takes `wanted` out of `from`; taken[i] is what each component gave.
-bool Accounts::carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept {
+[[gnu::cold]] bool Accounts::carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept {
   for (unsigned i = 0; i < kComponents; ++i) {
     const Component component = component_at(i);
     if (wanted.of[i] == kUnlimited) {
