@@ -16,7 +16,7 @@ SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
 LIFE = "rt/task/nursery_life.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 CACHE = "rt/budget/memory_cache.cpp"
-ACCOUNT, ACCOUNTS = "rt/budget/account.cpp", "rt/budget/account_table.cpp"
+ACCOUNT, ACCOUNTS, POOL = "rt/budget/account.cpp", "rt/budget/account_table.cpp", "rt/budget/pool_charge.cpp"
 
 # What the test program of each model is made of, beside itself.
 SOURCES = {
@@ -24,8 +24,8 @@ SOURCES = {
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
     "nursery": [],
-    "account": [ACCOUNT, ACCOUNTS, CACHE, SPIN],
-    "memory_cache": [ACCOUNT, ACCOUNTS, CACHE, SPIN],
+    "account": [ACCOUNT, ACCOUNTS, POOL, CACHE, SPIN],
+    "memory_cache": [ACCOUNT, ACCOUNTS, POOL, CACHE, SPIN],
     "spinlock": [SPIN],
     "yield_queue": [QUEUE, SPIN],
 }
