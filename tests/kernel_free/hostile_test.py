@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # hostile_test.py BUILD [PROGRAM...] — tests/programs/hostile with no kernel below: each attack as an image of its own,
-# on 1, 2 and 4 emulated CPUs. A line `// Bare: no, REASON` or `// Bare: one CPU, REASON` of a program says what of that
-# is not done. Speaks TAP.
+# on 1 and 4 emulated CPUs; with JANUS_TEST_FULL on 2 as well. A line `// Bare: no, REASON` or `// Bare: one CPU, REASON` of a
+# program says what of that is not done. Speaks TAP.
 import concurrent.futures
+import os
 import pathlib
 import re
 import shutil
@@ -18,10 +19,10 @@ if not shutil.which('qemu-system-x86_64'):
     print('1..0 # SKIP qemu-system-x86_64 is missing')
     sys.exit(0)
 
-CPUS = (1, 2, 4)
+CPUS = (1, 2, 4) if os.environ.get('JANUS_TEST_FULL') else (1, 4)
 PATIENCE = 150
 # Programs that have to run on so many CPUs at least: what is left out must not grow unseen.
-FLOORS = {1: 33, 2: 30, 4: 30}
+FLOORS = {1: 36, 2: 33, 4: 33}
 AT_ONCE = 2
 ON = {1: 'on 1 CPU', 2: 'on 2 CPUs', 4: 'on 4 CPUs'}
 # Every kind of attack takes minutes in an emulator; here are those that the machine below takes part in. By order rather
@@ -100,8 +101,8 @@ def main():
                 ran[cpus] = len(held)
     finally:
         shutil.rmtree(work, ignore_errors=True)
-    for cpus, least in FLOORS.items() if not names else ():
-        tap.check(f'{least} programs or more run {ON[cpus]}', ran[cpus] >= least, ran[cpus])
+    for cpus in CPUS if not names else ():
+        tap.check(f'{FLOORS[cpus]} programs or more run {ON[cpus]}', ran[cpus] >= FLOORS[cpus], ran[cpus])
     tap.end()
 
 
