@@ -2,6 +2,7 @@
 // rt/abi/boot.cpp — a program of ours, from _start to its exit status. main is the root task.
 #include "rt/abi/config.h"
 #include "rt/abi/global_runtime.h"
+#include "rt/abi/runtime_options.h"
 #include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
 #include "rt/abi/task_list.h"

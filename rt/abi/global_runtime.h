@@ -18,7 +18,4 @@ Runtime* process_runtime_or_new() noexcept;
 void mark_as_program() noexcept;
 extern bool every_thread_is_worker;  // set by mark_as_program, before there is a second thread
 
-// What a config asks for. Its fields have been checked.
-RuntimeOptions options_of(const janus_rt_config& config) noexcept;
-
 }  // namespace janus

@@ -2,6 +2,7 @@
 // rt/abi/runtimes.cpp — isolated runtimes, statistics, and the names that compilers emit.
 #include "rt/abi/config.h"
 #include "rt/abi/door.h"
+#include "rt/abi/runtime_options.h"
 #include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"

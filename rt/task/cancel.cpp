@@ -88,7 +88,7 @@ Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pac
 
 }  // namespace
 
-[[gnu::cold]] void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept {
+void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept {
   while (descent.first != nullptr) {
     Nursery& nursery = *descent.first;
     descent.first = nursery.cancel_next;
@@ -103,7 +103,7 @@ Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pac
 }
 
 // The walk goes on behind `open` when others have run, since nobody but its owner, who is here, takes it off its list.
-[[gnu::cold]] static void cancel_each(Task& task, Nursery* open) noexcept {
+static void cancel_each(Task& task, Nursery* open) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   while (open != nullptr) {
     Descent descent;
@@ -119,28 +119,21 @@ Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pac
 
 // What the task has opened is its own to cancel: the canceller may have walked before any of it could be found, and the
 // task may have stopped, and published it, since then.
-[[gnu::noinline, gnu::cold]] static void cancel_own_nurseries(Task& task) noexcept {
+static void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   link_current(frame);
   cancel_each(task, frame.open);  // and those published before, if others have run
   cancel_each(task, frame.details.published);
 }
 
-[[gnu::noinline, gnu::cold]] static void learn_of_cancel(Task& task) noexcept {
+void learn_of_cancel(Task& task) noexcept {
   if (task.is_marked(TaskMarks::kSawCancel)) return;
   begin_grace(current_worker(), task);
   task.cancel.store(1, std::memory_order_relaxed);
   cancel_own_nurseries(task);
 }
 
-bool sees_cancel(Task& task) noexcept {
-  if (!is_cancelled(task)) [[likely]]
-    return false;
-  learn_of_cancel(task);
-  return true;
-}
-
-[[gnu::noinline, gnu::cold]] void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
   Descent descent;
   {
     const NurseryRef ref(worker, nursery);
@@ -152,7 +145,7 @@ bool sees_cancel(Task& task) noexcept {
   tell_members(*nursery.runtime, worker, descent, pace);
 }
 
-[[gnu::cold]] Descent cancel_task(Worker* worker, Task& task) noexcept {
+Descent cancel_task(Worker* worker, Task& task) noexcept {
   Descent descent;
   if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return descent;
   begin_cancel(*task.nursery->runtime, worker);

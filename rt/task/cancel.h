@@ -8,9 +8,15 @@
 
 namespace janus {
 
+[[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
 // As is_cancelled, at a place where the task learns it: its grace begins.
 // With nothing held: it passes it on to what it has opened, and may give way meanwhile.
-bool sees_cancel(Task& task) noexcept;
+[[nodiscard]] inline bool sees_cancel(Task& task) noexcept {
+  if (!is_cancelled(task)) [[likely]]
+    return false;
+  learn_of_cancel(task);
+  return true;
+}
 
 // Nurseries that are marked, and kept from their ends until their members are told.
 struct Descent {

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/runtime_options.h — what a runtime is made with, out of what a config asks for.
+#pragma once
+
+#include "rt/include/janus/rt.h"
+#include "rt/task/runtime.h"
+
+namespace janus {
+
+// The config's fields have been checked.
+RuntimeOptions options_of(const janus_rt_config& config) noexcept;
+
+}  // namespace janus
