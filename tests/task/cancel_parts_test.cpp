@@ -62,7 +62,8 @@ std::int64_t wait_there(void* arg) {
     CHECK_EQ(park(nullptr), -1);
   } else {
     Scope children;
-    children.go(park, nullptr, JANUS_SPAWN_DETACHED);
+    // It may not have started by the time its parent is seen to wait.
+    children.go(park, nullptr, JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED);
     CHECK_EQ(children.end(), -1);
   }
   if (crowd.told.fetch_add(1) == 0) act(crowd);
