@@ -30,9 +30,6 @@ using namespace janus;
 
 extern "C" {
 
-// Referred to by every object that includes rt.h.
-extern const char janus_abi_1 = 1;
-
 janus_rt* janus_rt_create(const janus_rt_config* config) {
   if (enter_outside() != 0) return nullptr;
   const janus_rt_config merged = merge({}, config);

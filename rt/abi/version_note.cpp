@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/version_note.cpp — an ELF note in every program that holds the runtime: `readelf -n` shows of which version it
-// is. Its name is "janus-rt", its type 1, its content the version as text. Kept by linkers, though nothing refers to
-// it.
+// rt/abi/version_note.cpp — which runtime this is. Of its version, an ELF note in every program: `readelf -n` shows it.
+// Its name is "janus-rt", its type 1, its content the version as text. Kept by linkers, though nothing refers to it. Of
+// its ABI, a symbol.
 #include <janus/rt.h>
 
 #include <cstdint>
@@ -19,6 +19,9 @@ struct VersionNote {
 };
 
 }  // namespace
+
+// Referred to by every object that includes rt.h.
+extern "C" const char janus_abi_1 = 1;
 
 extern "C" [[gnu::section(".note.janus-rt"), gnu::used, gnu::retain,
              gnu::aligned(4)]] constinit const VersionNote janus_version_note = {9, sizeof kVersion, 1, "janus-rt",

@@ -64,7 +64,7 @@ def count_tap(output):
                 count.passed += 1
             (count.not_run if (result[3] or "").lower() == "skip" else count.ran).append(result[2])
             running = ""
-        elif line.startswith("# ") and ": " not in line:
+        elif line.startswith("# ") and " " not in line[2:]:
             running, said = line[2:], []  # the harness announces each test before it runs
         elif line.startswith("# "):
             said.append(line[2:])
