@@ -217,8 +217,8 @@ TIED = {
     "rt/mem/": ("stack_depot stack_lookup stack_pool stack_reserve",),  # one class in parts, StackPool
     # One class in parts, Scheduler, and the deterministic one inside it.
     "rt/sched/": ("deterministic dispatch parking pinning scheduler steal switching turns",),
-    # Whoever enters finds or makes the process's runtime, and that is made by way of functions that programs call, too.
-    "rt/abi/": ("config current_nursery door global_runtime runtime_table runtimes stats yield",),
+    # Whoever enters finds or makes the process's runtime.
+    "rt/abi/": ("current_nursery door global_runtime runtime_table",),
 }
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {
