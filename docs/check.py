@@ -12,18 +12,14 @@ import sys
 import decisions_index
 
 root = pathlib.Path(sys.argv[1])
+sys.path[:0] = [str(root / 'tests/harness'), str(root / 'tests/bench')]
+import quote  # noqa: E402
+from tap import Tap  # noqa: E402
+
 decisions = sorted((root / 'docs/decisions').glob('[0-9]*.md'))
-pages = [*sorted(root.glob('*.md')), *sorted((root / 'docs').glob('*.md'))]
-count = failures = 0
-
-
-def check(claim, problems):
-    global count, failures
-    count += 1
-    failures += bool(problems)
-    print(f'{"not ok" if problems else "ok"} {count} - {claim}', flush=True)
-    for problem in list(problems)[:20]:
-        print(f'# {problem}')
+pages = [root / 'README.md', *sorted((root / 'docs').glob('*.md'))]
+tap = Tap()
+TOP = {'README.md', 'LICENSE', 'meson.build', 'meson_options.txt', 'dev', 'arch', 'kernel-free', 'rt', 'linker', 'tests', 'qemu', 'docs'}
 
 
 def points_to(page):
@@ -50,32 +46,32 @@ def compiles(program):
     return done.returncode == 0, done.stderr
 
 
+# Of a clone what git has, else what is not a build.
+tracked = subprocess.run(['git', '-C', root, 'ls-tree', '--name-only', 'HEAD', '.'], capture_output=True, text=True)
+top = set(tracked.stdout.split() or (path.name for path in root.iterdir() if not path.name.startswith('build')))
+tap.none('the top level has what was planned, and nothing else', sorted({name for name in top if not name.startswith('.')} ^ TOP))
 for page in pages:
-    check(f'{page.name} points to what exists', sorted({name for name, path in points_to(page) if not path.exists()}))
+    tap.none(f'{page.name} points to what exists', sorted({name for name, path in points_to(page) if not path.exists()}))
 for page in pages:
     for number, program in enumerate(programs(page), 1):
         fine, why = compiles(program)
-        check(f'program {number} of {page.name} compiles', [] if fine else why.splitlines())
+        tap.none(f'program {number} of {page.name} compiles', [] if fine else why.splitlines())
 
 headers = ''.join(header.read_text() for header in sorted((root / 'rt/include/janus').rglob('*.h')))
 results = dict(re.findall(r'#define (JANUS_(?:E_\w+|SUCCESS|CANCELLED|PANIC|BUDGET_EXCEEDED|PENDING)) \(?(-?\d+)\)?', headers))
 explained = dict(re.findall(r'^\| `(JANUS_\w+)` \| (-?\d+) \|', (root / 'docs/errors.md').read_text(), re.M))
-check('errors.md explains each result with its value, and no other',
-      sorted(f'{name} {value}' for name, value in results.items() ^ explained.items()) if results else ['no results found'])
-
-sys.path.insert(0, str(root / 'tests/bench'))
-import quote  # noqa: E402
+tap.none('errors.md explains each result with its value, and no other',
+         sorted(f'{name} {value}' for name, value in results.items() ^ explained.items()) if results else ['no results found'])
 
 measured, shown = (quote.MARKS.search((root / page).read_text()) for page in ('docs/performance.md', 'README.md'))
-check('the figures of README.md are those of performance.md', [line for line in shown[0].splitlines() if line not in ['', shown[1].strip(), shown[3],
+tap.none('the figures of README.md are those of performance.md', [line for line in shown[0].splitlines() if line not in ['', shown[1].strip(), shown[3],
       *quote.figures(measured[0]).splitlines()]] if shown[0].count('\n|') == 12 else ['there are not ten of them'])
 
-check('the index of decisions is what decisions_index.py prints',
+tap.none('the index of decisions is what decisions_index.py prints',
       [] if (root / 'docs/decisions/README.md').read_text() == decisions_index.index(root) else ['docs/decisions_index.py . > docs/decisions/README.md'])
 numbers = [page.name[:4] for page in decisions]
-check('no two decisions have one number', sorted({number for number in numbers if numbers.count(number) > 1}))
+tap.none('no two decisions have one number', sorted({number for number in numbers if numbers.count(number) > 1}))
 for page in decisions:
-    check(f'{page.name} names decisions that exist',
+    tap.none(f'{page.name} names decisions that exist',
           sorted({number for _, number in decisions_index.successors(page.read_text()) if number not in numbers}))
-print(f'1..{count}')
-sys.exit(1 if failures else 0)
+tap.end()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/platform.h — all that the runtime asks of the machine, on one screen. A program links exactly one library that
-// defines it: arch/linux, kernel-free, or in tests tests/fake_platform (virtual clock, scripted faults) and
-// tests/hosted_platform (pthreads, for the sanitizers). Any thread may call any function unless it says otherwise.
+// defines it: arch/linux, arch/hosted (pthreads, for the sanitizers), kernel-free, or in tests tests/fake_platform
+// (virtual clock, scripted faults). Any thread may call any function unless it says otherwise.
 #pragma once
 
 #include <atomic>
@@ -34,6 +34,13 @@ enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
 // limited resource. All up to first + count * stride is the caller's, and from now on made of small pages.
 [[nodiscard]] Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
                           std::size_t& guarded) noexcept;
+
+// Guards of the kind kInstalled that come and go, on whole pages of a row that guard() has seen: set, they fault, and
+// what they held is forgotten; cleared, they read as zero. No mapping each. False: this machine has none such, or
+// refuses, and nothing has changed but that the first ones of several may be set. clear_guard() is good in a fault
+// handler.
+[[nodiscard]] bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::size_t bytes) noexcept;
+[[nodiscard]] bool clear_guard(std::byte* pages, std::size_t bytes) noexcept;
 
 // Bytes that this process may use: the machine's memory or the nearest cgroup limit. Never 0.
 [[nodiscard]] std::uint64_t memory_limit() noexcept;
@@ -145,6 +152,16 @@ struct Fault {
 using FaultHandler = bool (*)(Fault& fault);
 void on_fault(FaultHandler handler) noexcept;
 void remove_fault_handler() noexcept;
+
+// Has `look` called on `thread`, one of this process that lets in faults, in a signal handler on its alternate stack,
+// and with where it stands; waits for that until `until_ns`. False: it was not called, and will not be. One caller at a
+// time, after on_fault. A call that waits in the kernel may be interrupted (EINTR) where the kernel does not restart
+// it. nullptr as symbol_of.
+struct Standing {
+  std::uint64_t ip, sp, fp;
+};
+using Look = void (*)(const Standing& where, void* argument);
+[[nodiscard, gnu::weak]] bool interrogate(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept;
 
 // Called for SIGTERM and SIGINT, on some thread's alternate stack: store and wake, nothing else. And for SIGQUIT, which
 // asks for a report: no system call is interrupted for that.

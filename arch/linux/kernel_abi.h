@@ -47,6 +47,7 @@ enum Number : long {
   kTgkill = 234,
   kOpenat = 257,
   kPpoll = 271,
+  kRtTgsigqueueinfo = 297,
   kGetcpu = 309,
   kGetrandom = 318,
   kMembarrier = 324,
@@ -69,7 +70,7 @@ enum Error : long {
 inline constexpr long kProtNone = 0, kProtRead = 1, kProtWrite = 2;
 inline constexpr long kMapPrivate = 0x02, kMapAnonymous = 0x20, kMapNoReserve = 0x4000;
 inline constexpr long kAdviseDontNeed = 4, kAdviseNoHugePage = 15, kAdviseWipeOnFork = 18, kAdvisePopulateWrite = 23,
-                      kAdviseDontNeedLocked = 24, kAdviseGuardInstall = 102;
+                      kAdviseDontNeedLocked = 24, kAdviseGuardInstall = 102, kAdviseGuardRemove = 103;
 inline constexpr long kPidfdSelf = -10000;
 
 struct Range {
@@ -149,7 +150,9 @@ struct SignalAction {
 struct SignalInfo {
   std::int32_t signal, error, code, reserved;
   std::uint64_t address;
+  std::uint64_t value;  // of one that was sent with a word
 };
+inline constexpr std::int32_t kFromQueue = -1;  // SI_QUEUE
 inline constexpr std::int32_t kFromKernel = 0x80, kFpeIntDivide = 1, kFpeIntOverflow = 2;
 inline constexpr std::int32_t kBusAlignment = 1;  // BUS_ADRALN
 

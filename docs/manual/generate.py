@@ -21,7 +21,7 @@ WHERE = {
 
 
 def released(root, version):
-    day = re.search(rf'^## {re.escape(version)} \((.*)\)$', (root / 'CHANGELOG.md').read_text(), re.M)[1]
+    day = re.search(rf'^## {re.escape(version)} \((.*)\)$', (root / 'docs/changelog.md').read_text(), re.M)[1]
     date = datetime.date.fromisoformat(day)
     return f'{date:%B} {date.day}, {date.year}'
 

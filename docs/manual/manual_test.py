@@ -12,22 +12,10 @@ import subprocess
 import sys
 
 root, manual = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-count = failures = 0
+sys.path.insert(0, str(root / 'tests/harness'))
+from tap import Tap  # noqa: E402
 
-
-def check(claim, problems):
-    global count, failures
-    count += 1
-    failures += bool(problems)
-    print(f'{"not ok" if problems else "ok"} {count} - {claim}', flush=True)
-    for problem in list(problems)[:20]:
-        print(f'# {problem}')
-
-
-def skip(claim, why):
-    global count
-    count += 1
-    print(f'ok {count} - {claim} # SKIP {why}', flush=True)
+tap = Tap()
 
 
 def said(*command):
@@ -39,26 +27,25 @@ headers = ''.join(path.read_text() for path in [*sorted((root / 'rt/include/janu
 declared = set(re.findall(r'\b(janus_\w+)\(', re.sub(r'//[^\n]*', '', headers)))
 pages = sorted(manual.glob('man[137]/*'))
 here = {page.stem for page in pages}
-check('each function of the headers has a page, and there is no other but the macros', sorted(
+tap.none('each function of the headers has a page, and there is no other but the macros', sorted(
     declared ^ {page.stem for page in pages if page.suffix == '.3' and not page.stem.startswith('JANUS_LOOP_')}) if declared else ['no functions'])
-check('each command has a page, and so has the whole', sorted({'janus-cc', 'janus-qemu', 'janus_rt'} - here))
+tap.none('each command has a page, and so has the whole', sorted({'janus-cc', 'janus-qemu', 'janus_rt'} - here))
 referred = {name for page in pages for name in re.findall(r'^\.Xr (\S+) ', page.read_text(), re.M)}
-check('what a page refers to is there', sorted(referred - here))
-check('each page says what its name does', [page.name for page in pages if not re.search(r'^\.Nd \S+ \S+', page.read_text(), re.M)])
+tap.none('what a page refers to is there', sorted(referred - here))
+tap.none('each page says what its name does', [page.name for page in pages if not re.search(r'^\.Nd \S+ \S+', page.read_text(), re.M)])
 
 if shutil.which('mandoc'):
-    check('mandoc has no warning', said('mandoc', '-T', 'lint', '-W', 'warning', *pages)[0].splitlines())
+    tap.none('mandoc has no warning', said('mandoc', '-T', 'lint', '-W', 'warning', *pages)[0].splitlines())
 else:
-    skip('mandoc has no warning', 'mandoc is not installed')
+    tap.skip('mandoc has no warning', 'mandoc is not installed')
 if shutil.which('groff'):
-    check('groff has no warning', [f'{page.name}: {line}' for page in pages
-                                   for line in said('groff', '-ww', '-mandoc', '-Tutf8', page)[1].splitlines()])
+    tap.none('groff has no warning', [f'{page.name}: {line}' for page in pages
+                                      for line in said('groff', '-ww', '-mandoc', '-Tutf8', page)[1].splitlines()])
     shown = re.sub(r'.\x08|\x1b\[[\d;]*m', '', said('groff', '-mandoc', '-Tascii', '-P-c', manual / 'man3/janus_nursery_spawn_in.3')[0])
     wanted = ['#include <janus/rt.h>', 'janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn,', 'The owner and every task below it may',
               'size_t stack_size;', 'JANUS_SPAWN_DETACHED 1u', 'janus_nursery_open(3)']
     plain = ' '.join(shown.split())
-    check('janus_nursery_spawn_in(3) shows its prototype, its comment, its options and its kin', [text for text in wanted if text not in plain])
+    tap.none('janus_nursery_spawn_in(3) shows its prototype, its comment, its options and its kin', [text for text in wanted if text not in plain])
 else:
-    skip('groff has no warning', 'groff is not installed')
-print(f'1..{count}')
-sys.exit(1 if failures else 0)
+    tap.skip('groff has no warning', 'groff is not installed')
+tap.end()

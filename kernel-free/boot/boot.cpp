@@ -10,6 +10,7 @@
 #include "kernel-free/console/line.h"
 #include "kernel-free/cpu/cpu.h"
 #include "kernel-free/cpu/entropy.h"
+#include "kernel-free/devices/output.h"
 #include "kernel-free/files/files.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/apic.h"
@@ -155,6 +156,7 @@ void make_page_tables() {
   if (pages == nullptr) refuse("no memory for the program's arguments");
   const Words words = parse_command_line(g_command_line, reinterpret_cast<char**>(pages));
   g_device_words = words.devices;
+  find_output();
   janus_boot(words.argc, words.argv, words.envp);
 }
 

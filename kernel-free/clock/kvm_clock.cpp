@@ -13,17 +13,6 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::uint32_t kMsrSystemTime = 0x4b564d01;
-
-struct TimeRecord {
-  std::uint32_t version, pad;
-  std::uint64_t tsc, system_time;
-  std::uint32_t multiplier;
-  std::int8_t shift;
-  std::uint8_t flags, pad2[2];
-};
-static_assert(sizeof(TimeRecord) == 32);
-
 bool offers_clock() {
   constexpr std::uint32_t kBase = 0x40000000, kKvm[3] = {0x4b4d564b, 0x564b4d56, 0x0000004d};  // "KVMKVMKVM"
   if (!arch::features().has(arch::Features::kHypervisor)) return false;
@@ -38,14 +27,14 @@ std::uint64_t rate_from_kvm() noexcept {
   if (!offers_clock()) return 0;
   const Frame frame = take_frame();
   if (frame == 0) return 0;
-  write_msr(kMsrSystemTime, frame | 1);
-  const auto* record = at_physical<const volatile TimeRecord>(frame);
+  write_msr(kMsrKvmSystemTime, frame | 1);
+  const auto* record = at_physical<const volatile KvmTimeRecord>(frame);
   std::uint64_t rate = 0;
   if (const std::uint32_t version = record->version; version != 0 && version % 2 == 0) {
     const std::int8_t shift = record->shift;
     rate = shift >= 0 ? std::uint64_t{record->multiplier} << shift : std::uint64_t{record->multiplier} >> -shift;
   }
-  write_msr(kMsrSystemTime, 0);
+  write_msr(kMsrKvmSystemTime, 0);
   give_frame(frame);
   return rate;
 }

@@ -4,10 +4,11 @@
 #include "kernel-free/console/console.h"
 
 #include "kernel-free/cpu/instructions.h"
-#include "kernel-free/smp/lock.h"
-#include "kernel-free/traps/careful_copy.h"
 
 namespace janus::bare {
+
+Lock g_console_lock;
+
 namespace {
 
 enum Register : std::uint16_t { kData = 0, kInterrupts = 1, kQueue = 2, kLine = 3, kModem = 4, kLineStatus = 5 };
@@ -15,8 +16,6 @@ constexpr std::uint8_t kEmptyQueue = 0x20, kAllSent = 0x40, kNoChip = 0xff;
 constexpr unsigned kQueueBytes = 16;
 // A chip that is never ready is no reason to stand still for ever.
 constexpr unsigned kPatience = 1'000'000;
-
-Lock g_lock;
 
 void wait_for(std::uint16_t port, std::uint8_t state) {
   for (unsigned n = 0; n < kPatience && (in8(port + kLineStatus) & state) == 0; ++n) wait_a_moment();
@@ -48,22 +47,8 @@ void print_at_last(std::uint16_t port, const char* bytes, std::size_t count) noe
 }
 
 void print(const char* bytes, std::size_t count) noexcept {
-  Hold hold(g_lock);
+  Hold hold(g_console_lock);
   print_at_last(kConsolePort, bytes, count);
-}
-
-// A page may be filled in the middle: nothing of that wants the console.
-std::size_t print_carefully(const char* bytes, std::size_t count) noexcept {
-  Hold hold(g_lock);
-  char piece[128];
-  for (std::size_t at = 0; at < count;) {
-    const std::size_t length = count - at < sizeof piece ? count - at : sizeof piece;
-    const std::size_t missing = janus_copy_carefully(piece, bytes + at, length);
-    print_at_last(kConsolePort, piece, length - missing);
-    at += length - missing;
-    if (missing != 0) return at;
-  }
-  return count;
 }
 
 void drain(std::uint16_t port) noexcept {

@@ -4,6 +4,7 @@
 
 #include <arch/cpu.h>
 
+#include "kernel-free/smp/requests.h"
 #include "rt/platform.h"
 
 namespace janus::bare {
@@ -24,28 +25,27 @@ bool reset(const Transport& transport) {
   const std::uint64_t until = platform::now_ns() + kResetPatienceNs;
   while (transport.read(Register::kStatus) != kReset) {
     if (platform::now_ns() >= until) return false;
-    arch::pause();
+    wait_a_moment();
   }
   return true;
 }
 
 }  // namespace
 
-// Bit 32, version 1, and nothing else: what we ask every device of the kind can do.
+// Version 1, and nothing else: what we ask every device of the kind can do.
 bool Device::agree_on_features() const noexcept {
-  constexpr std::uint32_t kVersion1 = 1;
-  transport_.write(Register::kDeviceFeaturesSelect, 1);
-  if ((transport_.read(Register::kDeviceFeatures) & kVersion1) == 0) return false;
+  constexpr unsigned kVersion1 = 32;
+  if (!transport_.offers(kVersion1)) return false;
   for (const std::uint32_t half : {0u, 1u}) {
     transport_.write(Register::kDriverFeaturesSelect, half);
-    transport_.write(Register::kDriverFeatures, half == 1 ? kVersion1 : 0);
+    transport_.write(Register::kDriverFeatures, half == kVersion1 / 32 ? 1 : 0);
   }
   transport_.write(Register::kStatus, kAcknowledge | kDriver | kFeaturesOk);
   return (transport_.read(Register::kStatus) & kFeaturesOk) != 0;
 }
 
 bool Device::begin_queue() noexcept {
-  transport_.write(Register::kQueueSelect, 0);
+  transport_.write(Register::kQueueSelect, transport_.queue);
   const std::uint32_t most = transport_.read(Register::kQueueMost);
   std::uint16_t size = Queue::kMost;
   while (size > most) size /= 2;
@@ -91,7 +91,7 @@ Device::Outcome Device::ask(const Piece* pieces, unsigned count, std::uint64_t p
       give_up();
       return is_late ? Outcome::kSilent : Outcome::kFalse;
     }
-    arch::pause();
+    wait_a_moment();
   }
 }
 

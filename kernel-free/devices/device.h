@@ -10,7 +10,7 @@
 
 namespace janus::bare {
 
-enum class DeviceKind : std::uint16_t { kDisk = 2, kRandom = 4 };
+enum class DeviceKind : std::uint16_t { kDisk = 2, kConsole = 3, kRandom = 4 };
 
 class Device {
  public:
@@ -21,7 +21,7 @@ class Device {
   [[nodiscard]] unsigned most_pieces() const noexcept { return queue_.size(); }
 
   enum class Outcome : std::uint8_t { kDone, kFalse, kSilent, kGivenUp };
-  // Whoever calls it holds a lock of the device's, and no other. Interrupts are on.
+  // Whoever calls it holds a lock of the device's, and no other. With interrupts on or off.
   [[nodiscard]] Outcome ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,
                             std::uint32_t& written) noexcept;
 

@@ -13,6 +13,11 @@ namespace janus::bare {
 // so many. Any thread, interrupts on.
 [[nodiscard]] bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept;
 
+// Which of its queues is used: of a console what is transmitted by its first port.
+[[nodiscard]] constexpr std::uint16_t queue_of(DeviceKind kind) noexcept {
+  return kind == DeviceKind::kConsole ? 1 : 0;
+}
+
 // --- For find.cpp. One thread at a time. `nth` counts down at each one that is found. ---
 
 [[nodiscard]] bool find_on_pci(DeviceKind kind, unsigned& nth, Transport& found) noexcept;

@@ -48,7 +48,7 @@ bool find_by_words(DeviceKind kind, unsigned& nth, Transport& found) noexcept {
     volatile std::uint8_t* const registers = address % 4 != 0 ? nullptr : map_registers({address, address + kBytes});
     if (registers == nullptr || read(registers, 0) != kMagic || read(registers, 4) != kVersion) continue;
     if (read(registers, 8) != static_cast<std::uint32_t>(kind) || nth-- != 0) continue;
-    found = {kMmioRegisters, registers, registers + kNotify, registers + kConfig};
+    found = {kMmioRegisters, registers, registers + kNotify, registers + kConfig, queue_of(kind)};
     return true;
   }
   return false;

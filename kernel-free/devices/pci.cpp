@@ -34,9 +34,11 @@ bool is_there(const Function& function) {
 }
 
 bool is_kind(const Function& function, DeviceKind kind) {
-  constexpr std::uint32_t kVendor = 0x1af4, kModern = 0x1040, kTransitionalDisk = 0x1001, kTransitionalRandom = 0x1005;
+  constexpr std::uint32_t kVendor = 0x1af4, kModern = 0x1040;
   const std::uint32_t ids = function.read(kIds);
-  const std::uint32_t transitional = kind == DeviceKind::kDisk ? kTransitionalDisk : kTransitionalRandom;
+  const std::uint32_t transitional = kind == DeviceKind::kDisk      ? 0x1001
+                                     : kind == DeviceKind::kConsole ? 0x1003
+                                                                    : 0x1005;
   return (ids & 0xffff) == kVendor &&
          (ids >> 16 == kModern + static_cast<std::uint32_t>(kind) || ids >> 16 == transitional);
 }
@@ -89,10 +91,10 @@ bool map_device(const Function& function, DeviceKind kind, Transport& found) {
   const bool has_config = find_structure(function, Structure::kConfig, config);
   if (kind == DeviceKind::kDisk && !has_config) return false;
   function.write(kCommand, (function.read(kCommand) & 0xffff) | kMemory | kMaster);
-  found = {kPciRegisters, map_structure(common, kCommonBytes), nullptr,
-           has_config ? map_structure(config, 8) : nullptr};
+  found = {kPciRegisters, map_structure(common, kCommonBytes), nullptr, has_config ? map_structure(config, 8) : nullptr,
+           queue_of(kind)};
   if (found.registers == nullptr) return false;
-  *reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueSelect) = 0;
+  *reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueSelect) = found.queue;
   const std::uint64_t offset =
       std::uint64_t{*reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueNotify)} * notify.notify_step;
   if (offset + 2 > notify.bytes) return false;

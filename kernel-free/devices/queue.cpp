@@ -55,6 +55,7 @@ std::uint64_t Queue::used() const noexcept {
 void Queue::begin(Frame frame, std::uint16_t size) noexcept {
   frame_ = frame;
   size_ = size;
+  published_ = 0;
   memory().available.flags = Memory::kNoInterrupts;
 }
 

@@ -46,7 +46,12 @@ void Transport::write_address(Register which, std::uint64_t address) const noexc
 }
 
 void Transport::notify_queue() const noexcept {
-  write_width(notify, places == kPciRegisters ? 2 : 4, 0);
+  write_width(notify, places == kPciRegisters ? 2 : 4, queue);
+}
+
+bool Transport::offers(unsigned feature) const noexcept {
+  write(Register::kDeviceFeaturesSelect, feature / 32);
+  return (read(Register::kDeviceFeatures) >> feature % 32 & 1) != 0;
 }
 
 std::uint32_t Transport::read_config(unsigned offset) const noexcept {

@@ -30,13 +30,16 @@ extern const RegisterPlace kPciRegisters[kRegisters], kMmioRegisters[kRegisters]
 struct Transport {
   const RegisterPlace* places;  // kPciRegisters or kMmioRegisters
   volatile std::uint8_t* registers;
-  volatile std::uint8_t* notify;  // of queue 0, which is the only one that we use
+  volatile std::uint8_t* notify;  // of the queue
   volatile std::uint8_t* config;  // what belongs to the kind of device
+  std::uint16_t queue;            // the only one that we use
 
   [[nodiscard]] std::uint32_t read(Register which) const noexcept;
   void write(Register which, std::uint32_t value) const noexcept;
   void write_address(Register which, std::uint64_t address) const noexcept;
   void notify_queue() const noexcept;
+  // Whether the device has this feature, of the first 64.
+  [[nodiscard]] bool offers(unsigned feature) const noexcept;
   [[nodiscard]] std::uint32_t read_config(unsigned offset) const noexcept;
 };
 

@@ -6,8 +6,8 @@
 
 #include <atomic>
 
-#include "kernel-free/console/console.h"
 #include "kernel-free/console/line.h"
+#include "kernel-free/devices/output.h"
 #include "kernel-free/files/errors.h"
 #include "kernel-free/files/names.h"
 #include "kernel-free/memory/frames.h"
@@ -285,7 +285,7 @@ long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept
     const File* const file = file_of(fd);
     return file != nullptr && file->thing.is_nothing() ? static_cast<long>(count) : kEBADF;
   }
-  const std::size_t printed = print_carefully(static_cast<const char*>(bytes), count);
+  const std::size_t printed = write_out(static_cast<const char*>(bytes), count);
   return printed == 0 && count != 0 ? kEFAULT : static_cast<long>(printed);
 }
 

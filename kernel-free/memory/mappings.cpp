@@ -84,6 +84,14 @@ Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t
   return guarded > 0 ? Guard::kInstalled : Guard::kNone;
 }
 
+// The frames behind a stack are few here, and its size is fixed.
+bool set_guards(std::byte*, std::size_t, std::size_t, std::size_t) noexcept {
+  return false;
+}
+bool clear_guard(std::byte*, std::size_t) noexcept {
+  return false;
+}
+
 std::uint64_t memory_limit() noexcept {
   return frames_in_all() * kPage;
 }

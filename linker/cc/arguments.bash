@@ -68,6 +68,7 @@ step_of() {
 
 # Libraries of the host that have no counterpart here, or whose counterpart is linked anyway.
 is_host_library() {
+  if [ "$hosted" = 1 ]; then return 1; fi
   case $1 in
     c | m | pthread | dl | rt | gcc | gcc_s | gcc_eh | stdc++ | supc++) return 0 ;;
     *) return 1 ;;
@@ -90,7 +91,7 @@ language_of() {
 # their order, because the linker's results depend on it.
 words=() kinds=() languages=() forced=()
 machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
-dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
+hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
 
 add_word() {
   words+=("$1")
@@ -141,9 +142,40 @@ take_trap() {
   add_word "$1" trap
 }
 
+# The same for a program on the host's C library, where most options mean what they say.
+take_hosted_option() {
+  case $1 in
+    --hosted) ;;
+    --target=linux | --target=bare) names_target=$1 ;;
+    -shared | --shared) refuse "$1: --hosted makes programs; link a shared library by the compiler itself, with -ljanus_hosted in the program" ;;
+    -static | --static | -static-pie)
+      is_static=1
+      add_word "$1" link
+      ;;
+    -pie | -no-pie | -nopie | -static-libasan | -static-libtsan | -static-libubsan | -static-liblsan | -static-libgcc | -static-libstdc++ | \
+      -rdynamic) add_word "$1" link ;;
+    -fsanitize=*)
+      sanitizers+=${sanitizers:+,}${1#*=}
+      add_word "$1" both
+      ;;
+    -o | --output) output=$2 ;;
+    -o?*) output=${1#-o} ;;
+    --output=*) output=${1#*=} ;;
+    -x) current_language=$2 ;;
+    -x?*) current_language=${1#-x} ;;
+    -l) add_library "$2" ;;
+    -l?*) add_library "${1#-l}" ;;
+    *) return 1 ;;
+  esac
+}
+
 # Options that end here: understood, and not passed on. False for all others.
 take_option() {
   local option=$1 value=$2
+  if [ "$hosted" = 1 ]; then
+    take_hosted_option "$option" "$value"
+    return
+  fi
   case $option in
     -pthread | -pthreads | -static-libgcc | -static-libstdc++ | -rdynamic | --rdynamic | -export-dynamic) ;;
     --target=linux | --target=bare) machine=${option#--target=} ;;
@@ -192,6 +224,9 @@ note_option() {
 
 read_arguments() {
   local current_language=none i=0 argument value with_value step
+  case " ${arguments[*]} " in
+    *' --hosted '*) hosted=1 ;;
+  esac
   while [ "$i" -lt "${#arguments[@]}" ]; do
     argument=${arguments[$i]} value='' with_value=0
     i=$((i + 1))
@@ -241,15 +276,32 @@ check_inputs() {
   [ "$missing" -eq 0 ] || exit 1
 }
 
+check_hosted_options() {
+  [ "$names_target" = 0 ] || refuse "--hosted: a program on the host's C library runs on the host; leave out --hosted or $names_target"
+  if [ "$own_libraries" = 0 ] || [ "$own_start" = 0 ]; then
+    refuse '--hosted: it is the C library and its start code that a sanitizer needs; leave out -nostdlib, -nodefaultlibs, -nostartfiles and -r'
+  fi
+  case ,$sanitizers, in
+    *,memory,* | *,hwaddress,* | *,kernel-address,* | *,dataflow,* | *,cfi* | *,safe-stack,*)
+      refuse "-fsanitize=$sanitizers: with --hosted there are address, leak, thread and undefined" ;;
+    *,address,* | *,leak,* | *,thread,*)
+      [ "$is_static" = 0 ] || refuse "-fsanitize=$sanitizers: a sanitizer wants a program that is linked dynamically; leave out -static" ;;
+  esac
+}
+
 # What is known only once all options are.
 check_options() {
+  if [ "$hosted" = 1 ]; then
+    check_hosted_options
+    sanitizers=''
+  fi
   if [ -n "$sanitizers" ]; then
     case ,$sanitizers, in
       *,address,* | *,thread,* | *,leak,* | *,memory,* | *,hwaddress,* | *,kernel-address,* | *,dataflow,*)
-        refuse "-fsanitize=$sanitizers: the sanitizers need the host's C library, which is not linked; undefined works with -fsanitize-trap" ;;
+        refuse "-fsanitize=$sanitizers: the sanitizers need the host's C library, which is not linked: add --hosted; undefined works with -fsanitize-trap, too" ;;
     esac
     [ "$traps" = 1 ] ||
-      refuse "-fsanitize=$sanitizers: what would report it needs the host's C library, which is not linked; add -fsanitize-trap, so that a task ends there"
+      refuse "-fsanitize=$sanitizers: what would report it needs the host's C library, which is not linked; add -fsanitize-trap, so that a task ends there, or --hosted"
   fi
   case $output in
     */*)

@@ -41,6 +41,7 @@ examine_compiler() {
   headers=(-nostdinc)
   if [ "$language" = c++ ] && [ "$own_cxx_headers" = 1 ]; then headers+=(-isystem "$support/include-c++" "${cxx[@]}"); fi
   headers+=(-isystem "$support/include" -isystem "$prefix/include" "${compiler[@]}" "${host[@]}")
+  if [ "$hosted" = 1 ]; then headers=(-isystem "$prefix/include"); fi
 }
 
 too_old() { refuse "$1 is $compiler_kind $compiler_major, and janus-cc needs $2 or newer; CC and CXX choose another one"; }
@@ -59,6 +60,9 @@ trap_option() {
 # Sets `compile` to the command for a language, all but files.
 compile_command() {
   local before=(-D__JANUS__=1 -fstack-clash-protection)
+  # A sanitizer walks stacks by way of their frames.
+  if [ "$hosted" = 1 ]; then before=(-D__JANUS__=1 -D__JANUS_HOSTED__=1 -fno-omit-frame-pointer -fno-exceptions -fno-rtti); fi
+  if [ "$hosted" = 1 ] && [ "$1" != c++ ]; then before=("${before[@]:0:3}"); fi
   if [ "$1" = c++ ]; then
     if [ -z "${cxx_headers+known}" ]; then
       must_be_installed "${cxx_compiler[0]}" CXX
@@ -70,7 +74,8 @@ compile_command() {
     compiler_kind=$cxx_kind compiler_major=$cxx_major headers=("${cxx_headers[@]}")
     if [ "$standard" = 0 ] && [ -n "${default_standard:-}" ]; then before+=("$default_standard"); fi
     collect compile
-    compile=("${cxx_compiler[@]}" "${before[@]}" "${collected[@]}" -fno-exceptions -fno-rtti)
+    compile=("${cxx_compiler[@]}" "${before[@]}" "${collected[@]}")
+    if [ "$hosted" = 0 ]; then compile+=(-fno-exceptions -fno-rtti); fi
   else
     if [ -z "${c_headers+known}" ]; then
       examine_compiler c "${c_compiler[@]}"

@@ -52,8 +52,21 @@ explain_rust_std() {
   say "error: $archive holds Rust's std, which wants threads and a C library; make it a #![no_std] crate, with -C panic=abort"
 }
 
+# A compiler without the sanitizer's own library, in one line. 1 if that is not it.
+explain_missing_sanitizer() {
+  local name
+  name=$(grep -E 'cannot (find|open)|No such file' "$scratch/log" | grep -oE '(lib|-l)(clang_rt\.)?(a|t|l|ub)san[a-z_]*' | head -n 1)
+  [ -n "$name" ] || return 1
+  name=${name%_preinit}
+  say "error: ${name/#-l/lib}: the sanitizer's library is not installed beside this compiler; on Debian libasan, libtsan, liblsan and libubsan come with libgcc-N-dev for gcc, and libclang-rt-N-dev has clang's"
+}
+
 # Drops the link's own words about what is explained better here.
 report_link() {
+  if [ "$hosted" = 1 ]; then
+    explain_missing_sanitizer || cat -- "$scratch/log" >&2
+    return
+  fi
   if explain_rust_std; then return; fi
   if grep -q 'janus: thread-local storage' "$scratch/log"; then
     grep -v -e 'janus: thread-local storage' -e 'collect2: error' -e 'linker command failed' "$scratch/log" >&2

@@ -10,12 +10,27 @@ is_stripped() {
   return 1
 }
 
+# The compiler links as it would; the runtime comes last, and main and what waits for function-local statics by way of it.
+link_hosted_command() {
+  collect link
+  link=("${c_compiler[@]}") link_language=c
+  if [[ " ${languages[*]} " == *' c++ '* ]]; then link=("${cxx_compiler[@]}") link_language=c++ compiler_kind=$cxx_kind; fi
+  if [ "$compiler_kind" = clang ]; then link+=(-Qunused-arguments); fi
+  # shellcheck disable=SC2054  # the commas are the linker's
+  link+=("${collected[@]}" -Wl,--wrap=main -Wl,--wrap=__cxa_guard_acquire -Wl,--wrap=__cxa_guard_release
+    -Wl,--wrap=__cxa_guard_abort "$prefix/lib/libjanus_hosted.a" -Wl,--push-state,--as-needed -lstdc++ -lm -Wl,--pop-state -pthread)
+}
+
 link_command() {
   if [ "${c_kind:-}" = '' ]; then
     examine_compiler c "${c_compiler[@]}"
     c_kind=$compiler_kind c_major=$compiler_major
   fi
   compiler_kind=$c_kind compiler_major=$c_major
+  if [ "$hosted" = 1 ]; then
+    link_hosted_command
+    return
+  fi
   collect link
   link=("${c_compiler[@]}" -nostdlib)
   if [ "$compiler_kind" = clang ]; then link+=(-Qunused-arguments); fi
@@ -40,7 +55,7 @@ link_command() {
   if ! is_stripped; then
     link+=(-Wl,-u,janus_strerror)
     if [ "$machine" = linux ]; then
-      link+=(-Wl,-u,janus_symbols -Wl,-u,janus_debugger_layout -Wl,-u,janus_debugger_script -Wl,-u,janus_valgrind)
+      link+=(-Wl,-u,janus_symbols -Wl,-u,janus_interrogation -Wl,-u,janus_task_standing -Wl,-u,janus_debugger_layout -Wl,-u,janus_debugger_script -Wl,-u,janus_valgrind)
     fi
   fi
   # main is asked for at once: it may lie in an archive, which stands before ours.
@@ -57,9 +72,9 @@ remove_output() {
 }
 
 link_program() {
-  local status=0 result=${output:-a.out}
+  local status=0 result=${output:-a.out} link_language=c
   link_command
-  LC_ALL=C run_compiler c "${link[@]}" -o "$result" 2>"$scratch/log" || status=$?
+  LC_ALL=C run_compiler "$link_language" "${link[@]}" -o "$result" 2>"$scratch/log" || status=$?
   if [ "$status" -ne 0 ]; then
     remove_output "$result"
     report_link

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU, and how it is told to be a machine with two serial ports and nothing else that speaks."""
+"""QEMU, and how it is told to be a machine with two serial ports, perhaps a virtio console, and nothing else that speaks."""
 import dataclasses
 import pathlib
 import shutil
@@ -7,6 +7,7 @@ import shutil
 from janus_qemu.refusal import Refusal
 
 NAMES = ('q35', 'microvm')
+CONSOLES = ('virtio', 'serial')
 DEBUG_EXIT_DONE = 0x10                        # what the guest writes to port 0xf4
 STATUS_DONE = DEBUG_EXIT_DONE << 1 | 1        # what QEMU makes of it
 
@@ -26,26 +27,41 @@ class Machine:
     memory: int               # MiB
     accelerator: str
     disk: pathlib.Path | None = None
+    console: str = 'serial'   # the fastest that there is
 
     def machine_option(self):
-        """Where a microvm describes itself by ACPI it does so in programs (AML); without, by words on the command line."""
-        return self.name + ',acpi=off' if self.name == 'microvm' and self.disk else self.name
+        """Where a microvm describes its devices by ACPI it does so in programs (AML); without, by words on the command line."""
+        has_devices = self.disk is not None or self.console == 'virtio'
+        return self.name + ',acpi=off' if self.name == 'microvm' and has_devices else self.name
+
+    def virtio(self, kind, properties):
+        """A virtio device of version 1.0, on PCI, or on a microvm at an address."""
+        device = f'virtio-{kind}-device' if self.name == 'microvm' else f'virtio-{kind}-pci,disable-legacy=on'
+        return ['-global', 'virtio-mmio.force-legacy=false', '-device', f'{device},{properties}']
+
+    def console_options(self):
+        """Beside the serial port and to the same place. Whoever tells the device of data does the work itself (ioeventfd):
+        the guest waits for it anyhow."""
+        if self.console != 'virtio':
+            return []
+        at_once = ['-global', f'virtio-{"mmio" if self.name == "microvm" else "serial-pci"}.ioeventfd=off']
+        return [*at_once, *self.virtio('serial', 'max_ports=1'), '-device', 'virtconsole,chardev=console']
 
     def disk_options(self):
-        """A virtio block device of version 1.0, which only reads the file: on PCI, or on a microvm at an address."""
+        """A block device, which only reads the file."""
         if self.disk is None:
             return []
         file = str(self.disk).replace(',', ',,')
-        device = 'virtio-blk-device' if self.name == 'microvm' else 'virtio-blk-pci,disable-legacy=on'
         return ['-blockdev', f'driver=file,node-name=file,filename={file},read-only=on,auto-read-only=off',
-                '-blockdev', 'driver=raw,node-name=disk,file=file,read-only=on', '-global', 'virtio-mmio.force-legacy=false',
-                '-device', f'{device},drive=disk']
+                '-blockdev', 'driver=raw,node-name=disk,file=file,read-only=on', *self.virtio('blk', 'drive=disk')]
 
-    def command(self, boot, status_fd):
-        """The console, COM1, is QEMU's stdout; the status port, COM2, is the socket `status_fd`."""
+    def command(self, boot, status_fd, control_fd):
+        """The console, COM1 and perhaps virtio's, is QEMU's stdout; the status port, COM2, is the socket `status_fd`. The machine
+        stands still until `control_fd` says otherwise, in QEMU's machine protocol."""
         return [str(self.qemu), '-no-user-config', '-nodefaults', '-display', 'none', '-no-reboot',
                 '-machine', self.machine_option(), '-accel', self.accelerator, '-cpu', 'host' if self.accelerator == 'kvm' else 'max',
                 '-smp', str(self.cpus), '-m', f'{self.memory}M',
-                '-chardev', 'stdio,id=console,signal=off', '-device', 'isa-serial,chardev=console,index=0',
+                '-S', '-chardev', f'socket,id=control,fd={control_fd}', '-mon', 'chardev=control,mode=control',
+                '-chardev', 'stdio,id=console,signal=off,mux=on', '-device', 'isa-serial,chardev=console,index=0',
                 '-chardev', f'socket,id=status,fd={status_fd}', '-device', 'isa-serial,chardev=status,index=1',
-                '-device', 'isa-debug-exit,iobase=0xf4,iosize=4', *self.disk_options(), *boot]
+                '-device', 'isa-debug-exit,iobase=0xf4,iosize=4', *self.console_options(), *self.disk_options(), *boot]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run: QEMU is started, its console relayed, signals passed on, and its end turned into a status."""
 import ctypes
+import json
 import math
 import os
 import re
@@ -26,8 +27,9 @@ def die_with_parent():
 class Session:
     """A run. After it: `status` to end with, `explanation` if there is something to explain, QEMU's own `complaints`."""
 
-    def __init__(self, machine, boot, linux, console=1):
+    def __init__(self, machine, boot, linux, console=1, starts=True):
         self.machine, self.boot, self.linux = machine, boot, linux
+        self.starts = starts             # or somebody else lets the machine go
         self.console = console           # a descriptor, or None: nobody wants to see it
         self.status, self.explanation = None, None
         self.said = b''                  # on COM2
@@ -37,6 +39,8 @@ class Session:
 
     def run(self, timeout):
         ours, theirs = socket.socketpair()
+        control, their_control = socket.socketpair()
+        output, self.their_output = os.pipe()
         wake_read, wake_write = socket.socketpair()
         wake_write.setblocking(False)
         handlers = {number: signal.signal(number, lambda *_: None) for number in ORDERS}
@@ -45,11 +49,14 @@ class Session:
         try:
             # A session of its own: ^C in a terminal is for us alone, who pass it on.
             self.qemu = subprocess.Popen(
-                self.machine.command(self.boot, theirs.fileno()), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE, pass_fds=[theirs.fileno()], start_new_session=True, preexec_fn=die_with_parent)
+                self.machine.command(self.boot, theirs.fileno(), their_control.fileno()), stdin=subprocess.DEVNULL,
+                stdout=self.their_output, stderr=subprocess.PIPE, pass_fds=[theirs.fileno(), their_control.fileno()],
+                start_new_session=True, preexec_fn=die_with_parent)
             theirs.close()
-            self.port = ours
-            self.relay(ours, wake_read)
+            their_control.close()
+            self.port, self.control = ours, control
+            with open(output, 'rb', buffering=0) as console:
+                self.relay(console, ours, wake_read)
             self.status, self.explanation = self.verdict(self.qemu.wait())
         finally:
             signal.set_wakeup_fd(-1)
@@ -58,11 +65,11 @@ class Session:
 
     # --- While it runs
 
-    def relay(self, port, wake):
+    def relay(self, console, port, wake):
         """Until QEMU has closed all that it speaks through."""
         sources = selectors.DefaultSelector()
-        for source, take in ((self.qemu.stdout, self.take_console), (self.qemu.stderr, self.take_complaint),
-                             (port, self.take_status)):
+        for source, take in ((console, self.take_console), (self.qemu.stderr, self.take_complaint), (port, self.take_status),
+                             (self.control, self.take_control)):
             sources.register(source, selectors.EVENT_READ, take)
         sources.register(wake, selectors.EVENT_READ, self.take_signals)
         while len(sources.get_map()) > 1:
@@ -78,6 +85,25 @@ class Session:
                     key.data(data)
                 else:
                     sources.unregister(key.fileobj)
+                    if key.fileobj is self.control:
+                        self.leave_output()
+
+    def take_control(self, data):
+        """QEMU says that it is there, and has opened its output so that it throws away what a reader is not ready for (virtio's
+        console) or may (serial ports). It is to wait instead, as whoever writes to a pipe does: our descriptor is the same
+        open file. Then the machine may go."""
+        if self.their_output is None:
+            return
+        os.set_blocking(self.their_output, True)
+        self.leave_output()
+        orders = ['qmp_capabilities', 'cont'] if self.starts else ['qmp_capabilities']
+        self.control.send(''.join(json.dumps({'execute': order}) + '\n' for order in orders).encode())
+
+    def leave_output(self):
+        """Once it is QEMU's alone it ends with it."""
+        if self.their_output is not None:
+            os.close(self.their_output)
+            self.their_output = None
 
     def take_console(self, data):
         try:

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/channels.cpp — channels.
+#include <type_traits>
+
 #include "rt/abi/door.h"
+#include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
 #include "rt/task/channel_life.h"
 #include "rt/task/charge.h"
@@ -68,6 +71,21 @@ void pay_fast(Worker& worker) noexcept {
 template <typename Element>
 using Transfer = int (*)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept;
 
+// A send comes before the receive that gets its element, and a receive before the send that gets its room.
+template <typename Element>
+void order_before(const Channel& channel, Element element) noexcept {
+  constexpr bool kSends = std::is_same_v<Element, const void*>;
+  if constexpr (kSends) order_hooks::reads(element, channel.element_bytes);
+  order_hooks::release(kSends ? &channel : order_hooks::second(&channel));
+}
+template <typename Element>
+void order_after(const Channel* channel, Element element, std::size_t bytes, int result) noexcept {
+  constexpr bool kSends = std::is_same_v<Element, const void*>;
+  if (result == 0 || result == JANUS_E_CLOSED) order_hooks::acquire(kSends ? order_hooks::second(channel) : channel);
+  if constexpr (!kSends)
+    if (result == 0) order_hooks::writes(element, bytes);
+}
+
 // From the door on: `waiter` is who waits for it, nullptr: nobody does. Paying may take long, and a channel may go
 // meanwhile.
 template <typename Element>
@@ -82,7 +100,16 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   if (me.worker != nullptr && me.worker->runtime == channel->runtime)
     me.worker->channels_found.keep(word_of(named), channel);
-  return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element, secret_of_handle(word_of(named)));
+  const auto go = [&]() noexcept {
+    return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element,
+                           secret_of_handle(word_of(named)));
+  };
+  if constexpr (!kTasksAreWatched) return go();
+  const std::size_t bytes = channel->element_bytes;
+  order_before(*channel, element);
+  const int result = go();
+  order_after(channel, element, bytes, result);
+  return result;
 }
 
 // The whole of a send or receive that does not go fast.
@@ -135,7 +162,8 @@ void janus_channel_release(janus_channel* named) {
 [[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {
   const Caller me = enter_yield();  // charged once it is known that it goes fast
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
-  if (channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel)) [[unlikely]]
+  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
+      [[unlikely]]
     return transfer_slow<const void*, send<Path::kGeneral>>(named, element);
   pay_fast(*me.worker);
   return send<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
@@ -144,7 +172,8 @@ void janus_channel_release(janus_channel* named) {
 [[gnu::flatten]] int janus_channel_recv(janus_channel* named, void* element) {
   const Caller me = enter_yield();  // charged once it is known that it goes fast
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
-  if (channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel)) [[unlikely]]
+  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
+      [[unlikely]]
     return transfer_slow<void*, receive<Path::kGeneral>>(named, element);
   pay_fast(*me.worker);
   return receive<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
@@ -162,6 +191,7 @@ int janus_channel_close(janus_channel* named) {
   const Caller me = enter();
   int error = 0;
   Channel* const channel = check_channel(me, named, &error);
+  if (channel != nullptr) order_hooks::release(channel);
   return channel == nullptr
              ? error
              : close_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));

@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMaxWorkers = 1024;
 constexpr std::uint64_t kMaxStack = 1024 * 1024;
+constexpr std::uint64_t kMostStackMax = 8 * 1024 * 1024;
 constexpr std::uint64_t kMaxMemory = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMaxGrace = std::numeric_limits<std::uint32_t>::max();
 
@@ -94,9 +95,11 @@ bool read_stack(const char* value, Settings& out) noexcept {
   return out.has_stack;
 }
 
-// A program that counts on stacks that grow had better hear at its start that they do not.
-bool refuse_stack_max(const char*, Settings&) noexcept {
-  return false;
+bool read_stack_max(const char* value, Settings& out) noexcept {
+  std::uint64_t bytes = 0;
+  out.has_stack_max = parse_size(value, bytes) && bytes >= 1 && bytes <= kMostStackMax;
+  out.stack_max = static_cast<std::uint32_t>(bytes);
+  return out.has_stack_max;
 }
 
 bool read_memory(const char* value, Settings& out) noexcept {
@@ -157,7 +160,8 @@ constexpr Setting kSettings[] = {
     {"JANUS_WORKERS", &Settings::has_workers, read_workers, "a number from 1 to 1024"},
     {"JANUS_SEED", &Settings::has_seed, read_seed, "a number from 0 to 2^64-1, decimal or 0x..."},
     {"JANUS_STACK", &Settings::has_stack, read_stack, "a number of bytes from 1 to 1m (k and m may follow)"},
-    {"JANUS_STACK_MAX", &Settings::has_stack_max, refuse_stack_max, "in this release, whose stacks do not grow"},
+    {"JANUS_STACK_MAX", &Settings::has_stack_max, read_stack_max,
+     "a number of bytes from 1 to 8m (k and m may follow)"},
     {"JANUS_MEMORY", &Settings::has_memory, read_memory, "a number of bytes above 0 (k, m or g may follow)"},
     {"JANUS_PIN", &Settings::has_pin, read_pin, "0 or 1"},
     {"JANUS_PROFILE", &Settings::has_profile, read_profile, "service, cluster or sovereign"},
@@ -251,6 +255,7 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {"profile", config.profile <= JANUS_PROFILE_SOVEREIGN, "one of JANUS_PROFILE_*"},
       {"yield_interval", config.yield_interval <= kMaxYieldInterval, "a number up to 1048576"},
       {"stack_size", config.stack_size <= kMaxStack, "a number up to 1048576"},
+      {"stack_max", config.stack_max <= kMostStackMax, "a number up to 8388608"},
       {"memory", config.memory <= kMaxMemory, "a number of bytes below 2^63"},
       {"victim_strategy", config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "one of JANUS_VICTIM_*"},
       {"stats", config.stats <= 1, "0 or 1"},
@@ -289,6 +294,7 @@ janus_rt_config merge(const Settings& settings, const janus_rt_config* program) 
   if (settings.has_workers) prefer(config.worker_count, settings.workers);
   if (settings.has_seed) prefer(config.deterministic_seed, settings.seed);
   if (settings.has_stack) prefer(config.stack_size, settings.stack);
+  if (settings.has_stack_max) prefer(config.stack_max, settings.stack_max);
   if (settings.has_memory) prefer(config.memory, settings.memory);
   if (settings.has_profile) prefer(config.profile, settings.profile);
   // No grace at all is the shortest one: 0 asks for the default.

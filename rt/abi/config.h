@@ -15,18 +15,19 @@ namespace janus {
 struct Settings {
   bool has_workers, has_seed, has_stack, has_memory, has_pin, has_profile, has_grace, has_stats, has_trace, has_sigpipe,
       has_core;
-  bool has_stack_max;      // never: JANUS_STACK_MAX is refused
-  bool pin;                // JANUS_PIN
-  bool stats;              // JANUS_STATS
-  bool ignores_sigpipe;    // JANUS_SIGPIPE
-  bool core;               // JANUS_CORE; not among a program's own, since it is for who looks at it
-  std::uint32_t workers;   // JANUS_WORKERS, 1 ... 1024
-  std::uint32_t stack;     // JANUS_STACK in bytes, up to 1 MiB
-  std::uint32_t profile;   // JANUS_PROFILE as JANUS_PROFILE_*
-  std::uint32_t grace_ms;  // JANUS_GRACE
-  std::uint64_t seed;      // JANUS_SEED; that it is there asks for deterministic mode
-  std::uint64_t memory;    // JANUS_MEMORY in bytes, not 0
-  const char* trace;       // JANUS_TRACE, in the environment's own memory
+  bool has_stack_max;
+  bool pin;                 // JANUS_PIN
+  bool stats;               // JANUS_STATS
+  bool ignores_sigpipe;     // JANUS_SIGPIPE
+  bool core;                // JANUS_CORE; not among a program's own, since it is for who looks at it
+  std::uint32_t workers;    // JANUS_WORKERS, 1 ... 1024
+  std::uint32_t stack;      // JANUS_STACK in bytes, up to 1 MiB
+  std::uint32_t stack_max;  // JANUS_STACK_MAX in bytes, up to 8 MiB
+  std::uint32_t profile;    // JANUS_PROFILE as JANUS_PROFILE_*
+  std::uint32_t grace_ms;   // JANUS_GRACE
+  std::uint64_t seed;       // JANUS_SEED; that it is there asks for deterministic mode
+  std::uint64_t memory;     // JANUS_MEMORY in bytes, not 0
+  const char* trace;        // JANUS_TRACE, in the environment's own memory
 };
 
 // A line without its newline.

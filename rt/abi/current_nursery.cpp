@@ -2,6 +2,8 @@
 // rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it is the task's own, so that it
 // survives migration; outside tasks it belongs to the thread.
 #include "rt/abi/door.h"
+#include "rt/abi/global_runtime_life.h"
+#include "rt/abi/thread_table.h"
 #include "rt/task/await.h"
 #include "rt/task/children.h"
 #include "rt/task/open.h"
@@ -12,42 +14,6 @@
 namespace janus {
 
 namespace {
-
-// A thread outside tasks that has a current nursery. Threads are told apart by their thread pointer, which the psABI
-// puts at %fs:0.
-struct ThreadEntry {
-  const void* thread;
-  Nursery* current;
-  int last_error;
-};
-// Whoever has none open leaves its entry to others; one that ended with one open keeps it.
-constexpr unsigned kThreads = 64;
-RankedLock<LockRank::kThreads> threads_lock;
-ThreadEntry threads[kThreads];
-
-const void* this_thread() noexcept {
-  const void* pointer;
-  asm("movq %%fs:0, %0" : "=r"(pointer));
-  return pointer;
-}
-
-// Under threads_lock. nullptr: all are taken.
-[[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
-  const void* const me = this_thread();
-  ThreadEntry* spare = nullptr;
-  for (ThreadEntry& entry : threads) {
-    if (entry.thread == me) return &entry;
-    if (entry.current == nullptr && (spare == nullptr || spare->thread != nullptr)) spare = &entry;
-  }
-  if (spare != nullptr) *spare = {me, nullptr, 0};
-  return spare;
-}
-
-[[gnu::noinline]] Nursery* current_of_thread() noexcept {
-  LockGuard guard(threads_lock);
-  ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->current : nullptr;
-}
 
 // --- The slow half; `me` is who was charged, with a task, or nobody ---
 
@@ -65,17 +31,10 @@ const void* this_thread() noexcept {
     set_error(me, error);
     return nullptr;
   }
-  LockGuard guard(threads_lock);
-  ThreadEntry* const entry = entry_of_thread();
-  if (entry == nullptr) {
-    close_nursery(nullptr, *nursery);
-    destroy_nursery(nullptr, *nursery);
-    return nullptr;
-  }
-  nursery->traits.has_current = true;
-  nursery->previous_current = entry->current;
-  entry->current = nursery;
-  return nursery;
+  if (push_current_of_thread(*nursery)) return nursery;
+  close_nursery(nullptr, *nursery);
+  destroy_nursery(nullptr, *nursery);
+  return nullptr;
 }
 
 [[gnu::noinline]] int spawn_slow(Caller me, janus_task_fn fn, void* arg) noexcept {
@@ -99,21 +58,15 @@ const void* this_thread() noexcept {
 
 [[gnu::noinline]] long await_slow(Caller me) noexcept {
   if (me.task == nullptr) me = enter();
-  Nursery* nursery = nullptr;
   if (me.task != nullptr) {
-    nursery = me.task->frame->current;
+    Nursery* const nursery = me.task->frame->current;
     if (nursery == nullptr) return JANUS_E_STATE;
     const auto await =
         Scheduler::is_always_slow(*me.worker) ? await_current<Path::kGeneral> : await_current<Path::kFast>;
     return static_cast<long>(await(*me.task, *nursery));
   }
-  {
-    LockGuard guard(threads_lock);
-    ThreadEntry* const entry = entry_of_thread();
-    if (entry == nullptr || entry->current == nullptr) return JANUS_E_STATE;
-    nursery = entry->current;
-    entry->current = nursery->previous_current;
-  }
+  Nursery* const nursery = pop_current_of_thread();
+  if (nursery == nullptr) return JANUS_E_STATE;
   await_from_thread(*nursery);
   const Report report = report_of(*nursery);
   destroy_nursery(nullptr, *nursery);
@@ -121,16 +74,6 @@ const void* this_thread() noexcept {
 }
 
 }  // namespace
-
-[[gnu::noinline]] void set_error(Caller caller, int error) noexcept {
-  if (caller.task != nullptr) {
-    caller.task->mark(TaskMarks::kHasError);
-    caller.task->frame->details.last_error = error;
-    return;
-  }
-  LockGuard guard(threads_lock);
-  if (ThreadEntry* const entry = entry_of_thread()) entry->last_error = error;
-}
 
 }  // namespace janus
 
@@ -172,9 +115,7 @@ extern "C" {
 int janus_last_error(void) {
   const Caller me = enter_free();
   if (me.task != nullptr) return me.task->is_marked(TaskMarks::kHasError) ? me.task->frame->details.last_error : 0;
-  LockGuard guard(threads_lock);
-  const ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->last_error : JANUS_E_NO_MEMORY;  // 64 others have nurseries open
+  return last_error_of_thread();
 }
 
 }  // extern "C"

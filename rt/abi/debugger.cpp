@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/debugger.cpp — where a debugger finds what it shows of a runtime, by name: the script for gdb
-// (linker/gdb/janus.py) reads this table out of the program, so that it needs no other knowledge of how the records are
+// (linker/gdb) reads this table out of the program, so that it needs no other knowledge of how the records are
 // laid out. A member of the archive that janus-cc asks for, unless it strips the program.
 #include <cstddef>
 

@@ -18,6 +18,7 @@
 #pragma once
 
 #include "rt/abi/global_runtime.h"
+#include "rt/abi/runtime_table.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/charge.h"
 #include "rt/task/forced_end.h"
@@ -137,7 +138,6 @@ inline std::uint64_t word_of(const void* handle) noexcept {
 }
 
 // The runtime that a handle belongs to; nullptr: none. That another one than the caller's lives on is its host's care.
-Runtime* runtime_elsewhere(std::uint64_t handle) noexcept;
 [[gnu::always_inline]] inline Runtime* runtime_of_handle(const Caller& me, std::uint64_t handle) noexcept {
   Runtime* const own = me.task != nullptr ? me.worker->runtime : nullptr;
   if (own != nullptr && own->number == runtime_number_of(handle)) [[likely]]

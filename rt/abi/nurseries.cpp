@@ -2,7 +2,9 @@
 // rt/abi/nurseries.cpp — nurseries by handle.
 #include "rt/abi/budget_convert.h"
 #include "rt/abi/door.h"
+#include "rt/abi/global_runtime_life.h"
 #include "rt/abi/runtime_table.h"
+#include "rt/base/order_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/children.h"
@@ -184,7 +186,9 @@ int janus_nursery_state(const janus_nursery* pointer) {
   Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), me, &error);
   if (nursery == nullptr) return error;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
-  return static_cast<int>(nursery_state(*nursery));
+  const NurseryState state = nursery_state(*nursery);
+  if (state == NurseryState::kClosed || state == NurseryState::kCancelled) order_hooks::acquire(nursery);
+  return static_cast<int>(state);
 }
 
 int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
@@ -197,6 +201,7 @@ int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
     fill(result, {Outcome::kPending, 0, JANUS_PENDING, 0, nursery_state(*nursery) == NurseryState::kCancelling});
     return JANUS_PENDING;
   }
+  order_hooks::acquire(nursery);
   fill(result, report_of(*nursery));
   return 0;
 }

@@ -3,6 +3,7 @@
 // C library for its streams (linker/c/src/stream.c). Not in rt.h: they are built together.
 #include "rt/task/once.h"
 #include "rt/abi/door.h"
+#include "rt/base/order_hooks.h"
 
 using namespace janus;
 
@@ -13,13 +14,16 @@ extern "C" {
 int janus_once_begin(std::uint8_t* flag) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  return begin_once(*me.task, *reinterpret_cast<OnceFlag*>(flag));
+  const int answer = begin_once(*me.task, *reinterpret_cast<OnceFlag*>(flag));
+  order_hooks::acquire(flag);
+  return answer;
 }
 
 // `is_done` 0: the next one tries again [task].
 void janus_once_end(std::uint8_t* flag, int is_done) {
   const Caller me = enter_free();
   if (me.task == nullptr) return;
+  order_hooks::release(flag);
   end_once(*me.task, *reinterpret_cast<OnceFlag*>(flag), is_done != 0 ? Once::kDone : Once::kToBeTriedAgain);
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/abi/runtime_options.h"
 
+#include <bit>
+
 #include "rt/abi/budget_convert.h"
 
 namespace janus {
@@ -17,6 +19,10 @@ RuntimeOptions options_of(const janus_rt_config& config) noexcept {
   options.yield_interval = config.profile == JANUS_PROFILE_CLUSTER ? 512 : 1024;
   if (config.yield_interval != 0) options.yield_interval = config.yield_interval;
   if (config.stack_size != 0) options.stack_class = static_cast<std::uint8_t>(stack_class_for(config.stack_size));
+  if (config.stack_max != 0) {
+    const std::size_t most = config.stack_max;
+    options.stack_max = most < kMinStackBytes ? kMinStackBytes : std::bit_ceil(most);
+  }
   options.memory = config.memory;
   options.has_root_budget = is_given(config.root_budget);
   options.root_budget = amounts_of(config.root_budget);

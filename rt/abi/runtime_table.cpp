@@ -2,10 +2,9 @@
 // rt/abi/runtime_table.cpp — the process's runtimes by number.
 #include "rt/abi/runtime_table.h"
 
+#include "rt/abi/global_runtime.h"
 #include "rt/abi/stats.h"
-#include "rt/base/format.h"
-#include "rt/task/handle.h"
-#include "rt/task/panic.h"
+#include "rt/base/errors.h"
 #include "rt/task/runtime_life.h"
 
 namespace janus {
@@ -52,51 +51,29 @@ Runtime* runtime_elsewhere(std::uint64_t handle) noexcept {
   return runtime_places[runtime_number_of(handle)].runtime.load(std::memory_order_acquire);
 }
 
-[[gnu::noinline, gnu::cold]] void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle,
-                                                int* error) noexcept {
-  *error = JANUS_E_STALE;
-  if (me.task == nullptr) return;
-  Text<64> why;
-  why.append("there is no %s %p", kind, reinterpret_cast<void*>(handle));
-  panic(*me.task, why.data());
-}
-
-RuntimeOfHandle::RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept : handle_(handle) {
-  const unsigned number = runtime_number_of(handle);
-  Runtime* const own = me.task != nullptr ? &runtime_of(*me.worker) : nullptr;
-  if (own != nullptr && own->number == number) {
-    runtime_ = own;
-    return;
-  }
+Runtime* pin_runtime(unsigned number) noexcept {
   RuntimePlace& place = runtime_places[number];
   place.pins.fetch_add(1, std::memory_order_seq_cst);
-  runtime_ = place.runtime.load(std::memory_order_seq_cst);
-  pinned_ = number;
+  return place.runtime.load(std::memory_order_seq_cst);
 }
 
-RuntimeOfHandle::~RuntimeOfHandle() {
-  if (pinned_ != kNotPinned) runtime_places[pinned_].pins.fetch_sub(1, std::memory_order_seq_cst);
-}
-
-Task* RuntimeOfHandle::lock() const noexcept {
-  return runtime_ != nullptr ? lock_handle(*runtime_, handle_) : nullptr;
+void unpin_runtime(unsigned number) noexcept {
+  runtime_places[number].pins.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 RuntimeOfPointer::RuntimeOfPointer(const void* pointer) noexcept {
   if (pointer == nullptr) return;
   for (pinned_ = 0; pinned_ < kMaxRuntimes; ++pinned_) {
-    RuntimePlace& place = runtime_places[pinned_];
-    if (place.runtime.load(std::memory_order_relaxed) != pointer) continue;
-    place.pins.fetch_add(1, std::memory_order_seq_cst);
-    runtime_ = place.runtime.load(std::memory_order_seq_cst);
+    if (runtime_places[pinned_].runtime.load(std::memory_order_relaxed) != pointer) continue;
+    runtime_ = pin_runtime(pinned_);
     if (runtime_ == pointer) return;
-    place.pins.fetch_sub(1, std::memory_order_seq_cst);
+    unpin_runtime(pinned_);
   }
   runtime_ = nullptr;
 }
 
 RuntimeOfPointer::~RuntimeOfPointer() {
-  if (runtime_ != nullptr) runtime_places[pinned_].pins.fetch_sub(1, std::memory_order_seq_cst);
+  if (runtime_ != nullptr) unpin_runtime(pinned_);
 }
 
 }  // namespace janus

@@ -10,7 +10,8 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rt/abi/door.h"
+#include "rt/task/handle.h"
+#include "rt/task/runtime.h"
 
 namespace janus {
 
@@ -27,25 +28,12 @@ extern RuntimePlace runtime_places[];
 // or somebody else is just destroying it, and nothing there was touched.
 bool destroy_registered(const void* pointer) noexcept;
 
-// The runtime that a handle belongs to, as long as this lives. The caller's own needs no pin: it lives as long as the
-// caller does.
-class RuntimeOfHandle {
- public:
-  RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept;
-  ~RuntimeOfHandle();
-  RuntimeOfHandle(const RuntimeOfHandle&) = delete;
-  RuntimeOfHandle& operator=(const RuntimeOfHandle&) = delete;
+// The runtime that a handle belongs to; nullptr: none. That it lives on is the care of whoever asks.
+Runtime* runtime_elsewhere(std::uint64_t handle) noexcept;
 
-  // The handle's task, locked; nullptr: stale, forged, or of a runtime that has ended.
-  [[nodiscard]] Task* lock() const noexcept;
-  [[nodiscard]] Runtime* get() const noexcept { return runtime_; }
-
- private:
-  static constexpr unsigned kNotPinned = ~0u;
-  Runtime* runtime_ = nullptr;
-  std::uint64_t handle_;
-  unsigned pinned_ = kNotPinned;
-};
+// The runtime with that number, nullptr if there is none, which stays until it is unpinned as often as pinned.
+[[nodiscard]] Runtime* pin_runtime(unsigned number) noexcept;
+void unpin_runtime(unsigned number) noexcept;
 
 // A runtime that somebody names by its pointer, which may be any; nullptr: there is none. As long as this lives. One
 // that was made where another one was before is not told from it.

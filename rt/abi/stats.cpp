@@ -29,6 +29,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
     sum.ops_used += c.ops.read();
     sum.channel_ops += c.channel_ops.read();
     sum.syscalls += c.syscalls.read();
+    sum.stack_steps += c.stack_steps.read();
     sum.cancel_requests += c.cancel_requests.read();
     sum.deadlocks += c.deadlocks.read();
     sum.nurseries_opened += c.nurseries_opened.read();
@@ -55,6 +56,7 @@ constexpr Row kRows[] = {
     JANUS_ROW(seed),
     JANUS_ROW(yield_interval),
     JANUS_ROW(stack_size),
+    JANUS_ROW(stack_max),
     JANUS_ROW(bytes_limit),
     JANUS_ROW(tasks_spawned),
     JANUS_ROW(tasks_completed),
@@ -81,6 +83,7 @@ constexpr Row kRows[] = {
     JANUS_ROW(ops_used),
     JANUS_ROW(channel_ops),
     JANUS_ROW(syscalls),
+    JANUS_ROW(stack_steps),
     JANUS_ROW(stacks_in_use),
     JANUS_ROW(stacks_cached),
     JANUS_ROW(guard_pages),
@@ -119,6 +122,7 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
   sum.seed = runtime.scheduler.is_deterministic() ? runtime.options.seed : 0;
   sum.yield_interval = runtime.options.yield_interval;
   sum.stack_size = stack_class_bytes(runtime.options.stack_class);
+  sum.stack_max = runtime.options.stack_max;
   return sum;
 }
 

@@ -6,7 +6,6 @@
 #include "rt/abi/global_runtime.h"
 #include "rt/abi/stats.h"
 #include "rt/task/backtrace.h"
-#include "rt/task/describe.h"
 #include "rt/task/log.h"
 
 namespace janus {
@@ -25,6 +24,7 @@ void append_worker(TaskReport& report, Worker& worker) noexcept {
   report.append("runs task %lu", task->id);
   append_function(report, reinterpret_cast<std::uint64_t>(task->fn));
   report.end_line();
+  if (append_standing != nullptr) append_standing(report, worker);
 }
 
 void list_tasks(void* argument) noexcept {

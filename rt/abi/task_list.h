@@ -4,6 +4,8 @@
 
 #include <atomic>
 
+#include "rt/task/describe.h"
+
 namespace janus {
 
 struct TaskList {
@@ -12,5 +14,8 @@ struct TaskList {
   // In a signal handler. Of the process's runtime. Returns at once; while a list is in hand, another is not begun.
   void print() noexcept;
 };
+
+// The line that says where the task that `worker` runs stands, or nothing. nullptr in a stripped program.
+[[gnu::weak]] void append_standing(TaskReport& report, const Worker& worker) noexcept;
 
 }  // namespace janus

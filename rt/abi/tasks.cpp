@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/tasks.cpp — tasks by handle, the calling task, task-local values.
 #include "rt/abi/door.h"
-#include "rt/abi/runtime_table.h"
+#include "rt/abi/runtime_of_handle.h"
+#include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/join.h"
@@ -83,6 +84,7 @@ int janus_task_result(janus_task handle, janus_result* result) {
     out.kind = static_cast<std::uint32_t>(task->outcome);
     out.errors = task->outcome == Outcome::kSuccess || task->outcome == Outcome::kCancelled ? 0 : 1;
     out.code = task->result;
+    order_hooks::acquire(order_hooks::second(task));
   }
   task->lock.unlock();
   if (result != nullptr) write_user(result, out);
@@ -123,6 +125,7 @@ int janus_task_state(janus_task handle) {
   Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
   const TaskState state = task->state.load(std::memory_order_relaxed);
+  order_hooks::acquire(order_hooks::second(task));  // if it has ended
   task->lock.unlock();
   return view_of(state);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/yield.cpp — yield points, time, and parking.
 #include "rt/abi/door.h"
-#include "rt/abi/runtime_table.h"
+#include "rt/abi/runtime_of_handle.h"
 #include "rt/task/cancel.h"
 #include "rt/task/charge.h"
 #include "rt/task/handle.h"

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include <arch/worker_slot.h>
-#include "rt/base/lock_rank.h"
+#include "rt/base/lock_order.h"
 
 namespace janus {
 

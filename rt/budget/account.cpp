@@ -74,7 +74,7 @@ void Accounts::pay_debt(Account* account) noexcept {
   }
 }
 
-void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
   amount -= take_up_to(account, Component::kOps, amount);
   while (amount != 0) {
     while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
@@ -96,7 +96,7 @@ std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint64
   return amount;
 }
 
-void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
   Account* const lender = account->lender_;
   std::uint64_t seen = lender->on_loan_.load(std::memory_order_relaxed);
   std::uint64_t part = 0;
@@ -137,7 +137,7 @@ void Accounts::grant_unlimited(Account* account, Component component) noexcept {
 
 // ---- The table ----------------------------------------------------------------------------------------------------
 
-bool Accounts::init(const Amounts& root) noexcept {
+[[gnu::noinline, gnu::cold]] bool Accounts::init(const Amounts& root) noexcept {
   fresh_.store(1, std::memory_order_relaxed);
   charge_records(0, nullptr);
   Account* const account = take_record(false);
@@ -153,7 +153,7 @@ bool Accounts::init(const Amounts& root) noexcept {
   return true;
 }
 
-void Accounts::destroy() noexcept {
+[[gnu::noinline, gnu::cold]] void Accounts::destroy() noexcept {
   for (unsigned number = 0; number < kSegments; ++number) unmap_segment(number);
   free_.store(0, std::memory_order_relaxed);
   fresh_.store(0, std::memory_order_relaxed);
@@ -164,7 +164,8 @@ void Accounts::destroy() noexcept {
 
 // ---- Opening and closing ------------------------------------------------------------------------------------------
 
-Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short_of) noexcept {
+[[gnu::noinline, gnu::cold]] Account* Accounts::open(Account* parent, const Amounts& wanted,
+                                                     Component* short_of) noexcept {
   Account* const account = take_paid_record(parent);
   if (account == nullptr) {
     report_short(short_of, Component::kMemory);
@@ -189,7 +190,7 @@ Account* Accounts::open(Account* parent, const Amounts& wanted, Component* short
   return account;
 }
 
-void Accounts::close(Account* account) noexcept {
+[[gnu::noinline, gnu::cold]] void Accounts::close(Account* account) noexcept {
   JANUS_ASSERT(account->parent_ != nullptr && !account->is_closed_.load(std::memory_order_relaxed));
   account->is_closed_.store(true, std::memory_order_seq_cst);
   for (unsigned i = 0; i < kComponents; ++i) {
@@ -223,7 +224,8 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
   }
 }
 
-bool Accounts::transfer(Account* from, Account* to, const Amounts& amounts, Component* short_of) noexcept {
+[[gnu::noinline, gnu::cold]] bool Accounts::transfer(Account* from, Account* to, const Amounts& amounts,
+                                                     Component* short_of) noexcept {
   Amounts wanted = amounts;
   for (unsigned i = 0; i < kComponents; ++i) {
     if (left(to, component_at(i)) == kUnlimited) wanted.of[i] = 0;
@@ -242,7 +244,7 @@ bool Accounts::transfer(Account* from, Account* to, const Amounts& amounts, Comp
   return true;
 }
 
-bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noexcept {
+[[gnu::noinline, gnu::cold]] bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noexcept {
   Amounts moved = amounts;
   for (unsigned i = 0; i < kComponents; ++i) {
     if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
@@ -260,8 +262,8 @@ bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noex
   return true;
 }
 
-bool Accounts::draw_recharged(Account* from, Account* to, Component component, std::uint64_t least,
-                              std::uint64_t most) noexcept {
+[[gnu::noinline, gnu::cold]] bool Accounts::draw_recharged(Account* from, Account* to, Component component,
+                                                           std::uint64_t least, std::uint64_t most) noexcept {
   Atomic<std::uint64_t>& pool = from->recharged_[static_cast<unsigned>(component)];
   std::uint64_t seen = pool.load(std::memory_order_relaxed);
   std::uint64_t part = 0;
@@ -283,7 +285,7 @@ void Accounts::retain(Account* account) noexcept {
   JANUS_ASSERT(before != 0);  // whoever retains holds one, or somebody for it
 }
 
-void Accounts::release(Account* account) noexcept {
+[[gnu::noinline, gnu::cold]] void Accounts::release(Account* account) noexcept {
   // What freed records have cost, on its way up to an open account: each on its own way would make the end of a chain
   // of closed accounts take the square of its length.
   std::uint64_t returned = 0;

@@ -7,37 +7,13 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kNaturalAlign = 16;
-// A chunk has few places at a large alignment, and each takes a part of it. So a block is as large as that part of its
-// alignment at least, and those that a chunk has room for pay for its header several times.
-constexpr std::size_t kAlignPart = 16;
-static_assert((kChunkBytes / Heap::kMaxLarge - 1) * (Heap::kMaxLarge / kAlignPart) >= 3 * kHeaderPages * kPageBytes);
-constexpr std::size_t kMaxHuge = std::size_t{1} << 46;  // beyond any address space; keeps the sums below from wrapping
-
 // Of a block with that tag, to one who says that `holder` holds it.
 Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
   if (holder_of(tag) == holder) return Misuse::kNone;
   return tag == kFreeTag ? Misuse::kFreed : Misuse::kRuntimes;
 }
 
-bool is_sane_align(std::size_t align) noexcept {
-  return align <= kNaturalAlign || (is_power_of_two(align) && align <= kMaxHuge);
-}
-
 }  // namespace
-
-// --- What a request becomes ------------------------------------------------------------------------------------------
-
-Heap::Plan Heap::plan_unusual(std::size_t bytes, std::size_t align) noexcept {
-  if (bytes > kMaxHuge || !is_sane_align(align)) return {Kind::kNone, 0, 0};
-  if (bytes <= kMaxSmall && align <= kPageBytes) {
-    const unsigned size_class = align <= kNaturalAlign ? size_class_of(bytes) : aligned_size_class_of(bytes, align);
-    if (size_class < kSizeClasses) return {Kind::kSmall, size_class, size_class_bytes(size_class)};
-  }
-  const std::size_t least = align <= kMaxLarge && align / kAlignPart > bytes ? align / kAlignPart : bytes;
-  const std::size_t whole = round_up(least == 0 ? 1 : least, kPageBytes);
-  return {whole <= kMaxLarge && align <= kMaxLarge ? Kind::kLarge : Kind::kHuge, 0, whole};
-}
 
 // --- Allocation ------------------------------------------------------------------------------------------------------
 
@@ -103,7 +79,7 @@ void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag)
   }
 }
 
-void* Heap::take_foreign(unsigned size_class, std::uint32_t tag) noexcept {
+[[gnu::noinline, gnu::cold]] void* Heap::take_foreign(unsigned size_class, std::uint32_t tag) noexcept {
   for (;;) {
     FreeBlock* block = central_[size_class].take(pages_, size_class, 1).head;
     if (block == nullptr) return nullptr;
@@ -147,7 +123,7 @@ void Heap::add_large(std::size_t delta) noexcept {
 
 // What is rare is done by tail calls, so that the usual case saves no registers.
 Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
-  if (cache == nullptr || cache->home_ == nullptr || !pages_.owns(block)) [[unlikely]]
+  if (cache == nullptr || cache->link_.pool == nullptr || !pages_.owns(block)) [[unlikely]]
     return free_from(Holder::kUser, cache, block);
   BlockRef ref;
   const Found found = claim(block, ref, Holder::kUser, kFreeTag);
@@ -252,7 +228,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
   return found;
 }
 
-Heap::Found Heap::take_over(void* block) noexcept {
+[[gnu::noinline, gnu::cold]] Heap::Found Heap::take_over(void* block) noexcept {
   if (pages_.owns(block)) {
     BlockRef ref;
     return claim(block, ref, Holder::kUser, kRuntimeTag);
@@ -265,7 +241,7 @@ Heap::Found Heap::take_over(void* block) noexcept {
 
 // --- Questions about a block -----------------------------------------------------------------------------------------
 
-Heap::Found Heap::look_at(const void* block) noexcept {
+[[gnu::noinline, gnu::cold]] Heap::Found Heap::look_at(const void* block) noexcept {
   Found found{0, kFreeTag, Misuse::kNoBlock};
   if (pages_.owns(block)) [[likely]] {
     BlockRef ref;
@@ -282,7 +258,7 @@ Heap::Found Heap::look_at(const void* block) noexcept {
   return found;
 }
 
-bool Heap::resize_in_place(void* block, std::size_t bytes) noexcept {
+[[gnu::noinline, gnu::cold]] bool Heap::resize_in_place(void* block, std::size_t bytes) noexcept {
   const std::size_t usable = size_of(block);
   if (usable == 0) return false;
   if (pages_.owns(block)) {
@@ -293,7 +269,7 @@ bool Heap::resize_in_place(void* block, std::size_t bytes) noexcept {
   return bytes <= usable && (bytes > usable / 2 || usable <= kMinBlock);
 }
 
-bool Heap::resize_large(Span* span, std::size_t bytes) noexcept {
+[[gnu::noinline, gnu::cold]] bool Heap::resize_large(Span* span, std::size_t bytes) noexcept {
   if (bytes <= kMaxSmall || bytes > kMaxLarge) return false;
   const std::size_t whole = round_up(bytes, kPageBytes), old = span->pages * kPageBytes;
   if (!pages_.resize_run(span, static_cast<unsigned>(whole / kPageBytes))) return false;
@@ -303,25 +279,19 @@ bool Heap::resize_large(Span* span, std::size_t bytes) noexcept {
 
 // --- Caches ----------------------------------------------------------------------------------------------------------
 
-void Heap::link(HeapCache& cache) noexcept {
-  if (cache.home_ != nullptr) return;
+[[gnu::noinline, gnu::cold]] void Heap::link(HeapCache& cache) noexcept {
+  if (cache.link_.pool != nullptr) return;
   LockGuard guard(caches_lock_);
-  cache.home_ = this;
-  cache.previous_ = nullptr;
-  cache.next_ = caches_;
-  if (caches_ != nullptr) caches_->previous_ = &cache;
-  caches_ = &cache;
+  caches_.add(cache, *this);
 }
 
-void Heap::unlink(HeapCache& cache) noexcept {
+[[gnu::noinline, gnu::cold]] void Heap::unlink(HeapCache& cache) noexcept {
   LockGuard guard(caches_lock_);
-  (cache.previous_ != nullptr ? cache.previous_->next_ : caches_) = cache.next_;
-  if (cache.next_ != nullptr) cache.next_->previous_ = cache.previous_;
-  cache.home_ = nullptr;
+  caches_.remove(cache);
 }
 
-void Heap::flush(HeapCache& cache) noexcept {
-  if (cache.home_ == nullptr) return;
+[[gnu::noinline, gnu::cold]] void Heap::flush(HeapCache& cache) noexcept {
+  if (cache.link_.pool == nullptr) return;
   for (unsigned c = 0; c < kSizeClasses; c++) {
     HeapCache::List& list = cache.lists_[c];
     // Out of the cache first: a list that turns out to be bent is given up, and not given again.
@@ -343,11 +313,11 @@ void Heap::trim() noexcept {
 
 // --- Figures, and life -----------------------------------------------------------------------------------------------
 
-std::size_t Heap::bytes_in_use() noexcept {
+[[gnu::noinline, gnu::cold]] std::size_t Heap::bytes_in_use() noexcept {
   std::size_t bytes = large_bytes_.load(std::memory_order_relaxed) + huge_.bytes_in_use();
   for (unsigned c = 0; c < kSizeClasses; c++) bytes += central_[c].blocks_out() * size_class_bytes(c);
   LockGuard guard(caches_lock_);
-  for (HeapCache* cache = caches_; cache != nullptr; cache = cache->next_)
+  for (HeapCache* cache = caches_.first(); cache != nullptr; cache = cache->link_.next)
     for (unsigned c = 0; c < kSizeClasses; c++)
       bytes -= size_class_bytes(c) * (cache->lists_[c].count.load(std::memory_order_relaxed) +
                                       std::size_t{cache->lists_[c].spares.load(std::memory_order_relaxed)});

@@ -14,9 +14,12 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include <arch/cpu.h>
 #include "rt/base/lock_rank.h"
+#include "rt/base/watched.h"
+#include "rt/mem/cache_list.h"
 #include "rt/mem/central_list.h"
 #include "rt/mem/huge_table.h"
 #include "rt/mem/misuse.h"
@@ -32,6 +35,7 @@ class Heap;
 class alignas(arch::kCacheLine) HeapCache {
  private:
   friend class Heap;
+  friend class CacheList<Heap, HeapCache>;
   struct List {
     FreeBlock* hot;                     // last in, first out
     FreeBlock* spare;                   // nullptr, or one whole batch
@@ -39,13 +43,14 @@ class alignas(arch::kCacheLine) HeapCache {
     std::atomic<std::uint32_t> spares;  // in `spare`
   };
   List lists_[kSizeClasses];
-  Heap* home_;  // nullptr: not linked
-  HeapCache* next_;
-  HeapCache* previous_;
+  CacheList<Heap, HeapCache>::Link link_;
 };
 
 class Heap {
  public:
+  // Whether blocks are made of pages that the heap has from the machine; else they are the C library's.
+  static constexpr bool kHasPages = !kTasksAreWatched;
+
   [[nodiscard]] bool init() noexcept;
   void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
 
@@ -54,11 +59,22 @@ class Heap {
 
   // What a request becomes.
   enum class Kind : std::uint8_t { kNone, kSmall, kLarge, kHuge };
-  struct Plan {
+  struct BarePlan {
     Kind kind;
     unsigned size_class;
     std::size_t bytes;  // what size_of() will say of such a block; 0: no such block is possible
   };
+  // And how much of it is the caller's, for the heap of a build whose tasks are watched (arch/hosted/heap.cpp). Where
+  // nobody watches, whoever has a block may use all of it.
+  struct WatchedPlan : BarePlan {
+    constexpr WatchedPlan(Kind k, unsigned c, std::size_t b) noexcept : BarePlan{k, c, b} {}
+    std::size_t asked = 0;
+  };
+  using Plan = std::conditional_t<kTasksAreWatched, WatchedPlan, BarePlan>;
+  template <class AnyPlan>
+  static void note_asked([[maybe_unused]] AnyPlan& plan, [[maybe_unused]] std::size_t bytes) noexcept {
+    if constexpr (kTasksAreWatched) plan.asked = bytes;
+  }
   [[nodiscard]] static Plan plan_for(std::size_t bytes, std::size_t align) noexcept {
     if (bytes > kMaxTabled || align > kMinBlock) [[unlikely]]
       return plan_unusual(bytes, align);
@@ -72,7 +88,9 @@ class Heap {
   // contents are undefined. `plan` is of the same `align`.
   [[nodiscard]] void* allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept;
   [[nodiscard]] void* allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
-    return allocate(cache, plan_for(bytes, align), align, tag);
+    Plan plan = plan_for(bytes, align);
+    note_asked(plan, bytes);
+    return allocate(cache, plan, align, tag);
   }
 
   // What was charged for a block, and to whom; or that it is none of the caller's.
@@ -103,7 +121,12 @@ class Heap {
   // What free() would say now, with size and tag of whatever is held, by a user or not. Any thread.
   [[nodiscard]] Found look_at(const void* block) noexcept;
   // Whether it can be no mapping of its own.
-  [[nodiscard]] bool is_in_chunks(const void* block) const noexcept { return pages_.owns(block); }
+  [[nodiscard]] bool is_in_chunks(const void* block) const noexcept { return !kHasPages || pages_.owns(block); }
+  // How much of a block that is held may be read: `bytes`, all that was charged, where the heap has pages.
+  [[nodiscard]] std::size_t readable(const void* block, std::size_t bytes) noexcept {
+    if constexpr (kHasPages) return bytes;
+    return asked_for(block);
+  }
   // Usable bytes; 0: not a held block of this heap.
   [[nodiscard]] std::size_t size_of(const void* block) noexcept { return look_at(block).bytes; }
   // The tag that the block was allocated with; ~0: not a held block of this heap.
@@ -128,6 +151,7 @@ class Heap {
   [[nodiscard]] std::size_t idle_bytes() noexcept { return pages_.idle_dirty_bytes(); }  // the page heap's reserve
 
  private:
+  [[nodiscard]] std::size_t asked_for(const void* block) noexcept;  // arch/hosted/heap.cpp
   [[nodiscard]] static Plan plan_unusual(std::size_t bytes, std::size_t align) noexcept;
 
   // noinline: what is rare must not cost the fast paths registers.
@@ -159,7 +183,7 @@ class Heap {
   HugeTable huge_;
   std::atomic<std::size_t> large_bytes_{0};
   RankedLock<LockRank::kCaches> caches_lock_;
-  HeapCache* caches_ = nullptr;
+  CacheList<Heap, HeapCache> caches_;
   CentralList central_[kSizeClasses];
 };
 

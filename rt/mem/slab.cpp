@@ -10,7 +10,7 @@ namespace janus {
 
 // --- Life ------------------------------------------------------------------------------------------------------------
 
-bool Slab::init(std::size_t object_bytes, std::uint32_t most_chunks) noexcept {
+[[gnu::noinline, gnu::cold]] bool Slab::init(std::size_t object_bytes, std::uint32_t most_chunks) noexcept {
   if (object_bytes < sizeof(Record) || object_bytes > kMaxObjectBytes || most_chunks > kMaxChunks) return false;
   most_chunks_ = most_chunks;
   object_bytes_ = static_cast<std::uint32_t>(round_up(object_bytes, 16));
@@ -28,7 +28,7 @@ bool Slab::init(std::size_t object_bytes, std::uint32_t most_chunks) noexcept {
   return true;
 }
 
-void Slab::destroy() noexcept {
+[[gnu::noinline, gnu::cold]] void Slab::destroy() noexcept {
   if (chunks_ == nullptr) return;
   std::size_t tables = mapped_.load(std::memory_order_relaxed);
   for (unsigned g = 0; g < group_count_; g++) {
@@ -38,7 +38,7 @@ void Slab::destroy() noexcept {
   platform::unmap(reinterpret_cast<std::byte*>(chunks_), tables);
   chunks_ = nullptr;
   loose_ = nullptr;
-  caches_ = nullptr;
+  caches_.forget();
   batches_ = kNoIndex;
   cut_chunk_ = cut_slot_ = paid_ = 0;
   group_count_ = 0;
@@ -75,7 +75,7 @@ void Slab::destroy() noexcept {
 [[gnu::noinline]] void Slab::give_slow(SlabCache* cache, Record* record) noexcept {
   if (cache == nullptr) [[unlikely]]
     return give_foreign(record);
-  if (cache->home_ == nullptr)
+  if (cache->link_.pool == nullptr)
     link(*cache);
   else
     set_aside(*cache);
@@ -99,7 +99,7 @@ void Slab::set_aside(SlabCache& cache) noexcept {
 }
 
 bool Slab::refill(SlabCache& cache) noexcept {
-  link(cache);
+  if (cache.link_.pool == nullptr) link(cache);
   std::uint32_t got = cache.spares_.load(std::memory_order_relaxed);
   Record* chain = cache.spare_;
   cache.spare_ = nullptr;
@@ -116,8 +116,8 @@ bool Slab::refill(SlabCache& cache) noexcept {
   return chain != nullptr;
 }
 
-void Slab::flush(SlabCache& cache) noexcept {
-  if (cache.home_ == nullptr) return;
+[[gnu::noinline, gnu::cold]] void Slab::flush(SlabCache& cache) noexcept {
+  if (cache.link_.pool == nullptr) return;
   {
     LockGuard guard(lock_);
     if (cache.spare_ != nullptr) push_batch(cache.spare_);
@@ -131,7 +131,7 @@ void Slab::flush(SlabCache& cache) noexcept {
   unlink(cache);
 }
 
-void* Slab::take_foreign() noexcept {
+[[gnu::noinline, gnu::cold]] void* Slab::take_foreign() noexcept {
   LockGuard guard(lock_);
   if (loose_ == nullptr) give_loose(pop_batch());
   std::uint32_t got = 0;
@@ -141,7 +141,7 @@ void* Slab::take_foreign() noexcept {
   return record;
 }
 
-void Slab::give_foreign(Record* record) noexcept {
+[[gnu::noinline, gnu::cold]] void Slab::give_foreign(Record* record) noexcept {
   record->next = nullptr;
   LockGuard guard(lock_);
   give_loose(record);
@@ -178,7 +178,7 @@ void Slab::give_loose(Record* head) noexcept {
   }
 }
 
-Slab::Record* Slab::take_loose(std::uint32_t wanted, std::uint32_t& got) noexcept {
+[[gnu::noinline, gnu::cold]] Slab::Record* Slab::take_loose(std::uint32_t wanted, std::uint32_t& got) noexcept {
   Record* chain = nullptr;
   for (got = 0; got < wanted; got++) {
     Record* record = loose_;
@@ -199,7 +199,7 @@ bool Slab::pay_for_batch() noexcept {
 }
 
 // A record that nobody ever held.
-Slab::Record* Slab::cut() noexcept {
+[[gnu::noinline, gnu::cold]] Slab::Record* Slab::cut() noexcept {
   if (cut_chunk_ == chunk_count_.load(std::memory_order_relaxed) && !grow()) return nullptr;
   if (paid_ == 0 && !pay_for_batch()) return nullptr;
   paid_--;
@@ -212,7 +212,7 @@ Slab::Record* Slab::cut() noexcept {
 }
 
 // As many chunks as there are, fewer when the machine refuses; one chunk's worth of addresses goes to alignment.
-bool Slab::grow() noexcept {
+[[gnu::noinline, gnu::cold]] bool Slab::grow() noexcept {
   const std::size_t have = chunk_count_.load(std::memory_order_relaxed);
   if (group_count_ == kMaxGroups) return false;
   std::size_t wanted = have == 0 ? 1 : have < kMaxGroupChunks ? have : kMaxGroupChunks;
@@ -240,28 +240,21 @@ void Slab::add_chunk(std::byte* at) noexcept {
 
 // --- Caches, figures -------------------------------------------------------------------------------------------------
 
-void Slab::link(SlabCache& cache) noexcept {
-  if (cache.home_ != nullptr) return;
+[[gnu::noinline, gnu::cold]] void Slab::link(SlabCache& cache) noexcept {
   LockGuard guard(lock_);
-  cache.home_ = this;
   cache.room_.store(kBatch, std::memory_order_relaxed);
-  cache.previous_ = nullptr;
-  cache.next_ = caches_;
-  if (caches_ != nullptr) caches_->previous_ = &cache;
-  caches_ = &cache;
+  caches_.add(cache, *this);
 }
 
-void Slab::unlink(SlabCache& cache) noexcept {
+[[gnu::noinline, gnu::cold]] void Slab::unlink(SlabCache& cache) noexcept {
   LockGuard guard(lock_);
-  (cache.previous_ != nullptr ? cache.previous_->next_ : caches_) = cache.next_;
-  if (cache.next_ != nullptr) cache.next_->previous_ = cache.previous_;
-  cache.home_ = nullptr;
+  caches_.remove(cache);
 }
 
-std::size_t Slab::count() noexcept {
+[[gnu::noinline, gnu::cold]] std::size_t Slab::count() noexcept {
   LockGuard guard(lock_);
   std::size_t held = out_.load(std::memory_order_relaxed);
-  for (SlabCache* cache = caches_; cache != nullptr; cache = cache->next_)
+  for (SlabCache* cache = caches_.first(); cache != nullptr; cache = cache->link_.next)
     held -= std::size_t{kBatch - cache->room_.load(std::memory_order_relaxed)} +
             cache->spares_.load(std::memory_order_relaxed);
   return held;

@@ -16,16 +16,19 @@
 #include <arch/cpu.h>
 #include "rt/base/assert.h"
 #include "rt/base/lock_rank.h"
+#include "rt/mem/cache_list.h"
 #include "rt/mem/pages.h"
 
 namespace janus {
 
 class PoolCharge;
+class Slab;
 
 // One worker's free records. Owner only; zeroes are a valid empty cache. It serves one slab until Slab::flush().
 class SlabCache {
  private:
   friend class Slab;
+  friend class CacheList<Slab, SlabCache>;
   struct Record {
     Record* next;
   };
@@ -35,9 +38,7 @@ class SlabCache {
   // statistics.
   std::atomic<std::uint32_t> room_;
   std::atomic<std::uint32_t> spares_;  // in spare_: 0 or kBatch
-  class Slab* home_;
-  SlabCache* next_;
-  SlabCache* previous_;
+  CacheList<Slab, SlabCache>::Link link_;
 };
 
 class Slab {
@@ -155,7 +156,7 @@ class Slab {
   std::uint32_t cut_slot_ = 0;
   std::uint32_t paid_ = 0;  // records that are paid for and not cut
   unsigned group_count_ = 0;
-  SlabCache* caches_ = nullptr;
+  CacheList<Slab, SlabCache> caches_;
   std::atomic<std::size_t> out_{0};  // held, or in caches
   std::atomic<std::size_t> mapped_{0};
   std::atomic<std::size_t> mappings_{0};
@@ -189,7 +190,7 @@ inline void Slab::note_given(const Record* record) const noexcept {
 inline void* Slab::take_hot(SlabCache& cache) noexcept {
   Record* record = cache.hot_;
   if (record == nullptr) __builtin_unreachable();
-  cache.home_->note_taken(record);
+  cache.link_.pool->note_taken(record);
   cache.hot_ = record->next;
   arch::add_as_owner(cache.room_, 1u);
   return record;

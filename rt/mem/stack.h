@@ -2,7 +2,12 @@
 // rt/mem/stack.h — one fiber stack, and how its memory is laid out:
 //
 //     guard | usable: at least the class's size below the base frame | base frame | record | colour
-//     ^ base  ^ limit                                               start ^         ^ Stack
+//     ^ base  ^ lowest, limit                                        start ^         ^ Stack
+//
+// Where guards can be taken away and made again it may grow:
+//
+//     guard | what it may grow into, all of it guard | usable | base frame | record | colour
+//     ^ base  ^ lowest                               ^ limit       start ^        ^ Stack
 //
 // The record, the base frame and the first frames of a shallow task share the top page, the only one touched. The
 // colour moves all of them down by some cache lines, different from stack to stack: the tops of a thousand stacks would
@@ -12,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rt/base/watched.h"
 #include "rt/mem/pages.h"
 #include "rt/platform.h"
 
@@ -20,6 +26,7 @@ namespace janus {
 inline constexpr unsigned kStackClasses = 8;  // 8, 16, 32, 64, 128, 256, 512 KiB, 1 MiB
 inline constexpr std::size_t kMinStackBytes = 8192;
 inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses - 1);
+inline constexpr std::size_t kMostStackBytes = std::size_t{8} << 20;  // that one may grow to
 
 [[nodiscard]] constexpr std::size_t stack_class_bytes(unsigned size_class) noexcept {
   return kMinStackBytes << size_class;
@@ -32,7 +39,7 @@ inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses -
 }
 
 // What lies above the class's size: colour, record, base frame.
-inline constexpr std::size_t kStackTopBytes = kPageBytes;
+inline constexpr std::size_t kStackTopBytes = kPageBytes + kWatchersStackBytes;
 inline constexpr unsigned kStackColours = 24;
 inline constexpr std::size_t kStackColourBytes = 64;
 
@@ -40,16 +47,30 @@ inline constexpr std::size_t kStackColourBytes = 64;
 [[nodiscard]] constexpr std::size_t stack_guard_bytes(unsigned size_class) noexcept {
   return stack_class_bytes(size_class) >= 65536 ? 65536 : kPageBytes;
 }
-[[nodiscard]] constexpr std::size_t stack_usable_bytes(unsigned size_class) noexcept {
-  return stack_class_bytes(size_class) + kStackTopBytes;
+
+// Of the stacks of a class: usable at first, and at most. Not the same: they grow.
+struct StackExtent {
+  std::size_t initial;
+  std::size_t most;
+};
+[[nodiscard]] constexpr StackExtent fixed_extent(unsigned size_class) noexcept {
+  return {stack_class_bytes(size_class), stack_class_bytes(size_class)};
 }
-[[nodiscard]] constexpr std::size_t stack_stride(unsigned size_class) noexcept {
-  return stack_guard_bytes(size_class) + stack_usable_bytes(size_class);
+inline constexpr std::size_t kMostInitialBytes = 65536;
+// Where a task may grow up to `most`. What runs on a stack of the smallest class runs alone; on a larger one others may
+// begin, too, as long as the class has room for all of theirs, and each of these may grow as far from there.
+[[nodiscard]] constexpr StackExtent growing_extent(unsigned size_class, std::size_t most) noexcept {
+  const std::size_t bytes = stack_class_bytes(size_class);
+  const std::size_t first = most < kMostInitialBytes ? most : kMostInitialBytes;
+  return {bytes < first ? bytes : first, size_class == 0 ? (bytes < most ? most : bytes) : bytes + most};
+}
+[[nodiscard]] constexpr std::size_t stack_stride(unsigned size_class, const StackExtent& extent) noexcept {
+  return stack_guard_bytes(size_class) + extent.most + kStackTopBytes;
 }
 
 // The record of a stack. Valid from take() to give(); `fiber` and `owner` keep their values while the stack is warm.
 struct alignas(64) Stack {
-  std::byte* limit;      // lowest usable byte
+  std::byte* limit;      // lowest usable byte; StackPool::extend() and retract() move it
   std::byte* start;      // 16-aligned: where rsp begins
   Stack* next;           // the holder's
   void* fiber;           // a sanitizer's; nullptr in a stack that is new or was cold (StackPool::on_cold)
@@ -65,5 +86,12 @@ struct alignas(64) Stack {
 static_assert(sizeof(Stack) == 64);
 
 inline constexpr std::size_t kCanaryWords = 8;
+
+// Where the class's own size ends, whatever the stack's colour: the same distance below the start of each. It is what a
+// stack that cannot grow has at least.
+[[nodiscard]] inline std::byte* end_of_class(const Stack& stack) noexcept {
+  constexpr std::size_t kLeastTop = kStackTopBytes - sizeof(Stack) - (kStackColours - 1) * kStackColourBytes;
+  return stack.start - stack_class_bytes(stack.size_class) - kLeastTop;
+}
 
 }  // namespace janus

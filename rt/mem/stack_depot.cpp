@@ -161,17 +161,18 @@ bool StackPool::grow(ClassPool& pool, unsigned size_class) noexcept {
   const std::uint32_t number = slab_count_.load(std::memory_order_relaxed);
   if (number == kMaxSlabs) return false;
   for (std::uint32_t count = pool.next_count; count != 0; count /= 2) {
-    const std::size_t bytes = StackSlab::mapped_bytes(count, size_class);
+    const StackExtent extent = extent_of(size_class);
+    const std::size_t bytes = StackSlab::mapped_bytes(count, stack_stride(size_class, extent));
     std::byte* pages = platform::map(bytes);
     if (pages == nullptr) continue;
     StackSlab* slab = reinterpret_cast<StackSlab*>(pages);
-    slab->init(bytes, count, size_class);
+    slab->init(bytes, count, size_class, extent);
     slab->number = number;
     slab->canary_key = canary_key_;
     slabs_[number].store(slab, std::memory_order_relaxed);
     slab_count_.store(number + 1, std::memory_order_release);  // pairs with slab_at()
     pool.growing = slab;
-    pool.next_count = bytes * 2 <= kMaxSlabBytes ? count * 2 : count;
+    pool.next_count = bytes * 2 <= (grows() ? kMaxGrowingSlabBytes : kMaxSlabBytes) ? count * 2 : count;
     add(mappings_, 1);
     add(mapped_, bytes);
     return true;

@@ -25,8 +25,7 @@ Stack* StackPool::containing(const void* address) noexcept {
 bool StackPool::in_guard(const Stack* stack, const void* address) noexcept {
   StackSlab* slab = slab_at(address);
   if (slab == nullptr) return false;
-  const std::uint32_t index = slab->index_at(address);
-  return slab->record_of(index) == stack && static_cast<const std::byte*>(address) < slab->limit_of(index);
+  return slab->record_of(slab->index_at(address)) == stack && static_cast<const std::byte*>(address) < stack->limit;
 }
 
 bool StackPool::canary_words_intact(const Stack* stack) noexcept {

@@ -26,7 +26,7 @@ constexpr std::uint64_t kRoomyShare = 8;
 
 // The first slab of a class is small, the next ones double.
 constexpr std::uint32_t first_slab_stacks(unsigned size_class) noexcept {
-  const std::size_t fitting = (std::size_t{2} << 20) / stack_stride(size_class);
+  const std::size_t fitting = (std::size_t{2} << 20) / stack_stride(size_class, fixed_extent(size_class));
   return static_cast<std::uint32_t>(fitting < 4 ? 4 : fitting > kBankStacks ? kBankStacks : fitting);
 }
 
@@ -66,6 +66,15 @@ void StackPool::charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigne
   }
   const std::uint64_t large_first = memory / (kRoomyShare * stack_class_bytes(kLargeFirstClass));
   if (large_first < max_large_first_) max_large_first_ = large_first;
+}
+
+// Found by trying: kernel versions say little.
+bool StackPool::let_grow(std::size_t most) noexcept {
+  std::byte* const page = platform::map(kPageBytes);
+  if (page == nullptr) return false;
+  if (platform::set_guards(page, 0, 1, kPageBytes) && platform::clear_guard(page, kPageBytes)) most_ = most;
+  platform::unmap(page, kPageBytes);
+  return grows();
 }
 
 void StackPool::destroy() noexcept {

@@ -50,6 +50,11 @@ class StackPool {
   // caches, or be out as large-first stacks. Before the first take().
   void charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigned workers) noexcept;
 
+  // Where the machine lets guards move, stacks begin small and may grow from now on, so that each that somebody starts
+  // on has `most` bytes (a multiple of pages) or its class's size. False: sizes are fixed. Before the first take().
+  [[nodiscard]] bool let_grow(std::size_t most) noexcept;
+  [[nodiscard]] bool grows() const noexcept { return most_ != 0; }
+
   // The cache's last one, else from the shared pool, else a new one; nullptr when the machine refuses. `cache`: the
   // calling worker's, or nullptr in a foreign thread. size_class < kStackClasses. nullptr when the machine refuses, or
   // nobody can pay.
@@ -74,6 +79,17 @@ class StackPool {
 
   // For the next one who stands on it: once an overrun has been found, it is not to be found again.
   static void renew_canary(Stack* stack) noexcept;
+
+  // --- Growth, by whom the stack is held (rt/mem/stack_growth.cpp); good in a fault handler ---
+
+  // The lowest byte that it may ever have; its limit, if it does not grow.
+  [[nodiscard]] std::byte* lowest_of(const Stack* stack) noexcept;
+  // From now on it is usable down to `limit`, a page boundary from lowest_of() to what the limit is now. What lies
+  // there is kept. False: the machine refuses, and nothing has changed.
+  [[nodiscard]] bool extend(Stack* stack, std::byte* limit) noexcept;
+  // And no further than it was before: what lies below is forgotten, and nobody stands there. Where the machine
+  // refuses, it stays as it is.
+  void retract(Stack* stack, std::byte* limit) noexcept;
 
   // Called before a warm stack's pages go back, so that what the holders left in `fiber` and `owner` can be freed.
   // No lock is held. Set before the first take().
@@ -104,6 +120,7 @@ class StackPool {
  private:
   static constexpr std::uint32_t kMaxSlabs = 4096;
   static constexpr std::size_t kMaxSlabBytes = std::size_t{1} << 30;
+  static constexpr std::size_t kMaxGrowingSlabBytes = std::size_t{8} << 30;  // they are mostly address space
   static constexpr std::size_t kMaxLargeFirst = 1024;
   static constexpr unsigned kMaxRefill = StackCache::kMaxCached / 2;
   struct GroupList {
@@ -121,6 +138,10 @@ class StackPool {
     std::atomic<std::size_t> most{0};  // the most that were out since the last give_excess(), nearly
   };
   using Items = std::uintptr_t[kMaxRefill];
+
+  [[nodiscard]] StackExtent extent_of(unsigned size_class) const noexcept {
+    return grows() ? growing_extent(size_class, most_) : fixed_extent(size_class);
+  }
 
   [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] unsigned fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept;
@@ -156,6 +177,7 @@ class StackPool {
   std::uint64_t canary_key_ = 0;
   PoolCharge* pool_charge_ = nullptr;
   std::size_t max_large_first_ = kMaxLargeFirst;
+  std::size_t most_ = 0;                     // what whoever starts on a stack may grow to; 0: sizes are fixed
   std::uint8_t depths_[kStackClasses] = {};  // how many a worker's cache holds
   void (*on_cold_)(Stack*) = nullptr;
   RankedLock<LockRank::kCaches> caches_lock_;

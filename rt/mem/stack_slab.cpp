@@ -8,10 +8,12 @@
 namespace janus {
 
 // The memory is zeroed: no group is prepared yet, none is listed.
-void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class) noexcept {
+void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class,
+                     const StackExtent& of_class) noexcept {
   stacks = reinterpret_cast<std::byte*>(this) + header_bytes(stack_count);
   bytes = mapped;
-  stride = stack_stride(stack_class);
+  stride = stack_stride(stack_class, of_class);
+  extent = of_class;
   count = stack_count;
   size_class = static_cast<std::uint8_t>(stack_class);
 }
@@ -21,6 +23,18 @@ void StackSlab::guard_bank(StackGroup& group) noexcept {
   std::size_t guarded = 0;
   group.guard = platform::guard(base_of(first), stride, group.stacks, stack_guard_bytes(size_class), guarded);
   group.guarded = static_cast<std::uint8_t>(guarded);
+  group.grows = extent.initial < extent.most && group.guard == platform::Guard::kInstalled &&
+                group.guarded == group.stacks && guard_what_is_to_come(group);
+}
+
+// What they may grow into is guard until they do: nobody has memory there that is not paid for. All of a group, or
+// none.
+bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
+  std::byte* const first = lowest_of(group.number * kBankStacks);
+  const std::size_t to_come = extent.most - extent.initial;
+  if (platform::set_guards(first, stride, group.stacks, to_come)) return true;
+  for (std::size_t n = 0; n < group.stacks; n++) (void)!platform::clear_guard(first + n * stride, to_come);
+  return false;
 }
 
 Stack* StackSlab::build(std::uint32_t index) noexcept {

@@ -27,8 +27,9 @@ struct StackGroup {
   std::uint8_t guarded;  // so many of them, the first ones, have a guard of this kind
   platform::Guard guard;
   List list;
+  bool grows;  // every one of them: all below what is usable at first is guard, too
 };
-static_assert(sizeof(StackGroup) == 40);
+static_assert(sizeof(StackGroup) == 48);
 
 // At the start of its mapping; the stacks follow from the next page boundary on.
 struct StackSlab {
@@ -37,6 +38,7 @@ struct StackSlab {
   std::byte* stacks;
   std::size_t bytes;  // of the whole mapping
   std::size_t stride;
+  StackExtent extent;
   std::uint64_t canary_key;
   std::uint32_t count;
   std::atomic<std::uint32_t> prepared;  // stacks whose guards have been made; what lies behind was never touched
@@ -46,14 +48,18 @@ struct StackSlab {
   [[nodiscard]] static constexpr std::size_t header_bytes(std::size_t count) noexcept {
     return round_up(sizeof(StackSlab) + (count + kBankStacks - 1) / kBankStacks * sizeof(StackGroup), kPageBytes);
   }
-  [[nodiscard]] static constexpr std::size_t mapped_bytes(std::size_t count, unsigned size_class) noexcept {
-    return header_bytes(count) + count * stack_stride(size_class);
+  [[nodiscard]] static constexpr std::size_t mapped_bytes(std::size_t count, std::size_t stride) noexcept {
+    return header_bytes(count) + count * stride;
   }
 
   [[nodiscard]] StackGroup* groups() noexcept { return reinterpret_cast<StackGroup*>(this + 1); }
   [[nodiscard]] std::byte* base_of(std::uint32_t index) noexcept { return stacks + index * stride; }
-  [[nodiscard]] std::byte* limit_of(std::uint32_t index) noexcept {
+  [[nodiscard]] std::byte* lowest_of(std::uint32_t index) noexcept {
     return base_of(index) + stack_guard_bytes(size_class);
+  }
+  [[nodiscard]] std::byte* limit_of(std::uint32_t index) noexcept {
+    const bool grows = groups()[index / kBankStacks].grows;
+    return lowest_of(index) + (grows ? extent.most - extent.initial : 0);
   }
   [[nodiscard]] Stack* record_of(std::uint32_t index) noexcept {
     const std::size_t down = sizeof(Stack) + index % kStackColours * kStackColourBytes;
@@ -65,7 +71,7 @@ struct StackSlab {
     return offset < count * stride ? static_cast<std::uint32_t>(offset / stride) : kNone;
   }
 
-  void init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class) noexcept;
+  void init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class, const StackExtent& of_class) noexcept;
   // Makes the guards of a group. It belongs to the caller alone.
   void guard_bank(StackGroup& group) noexcept;
   // The top pages of these stacks of a group are about to be touched.
@@ -76,6 +82,9 @@ struct StackSlab {
   Stack* build(std::uint32_t index) noexcept;
   // Gives back the pages of these stacks of a group, in as few calls as there are gaps between them.
   void discard(const StackGroup& group, std::uint64_t which) noexcept;
+
+ private:
+  [[nodiscard]] bool guard_what_is_to_come(const StackGroup& group) noexcept;
 };
 static_assert(sizeof(StackSlab) % alignof(StackGroup) == 0);
 

@@ -26,6 +26,7 @@ struct Counters {
   Counter inlined;           // the same for those that did not end plainly; in one of the above, too
   Counter exhaustions, cancel_requests, deadlocks, nurseries_opened, nurseries_ended;
   Counter ops, channel_ops, syscalls;
+  Counter stack_steps;  // by which stacks have grown
 };
 
 }  // namespace janus

@@ -3,7 +3,6 @@
 #include "rt/sched/deterministic.h"
 
 #include "rt/sched/fiber_hooks.h"
-#include "rt/sched/scheduler.h"
 
 namespace janus {
 
@@ -14,8 +13,8 @@ constexpr unsigned kHomeStackClass = 2;
 
 }  // namespace
 
-void DeterministicScheduler::init(Scheduler& scheduler, std::uint64_t seed) noexcept {
-  scheduler_ = &scheduler;
+void DeterministicScheduler::init(const Workers& workers, std::uint64_t seed) noexcept {
+  workers_ = workers;
   rng_ = Rng::for_worker(seed, ~0u);
   now_ns_.store(kStepNs, std::memory_order_relaxed);
 }
@@ -32,13 +31,13 @@ bool DeterministicScheduler::can_step(const Worker& worker) const noexcept {
 
 // One of those that can step, evenly; nullptr if none can.
 Worker* DeterministicScheduler::choose() noexcept {
-  const unsigned count = scheduler_->worker_count_;
+  const unsigned count = workers_.count;
   unsigned able = 0;
-  for (unsigned i = 0; i < count; ++i) able += can_step(scheduler_->workers_[i]) ? 1 : 0;
+  for (unsigned i = 0; i < count; ++i) able += can_step(workers_.first[i]) ? 1 : 0;
   if (able == 0) return nullptr;
   std::uint64_t skip = rng_.below(able);
   for (unsigned i = 0;; ++i) {
-    if (can_step(scheduler_->workers_[i]) && skip-- == 0) return &scheduler_->workers_[i];
+    if (can_step(workers_.first[i]) && skip-- == 0) return &workers_.first[i];
   }
 }
 
@@ -49,8 +48,8 @@ Worker* DeterministicScheduler::next() noexcept {
     if (Worker* const chosen = choose()) return chosen;
     bool all_left = true;
     std::uint64_t nearest = platform::kForever;
-    for (unsigned i = 0; i < scheduler_->worker_count_; ++i) {
-      const Worker& worker = scheduler_->workers_[i];
+    for (unsigned i = 0; i < workers_.count; ++i) {
+      const Worker& worker = workers_.first[i];
       if (has_left(worker)) continue;
       all_left = false;
       if (worker.parked_until_ns < nearest) nearest = worker.parked_until_ns;
@@ -66,15 +65,25 @@ Worker* DeterministicScheduler::next() noexcept {
 // Nobody can step: what other threads sent comes in now, one at a time.
 void DeterministicScheduler::wait_for_somebody() noexcept {
   const std::uint32_t seen = outside_.load(std::memory_order_acquire);
-  if (scheduler_->wants_attention()) return scheduler_->wake_one();
-  for (unsigned i = 0; i < scheduler_->worker_count_; ++i) {
-    if (scheduler_->workers_[i].has_token.load(std::memory_order_acquire)) return;
+  if (workers_.attention->has_event()) return wake_one();
+  for (unsigned i = 0; i < workers_.count; ++i) {
+    if (workers_.first[i].has_token.load(std::memory_order_acquire)) return;
   }
   if (Runnable* const sent = inbox_.take()) {
-    scheduler_->injector_.push(sent);
-    return scheduler_->wake_one();
+    workers_.injector->push(sent);
+    return wake_one();
   }
   platform::wait(outside_, seen, platform::kForever);
+}
+
+void DeterministicScheduler::wake_one() noexcept {
+  const unsigned sleeper = workers_.idle->claim();
+  if (sleeper != IdleSet::kNobody) unpark(workers_.first[sleeper]);
+}
+
+bool DeterministicScheduler::is_on_worker() const noexcept {
+  const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr && worker->scheduler == workers_.first->scheduler;
 }
 
 void DeterministicScheduler::step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept {
@@ -101,7 +110,7 @@ bool DeterministicScheduler::park(std::uint64_t until_ns) noexcept {
 
 void DeterministicScheduler::unpark(Worker& worker) noexcept {
   worker.has_token.store(true, std::memory_order_release);
-  if (!scheduler_->is_own_thread()) nudge();
+  if (!is_on_worker()) nudge();
 }
 
 void DeterministicScheduler::submit(Runnable* runnable) noexcept {
@@ -116,10 +125,10 @@ void DeterministicScheduler::nudge() noexcept {
 
 // The home stack of a logical worker, where a real one has its thread's.
 std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
-  auto& worker = *static_cast<Worker*>(argument);
-  DeterministicScheduler& self = worker.scheduler->deterministic_;
+  auto& self = *static_cast<DeterministicScheduler*>(argument);
+  Worker& worker = current_worker();
   fiber_hooks::after_switch(worker.fiber);
-  worker.scheduler->worker_main(worker);
+  self.workers_.main(worker);
   Worker* const other = self.next();
   if (other != nullptr) self.step_to(worker.logical_context, worker.thread_fiber, *other);
   fiber_hooks::before_switch(worker.thread_fiber, self.host_fiber_);
@@ -130,9 +139,9 @@ std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
 void DeterministicScheduler::run() noexcept {
   void* const slot_before = platform::worker_slot();
   host_fiber_ = fiber_hooks::adopt_thread();
-  for (unsigned i = 0; i < scheduler_->worker_count_; ++i) {
-    Worker& worker = scheduler_->workers_[i];
-    Stack* const home = scheduler_->stacks_->take(&worker.stacks, kHomeStackClass);
+  for (unsigned i = 0; i < workers_.count; ++i) {
+    Worker& worker = workers_.first[i];
+    Stack* const home = workers_.stacks->take(&worker.stacks, kHomeStackClass);
     if (home == nullptr) {
       worker.is_gone.store(true, std::memory_order_relaxed);
       continue;
@@ -140,12 +149,12 @@ void DeterministicScheduler::run() noexcept {
     home->fiber = fiber_hooks::enter(home->fiber, home->limit, home->start);
     worker.home = home;
     worker.fiber = home->fiber;
-    arch::make_context(worker.logical_context, home->start, logical_entry, &worker, nullptr);
+    arch::make_context(worker.logical_context, home->start, logical_entry, this, nullptr);
   }
   if (Worker* const first = next()) step_to(host_context_, host_fiber_, *first);
-  for (unsigned i = 0; i < scheduler_->worker_count_; ++i) {
-    Worker& worker = scheduler_->workers_[i];
-    if (worker.home != nullptr) scheduler_->stacks_->give(&worker.stacks, worker.home);
+  for (unsigned i = 0; i < workers_.count; ++i) {
+    Worker& worker = workers_.first[i];
+    if (worker.home != nullptr) workers_.stacks->give(&worker.stacks, worker.home);
   }
   fiber_hooks::destroy(host_fiber_);
   platform::set_worker_slot(slot_before);

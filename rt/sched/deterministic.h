@@ -7,19 +7,30 @@
 #include <cstdint>
 
 #include "rt/base/rng.h"
+#include "rt/sched/event_sources.h"
+#include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/worker.h"
 
 namespace janus {
-
-class Scheduler;
 
 class DeterministicScheduler {
  public:
   // Virtual time passes by this much with each step.
   static constexpr std::uint64_t kStepNs = 100;
 
-  void init(Scheduler& scheduler, std::uint64_t seed) noexcept;
+  // What it steps, and where these meet.
+  struct Workers {
+    Worker* first;
+    unsigned count;
+    void (*main)(Worker& worker) noexcept;  // what each does until it leaves
+    IdleSet* idle;
+    Injector* injector;
+    Attention* attention;
+    StackPool* stacks;
+  };
+
+  void init(const Workers& workers, std::uint64_t seed) noexcept;
 
   // On a logical worker: somebody steps, maybe the caller again. Holds no lock, since nobody else would release it.
   void sched_point() noexcept;
@@ -38,15 +49,17 @@ class DeterministicScheduler {
   std::uint64_t now_ns() const noexcept { return now_ns_.load(std::memory_order_relaxed); }
 
  private:
-  static std::int64_t logical_entry(void* worker) noexcept;
+  static std::int64_t logical_entry(void* self) noexcept;
   Worker* choose() noexcept;
   Worker* next() noexcept;
   bool has_left(const Worker& worker) const noexcept;
   void wait_for_somebody() noexcept;
+  void wake_one() noexcept;
+  bool is_on_worker() const noexcept;
   void step_to(arch::Context& from, void* from_fiber, Worker& to) noexcept;
   bool can_step(const Worker& worker) const noexcept;
 
-  Scheduler* scheduler_;
+  Workers workers_;
   Rng rng_;
   std::atomic<std::uint64_t> now_ns_;
   arch::Context host_context_;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/fiber_hooks.h — tells a watching sanitizer on which stack a thread stands. In what ships nothing watches and
-// every hook is empty; hosted test builds link tests/hosted_platform/fiber_hooks_*.cpp. The one place that asks which.
+// every hook is empty; hosted builds link arch/hosted/fiber_hooks.cpp, and where the runtime itself is watched for
+// races, tests/hosted_platform/fiber_hooks_thread.cpp. The one place that asks which.
 //
 // Around a switch, in the very function that calls janus_context_switch (or janus_run_on_stack):
 //   before_switch(mine, theirs);  janus_context_switch(...);  after_switch(mine);     // back on my stack
@@ -8,8 +9,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#include "rt/base/watched.h"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(JANUS_TASKS_ARE_WATCHED)
 #define JANUS_FIBERS_ARE_WATCHED 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
@@ -41,6 +45,10 @@ void before_switch(Fiber from, Fiber to) noexcept;
 void after_switch(Fiber self) noexcept;
 // The frames in [low, high) of the current stack, or of one that nobody stands on, were left without returning.
 void forget_frames(const std::byte* low, const std::byte* high) noexcept;
+// A task is about to begin on the stack of `here`, on which another one may wait by calling it; gives back what
+// end_task() wants. It has ended there; `was_left`: its frames were left without returning.
+void* begin_task(Fiber here, std::uint64_t id) noexcept;
+void end_task(Fiber here, void* outer, bool was_left) noexcept;
 
 #else
 
@@ -59,6 +67,10 @@ inline Fiber adopt_thread() noexcept {
 inline void before_switch(Fiber, Fiber) noexcept {}
 inline void after_switch(Fiber) noexcept {}
 inline void forget_frames(const std::byte*, const std::byte*) noexcept {}
+inline void* begin_task(Fiber, std::uint64_t) noexcept {
+  return nullptr;
+}
+inline void end_task(Fiber, void*, bool) noexcept {}
 
 #endif
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/parking.cpp — how a worker sleeps, and who wakes it (idle.h says why no wake-up is lost).
+// rt/sched/parking.cpp — how a worker sleeps (idle.h says why no wake-up is lost).
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -43,40 +43,8 @@ void Scheduler::backoff_park(Worker& worker) noexcept {
 }
 
 bool Scheduler::park(Worker& worker, std::uint64_t until_ns) noexcept {
-  worker.asked.ran_ns = 0;
+  worker.asked.at_ns = 0;
   return is_deterministic_ ? deterministic_.park(until_ns) : worker.parker.park(until_ns);
-}
-
-void Scheduler::unpark(Worker& worker) noexcept {
-  if (is_deterministic_)
-    deterministic_.unpark(worker);
-  else
-    worker.parker.unpark();
-}
-
-[[gnu::noinline]] void Scheduler::wake_one() noexcept {
-  const unsigned sleeper = idle_.claim();
-  if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
-}
-
-[[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
-  if (is_deterministic_ && !is_own_thread()) return deterministic_.submit(runnable);
-  injector_.push(runnable);
-  arch::full_fence();
-  if (idle_.wants_wake(false)) wake_one();
-}
-
-bool Scheduler::is_own_thread() const noexcept {
-  const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  return worker != nullptr && worker->scheduler == this;
-}
-
-void Scheduler::request_attention() noexcept {
-  attention_.request();
-  if (is_deterministic_)
-    deterministic_.nudge();
-  else
-    wake_one();
 }
 
 }  // namespace janus

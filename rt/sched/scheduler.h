@@ -39,7 +39,7 @@ struct SchedulerOptions {
 class Scheduler {
  public:
   // Lowest stack that code of the runtime may start with, and what it needs below that.
-  static constexpr std::size_t kStackReserve = 1536;
+  static constexpr std::size_t kStackReserve = 1536 + kWatchersStackBytes;
 
   // Creates the workers' records and, but for `with_caller`, their threads. False: nothing is left behind; `started`
   // says how many threads the machine gave.
@@ -183,7 +183,6 @@ class Scheduler {
   }
 
  private:
-  friend class DeterministicScheduler;
   friend struct DebuggerLayout;  // rt/abi/debugger.cpp
 
   // What was taken and not wanted.

@@ -9,14 +9,12 @@ namespace janus {
 namespace {
 
 constexpr std::uint64_t kDigInterval = 16;
-// From the deque to their parties: its newest in one dispatch, where that takes the time of whoever is next; its oldest
-// in a fair round.
-constexpr unsigned kNewestMoved = 4, kOldestMoved = 64;
+constexpr unsigned kOldestMoved = 64;  // from the deque to their parties, in a fair round
 // What a turn takes for certain, in ns: the prices of operations keep a slice well below that. Of one that seems
 // longer, the machine may have taken the processor away meanwhile.
 constexpr std::uint64_t kCertainTurn = 2'000'000;
-// So many dispatches of party 0, and nothing of any other, and the fast ways are open again.
-constexpr unsigned kCalm = 61;
+// After so long what the thread has waited is nothing to a turn that begins now.
+constexpr std::uint64_t kAskedLongAgo = 100'000'000;
 
 }  // namespace
 
@@ -25,14 +23,15 @@ std::uint64_t Scheduler::turn_clock(const Worker& worker) noexcept {
 }
 
 // Of a turn that seems to have taken long, and ends now. The machine tells how long it has let this thread run, by a
-// system call, so it is asked here alone. What it has let it wait since it was asked before counts as if all of that
-// had been in this turn: so what counts was spent, if it is more than what is certain.
+// system call, so it is asked here, and where it was asked long ago or before the worker slept. What it has let it wait
+// since then counts as if all of that had been in this turn: so what counts was spent, if it is more than what is
+// certain.
 [[gnu::noinline, gnu::cold]] std::uint64_t Scheduler::time_of_long_turn(Worker& worker, std::uint64_t now,
                                                                         std::uint64_t seems) noexcept {
   const std::uint64_t ran = platform::thread_ns();
   const auto before = worker.asked;
   worker.asked = {now, ran};
-  if (before.ran_ns == 0 || ran < before.ran_ns) return kCertainTurn;
+  if (ran < before.ran_ns) return kCertainTurn;
   const std::uint64_t passed = now - before.at_ns, ran_meanwhile = ran - before.ran_ns;
   const std::uint64_t waited = passed > ran_meanwhile ? passed - ran_meanwhile : 0;
   return seems > waited + kCertainTurn ? seems - waited : kCertainTurn;
@@ -49,6 +48,8 @@ void Scheduler::end_turn(Worker& worker) noexcept {
   }
   worker.turn_of = WorkerFairness::kNobody;
   worker.turn_began = now;
+  if (now - worker.asked.at_ns > kAskedLongAgo && !is_deterministic_) [[unlikely]]
+    worker.asked = {now, platform::thread_ns()};
 }
 
 // Where none has it. What is taken from elsewhere is not judged: others have waited there.
@@ -63,67 +64,6 @@ void Scheduler::begin_turn(Worker& worker, std::uint32_t party) noexcept {
   end_turn(worker);
   worker.yield_bar = WorkerFairness::kOutOfReach;
   begin_turn(worker, party);
-}
-
-[[gnu::noinline]] Runnable* Scheduler::next_among_parties(Worker& worker) noexcept {
-  end_turn(worker);
-  Runnable* next = worker.until_fair <= 0 ? next_fair(worker) : nullptr;
-  if (next == nullptr) {
-    worker.until_fair -= worker.dispatch_ops;
-    next = take_newest_due(worker);
-  }
-  if (next == nullptr) next = worker.parties.take_turn(worker.yielded);
-  if (next == nullptr && !injector_.is_empty()) next = take_injected(worker);
-  if (next == nullptr) return nullptr;
-  worker.may_bury_party_0 |= next->party == 0;
-  worker.turn_of = next->party;
-  worker.calm = next->party == 0 && worker.parties.size() == 0 ? static_cast<std::uint8_t>(worker.calm + 1) : 0;
-  if (worker.calm != 0 && (worker.calm == kCalm || worker.ready.is_empty())) {
-    worker.calm = 0;
-    worker.yield_bar = 0;
-    worker.turn_of = WorkerFairness::kNobody;
-  }
-  return next;
-}
-
-// What was spawned or woken last goes first, as long as it is its party's turn. Otherwise it waits with its party, or,
-// of party 0, where it is.
-Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
-  for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
-    const Entry newest = worker.ready.pop();
-    if (!newest) return nullptr;
-    Runnable* const runnable = newest.runnable();
-    if (worker.parties.is_due(runnable->party, worker.yielded.size() != 0)) {
-      worker.parties.begin_turn(runnable->party);
-      fetch_ready_ahead(worker);
-      return runnable;
-    }
-    if (runnable->party == 0) {
-      (void)worker.ready.push(newest);  // the place that it has just left
-      return nullptr;
-    }
-    (void)queue_yielded(worker, runnable);
-  }
-  return nullptr;
-}
-
-// It is in no queue, and what its party has spent is up to date.
-[[gnu::noinline]] bool Scheduler::keeps_turn_among_parties(Worker& worker, const Runnable& running) noexcept {
-  end_turn(worker);
-  worker.turn_of = running.party;
-  if (!injector_.is_empty()) return false;
-  for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
-    if (!worker.parties.keeps_turn(running.party, worker.yielded.size() != 0)) return false;
-    const Entry newest = worker.ready.pop();
-    if (!newest) return true;
-    Runnable* const runnable = newest.runnable();
-    if (runnable->party == running.party || runnable->party == 0) {
-      (void)worker.ready.push(newest);  // the place that it has just left
-      return runnable->party != running.party && worker.parties.keeps_turn(running.party, true);
-    }
-    (void)queue_yielded(worker, runnable);
-  }
-  return worker.parties.keeps_turn(running.party, worker.yielded.size() != 0);
 }
 
 // What is woken or spawned is in the deque, whatever its party. The oldest there has its turn, but a crowd has one turn

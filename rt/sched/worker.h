@@ -116,7 +116,7 @@ struct WorkerFairness {
   // Whose turn it is, and since when by Scheduler::turn_clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
-  // When a turn seemed to take long, how long the machine had let this thread run. 0: it has slept since.
+  // At `at_ns` the machine had let this thread run for so long. 0: it has slept since.
   struct {
     std::uint64_t at_ns, ran_ns;
   } asked;
@@ -161,7 +161,8 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
     std::uint64_t address;
     bool has_address;
   } user_fault;
-  bool is_dumping;  // the fault handler's: a fault of the runtime's own is being told
+  // The fault handler's: it looks into a fault; and one of the runtime's own is being told.
+  bool is_in_fault, is_dumping;
 
   // rt/sched/pinning.cpp
   int thread;                   // written as it starts

@@ -2,6 +2,7 @@
 // rt/task/await.cpp — waiting for a nursery to end.
 #include "rt/task/await.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
 #include "rt/task/children.h"
 #include "rt/task/open.h"
@@ -30,7 +31,7 @@ namespace {
     refuse_start(next);
 }
 
-[[gnu::noinline]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
+[[gnu::noinline, gnu::cold]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
   unsigned starved_rounds = 0;
   while (!is_terminal(nursery)) {
     if (sees_cancel(self)) {
@@ -63,6 +64,7 @@ namespace {
   else
     word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
   if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
+  order_hooks::acquire(&nursery);
 }
 
 void await_nursery(Task& self, Nursery& nursery) noexcept {
@@ -91,6 +93,7 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
     if (is_at_home(nursery, worker) && nursery.local_count == 0 && !self.is_marked(TaskMarks::kSawCancel) &&
         !is_cancelled(nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers &&
         !nursery.traits.is_linked) [[likely]] {
+      order_hooks::acquire(&nursery);
       self.frame->current = nursery.previous_current;
       recycle(worker, nursery);
       return 0;
@@ -106,10 +109,10 @@ void await_from_thread(Nursery& nursery) noexcept {
   (void)await_from_thread_until(nursery, platform::kForever);
 }
 
-[[gnu::noinline]] bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept {
+[[gnu::noinline, gnu::cold]] bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept {
   close_nursery(nullptr, nursery);
   const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
-  if (NurseryWord::is_terminal(word)) return true;
+  if (NurseryWord::is_terminal(word)) return order_hooks::acquire(&nursery), true;
   // If all workers went to sleep before they could see that we wait, one of them is to look again (deadlock.cpp). Where
   // the order counts, that would be a step more.
   Scheduler& scheduler = nursery.runtime->scheduler;
@@ -117,7 +120,7 @@ void await_from_thread(Nursery& nursery) noexcept {
   for (;;) {
     // A late waker of whom this nursery's memory served before may count, too: only the word tells.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
-    if (is_terminal(nursery)) return true;
+    if (is_terminal(nursery)) return order_hooks::acquire(&nursery), true;
     if (until_ns != platform::kForever && platform::now_ns() >= until_ns) return false;
     platform::wait(nursery.ended, seen, until_ns);
   }

@@ -3,12 +3,13 @@
 // blocked is woken to look. There is no list of children to walk, only of those that were once off their worker.
 //
 // INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their
-// published nurseries  3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it. Member: 1
-// become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags. So a member is seen by
-// the cancel, or sees it. Who was woken by the cancel itself looks after that; whoever becomes a member later than the
-// cancel looked does so under the same lock, and sees the flag. Neither takes a heavy fence, and nor does who runs on
-// the canceller's own worker: a fence interrupts every CPU of the process, and the neighbours there with it. What is
-// running looks when it yields, and then cancels what it has opened, be it published by now or not.
+// published nurseries (the latest)  3 did one not seem to wait? then heavy fence, and 2 again for it and those behind
+// it. Member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags. So a
+// member is seen by the cancel, or sees it. Who was woken by the cancel itself looks after that; whoever becomes a
+// member later than the cancel looked does so under the same lock, and sees the flag. Neither takes a heavy fence, and
+// nor does who runs on the canceller's own worker: a fence interrupts every CPU of the process, and the neighbours
+// there with it. What is running looks when it yields, and then cancels what it has opened, be it published by now or
+// not.
 //
 // INVARIANT told-once: whoever marks a nursery keeps it from its end and tells its members, alone, some at a time; each
 // notes under the nursery's lock that it was told, and goes to the back of the list, so the first who was told is the
@@ -17,8 +18,8 @@
 // tests/task/cancel_parts_test.cpp
 #include "rt/task/cancel.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/children.h"
-#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
 #include "rt/task/wake.h"
@@ -30,6 +31,7 @@ namespace {
 
 void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
   if (worker != nullptr) worker->counters.cancel_requests.add();
+  order_hooks::release(&order_hooks::kCancel);
   runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
 }
 
@@ -38,12 +40,16 @@ void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
   if (!nursery.life().cancel()) return;
   nursery.cancel_next = descent.first;
   descent.first = &nursery;
+  ++descent.marked;
 }
 
 // Under the lock of the task's nursery: nobody can take its frame off the stack. False: it is not seen to wait, but may
-// be about to, elsewhere, without having seen the marks, and only a fence will show.
+// be about to, elsewhere, without having seen the marks, and only a fence will show. Of what it has opened the latest
+// are marked; it marks the others itself, in parts, when it learns of its end.
 bool reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
-  for (Nursery* open = member.published; open != nullptr; open = open->outer) mark_nursery(*open, descent);
+  unsigned marked = 0;
+  for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
+    mark_nursery(*open, descent);
   const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
   if (wake_to_look(worker, *member.task) || runs_here || descent.fence == Descent::Fence::kMade) return true;
   descent.fence = Descent::Fence::kWanted;
@@ -64,7 +70,7 @@ void fence_members(Descent& descent) noexcept {
 // became a member since the nursery was marked may be told for nothing.
 bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
   LockGuard guard(nursery.lock);
-  for (; descent.unpaid < price::kWakesAtOnce; ++descent.unpaid) {
+  for (; !descent.is_part(); ++descent.unpaid) {
     RunDetails* const member = nursery.migrated_tasks.front();
     if (member == nullptr || member->was_told) return false;
     if (!reach_member(worker, *member, descent)) return true;
@@ -78,11 +84,12 @@ bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
 // After a part of it, with nothing held. The worker to go on with.
 Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pace) noexcept {
   const std::uint32_t ops = descent.unpaid;
-  descent.unpaid = 0;
+  const bool is_part = descent.is_part();
+  descent.unpaid = descent.marked = 0;
   Task* const task = pace != Pace::kAtOnce ? calling_task() : nullptr;
   if (task == nullptr) return worker;
   if (pace == Pace::kInPartsPaid) take_fuel_unchecked(current_worker(), ops);
-  if (ops >= price::kWakesAtOnce && worker != nullptr) let_others_run(*task);
+  if (is_part && worker != nullptr) let_others_run(*task);
   return worker_of(runtime);
 }
 
@@ -94,7 +101,7 @@ void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace 
     descent.first = nursery.cancel_next;
     while (tell_some(worker, nursery, descent)) {
       if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
-      if (descent.unpaid >= price::kWakesAtOnce) worker = pause(runtime, worker, descent, pace);
+      if (descent.is_part()) worker = pause(runtime, worker, descent, pace);
     }
     release_pin(worker, nursery);
     if (descent.first != nullptr) ++descent.unpaid;  // it takes as long
@@ -127,19 +134,27 @@ static void cancel_own_nurseries(Task& task) noexcept {
 }
 
 void learn_of_cancel(Task& task) noexcept {
+  order_hooks::acquire(&order_hooks::kCancel);
   if (task.is_marked(TaskMarks::kSawCancel)) return;
   begin_grace(current_worker(), task);
   task.cancel.store(1, std::memory_order_relaxed);
   cancel_own_nurseries(task);
 }
 
-void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+static Descent mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
   Descent descent;
-  {
-    const NurseryRef ref(worker, nursery);
-    if (!ref.is_valid()) return;
-    mark_nursery(nursery, descent);
-  }
+  const NurseryRef ref(worker, nursery);
+  if (ref.is_valid()) mark_nursery(nursery, descent);
+  return descent;
+}
+
+void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+  if ((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0 || !is_cancelled(nursery)) return;
+  tell_members(*nursery.runtime, worker, mark_from_outside(worker, nursery), pace);
+}
+
+void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+  const Descent descent = mark_from_outside(worker, nursery);
   if (descent.first == nullptr) return;
   begin_cancel(*nursery.runtime, worker);
   tell_members(*nursery.runtime, worker, descent, pace);
@@ -147,6 +162,7 @@ void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
 
 Descent cancel_task(Worker* worker, Task& task) noexcept {
   Descent descent;
+  order_hooks::release(&order_hooks::kCancel);
   if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return descent;
   begin_cancel(*task.nursery->runtime, worker);
   do {

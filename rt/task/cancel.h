@@ -4,6 +4,7 @@
 
 #include "rt/task/cancelled.h"
 #include "rt/task/nursery.h"
+#include "rt/task/price.h"
 #include "rt/task/task.h"
 
 namespace janus {
@@ -25,6 +26,8 @@ struct Descent {
   Nursery* first = nullptr;
   Fence fence = Fence::kNotNeeded;
   std::uint32_t unpaid = 0;  // ops of the part that is under way
+  std::uint32_t marked = 0;  // nurseries in it, which are paid when their members are told
+  [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
 };
 
 // Members are told price::kWakesAtOnce at a time. What happens then, with nothing held:
@@ -37,6 +40,8 @@ enum class Pace : std::uint8_t {
 // `worker`: as for wake(). All that were members when it was marked are told when this returns; who became one later
 // has seen the mark.
 void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept;
+// By a child: if somebody above `nursery` was cancelled, it is cancelled by the same.
+void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
 // In two steps. The first under the task's lock: it cannot end meanwhile, and neither can its nursery.
 Descent cancel_task(Worker* worker, Task& task) noexcept;
 void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept;

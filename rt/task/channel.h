@@ -21,23 +21,24 @@ namespace janus {
 
 struct ChannelWait;
 
-enum class ChannelState : std::uint8_t { kOpen, kRefilled, kClosed };
+enum class ChannelState : std::uint8_t { kOpen, kClosed };
 
 // INVARIANT released-once: `life` is the secret half of the channel's handle and the number of references, one word, so
 // that whoever comes with a handle gives up a reference of that channel or none, and whoever takes the last one alone
 // closes and frees. The secret stays until the record serves another channel, as does `handle`, the whole of it; under
 // `lock` they tell who came too late.
 //
-// INVARIANT closed-at-once: `state` is kClosed, and all who wait are moved to `leaving`, under one hold of the lock:
-// from then on nobody is handed anything, and nobody comes to wait. Those in `leaving` are woken some at a time by who
-// closed the channel; others have the lock in between, and a turn, and one who was cancelled meanwhile may leave by
-// himself. Who wakes them cannot end before the last is woken, since it is charged nothing that it could lack. If the
-// last reference is given up meanwhile, who gives it up wakes the rest, and the record stays until then.
+// INVARIANT closed-at-once: `state` is kClosed, and all who wait are moved to `leaving_...`, under one hold of the
+// lock: from then on nobody is handed anything, and nobody comes to wait. Those in `leaving_...` are woken some at a
+// time by who closed the channel; others have the lock in between, and a turn, and one who was cancelled meanwhile may
+// leave by himself. Who wakes them cannot end before the last is woken, since it is charged nothing that it could lack.
+// If the last reference is given up meanwhile, who gives it up wakes the rest, and the record stays until then.
 // tests/task/close_test.cpp
 //
-// INVARIANT first-come-first-served: senders wait only where there is no room, or while the state is kRefilled: then a
-// receiver that has made room drops bad senders in parts, and looks for a good one until there is none; who comes to
-// send meanwhile waits behind them. tests/task/channel_memory_test.cpp
+// INVARIANT first-come-first-served: senders wait only where there is no room, receivers where there is nothing; but
+// behind many whose memory is gone all move to `leaving_...` and come again, so that who found the many waits for none
+// of them. Each who is woken from there wakes some others before it does anything else, so all are.
+// docs/decisions/0280, tests/task/channel_memory_test.cpp
 struct alignas(64) Channel {
   Channel* free_next;  // the slab's
   std::atomic<std::uint64_t> life;
@@ -52,7 +53,7 @@ struct alignas(64) Channel {
   std::byte* buffer;  // capacity elements
   Runtime* runtime;
   Account* payer;  // of the record
-  List<ChannelWait> leaving;
+  List<ChannelWait> leaving_receivers, leaving_senders;
   std::uint32_t generation;  // how many channels this record has been
 
   static constexpr std::uint32_t kMostReferences = std::uint32_t{1} << 31;

@@ -48,50 +48,11 @@ Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* erro
   return static_cast<Channel*>(record);
 }
 
-// Of many waits nothing is left in the cache. Those who went to sleep one after the other lie on stacks that went out
-// so, at equal distances: where the next ones are is a good guess, and does no harm if it is wrong. Goes before the
-// others.
-class WaitScout {
- public:
-  explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {
-    for (int n = 0; n < kTasksAhead && at_ != nullptr; ++n) step();
-  }
-  void step() noexcept {
-    ChannelWait* const next = at_ != nullptr ? queue_.after(at_) : nullptr;
-    if (next != nullptr) {
-      const auto here = reinterpret_cast<std::uintptr_t>(at_), there = reinterpret_cast<std::uintptr_t>(next);
-      __builtin_prefetch(reinterpret_cast<const void*>(there + (there - here) * kWaitsAhead), 1);
-      __builtin_prefetch(next->task, 1);
-    }
-    at_ = next;
-  }
-
- private:
-  static constexpr int kTasksAhead = 8;
-  static constexpr std::uintptr_t kWaitsAhead = 8;
-  List<ChannelWait>& queue_;
-  ChannelWait* at_;
-};
-
 // Under the lock.
 void close_to_all(Channel& channel) noexcept {
   channel.state = ChannelState::kClosed;
-  channel.leaving.splice_back(channel.senders);
-  channel.leaving.splice_back(channel.receivers);
-}
-
-// Under the lock: some of those who are leaving. How many.
-unsigned wake_some(Worker* worker, Channel& channel) noexcept {
-  unsigned woken = 0;
-  WaitScout scout(channel.leaving);
-  while (woken < price::kWakesAtOnce) {
-    ChannelWait* const wait = channel.leaving.pop_front();
-    if (wait == nullptr) break;
-    scout.step();
-    complete_wait(worker, *wait, ChannelWait::Status::kClosed);
-    ++woken;
-  }
-  return woken;
+  channel.leaving_senders.splice_back(channel.senders);
+  channel.leaving_receivers.splice_back(channel.receivers);
 }
 
 // With nothing held, after so many were woken: who woke them pays, and others have their turn. The caller's worker from
@@ -136,7 +97,8 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->first = channel->count = 0;
   channel->senders.reset();
   channel->receivers.reset();
-  channel->leaving.reset();
+  channel->leaving_senders.reset();
+  channel->leaving_receivers.reset();
   const std::uint32_t index = runtime.channels.index_of(channel);
   const std::uint64_t number = std::uint64_t{++channel->generation} << kIndexBits | index;
   const std::uint64_t handle = make_handle(runtime, Handled::kChannel, number, index);
@@ -155,7 +117,7 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
     if (channel.state == ChannelState::kClosed) return kErrorClosed;
     runtime = channel.runtime;
     close_to_all(channel);
-    woken = wake_some(worker, channel);
+    woken = wake_leaving(worker, channel, price::kWakesAtOnce);
   }
   while (woken != 0) {
     worker = pause_between_wakes(*runtime, woken);
@@ -163,7 +125,7 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
     // If it was released meanwhile, who did wakes the rest, and the lock may be at rest.
     LockOwner* const me = owner_in(channel, worker);
     const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
-    woken = channel.is_alive(secret) ? wake_some(worker, channel) : 0;
+    woken = channel.is_alive(secret) ? wake_leaving(worker, channel, price::kWakesAtOnce) : 0;
     channel.lock.unlock(me, hold);
   }
   return 0;
@@ -189,7 +151,7 @@ int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noex
   LockOwner* me = owner_in(channel, worker);
   BiasedLock::Hold hold = channel.lock.lock(me);
   close_to_all(channel);
-  while (const unsigned woken = wake_some(worker, channel)) {
+  while (const unsigned woken = wake_leaving(worker, channel, price::kWakesAtOnce)) {
     channel.lock.unlock(me, hold);
     worker = pause_between_wakes(runtime, woken);
     me = owner_in(channel, worker);

@@ -19,7 +19,62 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
     (void)wake(nullptr, task, TaskState::kBlocked);
 }
 
-[[gnu::noinline, gnu::cold]] bool BadWaits::drop(List<ChannelWait>& queue, std::size_t element_bytes) noexcept {
+namespace {
+
+// Of many waits nothing is left in the cache. Those who went to sleep one after the other lie on stacks that went out
+// so, at equal distances: where the next ones are is a good guess, and does no harm if it is wrong. Goes before the
+// others.
+class WaitScout {
+ public:
+  explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {
+    for (int n = 0; n < kTasksAhead && at_ != nullptr; ++n) step();
+  }
+  void step() noexcept {
+    ChannelWait* const next = at_ != nullptr ? queue_.after(at_) : nullptr;
+    if (next != nullptr) {
+      const auto here = reinterpret_cast<std::uintptr_t>(at_), there = reinterpret_cast<std::uintptr_t>(next);
+      __builtin_prefetch(reinterpret_cast<const void*>(there + (there - here) * kWaitsAhead), 1);
+      __builtin_prefetch(next->task, 1);
+    }
+    at_ = next;
+  }
+
+ private:
+  static constexpr int kTasksAhead = 8;
+  static constexpr std::uintptr_t kWaitsAhead = 8;
+  List<ChannelWait>& queue_;
+  ChannelWait* at_;
+};
+
+List<ChannelWait>& leaving_of(Channel& channel, Way way) noexcept {
+  return way == Way::kSend ? channel.leaving_senders : channel.leaving_receivers;
+}
+
+unsigned wake_from(Worker* worker, Channel& channel, Way way, unsigned most) noexcept {
+  using enum ChannelWait::Status;
+  List<ChannelWait>& leaving = leaving_of(channel, way);
+  unsigned woken = 0;
+  WaitScout scout(leaving);
+  for (; woken < most; ++woken) {
+    ChannelWait* const wait = leaving.pop_front();
+    if (wait == nullptr) break;
+    scout.step();
+    wait->is_sender = way == Way::kSend;
+    wait->secret = Channel::secret_of(channel.life.load(std::memory_order_relaxed));
+    complete_wait(worker, *wait, channel.state == ChannelState::kClosed ? kClosed : kLookAgain);
+  }
+  return woken;
+}
+
+}  // namespace
+
+unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept {
+  const unsigned senders = wake_from(worker, channel, Way::kSend, most);
+  return senders + wake_from(worker, channel, Way::kReceive, most - senders);
+}
+
+[[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Way way) noexcept {
+  List<ChannelWait>& queue = way == Way::kSend ? channel.senders : channel.receivers;
   ChannelWait& wait = *queue.pop_front();
   if (worker_ != nullptr) {
     if (!wait.is_foreign) Scheduler::begin_slice_of_party(*worker_, wait.task->party);
@@ -27,8 +82,10 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
     if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
   }
   complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
-  dropped_ += 1 + element_bytes / price::kBytesPerBadWait;
-  return dropped_ < price::kBadWaitsAtOnce;
+  dropped_ += 1 + channel.element_bytes / price::kBytesPerBadWait;
+  if (dropped_ < price::kBadWaitsAtOnce) return;
+  leaving_of(channel, way).splice_back(queue);
+  (void)wake_from(worker_, channel, way, price::kLooksAtOnce);
 }
 
 [[gnu::noinline, gnu::cold]] void BadWaits::end() noexcept {
@@ -37,13 +94,34 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
   Scheduler::begin_slice_of_party(*worker_, task != nullptr ? task->party : 0);
 }
 
+[[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
+                                              int reason) noexcept {
+  List<ChannelWait>::remove(&wait);
+  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
+  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
+  return reason;
+}
+
 namespace {
 
+// By one of those who left to look again: the others. Who gives up the last reference wakes the rest, and the lock may
+// be at rest then.
+[[gnu::noinline, gnu::cold]] void wake_others(Channel& channel, std::uint32_t secret) noexcept {
+  LockOwner* const me = owner_in(channel, &current_worker());
+  const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
+  if (channel.is_alive(secret)) (void)wake_leaving(worker_of(*channel.runtime), channel, price::kLooksAtOnce);
+  channel.lock.unlock(me, hold);
+}
+
 // Of a wait that is over, with nothing held.
-int result_of(const ChannelWait& wait, ChannelWait::Status status) noexcept {
+int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status status) noexcept {
   if (status == ChannelWait::Status::kBadMemory) [[unlikely]] {
     take_fuel_unchecked(current_worker(), price::kBadWait);
     panic_for_access(*wait.task, true, reinterpret_cast<std::uint64_t>(wait.data));
+  }
+  if (status == ChannelWait::Status::kLookAgain) [[unlikely]] {
+    wake_others(channel, wait.secret);
+    return kTryAgain;
   }
   return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
 }
@@ -56,20 +134,11 @@ bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Ho
       [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
 }
 
-// Under the lock, which it releases.
-[[gnu::noinline, gnu::cold]] int give_up(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
-                                         int reason) noexcept {
-  List<ChannelWait>::remove(&wait);
-  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
-  return reason;
-}
-
 // Whether the wait is over, with nothing held; mostly it is, and nobody need be kept out to see that.
-bool is_over(const ChannelWait& wait, int& result) noexcept {
+bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
   const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
   if (status == ChannelWait::Status::kWaiting || wait.is_foreign) return false;
-  result = result_of(wait, status);
+  result = result_of(channel, wait, status);
   return true;
 }
 
@@ -77,44 +146,29 @@ bool is_over(const ChannelWait& wait, int& result) noexcept {
 [[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
   int result = 0;
   while (wait.status.load(std::memory_order_relaxed) == ChannelWait::Status::kWaiting) {
-    if (is_cancelled(self)) return give_up(channel, self, wait, hold, kCancelledCode);
-    if (!leave(channel, self, wait, hold)) return give_up(channel, self, wait, hold, kErrorNoMemory);
-    if (is_over(wait, result)) [[likely]]
+    if (is_cancelled(self)) return give_up_wait(channel, self, wait, hold, kCancelledCode);
+    if (!leave(channel, self, wait, hold)) return give_up_wait(channel, self, wait, hold, kErrorNoMemory);
+    if (is_over(channel, wait, result)) [[likely]]
       return result;
     hold = channel.lock.lock(owner_in(channel, &current_worker()));
   }
   channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  return result_of(wait, wait.status.load(std::memory_order_relaxed));
-}
-
-// After a first wait that was not served.
-[[gnu::noinline, gnu::cold]] int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept {
-  int result = 0;
-  if (is_over(wait, result)) return result;
-  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
+  return result_of(channel, wait, wait.status.load(std::memory_order_relaxed));
 }
 
 }  // namespace
 
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept {
   const bool is_foreign = owner_in(channel, &current_worker()) == nullptr;
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, is_foreign};
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, is_foreign, false, 0};
   queue.push_back(&wait);
   return wait_locked(channel, self, wait, hold);
 }
 
-// What differs from wait_at() is that nothing need be looked at before the first wait.
-[[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
-                                       void*) noexcept {
-  Task& self = *static_cast<Task*>(self_pointer);
-  Channel& channel = *static_cast<Channel*>(channel_pointer);
-  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false};
-  static_cast<List<ChannelWait>*>(queue_pointer)->push_back(&wait);
-  if (!block_at<Path::kFast>(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
-    return give_up(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
-  if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
-    return 0;
-  return wait_on(channel, self, wait);
+int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept {
+  int result = 0;
+  if (is_over(channel, wait, result)) return result;
+  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
 }
 
 }  // namespace janus

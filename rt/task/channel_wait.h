@@ -3,7 +3,6 @@
 // ends one holds the channel's lock.
 #pragma once
 
-#include <arch/jump_back.h>
 #include "rt/sched/path.h"
 #include "rt/task/channel.h"
 #include "rt/task/runtime.h"
@@ -12,15 +11,19 @@
 
 namespace janus {
 
+enum class Way : bool { kSend, kReceive };
+
 // On the task's own stack, linked under the channel's lock.
 struct ChannelWait : ListLink<> {
-  // kBadMemory: what `data` points to is not there; `data` is now what was touched.
-  enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory };
+  // kBadMemory: what `data` points to is not there; `data` is now what was touched. kLookAgain: nothing has happened.
+  enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory, kLookAgain };
   Task* task;
   void* data;  // what to send, or where to receive
   // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
   std::atomic<Status> status;
-  bool is_foreign;  // of another runtime than the channel
+  bool is_foreign;       // of another runtime than the channel
+  bool is_sender;        // with kLookAgain
+  std::uint32_t secret;  // with kLookAgain: of the channel, which may be gone by now
 };
 
 // --- For whoever comes by ---
@@ -44,6 +47,9 @@ template <Path kPath>
 // Both halves. One of another runtime takes our lock before it goes.
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
 
+// Some of those who are leaving. How many.
+unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept;
+
 // While the lock is held once: whoever comes by drops some of those whose memory is not there. The time that takes is
 // their party's, and they pay for it when they go on, in a panic; the caller has other things to do.
 class BadWaits {
@@ -56,8 +62,9 @@ class BadWaits {
   BadWaits(const BadWaits&) = delete;
   BadWaits& operator=(const BadWaits&) = delete;
 
-  // The first in its queue: what it named cannot be reached. False: that is enough for one hold of the lock.
-  [[nodiscard]] bool drop(List<ChannelWait>& queue, std::size_t element_bytes) noexcept;
+  // The first of those who wait to do this: what it named cannot be reached. After many nobody waits there, since all
+  // leave.
+  void drop(Channel& channel, Way way) noexcept;
 
  private:
   void end() noexcept;
@@ -68,14 +75,16 @@ class BadWaits {
 
 // --- For the task that waits ---
 
+// What a wait comes to after which the caller begins again, as one that has looked: try_again().
+inline constexpr int kTryAgain = 1;
+
 // Behind all others in `queue`, whose lock is held as `hold` says and is released. Until served, closed or cancelled.
 // `self` is published.
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept;
-// For the owner of the lock, and a task that has looked for a cancel and that nobody is charged for. To be called last.
-int wait_at_from_jump(void* self, void* channel, void* queue, void* data, void*) noexcept;
-[[gnu::always_inline]] inline int wait_at_fast(Channel& channel, Task& self, List<ChannelWait>& queue,
-                                               void* data) noexcept {
-  return janus_jump_back(&self, &channel, &queue, data, nullptr, wait_at_from_jump);
-}
+// After a first wait, with nothing held.
+[[gnu::noinline, gnu::cold]] int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept;
+// Under the lock, which it releases. `reason`.
+[[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
+                                              int reason) noexcept;
 
 }  // namespace janus

@@ -56,7 +56,7 @@ int yield(Task& task) noexcept {
   return sees_cancel(task) ? -1 : 0;
 }
 
-[[gnu::noinline]] int yield_slow(Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
   Scheduler& scheduler = *current_worker().scheduler;
   if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
@@ -86,7 +86,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   return runtime.accounts.draw(task.account, component, amount) ? 0 : charge_waiting(task, component, amount);
 }
 
-[[gnu::noinline]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   if (component != Component::kOps && !runtime.accounts.granted(task.account, component)) return kErrorNoCap;
   current_worker().counters.exhaustions.add();
@@ -110,7 +110,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   end_for_budget(task);
 }
 
-void end_if_fail_rules(Task& task, const Account* payer) noexcept {
+[[gnu::cold]] void end_if_fail_rules(Task& task, const Account* payer) noexcept {
   if (payer != task.account) return;
   const Nursery* const policy_owner = policy_owner_of(task);
   if (policy_owner != nullptr && policy_owner->traits.on_exhaustion == ExhaustionPolicy::kFail) end_for_budget(task);

@@ -18,7 +18,6 @@ namespace {
 
 constexpr unsigned kDeepest = 16;         // nurseries in nurseries; the caller's stack bounds the walk
 constexpr unsigned kMostNurseries = 256;  // looked into
-constexpr unsigned kFramesOfEach = 8;
 
 constexpr std::size_t kShownName = 40;  // of what others wrote
 
@@ -42,7 +41,7 @@ void append_place(TaskReport& report, const Task& task) noexcept {
   const auto top = reinterpret_cast<std::uint64_t>(task.frame);
   std::uint64_t fp = 0;
   if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return;
-  Place place{0, fp, top > kMaxStackBytes ? top - kMaxStackBytes : 0, top, 0};
+  Place place{0, fp, top > kMostStackBytes ? top - kMostStackBytes : 0, top, 0};
   if (!place.step()) return;
   leave_runtime(place);
   append_frames(report, place, kFramesOfEach);

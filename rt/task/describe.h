@@ -25,7 +25,7 @@ const char* what_for(TaskState state) noexcept;
 // The tasks of a runtime that have been off their worker: what each waits for, in which nursery, and where; the
 // outermost first, at most kMostTasks. Holds the locks of their nurseries meanwhile, and runtime.outside_lock is the
 // caller's. How many there are in the report.
-inline constexpr unsigned kMostTasks = 64;
+inline constexpr unsigned kMostTasks = 64, kFramesOfEach = 8;
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;
 
 }  // namespace janus

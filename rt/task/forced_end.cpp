@@ -17,6 +17,7 @@
 #include "rt/task/records.h"
 #include "rt/task/run.h"
 #include "rt/task/runtime.h"
+#include "rt/task/stack_growth.h"
 #include "rt/task/turn.h"
 
 namespace janus {
@@ -60,6 +61,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   if (frame.details.abandoned != nullptr) {
     Stack* const spare = worker.stack;
     Scheduler::restore_stack(worker, frame.details.abandoned);
+    tell_limit(worker);
     JANUS_ASSERT(worker.pending.action == nullptr && spare != frame.details.abandoned);
     worker.pending = {give_spare, spare, nullptr};
     fiber_hooks::before_switch(spare->fiber, worker.fiber);
@@ -154,42 +156,60 @@ static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   return true;
 }
 
-// On the worker's alternate stack. What the runtime itself broke ends the process; what the task broke ends the task.
-bool contain_fault(platform::Fault& fault) noexcept {
-  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
-  if (is_answered(fault, worker)) return true;
-  if (worker == nullptr) return false;
-  Task* const task = current_task(*worker);
+// What the runtime itself broke ends the process; what the task broke ends the task.
+static void contain(platform::Fault& fault, Worker& worker) noexcept {
+  Task* const task = current_task(worker);
   const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&
                         !task->is_marked(TaskMarks::kWasForced);
-  if (!has_task || is_runtimes_own(fault, *worker)) end_for_own_fault(fault, *worker, cause_of(fault, *worker));
-  report_panic(*task, cause_of(fault, *worker), &fault);
+  const Growth growth = has_task ? grow_for_fault(worker, *task, fault) : Growth::kAtMost;
+  if (growth == Growth::kGrown) {
+    fault.resume_ip = fault.ip;
+    fault.keeps_registers = true;
+    return;
+  }
+  if (!has_task || is_runtimes_own(fault, worker)) end_for_own_fault(fault, worker, cause_of(fault, worker));
+  report_panic(*task, growth == Growth::kAtMost ? cause_of(fault, worker) : overflow_cause(growth), &fault);
   task->mark(TaskMarks::kWasForced);
   task->frame->details.outcome = Outcome::kPanic;
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
-    if (Stack* const spare = enter_spare_stack(*worker, *task)) {
+    if (Stack* const spare = enter_spare_stack(worker, *task)) {
       fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
       fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as if called
-      return true;
+      return;
     }
   }
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing);
   fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
+}
+
+// On the worker's alternate stack. A fault in here, which no copy of user memory answers, is the runtime's own.
+bool contain_fault(platform::Fault& fault) noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  if (is_answered(fault, worker)) return true;
+  if (worker == nullptr) return false;
+  if (worker->is_in_fault) end_for_own_fault(fault, *worker, "a fault while another was looked into");
+  worker->is_in_fault = true;
+  contain(fault, *worker);
+  worker->is_in_fault = false;
   return true;
 }
 
 [[gnu::noinline, gnu::cold]] void look_at_stack(Worker& worker) noexcept {
   const Stack* const stack = worker.stack;
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
-  if (arch::stack_pointer() >= limit && StackPool::canary_intact(stack)) return;
+  const bool has_room = arch::stack_pointer() >= limit;
+  if (has_room && StackPool::canary_intact(stack)) return;
   Task& task = *current_task(worker);
+  const Growth growth =
+      has_room ? Growth::kAtMost : grow_stack_to(worker, task, arch::stack_pointer() - Scheduler::kStackReserve);
+  if (growth == Growth::kGrown) return;
   platform::Fault fault{};
   fault.has_address = true;
   fault.address = arch::stack_pointer();
   fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   fault.fp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  report_panic(task, "stack overflow", &fault);
+  report_panic(task, overflow_cause(growth), &fault);
   end_by_force(task, Outcome::kPanic);
 }
 

@@ -11,8 +11,8 @@ namespace janus {
 
 bool contain_fault(platform::Fault& fault) noexcept;
 
-// Panics when too little of the stack is left for code of ours, or when something ran over the end of a stack that no
-// guard page ends, before that code has taken anything.
+// Makes the stack larger where too little of it is left for code of ours. Panics when it cannot be, or when something
+// ran over the end of a stack that no guard page ends, before that code has taken anything.
 void look_at_stack(Worker& worker) noexcept;
 inline void require_stack(Worker& worker) noexcept {
   if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[unlikely]]

@@ -2,6 +2,7 @@
 // rt/task/join.cpp — waiting for a task to end.
 #include "rt/task/join.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
 #include "rt/task/handle.h"
 #include "rt/task/kinship.h"
@@ -48,6 +49,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   }
   if (task->has(TaskFlags::kEnded)) {
     const std::int64_t value = task->result;
+    order_hooks::acquire(order_hooks::second(task));
     task->lock.unlock();
     if (result != nullptr) write_user(result, value);
     return 0;
@@ -69,6 +71,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     }
     task->lock.lock();
   }
+  order_hooks::acquire(order_hooks::second(task));
   task->lock.unlock();
   if (result != nullptr) write_user(result, wait.result);
   return 0;

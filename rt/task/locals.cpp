@@ -16,9 +16,12 @@ constexpr unsigned kKeyBits = 10;
 static_assert(1u << kKeyBits == kLocalKeys);
 constexpr unsigned kEntries = 32;  // of a page of a task's table
 constexpr unsigned kPages = kLocalKeys / kEntries;
-constexpr std::size_t kDeposit = 64;                                          // what a key costs who made it, in bytes
-constexpr std::uint32_t kPlenty = (kLocalKeys - kReservedLocalKeys) / 8 * 7;  // free: nobody can have more than that
-constexpr std::int64_t kOpsToCount = 8;                                       // what it costs to count a cage's keys
+constexpr std::size_t kDeposit = 64;  // what a key costs who made it, in bytes
+// A cage gets a key while it has less than an eighth of those that are free. Where kPlenty are, it has.
+constexpr std::uint32_t kPartOfFree = 8;
+constexpr std::uint32_t kPlenty =
+    kLocalKeys - kReservedLocalKeys - (kLocalKeys - kReservedLocalKeys) / (kPartOfFree + 1);
+constexpr std::int64_t kOpsToCount = 8;  // what it costs to count a cage's keys
 constexpr std::uint32_t kMostUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
 
 unsigned place_of(std::uint32_t key) noexcept {
@@ -112,12 +115,12 @@ static std::uint32_t count_keys_of(const Runtime& runtime, const Account& crowd)
 }
 
 // Under the lock: whether there is a place for a task of that crowd, which pays. Where many are taken, none has more
-// than are left: so whoever comes later finds some, too.
+// than a part of what is left: so many who come later find some, too.
 static bool has_place_for(const Runtime& runtime, const Account* crowd) noexcept {
   if (free_keys_of_all.count == 0) return false;
   if (crowd == nullptr || free_keys_of_all.count >= kPlenty) return true;
   take_fuel_unchecked(current_worker(), kOpsToCount);
-  return count_keys_of(runtime, *crowd) < free_keys_of_all.count;
+  return count_keys_of(runtime, *crowd) * kPartOfFree < free_keys_of_all.count;
 }
 
 std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {

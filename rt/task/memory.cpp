@@ -98,7 +98,8 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
 // `holder_bit`: 0 or kRuntimeTag.
 [[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
                                                  std::size_t bytes, std::size_t align, int* error) noexcept {
-  const Heap::Plan plan = Heap::plan_for(bytes, align);
+  Heap::Plan plan = Heap::plan_for(bytes, align);
+  Heap::note_asked(plan, bytes);
   *error = kErrorNoMemory;  // unless another reason comes up
   if (plan.bytes == 0) return nullptr;
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
@@ -135,7 +136,7 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
   return allocate_for(0, runtime, worker, task, bytes, align, error);
 }
 
-void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
+[[gnu::cold]] void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
   if (task != nullptr && price_of_block(bytes) != 0) {
     (void)charge_ops(*task, price_of_block(bytes));
     worker = &current_worker();
@@ -143,8 +144,9 @@ void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t byt
   return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock, error);
 }
 
-void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept {
-  const Heap::Plan plan = Heap::plan_for(bytes, kMinBlock);
+[[gnu::cold]] void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept {
+  Heap::Plan plan = Heap::plan_for(bytes, kMinBlock);
+  Heap::note_asked(plan, bytes);
   if (plan.bytes == 0) return nullptr;
   if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) return nullptr;
   return allocate_paid(runtime, worker, payer, plan, kMinBlock, kRuntimeTag);
@@ -158,8 +160,7 @@ void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::si
   credit(runtime, worker, freed);
 }
 
-[[gnu::noinline, gnu::cold]] static void release_page_aligned(Runtime& runtime, Worker* worker, Task* task,
-                                                              void* block) noexcept {
+[[gnu::noinline]] static void release_page_aligned(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
   if (task == nullptr || runtime.heap.is_in_chunks(block) || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
     return release_whole(runtime, worker, task, block);
   const Heap::Found held = runtime.heap.take_over(block);
@@ -177,7 +178,8 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
 [[gnu::noinline, gnu::cold]] void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept {
   const std::size_t bytes = runtime.heap.size_of(block);
   auto* pages = static_cast<std::byte*>(block);
-  for (std::size_t rest = may_be_mapping(block) ? bytes : 0; rest > price::kFreedAtOnce; rest -= price::kFreedAtOnce) {
+  for (std::size_t rest = Heap::kHasPages && may_be_mapping(block) ? bytes : 0; rest > price::kFreedAtOnce;
+       rest -= price::kFreedAtOnce) {
     platform::discard(pages, price::kFreedAtOnce);
     pages += price::kFreedAtOnce;
     let_others_run(task);
@@ -185,16 +187,17 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   release_own(runtime, &current_worker(), block);
 }
 
-void release_own(Runtime& runtime, Worker* worker, void* block) noexcept {
+[[gnu::cold]] void release_own(Runtime& runtime, Worker* worker, void* block) noexcept {
   credit(runtime, worker, runtime.heap.free_own(cache_of(worker), block));
 }
 
-void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept {
+[[gnu::cold]] void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes,
+                               int* error) noexcept {
   if (block == nullptr) return allocate(runtime, worker, task, bytes, kMinBlock, error);
   const Heap::Found before = runtime.heap.look_at(block);
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
   // In place only where that changes no charge: whoever holds the block is not always who pays for it.
-  if (bytes <= before.bytes && bytes >= before.bytes / 2) return block;
+  if (Heap::kHasPages && bytes <= before.bytes && bytes >= before.bytes / 2) return block;
   if (task != nullptr) {  // before anything is taken
     charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);
     (void)charge_ops(*task, price_of_block(bytes));
@@ -210,8 +213,9 @@ void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std:
     release(runtime, worker, task, moved);
     end_for_misuse(task, Deed::kResize, block, old.misuse);
   }
+  const std::size_t readable = runtime.heap.readable(block, old.bytes);
   copy_in_parts(task, static_cast<std::byte*>(moved), static_cast<const std::byte*>(block),
-                old.bytes < bytes ? old.bytes : bytes);
+                readable < bytes ? readable : bytes);
   if (task != nullptr)
     release_in_parts(runtime, *task, block);
   else

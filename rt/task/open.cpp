@@ -18,7 +18,7 @@ namespace janus {
 namespace {
 
 // A record that was never a nursery is all zeroes.
-Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
+[[gnu::cold]] Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
   SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
   auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
   if (nursery == nullptr)
@@ -88,7 +88,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 
 }  // namespace
 
-Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
+[[gnu::cold]] Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
   *error = kErrorBudget;

@@ -54,8 +54,27 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   }
 }
 
-int write_as_task(Task& task, const Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
+// What has been written since others had a chance to have the descriptor. That is counted in bytes, since how much the
+// kernel takes at once is up to the reader.
+class Share {
+ public:
+  explicit Share(Turn& turn) noexcept : turn_(turn) {}
+  // As share_turn().
+  [[nodiscard]] int after(std::size_t written) noexcept {
+    bytes_ += written;
+    if (bytes_ < kPieceBytes) return 0;
+    bytes_ = 0;
+    return share_turn(turn_);
+  }
+
+ private:
+  Turn& turn_;
+  std::size_t bytes_ = 0;
+};
+
+int write_as_task(Task& task, Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
   Pause pause;
+  Share share(turn);
   std::uint64_t until = 0;
   while (count != 0) {
     const long written = platform::write(fd, bytes, count < kPieceBytes ? count : kPieceBytes, until);
@@ -70,15 +89,20 @@ int write_as_task(Task& task, const Turn& turn, int fd, const char* bytes, std::
     count -= static_cast<std::size_t>(written);
     pause.end();
     until = 0;
-    if (count != 0) let_others_run(task);
+    if (count == 0) break;
+    let_others_run(task);
+    const int answer = share.after(static_cast<std::size_t>(written));
+    if (answer != 0) return answer;
   }
   return 0;
 }
 
 // A thread outside tasks, or the only one of a deterministic runtime, whose order must not depend on any reader.
-int write_as_thread(const Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
+int write_as_thread(Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
+  Share share(turn);
   while (count != 0) {
-    const long written = platform::write(fd, bytes, count, platform::now_ns() + kLongestPauseNs);
+    const std::size_t piece = turn.task == nullptr && count > kPieceBytes ? kPieceBytes : count;
+    const long written = platform::write(fd, bytes, piece, platform::now_ns() + kLongestPauseNs);
     if (written == platform::kNoRoom) {
       send_cancelled_away(turn);
       continue;
@@ -86,6 +110,8 @@ int write_as_thread(const Turn& turn, int fd, const char* bytes, std::size_t cou
     if (written <= 0) return error_of(written);
     bytes += written;
     count -= static_cast<std::size_t>(written);
+    const int answer = count != 0 && turn.task == nullptr ? share.after(static_cast<std::size_t>(written)) : 0;
+    if (answer != 0) return answer;
   }
   return 0;
 }
@@ -99,7 +125,7 @@ int write_all(Task* task, int fd, const char* bytes, std::size_t count) noexcept
   if (answer != 0) return answer;
   const bool gives_way = task != nullptr && !current_worker().scheduler->is_deterministic();
   const int result = gives_way ? write_as_task(*task, turn, fd, bytes, count) : write_as_thread(turn, fd, bytes, count);
-  pass_turn(turn);
+  if (turn.state.load(std::memory_order_relaxed) == Turn::kHas) pass_turn(turn);
   return result;
 }
 

@@ -8,7 +8,8 @@
 
 namespace janus {
 
-// 0 when all of it is written; what others write to the same descriptor comes before it or after it. A task that has to
+// 0 when all of it is written. What others write to the same descriptor comes before it or after it; if they stand in
+// another outermost cage, or they or the writer in none, that holds for each 64 KiB. A task that has to
 // wait, for its turn or for room, leaves its worker to others. -1: it was told to end, and would have had to wait; some
 // may have been written. Otherwise -errno, where EACCES stands for EPERM, which is -1, too. `task` nullptr: a thread
 // outside tasks, which waits itself.

@@ -8,6 +8,7 @@
 #include "rt/task/log.h"
 #include "rt/task/price.h"
 #include "rt/task/slice.h"
+#include "rt/task/stack_growth.h"
 
 namespace janus {
 
@@ -30,7 +31,12 @@ constexpr std::size_t kShownReason = 500;  // shown of what others wrote
   if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
   line.append("; nursery ");
   append_path(line, task);
-  line.append(", stack %lu bytes", static_cast<unsigned long>(stack_class_bytes(task.stack_class)));
+  const Runtime& runtime = runtime_of(worker);
+  line.append(", stack %lu bytes", static_cast<unsigned long>(stack_now_of(worker, task)));
+  if (runtime.stacks.grows())
+    line.append(" of at most %lu (JANUS_STACK_MAX)", static_cast<unsigned long>(most_stack_of(runtime, task)));
+  else
+    line.append(" (JANUS_STACK)");
   line.end_line();
   if (task.frame != nullptr && worker.stack != nullptr) {
     const std::uint64_t ip =

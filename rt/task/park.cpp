@@ -2,6 +2,7 @@
 // rt/task/park.cpp — one token for each task.
 #include "rt/task/park.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
@@ -11,7 +12,8 @@ namespace janus {
 
 int park(Task& task, bool forever) noexcept {
   for (;;) {
-    if (task.token.exchange(0, std::memory_order_acquire) != 0) return 0;  // pairs with unpark()
+    if (task.token.exchange(0, std::memory_order_acquire) != 0)  // pairs with unpark()
+      return order_hooks::acquire(&task.frame), 0;
     if (sees_cancel(task)) return -1;
     if (!forever) return kErrorTimeout;
     const bool left = block(
@@ -27,6 +29,7 @@ int park(Task& task, bool forever) noexcept {
 }
 
 void unpark(Worker* worker, Task& task) noexcept {
+  order_hooks::release(&task.frame);
   if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
 }
 

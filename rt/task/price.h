@@ -24,6 +24,7 @@ inline constexpr std::int64_t kCancel = 8;
 inline constexpr unsigned kFence = 32;
 inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
+inline constexpr std::int64_t kStackStep = 32;  // a fault, and the guard is moved
 inline constexpr std::int64_t kPanic = 64;      // its report
 inline constexpr std::int64_t kBadWait = 16;    // to wait at a channel with memory that is not there
 inline constexpr std::size_t kBytesPerOp = 4096;
@@ -32,10 +33,13 @@ inline constexpr std::size_t kRandomBytesPerOp = 32;
 inline constexpr std::size_t kBytesAtOnce = 65536, kRandomBytesAtOnce = 4096, kFreedAtOnce = std::size_t{2} << 20;
 // So many records are looked at, and freed, before others have their turn.
 inline constexpr unsigned kRecordsAtOnce = 256;
+// Of the nurseries that a task has open, so many are marked by who cancels it; the others by itself.
+inline constexpr unsigned kMarksAtOnce = 64;
 // So many are woken by a close or a cancel, for 1 op each, before others have their turn.
 inline constexpr unsigned kWakesAtOnce = 256;
-// So many who wait with bad memory are dropped, or a few with large elements, before others have their turn.
-inline constexpr unsigned kBadWaitsAtOnce = 64;
+// Who comes to a channel drops so many who wait there with bad memory, or a few with large elements. Then those who are
+// left look for themselves, and each of them wakes so many others to do so.
+inline constexpr unsigned kBadWaitsAtOnce = 64, kLooksAtOnce = 8;
 inline constexpr std::size_t kBytesPerBadWait = 16384;
 // To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
 inline constexpr std::int64_t kHeapWalk = 16;

@@ -41,8 +41,9 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
 
 }  // namespace
 
-[[gnu::noinline]] void record_failure(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept {
+[[gnu::noinline]] void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept {
   Nursery& nursery = *task.nursery;
+  if (outcome == Outcome::kCancelled) return pass_cancel_on(&current_worker(), nursery, pace);
   {
     LockGuard guard(nursery.lock);
     nursery.traits.has_leftovers = true;

@@ -17,8 +17,10 @@ struct Report {
   bool was_cancelled;
 };
 
-// Of a task that runs, in its nursery; where the nursery says so, its siblings are told to end.
-void record_failure(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept;
+// Of a task that has come to something else than success, in its nursery; a failure ends its siblings where the nursery
+// says so. Who was cancelled from above the nursery passes that on, so that the nursery ends cancelled, too, although
+// nobody may have told it yet.
+void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept;
 // Of a terminal nursery; from now on its result counts as read.
 Report report_of(Nursery& nursery) noexcept;
 

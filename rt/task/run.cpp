@@ -3,6 +3,7 @@
 #include "rt/task/run.h"
 
 #include <arch/task_call.h>
+#include "rt/base/order_hooks.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/cancel.h"
 #include "rt/task/children.h"
@@ -15,6 +16,7 @@
 #include "rt/task/result.h"
 #include "rt/task/runtime.h"
 #include "rt/task/slice.h"
+#include "rt/task/stack_growth.h"
 #include "rt/task/turn.h"
 
 namespace janus {
@@ -69,10 +71,6 @@ void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code)
   task.lock.unlock();
 }
 
-bool is_failure(Outcome outcome) noexcept {
-  return outcome != Outcome::kSuccess && outcome != Outcome::kCancelled;
-}
-
 // -1 after a cancel is the cancel, whether the task has looked or not: it may have had it from somebody who did.
 Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   if (code >= 0) return Outcome::kSuccess;
@@ -91,8 +89,14 @@ Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   refund_record(runtime, payer, bytes_of_task(task.stack_class));
 }
 
+// To whoever awaits the nursery or joins the task: all that it did comes first.
+[[gnu::always_inline]] inline void order_end(Task& task, const Nursery& nursery) noexcept {
+  order_hooks::release(&nursery);
+  order_hooks::release(order_hooks::second(&task));
+}
+
 // The second half of a task's end, when nothing of it stands on a stack any more.
-void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+[[gnu::cold]] void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
   Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
   count_end(worker.counters, outcome);
@@ -169,7 +173,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
 }
 
 // The cancel came before the start: whether it is called all the same.
-[[gnu::noinline]] bool starts_cancelled(Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] bool starts_cancelled(Task& task) noexcept {
   Worker& worker = current_worker();
   task.cancel.store(1, std::memory_order_relaxed);
   const bool runs = task.has(TaskFlags::kRunCancelled);
@@ -191,20 +195,23 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 }
 
 // From the return of its function on, whatever it has come to.
-[[gnu::noinline]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp, bool is_own_slice) noexcept {
+[[gnu::noinline, gnu::cold]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp,
+                                         bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
   if (task.is_marked(TaskMarks::kWasForced)) {
     leave_abandoned_frames(frame, frame_sp);
     pass_held_turns(task);
   }
   code = clean_up(task, frame, code);
+  if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
   if (!StackPool::canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
   const Outcome outcome = task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code);
-  if (is_failure(outcome)) record_failure(task, outcome, code, Pace::kInParts);
+  if (outcome != Outcome::kSuccess) record_end(task, outcome, code, Pace::kInParts);
   leave_members(task, frame);
   Worker& worker = current_worker();
   commit_last_slice(worker, task, is_own_slice);
   runtime_of(worker).scheduler.sched_point();
+  order_end(task, *task.nursery);
   end_task(worker, task, outcome, code);
 }
 
@@ -239,18 +246,25 @@ template <Path kPath>
     }
     if (is_own_slice) begin_slice(worker, task);
   }
+  [[maybe_unused]] void* outer_fiber = nullptr;
+  if constexpr (fiber_hooks::kAreWatched) outer_fiber = fiber_hooks::begin_task(current_worker().fiber, task.id);
+  order_hooks::acquire(&task);
   std::int64_t code = -1;
   if (!(kIsFast ? is_cancelled(nursery) : is_cancelled(task)) || starts_cancelled(task)) [[likely]]
     code = janus_task_call(task.fn, task.arg, &frame.frame_sp);
   Worker& worker = current_worker();
   if (is_plain_end(task, frame, code) && (kIsFast || !Scheduler::is_always_slow(worker))) [[likely]] {
     if (is_own_slice) commit_slice(worker, task);
+    order_end(task, nursery);
     finish_plain(worker, task);
+    fiber_hooks::end_task(worker.fiber, outer_fiber, false);
     return true;
   }
   const std::uint64_t frame_sp = frame.frame_sp;
   frame.frame_sp = 0;
+  [[maybe_unused]] const bool was_forced = task.is_marked(TaskMarks::kWasForced);
   finish(task, code, frame_sp, is_own_slice);
+  if constexpr (fiber_hooks::kAreWatched) fiber_hooks::end_task(current_worker().fiber, outer_fiber, was_forced);
   return false;
 }
 
@@ -280,14 +294,19 @@ template <Path kPath>
   return kPath == Path::kGeneral && nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
 }
 
-// Of the stack we stand on: as many classes of stacks as would fit below us, whole.
+// Of the stack we stand on: as many classes of stacks as would fit below us, whole. By the size of its own class, so
+// that stacks that grow and others run the same; the fast way sees no more than is usable now.
 template <Path kPath>
 [[gnu::always_inline]] inline unsigned classes_that_fit(const Worker& worker) noexcept {
   const std::uintptr_t here = arch::stack_pointer();
   const std::byte* const limit =
-      kPath == Path::kFast ? worker.stack_limit : worker.stack->limit + Scheduler::kStackReserve;
+      kPath == Path::kFast ? worker.stack_limit : end_of_class(*worker.stack) + Scheduler::kStackReserve;
   const std::uintptr_t lowest = reinterpret_cast<std::uintptr_t>(limit);
   return here > lowest ? static_cast<unsigned>(std::bit_width((here - lowest) / kMinStackBytes)) : 0;
+}
+
+[[gnu::always_inline]] inline bool has_room_for_child(const Worker& worker) noexcept {
+  return arch::stack_pointer() >= address_of(worker.stack->limit) + Scheduler::kStackReserve + kMinStackBytes;
 }
 
 // Whether it may run in place of waiting for it, on the same stack.
@@ -306,7 +325,10 @@ template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept {
   Worker* worker = &current_worker();
   if (!may_have_children<kPath>(*worker, nursery)) return;
-  const unsigned classes = classes_that_fit<kPath>(*worker);
+  unsigned classes = classes_that_fit<kPath>(*worker);
+  if (kPath == Path::kGeneral && classes != 0 && !has_room_for_child(*worker) && !make_room_for_child(*worker, self))
+      [[unlikely]]
+    classes = 0;
   JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   do {
@@ -337,7 +359,7 @@ template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept {
   auto* task = static_cast<Task*>(fresh);
   report_panic(*task, "no memory for its stack", nullptr);
-  record_failure(*task, Outcome::kPanic, -2, Pace::kAtOnce);
+  record_end(*task, Outcome::kPanic, -2, Pace::kAtOnce);
   end_task(current_worker(), *task, Outcome::kPanic, -2);
 }
 

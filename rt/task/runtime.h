@@ -26,8 +26,9 @@ struct RuntimeOptions {
   std::uint32_t fair_interval = 61;
   std::uint32_t yield_interval = 1024;
   std::uint8_t stack_class = 0;
-  std::uint64_t memory = 0;      // root pool; 0: three quarters of the machine
-  bool has_root_budget = false;  // else the root task lives on the root account
+  std::size_t stack_max = std::size_t{256} << 10;  // what a stack may grow to, where they do
+  std::uint64_t memory = 0;                        // root pool; 0: three quarters of the machine
+  bool has_root_budget = false;                    // else the root task lives on the root account
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;
   std::uint32_t profile = 1;      // JANUS_PROFILE_*, for those who ask

@@ -6,6 +6,7 @@
 
 #include "rt/base/assert.h"
 #include "rt/base/format.h"
+#include "rt/base/order_hooks.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
@@ -149,6 +150,10 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
   scheduling.workers = runtime.options.workers = choose_workers(options, cpus, scheduling.pinning);
+  // A task's own fault is what makes its stack grow.
+  const std::size_t least = stack_class_bytes(options.stack_class);
+  if (runtime.options.stack_max < least) runtime.options.stack_max = least;
+  if (!options.handles_faults || !runtime.stacks.let_grow(runtime.options.stack_max)) runtime.options.stack_max = least;
   charge_pools(runtime);
   scheduling.seed = options.seed;
   scheduling.deterministic = options.deterministic;
@@ -201,6 +206,7 @@ bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_cl
   runtime.terminable.store(root.task, std::memory_order_release);
   unsigned started = 0;
   if (!runtime.scheduler.run_caller(root.task, started)) return say_how_few(runtime, started), false;
+  order_hooks::acquire(root.nursery);
   close_nursery(nullptr, *root.nursery);
   result = take_result(root);
   return true;

@@ -23,7 +23,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
 }
 
 // Below the root, and for who was told to end.
-[[gnu::noinline]] void draw_slice(Worker& worker, Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] void draw_slice(Worker& worker, Task& task) noexcept {
   const Runtime& runtime = runtime_of(worker);
   if (task.party != 0) Scheduler::begin_slice_of_party(worker, task.party);
   const bool is_in_grace = task.is_marked(TaskMarks::kSawCancel);
@@ -66,7 +66,7 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
 }
 
 // The slice was drawn from somewhere, and ends.
-[[gnu::noinline]] void settle_with_payer(Worker& worker, Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] void settle_with_payer(Worker& worker, Task& task) noexcept {
   if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
   if (worker.fuel > 0)
     give_back(worker, worker.fuel);
@@ -112,7 +112,7 @@ template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
   if (worker.charged_account != nullptr) give_back(worker, excess);
 }
 
-[[gnu::noinline]] void begin_grace(Worker& worker, Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] void begin_grace(Worker& worker, Task& task) noexcept {
   const std::int64_t fuel = worker.fuel;
   commit_slice(worker, task);
   task.mark(TaskMarks::kSawCancel);

@@ -2,6 +2,7 @@
 // rt/task/spawn.cpp — a new child of a nursery.
 #include "rt/task/spawn.h"
 
+#include "rt/base/order_hooks.h"
 #include "rt/task/children.h"
 #include "rt/task/name.h"
 #include "rt/task/records.h"
@@ -19,6 +20,7 @@ namespace janus {
   task.belong_to(nursery);
   task.account = account;
   if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
+  order_hooks::release(&task);
 }
 
 namespace {

@@ -87,6 +87,7 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasLocals = 8;
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error
   static constexpr std::uint8_t kHoldsTurns = 32;  // it may have to pass some on at its end
+  static constexpr std::uint8_t kHasGrown = 64;    // its stack, which is to be as before when it ends
 };
 
 using TaskLock = RankedLock<LockRank::kTask>;
@@ -159,6 +160,9 @@ struct RunDetails : ListLink<MigratedTasks> {
   LocalTable* locals = nullptr;  // rt/task/locals.h
   Stack* abandoned = nullptr;    // a panicked task ends on a spare stack; this is the one it had
   Turn* held_turns = nullptr;    // with kHoldsTurns
+  // With kHasGrown: of the stack, before it did; and what its account has paid since.
+  std::byte* limit_before = nullptr;
+  std::size_t growth_paid = 0;
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
   std::int64_t outer_fuel = -1;  // of the slice that it shared until it got one of its grace; -1: it did not
   int last_error = 0;

@@ -6,11 +6,14 @@
 
 #include <type_traits>
 
+#include <arch/jump_back.h>
+
 #include "rt/task/channel_wait.h"
 #include "rt/task/children.h"
 #include "rt/task/nursery.h"
 #include "rt/task/runtime.h"
 #include "rt/task/user_memory.h"
+#include "rt/task/wait.h"
 #include "rt/task/yield.h"
 
 namespace janus {
@@ -20,14 +23,8 @@ namespace {
 using arch::UserCopy;
 using Hold = BiasedLock::Hold;
 
-enum class Way : bool { kSend, kReceive };
-
 template <Way kWay, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
-
-// What an operation answers that has released the lock and is not over yet. Many who waited had to be dropped, and
-// others have their turn first. kAgain: nothing has happened. kRefillAgain: it has what it wanted, and made room.
-constexpr int kAgain = 1, kRefillAgain = 2;
 
 // Of the channel whose lock we hold, for when we do not hold it any more.
 std::uint32_t secret_of(const Channel& channel) noexcept {
@@ -123,6 +120,25 @@ template <Way kWay, Path kPath>
   return error;
 }
 
+// For the owner of the lock, and a task that has looked for a cancel and that nobody is charged for. To be called last.
+// What differs from wait_at() is that nothing need be looked at before the first wait.
+[[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
+                                       void*) noexcept {
+  Task& self = *static_cast<Task*>(self_pointer);
+  Channel& channel = *static_cast<Channel*>(channel_pointer);
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false, false, 0};
+  static_cast<List<ChannelWait>*>(queue_pointer)->push_back(&wait);
+  if (!block_at<Path::kFast>(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
+    return give_up_wait(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
+  if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
+    return 0;
+  const int result = wait_on(channel, self, wait);
+  if (result != kTryAgain) [[likely]]
+    return result;
+  const auto again = wait.is_sender ? try_again<Way::kSend> : try_again<Way::kReceive>;
+  return again(channel, self, wait.data, wait.secret);
+}
+
 // Publishing takes the nursery's lock, which comes before ours.
 template <Way kWay>
 [[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
@@ -141,7 +157,7 @@ template <Way kWay, Path kPath>
   if (!self->is_published) [[unlikely]]
     return publish_and_begin_again<kWay>(worker, self, channel, data, hold);
   List<ChannelWait>& queue = kWay == Way::kSend ? channel.senders : channel.receivers;
-  if constexpr (kPath == Path::kFast) return wait_at_fast(channel, *self, queue, data);
+  if constexpr (kPath == Path::kFast) return janus_jump_back(self, &channel, &queue, data, nullptr, wait_at_from_jump);
   return wait_at(channel, *self, queue, data, hold);
 }
 
@@ -199,11 +215,7 @@ template <Way kWay, Path kPath>
       return serve<kPath>(worker, channel, others, *other, hold);
     if (kPath == Path::kFast || copied == kOwnIsBad)
       return fail_own_copy<kWay, kPath>(worker, self, channel, data, hold);
-    if constexpr (kPath == Path::kGeneral) {
-      if (drops.drop(others, channel.element_bytes)) continue;
-      channel.lock.unlock(owner_in(channel, worker), hold);
-      return kAgain;
-    }
+    if constexpr (kPath == Path::kGeneral) drops.drop(channel, kWay == Way::kSend ? Way::kReceive : Way::kSend);
   }
   is_done = false;
   return 0;
@@ -215,11 +227,8 @@ template <Path kPath>
   bool is_done;
   const int result = meet<Way::kSend, kPath>(worker, self, channel, data, hold, is_done);
   if (is_done) return result;
-  if (channel.state != ChannelState::kOpen) [[unlikely]] {
-    if (kPath == Path::kFast || channel.state == ChannelState::kClosed)
-      return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
-    if (!channel.senders.is_empty()) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
-  }
+  if (channel.state == ChannelState::kClosed) [[unlikely]]
+    return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
   if (channel.count == channel.capacity) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
   if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]]
     return fail_own_copy<Way::kSend, kPath>(worker, self, channel, data, hold);
@@ -227,21 +236,18 @@ template <Path kPath>
   return finish<kPath>(worker, channel, hold);
 }
 
-// There is room for the sender that has waited longest. False: some had to be dropped, and more may wait.
-bool refill(Worker* worker, Channel& channel) noexcept {
+// There is room for the sender that has waited longest.
+void refill(Worker* worker, Channel& channel) noexcept {
   BadWaits drops(worker);
-  bool is_over = true;
-  while (ChannelWait* const sender = is_over && channel.count != channel.capacity ? channel.senders.front() : nullptr) {
+  while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
     if (copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone) {
-      is_over = drops.drop(channel.senders, channel.element_bytes);
+      drops.drop(channel, Way::kSend);
       continue;
     }
     ++channel.count;
     (void)channel.senders.pop_front();
     complete_wait(worker, *sender, ChannelWait::Status::kServed);
   }
-  if (channel.state != ChannelState::kClosed) channel.state = is_over ? ChannelState::kOpen : ChannelState::kRefilled;
-  return is_over;
 }
 
 // What is in the buffer came first. A closed channel gives what it has.
@@ -257,9 +263,7 @@ template <Path kPath>
     channel.first = next;
     --channel.count;
     if constexpr (kPath == Path::kGeneral) {
-      const bool is_over = refill(worker, channel);
-      channel.lock.unlock(owner_in(channel, worker), hold);
-      return is_over ? 0 : kRefillAgain;
+      if (!channel.senders.is_empty()) refill(worker, channel);
     }
     return finish<kPath>(worker, channel, hold);
   }
@@ -278,23 +282,13 @@ template <Path kPath>
   if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
 }
 
-// With nothing held. The caller's worker from then on, if it is one of the channel's runtime.
-[[gnu::noinline, gnu::cold]] Worker* pause_between_drops(const Runtime& runtime) noexcept {
-  if (Task* const task = calling_task()) let_others_run(*task);
-  return worker_of(runtime);
-}
-
-// The channel may go meanwhile, and its lock be at rest.
-[[gnu::noinline, gnu::cold]] int refill_in_parts(Worker* worker, const Runtime& runtime, Channel& channel,
-                                                 std::uint32_t secret) noexcept {
-  for (;;) {
-    LockOwner* const me = owner_in(channel, worker);
-    const Hold hold = channel.lock.lock_as_guest(me);
-    const bool is_over = !channel.is_alive(secret) || refill(worker, channel);
-    channel.lock.unlock(me, hold);
-    if (is_over) return 0;
-    worker = pause_between_drops(runtime);
-  }
+// Whether the caller's own memory is there. Under the lock.
+template <Way kWay>
+[[gnu::noinline, gnu::cold]] bool is_own_there(const Channel& channel, void* data) noexcept {
+  if constexpr (kWay == Way::kSend)
+    return is_readable(data, channel.element_bytes);
+  else
+    return is_writable(data, channel.element_bytes);
 }
 
 template <Way kWay, Path kPath>
@@ -306,6 +300,26 @@ template <Way kWay, Path kPath>
     return receive_held<kPath>(worker, self, channel, data, hold);
 }
 
+// `looks_again`: has waited before, and is to find out whether its own memory is there.
+template <Way kWay>
+int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret,
+                        bool looks_again) noexcept {
+  const Runtime& runtime = *channel.runtime;
+  if (owner_in(channel, worker) == nullptr) [[unlikely]]
+    note_stranger(channel, self);
+  for (;; looks_again = true) {
+    const Hold hold = channel.lock.lock(owner_in(channel, worker));
+    if (!channel.is_alive(secret)) [[unlikely]]
+      return refuse<kWay, Path::kGeneral>(worker, self, channel, data, hold, looks_again ? kErrorClosed : kErrorStale);
+    if (looks_again && !is_own_there<kWay>(channel, data)) [[unlikely]]
+      return blame<kWay>(worker, self, channel, data, hold);
+    const int result = transfer_held<kWay, Path::kGeneral>(worker, self, channel, data, hold);
+    if (result != kTryAgain) [[likely]]
+      return result;
+    worker = worker_of(runtime);
+  }
+}
+
 template <Way kWay, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept {
   if constexpr (kPath == Path::kFast) {
@@ -313,19 +327,7 @@ int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint
       return begin_again_revoked<kWay>(worker, self, channel, data, secret);
     return transfer_held<kWay, kPath>(worker, self, channel, data, Hold::kBiased);
   } else {
-    const Runtime& runtime = *channel.runtime;
-    if (owner_in(channel, worker) == nullptr) [[unlikely]]
-      note_stranger(channel, self);
-    for (;;) {
-      const Hold hold = channel.lock.lock(owner_in(channel, worker));
-      if (!channel.is_alive(secret)) [[unlikely]]
-        return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorStale);
-      const int result = transfer_held<kWay, kPath>(worker, self, channel, data, hold);
-      if (result <= 0) [[likely]]
-        return result;
-      worker = pause_between_drops(runtime);
-      if (result == kRefillAgain) return refill_in_parts(worker, runtime, channel, secret);
-    }
+    return transfer_in_general<kWay>(worker, self, channel, data, secret, false);
   }
 }
 
@@ -344,6 +346,13 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element, std::ui
 }
 template int receive<Path::kGeneral>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
 template int receive<Path::kFast>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
+
+template <Way kWay>
+int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept {
+  return transfer_in_general<kWay>(worker_of(*channel.runtime), &self, channel, data, secret, true);
+}
+template int try_again<Way::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
+template int try_again<Way::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
 
 // Who owns the lock is in its own program, free of determinism, with a heavy fence, and the channel is alive and of
 // this runtime.

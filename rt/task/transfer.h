@@ -3,7 +3,7 @@
 #pragma once
 
 #include "rt/sched/path.h"
-#include "rt/task/channel.h"
+#include "rt/task/channel_wait.h"
 
 namespace janus {
 
@@ -13,6 +13,10 @@ template <Path kPath>
 int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
 template <Path kPath>
 int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept;
+
+// For the running task, which has waited and come away to look for itself: its own memory first.
+template <Way kWay>
+int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept;
 
 // Whether the fast path is open: the element is a word, the worker owns the channel's lock, which nobody does of a
 // record that is no channel, and the task has fuel, lives on the root's account and was not told to end.

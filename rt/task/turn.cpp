@@ -59,15 +59,34 @@ void remove(Bucket& bucket, const Turn& turn, Turn* in_its_place = nullptr) noex
   if (in_its_place != nullptr) in_its_place->next = turn.next;
 }
 
+// Of those that wait the one that has waited for longest: of another crowd, ...
+Turn* next_of_others(const Bucket& bucket, const Turn& turn) noexcept {
+  const auto is_of_another = [&turn](const Turn& other) { return !has_turn(other) && other.crowd != turn.crowd; };
+  return find(bucket, turn.key, is_of_another);
+}
+// ... and of its own.
+Turn* next_of_own(const Bucket& bucket, const Turn& turn) noexcept {
+  const auto is_of_own = [&turn](const Turn& other) { return !has_turn(other) && other.crowd == turn.crowd; };
+  return find(bucket, turn.key, is_of_own);
+}
+
 // However many wait, they stand behind the oldest of their crowd, and nobody walks past them.
 void wait_in_crowd(Bucket& bucket, Turn& turn) noexcept {
-  const auto is_oldest = [&turn](const Turn& other) { return !has_turn(other) && other.crowd == turn.crowd; };
-  Turn* const oldest = find(bucket, turn.key, is_oldest);
+  Turn* const oldest = next_of_own(bucket, turn);
   turn.behind = nullptr;
   turn.last_behind = &turn;
   if (oldest == nullptr) return append(bucket, turn);
   oldest->last_behind->behind = &turn;
   oldest->last_behind = &turn;
+}
+
+// Before the others of its crowd, which comes behind all other crowds.
+void wait_before_crowd(Bucket& bucket, Turn& turn) noexcept {
+  Turn* const oldest = next_of_own(bucket, turn);
+  turn.behind = oldest;
+  turn.last_behind = oldest != nullptr ? oldest->last_behind : &turn;
+  if (oldest != nullptr) remove(bucket, *oldest);
+  append(bucket, turn);
 }
 
 // The oldest of a crowd leaves; the one behind it is the oldest then.
@@ -76,18 +95,20 @@ Turn* next_oldest(const Turn& turn) noexcept {
   return turn.behind;
 }
 
-// Another crowd's, if any waits: those that have waited for longest stand first.
-Turn* next_after(const Bucket& bucket, const Turn& turn) noexcept {
-  const auto is_of_another = [&turn](const Turn& other) { return !has_turn(other) && other.crowd != turn.crowd; };
-  Turn* const other = find(bucket, turn.key, is_of_another);
-  return other != nullptr ? other : find(bucket, turn.key, [](const Turn& own) { return !has_turn(own); });
-}
-
 void set_and_wake(Turn& turn, Turn::State state) noexcept {
   turn.state.store(state, std::memory_order_relaxed);
   if (turn.task == nullptr) return platform::wake(turn.state, 1);
   const Runtime& runtime = *turn.task->nursery->runtime;
   (void)wake(worker_of(runtime), *turn.task, TaskState::kAwaitsTurn);
+}
+
+// To the oldest of a crowd.
+void give_turn(Bucket& bucket, Turn& next) noexcept {
+  Turn* const oldest = next_oldest(next);
+  remove(bucket, next);
+  append(bucket, next);  // as one that has its turn
+  if (oldest != nullptr) append(bucket, *oldest);
+  set_and_wake(next, Turn::kHas);
 }
 
 void prepare(Turn& turn, std::uint64_t key, Task* task, Turn::State state) noexcept {
@@ -121,6 +142,15 @@ void wait_as_thread(Bucket& bucket, Turn& turn) noexcept {
   bucket.lock.lock();  // whoever woke us is done with the turn
 }
 
+// The lock is held, before and after. As take_turn().
+int wait_for_turn(Bucket& bucket, Turn& turn) noexcept {
+  if (turn.task != nullptr)
+    wait_as_task(bucket, turn);
+  else
+    wait_as_thread(bucket, turn);
+  return has_turn(turn) ? 0 : kCancelledCode;
+}
+
 }  // namespace
 
 int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept {
@@ -135,11 +165,7 @@ int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept {
   }
   if (task != nullptr && holder->task == task) return kErrorDeadlock;
   wait_in_crowd(bucket, turn);
-  if (task != nullptr)
-    wait_as_task(bucket, turn);
-  else
-    wait_as_thread(bucket, turn);
-  return turn.state.load(std::memory_order_relaxed) == Turn::kHas ? 0 : kCancelledCode;
+  return wait_for_turn(bucket, turn);
 }
 
 bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept {
@@ -155,13 +181,21 @@ void pass_turn(Turn& turn) noexcept {
   Bucket& bucket = bucket_of(turn.key);
   LockGuard guard(bucket.lock);
   remove(bucket, turn);
-  Turn* const next = next_after(bucket, turn);
-  if (next == nullptr) return;
-  Turn* const oldest = next_oldest(*next);
-  remove(bucket, *next);
-  append(bucket, *next);  // as one that has its turn
-  if (oldest != nullptr) append(bucket, *oldest);
-  set_and_wake(*next, Turn::kHas);
+  Turn* next = next_of_others(bucket, turn);
+  if (next == nullptr) next = next_of_own(bucket, turn);
+  if (next != nullptr) give_turn(bucket, *next);
+}
+
+int share_turn(Turn& turn) noexcept {
+  Bucket& bucket = bucket_of(turn.key);
+  LockGuard guard(bucket.lock);
+  Turn* const next = next_of_others(bucket, turn);
+  if (next == nullptr) return 0;
+  remove(bucket, turn);
+  turn.state.store(Turn::kWaits, std::memory_order_relaxed);
+  wait_before_crowd(bucket, turn);
+  give_turn(bucket, *next);
+  return wait_for_turn(bucket, turn);
 }
 
 void send_cancelled_away(const Turn& turn) noexcept {

@@ -42,6 +42,9 @@ inline std::uint64_t key_of_object(const void* object) noexcept {
 [[nodiscard]] bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept;
 // The next one's turn.
 void pass_turn(Turn& turn) noexcept;
+// By who has the turn, and will have it for long: the next crowd's, if any waits, and ours again when others have had
+// theirs, before the rest of our crowd. As take_turn(); kCancelledCode: it is no longer ours.
+[[nodiscard]] int share_turn(Turn& turn) noexcept;
 // By who has the turn and cannot say when it will pass it on: tasks that were told to end wait for it no longer.
 void send_cancelled_away(const Turn& turn) noexcept;
 

@@ -44,14 +44,29 @@ std::uint64_t read_as_host(const void* at, std::size_t bytes) noexcept {
   return word;
 }
 
-bool is_readable(const void* from, std::size_t bytes) noexcept {
+namespace {
+
+// Of each page a byte, and the last.
+template <typename Byte>
+bool are_all_there(Byte* first, std::size_t bytes, auto is_there) noexcept {
   constexpr std::size_t kPage = 4096;
-  const auto* const first = static_cast<const std::byte*>(from);
-  std::uint8_t byte;
   for (std::size_t at = 0; at < bytes; at += kPage) {
-    if (!arch::load_user(first + at, byte)) return false;
+    if (!is_there(first + at)) return false;
   }
-  return bytes == 0 || arch::load_user(first + bytes - 1, byte);
+  return bytes == 0 || is_there(first + bytes - 1);
+}
+
+}  // namespace
+
+bool is_readable(const void* from, std::size_t bytes) noexcept {
+  return are_all_there(static_cast<const std::byte*>(from), bytes, [](const std::byte* at) {
+    std::uint8_t byte;
+    return arch::load_user(at, byte);
+  });
+}
+
+bool is_writable(void* to, std::size_t bytes) noexcept {
+  return are_all_there(static_cast<std::byte*>(to), bytes, [](std::byte* at) { return arch::touch_user(at); });
 }
 
 std::size_t read_user_string(char* to, std::size_t room, const char* from) noexcept {

@@ -54,6 +54,9 @@ Word read_user_word(const std::atomic<Word>& word) noexcept {
 // Whether all of it can be read now.
 bool is_readable(const void* from, std::size_t bytes) noexcept;
 
+// Whether all of it can be written now. Changes nothing.
+bool is_writable(void* to, std::size_t bytes) noexcept;
+
 // Up to the terminator, or as much as there is room for; terminated. Its length.
 std::size_t read_user_string(char* to, std::size_t room, const char* from) noexcept;
 

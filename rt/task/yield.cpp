@@ -20,7 +20,7 @@ void give_way(Worker& worker, Task& task) noexcept {
   resumed(task);
 }
 
-[[gnu::noinline]] void let_others_run(Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] void let_others_run(Task& task) noexcept {
   Worker& worker = current_worker();
   Scheduler& scheduler = *worker.scheduler;
   if (scheduler.wants_attention()) scheduler.handle_attention(worker);

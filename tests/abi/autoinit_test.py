@@ -4,7 +4,6 @@
 # not, and the settings it takes. Speaks TAP.
 import os
 import pathlib
-import shutil
 import subprocess
 import sys
 
@@ -116,38 +115,35 @@ int main(int argc, char** argv) {
 '''
 tap = Tap()
 work = work_directory()
-try:
-    (work / 'host.c').write_text(HOST)
-    env = {**os.environ, 'CC': sys.argv[2], 'CXX': sys.argv[2].replace('gcc', 'g++').replace('clang', 'clang++')}
-    for name in [name for name in env if name.startswith('JANUS_')]:
-        del env[name]
-    for autoinit in ('true', 'false'):
-        build, host = work / f'build-{autoinit}', work / f'host-{autoinit}'
-        subprocess.run(['meson', 'setup', build, root, '-Dtests=false', f'-Dautoinit={autoinit}'], env=env, check=True,
-                       stdout=subprocess.DEVNULL, timeout=300)
-        subprocess.run(['ninja', '-C', build, 'rt/libjanus_rt.a'], check=True, stdout=subprocess.DEVNULL, timeout=900)
-        done = subprocess.run(['gcc', '-Wall', '-Wextra', '-I', root / 'rt/include', work / 'host.c', build / 'rt/libjanus_rt.a',
-                               '-o', host], capture_output=True, text=True, timeout=60)
-        if not tap.check(f'a host compiles against -Dautoinit={autoinit}', done.returncode == 0, done.stderr):
-            continue
+(work / 'host.c').write_text(HOST)
+env = {**os.environ, 'CC': sys.argv[2], 'CXX': sys.argv[2].replace('gcc', 'g++').replace('clang', 'clang++')}
+for name in [name for name in env if name.startswith('JANUS_')]:
+    del env[name]
+for autoinit in ('true', 'false'):
+    build, host = work / f'build-{autoinit}', work / f'host-{autoinit}'
+    subprocess.run(['meson', 'setup', build, root, '-Dtests=false', f'-Dautoinit={autoinit}'], env=env, check=True,
+                   stdout=subprocess.DEVNULL, timeout=300)
+    subprocess.run(['ninja', '-C', build, 'rt/libjanus_rt.a'], check=True, stdout=subprocess.DEVNULL, timeout=900)
+    done = subprocess.run(['gcc', '-Wall', '-Wextra', '-I', root / 'rt/include', work / 'host.c', build / 'rt/libjanus_rt.a',
+                           '-o', host], capture_output=True, text=True, timeout=60)
+    if not tap.check(f'a host compiles against -Dautoinit={autoinit}', done.returncode == 0, done.stderr):
+        continue
 
-        def says(claim, wanted, *how, status=0, stderr='', **settings):
-            done = subprocess.run([host, *how], capture_output=True, text=True, timeout=60,
-                                  env={**env, **{k: str(v) for k, v in settings.items()}})
-            tap.check(f'{claim} (autoinit {autoinit})', (done.returncode, done.stdout) == (status, wanted) and stderr in done.stderr,
-                      f'status {done.returncode}\n{done.stdout}{done.stderr}')
+    def says(claim, wanted, *how, status=0, stderr='', **settings):
+        done = subprocess.run([host, *how], capture_output=True, text=True, timeout=60,
+                              env={**env, **{k: str(v) for k, v in settings.items()}})
+        tap.check(f'{claim} (autoinit {autoinit})', (done.returncode, done.stdout) == (status, wanted) and stderr in done.stderr,
+                  f'status {done.returncode}\n{done.stdout}{done.stderr}')
 
-        if autoinit == 'true':
-            says('a nursery starts the runtime', '0 1\n', 'create')
-        else:
-            says('a nursery starts no runtime', 'none -4106\n', 'create')
-        says('it may be started, stopped and started again, by each of its names', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init')
-        says('each thread outside tasks has a current nursery of its own', '0\n64 of their own, 0 refused\n', 'threads', 'start', '64')
-        says('the 65th thread with a current nursery gets none', '0\n64 of their own, 1 refused\n', 'threads', 'start', '65')
-        says('the environment sets what the host leaves open', '0\n3\n', 'workers', 'start', JANUS_WORKERS=3)
-        says('what the host has set wins over it', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init', JANUS_WORKERS=3)
-        says('a senseless value refuses the start and is named', '-4105\n0\n', 'workers', 'start', JANUS_WORKERS='many',
-             stderr='janus: JANUS_WORKERS=many: not a number from 1 to 1024\n')
-finally:
-    shutil.rmtree(work, ignore_errors=True)
+    if autoinit == 'true':
+        says('a nursery starts the runtime', '0 1\n', 'create')
+    else:
+        says('a nursery starts no runtime', 'none -4106\n', 'create')
+    says('it may be started, stopped and started again, by each of its names', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init')
+    says('each thread outside tasks has a current nursery of its own', '0\n64 of their own, 0 refused\n', 'threads', 'start', '64')
+    says('the 65th thread with a current nursery gets none', '0\n64 of their own, 1 refused\n', 'threads', 'start', '65')
+    says('the environment sets what the host leaves open', '0\n3\n', 'workers', 'start', JANUS_WORKERS=3)
+    says('what the host has set wins over it', '1 1 -4106 2 1 0 0 0 0 0 1 -4108 512\n', 'init', JANUS_WORKERS=3)
+    says('a senseless value refuses the start and is named', '-4105\n0\n', 'workers', 'start', JANUS_WORKERS='many',
+         stderr='janus: JANUS_WORKERS=many: not a number from 1 to 1024\n')
 tap.end()

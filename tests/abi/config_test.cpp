@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/abi/config.h"
+#include "rt/abi/runtime_options.h"
 
 #include "rt/abi/budget_convert.h"
 #include "tests/harness/test.h"
@@ -24,9 +25,9 @@ Parsed parse(const char* first, const char* second = nullptr, const char* third 
 }
 
 bool has_any(const Settings& settings) {
-  return settings.has_workers || settings.has_seed || settings.has_stack || settings.has_memory || settings.has_pin ||
-         settings.has_profile || settings.has_grace || settings.has_stats || settings.has_trace ||
-         settings.has_sigpipe || settings.has_core;
+  return settings.has_workers || settings.has_seed || settings.has_stack || settings.has_stack_max ||
+         settings.has_memory || settings.has_pin || settings.has_profile || settings.has_grace || settings.has_stats ||
+         settings.has_trace || settings.has_sigpipe || settings.has_core;
 }
 
 TEST(settings, an_empty_environment_asks_for_nothing) {
@@ -78,6 +79,9 @@ TEST(settings, the_ends_of_each_range_are_inside_it) {
       "JANUS_SEED=0x0",
       "JANUS_SEED=18446744073709551615",
       "JANUS_STACK=1",
+      "JANUS_STACK_MAX=1",
+      "JANUS_STACK_MAX=8M",
+      "JANUS_STACK_MAX=8388608",
       "JANUS_STACK=1048576",
       "JANUS_SEED=0xffffffffffffffff",
       "JANUS_STACK=1M",
@@ -112,6 +116,8 @@ TEST(settings, senseless_values_are_refused_by_name) {
       "JANUS_SEED=x1",        "JANUS_SEED=18446744073709551616",
       "JANUS_SEED=12fg",      "JANUS_SEED=0x1g",
       "JANUS_SEED=-0",        "JANUS_SEED=0x10000000000000000",
+      "JANUS_STACK_MAX=",     "JANUS_STACK_MAX=0",
+      "JANUS_STACK_MAX=9m",   "JANUS_STACK_MAX=8388609",
       "JANUS_STACK=",         "JANUS_STACK=0",
       "JANUS_STACK=0k",       "JANUS_STACK=1048577",
       "JANUS_STACK=2m",       "JANUS_STACK=k",
@@ -141,11 +147,26 @@ TEST(settings, senseless_values_are_refused_by_name) {
   CHECK_STREQ(parse("JANUS_WORKERS=abc").complaint.data(), "janus: JANUS_WORKERS=abc: not a number from 1 to 1024");
 }
 
-TEST(settings, a_largest_stack_is_refused_as_long_as_stacks_do_not_grow) {
-  for (const char* value : {"JANUS_STACK_MAX=262144", "JANUS_STACK_MAX=256k", "JANUS_STACK_MAX=banana"})
-    CHECK(!parse(value).is_good);
-  CHECK_STREQ(parse("JANUS_STACK_MAX=256k").complaint.data(),
-              "janus: JANUS_STACK_MAX=256k: not in this release, whose stacks do not grow");
+TEST(settings, a_stack_grows_to_what_the_environment_says_unless_the_program_does) {
+  const Parsed parsed = parse("JANUS_STACK_MAX=64k");
+  REQUIRE(parsed.is_good);
+  CHECK_EQ(merge(parsed.settings, nullptr).stack_max, 65536u);
+  janus_rt_config program{};
+  program.stack_max = 131072;
+  CHECK_EQ(merge(parsed.settings, &program).stack_max, 131072u);
+  CHECK_EQ(merge(parse("A=b").settings, nullptr).stack_max, 0u);
+}
+
+TEST(settings, what_a_stack_may_grow_to_is_rounded_up_to_a_class) {
+  const struct {
+    std::uint32_t asked;
+    std::size_t most;
+  } cases[] = {{0, 262144}, {1, 8192}, {8192, 8192}, {8193, 16384}, {100000, 131072}, {8 << 20, 8 << 20}};
+  for (const auto& each : cases) {
+    janus_rt_config config{};
+    config.stack_max = each.asked;
+    CHECK_EQ(janus::options_of(config).stack_max, each.most);
+  }
 }
 
 TEST(settings, other_names_are_ignored) {
@@ -264,6 +285,7 @@ TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
           "janus: janus_rt_config.yield_interval: not a number up to 1048576");
   refuses(&janus_rt_config::stack_size, (1u << 20) + 1,
           "janus: janus_rt_config.stack_size: not a number up to 1048576");
+  refuses(&janus_rt_config::stack_max, (8u << 20) + 1, "janus: janus_rt_config.stack_max: not a number up to 8388608");
   refuses(&janus_rt_config::memory, ~std::uint64_t{0},
           "janus: janus_rt_config.memory: not a number of bytes below 2^63");
   refuses(&janus_rt_config::victim_strategy, 3u, "janus: janus_rt_config.victim_strategy: not one of JANUS_VICTIM_*");

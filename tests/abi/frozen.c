@@ -147,8 +147,9 @@ FIELD(janus_rt_config, trace, 88, 8);
 FIELD(janus_rt_config, start_thread, 96, 8);
 FIELD(janus_rt_config, start_thread_context, 104, 8);
 FIELD(janus_rt_config, slice_ops, 112, 8);
-FIELD(janus_rt_config, reserved, 120, 136);
-HOLDS(sizeof(janus_stats) == 344);
+FIELD(janus_rt_config, stack_max, 120, 4);
+FIELD(janus_rt_config, reserved, 124, 132);
+HOLDS(sizeof(janus_stats) == 360);
 FIELD(janus_stats, size, 0, 8);
 FIELD(janus_stats, tasks_spawned, 8, 8);
 FIELD(janus_stats, tasks_completed, 16, 8);
@@ -192,6 +193,8 @@ FIELD(janus_stats, seed, 312, 8);
 FIELD(janus_stats, yield_interval, 320, 8);
 FIELD(janus_stats, stack_size, 328, 8);
 FIELD(janus_stats, fair_turns, 336, 8);
+FIELD(janus_stats, stack_max, 344, 8);
+FIELD(janus_stats, stack_steps, 352, 8);
 HOLDS(sizeof(janus_task32) == 16);
 FIELD(janus_task32, fn, 0, 8);
 FIELD(janus_task32, arg, 8, 8);
@@ -300,6 +303,12 @@ static inline int janus_loop_end(uint32_t* counter);
 static inline int64_t janus_run_task32(void* call);
 static inline int64_t janus_run_noarg(void* fn);
 static inline void* janus_noarg_arg(janus_task_noarg_fn fn);
+// Macros that are no constants.
+int frozen_macros(uint32_t counter);
+int frozen_macros(uint32_t counter) {
+  const janus_budget all = JANUS_BUDGET_ALL;
+  return JANUS_LOOP_CHECK(counter) + (all.ops == UINT32_MAX);
+}
 #ifdef __cplusplus
 }
 #endif

@@ -8,25 +8,17 @@ import re
 import shutil
 import subprocess
 import sys
-import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'programs'))
+from installed import Tap, work_directory  # noqa: E402
 
 here, include, version = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
-work = pathlib.Path(tempfile.mkdtemp(prefix='janus-headers-'))
+tap, work = Tap(), work_directory()
 warnings = ['-Wall', '-Wextra', '-Wpedantic', '-Wshadow', '-Werror']
 compilers = [c for c in ('gcc', shutil.which('clang') or shutil.which('clang-14')) if c and shutil.which(c)]
 parts_of_rt_h = sorted((include / 'janus/rt').glob('*.h'))
 rt_h = ''.join(part.read_text() for part in (include / 'janus/rt.h', *parts_of_rt_h))
 llvm_h = (include / 'janus/llvm.h').read_text()
-count = failures = 0
-
-
-def check(claim, ok, why=''):
-    global count, failures
-    count += 1
-    failures += not ok
-    print(f'{"ok" if ok else "not ok"} {count} - {claim}', flush=True)
-    for line in str(why).splitlines()[:20] if not ok else []:
-        print(f'# {line}')
 
 
 def run(*command, text=None):
@@ -47,25 +39,25 @@ def frozen():
     for compiler in compilers:
         for standard in ('c99', 'c11', 'c++11', 'c++20'):
             done = compile(compiler, standard, here / 'frozen.c')
-            check(f'{compiler} -std={standard}: values, layouts and prototypes are those of version 1',
-                  done.returncode == 0, done.stderr)
+            tap.check(f'{compiler} -std={standard}: values, layouts and prototypes are those of version 1',
+                      done.returncode == 0, done.stderr)
 
 
 def nothing_escapes_the_frozen_list():
     golden = (here / 'frozen.c').read_text()
     listed = set(re.findall(r'\bjanus_\w+(?=\()', golden))
     declared = {name for name in re.findall(r'\b(janus_\w+)\(', code_without_comments(rt_h + llvm_h))}
-    check('every function of the headers is in the frozen list', declared <= listed, declared - listed)
+    tap.check('every function of the headers is in the frozen list', declared <= listed, declared - listed)
     schedulers = re.findall(r'\bjanus_scheduler\w*', rt_h)
-    check('rt.h names no scheduler', not schedulers and 'janus_scheduler_create' in llvm_h, schedulers)
+    tap.check('rt.h names no scheduler', not schedulers and 'janus_scheduler_create' in llvm_h, schedulers)
     macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M)) - {'JANUS_RT_VERSION'}  # which each release changes: versions()
     asserted = set(re.findall(r'HOLDS\((JANUS_\w+) ==', golden))
-    check('every constant of rt.h is in the frozen list', macros == asserted, macros ^ asserted)
+    tap.check('every constant of rt.h is in the frozen list', macros == asserted, macros ^ asserted)
     for name, body in re.findall(r'typedef struct (janus_\w+) \{(.*?)\} \1;', code_without_comments(rt_h), re.S):
         fields = {re.sub(r'\[.*', '', part.split()[-1].lstrip('*'))
                   for line in body.split(';') if line.strip() for part in line.split(',')}
         held = set(re.findall(rf'FIELD\({name}, (\w+),', golden))
-        check(f'every field of {name} is in the frozen list', fields == held, fields ^ held)
+        tap.check(f'every field of {name} is in the frozen list', fields == held, fields ^ held)
 
 
 def a_changed_interface_is_refused():
@@ -85,20 +77,20 @@ def a_changed_interface_is_refused():
         for standard in ('c99', 'c++20'):
             done = run('gcc', '-x', 'c++' if '++' in standard else 'c', f'-std={standard}', '-Werror', '-I', tree,
                        '-fsyntax-only', here / 'frozen.c')
-            check(f'-std={standard}: {what} that changed is refused', rt_h.count(old) == 1 and done.returncode != 0, done.stderr)
+            tap.check(f'-std={standard}: {what} that changed is refused', rt_h.count(old) == 1 and done.returncode != 0, done.stderr)
 
 
 def the_parts_of_rt_h():
     included = re.findall(r'^#include <janus/rt/(\w+\.h)>$', (include / 'janus/rt.h').read_text(), re.M)
-    check('rt.h is its parts, all of them', included == [part.name for part in parts_of_rt_h], included)
+    tap.check('rt.h is its parts, all of them', included == [part.name for part in parts_of_rt_h], included)
     backwards = ''.join(f'#include <janus/rt/{part.name}>\n' for part in reversed(parts_of_rt_h))
     for standard in ('c99', 'c++20'):
         done = compile('gcc', standard, '-', text=backwards + (here / 'frozen.c').read_text())
-        check(f'-std={standard}: in another order they say the same', done.returncode == 0, done.stderr)
+        tap.check(f'-std={standard}: in another order they say the same', done.returncode == 0, done.stderr)
     for part in parts_of_rt_h:
         done = compile('gcc', 'c99', '-', text=f'#include <janus/rt/{part.name}>\n', output=work / 'part.o')
         symbols = run('nm', work / 'part.o').stdout
-        check(f'{part.name} ties who includes it alone to the version', done.returncode == 0 and 'janus_abi_1' in symbols, symbols)
+        tap.check(f'{part.name} ties who includes it alone to the version', done.returncode == 0 and 'janus_abi_1' in symbols, symbols)
 
 
 def each_header_stands_alone():
@@ -112,15 +104,15 @@ def each_header_stands_alone():
             for standard in standards:
                 text = f'#include <janus/{header}>\n#include <janus/{header}>\n'
                 done = compile(compiler, standard, '-', '-Wold-style-cast' if '++' in standard else '-Wall', text=text)
-                check(f'{compiler} -std={standard}: {header} is silent, alone and twice', done.returncode == 0,
-                      done.stderr)
+                tap.check(f'{compiler} -std={standard}: {header} is silent, alone and twice', done.returncode == 0,
+                          done.stderr)
 
 
 def usage():
     for compiler in compilers:
         for options in (['-O0'], ['-O2', '-fno-exceptions', '-fno-rtti'], ['-O3', '-ffreestanding', '-fno-exceptions']):
             done = compile(compiler, 'c++20', here / 'usage.cpp', '-Wconversion', '-Wold-style-cast', *options)
-            check(f'{compiler} {" ".join(options)}: rt.hpp does what its notes say', done.returncode == 0, done.stderr)
+            tap.check(f'{compiler} {" ".join(options)}: rt.hpp does what its notes say', done.returncode == 0, done.stderr)
 
 
 def misuse():
@@ -128,8 +120,8 @@ def misuse():
         expected = re.search(r'^// REFUSED: (.*)$', source.read_text(), re.M).group(1)
         for compiler in compilers:
             done = compile(compiler, 'c++20' if source.suffix == '.cpp' else 'c99', source)
-            check(f'{compiler} refuses {source.name}', done.returncode != 0 and re.search(expected, done.stderr),
-                  f'expected {expected!r} in:\n{done.stderr or "(it compiled)"}')
+            tap.check(f'{compiler} refuses {source.name}', done.returncode != 0 and re.search(expected, done.stderr),
+                      f'expected {expected!r} in:\n{done.stderr or "(it compiled)"}')
 
 
 def names():
@@ -139,12 +131,12 @@ def names():
         macros = [set(re.findall(r'^#define (\w+)', run('gcc', '-E', '-dM', '-x', 'c', '-I', include, '-', text=t).stdout,
                                  re.M)) for t in (plain, with_header)]
         stray = {m for m in macros[1] - macros[0] if not m.startswith('JANUS_')}
-        check(f'{header} defines no macro but JANUS_*', macros[1] > macros[0] and not stray, stray)
+        tap.check(f'{header} defines no macro but JANUS_*', macros[1] > macros[0] and not stray, stray)
         clang = [c for c in compilers if 'clang' in c]
         if clang:
             declared = [ast_names(clang[0], t) for t in (plain, with_header)]
             stray = {n for n in declared[1] - declared[0] if not n.startswith(('janus_', '__builtin_'))}
-            check(f'{header} declares no name but janus_*', declared[1] > declared[0] and not stray, stray)
+            tap.check(f'{header} declares no name but janus_*', declared[1] > declared[0] and not stray, stray)
 
 
 def ast_names(clang, text):
@@ -159,10 +151,10 @@ def abi_symbol():
             compile(compiler, 'c99', '-', *options, text='#include <janus/rt.h>\n', output=unit)
             compile(compiler, 'c99', '-', *options, text='int main(void) { return 0; }\n', output=main)
             linked = run(compiler, '-Wl,--gc-sections', main, unit, '-o', work / 'program')
-            check(f'{compiler} {" ".join(options)}: without a runtime of this version there is a link error',
-                  linked.returncode != 0 and 'janus_abi_1' in linked.stderr, linked.stderr or 'it linked')
+            tap.check(f'{compiler} {" ".join(options)}: without a runtime of this version there is a link error',
+                      linked.returncode != 0 and 'janus_abi_1' in linked.stderr, linked.stderr or 'it linked')
             linked = run(compiler, '-Wl,--gc-sections', '-Wl,--defsym=janus_abi_1=0', main, unit, '-o', work / 'program')
-            check(f'{compiler} {" ".join(options)}: with it there is none', linked.returncode == 0, linked.stderr)
+            tap.check(f'{compiler} {" ".join(options)}: with it there is none', linked.returncode == 0, linked.stderr)
 
 
 def disassembly(unit):
@@ -176,35 +168,31 @@ def yield_check():
         for options in (['-O2'], ['-O2', '-masm=intel']):
             done = compile(compiler, 'c99', '-', *options, text=text, output=work / 'check.o')
             code = disassembly(work / 'check.o')
-            check(f'{compiler} {" ".join(options)}: the yield check is one sub and one jl',
-                  done.returncode == 0 and re.search(expected, code) and 'janus_yield_slow' in code, done.stderr + code)
+            tap.check(f'{compiler} {" ".join(options)}: the yield check is one sub and one jl',
+                      done.returncode == 0 and re.search(expected, code) and 'janus_yield_slow' in code, done.stderr + code)
 
 
 def yield_check_in_llvm():
     ir = (here / 'yield_check.ll').read_text()
     for line in re.findall(r'^//     (%.*?|br .*?)(?:\s+; .*)?$', llvm_h, re.M):
-        check(f'llvm.h and yield_check.ll agree: {line[:40]}...', line in ir, line)
+        tap.check(f'llvm.h and yield_check.ll agree: {line[:40]}...', line in ir, line)
     clang = [c for c in compilers if 'clang' in c]
     if clang:
         done = run(clang[0], '-O2', '-x', 'ir', '-c', here / 'yield_check.ll', '-o', work / 'ir.o')
         code = disassembly(work / 'ir.o')
-        check('LLVM makes one sub and one jl of it', done.returncode == 0 and
-              re.search(r'<check_one>:\s+\w+:\s+subq\s+\$0x1,%gs:0x8\s+\S+\s+jl\b', code), done.stderr + code)
+        tap.check('LLVM makes one sub and one jl of it', done.returncode == 0 and
+                  re.search(r'<check_one>:\s+\w+:\s+subq\s+\$0x1,%gs:0x8\s+\S+\s+jl\b', code), done.stderr + code)
 
 
 def versions():
     major, minor, patch = (int(part) for part in version.split('.'))
     found = re.search(r'#define JANUS_RT_VERSION (\d+)', rt_h).group(1)
-    check('JANUS_RT_VERSION is the version of the build', int(found) == major * 10000 + minor * 100 + patch, found)
+    tap.check('JANUS_RT_VERSION is the version of the build', int(found) == major * 10000 + minor * 100 + patch, found)
     text = re.search(r'#define JANUS_RT_VERSION_TEXT "([\d.]+)"', rt_h).group(1)
-    check('and JANUS_RT_VERSION_TEXT is that version as text', text == f'{major}.{minor}.{patch}', text)
+    tap.check('and JANUS_RT_VERSION_TEXT is that version as text', text == f'{major}.{minor}.{patch}', text)
 
 
-try:
-    for group in (frozen, nothing_escapes_the_frozen_list, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
-                  misuse, names, abi_symbol, yield_check, yield_check_in_llvm, versions):
-        group()
-finally:
-    shutil.rmtree(work)
-print(f'1..{count}')
-sys.exit(1 if failures else 0)
+for group in (frozen, nothing_escapes_the_frozen_list, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
+              misuse, names, abi_symbol, yield_check, yield_check_in_llvm, versions):
+    group()
+tap.end()

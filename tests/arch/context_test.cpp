@@ -19,31 +19,9 @@ using janus::arch::kDefaultFcw;
 using janus::arch::kDefaultMxcsr;
 using janus::arch::kMxcsrControlBits;
 using janus::arch::make_context;
-using janus::test::Entry;
-using janus::test::Fiber;
-using janus::test::Registers;
+using namespace janus::test;
 
-constexpr std::uint32_t kRoundUp = 0x4000;     // mxcsr: towards +infinity
-constexpr std::uint16_t kRoundUpX87 = 0x0800;  // x87 control word: likewise
 constexpr std::uint64_t kDirectionFlag = 1 << 10;
-
-std::uint32_t mxcsr() {
-  std::uint32_t word;
-  asm volatile("stmxcsr %0" : "=m"(word));
-  return word;
-}
-void set_mxcsr(std::uint32_t word) {
-  asm volatile("ldmxcsr %0" : : "m"(word));
-}
-
-std::uint16_t fcw() {
-  std::uint16_t word;
-  asm volatile("fnstcw %0" : "=m"(word));
-  return word;
-}
-void set_fcw(std::uint16_t word) {
-  asm volatile("fldcw %0" : : "m"(word));
-}
 
 // The thread that runs the test, while a fiber runs; and one fiber.
 Context home;

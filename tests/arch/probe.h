@@ -26,6 +26,26 @@ struct Entry {
 };
 static_assert(sizeof(Entry) == 48);
 
+// The control words of SSE and x87.
+inline std::uint32_t mxcsr() noexcept {
+  std::uint32_t word;
+  asm volatile("stmxcsr %0" : "=m"(word));
+  return word;
+}
+inline std::uint16_t fcw() noexcept {
+  std::uint16_t word;
+  asm volatile("fnstcw %0" : "=m"(word));
+  return word;
+}
+inline void set_mxcsr(std::uint32_t word) noexcept {
+  asm volatile("ldmxcsr %0" : : "m"(word));
+}
+inline void set_fcw(std::uint16_t word) noexcept {
+  asm volatile("fldcw %0" : : "m"(word));
+}
+inline constexpr std::uint32_t kRoundUp = 0x4000;     // mxcsr: towards +infinity
+inline constexpr std::uint16_t kRoundUpX87 = 0x0800;  // x87 control word: likewise
+
 }  // namespace janus::test
 
 extern "C" {

@@ -18,31 +18,17 @@ using janus::arch::kDefaultFcw;
 using janus::arch::kDefaultMxcsr;
 using janus::arch::kMxcsrControlBits;
 using janus::arch::TaskFrame;
-using janus::test::Entry;
-using janus::test::Fiber;
-using janus::test::Registers;
+using namespace janus::test;
 
-constexpr std::uint32_t kRoundUp = 0x4000;
-constexpr std::uint16_t kRoundUpX87 = 0x0800;
 constexpr std::uint32_t kInexactFlag = 0x20;
 constexpr std::uint64_t kDirectionFlag = 1 << 10;
 constexpr Registers kMarks = {0x1111'0001, 0x2222'0002, 0x3333'0003, 0x4444'0004, 0x5555'0005, 0x6666'0006};
 
 std::uint64_t frame;
 
-std::uint32_t mxcsr() {
-  std::uint32_t word;
-  asm volatile("stmxcsr %0" : "=m"(word));
-  return word;
-}
-std::uint16_t fcw() {
-  std::uint16_t word;
-  asm volatile("fnstcw %0" : "=m"(word));
-  return word;
-}
 void set_fp_control(std::uint32_t sse, std::uint16_t x87) {
-  asm volatile("ldmxcsr %0" : : "m"(sse));
-  asm volatile("fldcw %0" : : "m"(x87));
+  set_mxcsr(sse);
+  set_fcw(x87);
 }
 std::uint64_t flags() {
   std::uint64_t word;

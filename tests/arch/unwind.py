@@ -3,9 +3,12 @@
 # unwind.py PROGRAM — has gdb step through unwind_subject.cpp and asks at every instruction of our assembly who called, and
 # what the caller's registers hold. Outside gdb this file starts gdb with itself. Prints TAP.
 import os
-import shutil
+import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from tap import Tap, skip_all, skip_all_without  # noqa: E402
 
 try:
     import gdb
@@ -20,14 +23,11 @@ PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
 
 
 def start_gdb(program):
-    if shutil.which("gdb") is None:
-        print("1..0 # SKIP gdb is missing")
-        return 0
+    skip_all_without("gdb")
     command = ["gdb", "-nx", "-batch", "-iex", "set auto-load off", "-x", os.path.abspath(__file__), program]
     done = subprocess.run(command, capture_output=True, text=True, timeout=150, check=False)
     if "ptrace" in done.stderr and "ermitted" in done.stderr:
-        print("1..0 # SKIP this machine lets nobody trace")
-        return 0
+        skip_all("this machine lets nobody trace")
     sys.stdout.write("".join(line + "\n" for line in done.stdout.splitlines()
                              if line.startswith(("ok ", "not ok ", "# ", "1.."))))
     if "1.." not in done.stdout:
@@ -171,19 +171,17 @@ def step_through(walk, code, where):
 
 def main():
     walk, code = walk_through()
-    print("1..3")
     visited = {name: len(walk.seen[name]) for name in FUNCTIONS}
     missed = {name: [hex(a) for a in code[name] if a not in walk.seen[name]] for name in FUNCTIONS}
     # ud2 behind a call that does not return is never reached.
     missed = {name: rest for name, rest in missed.items() if not all(is_trap(a) for a in rest)}
     print(f"# instructions looked at: {visited}")
-    print(("ok" if not missed else "not ok") + " 1 - every instruction was reached")
-    print("".join(f"# {name}: {rest}\n" for name, rest in missed.items()), end="")
-    print(("ok" if not walk.wrong else "not ok") + " 2 - callers and their registers are found at every instruction")
-    print("".join(f"# {what}\n" for what in walk.wrong[:40]), end="")
-    exit_code = int(gdb.parse_and_eval("$_exitcode"))
-    print(("ok" if exit_code == 0 else "not ok") + " 3 - the program came to its end")
-    gdb.execute(f"quit {int(bool(missed or walk.wrong or exit_code))}")
+    tap = Tap()
+    tap.none("every instruction was reached", (f"{name}: {rest}" for name, rest in missed.items()))
+    tap.none("callers and their registers are found at every instruction", walk.wrong)
+    tap.check("the program came to its end", int(gdb.parse_and_eval("$_exitcode")) == 0)
+    print(f"1..{tap.count}")
+    gdb.execute(f"quit {int(tap.failures != 0)}")
 
 
 def is_trap(address):

@@ -3,10 +3,14 @@
 # assert_test.py {on|off} PROGRAM ... — runs each build of assert_sample.cpp, in which assertions are on or off:
 # what a claim that does not hold prints, how the process ends, and that an assertion that is off is not there. TAP.
 import os
+import pathlib
 import re
 import signal
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from tap import Tap  # noqa: E402
 
 HERE = "tests/base/assert_sample.cpp"
 
@@ -62,13 +66,11 @@ def claims(mode, program):
 
 
 def main():
-    programs = zip(sys.argv[1::2], sys.argv[2::2])
-    results = [(os.path.basename(program), *claim) for mode, program in programs for claim in claims(mode, program)]
-    print(f"TAP version 13\n1..{len(results)}")
-    for index, (program, claim, held, seen) in enumerate(results, 1):
-        if not held:
-            print("\n".join("# " + line for line in str(seen).splitlines()))
-        print(f"{'ok' if held else 'not ok'} {index} - {program}: {claim}")
+    tap = Tap()
+    for mode, program in zip(sys.argv[1::2], sys.argv[2::2]):
+        for claim, held, seen in claims(mode, program):
+            tap.check(f"{os.path.basename(program)}: {claim}", held, seen)
+    tap.end()
 
 
 main()

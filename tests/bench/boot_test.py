@@ -11,7 +11,7 @@ import sys
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "programs"))
 sys.path.insert(0, str(HERE.parent.parent / "qemu"))
-from installed import Tap, environment, install, work_directory  # noqa: E402
+from installed import Tap, environment, install, skip_all, work_directory  # noqa: E402
 from janus_qemu import kernel  # noqa: E402
 from janus_qemu.refusal import Refusal  # noqa: E402
 
@@ -30,12 +30,9 @@ def missing():
 
 def main():
     tap, work = Tap(), work_directory()
-    try:
-        janus_cc = install(sys.argv[1], work)
-        done = subprocess.run([sys.executable, HERE / "run.py", "--janus-cc", janus_cc, "--out", work / "out", "boot", "--quick", "--json"],
-                              capture_output=True, text=True, env=environment(), timeout=560)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    janus_cc = install(sys.argv[1], work)
+    done = subprocess.run([sys.executable, HERE / "run.py", "--janus-cc", janus_cc, "--out", work / "out", "boot", "--quick", "--json"],
+                          capture_output=True, text=True, env=environment(), timeout=560)
     if not tap.check("it measures", done.returncode == 0, done.stderr[-600:]):
         return tap.end()
     result = json.loads(done.stdout)
@@ -50,6 +47,5 @@ def main():
 
 
 if why := missing():
-    print(f"1..0 # SKIP {why}")
-else:
-    main()
+    skip_all(why)
+main()

@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 
 import machine
-from programs import ROOT, CannotBuild, run_tool
+from programs import ROOT
+from tools import CannotBuild, run_tool
 
 WORKERS = (1, 2, 4)
 MILLISECONDS, QUICK_MILLISECONDS = 150, 10

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import machine
 import programs
+from tools import CannotBuild, run_tool
 
 KEPT = Path(__file__).resolve().parent / "instructions.json"
 COUNTING = programs.HERE / "counting"
@@ -46,14 +47,14 @@ def build(janus_cc, out):
     """The programs' paths: stepper, count."""
     janus_cc, out = Path(janus_cc).resolve(), Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    programs.run_tool(["gcc", "-O2", "-Wall", "-Wextra", COUNTING / "stepper.c", "-o", out / "stepper"])
+    run_tool(["gcc", "-O2", "-Wall", "-Wextra", COUNTING / "stepper.c", "-o", out / "stepper"])
     common = [janus_cc, "-O2", "-Wall", "-Wextra", "-I", programs.ROOT, "-I", programs.ROOT / "arch/x86_64/include",
               "-c"]
     alone = ["-std=c++20", "-Djanus=deque_alone"]
-    programs.run_tool([*common, "-std=c11", COUNTING / "count.c", "-o", out / "count.o"])
-    programs.run_tool([*common, *alone, COUNTING / "count_deque.cpp", "-o", out / "count_deque.o"])
+    run_tool([*common, "-std=c11", COUNTING / "count.c", "-o", out / "count.o"])
+    run_tool([*common, *alone, COUNTING / "count_deque.cpp", "-o", out / "count_deque.o"])
     objects = [out / name for name in ("count.o", "count_deque.o")]
-    programs.run_tool([janus_cc, *objects, "-o", out / "count"])
+    run_tool([janus_cc, *objects, "-o", out / "count"])
     return out / "stepper", out / "count"
 
 
@@ -115,7 +116,7 @@ def run(options):
     """./dev bench instructions [--update]"""
     try:
         counted = count_all(options.janus_cc, options.out / "bench/counting")
-    except (CannotCount, programs.CannotBuild) as failure:
+    except (CannotCount, CannotBuild) as failure:
         print(f"bench: {failure}", file=sys.stderr)
         return 1
     print(json.dumps(counted, indent=1) if options.json else "\n".join(table(counted)))

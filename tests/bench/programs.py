@@ -4,25 +4,12 @@
 import importlib.util
 import os
 import shutil
-import subprocess
 from pathlib import Path
+
+from tools import is_installed, run_tool
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-
-
-class CannotBuild(Exception):
-    """Says why in one line."""
-
-
-def run_tool(command, **options):
-    try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, **options)
-    except (OSError, subprocess.TimeoutExpired) as failure:
-        raise CannotBuild(str(failure)) from failure
-    if done.returncode != 0:
-        last = (done.stderr.strip() or done.stdout.strip() or f"status {done.returncode}").splitlines()
-        raise CannotBuild(next((line for line in last if "error" in line), last[-1])[:200])
 
 
 class Ours:
@@ -69,11 +56,6 @@ def missing_packages(packages):
     if not packages or not shutil.which("dpkg-query"):
         return []
     return [package for package in packages if not is_installed(package)]
-
-
-def is_installed(package):
-    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
-    return done.stdout == "installed"
 
 
 def environment(workers):

@@ -104,7 +104,7 @@ ROWS = (
     *pair_of_rows("skynet", "skynet", MILLION, 1000, "ms", "ms", ((23, None), (12, None))),
     *pair_of_rows("nqueens(10)", "nqueens", 10, 6, "ms", "ms", ((6, None), (3.1, None))),
     Row("parked", "parked", MILLION, 2000, 1,
-        (Figure("bytes", "bytes", Goal(4300)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
+        (Figure("bytes", "bytes", Goal(4800)), ns(1800, name="create"), ns(200, name="teardown"), ns(150, name="reuse")),
         (limit("first touch", "first_touch", MILLION // 4,
                (("bytes", "bytes"), ("ns", "create"), ("teardown", "teardown"))),)),
     Row("spawned", "spawned", MILLION, 10_000, 1, (Figure("bytes", "bytes", Goal(192)), ns())),

@@ -17,6 +17,7 @@ import measure
 import plot
 import programs
 import report
+import tools
 import verdict
 from rows import OURS, ROWS
 
@@ -183,7 +184,7 @@ def build_ours(options):
     ours = programs.Ours(options.janus_cc, options.out / "bench/programs")
     try:
         ours.build()
-    except programs.CannotBuild as failure:
+    except tools.CannotBuild as failure:
         say(f"our own programs do not build: {failure}")
         sys.exit(1)
     return ours

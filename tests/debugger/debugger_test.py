@@ -130,6 +130,20 @@ def cores():
         sitter = number_of('sitter', said)
         said = gdb('./standing', f'core-file {core}', f'janus task {sitter} bt')
         shows(said, {'a task that waits has its frames': r'^#\d+ .* in receive_for_ever \(channel=.*\n#\d+ .* in sit \('}, f'core, {how}')
+    done, core = core_of('panic', JANUS_CORE=1, JANUS_WORKERS=3)
+    other = work / 'other version'
+    text = (here / 'standing.c').read_text()
+    (work / 'other.c').write_text(text + '\nint version = 2;\n')
+    made = run([janus_cc, '-O1', '-g', work / 'other.c', '-o', other], env=environment(), timeout=60)
+    said = gdb(other, f'core-file {core}', 'janus tasks', 'janus nurseries') + made.stderr.decode()
+    tap.check('a core of another version is refused in one line, with both build ids', len(re.findall(
+        r'(?m)^janus: the core, or the process, is of another build of this program \([0-9a-f]{40}\) than the file \([0-9a-f]{40}\); ', said)) == 2
+        and 'sitter' not in said, said)
+    run(['strip', '-o', work / 'stripped', work / 'standing'], timeout=60)
+    said = gdb('./stripped', f'core-file {core}', f"source {janus_cc.parent.parent / 'share/janus-rt/gdb/janus.py'}", 'janus tasks')
+    shows(said, {'of a stripped program one line says what is missing': r'^janus: .*stripped'}, 'core, strip')
+    said = gdb('./stripped', f'core-file {core}', 'file ./standing', 'janus tasks')
+    shows(said, {'and the file from before strip serves': STANDING['one that is parked']}, 'core, strip')
     done, core = core_of('alone-panic', limits=(resource.RLIM_INFINITY,) * 2, JANUS_WORKERS=2)
     tap.check('without it a panic of main leaves one, too, where the limits let it', done.returncode == -signal.SIGABRT and core, done)
     done, core = core_of('alone-panic', JANUS_WORKERS=2)
@@ -143,16 +157,13 @@ def cores():
     tap.check('JANUS_CORE=0 is as if it were not there', done.returncode == 0 and not done.stderr, done)
 
 
-try:
-    janus_cc = install(sys.argv[1], work)
-    done = run([janus_cc, '-O2', '-g', '-Wall', '-Wextra', '-Werror', here / 'standing.c', '-o', work / 'standing'],
-               env=environment(), timeout=60)
-    if not shutil.which('gdb'):
-        tap.skip('gdb shows tasks', 'gdb is not installed')
-    elif tap.check('standing.c compiles', done.returncode == 0, done.stderr.decode()):
-        live()
-        kinds()
-        cores()
-finally:
-    shutil.rmtree(work, ignore_errors=True)
+janus_cc = install(sys.argv[1], work)
+done = run([janus_cc, '-O2', '-g', '-Wall', '-Wextra', '-Werror', here / 'standing.c', '-o', work / 'standing'],
+           env=environment(), timeout=60)
+if not shutil.which('gdb'):
+    tap.skip('gdb shows tasks', 'gdb is not installed')
+elif tap.check('standing.c compiles', done.returncode == 0, done.stderr.decode()):
+    live()
+    kinds()
+    cores()
 tap.end()

@@ -57,13 +57,10 @@ def errors():
               request in (work / 'wrong').read_bytes() and request not in small)
 
 
-try:
-    janus_cc = install(sys.argv[1], work)
-    if shutil.which('valgrind'):
-        clean()
-        errors()
-    else:
-        tap.skip('valgrind finds nothing wrong', 'valgrind is not installed')
-finally:
-    shutil.rmtree(work, ignore_errors=True)
+janus_cc = install(sys.argv[1], work)
+if shutil.which('valgrind'):
+    clean()
+    errors()
+else:
+    tap.skip('valgrind finds nothing wrong', 'valgrind is not installed')
 tap.end()

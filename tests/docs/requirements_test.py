@@ -5,7 +5,9 @@
 import pathlib
 import sys
 
-from requirements import DIGITS, LAST, Known, never_ran, numbers_in, problems, rows_of
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'harness'))
+from requirements import DIGITS, LAST, Known, never_ran, numbers_in, problems, rows_of  # noqa: E402
+from tap import Tap  # noqa: E402
 
 GOOD = '\n'.join(f'| {letter}{1:0{DIGITS[letter]}} ... {letter}{last} | all of it | met | `a.b`, `tool: it works` |'
                  for letter, last in LAST.items())
@@ -30,16 +32,7 @@ MISTAKES = (
 )
 RESULTS = (('program', 'a.b (JANUS_WORKERS=1)'), ('tool', 'it works with 2 workers'))
 
-count = failures = 0
-
-
-def check(claim, found):
-    global count, failures
-    count += 1
-    failures += bool(found)
-    print(f'{"not ok" if found else "ok"} {count} - requirements: {claim}', flush=True)
-    for problem in found:
-        print(f'# {problem}')
+tap = Tap('requirements')
 
 
 def deviation_problems(deviations, page):
@@ -56,21 +49,20 @@ def deviation_problems(deviations, page):
 def main():
     root, build = map(pathlib.Path, sys.argv[1:3])
     page, known = (root / 'docs/requirements.md').read_text(), Known(root, build)
-    check('the page holds', list(problems(page, known.has)))
-    check('the page names tests at all', [] if sum(len(row.tests) for row in rows_of(page)) > 300 else ['hardly any'])
+    tap.none('the page holds', list(problems(page, known.has)))
+    tap.none('the page names tests at all', [] if sum(len(row.tests) for row in rows_of(page)) > 300 else ['hardly any'])
     deviations = (root / 'docs/deviations.md').read_text()
-    check('every deviation has its number, its rows and its reason', list(deviation_problems(deviations, page)))
-    check('a good page is accepted', list(problems(GOOD, TESTS.__contains__)))
+    tap.none('every deviation has its number, its rows and its reason', list(deviation_problems(deviations, page)))
+    tap.none('a good page is accepted', list(problems(GOOD, TESTS.__contains__)))
     for what, was, now, said in MISTAKES:
         found = list(problems(GOOD.replace(was, now, 1), TESTS.__contains__))
-        check(f'{what} is found', [] if was in GOOD and any(said in problem for problem in found) else found or ['nothing'])
-    check('what ran has run', never_ran(GOOD, RESULTS))
+        tap.none(f'{what} is found', [] if was in GOOD and any(said in problem for problem in found) else found or ['nothing'])
+    tap.none('what ran has run', never_ran(GOOD, RESULTS))
     for what, results, missing in (('a case', RESULTS[1:], ['a.b']), ('a claim', RESULTS[:1], ['tool: it works']),
                                    ('a claim of another test', [('other', 'it works')], ['a.b', 'tool: it works'])):
         found = never_ran(GOOD, results)
-        check(f'{what} that did not run is named', [] if found == missing else [found])
-    print(f'1..{count}')
-    return 1 if failures else 0
+        tap.none(f'{what} that did not run is named', [] if found == missing else [found])
+    tap.end()
 
 
-sys.exit(main())
+main()

@@ -49,25 +49,22 @@ def has_kernel():
 def main():
     tap, work = Tap(), work_directory()
     page = (root / 'README.md').read_text()
-    try:
-        janus_cc = install(sys.argv[1], work)
-        source, boot = work / 'hello.c', [janus_cc.parent / 'janus-qemu', '--timeout', str(PATIENCE)]
-        source.write_text(program_of(page))
-        for target in ('linux', 'bare'):
-            done = run([janus_cc, f'--target={target}', source, '-o', work / target], env=environment())
-            tap.check(f'the program compiles for {target}', done.returncode == 0, done.stderr)
-        commands = {'a process': [work / 'linux'], 'init': [*boot, '--linux', work / 'linux'], 'no kernel': [*boot, work / 'bare']}
-        shown = shown_of(page)
-        tap.check('the page shows all three worlds', sorted(shown) == sorted(commands) and all(shown.values()), shown)
-        for world, command in commands.items():
-            if world != 'a process' and not shutil.which('qemu-system-x86_64') or world == 'init' and not has_kernel():
-                tap.skip(f'it prints what the page says: {world}', 'there is no QEMU, or no kernel for it')
-                continue
-            done = run(command, timeout=PATIENCE + 30, env=environment())
-            tap.check(f'it prints what the page says: {world}', done.returncode == 0 and sorted(done.stdout.decode().splitlines()) == shown.get(world),
-                      f'{done.returncode} {done.stdout[-300:]} {done.stderr[-300:]}')
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    janus_cc = install(sys.argv[1], work)
+    source, boot = work / 'hello.c', [janus_cc.parent / 'janus-qemu', '--timeout', str(PATIENCE)]
+    source.write_text(program_of(page))
+    for target in ('linux', 'bare'):
+        done = run([janus_cc, f'--target={target}', source, '-o', work / target], env=environment())
+        tap.check(f'the program compiles for {target}', done.returncode == 0, done.stderr)
+    commands = {'a process': [work / 'linux'], 'init': [*boot, '--linux', work / 'linux'], 'no kernel': [*boot, work / 'bare']}
+    shown = shown_of(page)
+    tap.check('the page shows all three worlds', sorted(shown) == sorted(commands) and all(shown.values()), shown)
+    for world, command in commands.items():
+        if world != 'a process' and not shutil.which('qemu-system-x86_64') or world == 'init' and not has_kernel():
+            tap.skip(f'it prints what the page says: {world}', 'there is no QEMU, or no kernel for it')
+            continue
+        done = run(command, timeout=PATIENCE + 30, env=environment())
+        tap.check(f'it prints what the page says: {world}', done.returncode == 0 and sorted(done.stdout.decode().splitlines()) == shown.get(world),
+                  f'{done.returncode} {done.stdout[-300:]} {done.stderr[-300:]}')
     tap.end()
 
 

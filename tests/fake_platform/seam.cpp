@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // seam.cpp — rt/platform.h as the test wants it: each call looks at its script, counts, and goes on to the host.
+#include "arch/hosted/hosted.h"
 #include "tests/fake_platform/state.h"
-#include "tests/hosted_platform/hosted.h"
 
 namespace janus::platform {
 
@@ -50,6 +50,13 @@ Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t
   const Guard got = hosted::guard(first, stride, count < left ? count : left, guard_bytes, guarded);
   state().guards += guarded;
   return got == Guard::kNone ? Guard::kNone : state().guard_kind.load();
+}
+
+bool set_guards(std::byte*, std::size_t, std::size_t, std::size_t) noexcept {
+  return false;
+}
+bool clear_guard(std::byte*, std::size_t) noexcept {
+  return false;
 }
 
 std::uint64_t memory_limit() noexcept {

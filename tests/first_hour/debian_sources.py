@@ -8,13 +8,12 @@
 import os
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'programs'))
-from installed import environment, install, run, work_directory  # noqa: E402
+from installed import Tap, environment, install, run, work_directory  # noqa: E402
 
 # For each: the package, commands that build it in its folder, its own tests with what they must say, and what a program
 # needs to use it.
@@ -31,24 +30,16 @@ LIBRARIES = {
 # What is not there for them.
 BEYOND = {'cjson': 'needs math.h, locale.h and sscanf', 'brotli\'s encoder': 'needs log2 of math.h'}
 
-counts = {'passed': 0, 'failed': 0, 'skipped': 0}
-
-
-def result(what, claim, why=''):
-    counts[what] += 1
-    print(f'{"not ok" if what == "failed" else "ok"} {sum(counts.values())} - {claim}{" # SKIP " + why if what == "skipped" else ""}', flush=True)
-    for line in why.splitlines()[-12:] if what == 'failed' else []:
-        print(f'# {line[:300]}')
-    return what == 'passed'
-
-
-def check(claim, ok, why=''):
-    return result('passed' if ok else 'failed', claim, why)
+tap = Tap()
 
 
 def shell(command, **options):
     done = subprocess.run(command, shell=True, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=900, **options)
     return done.returncode, done.stdout + done.stderr
+
+
+def end_of(said):
+    return '\n'.join(said.splitlines()[-12:])
 
 
 class Archive:
@@ -82,40 +73,38 @@ def try_library(name, archive, janus_cc):
     package, commands, own_tests, use = LIBRARIES[name]
     folder, why = archive.fetch(package)
     if folder is None:
-        result('skipped', name, why)
+        tap.skip(name, why)
         return
     plain = environment(PATH=f'{janus_cc.parent}:{os.environ["PATH"]}', CC='janus-cc', CXX='janus-cc')
     toolchain = janus_cc.parent.parent / 'share/janus-rt/cmake/janus-rt.cmake'
     for command in commands:
         status, said = shell(command.format(toolchain=toolchain), cwd=folder, env=plain)
-        if not check(f'{folder.name}: {command.split(" -DCMAKE")[0]}', status == 0, said):
+        if not tap.check(f'{folder.name}: {command.split(" -DCMAKE")[0]}', status == 0, end_of(said)):
             return
     if own_tests:
         status, said = shell(own_tests[0], cwd=folder, env=plain)
-        check(f'{folder.name}: its own tests pass', status == 0 and own_tests[1] in said, said)
+        tap.check(f'{folder.name}: its own tests pass', status == 0 and own_tests[1] in said, end_of(said))
     status, said = shell(f'janus-cc -O2 -Wall -Wextra -Werror {here}/sources/{name}.c {use} -o used', cwd=folder, env=plain)
-    if check(f'{folder.name}: a program links with it', status == 0, said):
+    if tap.check(f'{folder.name}: a program links with it', status == 0, end_of(said)):
         done = run([folder / 'used'], env=environment())
-        check(f'{folder.name}: and it does what it should', done.returncode == 0 and re.match(rb'\w', done.stdout), str(done))
+        tap.check(f'{folder.name}: and it does what it should', done.returncode == 0 and re.match(rb'\w', done.stdout), str(done))
 
 
 def main():
     wanted = sys.argv[1:] or [*LIBRARIES, *BEYOND]
     work = work_directory()
-    try:
-        janus_cc = install(here.parent.parent / 'build-install', work)
-        archive = Archive(work)
-        for name in wanted:
-            if name in BEYOND:
-                result('skipped', name, BEYOND[name])
-            elif not archive.works:
-                result('skipped', name, 'apt-get knows no sources of Debian here')
-            else:
-                try_library(name, archive, janus_cc)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
-    print(f'{counts["passed"]} passed, {counts["failed"]} failed' + (f', {counts["skipped"]} skipped' if counts['skipped'] else ''))
-    return 1 if counts['failed'] or not counts['passed'] else 0
+    janus_cc = install(here.parent.parent / 'build-install', work)
+    archive = Archive(work)
+    for name in wanted:
+        if name in BEYOND:
+            tap.skip(name, BEYOND[name])
+        elif not archive.works:
+            tap.skip(name, 'apt-get knows no sources of Debian here')
+        else:
+            try_library(name, archive, janus_cc)
+    passed = tap.count - tap.failures - tap.skipped
+    print(f'{passed} passed, {tap.failures} failed' + (f', {tap.skipped} skipped' if tap.skipped else ''))
+    return 1 if tap.failures or not passed else 0
 
 
 sys.exit(main())

@@ -9,6 +9,8 @@ import signal
 import subprocess
 import sys
 
+from tap import Tap
+
 
 def expectations(path):
     lines = pathlib.Path(path).read_text(encoding="utf-8").splitlines()
@@ -17,16 +19,14 @@ def expectations(path):
 
 def main():
     path, programs = sys.argv[1], sys.argv[2:]
-    cases = [(program, *case) for program in programs for case in expectations(path)]
-    print(f"TAP version 13\n1..{len(cases)}")
-    for number, (program, test, words) in enumerate(cases, 1):
+    tap = Tap()
+    for program, test, words in [(program, *case) for program in programs for case in expectations(path)]:
         done = subprocess.run([program, test], capture_output=True, text=True, timeout=60, check=False)
         said = [line for line in done.stderr.splitlines() if line.startswith("janus: ")]
         holds = done.returncode == -signal.SIGABRT and len(said) == 1 and re.fullmatch(words, said[0])
-        print(f"{'ok' if holds else 'not ok'} {number} - {os.path.basename(program)}: {test}")
-        if not holds:
-            print(f"# status {done.returncode}, wanted: {words}")
-            print("".join(f"# {line}\n" for line in (done.stdout + done.stderr).splitlines()), end="")
+        tap.check(f"{os.path.basename(program)}: {test}", holds,
+                  f"status {done.returncode}, wanted: {words}\n{done.stdout}{done.stderr}")
+    tap.end()
 
 
 main()

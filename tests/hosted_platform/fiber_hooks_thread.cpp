@@ -46,5 +46,9 @@ void before_switch(Fiber, Fiber to) noexcept {
 void after_switch(Fiber) noexcept {}
 
 void forget_frames(const std::byte*, const std::byte*) noexcept {}
+void* begin_task(Fiber, std::uint64_t) noexcept {
+  return nullptr;
+}
+void end_task(Fiber, void*, bool) noexcept {}
 
 }  // namespace janus::fiber_hooks

@@ -181,17 +181,14 @@ def broken(deployment):
         tap.check(f'one {change.__name__.replace("_", " ")} would be found', len(complaints_about(document)) == 1, complaints_about(document))
 
 
-try:
-    janus_cc = install(sys.argv[1], work)
-    service = work / 'service'
-    made = build(janus_cc, here / 'programs/service.c', service)
-    status, config = image_of(service)
-    tap.check('the example of the page is compiled and packed', made.returncode == 0 and status == 0, made.stderr)
-    dockerfile(config)
-    docker_run()
-    container()
-    unit(service)
-    manifest()
-finally:
-    shutil.rmtree(work, ignore_errors=True)
+janus_cc = install(sys.argv[1], work)
+service = work / 'service'
+made = build(janus_cc, here / 'programs/service.c', service)
+status, config = image_of(service)
+tap.check('the example of the page is compiled and packed', made.returncode == 0 and status == 0, made.stderr)
+dockerfile(config)
+docker_run()
+container()
+unit(service)
+manifest()
 tap.end()

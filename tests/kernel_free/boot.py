@@ -5,11 +5,14 @@
 # status is that the image has said. With JANUS_TEST_FULL nothing is done less often than on a machine, which takes an hour.
 # Where there is no QEMU, or no Linux to boot, one skipped test says so.
 import os
+import pathlib
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'harness'))
+from tap import skip_all, skip_all_without  # noqa: E402
 
 NO_KERNEL = 2                                  # janus-qemu: nothing was begun
 
@@ -36,9 +39,7 @@ class Console:
 
 
 def main():
-    if not shutil.which('qemu-system-x86_64'):
-        print('1..0 # SKIP qemu-system-x86_64 is missing')
-        return 0
+    skip_all_without('qemu-system-x86_64')
     if os.environ.get('JANUS_TEST_FULL'):
         for less in ('JANUS_TEST_FEW', 'JANUS_TEST_ROUNDS', 'JANUS_TEST_STEPS'):
             os.environ.pop(less, None)
@@ -53,8 +54,7 @@ def main():
         complaints.seek(0)
         complaint = complaints.read()
     if machine.returncode == NO_KERNEL and 'no kernel' in complaint:
-        print(f'1..0 # SKIP {complaint.strip()}')
-        return 0
+        skip_all(complaint.strip())
     sys.stderr.write(complaint)
     if machine.returncode == 0 and (missing := console.lacks()):
         print(f'{"" if console.last.endswith(bytes([10])) else chr(10)}Bail out! The console is cut off: {missing}')

@@ -20,7 +20,7 @@ using namespace janus::bare;
 
 // --- The processor
 
-constexpr std::uint32_t kApicBase = 0x1b, kApicRegisters = 0x800, kDeadline = 0x6e0, kSystemTime = 0x4b564d01;
+constexpr std::uint32_t kApicBase = 0x1b, kApicRegisters = 0x800, kDeadline = 0x6e0;
 constexpr std::uint64_t kEnabled = 1 << 11, kX2apic = 1 << 10,
                         kAtReset = 0xfee00000 | 1 << 8;  // where, and that it boots
 
@@ -48,16 +48,8 @@ bool wrote(std::initializer_list<Write> expected) {
 
 // --- The host
 
-struct TimeRecord {
-  std::uint32_t version, pad;
-  std::uint64_t tsc, system_time;
-  std::uint32_t multiplier;
-  std::int8_t shift;
-  std::uint8_t flags, pad2[2];
-};
-
 bool g_is_kvm = false;
-TimeRecord g_record{};
+KvmTimeRecord g_record{};
 alignas(4096) std::byte g_page[4096];
 int g_pages_taken = 0;
 
@@ -116,7 +108,8 @@ void write_msr(std::uint32_t which, std::uint64_t value) noexcept {
   CHECK(g_write_count < sizeof g_writes / sizeof *g_writes);
   g_writes[g_write_count++ % (sizeof g_writes / sizeof *g_writes)] = {which, value};
   if (which == kApicBase) g_base = value;
-  if (which == kSystemTime && (value & 1) != 0) *reinterpret_cast<TimeRecord*>(value & ~std::uint64_t{1}) = g_record;
+  if (which == kMsrKvmSystemTime && (value & 1) != 0)
+    *reinterpret_cast<KvmTimeRecord*>(value & ~std::uint64_t{1}) = g_record;
 }
 
 Frame take_frame() noexcept {
@@ -179,7 +172,7 @@ TEST(x2apic, what_is_sent_to_another_is_one_write) {
 TEST(kvm_clock, is_its_multiplier_shifted_to_either_side) {
   be_kvm(2, 0x8000'0000, 0);  // half a nanosecond a tick
   CHECK_EQ(rate_from_kvm(), std::uint64_t{1} << 31);
-  CHECK(wrote({{kSystemTime, kPlace | 1}, {kSystemTime, 0}}));
+  CHECK(wrote({{kMsrKvmSystemTime, kPlace | 1}, {kMsrKvmSystemTime, 0}}));
   be_kvm(4, 0x8000'0000, 2);
   CHECK_EQ(rate_from_kvm(), std::uint64_t{1} << 33);
   be_kvm(4, 0xd555'5555, -1);
@@ -191,7 +184,8 @@ TEST(kvm_clock, that_is_not_written_or_being_written_tells_nothing) {
   for (const std::uint32_t version : {0u, 3u}) {
     be_kvm(version, 0x8000'0000, 0);
     CHECK_EQ(rate_from_kvm(), 0u);
-    CHECK(wrote({{kSystemTime, kPlace | 1}, {kSystemTime, 0}}));  // the host forgets the page before others get it
+    CHECK(wrote(
+        {{kMsrKvmSystemTime, kPlace | 1}, {kMsrKvmSystemTime, 0}}));  // the host forgets the page before others get it
   }
   CHECK_EQ(g_pages_taken, 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// virtio_test.cpp — queues, devices and disks beside devices that are made up: good ones, and ones that lie, err or are
-// silent. A made-up device moves whenever somebody who waits for it looks at the clock.
+// virtio_test.cpp — queues, devices, disks and output beside devices that are made up: good ones, and ones that lie,
+// err or are silent. A made-up device moves whenever somebody who waits for it looks at the clock.
 #include <cstring>
 #include <initializer_list>
 #include <new>
@@ -10,6 +10,7 @@
 #include "kernel-free/devices/device.h"
 #include "kernel-free/devices/disk.h"
 #include "kernel-free/devices/find.h"
+#include "kernel-free/devices/output.h"
 #include "kernel-free/devices/random.h"
 #include "kernel-free/traps/careful_copy.h"
 #include "rt/platform.h"
@@ -26,6 +27,16 @@ std::size_t g_frames_taken = 0;
 std::uint64_t g_now = 0;
 char g_console[4096];
 std::size_t g_console_bytes = 0;
+
+// What somebody sees who reads both the serial port and the device of the console.
+char g_seen[1 << 20];
+std::size_t g_seen_bytes = 0, g_seen_by_serial = 0;
+
+void see(const void* bytes, std::size_t count) {
+  if (g_seen_bytes + count > sizeof g_seen) return;
+  std::memcpy(g_seen + g_seen_bytes, bytes, count);
+  g_seen_bytes += count;
+}
 
 std::uint64_t random_word() {
   static std::uint64_t state = 88172645463325252;
@@ -58,6 +69,7 @@ struct FakeDevice {
   alignas(8) unsigned char registers[0x200] = {};
   Way way = Way::kGood;
   const unsigned char* image = nullptr;  // of a disk; else it gives noise
+  bool is_console = false;
   std::uint16_t seen = 0;
   unsigned answered = 0;
 
@@ -69,7 +81,7 @@ struct FakeDevice {
     at<std::uint32_t>(0x10) = features;
     at<std::uint32_t>(0x34) = most;
   }
-  Transport transport() { return {kMmioRegisters, registers, registers + 0x50, registers + 0x100}; }
+  Transport transport() { return {kMmioRegisters, registers, registers + 0x50, registers + 0x100, 0}; }
   std::uint32_t status() { return at<std::uint32_t>(0x70); }
   std::uint32_t size() { return at<std::uint32_t>(0x38); }
 
@@ -115,6 +127,7 @@ struct FakeDevice {
     each_piece([&](const Chain& piece) {
       auto* const bytes = reinterpret_cast<unsigned char*>(piece.address);
       if ((piece.flags & 2) == 0) {
+        if (is_console) see(bytes, piece.bytes);
         if (image != nullptr) std::memcpy(&from, bytes + 8, 8);
         return;
       }
@@ -133,7 +146,7 @@ struct FakeDevice {
 
 FakeDevice* g_device = nullptr;          // that moves
 FakeDevice* g_disks_of_machine[8] = {};  // that are found
-FakeDevice* g_source_of_machine = nullptr;
+FakeDevice *g_source_of_machine = nullptr, *g_console_of_machine = nullptr;
 
 }  // namespace
 
@@ -154,7 +167,22 @@ void print(const char* bytes, std::size_t count) noexcept {
   g_console[g_console_bytes] = '\0';
 }
 
+Lock g_console_lock;
+
+void print_at_last(std::uint16_t, const char* bytes, std::size_t count) noexcept {
+  see(bytes, count);
+  g_seen_by_serial += count;
+}
+
+void wait_a_moment() noexcept {}
+
 bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
+  if (kind == DeviceKind::kConsole) {
+    if (g_console_of_machine == nullptr) return false;
+    found = g_console_of_machine->transport();
+    found.queue = queue_of(kind);
+    return true;
+  }
   if (kind == DeviceKind::kRandom) {
     if (g_source_of_machine != nullptr) found = g_source_of_machine->transport();
     return g_source_of_machine != nullptr;
@@ -171,12 +199,17 @@ std::uint64_t janus::platform::now_ns() noexcept {
   return g_now += kMillisecond;
 }
 
-static const void* g_end_of_caller = nullptr;
+static const void *g_end_of_caller = nullptr, *g_end_of_written = nullptr;
 extern "C" std::size_t janus_copy_carefully(void* to, const void* from, std::size_t count) {
   std::size_t good = count;
   if (g_end_of_caller != nullptr) {
     const auto room = static_cast<std::size_t>(static_cast<const char*>(g_end_of_caller) - static_cast<char*>(to));
     if (room < good) good = room;
+  }
+  if (g_end_of_written != nullptr) {
+    const auto left =
+        static_cast<std::size_t>(static_cast<const char*>(g_end_of_written) - static_cast<const char*>(from));
+    if (left < good) good = left;
   }
   std::memcpy(to, from, good);
   return count - good;
@@ -437,6 +470,123 @@ TEST(random, every_word_is_the_devices_and_is_given_once_until_it_lies) {
   CHECK(!draw_from_device(word));
   CHECK_EQ(fake.answered, 4u);
   g_device = nullptr;
+}
+
+// --- Output. It is looked for again in each test, as if the machine had been started. ---
+
+void start_output(FakeDevice* fake) {
+  if (fake != nullptr) fake->is_console = true;
+  g_console_of_machine = g_device = fake;
+  g_seen_bytes = g_seen_by_serial = g_console_bytes = 0;
+  g_frames_taken = 100;
+  std::memset(g_frames[100], 0, 16 * sizeof g_frames[0]);
+  find_output();
+}
+
+// Text that differs everywhere.
+const char* text_of(std::size_t bytes) {
+  static char text[300'000];
+  for (std::size_t n = 0; n < bytes; ++n) text[n] = static_cast<char>(random_word());
+  return text;
+}
+
+bool has_seen(const char* text, std::size_t bytes, std::size_t at = 0) {
+  return at + bytes <= g_seen_bytes && std::memcmp(g_seen + at, text, bytes) == 0;
+}
+
+TEST(output, without_a_device_it_goes_by_the_serial_port) {
+  start_output(nullptr);
+  const char* const text = text_of(5000);
+  CHECK_EQ(write_out(text, 5000), 5000u);
+  CHECK(has_seen(text, 5000) && g_seen_by_serial == 5000 && g_console_bytes == 0);
+}
+
+TEST(output, arrives_whole_and_in_order_by_queues_of_every_length) {
+  for (const std::uint32_t most : {1u, 2u, 5u, 8u, 128u}) {
+    static FakeDevice fake;
+    fake = FakeDevice(most);
+    start_output(&fake);
+    CHECK_EQ(fake.at<std::uint32_t>(0x30), 1u);  // the queue that the first port transmits by
+    for (unsigned round = 0; round < 200; ++round) {
+      const std::size_t bytes = round < 3 ? 4096 * round : random_word() % (round % 20 == 0 ? 300'000 : 300);
+      const char* const text = text_of(bytes);
+      g_seen_bytes = 0;
+      REQUIRE(write_out(text, bytes) == bytes);
+      REQUIRE(g_seen_bytes == bytes && has_seen(text, bytes));
+    }
+    CHECK_EQ(fake.at<std::uint32_t>(0x50), 1u);
+    CHECK(g_seen_by_serial == 0 && g_console_bytes == 0);
+    g_device = nullptr;
+  }
+}
+
+TEST(output, of_memory_that_ends_too_soon_what_is_there_arrives) {
+  static FakeDevice fake;
+  for (FakeDevice* device : {&fake, static_cast<FakeDevice*>(nullptr)}) {
+    start_output(device);
+    const char* const text = text_of(50'000);
+    for (const std::size_t there : {0u, 1u, 4096u, 5000u, 40'000u}) {
+      g_seen_bytes = 0;
+      g_end_of_written = text + there;
+      CHECK_EQ(write_out(text, 50'000), there);
+      CHECK(g_seen_bytes == there && has_seen(text, there));
+    }
+    g_end_of_written = nullptr;
+  }
+}
+
+TEST(output, a_device_that_lies_or_is_silent_costs_a_line_and_no_byte) {
+  for (const Way way : {Way::kSilent, Way::kIndexJumps, Way::kIndexFalls, Way::kOtherHead, Way::kWildHead,
+                        Way::kTooLong, Way::kEndless}) {
+    static FakeDevice fake;
+    fake = FakeDevice();
+    start_output(&fake);
+    const char* const text = text_of(100'000);
+    REQUIRE(write_out(text, 10) == 10u && has_seen(text, 10));
+    fake.way = way;
+    const std::uint64_t before = g_now;
+    CHECK_EQ(write_out(text, 100'000), 100'000u);
+    CHECK_LT(g_now - before, 11'000 * kMillisecond);
+    fake.way = Way::kGood;
+    CHECK_EQ(write_out(text, 700), 700u);
+    CHECK_EQ(fake.answered, way == Way::kSilent ? 1u : 2u);
+    CHECK_EQ(fake.status(), 0u);
+    CHECK(has_seen(text, 100'000, g_seen_bytes - 100'700) && has_seen(text, 700, g_seen_bytes - 700));
+    const char line[] = "\njanus: the console device ";
+    CHECK(has_seen(line, sizeof line - 1, way == Way::kSilent ? 10 : 10 + 32'768));
+    g_device = nullptr;
+  }
+}
+
+TEST(output, a_device_that_does_not_work_is_left_alone_and_said_to_be) {
+  FakeDevice without_queue(0), old(128, 0);
+  for (FakeDevice* fake : {&without_queue, &old}) {
+    start_output(fake);
+    CHECK(console_holds("janus: the console device does not work"));
+    CHECK_EQ(write_out("abc", 3), 3u);
+    CHECK(g_seen_by_serial == 3 && fake->answered == 0);
+  }
+  g_device = nullptr;
+}
+
+TEST(output, a_device_that_may_lack_the_first_port_is_left_alone) {
+  FakeDevice several(128, 1 | 2);
+  start_output(&several);
+  CHECK_EQ(write_out("abc", 3), 3u);
+  CHECK(g_seen_by_serial == 3 && g_console_bytes == 0 && several.status() == 0);
+  g_device = nullptr;
+}
+
+TEST(output, without_memory_for_it_the_serial_port_does) {
+  FakeDevice fake;
+  start_output(nullptr);
+  g_console_of_machine = &fake;
+  g_frames_taken = 511;  // the queue gets the last one
+  find_output();
+  CHECK(console_holds("janus: the console device does not work"));
+  CHECK_EQ(write_out("abc", 3), 3u);
+  CHECK_EQ(g_seen_by_serial, 3u);
+  g_frames_taken = 100;
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ class Layer:
 LAYERS = (
     Layer("arch/x86_64/", ()),
     Layer("arch/linux/", ("arch/x86_64/", PLATFORM)),
+    # Also what layers above leave to a build whose tasks are watched: hooks, the heap, the start.
+    Layer("arch/hosted/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/", "rt/sched/", PUBLIC), freestanding=False),
     Layer("kernel-free/", ("arch/x86_64/", PLATFORM)),
     Layer("rt/include/", ()),
     Layer(PLATFORM, ()),
@@ -212,13 +214,8 @@ def need_violation(layer, name, defined):
 # calls those below it alone. What does not yet is listed, and grows no more -----------------------------------------------
 
 TIED = {
-    "rt/base/": ("lock_rank worker_slot",),  # the slot holds the ranks of the worker's locks
     "rt/budget/": ("account account_table memory_cache pool_charge",),  # one class in parts, Accounts
     "rt/mem/": ("stack_depot stack_lookup stack_pool stack_reserve",),  # one class in parts, StackPool
-    # One class in parts, Scheduler, and the deterministic one inside it.
-    "rt/sched/": ("deterministic dispatch parking pinning scheduler steal switching turns",),
-    # Whoever enters finds or makes the process's runtime.
-    "rt/abi/": ("current_nursery door global_runtime runtime_table",),
 }
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {
@@ -326,9 +323,9 @@ PROCESS_WIDE = {
     "runtime_places": "rt/abi/runtime_table.cpp",  # handles of all runtimes meet here
     "is_program": "rt/abi/global_runtime.cpp",
     "every_thread_is_worker": ANYONE,  # a constant once there is a second thread; every entry of the ABI asks it
-    "beginning": "rt/abi/global_runtime.cpp",
-    "threads": "rt/abi/current_nursery.cpp",  # the current nurseries of threads outside tasks
-    "threads_lock": "rt/abi/current_nursery.cpp",
+    "beginning": "rt/abi/global_runtime_life.cpp",
+    "threads": "rt/abi/thread_table.cpp",  # threads outside tasks, with their current nurseries
+    "threads_lock": "rt/abi/thread_table.cpp",
     "program": "rt/abi/boot.cpp",          # argc, argv, environ: one process, one main
     "grace_ms": "rt/abi/boot.cpp",
     "buckets": "rt/task/turn.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime

@@ -47,7 +47,7 @@ std::size_t resident_bytes() {
 
 std::size_t resident_pages_of(const Stack* stack) {
   std::byte* base = stack->limit - stack_guard_bytes(stack->size_class);
-  const std::size_t bytes = stack_stride(stack->size_class);
+  const std::size_t bytes = stack_stride(stack->size_class, fixed_extent(stack->size_class));
   static unsigned char present[300];
   if (call(kMincore, reinterpret_cast<long>(base), static_cast<long>(bytes), reinterpret_cast<long>(present)) != 0)
     return ~std::size_t{0};
@@ -145,6 +145,123 @@ TEST(kernel, a_shallow_stack_has_one_page) {
   pool.destroy();
 }
 
+// --- Stacks that grow ------------------------------------------------------------------------------------------------
+
+namespace {
+
+constexpr std::size_t kMost = 256 << 10;
+
+std::byte* top_of(const Stack* stack) {
+  return reinterpret_cast<std::byte*>(address_of(stack->start) / kPageBytes * kPageBytes);
+}
+
+// Whether it is usable down to `limit`, no further, and has a guard at its very end.
+void check_usable_down_to(StackPool& pool, const Stack* stack, std::byte* limit) {
+  CHECK_EQ(stack->limit, limit);
+  std::byte* const lowest = pool.lowest_of(stack);
+  for (std::byte* at : {limit, limit + (top_of(stack) - limit) / 2, stack->start - 1}) CHECK(!faults(at));
+  for (std::byte* at : {limit - 1, limit - kPageBytes, lowest - 1, lowest - kPageBytes}) {
+    CHECK(faults(at));
+    CHECK(pool.in_guard(stack, at));
+    CHECK_EQ(pool.containing(at), stack);
+  }
+  CHECK(!pool.in_guard(stack, limit));
+}
+
+}  // namespace
+
+TEST(kernel, a_stack_that_grows_begins_small_and_has_a_guard_wherever_it_ends) {
+  StackPool pool;
+  REQUIRE(pool.init());
+  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  for (unsigned c = 0; c < kStackClasses; c++) {
+    Stack* stack = pool.take(nullptr, c);
+    REQUIRE(stack != nullptr);
+    const StackExtent extent = growing_extent(c, kMost);
+    std::byte* const initial = stack->limit;
+    CHECK_EQ(static_cast<std::size_t>(top_of(stack) - initial), extent.initial);
+    CHECK_EQ(static_cast<std::size_t>(top_of(stack) - pool.lowest_of(stack)), extent.most);
+    check_usable_down_to(pool, stack, initial);
+    initial[8] = std::byte{42};
+    for (std::size_t bytes = extent.initial * 2; bytes < extent.most; bytes *= 2) {
+      REQUIRE(pool.extend(stack, top_of(stack) - bytes));
+      check_usable_down_to(pool, stack, top_of(stack) - bytes);
+    }
+    REQUIRE(stack->limit == pool.lowest_of(stack) || pool.extend(stack, pool.lowest_of(stack)));
+    check_usable_down_to(pool, stack, top_of(stack) - extent.most);
+    CHECK_EQ(initial[8], std::byte{42});
+    pool.retract(stack, initial);
+    check_usable_down_to(pool, stack, initial);
+    CHECK_EQ(initial[8], std::byte{42});
+    pool.give(nullptr, stack);
+  }
+  CHECK_EQ(pool.stacks_in_use(), 0u);
+  pool.destroy();
+}
+
+TEST(kernel, what_a_stack_had_grown_is_given_back_and_forgotten) {
+  StackPool pool;
+  REQUIRE(pool.init());
+  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  Stack* stack = pool.take(nullptr, 0);
+  REQUIRE(stack != nullptr);
+  std::byte* const initial = stack->limit;
+  const std::size_t before = resident_bytes();
+  for (int round = 0; round < 3; round++) {
+    REQUIRE(pool.extend(stack, pool.lowest_of(stack)));
+    for (std::byte* at = stack->limit; at < initial; at += kPageBytes) {
+      CHECK_EQ(*at, std::byte{0});
+      *at = std::byte{9};
+    }
+    pool.retract(stack, initial);
+  }
+  if (before != 0) CHECK_LE(resident_bytes(), before + 8 * kPageBytes);
+  pool.give(nullptr, stack);
+  pool.destroy();
+}
+
+// A frame that nobody has probed may leap over a page: wherever it lands is guard until it is paid for, and again when
+// the stack has shrunk.
+TEST(kernel, nothing_that_a_stack_may_grow_into_is_memory_before) {
+  StackPool pool;
+  REQUIRE(pool.init());
+  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  Stack* stack = pool.take(nullptr, 0);
+  REQUIRE(stack != nullptr);
+  std::byte* const initial = stack->limit;
+  for (int round = 0; round < 2; round++) {
+    for (std::byte* at = pool.lowest_of(stack); at < initial; at += kPageBytes) CHECK(faults(at));
+    REQUIRE(pool.extend(stack, top_of(stack) - (32 << 10)));
+    for (std::byte* at = pool.lowest_of(stack); at < stack->limit; at += kPageBytes) CHECK(faults(at));
+    CHECK(!faults(stack->limit));
+    pool.retract(stack, initial);
+  }
+  pool.give(nullptr, stack);
+  pool.destroy();
+}
+
+TEST(kernel, guards_of_stacks_that_grow_outlast_the_cold_and_the_neighbours) {
+  constexpr unsigned kCount = 200;  // more than three banks
+  static Stack* stacks[kCount];
+  StackPool pool;
+  REQUIRE(pool.init());
+  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  for (int round = 0; round < 2; round++) {
+    for (Stack*& stack : stacks) {
+      stack = pool.take(nullptr, 0);
+      REQUIRE(stack != nullptr);
+      CHECK_EQ(static_cast<std::size_t>(top_of(stack) - stack->limit), kMinStackBytes);
+    }
+    for (unsigned n = 0; n < kCount; n += 2) REQUIRE(pool.extend(stacks[n], top_of(stacks[n]) - (64 << 10)));
+    for (unsigned n = 0; n < kCount; n += 7) check_usable_down_to(pool, stacks[n], stacks[n]->limit);
+    for (unsigned n = 0; n < kCount; n += 2) pool.retract(stacks[n], top_of(stacks[n]) - kMinStackBytes);
+    for (unsigned n = 1; n < kCount; n += 7) check_usable_down_to(pool, stacks[n], stacks[n]->limit);
+    for (Stack* stack : stacks) pool.give(nullptr, stack);
+    pool.trim();
+  }
+  pool.destroy();
+}
+
 TEST(kernel, a_million_guarded_stacks_are_a_page_each_in_fewer_than_a_thousand_mappings) {
   constexpr std::uint64_t kMillion = 1'000'000;
   if (platform::memory_limit() < std::uint64_t{10} << 30) SKIP("less than 10 GiB of memory");
@@ -183,6 +300,26 @@ TEST(kernel, a_million_guarded_stacks_are_a_page_each_in_fewer_than_a_thousand_m
   pool.flush(cache);
   pool.destroy();
   CHECK_LE(mappings(), mappings_before + 2);
+}
+
+TEST(kernel, a_hundred_thousand_stacks_that_may_grow_are_a_page_each_in_few_mappings) {
+  constexpr std::size_t kCount = 100'000;
+  if (platform::memory_limit() < std::uint64_t{2} << 30) SKIP("less than 2 GiB of memory");
+  StackPool pool;
+  StackCache cache{};
+  REQUIRE(pool.init());
+  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  const std::size_t mappings_before = mappings(), resident_before = resident_bytes();
+  if (mappings_before == 0 || resident_before == 0) SKIP("no /proc");
+  for (std::size_t n = 0; n < kCount; n++) {
+    Stack* stack = pool.take(&cache, 0);
+    REQUIRE(stack != nullptr);
+    stack->start[-512] = std::byte{1};
+  }
+  CHECK_LE((resident_bytes() - resident_before) / kCount, 4096u + 64u);
+  CHECK_LT(mappings() - mappings_before, 100u);
+  pool.flush(cache);
+  pool.destroy();
 }
 
 TEST(kernel, the_heap_gives_its_pages_back_and_leaves_no_mapping) {

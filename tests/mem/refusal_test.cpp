@@ -123,7 +123,8 @@ TEST(refusal, a_pool_whose_table_of_slabs_is_full_gives_no_more_stacks) {
   REQUIRE(pool.init());
   static Stack* stacks[kSlabs];
   for (Stack*& stack : stacks) {
-    fake_platform::limit_mapped_bytes(fake_platform::mapped_bytes() + StackSlab::mapped_bytes(1, 0));
+    fake_platform::limit_mapped_bytes(fake_platform::mapped_bytes() +
+                                      StackSlab::mapped_bytes(1, stack_stride(0, fixed_extent(0))));
     stack = pool.take(nullptr, 0);
     REQUIRE(stack != nullptr);
   }
@@ -194,7 +195,7 @@ TEST(refusal, what_is_idle_is_given_back_to_the_machine) {
   CHECK_EQ(fake_platform::discarded_bytes(), 0u);  // as many will be wanted again, as far as anybody knows
   pool.give_excess();
   // All but the reserve of an idle pool: 1,024 stacks of 16 KiB, and what the cache holds.
-  CHECK_GE(fake_platform::discarded_bytes(), (8192 - 1024 - 128) * stack_stride(0));
+  CHECK_GE(fake_platform::discarded_bytes(), (8192 - 1024 - 128) * stack_stride(0, fixed_extent(0)));
   CHECK_LE(pool.stacks_cached(), 1024u + 64u);
   pool.flush(cache);
   pool.destroy();

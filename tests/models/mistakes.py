@@ -4,10 +4,14 @@
 # one mistake at a time, which the model of its protocol has to find. A mistake is one that somebody might make. TAP.
 import concurrent.futures
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
 from dataclasses import dataclass, field
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from tap import Tap  # noqa: E402
 
 DEQUE, DEQUE_H = "rt/sched/deque.cpp", "rt/sched/deque.h"
 QUEUE, QUEUE_H = "rt/sched/yield_queue.cpp", "rt/sched/yield_queue.h"
@@ -217,15 +221,13 @@ def main():
     root, support, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
     only = os.environ.get("JANUS_TEST_ONLY", "")  # of a model, while one works on it
     mistakes = [one for one in MISTAKES if only in one.model]
-    print(f"TAP version 13\n1..{len(mistakes)}")
+    tap = Tap()
     with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(2) as pool:
         build = Build(root, support, compiler, directory)
         verdicts = [pool.submit(judge, build, number, found) for number, found in enumerate(mistakes, 1)]
-        for number, (found, verdict) in enumerate(zip(mistakes, verdicts), 1):
-            holds, said = verdict.result()
-            if not holds:
-                print("\n".join(f"# {line}" for line in said.splitlines()))
-            print(f"{'ok' if holds else 'not ok'} {number} - {found.model} finds: {found.what}", flush=True)
+        for found, verdict in zip(mistakes, verdicts):
+            tap.check(f"{found.model} finds: {found.what}", *verdict.result())
+    tap.end()
 
 
 main()

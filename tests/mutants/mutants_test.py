@@ -5,7 +5,9 @@
 import pathlib
 import sys
 
-from changes import Mutant, applied, of_files, of_text, read_harmless
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from changes import Mutant, applied, of_files, of_text, read_harmless  # noqa: E402
+from tap import Tap  # noqa: E402
 
 # A line, and all that may become of it.
 DRAWN = {
@@ -25,38 +27,26 @@ DRAWN = {
     "  call(first,\n       second == 1);": ["second != 1);", "second == 2);", "second == 0);"],
 }
 
-count = failures = 0
-
-
-def check(claim, ok, why=""):
-    global count, failures
-    count += 1
-    failures += not ok
-    print(f"{'ok' if ok else 'not ok'} {count} - mutants: {claim}", flush=True)
-    if not ok:
-        print(f"# {why}")
-
 
 def main():
-    root = pathlib.Path(sys.argv[1])
+    tap, root = Tap("mutants"), pathlib.Path(sys.argv[1])
     for text, expected in DRAWN.items():
         drawn = [mutant.new.strip() or "(nothing)" for mutant in of_text("a.cpp", text + "\n")]
-        check(f"what is drawn from {text.splitlines()[-1].strip()!r}", sorted(drawn) == sorted(expected), drawn)
+        tap.check(f"what is drawn from {text.splitlines()[-1].strip()!r}", sorted(drawn) == sorted(expected), drawn)
     two = Mutant("a.cpp", 2, "  two", "  2\n")
-    check("a mutant changes its line alone", applied(two, "one\n  two\nthree\n") == "one\n  2\nthree\n")
-    check("harmless ones are read with their reasons",
+    tap.check("a mutant changes its line alone", applied(two, "one\n  two\nthree\n") == "one\n  2\nthree\n")
+    tap.check("harmless ones are read with their reasons",
           read_harmless("# more\n\na: b  ->  c\n  why,\n  and why\nd: e  ->  f\n") == {"a: b  ->  c": "why, and why", "d: e  ->  f": ""})
     files = sorted(str(path.relative_to(root)) for kind in ("*.cpp", "*.h") for path in root.glob(f"rt/*/{kind}"))
     drawn = {mutant.change for mutant in of_files(root, files)}
-    check("many are drawn from rt", len(drawn) > 5000, len(drawn))
+    tap.check("many are drawn from rt", len(drawn) > 5000, len(drawn))
     harmless = read_harmless((root / "tests/mutants/harmless.txt").read_text(encoding="utf-8"))
     unknown = [change for change in harmless if change not in drawn]
-    check("those that are called harmless can be drawn", not unknown, unknown)
+    tap.none("those that are called harmless can be drawn", unknown)
     without = [change for change, why in harmless.items() if not why]
-    check("each of them has a reason", not without, without)
-    print(f"1..{count}")
-    return 1 if failures else 0
+    tap.none("each of them has a reason", without)
+    tap.end()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

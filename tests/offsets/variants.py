@@ -4,9 +4,13 @@
 # subject as it is, which must be accepted, and with one thing wrong at a time, each of which must be refused for the
 # right reason. Prints TAP.
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
+from tap import Tap  # noqa: E402
 
 SWITCH = "arch/x86_64/context_switch.S"
 TASK_CALL = "arch/x86_64/task_call.S"
@@ -132,25 +136,20 @@ def refused_claims(witness, program):
     return done.returncode, [line for line in done.stdout.splitlines() if line.startswith("not ok")], done.stdout
 
 
-def verdict(number, holds, what, diagnostics):
-    print(f"{'ok' if holds else 'not ok'} {number} - {what}")
-    if not holds:
-        print("".join(f"# {line}\n" for line in diagnostics.splitlines()), end="")
-
-
 def main():
     witness, source_root, build_root = sys.argv[1:4]
     compilers = sys.argv[5:]
     cc, cxx = compilers[:compilers.index("--")], compilers[compilers.index("--") + 1:]
-    print(f"1..{len(VARIANTS) + 1}")
+    tap = Tap()
     with tempfile.TemporaryDirectory() as directory:
         build = Build(source_root, build_root, cc, cxx, directory)
         status, refused, output = refused_claims(witness, build.link("as-it-is", {}))
-        verdict(1, status == 0 and not refused, "accepted: as it is", output)
+        tap.check("accepted: as it is", status == 0 and not refused, output)
         for number, (what, claim, file, old, new) in enumerate(VARIANTS, 2):
             status, refused, output = refused_claims(witness, build.variant(number, file, old, new))
             right = status == 1 and any(claim in line for line in refused)
-            verdict(number, right, f"refused: {what}", f"status {status}, wanted a refusal of: {claim}\n{output}")
+            tap.check(f"refused: {what}", right, f"status {status}, wanted a refusal of: {claim}\n{output}")
+    tap.end()
 
 
 main()

@@ -280,6 +280,46 @@ static int ignore_the_end(void) {
   return 0;
 }
 
+__attribute__((noinline)) static int64_t descend(int depth) {
+  if (depth > 0) return descend(depth - 1) + 1;
+  while (yes) {
+  }
+  return 0;
+}
+
+static int64_t spin_deep(void* started) {
+  __atomic_fetch_add((int*)started, 1, __ATOMIC_RELEASE);
+  return descend(3) + 1;
+}
+
+static int64_t read_input(void* started) {
+  char byte;
+  __atomic_fetch_add((int*)started, 1, __ATOMIC_RELEASE);
+  const int64_t got = janus_syscall(0, 0L, &byte, 1L);
+  if (got != 0) janus_print(2, "interrupted: %ld\n", got);
+  return 0;
+}
+
+// Two that never give way, and one whose call waits in the kernel. The fourth worker is main's.
+static int keep_three_busy(void) {
+  int started = 0;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(nursery, spin_deep, &started, NULL);
+  janus_nursery_spawn_in(nursery, spin_deep, &started, NULL);
+  janus_nursery_spawn_in(nursery, read_input, &started, NULL);
+  while (__atomic_load_n(&started, __ATOMIC_ACQUIRE) < 3) janus_yield();
+  janus_print(1, "here\n");
+  return (int)janus_nursery_await(nursery, NULL);
+}
+
+// A SIGTRAP by tgkill, as raise() sends it.
+static int send_trap(void) {
+  janus_print(1, "here\n");
+  while (janus_yield() == 0)
+    if (janus_syscall(234, janus_syscall(39), janus_syscall(186), 5L) != 0) return 1;
+  return 2;
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "";
   if (!strcmp(how, "return")) return atoi(argv[2]);
@@ -307,6 +347,8 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "lines")) return print_for_ever();
   if (!strcmp(how, "wait")) return wait_for_the_end();
   if (!strcmp(how, "tidy")) return wait_for_the_end() == JANUS_CANCELLED ? 9 : 1;
+  if (!strcmp(how, "spins")) return keep_three_busy();
+  if (!strcmp(how, "trap")) return send_trap();
   if (!strcmp(how, "ignore")) return ignore_the_end();
   return 99;
 }

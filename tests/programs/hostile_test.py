@@ -6,7 +6,6 @@
 import concurrent.futures
 import pathlib
 import re
-import shutil
 import sys
 import time
 
@@ -65,28 +64,25 @@ def main():
     sources = sorted(path for path in (here / 'hostile').iterdir() if path.suffix in ('.c', '.cpp'))
     if names:
         sources = [source for source in sources if source.stem in names]
-    try:
-        janus_cc = install(build, work)
-        with concurrent.futures.ThreadPoolExecutor(2) as pool:
-            built = list(pool.map(lambda source: compile_program(janus_cc, source, work / source.stem), sources))
-        for source, done in zip(sources, built):
-            ok = tap.check(f'{claim_of(source)}: compiles without a word', done.returncode == 0 and not done.stderr,
-                           done.stderr.decode())
-            statuses = [int(word) for word in directive(source, 'Status', '0').split()]
-            is_seeded = directive(source, 'Seeded', 'yes') == 'yes'
-            for settings in chosen if ok else ():
-                if 'JANUS_SEED' in settings and not is_seeded:
-                    continue
-                begin = time.monotonic()
-                end = run([work / source.stem], env=environment(**settings), timeout=PATIENCE)
-                output = end.stdout.decode(errors='replace')
-                ok = tap.check(f'{claim_of(source)} ({how_of(settings)})', end.returncode in statuses,
-                               f'status {end.returncode} after {time.monotonic() - begin:.1f} s\n{output}'
-                               f'{end.stderr[-600:].decode(errors="replace")}') and ok
-                figures.add(how_of(settings), output)
-            outcomes[claim_of(source)] = 'holds' if ok else 'BROKEN'
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    janus_cc = install(build, work)
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        built = list(pool.map(lambda source: compile_program(janus_cc, source, work / source.stem), sources))
+    for source, done in zip(sources, built):
+        ok = tap.check(f'{claim_of(source)}: compiles without a word', done.returncode == 0 and not done.stderr,
+                       done.stderr.decode())
+        statuses = [int(word) for word in directive(source, 'Status', '0').split()]
+        is_seeded = directive(source, 'Seeded', 'yes') == 'yes'
+        for settings in chosen if ok else ():
+            if 'JANUS_SEED' in settings and not is_seeded:
+                continue
+            begin = time.monotonic()
+            end = run([work / source.stem], env=environment(**settings), timeout=PATIENCE)
+            output = end.stdout.decode(errors='replace')
+            ok = tap.check(f'{claim_of(source)} ({how_of(settings)})', end.returncode in statuses,
+                           f'status {end.returncode} after {time.monotonic() - begin:.1f} s\n{output}'
+                           f'{end.stderr[-600:].decode(errors="replace")}') and ok
+            figures.add(how_of(settings), output)
+        outcomes[claim_of(source)] = 'holds' if ok else 'BROKEN'
     if not names:
         page = (here.parent.parent / 'docs/hostile.md').read_text()
         missing = [claim for claim in outcomes if f'| {claim} |' not in page]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# installed.py — what the tests of this folder share: an installation in a directory of its own, the programs compiled
-# there as a user would, and TAP.
+# installed.py — what tests share that need an installation: one in a directory of its own, and programs compiled there
+# as a user would.
+import atexit
 import os
 import pathlib
 import shutil
@@ -9,6 +10,9 @@ import sys
 import tempfile
 
 here = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(here.parent / 'harness'))
+from tap import Tap, skip_all, skip_all_without  # noqa: E402, F401 (for those who import this)
+
 compilers = [c for c in ('gcc', shutil.which('clang') and 'clang' or 'clang-14') if shutil.which(c)]
 _cxx = {'gcc': 'g++', 'clang': 'clang++', 'clang-14': 'clang++-14'}
 
@@ -24,31 +28,11 @@ programs = {
 }
 
 
-class Tap:
-    def __init__(self):
-        self.count = self.failures = 0
-
-    def check(self, claim, ok, why=''):
-        self.count += 1
-        self.failures += not ok
-        print(f'{"ok" if ok else "not ok"} {self.count} - {claim}', flush=True)
-        for line in (why if isinstance(why, str) else repr(why)).splitlines()[:12] if not ok else []:
-            print(f'# {line[:300]}')
-        return ok
-
-    def skip(self, claim, why):
-        self.count += 1
-        print(f'ok {self.count} - {claim} # SKIP {why}', flush=True)
-
-    def end(self):
-        print(f'1..{self.count}')
-        sys.exit(1 if self.failures else 0)
-
-
 def work_directory():
-    # Open to everyone: some tests run a program as nobody.
+    """It goes when the test ends, however deep the paths in it are."""
     directory = pathlib.Path(tempfile.mkdtemp(prefix='janus-programs-'))
-    directory.chmod(0o755)
+    directory.chmod(0o755)  # some tests run a program as nobody
+    atexit.register(subprocess.run, ['rm', '-rf', directory], check=False, timeout=120)
     return directory
 
 

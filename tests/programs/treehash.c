@@ -492,7 +492,8 @@ int main(int argc, char** argv) {
   uint8_t terminal[64];
   progress.on_terminal = janus_syscall(kIoctlCall, 2L, (long)kGetTerminal, terminal) == 0;
   const uint64_t began_ns = janus_now_ns();
-  struct entry* root = new_entry(NULL, argc == 2 ? argv[1] : ".", 0);
+  static struct entry* root;  // to the end of the process
+  root = new_entry(NULL, argc == 2 ? argv[1] : ".", 0);
   if (!root || make_pieces() < 0) {
     janus_print(2, "treehash: %s\n", reason(-12));
     return 1;

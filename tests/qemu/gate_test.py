@@ -5,17 +5,14 @@
 # console does not, however many results it has said. Speaks TAP.
 import pathlib
 import re
-import shutil
 import subprocess
 import sys
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'programs'))
-from installed import Tap, environment, run, work_directory  # noqa: E402
+from installed import Tap, environment, run, skip_all_without, work_directory  # noqa: E402
 
-if not shutil.which('qemu-system-x86_64'):
-    print('1..0 # SKIP qemu-system-x86_64 is missing')
-    sys.exit(0)
+skip_all_without('qemu-system-x86_64')
 
 root = here.parent.parent
 # Each with what the tally says of it, or None if it passes.
@@ -37,13 +34,10 @@ def run_tests(guests, work):
 
 def main():
     tap, work = Tap(), work_directory()
-    try:
-        done, log = run_tests(pathlib.Path(sys.argv[1]) / 'tests/qemu', work)
-        said = run(['python3', root / 'tests/harness/tally.py', log], cwd=root).stdout.decode()
-        lines = log.read_text().splitlines()
-        verdicts = dict(re.search(r'"name": "(?:[^"]* / )?([^"/]*)".*"result": "(\w+)"', line).groups() for line in lines)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
+    done, log = run_tests(pathlib.Path(sys.argv[1]) / 'tests/qemu', work)
+    said = run(['python3', root / 'tests/harness/tally.py', log], cwd=root).stdout.decode()
+    lines = log.read_text().splitlines()
+    verdicts = dict(re.search(r'"name": "(?:[^"]* / )?([^"/]*)".*"result": "(\w+)"', line).groups() for line in lines)
     tap.check('meson says that something failed', done.returncode != 0, done.stdout.decode()[-600:])
     for name, words in GUESTS.items():
         failed = re.search(rf'^FAILED .*\b{name}: .*{words or ""}', said, re.M)

@@ -217,15 +217,12 @@ exec {shutil.which('qemu-system-x86_64')} "${{words[@]}}"
         tap.check(f'under {chosen}, with one probe for both', (probes, used) == ((1, 1) if chosen == 'tcg' else (2, 3)), (probes, used))
 
 
-try:
-    good_ends()
-    bad_ends()
-    console()
-    signals()
-    handed_over()
-    refused()
-    debugger()
-    accelerators()
-finally:
-    shutil.rmtree(work)
+good_ends()
+bad_ends()
+console()
+signals()
+handed_over()
+refused()
+debugger()
+accelerators()
 tap.end()

@@ -7,7 +7,6 @@ import os
 import pathlib
 import random
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -15,7 +14,7 @@ import time
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'programs'))
-from installed import Tap, build, environment, install, run, work_directory  # noqa: E402
+from installed import Tap, build, environment, install, programs as sizes, run, work_directory  # noqa: E402
 
 tap = Tap()
 work = work_directory()
@@ -68,6 +67,15 @@ def other_ends(hello, ends_as):
     ends('an exit behind the runtime is a failure of its own', 125, compiled('stop.c'), stdout=rb'here\n(.|\n)*',
          stderr=b'janus-qemu: the kernel ended before the program did')
     ends('children come and go without the machine', 5, compiled('orphans.c'), stdout=rb'nobody is left\n')
+
+
+def same_results():
+    """Of the programs that print the same wherever they run; in tests/kernel_free they do so with no kernel below."""
+    for cpus in (1, 2) if os.environ.get('JANUS_TEST_FULL') else (2,):
+        for name, (size, expected) in sizes.items():
+            if expected is not None:
+                ends(f'{name} prints what it prints elsewhere, {cpus} CPUs', 0, '--smp', cpus, compiled(name, here.parent / 'programs'), size,
+                     stdout=re.escape(expected).encode())
 
 
 def given():
@@ -166,20 +174,18 @@ def has_kernel():
     return b'no kernel' not in done.stderr and b'not installed' not in done.stderr, done.stderr.decode().strip()
 
 
-try:
-    there, why = has_kernel()
-    if not there:
-        tap.skip('programs as the first process of a Linux kernel', why)
-    else:
-        hello, ends_as = programs()
-        main_ends(hello, ends_as)
-        if sys.argv[2:] != ['ends']:
-            other_ends(hello, ends_as)
-            given()
-            output()
-            older_guards()
-            files()
-            signals(ends_as)
-finally:
-    shutil.rmtree(work)
+there, why = has_kernel()
+if not there:
+    tap.skip('programs as the first process of a Linux kernel', why)
+else:
+    hello, ends_as = programs()
+    main_ends(hello, ends_as)
+    if sys.argv[2:] != ['ends']:
+        other_ends(hello, ends_as)
+        same_results()
+        given()
+        output()
+        older_guards()
+        files()
+        signals(ends_as)
 tap.end()

@@ -16,6 +16,16 @@ inline constexpr Bad kUnreadable[] = {Bad::kSmall, Bad::kNotCanonical, Bad::kFor
 inline constexpr Bad kUnwritable[] = {Bad::kSmall,   Bad::kNotCanonical, Bad::kForbidden,
                                       Bad::kGuarded, Bad::kStraddling,   Bad::kReadOnly};
 
+// In a program's constants, which can be read and no more, whatever is below it.
+struct alignas(4096) Readable {
+  unsigned char bytes[128 * 1024];
+};
+inline constexpr Readable kReadable = [] {
+  Readable all{};
+  for (unsigned char& byte : all.bytes) byte = 0x7f;
+  return all;
+}();
+
 // Pages that can be used, and one behind them that cannot. For the whole process.
 class BadMemory {
  public:
@@ -32,7 +42,7 @@ class BadMemory {
       case Bad::kGuarded:
         return memory->before_guard_ + kRoom;
       case Bad::kReadOnly:
-        return memory->before_constants_ + kRoom;
+        return const_cast<unsigned char*>(kReadable.bytes);
       case Bad::kStraddling:
         break;
     }
@@ -42,27 +52,29 @@ class BadMemory {
  private:
   static constexpr std::size_t kPage = 4096, kRoom = 32 * kPage;
 
+  static void guard(std::byte* page) {
+    std::size_t guarded = 0;
+    CHECK(platform::guard(page, kPage, 1, kPage, guarded) != platform::Guard::kNone);
+    CHECK_EQ(guarded, 1u);
+  }
+
   static BadMemory* make() {
-    // A hole would be filled by the next mapping of whoever wants one: pages that nobody may touch are as good.
-    constexpr long kMprotect = 10, kProtNone = 0, kProtRead = 1;
+    // A hole would be filled by the next mapping of whoever wants one: pages that nobody may touch are as good. With no
+    // kernel below there is one kind of them.
+    constexpr long kMprotect = 10, kProtNone = 0, kNoSuchCall = -38;
     static BadMemory memory;
     memory.before_forbidden_ = platform::map(kRoom + kPage);
     memory.before_guard_ = platform::map(kRoom + kPage);
-    memory.before_constants_ = platform::map(kRoom + kPage);
-    std::size_t guarded = 0;
-    CHECK(platform::guard(memory.before_guard_ + kRoom, kPage, 1, kPage, guarded) != platform::Guard::kNone);
-    CHECK_EQ(guarded, 1u);
-    CHECK_EQ(platform::syscall(kMprotect, {reinterpret_cast<long>(memory.before_forbidden_ + kRoom), kPage, kProtNone}),
-             0);
-    __builtin_memset(memory.before_constants_ + kRoom, 0x7f, kPage);
-    CHECK_EQ(platform::syscall(kMprotect, {reinterpret_cast<long>(memory.before_constants_ + kRoom), kPage, kProtRead}),
-             0);
+    guard(memory.before_guard_ + kRoom);
+    std::byte* const forbidden = memory.before_forbidden_ + kRoom;
+    const long answer = platform::syscall(kMprotect, {reinterpret_cast<long>(forbidden), kPage, kProtNone});
+    if (answer == kNoSuchCall) guard(forbidden);
+    CHECK(answer == 0 || answer == kNoSuchCall);
     return &memory;
   }
 
   std::byte* before_forbidden_;
   std::byte* before_guard_;
-  std::byte* before_constants_;
 };
 
 // Runs `body` in a runtime of `workers` twice: as in a host, and as in a program of our own, where only workers call

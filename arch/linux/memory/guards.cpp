@@ -141,4 +141,16 @@ Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t
   return row.made > 0 ? Guard::kProtected : Guard::kNone;
 }
 
+bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::size_t bytes) noexcept {
+  kernel::Row row{first, stride, count, bytes};
+  kernel::install_in_batches(row);
+  kernel::install_singly(row);
+  return row.done();
+}
+
+bool clear_guard(std::byte* pages, std::size_t bytes) noexcept {
+  using namespace kernel;
+  return !failed(call_again(kMadvise, pages, bytes, kAdviseGuardRemove));
+}
+
 }  // namespace janus::platform

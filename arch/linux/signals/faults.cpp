@@ -5,6 +5,7 @@
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/lock.h"
 #include "arch/linux/signals/fault_frame.h"
+#include "arch/linux/signals/interrogate.h"
 #include "arch/linux/signals/signal_action.h"
 #include "rt/platform.h"
 
@@ -18,7 +19,7 @@ std::atomic<platform::FaultHandler> g_handler{nullptr};
 SignalAction g_previous[32];  // by signal; written before the handler is installed
 
 // Ends the process as the fault would have. An access recurs when the frame is restored; a breakpoint or a signal that
-// someone sent would not, and is sent again: it is blocked here, and arrives with the frame's own registers in place.
+// someone sent would not, and is sent again: it is blocked by now, and arrives with the frame's own registers in place.
 void act_by_default(const SignalInfo& info) {
   set_action(info.signal, SignalAction{});
   if (info.code <= 0 || info.signal == kSigTrap) raise_here(info.signal);
@@ -38,6 +39,8 @@ void call_previous(const SignalAction& action, SignalInfo* info, SignalFrame* fr
 
 void pass_on(SignalInfo* info, SignalFrame* frame) {
   const SignalAction action = g_previous[info->signal];
+  const std::uint64_t own = signal_bit(info->signal);
+  call(kSigprocmask, kSigBlock, &own, nullptr, sizeof own);
   const bool was_sent = info->code <= 0;
   if (action.handler == kSigIgn && was_sent) return;
   if (action.handler == kSigDfl || action.handler == kSigIgn)  // faults cannot be ignored
@@ -65,6 +68,7 @@ void handle(int, SignalInfo* info, SignalFrame* frame) {
   clear_alignment_check();
   const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
   const bool was_sent = info->code <= 0;
+  if (was_sent && info->signal == kInterrogation && answer != nullptr && answer(*info, *frame)) return;
   if (handler != nullptr && is_alignment_check_of_a_worker(*info, *frame)) {
     frame->machine.eflags &= ~kAlignmentCheck;
     return;
@@ -85,7 +89,8 @@ void install(int signal) {
   const SignalAction present = get_action(signal);
   if (calls(present, handle)) return;
   g_previous[signal] = present;
-  set_action(signal, action_for(handle, 0));
+  // Who is interrogated goes on where it was; a fault of the handler's own is told as any other.
+  set_action(signal, action_for(handle, kSaRestart | kSaNodefer));
 }
 
 // Someone who installed a handler after us may call ours from it, so theirs stays, and ours passes everything on.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "../workloads/bench.h"
+#include "tests/bench/bare_context.h"
 
 #define WARM_UP 2000
 
@@ -21,13 +22,6 @@ static int64_t nothing(void* arg) {
 }
 
 // --- The bare switch -------------------------------------------------------------------------------------------------
-
-typedef struct {
-  uint64_t sp, registers[6];
-  uint32_t mxcsr;
-  uint16_t fcw, reserved;
-} context;
-void janus_context_switch(context* from, const context* to);
 
 static context here, there;
 

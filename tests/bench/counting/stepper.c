@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// stepper PROGRAM ARGUMENTS: runs the program up to its first int3, then one instruction at a time up to the second,
-// and prints how many there were and how many of them lock the bus: no sampling, no model, the program on this very
-// machine. Exit 3: tracing is not allowed here.
+// stepper [--where] PROGRAM ARGUMENTS: runs the program up to its first int3, then one instruction at a time up to the
+// second, and prints how many there were and how many of them lock the bus; or with --where the address of each that
+// there was. No sampling, no model, the program on this very machine. Exit 3: tracing is not allowed here.
 #define _GNU_SOURCE
 #include <elf.h>
 #include <errno.h>
@@ -95,7 +95,9 @@ static int is_mark(uint64_t address) {
   return offset < text->p_filesz && file[text->p_offset + offset] == 0xcc;
 }
 
-static void count(void) {
+static void count(int says_where) {
+  uint8_t* const met = calloc(1, text->p_filesz);
+  if (!met) fail("no memory");
   uint64_t at = resume(PTRACE_CONT), instructions = 0, locked = 0;
   if (!is_mark(at)) fail("stopped where there is no mark");
   for (;;) {
@@ -103,10 +105,13 @@ static void count(void) {
     const uint64_t before = at;
     at = resume(PTRACE_SINGLESTEP);
     if (at == before + 1 && is_mark(at)) break;
+    if (before - text->p_vaddr < text->p_filesz) met[before - text->p_vaddr] = 1;
     ++instructions;
     locked += (uint64_t)locks;
   }
-  printf("%llu %llu\n", (unsigned long long)instructions, (unsigned long long)locked);
+  if (!says_where) printf("%llu %llu\n", (unsigned long long)instructions, (unsigned long long)locked);
+  for (uint64_t i = 0; says_where && i < text->p_filesz; ++i)
+    if (met[i]) printf("%#llx\n", (unsigned long long)(text->p_vaddr + i));
 }
 
 // On one CPU the two of them hand over twice as fast.
@@ -118,6 +123,9 @@ static void stay_here(void) {
 }
 
 int main(int argc, char** argv) {
+  const int says_where = argc > 1 && strcmp(argv[1], "--where") == 0;
+  argc -= says_where;
+  argv += says_where;
   if (argc < 2) fail("which program?");
   map_program(argv[1]);
   stay_here();
@@ -127,6 +135,6 @@ int main(int argc, char** argv) {
   if (child < 0 || waitpid(child, &status, 0) != child) fail(strerror(errno));
   if (WIFEXITED(status)) return WEXITSTATUS(status);  // it never became the program
   ptrace(PTRACE_SETOPTIONS, child, NULL, (void*)PTRACE_O_EXITKILL);
-  count();
+  count(says_where);
   return 0;  // and the program ends with us
 }

@@ -3,39 +3,20 @@
 # programs. What is built goes below the directory that the caller gives; nothing is written beside the sources.
 import os
 import shutil
-import subprocess
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 LIMITS_HERE = HERE.parent / "limits"
 ROOT = HERE.parent.parent.parent
+sys.path.insert(0, str(HERE.parent))
+from tools import CannotBuild as Unbuildable  # noqa: E402
+from tools import is_installed  # noqa: E402
+from tools import run_tool as run  # noqa: E402
+
 OPTIMISED = ("-O3", "-march=native", "-DNDEBUG", "-Wall", "-Wextra")
 BOTH, ONE, TWO = (1, 2), (1,), (2,)
-
-
-class Unbuildable(Exception):
-    """Says why in one line."""
-
-
-def run(command, **options):
-    """What the command printed; its first error line is why it failed."""
-    try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, **options)
-    except (OSError, subprocess.TimeoutExpired) as failure:
-        raise Unbuildable(str(failure)) from failure
-    if done.returncode != 0:
-        lines = (done.stderr.strip() or done.stdout.strip() or "it says nothing").splitlines()
-        why = next((line for line in lines if "error" in line), lines[-1])
-        raise Unbuildable(f"{Path(str(command[0])).name}: {why.strip()}"[:300])
-    return done.stdout
-
-
-def is_installed(package):
-    if not shutil.which("dpkg-query"):
-        return False
-    done = subprocess.run(["dpkg-query", "-W", "-f", "${db:Status-Status}", package], capture_output=True, text=True)
-    return done.stdout == "installed"
 
 
 def package_version(package):

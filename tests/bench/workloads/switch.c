@@ -1,14 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // switch.c: two bare fibers that hand the processor to each other; no scheduler takes part.
 #include "bench.h"
-
-// The frozen context: sp first, then the callee-saved registers; mxcsr and the x87 control word behind them.
-typedef struct {
-  uint64_t sp, registers[6];
-  uint32_t mxcsr;
-  uint16_t fcw, reserved;
-} context;
-void janus_context_switch(context* from, const context* to);
+#include "tests/bench/bare_context.h"
 
 static context here, there;
 static long arrivals;

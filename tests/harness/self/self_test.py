@@ -2,8 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 # self_test.py SAMPLE... — runs each build of sample.cpp and holds its output against what was meant. Speaks TAP.
 import os
+import pathlib
 import subprocess
 import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+from tap import Tap  # noqa: E402
 
 EXPECTED = """\
 TAP version 13
@@ -59,12 +63,11 @@ def claims(sample):
 
 
 def main():
-    results = [(os.path.basename(s), *c) for s in sys.argv[1:] for c in claims(s)]
-    print(f"TAP version 13\n1..{len(results)}")
-    for index, (sample, claim, held, seen) in enumerate(results, 1):
-        if not held:
-            print("\n".join("# " + line for line in str(seen).splitlines()))
-        print(f"{'ok' if held else 'not ok'} {index} - {sample}: {claim}")
+    tap = Tap()
+    for sample in sys.argv[1:]:
+        for claim, held, seen in claims(sample):
+            tap.check(f"{os.path.basename(sample)}: {claim}", held, seen)
+    tap.end()
 
 
 main()

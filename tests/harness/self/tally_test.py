@@ -7,6 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from tap import Tap  # noqa: E402
+
 PASS = "TAP version 13\n1..2\n# a.b\nok 1 - a.b\n# a.c\nok 2 - a.c # SKIP no such machine\n"
 FAIL = "1..2\nok 1 - a.b\nnot ok 2 - a.c\n"
 CRASH = "TAP version 13\n1..3\n# a.b\nok 1 - a.b\n# a.c\n# some value: 7\n"
@@ -68,25 +71,24 @@ def tally(program, tests, options, page=None):
     return done.stdout.splitlines(), done.returncode
 
 
-def check(index, claim, seen, wanted):
-    if seen != wanted:
-        print(f"# wanted {wanted}, seen {seen}")
-    print(f"{'ok' if seen == wanted else 'not ok'} {index} - tally: {claim}")
-
-
 def main():
-    print(f"TAP version 13\n1..{len(CASES) + len(NAMED) + len(TOLD)}")
-    for index, (claim, tests, options, line, status) in enumerate(CASES, 1):
+    tap = Tap("tally")
+
+    def check(claim, seen, wanted):
+        tap.check(claim, seen == wanted, f"wanted {wanted}, seen {seen}")
+
+    for claim, tests, options, line, status in CASES:
         lines, code = tally(sys.argv[1], tests, options)
-        check(index, claim, (lines[-1], code), (line, status))
-    for index, (claim, tests, names, missing) in enumerate(NAMED, len(CASES) + 1):
+        check(claim, (lines[-1], code), (line, status))
+    for claim, tests, names, missing in NAMED:
         lines, code = tally(sys.argv[1], tests, [], names)
         named = [line.partition("names what ran in no build: ")[2] for line in lines if "ran in no build" in line]
-        check(index, claim, (named, code != 0), ([missing] if missing else [], bool(missing) or any(r != "OK" for r, _ in tests)))
-    for index, (claim, tests, wanted) in enumerate(TOLD, len(CASES) + len(NAMED) + 1):
+        check(claim, (named, code != 0), ([missing] if missing else [], bool(missing) or any(r != "OK" for r, _ in tests)))
+    for claim, tests, wanted in TOLD:
         lines, _ = tally(sys.argv[1], tests, [])
         build = lines[0].partition(":")[0]
-        check(index, claim, lines[1:-1], [line.format(build) for line in wanted])
+        check(claim, lines[1:-1], [line.format(build) for line in wanted])
+    tap.end()
 
 
 main()

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it runs itself as processes
+// Init: no, the runtime as PID 1 reaps what it waits for
 // Each call with a stack pointer that is 8 beside where the ABI wants it, as a compiler's bug has it. The runtime's own
 // code may fault for it, anywhere and with anything held. So it works, or it is the task's panic, or the process ends
 // and says where; but nothing ever hangs. One process for each call, since the first may end it.

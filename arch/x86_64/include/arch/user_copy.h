@@ -76,6 +76,18 @@ faulted:
   return false;
 }
 
+// False: `at` cannot be written. Changes nothing, whoever else writes there.
+[[nodiscard, gnu::always_inline]] inline bool touch_user(void* at) noexcept {
+  asm volatile goto(JANUS_MAY_FAULT("lock orb $0, %0", "%l[faulted]")
+                    :
+                    : "m"(*static_cast<unsigned char*>(at))
+                    : "memory", "cc"
+                    : faulted);
+  return true;
+faulted:
+  return false;
+}
+
 }  // namespace janus::arch
 
 extern "C" {

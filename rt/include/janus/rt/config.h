@@ -48,7 +48,8 @@ typedef struct janus_rt_config {
   janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
   void* start_thread_context;
   uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
-  uint8_t reserved[136];  // zero
+  uint32_t stack_max;     // what a stack may grow to, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
+  uint8_t reserved[132];  // zero
 } janus_rt_config;
 
 // A program that janus-cc links may define this: its non-zero fields win over the environment.

@@ -54,6 +54,8 @@ typedef struct janus_stats {
   uint64_t yield_interval;    // in force
   uint64_t stack_size;        // in force
   uint64_t fair_turns;        // dispatches that took what had waited longest, so that nobody starved
+  uint64_t stack_max;         // in force: what a stack may grow to; stack_size where sizes are fixed
+  uint64_t stack_steps;       // by which stacks have grown
 } janus_stats;
 
 // janus_rt_init with an answer. NULL: defaults. What is 0 in it is as the environment says (JANUS_*), and a senseless

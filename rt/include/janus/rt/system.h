@@ -14,8 +14,9 @@ extern "C" {
 // printed as it is written, and what follows is right. Gives what janus_write gives [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // Writes bytes. 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its
-// turn or for room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Whole
-// lines never interleave [any].
+// turn or for room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Up to
+// 64 KiB of one call stay together; between so much and so much of a longer one others may come who share no outermost
+// cage with the caller [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].

@@ -2,6 +2,7 @@
 // sys.cpp — output, entropy, system calls and the ways to end. Coverage and leak reports want an orderly exit.
 #include <poll.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -9,7 +10,7 @@
 #include <csignal>
 #include <cstdlib>
 
-#include "tests/hosted_platform/hosted.h"
+#include "arch/hosted/hosted.h"
 
 namespace janus::hosted {
 
@@ -54,7 +55,10 @@ void abort() noexcept {
   std::abort();
 }
 bool allow_core() noexcept {
-  return false;  // of the tests' own process
+  rlimit limit{};
+  if (getrlimit(RLIMIT_CORE, &limit) != 0 || limit.rlim_max == 0) return false;
+  limit.rlim_cur = limit.rlim_max;
+  return setrlimit(RLIMIT_CORE, &limit) == 0;
 }
 void end_by_closed_pipe() noexcept {
   std::signal(SIGPIPE, SIG_DFL);

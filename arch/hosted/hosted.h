@@ -8,6 +8,8 @@
 namespace janus::hosted {
 
 std::byte* map(std::size_t bytes) noexcept;
+// Whether ThreadSanitizer can be told to forget who touched it.
+bool is_forgettable(const std::byte* at) noexcept;
 void unmap(std::byte* pages, std::size_t bytes) noexcept;
 void discard(std::byte* pages, std::size_t bytes) noexcept;
 platform::Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,

@@ -7,16 +7,17 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "tests/hosted_platform/hosted.h"
+#include "arch/hosted/hosted.h"
 
 namespace janus::hosted {
 namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
+// By the kernel itself: a sanitizer would see whatever stack we stand on being written to.
 std::uint64_t read_clock(clockid_t clock) noexcept {
   timespec time{};
-  clock_gettime(clock, &time);
+  syscall(SYS_clock_gettime, clock, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * kSecond + static_cast<std::uint64_t>(time.tv_nsec);
 }
 

@@ -9,7 +9,7 @@
 
 #include <cstdlib>
 
-#include "tests/hosted_platform/hosted.h"
+#include "arch/hosted/hosted.h"
 
 namespace janus::hosted {
 namespace {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/scheduler.cpp — the workers' beginning and end.
+// rt/sched/workers.cpp — the workers' beginning and end.
 #include "rt/sched/scheduler.h"
 
 #include <new>
@@ -53,7 +53,10 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
       return false;
     }
   }
-  if (is_deterministic_) deterministic_.init(*this, options.seed);
+  if (is_deterministic_) {
+    const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
+    deterministic_.init({workers_, worker_count_, main, &idle_, &injector_, &attention_, stacks_}, options.seed);
+  }
   pinning_ = is_deterministic_ ? Pinning::kNever : options.pinning;
   pin_to(options.pin_to);
   if (with_caller || start_threads(started)) return true;

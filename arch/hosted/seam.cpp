@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // seam.cpp — rt/platform.h as the host gives it, nothing falsified.
-#include "tests/hosted_platform/hosted.h"
+#include "arch/hosted/hosted.h"
 
 namespace janus::platform {
 
@@ -17,6 +17,12 @@ void populate(std::byte*, std::size_t, std::uint64_t) noexcept {}  // only a hin
 Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
             std::size_t& guarded) noexcept {
   return hosted::guard(first, stride, count, guard_bytes, guarded);
+}
+bool set_guards(std::byte*, std::size_t, std::size_t, std::size_t) noexcept {
+  return false;
+}
+bool clear_guard(std::byte*, std::size_t) noexcept {
+  return false;
 }
 std::uint64_t memory_limit() noexcept {
   return hosted::memory_limit();

@@ -2,6 +2,7 @@
 // signals.cpp — faults and requests to end, by sigaction. A fault that is not ours goes to the handler that was there
 // before, which in a sanitizer's build is the one that reports.
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -98,6 +99,30 @@ void on_terminate_signal(int signal) {
   if (terminate_handler != nullptr) terminate_handler(signal);
 }
 
+void end_at_once(int) {
+  _exit(late_status);
+}
+
+// As the kernel takes it.
+struct KernelAction {
+  void (*handler)(int);
+  unsigned long flags;
+  void (*restorer)();
+  unsigned long mask;
+};
+constexpr unsigned long kHasRestorer = 0x04000000;
+static_assert(SYS_rt_sigreturn == 15);
+asm(".pushsection .text; .type janus_hosted_return, @function; janus_hosted_return: mov $15, %eax; syscall;"
+    ".size janus_hosted_return, . - janus_hosted_return; .popsection");
+extern "C" void janus_hosted_return();
+
+// Signals that somebody sends, around the C library: ThreadSanitizer would hold them back until the thread next calls
+// something of its, and a worker that sleeps calls nothing.
+void handle(int signal, void (*handler)(int), unsigned long flags) noexcept {
+  const KernelAction action{handler, flags | SA_ONSTACK | kHasRestorer, janus_hosted_return, 0};
+  ::syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);
+}
+
 }  // namespace
 
 void on_fault(FaultHandler handler) noexcept {
@@ -118,19 +143,13 @@ void remove_fault_handler() noexcept {
 
 void on_terminate(TerminateHandler handler) noexcept {
   terminate_handler = handler;
-  struct sigaction action {};
-  action.sa_handler = on_terminate_signal;
-  action.sa_flags = SA_ONSTACK | SA_RESTART;
-  for (const int signal : {SIGTERM, SIGINT}) sigaction(signal, &action, nullptr);
-  action.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &action, nullptr);
+  for (const int signal : {SIGTERM, SIGINT, SIGQUIT}) handle(signal, on_terminate_signal, SA_RESTART);
+  handle(SIGPIPE, SIG_IGN, 0);
 }
 
 void exit_later(std::uint64_t after_ns, int status) noexcept {
   late_status = status;
-  struct sigaction action {};
-  action.sa_handler = [](int) { _exit(late_status); };
-  sigaction(SIGALRM, &action, nullptr);
+  handle(SIGALRM, end_at_once, 0);
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(after_ns / 1'000'000'000);
   timer.it_value.tv_usec = static_cast<suseconds_t>(after_ns % 1'000'000'000 / 1000) + 1;

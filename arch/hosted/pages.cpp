@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// pages.cpp — memory from mmap. Guards are mprotect's: sanitizers know that call, and hosted tests run few stacks.
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "arch/hosted/hosted.h"
+#include "arch/hosted/sanitizers.h"
+
+namespace janus::hosted {
+namespace {
+
+// Under ThreadSanitizer all that the runtime maps lies in one piece of address space, handed out once from the bottom
+// up: accesses to memory can be forgotten by its interface for virtual machines alone, which wants to know where, and
+// which looks for the beginning of what a report is about from there on downwards.
+constexpr std::size_t kForgettableBytes = std::size_t{1} << 38;
+std::byte* forgettable = nullptr;
+std::atomic<std::size_t> given{0};
+
+[[gnu::constructor]] void reserve_forgettable() {
+  if (__tsan_java_init == nullptr) return;
+  // By the kernel itself: the sanitizer would set up what it knows of each byte.
+  const long pages =
+      ::syscall(SYS_mmap, nullptr, kForgettableBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages < 0) return;
+  forgettable = reinterpret_cast<std::byte*>(pages);
+  __tsan_java_init(static_cast<unsigned long>(pages), kForgettableBytes);
+}
+
+// nullptr: wherever there is room.
+void* next_address(std::size_t bytes) noexcept {
+  if (forgettable == nullptr) return nullptr;
+  const std::size_t at = given.fetch_add(bytes, std::memory_order_relaxed);
+  return at + bytes <= kForgettableBytes ? forgettable + at : nullptr;
+}
+
+}  // namespace
+
+bool is_forgettable(const std::byte* at) noexcept {
+  return forgettable != nullptr && static_cast<std::size_t>(at - forgettable) < kForgettableBytes;
+}
+
+std::byte* map(std::size_t bytes) noexcept {
+  if (bytes == 0) return nullptr;
+  void* const at = next_address(bytes);
+  const int where = at != nullptr ? MAP_FIXED : 0;
+  void* pages = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | where, -1, 0);
+  if (pages == MAP_FAILED) return nullptr;
+  // A stack that was unmapped half-way up may have lain here.
+  if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(pages, bytes);
+  return static_cast<std::byte*>(pages);
+}
+
+void unmap(std::byte* pages, std::size_t bytes) noexcept {
+  munmap(pages, bytes);
+}
+
+void discard(std::byte* pages, std::size_t bytes) noexcept {
+  madvise(pages, bytes, MADV_DONTNEED);
+}
+
+platform::Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
+                      std::size_t& guarded) noexcept {
+  for (guarded = 0; guarded < count; ++guarded)
+    if (mprotect(first + guarded * stride, guard_bytes, PROT_NONE) != 0) break;
+  return guarded != 0 ? platform::Guard::kProtected : platform::Guard::kNone;
+}
+
+std::uint64_t memory_limit() noexcept {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  return static_cast<std::uint64_t>(pages > 0 ? pages : 1) * 4096;
+}
+
+}  // namespace janus::hosted

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// arch/linux/signals/interrogate.h — the receiving end of platform::interrogate().
+#pragma once
+
+#include "arch/linux/kernel_abi.h"
+
+namespace janus::kernel {
+
+// It travels as a signal that every thread lets in, since it is a fault's.
+inline constexpr int kInterrogation = kSigTrap;
+
+// nullptr where nobody asks, as in a stripped program. In the handler of kInterrogation, for one that was sent. True:
+// it was a question, now answered or out of date.
+[[nodiscard, gnu::weak]] bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept;
+
+}  // namespace janus::kernel

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// output.cpp — virtio-console: virtual I/O device specification 1.2, 5.3. One with one port: where there may be several
+// (VIRTIO_CONSOLE_F_MULTIPORT) the first may be missing, and the device takes what it is given all the same. Of the
+// port the queue that transmits: nobody types. Interrupts stay off while the device is waited for, as they do for the
+// serial port: what is said is in one order, whichever way each part of it goes.
+#include "kernel-free/devices/output.h"
+
+#include "kernel-free/console/line.h"
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/devices/device.h"
+#include "kernel-free/devices/find.h"
+#include "kernel-free/traps/careful_copy.h"
+
+namespace janus::bare {
+namespace {
+
+constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+constexpr unsigned kMultiport = 1;
+constexpr unsigned kMostFrames = 8;  // 32 KiB at a time
+
+// Under g_console_lock, but for frame_count, which is set before anybody writes and falls once.
+struct Output {
+  Device device;
+  Frame frames[kMostFrames];
+  unsigned frame_count;  // 0: the serial port
+  Piece pieces[kMostFrames];
+};
+Output g_output{};
+
+bool begin(Output& output) {
+  const unsigned most = output.device.most_pieces() < kMostFrames ? output.device.most_pieces() : kMostFrames;
+  while (output.frame_count < most && (output.frames[output.frame_count] = take_frame()) != 0) ++output.frame_count;
+  return output.frame_count != 0;
+}
+
+// How many bytes of the caller's could be copied into the frames.
+std::size_t fill(const Output& output, const char* bytes, std::size_t count) {
+  for (std::size_t done = 0; done < count; done += kPage) {
+    const std::size_t piece = count - done < kPage ? count - done : kPage;
+    const std::size_t missing =
+        janus_copy_carefully(at_physical<char>(output.frames[done / kPage]), bytes + done, piece);
+    if (missing != 0) return done + piece - missing;
+  }
+  return count;
+}
+
+void print_frames(const Output& output, std::size_t count) {
+  for (std::size_t done = 0; done < count; done += kPage)
+    print_at_last(kConsolePort, at_physical<char>(output.frames[done / kPage]),
+                  count - done < kPage ? count - done : kPage);
+}
+
+[[gnu::noinline]] void complain(const char* what) {
+  Line line;
+  line.text("\njanus: the console device ")
+      .text(what)
+      .text(": output goes on by the serial port, beginning with the last piece");
+  line.print_at_last(kConsolePort);
+}
+
+// What is in the frames. If the device fails nobody knows what of it has been seen, so all of it is said again.
+void send(Output& output, std::size_t count) {
+  unsigned used = 0;
+  for (std::size_t done = 0; done < count; done += kPage, ++used)
+    output.pieces[used] = {output.frames[used], static_cast<std::uint32_t>(count - done < kPage ? count - done : kPage),
+                           Direction::kToDevice};
+  std::uint32_t written = 0;
+  const Device::Outcome outcome = output.device.ask(output.pieces, used, kPatienceNs, written);
+  if (outcome == Device::Outcome::kDone) return;
+  output.frame_count = 0;
+  complain(outcome == Device::Outcome::kSilent ? "does not answer" : "answers what cannot be");
+  print_frames(output, count);
+}
+
+// Bytes that could be copied, of at most as many as go at once.
+std::size_t write_piece(Output& output, const char* bytes, std::size_t count) {
+  if (output.frame_count != 0) {
+    const std::size_t most = output.frame_count * kPage;
+    const std::size_t good = fill(output, bytes, count < most ? count : most);
+    if (good != 0) send(output, good);
+    return good;
+  }
+  char piece[128];
+  const std::size_t length = count < sizeof piece ? count : sizeof piece;
+  const std::size_t good = length - janus_copy_carefully(piece, bytes, length);
+  print_at_last(kConsolePort, piece, good);
+  return good;
+}
+
+}  // namespace
+
+void find_output() noexcept {
+  Output& output = g_output;
+  output.frame_count = 0;
+  Transport transport;
+  if (!find_device(DeviceKind::kConsole, 0, transport) || transport.offers(kMultiport)) return;
+  if (!output.device.begin(transport) || !begin(output))
+    Line{}.text("janus: the console device does not work as virtio 1.0 says: output goes by the serial port").print();
+}
+
+// A page may be filled in the middle: nothing of that wants the console.
+std::size_t write_out(const char* bytes, std::size_t count) noexcept {
+  Hold hold(g_console_lock);
+  std::size_t done = 0;
+  while (done < count) {
+    const std::size_t got = write_piece(g_output, bytes + done, count - done);
+    done += got;
+    if (got == 0) break;
+  }
+  return done;
+}
+
+}  // namespace janus::bare

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/runtime_of_handle.cpp — see runtime_of_handle.h; runtime_table.h says why the runtime stays.
+#include "rt/abi/runtime_of_handle.h"
+
+#include "rt/abi/runtime_table.h"
+
+namespace janus {
+
+RuntimeOfHandle::RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept : handle_(handle) {
+  const unsigned number = runtime_number_of(handle);
+  Runtime* const own = me.task != nullptr ? &runtime_of(*me.worker) : nullptr;
+  if (own != nullptr && own->number == number) {
+    runtime_ = own;
+    return;
+  }
+  runtime_ = pin_runtime(number);
+  pinned_ = number;
+}
+
+RuntimeOfHandle::~RuntimeOfHandle() {
+  if (pinned_ != kNotPinned) unpin_runtime(pinned_);
+}
+
+Task* RuntimeOfHandle::lock() const noexcept {
+  return runtime_ != nullptr ? lock_handle(*runtime_, handle_) : nullptr;
+}
+
+}  // namespace janus

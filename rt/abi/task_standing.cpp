@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/task_standing.cpp — where a worker's task stands that runs, as the worker itself tells when it is asked. A
+// member of the archive that janus-cc asks for, unless it strips the program.
+#include "rt/abi/task_list.h"
+#include "rt/task/backtrace.h"
+#include "rt/task/describe.h"
+
+extern "C" {
+extern const char janus_task_standing;
+[[gnu::used]] const char janus_task_standing = 0;
+}
+
+namespace janus {
+
+namespace {
+
+constexpr std::uint64_t kAnswerNs = 50'000'000;
+
+// On the worker's own thread, which stands still meanwhile, so that its stack can be walked; it may be any of its
+// stacks.
+void append_place(const platform::Standing& where, void* report) noexcept {
+  Place place{where.ip, where.fp, where.sp, where.sp + kMostStackBytes, where.ip};
+  leave_runtime(place);
+  append_frames(*static_cast<TaskReport*>(report), place, kFramesOfEach);
+}
+
+}  // namespace
+
+// Nothing where it does not answer: it may be held up in the kernel.
+void append_standing(TaskReport& report, const Worker& worker) noexcept {
+  if (platform::interrogate == nullptr) return;
+  (void)platform::interrogate(worker.thread, append_place, &report, platform::now_ns() + kAnswerNs);
+}
+
+}  // namespace janus

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/base/order_hooks.h — tells whoever watches tasks for races which of two things comes first, where the runtime
+// promises it: a spawn before the start, the end before the return of an await or a join, a send before the receive, an
+// unpark before the return of the park, a cancel before whoever sees it. Nothing else orders tasks, above all not that
+// they ran on one worker. In what ships for machines every hook is empty; arch/hosted/order_hooks.cpp has the others.
+#pragma once
+
+#include <cstddef>
+
+#include "rt/base/watched.h"
+
+namespace janus::order_hooks {
+
+#ifdef JANUS_TASKS_ARE_WATCHED
+
+// All that the calling task has done comes before what others do after an acquire() of the same place.
+void release(const void* place) noexcept;
+void acquire(const void* place) noexcept;
+// The runtime is about to read, or has written, the caller's memory on its behalf.
+void reads(const void* from, std::size_t bytes) noexcept;
+void writes(const void* to, std::size_t bytes) noexcept;
+
+#else
+
+inline void release(const void*) noexcept {}
+inline void acquire(const void*) noexcept {}
+inline void reads(const void*, std::size_t) noexcept {}
+inline void writes(const void*, std::size_t) noexcept {}
+
+#endif
+
+// Of a record that has two places to meet at: the second one.
+inline const void* second(const void* place) noexcept {
+  return static_cast<const std::byte*>(place) + 8;
+}
+
+// Where whoever cancels meets whoever sees it; one for all, since cancels pass on down the tree.
+inline constexpr char kCancel alignas(8) = 0;
+
+}  // namespace janus::order_hooks

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/mem/stack_growth.cpp — moving the guard below what is usable of a stack. Nothing here takes a lock.
+#include "rt/mem/stack_pool.h"
+
+namespace janus {
+
+namespace {
+
+// Other threads look whether it is there, and how far down they may read.
+void move_limit(Stack* stack, std::byte* limit) noexcept {
+  std::atomic_ref<std::byte*>(stack->limit).store(limit, std::memory_order_release);  // pairs with containing()
+}
+
+}  // namespace
+
+std::byte* StackPool::lowest_of(const Stack* stack) noexcept {
+  return slabs_[stack->slab].load(std::memory_order_relaxed)->lowest_of(stack->index);
+}
+
+// All below the limit is guard, so what is opened is all there is to do.
+bool StackPool::extend(Stack* stack, std::byte* limit) noexcept {
+  if (!platform::clear_guard(limit, static_cast<std::size_t>(stack->limit - limit))) return false;
+  move_limit(stack, limit);
+  return true;
+}
+
+void StackPool::retract(Stack* stack, std::byte* limit) noexcept {
+  std::byte* const left = stack->limit;
+  move_limit(stack, limit);
+  if (!platform::set_guards(left, 0, 1, static_cast<std::size_t>(limit - left))) move_limit(stack, left);
+}
+
+}  // namespace janus

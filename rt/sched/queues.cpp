@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/queues.cpp — where that is queued which has no room or no place of its own, what is taken from outside, and
+// what of a queue is fetched ahead of its turn.
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kInjectedBatch = 16;
+
+// With many in a queue each has long left the cache when its turn comes: its record, its registers and the top of its
+// stack are on their way while others run.
+template <int First, int Last>  // lines of its stack, from where it stands
+[[gnu::always_inline]] inline void fetch_ahead(const Runnable* record, const Runnable* suspended) noexcept {
+  if (record == nullptr || suspended == nullptr) return;
+  __builtin_prefetch(record);
+  __builtin_prefetch(reinterpret_cast<const char*>(record) + 64);
+  if (const auto* const stack = reinterpret_cast<const char*>(suspended->suspension()))
+    for (int line = First; line <= Last; ++line) __builtin_prefetch(stack + 64 * line);
+}
+constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
+// What was woken stands deeper in the runtime than what has yielded: from below the registers that it saved up to its
+// task's frame. So many lines are on their way to the cache at once that they had better not be early.
+constexpr std::int64_t kWokenAhead = 4;
+
+}  // namespace
+
+void Scheduler::fetch_ready_ahead(const Worker& worker) noexcept {
+  if (const Runnable* const suspended = worker.ready.upcoming(kWokenAhead).runnable()) [[unlikely]]
+    fetch_ahead<-5, 6>(worker.ready.upcoming(kRecordsAhead).runnable(), suspended);
+}
+
+void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
+  if (const Runnable* const suspended = worker.yielded.upcoming(kStacksAhead))
+    fetch_ahead<-1, 3>(worker.yielded.upcoming(kRecordsAhead), suspended);
+}
+
+// False: its queue is full, and there is no memory for a larger one.
+bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
+  if (runnable->party == 0) [[likely]]
+    return worker.yielded.push(runnable);
+  worker.parties.push(runnable);
+  worker.yield_bar = WorkerFairness::kOutOfReach;
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] Runnable* Scheduler::take_injected(Worker& worker) noexcept {
+  Runnable* const first = injector_.take();
+  if (first == nullptr) return nullptr;
+  worker.counters.injected.add();
+  // A fair share at once: every take is a lock that all workers meet on.
+  std::uint64_t share = injector_.size() / worker_count_;
+  for (unsigned i = 0; i < kInjectedBatch && share != 0; ++i, --share) {
+    Runnable* const more = injector_.take();
+    if (more == nullptr) break;
+    worker.counters.injected.add();
+    if (!queue_yielded(worker, more)) {
+      injector_.push(more);
+      break;
+    }
+  }
+  return first;
+}
+
+// Through the injector, so that the woken one need not fence us to get at our deque.
+[[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
+  const Entry newest = worker.ready.pop();
+  if (newest && !newest.was_woken())
+    injector_.push(newest.runnable());
+  else if (newest)
+    (void)worker.ready.push(newest);  // the place that it has just left
+  wake_one();
+}
+
+[[gnu::noinline, gnu::cold]] void Scheduler::push_back(Worker& worker, Entry entry) noexcept {
+  entry.was_woken() ? push_woken(worker, entry.runnable()) : push_fresh(worker, entry.runnable());
+}
+
+[[gnu::noinline, gnu::cold]] void Scheduler::push_with_room(Worker& worker, Entry entry) noexcept {
+  if (!worker.ready.make_room()) return overflow(worker, entry.runnable());
+  push_back(worker, entry);
+}
+
+// No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.
+[[gnu::noinline, gnu::cold]] void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
+  injector_.push(runnable);
+  if (idle_.wants_wake(false)) wake_one();
+}
+
+}  // namespace janus

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/waking.cpp — who wakes a worker (idle.h says why no wake-up is lost), and how work comes in from outside.
+#include "rt/sched/scheduler.h"
+
+namespace janus {
+
+void Scheduler::unpark(Worker& worker) noexcept {
+  if (is_deterministic_)
+    deterministic_.unpark(worker);
+  else
+    worker.parker.unpark();
+}
+
+[[gnu::noinline]] void Scheduler::wake_one() noexcept {
+  const unsigned sleeper = idle_.claim();
+  if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
+}
+
+[[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
+  if (is_deterministic_ && !is_own_thread()) return deterministic_.submit(runnable);
+  injector_.push(runnable);
+  arch::full_fence();
+  if (idle_.wants_wake(false)) wake_one();
+}
+
+bool Scheduler::is_own_thread() const noexcept {
+  const auto* worker = static_cast<const Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr && worker->scheduler == this;
+}
+
+void Scheduler::request_attention() noexcept {
+  attention_.request();
+  if (is_deterministic_)
+    deterministic_.nudge();
+  else
+    wake_one();
+}
+
+}  // namespace janus

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/stack_growth.cpp — see stack_growth.h. In the fault handler or at the door: the task holds no lock.
+#include "rt/task/stack_growth.h"
+
+#include "rt/task/price.h"
+#include "rt/task/slice.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::uint64_t kRedZone = 128;  // below rsp, of a function that calls nobody
+
+std::byte* page_of(std::uint64_t address) noexcept {
+  return reinterpret_cast<std::byte*>(address & ~std::uint64_t{kPageBytes - 1});
+}
+
+// Sizes of the stack are counted from here: colour, record and base frame lie above.
+std::byte* top_of(const Stack& stack) noexcept {
+  return page_of(address_of(stack.start));
+}
+
+// Not while it ends by force, on a spare stack.
+bool begins_on(const Task& task, const Stack& stack) noexcept {
+  return address_of(task.frame) - address_of(stack.limit) < address_of(stack.start) - address_of(stack.limit);
+}
+
+// How far down the task may go.
+std::byte* floor_of(Runtime& runtime, const Stack& stack, const Task& task) noexcept {
+  std::byte* const lowest = runtime.stacks.lowest_of(&stack);
+  if (!begins_on(task, stack)) return stack.limit;
+  std::byte* const floor = page_of(address_of(task.frame) - most_stack_of(runtime, task));
+  return floor > lowest ? floor : lowest;
+}
+
+// What of it the task has not paid for yet, if the stack becomes usable down to `limit`.
+std::size_t unpaid_to(const Stack& stack, const Task& task, const std::byte* limit) noexcept {
+  const std::byte* paid = page_of(address_of(task.frame) - stack_class_bytes(task.stack_class));
+  if (stack.limit < paid) paid = stack.limit;
+  return limit < paid ? static_cast<std::size_t>(paid - limit) : 0;
+}
+
+bool pay(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
+  if (bytes == 0) return true;
+  if (task.account != runtime.root_account) return runtime.accounts.draw(task.account, Component::kMemory, bytes);
+  PoolCharge& pool = runtime.pool_charge;
+  return pool.grow(bytes) || (pool.reclaim() && pool.grow(bytes));
+}
+
+void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
+  if (bytes == 0) return;
+  if (task.account != runtime.root_account)
+    runtime.accounts.credit(task.account, Component::kMemory, bytes);
+  else
+    runtime.pool_charge.shrink(bytes);
+}
+
+Growth extend_to(Worker& worker, Task& task, std::byte* limit, std::size_t price) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  Stack& stack = *worker.stack;
+  if (!pay(runtime, task, price)) return Growth::kUnpaid;
+  std::byte* const before = stack.limit;
+  if (!runtime.stacks.extend(&stack, limit)) {
+    pay_back(runtime, task, price);
+    return Growth::kRefused;
+  }
+  const bool is_first = !task.is_marked(TaskMarks::kHasGrown);
+  task.mark(TaskMarks::kHasGrown);
+  RunDetails& details = task.frame->details;
+  if (is_first) details.limit_before = before;
+  details.growth_paid += price;
+  tell_limit(worker);
+  worker.counters.stack_steps.add();
+  if (price != 0) take_fuel_unchecked(worker, price::kStackStep);
+  return Growth::kGrown;
+}
+
+// Where the stack ends when it has doubled often enough to have `needed`, if `floor` allows.
+std::byte* doubled(const Stack& stack, const std::byte* needed, std::byte* floor) noexcept {
+  std::byte* const top = top_of(stack);
+  auto bytes = static_cast<std::size_t>(top - stack.limit);
+  while (top - bytes > needed) bytes *= 2;
+  return top - bytes > floor ? top - bytes : floor;
+}
+
+}  // namespace
+
+void tell_limit(Worker& worker) noexcept {
+  if (Scheduler::is_always_slow(worker)) return;
+  std::byte* const class_end = end_of_class(*worker.stack);
+  std::byte* const limit = worker.stack->limit;
+  worker.stack_limit = (limit > class_end ? limit : class_end) + Scheduler::kStackReserve;
+}
+
+std::size_t most_stack_of(const Runtime& runtime, const Task& task) noexcept {
+  const std::size_t promised = stack_class_bytes(task.stack_class);
+  return runtime.stacks.grows() && promised < runtime.options.stack_max ? runtime.options.stack_max : promised;
+}
+
+std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept {
+  const bool is_known = worker.stack != nullptr && task.frame != nullptr && worker.runtime->stacks.grows();
+  if (!is_known || !begins_on(task, *worker.stack)) return stack_class_bytes(task.stack_class);
+  return static_cast<std::size_t>(page_of(address_of(task.frame)) - worker.stack->limit);
+}
+
+Growth grow_stack_to(Worker& worker, Task& task, std::uint64_t address) noexcept {
+  const Stack& stack = *worker.stack;
+  std::byte* const needed = page_of(address);
+  std::byte* const floor = floor_of(runtime_of(worker), stack, task);
+  if (needed >= stack.limit) return Growth::kGrown;
+  if (needed < floor) return Growth::kAtMost;
+  std::byte* const limit = doubled(stack, needed, floor);
+  const Growth growth = extend_to(worker, task, limit, unpaid_to(stack, task, limit));
+  return growth == Growth::kUnpaid ? extend_to(worker, task, needed, unpaid_to(stack, task, needed)) : growth;
+}
+
+// What is touched lies at rsp or above, or in the red zone; a push and a probe are no exception. What lies below rsp by
+// then is kept, too. Code of the runtime comes here before it has looked at its door, with nothing held: behind that it
+// has its reserve.
+Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept {
+  const Stack* const stack = worker.stack;
+  StackPool& pool = runtime_of(worker).stacks;
+  const bool is_on_it =
+      stack != nullptr && fault.sp <= address_of(stack->start) && fault.sp >= address_of(pool.lowest_of(stack));
+  const std::uint64_t in_use = fault.sp - kRedZone;
+  if (!is_on_it || !fault.has_address || fault.address < in_use) return Growth::kAtMost;
+  const bool is_answer = pool.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address));
+  return is_answer ? grow_stack_to(worker, task, in_use) : Growth::kAtMost;
+}
+
+// For nothing, since the stack's class is paid for. No more than a child may have that goes as far as it can.
+bool make_room_for_child(Worker& worker, Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  const Stack& stack = *worker.stack;
+  if (!begins_on(task, stack)) return false;
+  std::byte* const needed = page_of(arch::stack_pointer() - Scheduler::kStackReserve - kMinStackBytes);
+  std::byte* const enough = page_of(arch::stack_pointer()) - runtime.options.stack_max;
+  std::byte* const lowest = runtime.stacks.lowest_of(&stack);
+  std::byte* const floor = enough < needed ? enough : needed;
+  std::byte* const limit = doubled(stack, needed, floor > lowest ? floor : lowest);
+  return extend_to(worker, task, limit, 0) == Growth::kGrown;
+}
+
+void give_back_growth(Worker& worker, Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  const RunDetails& details = task.frame->details;
+  runtime.stacks.retract(worker.stack, details.limit_before);
+  tell_limit(worker);
+  pay_back(runtime, task, details.growth_paid);
+}
+
+const char* overflow_cause(Growth growth) noexcept {
+  switch (growth) {
+    case Growth::kUnpaid:
+      return "stack overflow, with no memory in its budget to grow";
+    case Growth::kRefused:
+      return "stack overflow, since the machine refuses to let it grow";
+    default:
+      return "stack overflow";
+  }
+}
+
+}  // namespace janus

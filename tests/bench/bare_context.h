@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// bare_context.h — the switch as C sees it, for those who count and measure it alone.
+#pragma once
+
+#include <stdint.h>
+
+// The frozen context: sp first, then the callee-saved registers; mxcsr and the x87 control word behind them.
+typedef struct {
+  uint64_t sp, registers[6];
+  uint32_t mxcsr;
+  uint16_t fcw, reserved;
+} context;
+void janus_context_switch(context* from, const context* to);

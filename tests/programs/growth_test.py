@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# growth_test.py BUILD — stacks that grow: deep tasks work, overflow at the same depth whatever runs beside them, pay for
+# what they use, and go on or end as tasks where the machine refuses, forks, is asked to write, or is looked at meanwhile.
+import re
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+from installed import Tap, build, compilers, environment, here, install, programs, run, work_directory
+
+tap = Tap()
+work = work_directory()
+OVERFLOW = re.compile(rb'panicked: stack overflow([a-z, ]*) at 0x[0-9a-f]+; nursery \S+, stack (\d+) bytes of at most (\d+) \(JANUS_STACK_MAX\)\n')
+
+
+def ends(program, *how, settings=None, **options):
+    return run([program, *map(str, how)], env=environment(**(settings or {})), **options)
+
+
+def ends_well(claim, program, *how, status=0, settings=None, **options):
+    done = ends(program, *how, settings=settings, **options)
+    tap.check(claim, done.returncode == status and (status != 0 or not done.stderr), f'{done.returncode} {done.stderr[-400:]}')
+    return done
+
+
+def look_at_depths(program, workers, most):
+    """The same, but for the page that a task begins in."""
+    settings = {'JANUS_WORKERS': workers, 'JANUS_STACK_MAX': most}
+    depths = {}
+    for how in ((), (100,), (3000,), (0, 1), (0, 5), (3000, 2), (0, 40)):
+        done = ends(program, 'depth', *how, settings=settings)
+        told = OVERFLOW.search(done.stderr)
+        ok = done.returncode == 0 and told and int(told.group(3)) == most and abs(int(told.group(2)) - most) <= 4096
+        tap.check(f'{workers} workers, at most {most}: the panic says how large it was, {how}', ok, done.stderr)
+        depths[how] = int(done.stdout or b'0')
+    tap.check(f'{workers} workers: it overflows at {most} bytes, whatever runs beside it',
+              all(most - 1024 <= depth <= most + 5 * 1024 for depth in depths.values()), depths)
+    tap.check(f'{workers} workers: and at the same depth', max(depths.values()) - min(depths.values()) <= 4096, depths)
+
+
+def look_while_it_grows(program):
+    """SIGQUIT lists the tasks, whose stacks it reads, while they grow and shrink."""
+    with subprocess.Popen([program, 'churn', '1000000'], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          env=environment(JANUS_WORKERS=4)) as process:
+        process.stdout.readline()  # from now on the signal is the runtime's
+        told = []
+        reader = threading.Thread(target=lambda: told.extend(process.stderr))
+        reader.start()
+        # Signals that come while a list is written are one signal.
+        deadline = time.monotonic() + 60
+        while sum(line.count(b'task') for line in told) <= 100 and time.monotonic() < deadline:
+            process.send_signal(signal.SIGQUIT)
+            time.sleep(0.005)
+        was_running = process.poll() is None
+        process.kill()
+        reader.join()
+    told = b''.join(told)
+    tap.check('lists of tasks while they grow', was_running and b'panicked' not in told and told.count(b'task') > 100,
+              told[-400:])
+
+
+def the_order_is_the_same_without(program, others):
+    for name, arguments in others.items():
+        for seed in (1, 7):
+            settings = {'JANUS_SEED': seed, 'JANUS_STATS': 1}
+            hashes = []
+            for command in ([name, *arguments], [program, 'without', name, *arguments]):
+                done = run([str(word) for word in command], env=environment(**settings), timeout=120)
+                hashes.append(re.findall(rb'(?:stack_max|order_hash|tasks_inline) +(\S+)', done.stderr))
+            if not hashes[1]:
+                return tap.skip('the order where stacks do not grow', 'no seccomp here')
+            grown, fixed = hashes
+            tap.check(f'{name.name}, seed {seed}: the same order of events where stacks grow and where they do not',
+                      len(grown) == 3 and grown[0] == b'262144' and fixed[0] == b'8192' and grown[1:] == fixed[1:], hashes)
+    return None
+
+
+def with_little_address_space(program):
+    def limit():
+        resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
+    done = ends(program, 'recursion', 500, preexec_fn=limit)
+    tap.check('500 deep tasks in 1 GiB of address space', done.returncode == 0, f'{done.returncode} {done.stderr[-400:]}')
+
+
+def look_at(program, compiler):
+    done = ends(program, 'sizes')
+    sizes = done.stdout.split()
+    if sizes and sizes[0] == sizes[1]:
+        tap.skip(f'{compiler}: stacks that grow', "this kernel's guards do not move")
+        return
+    tap.check(f'{compiler}: 8 KiB at first, 256 KiB at most', sizes == [b'8192', b'262144'], done.stdout)
+    done = ends(program, 'sizes', settings={'JANUS_STACK_MAX': '100k', 'JANUS_STACK': '16k'})
+    tap.check(f'{compiler}: as the environment says', done.stdout == b'16384 131072\n', done.stdout)
+    for workers in (1, 4):
+        settings = {'JANUS_WORKERS': workers}
+        ends_well(f'{compiler}: frames of 20,000 bytes in 5,000 tasks, {workers} workers', program, 'frames', 5000, settings=settings)
+        ends_well(f'{compiler}: 200 KiB deep in 1,000 tasks at once, {workers} workers', program, 'recursion', 1000, settings=settings)
+        ends_well(f'{compiler}: the kernel writes to frames that nobody has touched, {workers} workers', program, 'kernel', settings=settings)
+        ends_well(f'{compiler}: stacks grow and shrink, {workers} workers', program, 'churn', 100, settings=settings)
+        ends_well(f'{compiler}: in deterministic mode, {workers} workers', program, 'recursion', 50, settings=settings | {'JANUS_SEED': 1})
+        look_at_depths(program, workers, 262144)
+    look_at_depths(program, 2, 65536)
+    look_at_depths(program, 2, 32768)
+    ends_well(f'{compiler}: a fork grows as its parent does', program, 'fork')
+    done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
+    told = OVERFLOW.search(done.stderr)
+    tap.check(f'{compiler}: and is told why', told and told.group(1) == b', with no memory in its budget to grow', done.stderr)
+    for advice in ('', 102, 103):
+        done = ends(program, *(['refused', advice] if advice else ['refused']))
+        if done.returncode == 77:
+            tap.skip(f'{compiler}: a filter that refuses', 'no seccomp here')
+            continue
+        why = {told.group(1) for told in OVERFLOW.finditer(done.stderr)}
+        if advice == 102:
+            # A step takes guards away and makes none.
+            tap.check(f'{compiler}: a filter that comes later and refuses new guards: stacks that have theirs grow',
+                      done.returncode == 8 and not why, f'{done.returncode} {done.stderr[-400:]}')
+            continue
+        tap.check(f'{compiler}: a filter that comes later and refuses {advice or "madvise"}: a panic that says so',
+                  done.returncode == 7 and why == {b', since the machine refuses to let it grow'}, f'{done.returncode} {done.stderr[-400:]}')
+    done = ends(program, 'without', program, 'sizes')
+    if done.returncode != 77:
+        tap.check(f'{compiler}: a filter that was there before: sizes are fixed', done.stdout == b'8192 8192\n', done)
+    done = ends(program, 'ruin', settings={'JANUS_WORKERS': 1})
+    tap.check(f'{compiler}: a fault of the handler, while it lets a stack grow, ends with a dump',
+              done.returncode == -signal.SIGABRT and b'the runtime panicked: a fault while another was looked into' in done.stderr and
+              b'build id' in done.stderr, f'{done.returncode} {done.stderr[-600:]}')
+    look_while_it_grows(program)
+    with_little_address_space(program)
+    if compiler == 'gcc':  # others touch each page on the way
+        print(f"# {ends(program, 'time', settings={'JANUS_WORKERS': 1}).stdout.decode().strip()}")
+
+
+def main():
+    janus_cc = install(sys.argv[1], work)
+    for compiler in compilers:
+        program = work / f'growth-{compiler}'
+        done = build(janus_cc, here / 'growth.c', program, compiler)
+        if tap.check(f'{compiler}: growth.c compiles', done.returncode == 0, done.stderr):
+            look_at(program, compiler)
+    others = {}
+    for source in ('fib.c', 'skynet.c', 'nqueens.c', 'uts.c', 'primes.c'):
+        others[work / source[:-2]] = [{'fib.c': '16', 'skynet.c': '10000', 'uts.c': '300'}.get(source, programs[source][0])]
+        done = build(janus_cc, here / source, work / source[:-2])
+        tap.check(f'{source} compiles', done.returncode == 0, done.stderr)
+    the_order_is_the_same_without(work / 'growth-gcc', others)
+    tap.end()
+
+
+main()
