@@ -195,8 +195,8 @@ def signals():
 class Asked:
     """A program that has said that it is there, asked by SIGQUIT for its tasks, and then told to end."""
 
-    def __init__(self, *how, program=ends, times=1, **settings):
-        process = subprocess.Popen([program, *how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    def __init__(self, *how, program=ends, below=(), times=1, **settings):
+        process = subprocess.Popen([*below, program, *how], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                    env=environment(**settings))
         try:
             self.said = process.stdout.readline()
@@ -242,6 +242,13 @@ def lists():
             ('one whose call waits in the kernel, too', r'runs task \d+ <read_input>\njanus:   at .*<read_input\+')):
         tap.check(claim, re.search(pattern, asked.text), repr(asked))
     tap.check('and what it read was restarted', asked.status == 143 and 'interrupted' not in asked.text, repr(asked))
+    if strace := shutil.which('strace'):  # the thread that lists is there before the handler that starts it has ended
+        late = [strace, '-D', '-f', '-qq', '-o', '/dev/null', '-e', 'trace=clone3', '-e', 'inject=clone3:delay_exit=30000']
+        asked = Asked('spins', below=late, JANUS_WORKERS=4, JANUS_GRACE=100)
+        tap.check('a task is shown where it stands, not the handler that interrupted it',
+                  len(re.findall(r'runs task \d+ <\w+>\njanus:   at .*<(descend|read_input)', asked.text)) == 3, repr(asked))
+    else:
+        tap.skip('a task is shown where it stands, not the handler that interrupted it', 'strace is not installed')
     asked = Asked('spins', times=20, JANUS_WORKERS=4, JANUS_GRACE=100)
     tap.check('asked twenty times where they stand, they go on', asked.text.count(' <descend') >= 30 and asked.status == 143, repr(asked))
     asked = Asked('trap', JANUS_WORKERS=2)

@@ -3,6 +3,7 @@
 // and SIGINT reach the runtime, a closed pipe is an error and no death, and the first process of a container buries its
 // orphans.
 #include "arch/linux/kernel_call.h"
+#include "arch/linux/signals/interrogate.h"
 #include "arch/linux/signals/signal_action.h"
 #include "arch/linux/start/init.h"
 #include "rt/platform.h"
@@ -15,6 +16,13 @@ std::atomic<platform::TerminateHandler> g_handler{nullptr};
 void handle(int signal, SignalInfo*, SignalFrame*) {
   if (const auto handler = g_handler.load(std::memory_order_acquire); handler != nullptr)  // pairs with on_terminate
     handler(signal);
+}
+
+// Whoever asks where this thread's task stands is answered after the handler, of which the task knows nothing.
+SignalAction request(std::uint64_t flags) {
+  SignalAction action = action_for(handle, flags);
+  action.mask = signal_bit(kInterrogation);
+  return action;
 }
 
 // Relaxed: the thread that stored it set the timer afterwards, by way of the kernel.
@@ -47,8 +55,8 @@ void on_terminate(TerminateHandler handler) noexcept {
     for (const int signal : {kSigTerm, kSigInt, kSigQuit, kSigPipe, kSigChld}) set_action(signal, SignalAction{});
     return;
   }
-  for (const int signal : {kSigTerm, kSigInt}) set_action(signal, action_for(handle, 0));
-  set_action(kSigQuit, action_for(handle, kSaRestart));
+  for (const int signal : {kSigTerm, kSigInt}) set_action(signal, request(0));
+  set_action(kSigQuit, request(kSaRestart));
   ignore(kSigPipe, 0);
   if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
   // Whatever our parent had blocked when it executed us: it would never reach the handlers.
