@@ -20,9 +20,24 @@ def start_info(*, magic=0x336ec578, version=1, modules=(), module_list=MODULES, 
     yield COMMAND_LINE, line.encode() + b'\0'
 
 
-def _enter(image_entry):
-    """mov $INFO, %ebx; jmp image_entry"""
-    return b'\xbb' + struct.pack('<I', INFO) + b'\xe9' + struct.pack('<i', image_entry - (ENTRY + 10))
+def _enter(image_entry, first):
+    """`first`; mov $INFO, %ebx; jmp image_entry"""
+    return first + b'\xbb' + struct.pack('<I', INFO) + b'\xe9' + struct.pack('<i', image_entry - (ENTRY + len(first) + 10))
+
+
+def forget_firmware():
+    """Code that clears where the firmware of a q35 has left its tables: the end of low memory, and what is below 1 MiB once the
+    chip set (PAM, 90h to 96h of bus 0, device 0) lets it be written."""
+    def mov(register, value):
+        return bytes([0xb8 + register]) + struct.pack('<I', value)
+
+    eax, ecx, edx, edi = 0, 1, 2, 7
+    out_byte, out_word, out_all, store_all = b'\xee', b'\x66\xef', b'\xef', b'\x31\xc0\xf3\xab'
+    address, data = mov(edx, 0xcf8) + out_all, mov(eax, 0x33333333)
+    yield mov(eax, 0x80000090) + address + data + mov(edx, 0xcfc) + out_all
+    yield mov(eax, 0x80000094) + address + data + mov(edx, 0xcfc) + out_word + mov(edx, 0xcfe) + out_byte
+    for begin, end in ((0x9f000, 0xa0000), (0xe0000, 0x100000)):
+        yield mov(edi, begin) + mov(ecx, (end - begin) // 4) + store_all
 
 
 def _pvh_entry(data, offset, size):
@@ -36,8 +51,8 @@ def _pvh_entry(data, offset, size):
     return None
 
 
-def wrap(image, output, pieces):
-    """`output` is `image`, loaded where it belongs, with `pieces` beside it, entered by way of ENTRY."""
+def wrap(image, output, pieces, first=b''):
+    """`output` is `image`, loaded where it belongs, with `pieces` beside it, entered by way of ENTRY and the code of `first`."""
     data = image.read_bytes()
     table, = struct.unpack_from('<Q', data, 32)
     size, count = struct.unpack_from('<HH', data, 54)
@@ -48,7 +63,7 @@ def wrap(image, output, pieces):
             loads.append((address, data[offset:offset + length], memory))
         if kind == 4:
             entry = entry or _pvh_entry(data, offset, length)
-    loads += [(address, content, len(content)) for address, content in [(ENTRY, _enter(entry)), *pieces] if content]
+    loads += [(address, content, len(content)) for address, content in [(ENTRY, _enter(entry, first)), *pieces] if content]
     note = struct.pack('<III4sQ', 4, 8, 18, b'Xen\0', ENTRY)
     headers, body = b'', b''
     begin = 64 + 56 * (len(loads) + 1)

@@ -177,8 +177,6 @@ def bad_luck():
     ends_with('and so is an old one', bare_qemu(fib, line='prog 15', cpu='qemu64'), 0, 'fib(15) = 610')
     ends_with('and one without xsave', bare_qemu(fib, '-smp', '2', line='prog 15', cpu='max,-xsave'), 0, 'fib(15) = 610')
     ends_with('no APIC: one CPU, and a line', bare_qemu(fib, line='prog 15', cpu='max,-apic'), 0, 'no local APIC')
-    ends_with('no ACPI tables and no MP table: one CPU, and a line',
-              bare_qemu(fib, '-no-acpi', '-fw_cfg', 'name=etc/unused,string=x', line='prog 15'), 0, 'fib(15) = 610')
     ends_with('a little memory is enough', bare_qemu(fib, '-m', '8', line='prog 10'), 0, 'fib(10) = 55')
     console, said, _ = bare_qemu(fib, '-m', '2', line='prog 10')
     tap.check('2 MiB are too little, and said to be', said in ('exit 134\n', 'exit 2\n') and 'janus: ' in console, f'{said!r} {console[-300:]}')
@@ -190,8 +188,19 @@ def bad_luck():
     ends_with('a command line of 4,000 bytes', bare_qemu(fib, line='prog 15' + ' ' * 3990), 0, 'fib(15) = 610')
     ends_with('one of 5,000 bytes, over which QEMU loses the start info', bare_qemu(fib, line='prog ' + 'x' * 5000), 134, 'janus: ')
     ends_with('a senseless setting', bare_qemu(fib, line='JANUS_WORKERS=x prog 10'), 2, 'JANUS_WORKERS')
-    console, said, qemu = bare_qemu(fib, '-smp', '4,maxcpus=8', line='JANUS_STATS=1 prog 10')
-    tap.check('CPUs that are not there are not waited for', said == 'exit 0\n' and re.search(r'workers +4\b', console), console[-900:])
+    workers('CPUs that are not there are not waited for', 4, '-smp', '4,maxcpus=8')
+    # The firmware's MP table names one CPU of each socket.
+    workers('without ACPI an MP table says which CPUs there are', 2, '-no-acpi', '-smp', '2,sockets=2')
+    for cpus in (2, 4):
+        for machine in ('microvm', 'microvm,acpi=off'):
+            workers(f'a {machine} with {cpus} CPUs has {cpus} workers', cpus, '-smp', str(cpus), machine=machine)
+
+
+def workers(claim, count, *options, **more):
+    """And nothing else is said."""
+    console, said, qemu = bare_qemu(work / 'fib.bare', *options, line='JANUS_STATS=1 prog 15', **more)
+    tap.check(claim, said == 'exit 0\n' and qemu == 33 and 'fib(15) = 610' in console and re.search(rf'workers +{count}\b', console)
+              and console.startswith('fib('), f'{qemu} {said!r} {console[-900:]}')
 
 
 handlers_leave_vector_registers_alone()

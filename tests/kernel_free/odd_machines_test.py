@@ -30,9 +30,9 @@ def check(claim, result, status, words):
     tap.check(claim, said == f'exit {status}\n' and qemu == 33 and in_order, f'{qemu} {said!r} {console[:600]}')
 
 
-def loaded(claim, status, words, *options, pieces=(), **info):
+def loaded(claim, status, words, *options, pieces=(), first=b'', **info):
     image = work / 'wrapped.elf'
-    loader.wrap(fib, image, [*loader.start_info(**info), *pieces])
+    loader.wrap(fib, image, [*loader.start_info(**info), *pieces], first)
     check(claim, bare_qemu(image, '-m', '128', *options), status, words)
 
 
@@ -87,6 +87,9 @@ def firmware():
     memory = [(0, 0x9fc00, RAM), (MIB, 39 * MIB, RAM)]
     loader.wrap(fib, image, [*loader.start_info(rsdp=TABLES, memory=memory), *loader.acpi(loader.madt(range(255)))])
     check('the same with memory for few of them', bare_qemu(image, '-m', '40', CPUS, '2'), 0, ['janus: 255 CPUs are announced, 2 run', WORKS])
+    loaded('no tables at all: one CPU, and a line', 0,
+           ['janus: neither ACPI nor an MP table says which CPUs there are: one CPU\n', WORKS, 'workers 1\n'], CPUS, '2,sockets=2',
+           first=b''.join(loader.forget_firmware()), line='JANUS_STATS=1 prog 15')
     # Behind damaged tables there is the MP table of QEMU's firmware, which names one CPU of each socket.
     good, damaged, sockets = loader.madt([0]), ['janus: ACPI\'s table of CPUs is missing or damaged', *BOTH], (CPUS, '2,sockets=2')
     tables('a table of CPUs whose sum is wrong', damaged, *sockets, controllers=good[:-1] + bytes([good[-1] ^ 1]))
