@@ -112,7 +112,8 @@ def many_tasks():
     spawned, blocked = (1000000, 100000) if everything else (10000, 1000)
     done = boot(image, str(spawned), str(blocked), options=['--memory', '2048'], timeout=280)
     tap.check(f'{spawned} tasks run, {blocked} wait at once, each above a guard page',
-              done.returncode == 0 and done.stdout.decode() == f'{spawned} ran\n{blocked} blocked, all guarded: 1\n',
+              done.returncode == 0 and done.stdout.decode() == f'{spawned} ran\n{blocked} blocked, all guarded: 1\n'
+              f'{blocked} absent pages below them, enough present ones: 1, of these writable and executable: 0\n',
               f'{done.returncode} {done.stdout[-400:]}')
 
 
