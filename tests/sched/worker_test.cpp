@@ -18,6 +18,11 @@ TEST(worker, any_number_of_them_begins_and_ends) {
   }
 }
 
+TEST(worker, numbers_beyond_8_bits_are_told_apart) {
+  Yard yard(300, true);
+  for (unsigned i = 0; i < 300; ++i) CHECK_EQ(yard.scheduler->worker(i)->id, i);
+}
+
 TEST(worker, stopping_wakes_those_that_sleep) {
   for (int i = 0; i < 50; ++i) {
     Yard yard(2);
@@ -82,6 +87,72 @@ TEST(worker, runs_what_a_job_spawns_newest_first) {
   });
   REQUIRE(yard.all_done(11));
   for (unsigned i = 0; i < 10; ++i) CHECK_EQ(order[i], 10 - i);
+}
+
+// What is its own, then what all share, then what others have.
+TEST(worker, looks_at_its_own_first_then_at_what_is_shared_then_at_others) {
+  static unsigned order[20];
+  static constexpr auto note = [](Job& job) {
+    order[job.yard->counter.fetch_add(1)] = static_cast<unsigned>(job.id);
+    finish(job);
+  };
+  {
+    Yard yard(1);
+    yard.inject(jobs[0], [](Job& self) {
+      for (unsigned i = 10; i < 20; ++i) self.yard->inject(jobs[1 + i], note, i);
+      for (unsigned i = 0; i < 10; ++i) spawn(jobs[1 + i], note, *self.yard, 9 - i);
+      finish(self);
+    });
+    REQUIRE(yard.all_done(21));
+    for (unsigned i = 0; i < 20; ++i) CHECK_EQ(order[i], i);
+  }
+  Yard yard(2);
+  yard.inject(jobs[0], [](Job& self) {
+    // One keeps its worker until the other has come by all that there is.
+    Yard& here = *self.yard;
+    here.inject(jobs[1], [](Job& other) {
+      Yard& there = *other.yard;
+      there.other.store(1);
+      CHECK(soon([&] { return there.other.load() == 2; }));
+      finish(other);
+    });
+    CHECK(soon([&] { return here.other.load() == 1; }));
+    for (unsigned i = 10; i < 20; ++i) spawn(jobs[2 + i], note, here, i);
+    for (unsigned i = 0; i < 10; ++i) here.inject(jobs[2 + i], note, i);
+    here.other.store(2);
+    CHECK(soon([&] { return here.counter.load() == 20; }));
+    finish(self);
+  });
+  CHECK(yard.all_done(22));
+  for (unsigned i = 0; i < 20; ++i) CHECK_EQ(order[i], i);
+}
+
+// Workers are threads of their own: each of the four waits, without letting go, until all have begun.
+TEST(worker, as_many_jobs_run_at_once_as_there_are_workers) {
+  Yard yard(4);
+  for (unsigned i = 0; i < 4; ++i) {
+    yard.inject(jobs[i], [](Job& self) {
+      Yard& here = *self.yard;
+      here.counter.fetch_add(1);
+      CHECK(soon([&] { return here.counter.load() == 4; }));
+      finish(self);
+    });
+  }
+  CHECK(yard.all_done(4));
+  for (unsigned i = 0; i < 4; ++i)
+    for (unsigned j = 0; j < i; ++j) CHECK_NE(jobs[i].worker_at_start, jobs[j].worker_at_start);
+}
+
+TEST(worker, nobody_is_preempted) {
+  Yard yard(1);
+  yard.inject(jobs[0], [](Job& self) {
+    spawn(jobs[1], finish, *self.yard);
+    const std::uint64_t until = platform::now_ns() + 30'000'000;
+    while (platform::now_ns() < until) __builtin_ia32_pause();
+    CHECK_EQ(self.yard->done.load(), 0);
+    finish(self);
+  });
+  CHECK(yard.all_done(2));
 }
 
 TEST(worker, those_that_yield_take_turns) {
