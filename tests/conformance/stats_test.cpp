@@ -175,12 +175,14 @@ TEST(stats, what_is_in_force_is_said) {
   CHECK_EQ(stats.seed, 77u);
   CHECK_EQ(stats.yield_interval, 555u);
   CHECK_NE(stats.order_hash, 0u);
+  const std::uint64_t began = platform::now_ns();
   run_in(
       with_workers(2), [] { return 0; }, &stats);
   CHECK_EQ(stats.workers, 2u);
   CHECK_EQ(stats.seed, 0u);
   CHECK_EQ(stats.order_hash, 0u);
   CHECK_GT(stats.uptime_ns, 0u);
+  CHECK_LE(stats.uptime_ns, platform::now_ns() - began);
   CHECK_GE(stats.bytes_limit, stats.bytes_peak);
 }
 

@@ -314,6 +314,41 @@ TEST(tasks, spawns_beyond_the_budget_are_refused_and_leave_nothing) {
   });
 }
 
+TEST(tasks, who_asks_for_a_budget_is_told_whether_it_is_there_and_gets_nothing) {
+  CHECK_EQ(janus_budget_recharge({}), JANUS_E_NO_TASK);
+  run_in(with_workers(1), [] {
+    constexpr janus_budget kFew = {100'000, 100'000, 50, 60, 70};
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, kFew);
+    auto ask = [kFew] {
+      janus_budget left = janus_budget_get_current();
+      left.ops /= 2;  // asking costs some
+      CHECK_EQ(janus_budget_recharge({}), 0);
+      CHECK_EQ(janus_budget_recharge(JANUS_BUDGET_ALL), 0);  // all that is there
+      CHECK_EQ(janus_budget_recharge(left), 0);
+      const auto too_much = [&left](auto more) {
+        janus_budget wanted = left;
+        more(wanted);
+        CHECK_EQ(janus_budget_recharge(wanted), JANUS_E_BUDGET);
+      };
+      too_much([kFew](janus_budget& wanted) { wanted.ops = kFew.ops + 1; });
+      too_much([](janus_budget& wanted) { ++wanted.memory; });
+      too_much([](janus_budget& wanted) { ++wanted.spawn_count; });
+      too_much([](janus_budget& wanted) { ++wanted.channel_ops; });
+      too_much([](janus_budget& wanted) { ++wanted.syscalls; });
+      const janus_budget still = janus_budget_get_current();
+      CHECK_LE(still.ops, kFew.ops);
+      CHECK_EQ(still.memory, left.memory);
+      CHECK_EQ(still.spawn_count, left.spawn_count);
+    };
+    cage.go(ask);
+    CHECK_EQ(cage.end(), 0);
+    auto ask_alone = [] { CHECK_EQ(janus_budget_recharge({}), JANUS_E_NO_CAP); };
+    Scope scope;
+    scope.go(ask_alone, 0, kFew);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
 TEST(tasks, an_exhausted_task_is_recharged_again_and_again) {
   everywhere([] {
     Scope scope;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # run.py [--count N] [--seed S] [--trees T] [--jobs J] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one small change
-# at a time somewhere in rt (changes.py), and whether the tests notice. First the hosted programs alone, in several trees side
+# at a time somewhere in rt (changes.py), and whether the tests notice. First a few programs alone, in several trees side
 # by side; whoever outlives them meets everything else that runs what ships, and then ThreadSanitizer. A test that hangs has
 # noticed.
 #
@@ -134,7 +134,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trees", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="so many are judged at a time")
     parser.add_argument("--jobs", type=int, default=2, help="of each tree's build")
-    parser.add_argument("--quick", action="store_true", help="the hosted programs alone")
+    parser.add_argument("--quick", action="store_true", help="those few programs alone")
     parser.add_argument("--again", help="only those that survived in what an earlier run printed")
     parser.add_argument("files", nargs="*", help="below rt; all of it")
     options = parser.parse_args()

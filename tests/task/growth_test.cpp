@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// growth_test.cpp — how stacks grow, as their tasks see it: as deep as was promised and little deeper, wherever they
+// begin, by doubling, and for memory of their own account, which is back when they have ended.
+#include "tests/conformance/world.h"
+
+namespace janus::test {
+
+namespace {
+
+constexpr std::size_t kFirst = 65536, kMost = 1 << 20;  // kFirst: what tasks begin with while there are few
+constexpr std::size_t kFrames = 16384;                  // more than what a task has on its stack by the time it looks
+
+// On one worker, where stacks grow: not every machine's guards move, and a sanitizer wants more of each frame.
+template <class Body>
+void run_growing(Body body) {
+  janus_rt_config config = with_workers(1);
+  config.stack_size = kFirst;
+  config.stack_max = kMost;
+  bool grows = false;
+  CHECK_EQ(run_in(config,
+                  [&] {
+                    grows = !kIsWatched && stats_of().stack_max == kMost;
+                    if (grows) body();
+                  }),
+           0);
+  if (!grows) skip("stacks do not grow here");
+}
+
+std::uintptr_t deepest;
+
+// Frame by frame, and back.
+[[gnu::noinline]] void go_down_to(std::uintptr_t lowest) {
+  volatile std::byte frame[512];
+  frame[0] = std::byte{1};
+  deepest = reinterpret_cast<std::uintptr_t>(frame);
+  if (deepest > lowest) go_down_to(lowest);
+  frame[1] = std::byte{2};  // so that it is called, and not gone on with
+}
+[[gnu::always_inline]] inline std::uintptr_t here() {
+  return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
+}
+[[gnu::noinline]] void use(std::size_t bytes) {
+  go_down_to(here() - (bytes - kFrames));
+}
+
+std::int64_t use_all(void*) {
+  return use(kMost), 7;
+}
+std::int64_t overflow(void* began) {
+  *static_cast<std::uintptr_t*>(began) = here();
+  go_down_to(0);
+  return 7;
+}
+
+// Both from where the caller's caller stands, be that near the end of its own stack.
+[[gnu::noinline]] void have_children() {
+  for (int n = 0; n < 3; ++n) {
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    std::uintptr_t began = 0;
+    scope.go(n == 1 ? overflow : use_all, &began);
+    CHECK_EQ(scope.end(), n == 1 ? JANUS_PANIC : 0);
+    if (n != 1) continue;
+    CHECK_LE(began - deepest, kMost + 8192);  // in whole pages
+    CHECK_GE(began - deepest, kMost - kFrames);
+  }
+}
+[[gnu::noinline]] void have_children_at(std::uintptr_t place) {
+  volatile std::byte frame[512];
+  here() > place ? have_children_at(place) : have_children();
+  frame[0] = std::byte{1};
+  (void)frame[0];
+}
+
+}  // namespace
+
+TEST(growth, a_stack_doubles_when_it_does_not_suffice) {
+  run_growing([] {
+    const std::uint64_t before = stats_of().stack_steps;
+    std::uint64_t steps = 0;
+    for (std::size_t bytes = kFirst; bytes <= kMost; bytes *= 2, ++steps) {
+      use(bytes);
+      CHECK_EQ(stats_of().stack_steps - before, steps);
+    }
+    use(kMost);
+    CHECK_EQ(stats_of().stack_steps - before, steps - 1);
+  });
+}
+
+TEST(growth, each_task_may_go_as_deep_as_was_promised_and_no_deeper_wherever_it_begins) {
+  for (const std::size_t parent :
+       {std::size_t{0}, kFirst / 2, kFirst, kMost / 4, kMost / 2, kMost * 3 / 4, kMost - 2 * kFrames})
+    run_growing([parent] { have_children_at(here() - parent); });
+}
+
+TEST(growth, who_grows_pays_for_it_until_his_end) {
+  run_growing([] {
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.memory = 600'000;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
+    std::size_t before[3] = {};
+    std::size_t* next = before;
+    auto grow = [&] {
+      *next = janus_budget_get_current().memory;
+      use(kFirst / 2);
+      CHECK_EQ(janus_budget_get_current().memory, *next);
+      for (int times = 0; times < 2; ++times) {
+        use(2 * kFirst);
+        CHECK_EQ(*next - janus_budget_get_current().memory, kFirst);
+      }
+      ++next;
+    };
+    auto one_after_the_other = [&] {
+      for (int n = 0; n < 3; ++n) {
+        Scope scope;
+        scope.go(grow);
+        CHECK_EQ(scope.end(), 0);
+      }
+    };
+    cage.go(one_after_the_other);
+    CHECK_EQ(cage.await(), 0);
+    CHECK_EQ(before[1], before[0]);
+    CHECK_EQ(before[2], before[0]);
+    CHECK_EQ(janus_nursery_destroy(cage.get()), 0);
+  });
+}
+
+TEST(growth, who_cannot_pay_for_it_ends) {
+  run_growing([] {
+    janus_budget budget = JANUS_BUDGET_ALL;
+    budget.memory = 600'000;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
+    cage.go(use_all, nullptr);
+    CHECK_EQ(cage.end(), JANUS_PANIC);
+  });
+}
+
+}  // namespace janus::test
