@@ -11,6 +11,7 @@ import time
 
 from installed import Tap, environment, here, install, run, work_directory
 
+root = here.parent.parent
 SETTINGS = ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_WORKERS': 4}, {'JANUS_SEED': 7, 'JANUS_WORKERS': 3})
 FEWER = (SETTINGS[1], SETTINGS[3])
 PATIENCE = 120
@@ -39,6 +40,33 @@ def compile_program(janus_cc, source, output):
 
 def how_of(settings):
     return 'seeded' if 'JANUS_SEED' in settings else f"{settings['JANUS_WORKERS']} workers"
+
+
+# What has no step in hostile/calls.h, and why. What is free of charge (docs/budgets.md) need not have one.
+NO_STEP = {
+    'answer that they are not in this release': 'janus_select janus_sleep_ns janus_blocking janus_task_pin janus_task_unpin '
+                                                'janus_safepoint_stop janus_safepoint_resume janus_cap_derive janus_cap_revoke',
+    'are refused in tasks': 'janus_rt_create janus_rt_run janus_rt_destroy janus_rt_init janus_rt_try_init janus_rt_shutdown '
+                            'janus_scheduler_create janus_scheduler_shutdown',
+    'are others by another name': 'janus_scheduler_spawn janus_scheduler_yield',
+    'are inline, in the caller': 'janus_yield_check janus_loop_check janus_loop_end janus_run_task32 janus_run_noarg janus_noarg_arg',
+}
+
+
+def declared(include):
+    """The functions of the public headers, and whether each takes anything."""
+    text = ''.join(re.sub(r'//.*|^#.*', '', path.read_text(), flags=re.M) for path in sorted(include.rglob('*.h')))
+    return {name: taken.strip() not in ('', 'void') for name, taken in
+            re.findall(r'^(?:static inline |JANUS_\w+(?:\([^;{]*?\)+)? )?[\w ]+?[ *]+(janus_\w+)\(([^;{]*)\)(?:;| \{)', text, re.M)}
+
+
+def forgotten(include):
+    functions = declared(include)
+    steps = (here / 'hostile/calls.h').read_text().split('static const step steps[]')[1]
+    free = (root / 'docs/budgets.md').read_text().split('## Free of charge')[1].split('\n## ')[0]
+    known = set(re.findall(r'\bjanus_\w+', steps + free + ' '.join(NO_STEP.values())))
+    tried = set(re.findall(r'\b(janus_\w+)\(', (here / 'hostile/edge_calls_are_errors.cpp').read_text()))
+    return functions, functions.keys() - known, {name for name, takes in functions.items() if takes} - tried
 
 
 class Figures:
@@ -84,7 +112,10 @@ def main():
             figures.add(how_of(settings), output)
         outcomes[claim_of(source)] = 'holds' if ok else 'BROKEN'
     if not names:
-        page = (here.parent.parent / 'docs/hostile.md').read_text()
+        page = (root / 'docs/hostile.md').read_text()
+        functions, without_step, untried = forgotten(janus_cc.parent.parent / 'include/janus')
+        tap.check('every function is a step of hostile/calls.h, or need not be', len(functions) > 70 and not without_step, without_step)
+        tap.check('every function that takes anything is tried with what it was not made for', not untried, untried)
         missing = [claim for claim in outcomes if f'| {claim} |' not in page]
         tap.check('docs/hostile.md has a row for each program', not missing, '\n'.join(missing))
     pathlib.Path(build, 'hostile.txt').write_text(table(outcomes, figures, chosen))

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Every call that does work, as a step of a loop: it takes what it needs and gives it back, so that it can be done any
-// number of times, anywhere, with any result.
+// number of times, anywhere, with any result. hostile_test.py looks that none is forgotten.
 #ifndef JANUS_TESTS_PROGRAMS_CALLS_H
 #define JANUS_TESTS_PROGRAMS_CALLS_H
 
@@ -128,6 +128,28 @@ static void step_spawn_and_join(belongings* mine) {
   janus_task_release(task);
 }
 
+static void step_end(belongings* mine) {
+  (void)mine;
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_state(nursery);
+  janus_nursery_cancel(nursery);
+  janus_nursery_close(nursery);
+  janus_nursery_try_result(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
+static void step_look(belongings* mine) {
+  janus_result result;
+  janus_task_state(mine->ended);
+  janus_task_result(mine->ended, &result);
+}
+
+static void step_ask(belongings* mine) {
+  (void)mine;
+  janus_budget_get_current();
+  janus_cap_root(NULL);
+}
+
 static void step_recharge(belongings* mine) {
   const janus_budget amount = {.ops = 1};
   janus_nursery_recharge(mine->nursery, amount);
@@ -186,12 +208,22 @@ static void step_local_set(belongings* mine) {
   janus_local_set(mine->key, mine);
 }
 
+static void step_local_key(belongings* mine) {
+  (void)mine;
+  janus_local_key key;
+  if (janus_local_new(&key, NULL) == 0) janus_local_delete(key);
+}
+
 // ---- Channels -------------------------------------------------------------------------------------------------------
 
 static void step_channel(belongings* mine) {
   (void)mine;
   janus_channel* channel = janus_channel_create(8, 2);
   janus_channel_release(channel);
+}
+
+static void step_retain(belongings* mine) {
+  if (janus_channel_retain(mine->room) != NULL) janus_channel_release(mine->room);
 }
 
 static void step_channel_close(belongings* mine) {
@@ -259,13 +291,17 @@ static const step steps[] = {
     {"alloc of 100 KB", step_alloc_large, "janus_alloc"},
     {"aligned alloc", step_alloc_aligned, "janus_alloc_aligned"},
     {"realloc", step_realloc, "janus_realloc"},
-    {"open, await, destroy", step_open, "janus_nursery_open"},
+    {"open, await, destroy", step_open, "janus_nursery_open janus_nursery_await janus_nursery_destroy"},
     {"open with a budget", step_open_budgeted, "janus_nursery_open"},
-    {"create, await_all", step_create, "janus_nursery_create"},
+    {"create, await_all", step_create, "janus_nursery_create janus_nursery_await_all"},
     {"create, spawn, await_all", step_spawn, "janus_nursery_spawn"},
     {"spawn_in, release", step_spawn_in, "janus_nursery_spawn_in"},
     {"spawn_in with a name", step_spawn_named, "janus_nursery_spawn_in"},
     {"spawn_in, join, release", step_spawn_and_join, "janus_task_join"},
+    {"state, cancel, close, try_result", step_end,
+     "janus_nursery_state janus_nursery_cancel janus_nursery_close janus_nursery_try_result"},
+    {"state and result of what has ended", step_look, "janus_task_state janus_task_result"},
+    {"budget_get_current, cap_root", step_ask, "janus_budget_get_current janus_cap_root"},
     {"nursery_recharge", step_recharge, "janus_nursery_recharge"},
     {"grant64", step_grant64, "janus_budget_grant64"},
     {"budget_recharge", step_budget_recharge, "janus_budget_recharge"},
@@ -278,10 +314,12 @@ static const step steps[] = {
     {"yield_slow without need", step_yield_slow, "janus_yield_slow"},
     {"yield, yield_slow", step_yield_and_slow, "janus_yield_slow"},
     {"local_set", step_local_set, "janus_local_set"},
+    {"local_new, local_delete", step_local_key, "janus_local_new janus_local_delete"},
     {"channel_create, release", step_channel, "janus_channel_create"},
+    {"retain, release", step_retain, "janus_channel_retain"},
     {"close of what is closed", step_channel_close, "janus_channel_close"},
     {"send, recv", step_send_and_recv, "janus_channel_send janus_channel_recv"},
-    {"try_send, try_recv", step_try_send, "janus_channel_try_send"},
+    {"try_send, try_recv", step_try_send, "janus_channel_try_send janus_channel_try_recv"},
     {"try_recv of nothing", step_try_recv, "janus_channel_try_recv"},
     {"send to a closed channel", step_send_closed, "janus_channel_send"},
     {"print", step_print, "janus_print"},
