@@ -248,6 +248,22 @@ TEST(settings, nothing_asked_for_merges_to_defaults) {
   CHECK_EQ(merged.trace, nullptr);
 }
 
+TEST(settings, what_nobody_sets_is_as_the_header_says) {
+  const janus::RuntimeOptions options = janus::options_of(janus::merge(Settings{}, nullptr));
+  CHECK_EQ(options.workers, 0u);  // as many as there are CPUs
+  CHECK(!options.deterministic);
+  CHECK_EQ(options.victim, janus::Victim::kRandom);
+  CHECK_EQ(janus::stack_class_bytes(options.stack_class), 8192u);
+  CHECK_EQ(options.stack_max, 256u << 10);
+  CHECK_EQ(options.yield_interval, 1024u);
+  CHECK_EQ(options.fair_interval, 61u);
+  CHECK_EQ(options.cancel_grace_ops, 65536u);
+  CHECK_EQ(options.grace_ms, 5000u);
+  CHECK_EQ(options.memory, 0u);  // three quarters of the machine's
+  CHECK(!options.has_root_budget);
+  CHECK_EQ(options.profile, JANUS_PROFILE_SERVICE);
+}
+
 TEST(settings, zeros_of_the_environment_are_not_mistaken_for_absence) {
   const Parsed parsed = parse("JANUS_SEED=0", "JANUS_PIN=0", "JANUS_GRACE=0");
   const janus_rt_config merged = janus::merge(parsed.settings, nullptr);

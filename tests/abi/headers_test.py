@@ -60,6 +60,13 @@ def nothing_escapes_the_frozen_list():
         tap.check(f'every field of {name} is in the frozen list', fields == held, fields ^ held)
 
 
+def the_page_has_the_sizes():
+    sizes = dict(re.findall(r'HOLDS\(sizeof\((janus_\w+)\) == (\d+)\)', (here / 'frozen.c').read_text()))
+    rows = re.findall(r'^\| (`janus_.*?) \| (\d+) \|', (here.parent.parent / 'docs/abi.md').read_text(), re.M)
+    listed = {name: size for names, size in rows for name in re.findall(r'`(janus_\w+)`', names)}
+    tap.check('docs/abi.md has the sizes of the frozen list', len(listed) > 6 and listed.items() <= sizes.items(), listed)
+
+
 def a_changed_interface_is_refused():
     # The frozen list proves something only if it fails on a header that differs.
     changes = {
@@ -192,7 +199,7 @@ def versions():
     tap.check('and JANUS_RT_VERSION_TEXT is that version as text', text == f'{major}.{minor}.{patch}', text)
 
 
-for group in (frozen, nothing_escapes_the_frozen_list, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
+for group in (frozen, nothing_escapes_the_frozen_list, the_page_has_the_sizes, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
               misuse, names, abi_symbol, yield_check, yield_check_in_llvm, versions):
     group()
 tap.end()

@@ -6,8 +6,9 @@
 // Functions that give an int give 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
 // Functions that give a pointer or a handle give NULL or {0} for failure, and janus_last_error() says why.
 // What is declared and not in this release answers JANUS_E_UNSUPPORTED; docs/abi.md lists it.
-// NULL, {0}, stale handles and senseless values are errors, never crashes. A NULL `janus_rt *` is the current task's
-// runtime. Times are nanoseconds, sizes bytes. Strings and option structs are copied during the call.
+// NULL, {0}, stale handles and senseless values are errors, never crashes; a nursery or channel pointer that was never
+// given out is the calling task's panic. A NULL `janus_rt *` is the current task's runtime. Times are nanoseconds,
+// sizes bytes. Strings and option structs are copied during the call.
 //
 // Include this header. Its parts may be included alone, too; in the order in which they are best read:
 //     rt/abi.h                the version, and the symbol that ties a program to it

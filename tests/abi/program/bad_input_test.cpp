@@ -123,18 +123,26 @@ TEST(bad_input, null_results_and_stats_are_ignored) {
   CHECK_LT(janus_budget_grant64(nullptr, 99, 1), 0);
 }
 
+// docs/abi.md, "Not in this release".
 TEST(bad_input, what_is_to_come_says_so) {
-  // Either it works or it answers JANUS_E_UNSUPPORTED; nothing in between.
-  for (int status : {janus_task_pin(), janus_task_unpin()}) CHECK(status == 0 || status == JANUS_E_UNSUPPORTED);
-  const janus_cap cap = janus_cap_root(nullptr);
-  CHECK(cap.raw != 0 || janus_last_error() == JANUS_E_UNSUPPORTED);
-  CHECK(janus_cap_revoke({12345}) < -4096);
   std::int64_t number = 5;
-  const std::int64_t answer = janus_blocking(return_number, &number);
-  CHECK(answer == 5 || answer == JANUS_E_UNSUPPORTED);
-  const int stopped = janus_safepoint_stop(nullptr, 1000000000);
-  CHECK(stopped == 0 || stopped == JANUS_E_UNSUPPORTED);
-  if (stopped == 0) CHECK_EQ(janus_safepoint_resume(nullptr), 0);
+  janus_select_case one = {nullptr, nullptr, JANUS_RECV, 0};
+  const std::int64_t answers[] = {janus_sleep_ns(1),
+                                  janus_park(1),
+                                  janus_select(&one, 1, 0),
+                                  janus_blocking(return_number, &number),
+                                  janus_task_pin(),
+                                  janus_task_unpin(),
+                                  janus_safepoint_stop(nullptr, 1000000000),
+                                  janus_safepoint_resume(nullptr),
+                                  janus_cap_revoke({12345})};
+  for (const std::int64_t answer : answers) CHECK_EQ(answer, JANUS_E_UNSUPPORTED);
+  CHECK_EQ(janus_cap_derive(janus_cap_root(nullptr), JANUS_CAP_SPAWN, {}).raw, 0u);
+  CHECK_EQ(janus_last_error(), JANUS_E_UNSUPPORTED);
+  janus_nursery_options options = {};
+  options.deadline_ns = 1;
+  CHECK(janus_nursery_open(nullptr, &options) == nullptr);
+  CHECK_EQ(janus_last_error(), JANUS_E_UNSUPPORTED);
 }
 
 TEST(bad_input, priorities_other_than_the_normal_one_are_refused) {

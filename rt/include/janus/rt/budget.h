@@ -5,9 +5,9 @@
 
 #include <janus/rt/handles.h>
 
-// What a task or nursery may spend. All five zero: not given, so default grants are drawn as they are needed. Otherwise
-// each is literal: 0 grants nothing of it, all bits set grants all that the parent has. `memory` is what is held at one
-// time; the others are used up. Finite amounts read back at most one below all bits set.
+// What a task or nursery may spend. All five zero: not given, so it spends from the budget above it. Otherwise each is
+// literal: 0 grants nothing of it, all bits set grants all that the parent has. `memory` is what is held at one time;
+// the others are used up. Finite amounts read back at most one below all bits set.
 typedef struct janus_budget {
   uint32_t ops;          // loop iterations, calls, and 1 for each operation below
   size_t memory;         // bytes of blocks, task records and stacks
@@ -41,7 +41,9 @@ extern "C" {
 
 // What the calling task has left; all zero outside tasks.
 janus_budget janus_budget_get_current(void);
-// Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET [task].
+// Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET. In this release nobody has a
+// limit of his own, and nothing is moved: 0 if the budget that the task shares has so much left, else JANUS_E_BUDGET; a
+// task with a budget of its own gets JANUS_E_NO_CAP [task].
 int janus_budget_recharge(janus_budget amount);
 // As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
 int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
