@@ -14,13 +14,15 @@ unsigned g_cpu_count = 1;
 
 namespace {
 
-// What the processor can guard us with, as far as it has it. No page here is a user's, so the second and third only
-// matter should one ever be.
+// What the processor can guard us with, as far as it has it. No page here is a user's, so SMEP and SMAP only matter
+// should one ever be. Without the first a machine check resets the machine before anybody can say so.
 void enable_features_here() {
+  constexpr std::uint64_t kCr4MachineCheck = 1 << 6;
   constexpr std::uint64_t kCr4Umip = 1 << 11, kCr4Fsgsbase = 1 << 16, kCr4Smep = 1 << 20, kCr4Smap = 1 << 21;
   const bool has_leaf7 = arch::cpuid(0).eax >= 7;
   const arch::Cpuid leaf = has_leaf7 ? arch::cpuid(7) : arch::Cpuid{};
   std::uint64_t cr4 = read_cr4();
+  if ((arch::cpuid(1).edx >> 7 & 1) != 0) cr4 |= kCr4MachineCheck;
   if ((leaf.ebx & 1) != 0) cr4 |= kCr4Fsgsbase;
   if ((leaf.ebx >> 7 & 1) != 0) cr4 |= kCr4Smep;
   if ((leaf.ebx >> 20 & 1) != 0) cr4 |= kCr4Smap;

@@ -4,14 +4,16 @@
 # it lacks something.
 import pathlib
 import re
+import socket
 import subprocess
 import sys
+import threading
 
 here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
 sys.path[:0] = [str(here), str(here.parent / 'programs')]
 from installed import Tap, environment, install, programs, run, skip_all_without, work_directory  # noqa: E402
-from machine import bare_qemu  # noqa: E402
+from machine import bare_command, bare_qemu  # noqa: E402
 
 skip_all_without('qemu-system-x86_64')
 
@@ -172,6 +174,27 @@ def deaths():
                       said == 'exit 134\n' and qemu == 33 and words in console and registers, f'{qemu} {said!r} {console[-600:]}')
 
 
+def machine_checks():
+    """As the processor says that memory is broken: by QEMU's monitor, once the program is there."""
+    image, monitor = work / 'deaths.bare', work / 'monitor'
+    status = work / 'machine_check.status'
+    for cpus, cpu in (('1', 0), ('2', 1)):
+        command = bare_command(image, status, '-smp', cpus, '-monitor', f'unix:{monitor},server=on,wait=off', line='prog wait')
+        with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
+            seen = process.stdout.readline()
+            with socket.socket(socket.AF_UNIX) as said:
+                said.connect(str(monitor))
+                said.sendall(b'mce %d 1 0xb600000000000000 5 0x1000 0\n' % cpu)
+                late = threading.Timer(60, process.kill)
+                late.start()
+                seen += process.stdout.read()
+                late.cancel()
+        tap.check(f'a machine check on CPU {cpu} of {cpus} ends the machine with a dump and 134',
+                  process.returncode == 33 and status.read_text() == 'exit 134\n'
+                  and re.match(rf'here\s+janus: the machine panicked: a machine check; CPU {cpu}, .*\s+janus:   rip 0x\w+', seen),
+                  f'{process.returncode} {seen[-600:]}')
+
+
 def bad_luck():
     fib = work / 'fib.bare'
     ends_with('a processor without random numbers is enough', bare_qemu(fib, line='prog 15', cpu='max,-rdrand,-rdseed'), 0, 'fib(15) = 610')
@@ -213,5 +236,6 @@ same_order()
 files_of_the_initrd()
 many_tasks()
 deaths()
+machine_checks()
 bad_luck()
 tap.end()

@@ -43,11 +43,18 @@ static int64_t die_unmasked(void* unused) {
   return 0;
 }
 
+static int64_t wait_for_it(void* unused) {
+  (void)unused;
+  janus_print(1, "here\n");
+  for (;;) janus_yield();
+  return 0;
+}
+
 int main(int argc, char** argv) {
   const struct {
     const char* name;
     janus_task_fn fn;
-  } ways[] = {{"deaf", die_deaf}, {"double", die_doubly}, {"nmi", die_unmasked}};
+  } ways[] = {{"deaf", die_deaf}, {"double", die_doubly}, {"nmi", die_unmasked}, {"wait", wait_for_it}};
   if (argc == 2 && strcmp(argv[1], "main") == 0) __asm__ volatile("movl $1, 0x10" : : : "memory");
   janus_nursery_create();
   for (unsigned n = 0; n < sizeof ways / sizeof *ways; ++n)
