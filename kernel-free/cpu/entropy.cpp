@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // entropy.cpp — from the processor's own source and a virtio device, mixed with the time stamp counter. Without either
-// there is nothing here that an attacker could not guess, and entropy() says so. A program that never asks for random
-// numbers contains none of the code for the device.
+// there is nothing here that an attacker could not guess, and entropy() says so, as a line does of the runtime's own
+// keys. A program that never asks for random numbers contains none of the code for the device.
 #include "kernel-free/cpu/entropy.h"
+
+#include <atomic>
 
 #include <arch/cpu.h>
 
+#include "kernel-free/console/line.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/devices/random.h"
 #include "rt/platform.h"
@@ -89,7 +92,11 @@ bool entropy(void* bytes, std::size_t count) noexcept {
 }
 
 bool entropy_at_once(void* bytes, std::size_t count) noexcept {
-  return fill(bytes, count, bare::draw);
+  static std::atomic<bool> said{false};
+  if (fill(bytes, count, bare::draw)) return true;
+  if (!said.exchange(true, std::memory_order_relaxed))
+    bare::Line{}.text("janus: this processor draws no random numbers: handles and canaries can be guessed").print();
+  return false;
 }
 
 }  // namespace janus::platform

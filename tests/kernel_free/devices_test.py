@@ -89,12 +89,13 @@ def other_machines():
 def random_numbers():
     none, pci, mmio = 'max,-rdrand,-rdseed', ('-device', 'virtio-rng-pci'), ('-global', 'virtio-mmio.force-legacy=false', '-device', 'virtio-rng-device')
     microvm = 'microvm,acpi=off'
+    weak = 'janus: this processor draws no random numbers: handles and canaries can be guessed\n'  # devices draw none for keys
     for claim, word, cpu, machine, options in (
             ('random numbers are the processor\'s', 'random', 'max', 'q35', ()), ('or a device\'s', 'random', none, 'q35', pci),
             ('or both\'s', 'random', 'max', 'q35', pci), ('also on a microvm', 'random', none, microvm, mmio),
             ('without either there are none', 'unsupported', none, 'q35', ()), ('nor on a microvm', 'unsupported', none, microvm, ())):
         console, said, qemu = bare_qemu(words, *options, machine=machine, cpu=cpu)
-        tap.check(claim, (console.replace('\r', ''), said, qemu) == (f'{word}, 0 words are equal\n', 'exit 0\n', 33), f'{qemu} {said!r} {console[-600:]}')
+        tap.check(claim, (console.replace('\r', ''), said, qemu) == ((weak if cpu == none else '') + f'{word}, 0 words are equal\n', 'exit 0\n', 33), f'{qemu} {said!r} {console[-600:]}')
 
 
 def make(name, output, *libraries):
