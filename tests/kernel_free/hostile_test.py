@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # hostile_test.py BUILD bare|init [PROGRAM...] — tests/programs/hostile in an emulator. `bare`: with no kernel below, each attack as
-# an image of its own, on 1 and 4 CPUs; with JANUS_TEST_FULL on 2 as well. `init`: as the only process of a Linux, some of them on 2
+# an image of its own, on 1, 2 and 4 CPUs. `init`: as the only process of a Linux, some of them on 2
 # CPUs; with JANUS_TEST_FULL all, on 1 as well (on more CPUs than the host has Linux itself may wait for ever). A line `// Bare: no,
 # REASON` or `// Bare: one CPU, REASON`, or `// Init: ...`, of a program says what of that is not done. Speaks TAP.
 import concurrent.futures
@@ -20,7 +20,7 @@ from janus_qemu.refusal import Refusal  # noqa: E402
 skip_all_without('qemu-system-x86_64')
 
 FULL, WORLD = bool(os.environ.get('JANUS_TEST_FULL')), sys.argv[2]
-CPUS = {'bare': (1, 2, 4) if FULL else (1, 4), 'init': (1, 2) if FULL else (2,)}[WORLD]
+CPUS = {'bare': (1, 2, 4), 'init': (1, 2) if FULL else (2,)}[WORLD]
 PATIENCE = 400 if FULL else 150
 # As /init, where everything else is Linux's: those that use most of what is different there (faults, pipes, files, the end).
 SOME = ('bad_pointers_are_the_callers_panic', 'a_full_pipe_holds_its_writer_alone', 'files_need_system_calls', 'leaving_is_the_roots',

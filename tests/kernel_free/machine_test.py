@@ -148,7 +148,7 @@ def files_of_the_initrd():
     tap.check('without an initrd there are no files', done.returncode == 0 and b'hello: errno 2\n' in done.stdout, done.stdout)
     hashing = make(here.parent / 'programs/treehash.c', 'bare')
     wanted = subprocess.run('find . -type f -print0 | LC_ALL=C sort -z | xargs -0 sha256sum', shell=True, cwd=tree, capture_output=True, check=True).stdout
-    for cpus in (1, 2):
+    for cpus in (1, 2, 4):
         done = boot(hashing, '.', options=['--smp', str(cpus), '--initrd', str(tree)])
         lines = b''.join(line + b'\n' for line in done.stdout.splitlines() if re.match(rb'[0-9a-f]{64}  ', line))
         tap.check(f'treehash over an initrd is what sha256sum says ({cpus} CPUs)', done.returncode == 0 and lines == wanted,
