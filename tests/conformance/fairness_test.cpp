@@ -461,4 +461,53 @@ TEST(fairness, cages_on_many_workers_run_each_of_their_tasks_to_its_end) {
   }
 }
 
+namespace {
+
+// What one cage does to a task outside that it has woken: many of its tasks were ready before, and each that is newest
+// spawns a newer one.
+struct Burying {
+  janus_nursery* cage;
+  janus_channel* channel;
+  bool is_over = false;
+  int older = 0, newer = 0;
+
+  static std::int64_t be_old(void* self) {
+    ++static_cast<Burying*>(self)->older;
+    return 0;
+  }
+  static std::int64_t be_new(void* pointer) {
+    auto& self = *static_cast<Burying*>(pointer);
+    if (self.is_over || ++self.newer > 100'000) return 0;
+    for (int i = 0; i < 500; ++i) {
+      if (janus_yield_check(1) < 0) return JANUS_CANCELLED;
+    }
+    return spawn(self.cage, be_new, pointer, JANUS_SPAWN_DETACHED).raw != 0 ? 0 : -9;
+  }
+  static std::int64_t bury(void* pointer) {
+    auto& self = *static_cast<Burying*>(pointer);
+    for (int i = 0; i < 1000; ++i) spawn(self.cage, be_old, pointer, JANUS_SPAWN_DETACHED);
+    char byte = 0;
+    CHECK_EQ(janus_channel_send(self.channel, &byte), 0);
+    return spawn(self.cage, be_new, pointer, JANUS_SPAWN_DETACHED).raw != 0 ? 0 : -9;
+  }
+};
+
+}  // namespace
+
+TEST(fairness, whom_a_cage_has_woken_it_cannot_bury) {
+  for (std::uint64_t seed : {1u, 2u, 3u})
+    run_in(deterministic(1, seed), [] {
+      Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, JANUS_BUDGET_ALL);
+      Burying burying{cage.get(), janus_channel_create(1, 0)};
+      cage.go(Burying::bury, &burying);
+      char byte = 0;
+      CHECK_EQ(janus_channel_recv(burying.channel, &byte), 0);
+      burying.is_over = true;
+      CHECK_LT(burying.newer, 300);  // not as many as the older are, and all that are spawned meanwhile
+      CHECK_LT(burying.older, 200);
+      CHECK_EQ(cage.end(), 0);
+      janus_channel_release(burying.channel);
+    });
+}
+
 }  // namespace janus::test

@@ -159,15 +159,16 @@ class Tree:
             yield test["name"].rsplit(" / ", 1)[-1], test["result"], test["duration"]
 
     def code_that_ships(self):
-        """What is loaded of the library's two objects; None if they do not compile."""
-        if not self.build("wide", "rt/libjanus-often.a", "rt/libjanus-seldom.a"):
+        """What is loaded of the library's objects; None if they do not compile."""
+        kinds = ("often", "seldom", "apart")
+        if not self.build("wide", *(f"rt/libjanus-{kind}.a" for kind in kinds)):
             return None
         code = {}
-        for kind in ("often", "seldom"):
-            member = next((self.place / "build-wide/rt" / f"libjanus-{kind}.a.p").glob("*.o"))
-            stripped = member.with_suffix(".code")
-            subprocess.run(["objcopy", "--strip-debug", member, stripped], check=True)
-            code[kind] = stripped.read_bytes()
+        for kind in kinds:
+            for member in (self.place / "build-wide/rt" / f"libjanus-{kind}.a.p").glob("*.o"):
+                stripped = member.with_suffix(".code")
+                subprocess.run(["objcopy", "--strip-debug", member, stripped], check=True)
+                code[f"{kind}/{member.name}"] = stripped.read_bytes()
         return code
 
     # --- A mutant: made, then judged --------------------------------------------------------------------------------
