@@ -244,6 +244,58 @@ TEST(output, others_have_their_turn_between_two_pieces_of_a_long_write) {
   });
 }
 
+// A long write lets others have the descriptor after each 64 KiB, but not those of its own cage: these wait in a row,
+// however many they are. So do those outside.
+TEST(output, a_cage_of_long_writes_lets_others_in_between_and_keeps_its_own_in_a_row) {
+  if (!has_pipes()) SKIP("no kernel, no pipe");
+  static constexpr std::size_t kPiece = 65536, kLong = 200'000, kShort = 10;
+  run_in(with_workers(1), [] {
+    const Pipe pipe;
+    Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND, JANUS_BUDGET_ALL), outside;
+    static char text[5][kLong];
+    struct Writing {
+      int fd;
+      std::size_t count;
+      const char* text;
+      int* began;
+    };
+    static Writing writings[5];
+    int began = 0;
+    for (int i = 0; i < 5; ++i) {
+      const bool is_caged = i < 3;
+      __builtin_memset(text[i], 'a' + i, kLong);
+      writings[i] = {pipe.in(), is_caged ? kLong : kShort, text[i], &began};
+      const auto write = [](void* pointer) -> std::int64_t {
+        const Writing& mine = *static_cast<Writing*>(pointer);
+        ++*mine.began;
+        return janus_write(mine.fd, mine.text, mine.count);
+      };
+      (is_caged ? cage : outside).go(write, &writings[i]);
+      CHECK(eventually([&] { return began == i + 1; }));
+    }
+    char letters[16] = {};
+    std::size_t lengths[16] = {}, runs = 0, got = 0;
+    static char read[8192];
+    CHECK(eventually([&] {
+      const std::size_t more = pipe.read(read, sizeof read);
+      for (std::size_t i = 0; i < more && runs < 16; ++i) {
+        if (runs == 0 || letters[runs - 1] != read[i]) letters[runs++] = read[i];
+        ++lengths[runs - 1];
+      }
+      got += more;
+      return got == 3 * kLong + 2 * kShort;
+    }));
+    CHECK_EQ(runs, 7u);
+    CHECK(__builtin_memcmp(letters, "adaeabc", 7) == 0);
+    for (const std::size_t first : {0u, 2u}) {
+      CHECK_GE(lengths[first], kPiece);
+      CHECK_LT(lengths[first], 3 * kPiece);  // one before anybody else was there, and what the kernel takes at once
+    }
+    CHECK_EQ(cage.end(), 0);
+    CHECK_EQ(outside.end(), 0);
+  });
+}
+
 TEST(output, what_cannot_be_written_is_the_kernels_answer) {
   everywhere([] {
     CHECK_EQ(janus_write(-1, "x", 1), -9);
