@@ -20,12 +20,14 @@ BUILD_SECONDS = 900
 # Programs with assertions, hosted but for those of what a libc has not: seconds to build, milliseconds to seconds to run.
 # Most mutants end here.
 QUICK = ("config-hosted", "lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
-         "task_cancel_fence-fake", "task_leftovers-fake", "task_charge-hosted", "task_host-hosted", "base-hosted",
+         "task_cancel_fence-fake", "task_leftovers-fake", "task_refused-fake", "task_charge-hosted", "task_host-hosted", "base-hosted",
          "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted", "conformance-hosted", "stress-hosted", "task-hosted",
-         "task_growth")
-HOSTED = ("-hosted", "-fake")  # the others are compiled as shipped, with a build of rt of their own: they come last
+         "format-oracle", "task_growth")
+# Not hosted, and where they are; as shipped: with a build of rt of their own, so they come last.
+NOT_HOSTED = {"format-oracle": "tests/base/test-format-oracle", "task_growth": "tests/test-task_growth"}
+AS_SHIPPED = {"task_growth"}
 # Which of them look at a folder of rt themselves.
-NEAREST = {"base": ("base", "lock_machine"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
+NEAREST = {"base": ("base", "lock_machine", "format"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
            "sched": ("hosted_runtime", "sched"),
            "task": ("task_charge", "task_host", "task_unguarded", "task_cancel_fence", "task_leftovers", "conformance", "task"),
            "abi": ("config", "conformance", "task")}
@@ -137,7 +139,7 @@ class Tree:
         self.wide[build] = {test: seconds for seconds, test in sorted(known)}
 
     def path_of(self, program):
-        return f"tests/test-{program}-plain" if program.endswith(HOSTED) else f"tests/test-{program}"
+        return NOT_HOSTED.get(program, f"tests/test-{program}-plain")
 
     def build(self, build, *targets):
         return run(["ninja", "-C", self.place / f"build-{build}", f"-j{self.jobs}", *targets], BUILD_SECONDS,
@@ -189,7 +191,7 @@ class Tree:
     # machine that others use as well is late at times.
     def killed_quickly(self, mutant):
         nearest = [f"{name}-" for name in NEAREST[mutant.file.split("/")[1]]]
-        order = sorted(QUICK, key=lambda program: (not program.endswith(HOSTED), next(
+        order = sorted(QUICK, key=lambda program: (program in AS_SHIPPED, next(
             (place for place, name in enumerate(nearest) if program.startswith(name)), len(nearest)), self.seconds[program]))
         for program in order:
             if not self.build("quick", self.path_of(program)):
