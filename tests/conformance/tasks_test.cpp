@@ -129,6 +129,30 @@ TEST(tasks, work_is_stolen_from_who_does_not_get_to_it) {
   CHECK_GT(stats.steals, 0u);
 }
 
+// Neither child lets go of its worker until both have begun.
+TEST(tasks, a_parent_awaits_two_children_one_of_which_another_worker_took) {
+  janus_stats stats = {};
+  run_in(
+      with_workers(2),
+      [] {
+        std::atomic<int> begun{0};
+        auto child = [&] {
+          begun.fetch_add(1);
+          const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
+          while (begun.load() < 2 && platform::now_ns() < patience) __builtin_ia32_pause();
+          CHECK_EQ(begun.load(), 2);
+          return 0;
+        };
+        Scope scope;
+        scope.go(child);
+        scope.go(child);
+        CHECK_EQ(scope.end(), 0);
+      },
+      &stats);
+  CHECK_EQ(stats.tasks_completed, 3u);
+  CHECK_GE(stats.steals + stats.injected, 2u);  // the root came in through the shared queue
+}
+
 TEST(tasks, producer_and_consumer_keep_the_order) {
   everywhere([] {
     janus_channel* const channel = janus_channel_create(sizeof(int), 4);

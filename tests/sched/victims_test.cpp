@@ -66,6 +66,16 @@ std::uint64_t seeds() {
   return scaled(64, 24);
 }
 
+// How often somebody was, by all of them.
+std::uint64_t asked(Scheduler& scheduler) {
+  std::uint64_t count = 0;
+  for (unsigned i = 0; i < kWorkers; ++i) {
+    const Counters& counters = scheduler.worker(i)->counters;
+    count += counters.steals.read() + counters.steals_failed.read();
+  }
+  return count;
+}
+
 }  // namespace
 
 TEST(victims, by_load_the_fullest_is_asked_first) {
@@ -93,5 +103,45 @@ TEST(victims, by_chance_each_of_the_others_is_asked_first_at_times) {
   for (unsigned away = 1; away < kWorkers; ++away) {
     CHECK_GE(times[away], seeds() / 20);
     CHECK_LE(times[away], seeds() / 2);
+  }
+}
+
+// Where there is nothing: four of the strategy's choice, and each of the others once before it sleeps.
+TEST(victims, a_round_asks_four_and_then_everybody_once) {
+  static unsigned searcher;
+  static std::uint64_t failed_before;
+  static int idle_before;
+  for (const Victim victim : {Victim::kRandom, Victim::kRoundRobin}) {
+    for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
+      Yard yard(kWorkers, true, seed, victim);
+      yard.inject(jobs[0], [](Job& self) {
+        robbery = {0, 0};
+        lay_out(self);
+        searcher = current_worker().id;
+        failed_before = current_worker().counters.steals_failed.read();
+        idle_before = self.yard->on_all_idle.load();
+      });
+      REQUIRE(soon([&] { return yard.done.load() == 1 && yard.on_all_idle.load() > idle_before; }));
+      const std::uint64_t failed = yard.scheduler->worker(searcher)->counters.steals_failed.read() - failed_before;
+      // Round robin comes by the thief itself, and leaves it out.
+      CHECK_LE(failed, 4 + (kWorkers - 1));
+      CHECK_GE(failed, 4 + (kWorkers - 1) - (victim == Victim::kRoundRobin ? 1 : 0));
+    }
+  }
+}
+
+TEST(victims, where_stealing_is_off_nobody_is_asked) {
+  static std::uint64_t asked_before;
+  for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
+    Yard yard(kWorkers, true, seed);
+    yard.inject(jobs[0], [](Job& self) {
+      Scheduler& scheduler = *self.yard->scheduler;
+      for (unsigned i = 0; i < kWorkers; ++i) scheduler.worker(i)->is_steal_enabled = false;
+      asked_before = asked(scheduler);
+      for (unsigned i = 1; i <= 50; ++i) spawn(jobs[i], finish, *self.yard);
+      finish(self);
+    });
+    REQUIRE(yard.all_done(51));
+    CHECK_EQ(asked(*yard.scheduler), asked_before);
   }
 }
