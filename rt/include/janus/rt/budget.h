@@ -9,7 +9,7 @@
 // literal: 0 grants nothing of it, all bits set grants all that the parent has. `memory` is what is held at one time;
 // the others are used up. Finite amounts read back at most one below all bits set.
 typedef struct janus_budget {
-  uint32_t ops;          // loop iterations, calls, and 1 for each operation below
+  uint32_t ops;          // loop iterations, calls, and what functions of the runtime cost, 1 mostly
   size_t memory;         // bytes of blocks, task records and stacks
   uint16_t spawn_count;  // tasks it may spawn
   uint16_t channel_ops;  // sends and receives
