@@ -341,9 +341,9 @@ TEST(tasks, spawns_beyond_the_budget_are_refused_and_leave_nothing) {
 TEST(tasks, who_asks_for_a_budget_is_told_whether_it_is_there_and_gets_nothing) {
   CHECK_EQ(janus_budget_recharge({}), JANUS_E_NO_TASK);
   run_in(with_workers(1), [] {
-    constexpr janus_budget kFew = {100'000, 100'000, 50, 60, 70};
+    static constexpr janus_budget kFew = {100'000, 100'000, 50, 60, 70};
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, kFew);
-    auto ask = [kFew] {
+    auto ask = [] {
       janus_budget left = janus_budget_get_current();
       left.ops /= 2;  // asking costs some
       CHECK_EQ(janus_budget_recharge({}), 0);
@@ -354,7 +354,7 @@ TEST(tasks, who_asks_for_a_budget_is_told_whether_it_is_there_and_gets_nothing) 
         more(wanted);
         CHECK_EQ(janus_budget_recharge(wanted), JANUS_E_BUDGET);
       };
-      too_much([kFew](janus_budget& wanted) { wanted.ops = kFew.ops + 1; });
+      too_much([](janus_budget& wanted) { wanted.ops = kFew.ops + 1; });
       too_much([](janus_budget& wanted) { ++wanted.memory; });
       too_much([](janus_budget& wanted) { ++wanted.spawn_count; });
       too_much([](janus_budget& wanted) { ++wanted.channel_ops; });
