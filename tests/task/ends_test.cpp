@@ -2,6 +2,7 @@
 // ends_test.cpp — the ends of tasks, runtimes and waits that are easy to get wrong.
 #include <janus/llvm.h>
 #include "tests/conformance/world.h"
+#include "tests/harness/thread_group.h"
 #include "tests/task/pipe.h"
 
 namespace janus::test {
@@ -374,6 +375,44 @@ TEST(ends, what_somebody_outside_may_end_is_no_deadlock) {
     CHECK_EQ(stats_of(outside.rt).deadlocks, 0u);
     CHECK_EQ(janus_nursery_cancel(outside.nursery), 0);
     CHECK_EQ(janus_nursery_await(outside.nursery, nullptr), JANUS_CANCELLED);
+    CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
+    janus_rt_destroy(outside.rt);
+  }
+}
+
+// Whom a thread outside has woken once it may wake again, whoever waits meanwhile.
+TEST(ends, what_somebody_outside_has_woken_is_no_deadlock) {
+  for (unsigned workers : {1u, 2u}) {
+    Outside outside(workers);
+    std::atomic<int> rounds{0};
+    auto waiter = [&] {
+      for (int i = 0; i < 2; ++i) {
+        rounds.fetch_add(1);
+        if (janus_park(-1) != 0) return -5;
+      }
+      return 7;
+    };
+    const janus_task task = outside.go(waiter);
+    const auto wait_for_round = [&](int round) {
+      wait_for(rounds, round);
+      while (janus_task_state(task) == JANUS_TASK_RUNNING) __builtin_ia32_pause();
+    };
+    wait_for_round(1);
+    CHECK_EQ(janus_unpark(task), 0);
+    wait_for_round(2);
+    std::atomic<int> awaits{0};
+    auto waker = [&] {
+      wait_for(awaits, 1);
+      const std::uint64_t until = platform::now_ns() + 20'000'000;
+      while (platform::now_ns() < until) __builtin_ia32_pause();
+      CHECK_EQ(janus_unpark(task), 0);
+    };
+    ThreadGroup threads;
+    threads.start(waker);
+    awaits.store(1);
+    CHECK_EQ(janus_nursery_await(outside.nursery, nullptr), 0);
+    threads.join();
+    CHECK_EQ(stats_of(outside.rt).deadlocks, 0u);
     CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
     janus_rt_destroy(outside.rt);
   }
