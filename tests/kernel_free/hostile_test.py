@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 # hostile_test.py BUILD bare|init [PROGRAM...] — tests/programs/hostile in an emulator. `bare`: with no kernel below, each attack as
 # an image of its own, on 1, 2 and 4 CPUs. `init`: as the only process of a Linux, some of them on 2
-# CPUs; with JANUS_TEST_FULL all, on 1 as well (on more CPUs than the host has Linux itself may wait for ever). A line `// Bare: no,
+# CPUs, and all others as the children of one (one_after_another.c), in one boot; with JANUS_TEST_FULL all by themselves, on 1 as
+# well (on more CPUs than the host has Linux itself may wait for ever). A line `// Bare: no,
 # REASON` or `// Bare: one CPU, REASON`, or `// Init: ...`, of a program says what of that is not done. Speaks TAP.
 import concurrent.futures
+import itertools
 import os
 import pathlib
 import re
+import shutil
 import sys
 import time
 
@@ -21,12 +24,13 @@ skip_all_without('qemu-system-x86_64')
 
 FULL, WORLD = bool(os.environ.get('JANUS_TEST_FULL')), sys.argv[2]
 CPUS = {'bare': (1, 2, 4), 'init': (1, 2) if FULL else (2,)}[WORLD]
-PATIENCE = 400 if FULL else 150
+PATIENCE, TOGETHER = 400 if FULL else 150, 600
 # As /init, where everything else is Linux's: those that use most of what is different there (faults, pipes, files, the end).
 SOME = ('bad_pointers_are_the_callers_panic', 'a_full_pipe_holds_its_writer_alone', 'files_need_system_calls', 'leaving_is_the_roots',
         'every_depth_of_stack_works_or_panics', 'a_block_is_freed_once_however_many_try')
 # Programs that have to run on so many CPUs at least: what is left out must not grow unseen.
 FLOORS = {'bare': {1: 40, 2: 37, 4: 37}, 'init': {1: 44, 2: 43} if FULL else {2: len(SOME)}}[WORLD]
+CHILDREN = 45
 AT_ONCE = 2
 ON = {1: 'on 1 CPU', 2: 'on 2 CPUs', 4: 'on 4 CPUs'}
 # Every kind of attack takes minutes in an emulator; here are those that the machine below takes part in. By order rather
@@ -81,6 +85,30 @@ def say(tap, source, cpus, arguments, end, seconds):
                      f'status {end.returncode} after {seconds:.1f} s\n' + '\n'.join(words) + f'\n{end.stderr[-200:].decode(errors="replace")}')
 
 
+def in_one_boot(tap, images, sources):
+    """Those of them that need no settings, as children of one process."""
+    runs = [(source, arguments) for source in sources for arguments, settings in runs_of(source, 2) if not settings]
+    tree = images.work / 'tree'
+    (tree / 'programs').mkdir(parents=True)
+    for source, _ in runs:
+        shutil.copy(images.work / source.stem, tree / 'programs')
+    (tree / 'list').write_text(''.join(' '.join([source.stem, *arguments]) + '\n' for source, arguments in runs))
+    parent = images.work / 'one_after_another'
+    made = run(['cc', '-O2', '-Wall', '-Wextra', '-Werror', '-static', here / 'programs' / f'{parent.name}.c', '-o', parent], timeout=PATIENCE)
+    if not tap.check(f'{parent.name}.c compiles', made.returncode == 0, made.stderr.decode()):
+        return
+    end = run([images.janus_cc.parent / 'janus-qemu', '--linux', '--timeout', str(TOGETHER), '--memory', '2048', '--smp', '2', '--initrd', tree, parent],
+              timeout=TOGETHER + 30, env=environment())
+    output = end.stdout.decode(errors='replace')
+    ended = re.findall(r'((?:.*\n)*?)ended (\w+) (\d+)\n', output)
+    for (source, arguments), (said, name, status) in itertools.zip_longest(runs, ended, fillvalue=('', '', '')):
+        words = [line for line in said.splitlines() if not line.startswith('janus:')]
+        tap.check(f'{source.stem.replace("_", " ")} beside others of one boot of Linux on 2 CPUs', (name, status) == (source.stem, '0'),
+                  f'{name} {status}\n' + '\n'.join(words[-8:]))
+    tap.check(f'{CHILDREN} programs or more run in one boot', end.returncode == 0 and len(ended) >= CHILDREN,
+              f'{len(ended)} ended, status {end.returncode}\n{output[-600:]}\n{end.stderr[-200:].decode(errors="replace")}')
+
+
 def skip_without_kernel():
     try:
         kernel.find()
@@ -95,7 +123,7 @@ def main():
     tap, work = Tap(), work_directory()
     names = sys.argv[3:]
     sources = sorted(path for path in (here.parent / 'programs/hostile').iterdir() if path.suffix in ('.c', '.cpp'))
-    sources = [source for source in sources if (source.stem in names if names else WORLD == 'bare' or FULL or source.stem in SOME)]
+    sources = [source for source in sources if not names or source.stem in names]
     ran = dict.fromkeys(CPUS, 0)
     images = Images(install(sys.argv[1], work), work)
     for source in sources:
@@ -106,13 +134,16 @@ def main():
         for source, done in zip(chosen, list(pool.map(images.make, chosen))):
             if done.returncode != 0 or done.stderr:
                 tap.check(f'{source.stem}: compiles without a word', False, done.stderr.decode())
+        alone = [source for source in chosen if names or WORLD == 'bare' or FULL or source.stem in SOME]
         for cpus in CPUS:
-            boots = [(source, cpus, *how) for source in chosen if cpus == 1 or fits(source)[0] == 'yes' for how in runs_of(source, cpus)]
+            boots = [(source, cpus, *how) for source in alone if cpus == 1 or fits(source)[0] == 'yes' for how in runs_of(source, cpus)]
             held = set()
             for (source, _, arguments, _), result in zip(boots, pool.map(lambda boot: images.boot(*boot), boots)):
                 say(tap, source, cpus, arguments, *result)
                 held.add(source)
             ran[cpus] = len(held)
+    if len(alone) != len(chosen):
+        in_one_boot(tap, images, [source for source in chosen if source not in alone and fits(source)[0] == 'yes'])
     for cpus in CPUS if not names else ():
         tap.check(f'{FLOORS[cpus]} programs or more run {ON[cpus]}', ran[cpus] >= FLOORS[cpus], ran[cpus])
     tap.end()

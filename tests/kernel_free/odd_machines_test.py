@@ -11,9 +11,9 @@ import sys
 here = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(here), str(here.parent / 'programs')]
 import loader  # noqa: E402
-from installed import Tap, environment, install, skip_all_without, work_directory  # noqa: E402
+from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
 from loader import MIB, PC_MEMORY, RAM, RESERVED, TABLES  # noqa: E402
-from machine import bare_qemu  # noqa: E402
+from machine import bare_command, bare_qemu  # noqa: E402
 
 skip_all_without('qemu-system-x86_64')
 
@@ -113,6 +113,16 @@ def processors():
     check('a machine without a clock', bare_qemu(fib, machine='microvm,pit=off'), FAILED, ['janus: no clock'])
 
 
+def ends():
+    """The machine is done though nobody has a port to tell it: a reset, behind the status."""
+    for machine in ('q35', 'microvm'):
+        status = work / 'no_port.status'
+        command = [word for word in bare_command(fib, status, line='prog 15', machine=machine) if 'isa-debug-exit' not in str(word)]
+        command.pop(command.index('-kernel') - 1)  # the option of that device
+        done = run(command, timeout=60)
+        tap.check(f'without an exit device a {machine} resets', (done.returncode, status.read_text(), done.stdout.decode()) == (0, 'exit 0\n', WORKS), done)
+
+
 made = subprocess.run([install(sys.argv[1], work), '--target=bare', '-O2', here.parent / 'programs/fib.c', '-o', fib],
                       capture_output=True, text=True, env=environment(), timeout=120)
 if tap.check('janus-cc compiles fib.c', made.returncode == 0, made.stderr):
@@ -120,4 +130,5 @@ if tap.check('janus-cc compiles fib.c', made.returncode == 0, made.stderr):
     memories()
     firmware()
     processors()
+    ends()
 tap.end()

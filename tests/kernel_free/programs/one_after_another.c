@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// one_after_another: the first process of a Linux, which runs the programs below /programs by the lines of /list, `NAME
+// ARGUMENTS...`, and says of each `ended NAME STATUS`. Linked with a libc; nothing of the runtime is in it, so that
+// each program has one of its own.
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/reboot.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+enum { kMostWords = 8, kPatience = 150 };
+
+static void make_plain(int terminal) {
+  struct termios modes;
+  if (tcgetattr(terminal, &modes) != 0) return;
+  modes.c_oflag &= ~(tcflag_t)OPOST;
+  modes.c_lflag &= ~(tcflag_t)ECHO;
+  tcsetattr(terminal, TCSANOW, &modes);
+}
+
+static int run(char* line) {
+  char* words[kMostWords + 1] = {0};
+  char* const nothing[] = {NULL};
+  char path[200];
+  int count = 0;
+  for (char* word = strtok(line, " "); word != NULL && count < kMostWords; word = strtok(NULL, " "))
+    words[count++] = word;
+  snprintf(path, sizeof path, "/programs/%s", words[0]);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(kPatience);  // survives the exec
+    execve(path, words, nothing);
+    _exit(127);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  // What it left behind.
+  kill(-1, SIGKILL);
+  while (wait(NULL) > 0) {
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+int main(void) {
+  const int machine = open(getenv("JANUS_INIT"), O_RDWR | O_NOCTTY | O_CLOEXEC);
+  make_plain(machine);
+  make_plain(STDOUT_FILENO);
+  FILE* const list = fopen("/list", "re");
+  char line[500];
+  while (list != NULL && fgets(line, sizeof line, list) != NULL) {
+    char name[200] = "";
+    line[strcspn(line, "\n")] = '\0';
+    sscanf(line, "%199s", name);
+    const int status = run(line);
+    printf("\nended %s %d\n", name, status);
+    fflush(stdout);
+  }
+  if (write(machine, "exit 000\n", 9) == 9) tcdrain(machine);
+  reboot(RB_POWER_OFF);
+}
