@@ -12,6 +12,7 @@
 #include "kernel-free/cpu/entropy.h"
 #include "kernel-free/devices/output.h"
 #include "kernel-free/files/files.h"
+#include "kernel-free/memory/emulator.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/apic.h"
 #include "kernel-free/smp/processors.h"
@@ -196,9 +197,11 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   make_page_tables();
   if (g_start_page != 0) place_start_code(g_start_page);
 
-  // 7. From here on page 0 faults, what is written is not executed, and the loader's words are gone.
+  // 7. From here on page 0 faults, what is written is not executed, and the loader's words are gone. An emulator keeps
+  // enough of it in mind.
   use_tables_here();
   g_direct_map = kDirectMap;
+  widen_translations_here();
 
   // 8. Interrupts and time.
   silence_old_controllers();

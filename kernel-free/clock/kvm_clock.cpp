@@ -7,6 +7,7 @@
 
 #include <arch/cpu.h>
 
+#include "kernel-free/cpu/hypervisor.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/memory/frames.h"
 
@@ -14,11 +15,7 @@ namespace janus::bare {
 namespace {
 
 bool offers_clock() {
-  constexpr std::uint32_t kBase = 0x40000000, kKvm[3] = {0x4b4d564b, 0x564b4d56, 0x0000004d};  // "KVMKVMKVM"
-  if (!arch::features().has(arch::Features::kHypervisor)) return false;
-  const arch::Cpuid name = arch::cpuid(kBase);
-  if (name.ebx != kKvm[0] || name.ecx != kKvm[1] || name.edx != kKvm[2]) return false;
-  return (arch::cpuid(kBase + 1).eax >> 3 & 1) != 0;
+  return is_below(kKvm) && (arch::cpuid(kHypervisorLeaf + 1).eax >> 3 & 1) != 0;
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ struct alignas(kPage) Cpu {
   alignas(64) std::atomic<bool> is_halted;
   std::atomic<bool> is_sharing;                  // the page tables (page_tables.h)
   std::atomic<std::uint64_t> fenced, forgotten;  // the counts that it has answered (requests.h)
+  std::uint64_t widened;                         // another one
 
   Lock threads_lock;  // of the ring
   Thread idle;

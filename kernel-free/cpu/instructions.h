@@ -65,6 +65,11 @@ inline void forget_page(std::uint64_t address) noexcept {
   asm volatile("invlpg (%0)" : : "r"(address) : "memory");
 }
 
+// Reads a byte, for the sake of the translation.
+inline void touch(const std::byte* at) noexcept {
+  asm volatile("testb $0, %0" : : "m"(*at) : "cc");
+}
+
 // --- Interrupts ---
 
 inline constexpr std::uint64_t kFlagTrap = 1 << 8, kFlagInterrupts = 1 << 9, kFlagDirection = 1 << 10,

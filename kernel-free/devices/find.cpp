@@ -5,6 +5,7 @@
 #include "kernel-free/cpu/cpu.h"
 #include "kernel-free/devices/turn.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/requests.h"
 
 namespace janus::bare {
 namespace {
@@ -31,7 +32,9 @@ volatile std::uint8_t* map_registers(Range physical) noexcept {
 
 bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
   Turn turn(g_lock);
-  return find_on_pci(kind, nth, found) || find_by_words(kind, nth, found);
+  if (!find_on_pci(kind, nth, found) && !find_by_words(kind, nth, found)) return false;
+  widen_translations_everywhere();
+  return true;
 }
 
 }  // namespace janus::bare

@@ -148,7 +148,7 @@ void take_away(Range range, Absence instead) noexcept {
   bool any = false;
   Excluding alone;
   each_entry(range, Mark{!with_tables, &any});
-  if (any) forget_translations_everywhere();
+  if (any) forget_translations_everywhere(range);
   if (any || with_tables) each_entry(range, Give{!with_tables, instead});
 }
 

@@ -19,6 +19,7 @@ Frame g_given_back = 0;
 Range g_fresh[MemoryMap::kMost];
 std::size_t g_fresh_count = 0, g_fresh_at = 0;
 std::uint64_t g_all = 0, g_taken = 0;
+Range g_longest{0, 0};
 
 Frame take_given_back() {
   const Frame frame = g_given_back;
@@ -45,7 +46,10 @@ Frame take_any() {
 }  // namespace
 
 void give_all_frames(const MemoryMap& map) noexcept {
-  for (std::size_t n = 0; n < map.count(); ++n) g_fresh[g_fresh_count++] = map[n];
+  for (std::size_t n = 0; n < map.count(); ++n) {
+    g_fresh[g_fresh_count++] = map[n];
+    if (map[n].end - map[n].begin > g_longest.end - g_longest.begin) g_longest = map[n];
+  }
   g_all = map.bytes() / kFrameBytes;
 }
 
@@ -64,6 +68,10 @@ void give_frame(Frame frame) noexcept {
 
 std::uint64_t frames_in_all() noexcept {
   return g_all;
+}
+
+Range longest_range() noexcept {
+  return g_longest;
 }
 
 std::uint64_t frames_taken() noexcept {

@@ -29,6 +29,8 @@ void give_all_frames(const MemoryMap& map) noexcept;
 void give_frame(Frame frame) noexcept;
 
 [[nodiscard]] std::uint64_t frames_in_all() noexcept;
+// Of memory that was given to begin with, whoever has it now.
+[[nodiscard]] Range longest_range() noexcept;
 [[nodiscard]] std::uint64_t frames_taken() noexcept;
 
 }  // namespace janus::bare

@@ -7,13 +7,20 @@
 #include <arch/cpu.h>
 
 #include "kernel-free/cpu/cpu.h"
+#include "kernel-free/memory/emulator.h"
 #include "kernel-free/smp/apic.h"
 #include "rt/platform.h"
 
 namespace janus::bare {
 namespace {
 
-std::atomic<std::uint64_t> g_fences{0}, g_forgettings{0};  // how many were asked for
+std::atomic<std::uint64_t> g_fences{0}, g_forgettings{0}, g_widenings{0};  // how many were asked for
+
+// What is to be forgotten: of the last one that was asked for, and of the next, by their numbers modulo 2.
+struct Asked {
+  std::atomic<std::uint64_t> begin, end;
+};
+Asked g_asked[2];
 
 using Count = std::atomic<std::uint64_t> Cpu::*;
 
@@ -32,8 +39,24 @@ void ask_all(Count count, std::uint64_t wanted) {
   }
 }
 
-void forget_here() {
-  write_cr3(read_cr3());
+// A few pages one by one, so that the rest stays known.
+void forget(Range range) {
+  if (range.end - range.begin > kMostAlone * kPage) return write_cr3(read_cr3());
+  for (std::uint64_t at = range.begin; at < range.end; at += kPage) forget_page(at);
+}
+
+// Who is behind by more than one forgets everything. So does who was not waited for (it is halted, or was) and reads
+// what is written for a later one already: the count, looked at again, is a later one then.
+void catch_up(Cpu& here) {
+  const std::uint64_t asked = g_forgettings.load(std::memory_order_acquire);  // pairs with the asker's raise
+  const std::uint64_t done = here.forgotten.load(std::memory_order_relaxed);
+  if (done == asked) return;
+  const Asked& what = g_asked[asked % 2];
+  const Range range{what.begin.load(std::memory_order_relaxed), what.end.load(std::memory_order_relaxed)};
+  std::atomic_thread_fence(std::memory_order_acquire);  // pairs with the asker's release
+  const bool is_the_last = g_forgettings.load(std::memory_order_relaxed) == asked;
+  forget(is_the_last && done + 1 == asked ? range : kEverything);
+  here.forgotten.store(asked, std::memory_order_release);
 }
 
 }  // namespace
@@ -44,11 +67,11 @@ void answer_requests(Cpu& here) noexcept {
     arch::full_fence();
     here.fenced.store(fences, std::memory_order_release);
   }
-  const std::uint64_t forgettings = g_forgettings.load(std::memory_order_acquire);
-  if (here.forgotten.load(std::memory_order_relaxed) != forgettings) {
-    forget_here();
-    here.forgotten.store(forgettings, std::memory_order_release);
-  }
+  catch_up(here);
+  const std::uint64_t widenings = g_widenings.load(std::memory_order_relaxed);
+  if (here.widened == widenings) return;
+  widen_translations_here();
+  here.widened = widenings;
 }
 
 // At a pause an emulator takes the lock that its processors share, and that the one needs which is to answer: a
@@ -67,11 +90,22 @@ void fence_everywhere() noexcept {
   ask_all(&Cpu::fenced, wanted);
 }
 
-void forget_translations_everywhere() noexcept {
+void forget_translations_everywhere(Range range) noexcept {
   Quiet quiet;
-  const std::uint64_t wanted = g_forgettings.fetch_add(1, std::memory_order_seq_cst) + 1;
-  forget_here();
+  const std::uint64_t wanted = g_forgettings.load(std::memory_order_relaxed) + 1;
+  std::atomic_thread_fence(std::memory_order_release);  // the count before this one is seen by who sees what follows
+  g_asked[wanted % 2].begin.store(range.begin, std::memory_order_relaxed);
+  g_asked[wanted % 2].end.store(range.end, std::memory_order_relaxed);
+  g_forgettings.store(wanted, std::memory_order_release);
+  arch::full_fence();
+  catch_up(this_cpu());
   ask_all(&Cpu::forgotten, wanted);
+}
+
+void widen_translations_everywhere() noexcept {
+  Quiet quiet;
+  g_widenings.fetch_add(1, std::memory_order_relaxed);
+  answer_requests(this_cpu());
 }
 
 }  // namespace janus::bare

@@ -10,13 +10,25 @@
 
 #include <cstdint>
 
+#include "kernel-free/boot/memory_map.h"
+
 namespace janus::bare {
 
 struct Cpu;
 
+// So many pages are forgotten one by one, more with all that a CPU knows: it then looks up again what it goes on using.
+inline constexpr std::uint64_t kMostAlone = 32;
+inline constexpr Range kEverything{0, ~std::uint64_t{0}};
+
 // Returns when every CPU has done it. With interrupts on or off; while waiting, answers others.
 void fence_everywhere() noexcept;
-void forget_translations_everywhere() noexcept;
+// Of these addresses, whole pages; no table that is taken away served them, unless they are more than kMostAlone pages.
+// One at a time: within Excluding.
+void forget_translations_everywhere(Range range) noexcept;
+
+// What emulator.h says, again: an emulator forgets by itself when devices come to lie somewhere. Returns at once;
+// others do it when they next answer, or wake.
+void widen_translations_everywhere() noexcept;
 
 // Does what others have asked of this CPU, if anything. Interrupts are off.
 void answer_requests(Cpu& here) noexcept;

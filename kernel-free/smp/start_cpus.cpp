@@ -6,6 +6,7 @@
 
 #include "kernel-free/console/line.h"
 #include "kernel-free/cpu/cpu.h"
+#include "kernel-free/memory/emulator.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/apic.h"
 #include "kernel-free/threads/threads.h"
@@ -165,6 +166,8 @@ void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
 extern "C" [[noreturn]] void janus_run_started_cpu(janus::bare::Cpu* cpu) {
   using namespace janus::bare;
   prepare_cpu_here(*cpu);
+  answer_requests(*cpu);  // what was asked for before it was there
+  widen_translations_here();
   start_apic_here();
   cpu->apic_id = apic_id_here();
   cpu->idle.canary = g_first_cpu.idle.canary;

@@ -242,7 +242,7 @@ TEST(requests, a_fence_and_a_flush_return_while_others_halt_and_run) {
         },
         nullptr, static_cast<int>(n), "spinner"));
   for (int n = 0; n < 20; ++n) platform::heavy_fence();
-  for (int n = 0; n < 20; ++n) bare::forget_translations_everywhere();
+  for (int n = 0; n < 20; ++n) bare::forget_translations_everywhere(bare::kEverything);
   stop.store(true);
   wait_until(done, others);
   for (int n = 0; n < 200; ++n) platform::heavy_fence();  // now they halt
@@ -274,6 +274,40 @@ TEST(requests, no_cpu_uses_what_another_has_taken_away) {
     platform::discard(reinterpret_cast<std::byte*>(memory), bare::kPage);
   }
   platform::unmap(reinterpret_cast<std::byte*>(memory), bare::kPage);
+}
+
+// Nobody waits for a CPU that is halted; what it missed is more than the last that was asked for.
+TEST(requests, a_cpu_that_was_halted_has_missed_nothing) {
+  static std::atomic<std::uint8_t*> pages{nullptr};
+  static Word step{0}, done{0};
+  constexpr std::size_t kCount = 3;
+  constexpr std::uint32_t kRounds = 20;
+  const unsigned last = bare::g_cpu_count - 1;
+  REQUIRE(platform::start_thread(
+      [](void*) {
+        for (std::uint32_t round = 1; round <= kRounds; ++round) {
+          wait_until(step, round);
+          for (std::size_t n = 0; n < kCount; ++n) pages.load()[n * bare::kPage] += 1;
+          done.store(round, std::memory_order_release);
+          platform::wake(done, 1);
+        }
+      },
+      nullptr, static_cast<int>(last), "halting"));
+  auto* const memory = reinterpret_cast<std::uint8_t*>(platform::map(kCount * bare::kPage));
+  REQUIRE(memory != nullptr);
+  pages.store(memory);
+  for (std::uint32_t round = 1; round <= kRounds; ++round) {
+    step.store(round, std::memory_order_release);
+    platform::wake(step, 1);
+    wait_until(done, round);
+    while (last != 0 && !bare::g_cpus[last]->is_halted.load()) asm volatile("pause");
+    for (std::size_t n = 0; n < kCount; ++n) {
+      CHECK_EQ(memory[n * bare::kPage], 1);
+      platform::discard(reinterpret_cast<std::byte*>(memory) + n * bare::kPage, bare::kPage);
+    }
+    for (std::size_t n = 0; n < kCount; ++n) CHECK_EQ(memory[n * bare::kPage], 0);  // the same frames, in another order
+  }
+  platform::unmap(reinterpret_cast<std::byte*>(memory), kCount * bare::kPage);
 }
 
 TEST(clock, goes_forward_and_has_a_date) {

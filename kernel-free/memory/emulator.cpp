@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// emulator.cpp — see emulator.h.
+#include "kernel-free/memory/emulator.h"
+
+#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/cpu/hypervisor.h"
+#include "kernel-free/cpu/instructions.h"
+#include "kernel-free/memory/frames.h"
+
+namespace janus::bare {
+
+// Fills all places that there may be, then has them forgotten. A table that is wider already stays, or becomes twice as
+// wide as what was touched.
+void widen_translations_here() noexcept {
+  if (!is_below(kEmulator)) return;
+  const Range memory = longest_range();
+  for (std::uint64_t places = kLeastPlaces; places < kPlaces; places *= 2) {
+    if (memory.end - memory.begin < places * kPage) return;
+    for (std::uint64_t n = 0; n < places; ++n) touch(at_physical<const std::byte>(memory.begin + n * kPage));
+    write_cr3(read_cr3());
+  }
+}
+
+}  // namespace janus::bare
