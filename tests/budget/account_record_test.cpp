@@ -72,6 +72,25 @@ TEST(account_record, one_that_cannot_be_paid_is_not_opened_and_takes_nothing) {
   CHECK_EQ(table.accounts.count(), 2u);
 }
 
+TEST(account_record, a_table_that_was_destroyed_begins_anew) {
+  Accounts accounts{};
+  for (int round = 0; round < 3; ++round) {
+    REQUIRE(accounts.init(memory(kTotal)));
+    CHECK_EQ(accounts.count(), 1u);
+    constexpr int kCages = 200;  // in more segments than the root's
+    Account* cages[kCages];
+    for (Account*& cage : cages) {
+      cage = accounts.open(accounts.root(), memory(1), nullptr);
+      REQUIRE(cage != nullptr);
+    }
+    CHECK_EQ(accounts.count(), kCages + 1u);
+    CHECK_EQ(accounts.left(accounts.root(), Component::kMemory), kTotal - kCages);
+    for (Account* const cage : cages) accounts.close(cage);
+    CHECK_EQ(accounts.count(), 1u);
+    accounts.destroy();
+  }
+}
+
 TEST(account_record, the_root_pays_for_all_that_were_ever_taken_and_not_for_what_others_pay) {
   Table table;
   constexpr unsigned kMany = 1000;
