@@ -77,7 +77,7 @@ TEST(account_record, a_table_that_was_destroyed_begins_anew) {
   for (int round = 0; round < 3; ++round) {
     REQUIRE(accounts.init(memory(kTotal)));
     CHECK_EQ(accounts.count(), 1u);
-    constexpr int kCages = 200;  // in more segments than the root's
+    constexpr int kCages = 600;  // in a second segment, too
     Account* cages[kCages];
     for (Account*& cage : cages) {
       cage = accounts.open(accounts.root(), memory(1), nullptr);
