@@ -44,58 +44,61 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   sum.nurseries_live = sum.nurseries_opened > nurseries_ended ? sum.nurseries_opened - nurseries_ended : 0;
 }
 
-struct Row {
-  const char* name;
-  std::size_t offset;
-};
-#define JANUS_ROW(field) \
-  { #field, offsetof(janus_stats, field) }
-constexpr Row kRows[] = {
-    JANUS_ROW(workers),
-    JANUS_ROW(workers_pinned),
-    JANUS_ROW(seed),
-    JANUS_ROW(yield_interval),
-    JANUS_ROW(stack_size),
-    JANUS_ROW(stack_max),
-    JANUS_ROW(bytes_limit),
-    JANUS_ROW(tasks_spawned),
-    JANUS_ROW(tasks_completed),
-    JANUS_ROW(tasks_cancelled),
-    JANUS_ROW(tasks_failed),
-    JANUS_ROW(tasks_panicked),
-    JANUS_ROW(tasks_live),
-    JANUS_ROW(tasks_inline),
-    JANUS_ROW(switches),
-    JANUS_ROW(yields),
-    JANUS_ROW(yields_charged),
-    JANUS_ROW(steals),
-    JANUS_ROW(steals_failed),
-    JANUS_ROW(parks),
-    JANUS_ROW(wakes),
-    JANUS_ROW(injected),
-    JANUS_ROW(fair_turns),
-    JANUS_ROW(nurseries_opened),
-    JANUS_ROW(nurseries_live),
-    JANUS_ROW(cancel_requests),
-    JANUS_ROW(budget_exhaustions),
-    JANUS_ROW(spawns_failed),
-    JANUS_ROW(deadlocks),
-    JANUS_ROW(ops_used),
-    JANUS_ROW(channel_ops),
-    JANUS_ROW(syscalls),
-    JANUS_ROW(stack_steps),
-    JANUS_ROW(stacks_in_use),
-    JANUS_ROW(stacks_cached),
-    JANUS_ROW(guard_pages),
-    JANUS_ROW(stacks_installed),
-    JANUS_ROW(stacks_protected),
-    JANUS_ROW(stacks_canaried),
-    JANUS_ROW(mappings),
-    JANUS_ROW(bytes_in_use),
-    JANUS_ROW(bytes_peak),
-    JANUS_ROW(uptime_ns),
-};
-#undef JANUS_ROW
+// Every program has this table: without pointers, which are relocated.
+// clang-format off
+#define JANUS_ROWS(ROW) \
+  ROW(workers) \
+  ROW(workers_pinned) \
+  ROW(seed) \
+  ROW(yield_interval) \
+  ROW(stack_size) \
+  ROW(stack_max) \
+  ROW(bytes_limit) \
+  ROW(tasks_spawned) \
+  ROW(tasks_completed) \
+  ROW(tasks_cancelled) \
+  ROW(tasks_failed) \
+  ROW(tasks_panicked) \
+  ROW(tasks_live) \
+  ROW(tasks_inline) \
+  ROW(switches) \
+  ROW(yields) \
+  ROW(yields_charged) \
+  ROW(steals) \
+  ROW(steals_failed) \
+  ROW(parks) \
+  ROW(wakes) \
+  ROW(injected) \
+  ROW(fair_turns) \
+  ROW(nurseries_opened) \
+  ROW(nurseries_live) \
+  ROW(cancel_requests) \
+  ROW(budget_exhaustions) \
+  ROW(spawns_failed) \
+  ROW(deadlocks) \
+  ROW(ops_used) \
+  ROW(channel_ops) \
+  ROW(syscalls) \
+  ROW(stack_steps) \
+  ROW(stacks_in_use) \
+  ROW(stacks_cached) \
+  ROW(guard_pages) \
+  ROW(stacks_installed) \
+  ROW(stacks_protected) \
+  ROW(stacks_canaried) \
+  ROW(mappings) \
+  ROW(bytes_in_use) \
+  ROW(bytes_peak) \
+  ROW(uptime_ns)
+// clang-format on
+#define JANUS_NAME(field) #field "\0"
+#define JANUS_WORD(field) offsetof(janus_stats, field) / sizeof(std::uint64_t),
+constexpr char kNames[] = JANUS_ROWS(JANUS_NAME);
+constexpr std::uint8_t kWords[] = {JANUS_ROWS(JANUS_WORD)};
+static_assert(sizeof(janus_stats) / sizeof(std::uint64_t) <= 256);
+#undef JANUS_WORD
+#undef JANUS_NAME
+#undef JANUS_ROWS
 
 }  // namespace
 
@@ -134,10 +137,13 @@ void print_statistics(Runtime& runtime) noexcept {
   table.append("janus: %-20s %20s\n", "profile", options.profile == JANUS_PROFILE_CLUSTER ? "cluster" : "service");
   table.append("janus: %-20s %20u\n", "grace_ms", options.grace_ms);
   table.append("janus: %-20s %20s\n", "pin", kPinned[options.pin + 1]);
-  for (const Row& row : kRows) {
+  const char* name = kNames;
+  for (const std::uint8_t word : kWords) {
     std::uint64_t value;
-    __builtin_memcpy(&value, reinterpret_cast<const char*>(&sum) + row.offset, sizeof value);
-    table.append("janus: %-20s %20lu\n", row.name, value);
+    __builtin_memcpy(&value, reinterpret_cast<const char*>(&sum) + word * sizeof value, sizeof value);
+    table.append("janus: %-20s %20lu\n", name, value);
+    while (*name++ != 0) {
+    }
   }
   if (sum.order_hash != 0) table.append("janus: %-20s %#20lx\n", "order_hash", sum.order_hash);
   (void)!platform::write(2, table.data(), table.size());
