@@ -281,6 +281,9 @@ template <Path kPath>
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   current_worker().counters.inlined.add();
   if (child.account == parent.account) return run(child, parent.frame, false);
+  // What its parent has grown is another's.
+  if (!has_room_for_children(current_worker(), kMostInitialBytes))
+    (void)!make_room_for_children(current_worker(), parent, kMostInitialBytes);
   const std::int64_t left = current_worker().fuel;
   commit_slice(current_worker(), parent);
   run(child, parent.frame, true);
@@ -305,10 +308,6 @@ template <Path kPath>
   return here > lowest ? static_cast<unsigned>(std::bit_width((here - lowest) / kMinStackBytes)) : 0;
 }
 
-[[gnu::always_inline]] inline bool has_room_for_child(const Worker& worker) noexcept {
-  return arch::stack_pointer() >= address_of(worker.stack->limit) + Scheduler::kStackReserve + kMinStackBytes;
-}
-
 // Whether it may run in place of waiting for it, on the same stack.
 [[gnu::always_inline]] inline bool fits_below(const Runnable* fresh, const Nursery& nursery,
                                               unsigned classes) noexcept {
@@ -326,9 +325,10 @@ void run_children(Task& self, Nursery& nursery) noexcept {
   Worker* worker = &current_worker();
   if (!may_have_children<kPath>(*worker, nursery)) return;
   unsigned classes = classes_that_fit<kPath>(*worker);
-  if (kPath == Path::kGeneral && classes != 0 && !has_room_for_child(*worker) && !make_room_for_child(*worker, self))
-      [[unlikely]]
-    classes = 0;
+  if (kPath == Path::kGeneral && classes != 0) {
+    const std::size_t most = runtime_of(*worker).options.stack_max;
+    if (!has_room_for_children(*worker, most) && !make_room_for_children(*worker, self, most)) classes = 0;
+  }
   JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
   self.state.store(TaskState::kNesting, std::memory_order_relaxed);
   do {

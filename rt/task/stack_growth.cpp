@@ -55,9 +55,11 @@ void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
     runtime.pool_charge.shrink(bytes);
 }
 
-Growth extend_to(Worker& worker, Task& task, std::byte* limit, std::size_t price) noexcept {
+// `is_free`: of what somebody else has paid for.
+Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack& stack = *worker.stack;
+  const std::size_t price = is_free ? 0 : unpaid_to(stack, task, limit);
   if (!pay(runtime, task, price)) return Growth::kUnpaid;
   std::byte* const before = stack.limit;
   if (!runtime.stacks.extend(&stack, limit)) {
@@ -83,13 +85,38 @@ std::byte* doubled(const Stack& stack, const std::byte* needed, std::byte* floor
   return top - bytes > floor ? top - bytes : floor;
 }
 
+// So much that whoever begins near its top would find more than a child may have. A page more is that of who begins
+// in the second one.
+bool is_long(const Runtime& runtime, const Stack& stack) noexcept {
+  return runtime.stacks.grows() &&
+         static_cast<std::size_t>(top_of(stack) - stack.limit) > runtime.options.stack_max + kPageBytes;
+}
+
+// Gives back what the task has grown below `limit`, and does not pay for that any more.
+void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  Stack& stack = *worker.stack;
+  RunDetails& details = task.frame->details;
+  std::byte* const before = stack.limit;
+  runtime.stacks.retract(&stack, details.limit_before < limit ? details.limit_before : limit);
+  tell_limit(worker);
+  const std::size_t unpaid = unpaid_to(stack, task, before);
+  const std::size_t refund = unpaid < details.growth_paid ? unpaid : details.growth_paid;
+  details.growth_paid -= refund;
+  pay_back(runtime, task, refund);
+}
+
 }  // namespace
 
+// A stack that is long stays so until children have been run, which is not for the fast path: nobody stands above such
+// a limit.
 void tell_limit(Worker& worker) noexcept {
   if (Scheduler::is_always_slow(worker)) return;
-  std::byte* const class_end = end_of_class(*worker.stack);
-  std::byte* const limit = worker.stack->limit;
-  worker.stack_limit = (limit > class_end ? limit : class_end) + Scheduler::kStackReserve;
+  const Stack& stack = *worker.stack;
+  std::byte* const class_end = end_of_class(stack);
+  std::byte* const limit = stack.limit > class_end ? stack.limit : class_end;
+  worker.stack_limit =
+      is_long(runtime_of(worker), stack) ? Scheduler::kAlwaysSlow - 1 : limit + Scheduler::kStackReserve;
 }
 
 std::size_t most_stack_of(const Runtime& runtime, const Task& task) noexcept {
@@ -110,8 +137,8 @@ Growth grow_stack_to(Worker& worker, Task& task, std::uint64_t address) noexcept
   if (needed >= stack.limit) return Growth::kGrown;
   if (needed < floor) return Growth::kAtMost;
   std::byte* const limit = doubled(stack, needed, floor);
-  const Growth growth = extend_to(worker, task, limit, unpaid_to(stack, task, limit));
-  return growth == Growth::kUnpaid ? extend_to(worker, task, needed, unpaid_to(stack, task, needed)) : growth;
+  const Growth growth = extend_to(worker, task, limit, false);
+  return growth == Growth::kUnpaid ? extend_to(worker, task, needed, false) : growth;
 }
 
 // What is touched lies at rsp or above, or in the red zone; a push and a probe are no exception. What lies below rsp by
@@ -128,17 +155,22 @@ Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) 
   return is_answer ? grow_stack_to(worker, task, in_use) : Growth::kAtMost;
 }
 
-// For nothing, since the stack's class is paid for. No more than a child may have that goes as far as it can.
-bool make_room_for_child(Worker& worker, Task& task) noexcept {
-  Runtime& runtime = runtime_of(worker);
+// What they need is for nothing, since the stack's class is paid for. What is taken away is all that their parent has
+// grown and can do without: so the next ones need not look, and what they grow themselves is seen and paid for.
+bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept {
+  constexpr std::size_t kRoom = round_up(Scheduler::kStackReserve + kMinStackBytes, kPageBytes);
   const Stack& stack = *worker.stack;
-  if (!begins_on(task, stack)) return false;
-  std::byte* const needed = page_of(arch::stack_pointer() - Scheduler::kStackReserve - kMinStackBytes);
-  std::byte* const enough = page_of(arch::stack_pointer()) - runtime.options.stack_max;
-  std::byte* const lowest = runtime.stacks.lowest_of(&stack);
-  std::byte* const floor = enough < needed ? enough : needed;
-  std::byte* const limit = doubled(stack, needed, floor > lowest ? floor : lowest);
-  return extend_to(worker, task, limit, 0) == Growth::kGrown;
+  if (!begins_on(task, stack)) return has_room_for_children(worker, ~std::size_t{0});
+  std::byte* const here = page_of(arch::stack_pointer());
+  std::byte* const needed = here - kRoom;
+  std::byte* const enough = most > kRoom ? here - most : needed;
+  if (stack.limit > needed) {
+    std::byte* const lowest = runtime_of(worker).stacks.lowest_of(&stack);
+    return extend_to(worker, task, doubled(stack, needed, enough > lowest ? enough : lowest), true) == Growth::kGrown;
+  }
+  if (stack.limit >= enough || !task.is_marked(TaskMarks::kHasGrown)) return true;
+  shorten_to(worker, task, needed);
+  return true;
 }
 
 void give_back_growth(Worker& worker, Task& task) noexcept {

@@ -24,8 +24,10 @@ static janus_nursery* open_collecting(void) {
   return janus_nursery_open(NULL, &options);
 }
 
+static size_t stack_size;  // of who is spawned; 0: the usual
+
 static void spawn(janus_nursery* nursery, janus_task_fn fn, void* arg) {
-  const janus_spawn_options options = {.size = sizeof options, .flags = JANUS_SPAWN_DETACHED};
+  const janus_spawn_options options = {.size = sizeof options, .stack_size = stack_size, .flags = JANUS_SPAWN_DETACHED};
   if (janus_nursery_spawn_in(nursery, fn, arg, &options).raw == 0) janus_print(2, "a spawn failed\n");
 }
 
@@ -103,11 +105,20 @@ static int64_t wait_at_gate(void* arg) {
   return 0;
 }
 
+static long been;  // so deep were those who spawn, before they did
+
+static int64_t nest(void* arg);
+
+static void spawn_nested(janus_nursery* nursery, long deeper) {
+  stack_size = deeper > 0 ? (size_t)been : 0;
+  spawn(nursery, deeper > 0 ? nest : begin_to_overflow, (void*)(intptr_t)deeper);
+}
+
 // A child of a child, as often as is said: they begin deeper and deeper on one stack, or on their own.
 static int64_t nest(void* arg) {
   janus_nursery* nursery = open_collecting();
-  const long deeper = (long)(intptr_t)arg - 1;
-  spawn(nursery, deeper > 0 ? nest : begin_to_overflow, (void*)(intptr_t)deeper);
+  (void)go_down(been / 2, 0);
+  spawn_nested(nursery, (long)(intptr_t)arg - 1);
   return janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 0 : -7;
 }
 
@@ -118,8 +129,10 @@ static long depth(char** argv) {
   for (long i = 0; i < beside; i++) spawn(others, wait_at_gate, NULL);
   while (__atomic_load_n(&arrived, __ATOMIC_RELAXED) < beside) janus_yield();
   const long nested = argv[2] != NULL && argv[3] != NULL ? strtol(argv[3], NULL, 10) : 0;
+  been = argv[2] != NULL && argv[3] != NULL && argv[4] != NULL ? strtol(argv[4], NULL, 10) : 0;
+  (void)go_down(been, 0);
   janus_nursery* nursery = open_collecting();
-  spawn(nursery, nested != 0 ? nest : begin_to_overflow, (void*)(intptr_t)nested);
+  spawn_nested(nursery, nested);
   (void)janus_nursery_await(nursery, NULL);
   (void)janus_channel_close(gate);
   (void)janus_nursery_await(others, NULL);
@@ -128,6 +141,18 @@ static long depth(char** argv) {
 }
 
 // --- On what a budget leaves
+
+// A task without memory for more than it begins with, whose parent has been deep.
+static long depth_of_a_pauper(char** argv) {
+  been = tasks_or(argv, 0);
+  (void)go_down(been, 0);
+  janus_nursery* nursery = open_collecting();
+  const janus_spawn_options options = {.flags = JANUS_SPAWN_DETACHED, .budget = {.ops = 1000000, .memory = 16384}};
+  if (janus_nursery_spawn_in(nursery, begin_to_overflow, NULL, &options).raw == 0) return 9;
+  (void)janus_nursery_await(nursery, NULL);
+  janus_print(1, "%lu\n", (unsigned long)(began - deepest));
+  return 0;
+}
 
 static int64_t recurse_alone(void* bytes) {
   return go_down((long)(intptr_t)bytes, 0) > 0 ? 0 : -6;
@@ -311,6 +336,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "frames")) return (int)all_at_once(use_frame, (void*)42, tasks_or(argv, 5000));
   if (!strcmp(how, "recursion")) return (int)all_at_once(recurse, (void*)200000, tasks_or(argv, 1000));
   if (!strcmp(how, "depth")) return (int)depth(argv);
+  if (!strcmp(how, "pauper")) return (int)depth_of_a_pauper(argv);
   if (!strcmp(how, "cage")) return (int)in_a_cage(argv);
   if (!strcmp(how, "refused")) return (int)refused_later(argv);
   if (!strcmp(how, "without") && argc > 2) return (int)without_growth(argv);

@@ -28,10 +28,10 @@ def ends_well(claim, program, *how, status=0, settings=None, **options):
 
 
 def look_at_depths(program, workers, most):
-    """The same, but for the page that a task begins in."""
+    """The same, but for the page that a task begins in: also where its parents have been much deeper."""
     settings = {'JANUS_WORKERS': workers, 'JANUS_STACK_MAX': most}
     depths = {}
-    for how in ((), (100,), (3000,), (0, 1), (0, 5), (3000, 2), (0, 40)):
+    for how in ((), (100,), (3000,), (0, 1), (0, 5), (3000, 2), (0, 40), (0, 0, 900000), (0, 1, 500000), (3000, 1, 500000), (0, 5, 900000)):
         done = ends(program, 'depth', *how, settings=settings)
         told = OVERFLOW.search(done.stderr)
         ok = done.returncode == 0 and told and int(told.group(3)) == most and abs(int(told.group(2)) - most) <= 4096
@@ -109,6 +109,8 @@ def look_at(program, compiler):
     done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
     told = OVERFLOW.search(done.stderr)
     tap.check(f'{compiler}: and is told why', told and told.group(1) == b', with no memory in its budget to grow', done.stderr)
+    depths = [int(ends(program, 'pauper', deep, settings={'JANUS_WORKERS': 1}).stdout or b'0') for deep in (0, 250000, 900000)]
+    tap.check(f"{compiler}: what its parent has grown beyond 64 KiB is not its own", max(depths) <= 65536 + 16384 + 8192 and max(depths) - min(depths) <= 4096, depths)
     for advice in ('', 102, 103):
         done = ends(program, *(['refused', advice] if advice else ['refused']))
         if done.returncode == 77:
