@@ -55,7 +55,7 @@ link_command() {
   if ! is_stripped; then
     link+=(-Wl,-u,janus_strerror)
     if [ "$machine" = linux ]; then
-      link+=(-Wl,-u,janus_symbols -Wl,-u,janus_interrogation -Wl,-u,janus_task_standing -Wl,-u,janus_debugger_layout -Wl,-u,janus_debugger_script -Wl,-u,janus_valgrind)
+      link+=(-Wl,-u,janus_symbols -Wl,-u,janus_interrogation -Wl,-u,janus_task_standing -Wl,-u,janus_stack_marks -Wl,-u,janus_debugger_layout -Wl,-u,janus_debugger_script -Wl,-u,janus_valgrind)
     fi
   fi
   # main is asked for at once: it may lie in an archive, which stands before ours.

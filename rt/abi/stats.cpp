@@ -2,7 +2,10 @@
 // rt/abi/stats.cpp — adding up what the workers counted.
 #include "rt/abi/stats.h"
 
+#include <arch/opaque.h>
+
 #include "rt/base/format.h"
+#include "rt/task/stack_marks.h"
 
 namespace janus {
 
@@ -147,6 +150,8 @@ void print_statistics(Runtime& runtime) noexcept {
   }
   if (sum.order_hash != 0) table.append("janus: %-20s %#20lx\n", "order_hash", sum.order_hash);
   (void)!platform::write(2, table.data(), table.size());
+  // A compiler that sees the whole runtime says that this is always true.
+  if (auto* const print_more = arch::opaque(&print_depths); print_more != nullptr) print_more(runtime);
 }
 
 }  // namespace janus

@@ -30,6 +30,7 @@ enum class LockRank : std::uint8_t {
   kPages,         // PageHeap::lock_
   kPoolCharge,    // PoolCharge::lock_: what the pools have drawn of the root account
   kMoves,         // Accounts::moves_: chunks between the root account and the workers
+  kStackMarks,    // of the table of how deep tasks have been
   kCount,
 };
 

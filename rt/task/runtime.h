@@ -43,6 +43,18 @@ struct RuntimeOptions {
   bool ends_by_panic = false;  // any task's, at its place: for a core that shows it
 };
 
+// How deep the tasks of each name have been (rt/task/stack_marks.h). Names are the tasks' own, and may be as many as
+// they like: the deepest are kept.
+struct StackMarks {
+  struct Mark {
+    char name[sizeof TaskExtra::name];  // or, where it has none:
+    TaskFn fn;
+    std::size_t bytes;  // 0: nobody's
+  };
+  RankedLock<LockRank::kStackMarks> lock;
+  Mark marks[32];
+};
+
 struct Runtime {
   Scheduler scheduler;
   Heap heap;
@@ -67,6 +79,7 @@ struct Runtime {
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // others than its tasks have woken some, or may (deadlock.cpp); stays so
   std::atomic<std::uint32_t> waits_for_turns;  // tasks whose turn somebody else has, in whatever runtime
+  StackMarks stack_marks;
 };
 
 // A worker of this runtime, or nullptr: the calling thread is none.

@@ -4,6 +4,7 @@
 
 #include "rt/task/price.h"
 #include "rt/task/slice.h"
+#include "rt/task/stack_marks.h"
 
 namespace janus {
 
@@ -92,12 +93,19 @@ bool is_long(const Runtime& runtime, const Stack& stack) noexcept {
          static_cast<std::size_t>(top_of(stack) - stack.limit) > runtime.options.stack_max + kPageBytes;
 }
 
+// Before what it has grown is given back.
+void note_depth_of(Worker& worker, const Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  if (runtime.options.prints_stats && note_depth != nullptr) note_depth(runtime, task, stack_now_of(worker, task));
+}
+
 // Gives back what the task has grown below `limit`, and does not pay for that any more.
 void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack& stack = *worker.stack;
   RunDetails& details = task.frame->details;
   std::byte* const before = stack.limit;
+  note_depth_of(worker, task);
   runtime.stacks.retract(&stack, details.limit_before < limit ? details.limit_before : limit);
   tell_limit(worker);
   const std::size_t unpaid = unpaid_to(stack, task, before);
@@ -176,6 +184,7 @@ bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexce
 void give_back_growth(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   const RunDetails& details = task.frame->details;
+  note_depth_of(worker, task);
   runtime.stacks.retract(worker.stack, details.limit_before);
   tell_limit(worker);
   pay_back(runtime, task, details.growth_paid);

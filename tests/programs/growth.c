@@ -140,6 +140,28 @@ static long depth(char** argv) {
   return 0;
 }
 
+// --- What is told of it
+
+static int64_t recurse_alone(void* bytes) {
+  return go_down((long)(intptr_t)bytes, 0) > 0 ? 0 : -6;
+}
+
+// Names of which each begins anew a line of the table, and more of them than it holds.
+static long deep_ones(char** argv) {
+  (void)go_down(300000, 0);
+  janus_nursery* nursery = open_collecting();
+  for (long i = 0; i < tasks_or(argv, 3); i++) {
+    char name[] = "deep\n0";
+    name[5] = (char)('0' + i);
+    const long bytes = i < 3 ? 60000L << i : 70000;
+    const janus_spawn_options options = {
+        .name = i < 40 ? name : NULL, .flags = JANUS_SPAWN_DETACHED, .stack_size = 8192};
+    if (janus_nursery_spawn_in(nursery, recurse_alone, (void*)(intptr_t)bytes, &options).raw == 0) return 9;
+  }
+  spawn(nursery, recurse_alone, (void*)(intptr_t)100000);
+  return janus_nursery_await(nursery, NULL);
+}
+
 // --- On what a budget leaves
 
 // A task without memory for more than it begins with, whose parent has been deep.
@@ -152,10 +174,6 @@ static long depth_of_a_pauper(char** argv) {
   (void)janus_nursery_await(nursery, NULL);
   janus_print(1, "%lu\n", (unsigned long)(began - deepest));
   return 0;
-}
-
-static int64_t recurse_alone(void* bytes) {
-  return go_down((long)(intptr_t)bytes, 0) > 0 ? 0 : -6;
 }
 
 static long in_a_cage(char** argv) {
@@ -336,6 +354,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "frames")) return (int)all_at_once(use_frame, (void*)42, tasks_or(argv, 5000));
   if (!strcmp(how, "recursion")) return (int)all_at_once(recurse, (void*)200000, tasks_or(argv, 1000));
   if (!strcmp(how, "depth")) return (int)depth(argv);
+  if (!strcmp(how, "deep")) return (int)deep_ones(argv);
   if (!strcmp(how, "pauper")) return (int)depth_of_a_pauper(argv);
   if (!strcmp(how, "cage")) return (int)in_a_cage(argv);
   if (!strcmp(how, "refused")) return (int)refused_later(argv);

@@ -63,6 +63,22 @@ def look_while_it_grows(program):
               told[-400:])
 
 
+def look_at_marks(program):
+    """The deepest of each name, in steps; of whoever has grown."""
+    settings = {'JANUS_STATS': 1, 'JANUS_WORKERS': 1}
+    told = re.findall(rb'(?m)^janus: stack_peak +(\d+) of (.+)$', ends(program, 'deep', settings=settings).stderr)
+    sizes = {re.sub(rb'^0x[0-9a-f]+ ', b'', name): int(size) for size, name in told}
+    expected = {b"'main'": 524288, rb"'deep\x0a2'": 262144, rb"'deep\x0a1'": 131072, b'<recurse_alone>': 131072}
+    tap.check('JANUS_STATS tells how deep those of each name have been',
+              sizes.keys() == expected.keys() and all(abs(sizes[name] - size) <= 8192 for name, size in expected.items()), told)
+    tap.check('the deepest first', [int(size) for size, _ in told] == sorted(sizes.values(), reverse=True), told)
+    done = ends(program, 'deep', 60, settings=settings)
+    told = re.findall(rb'(?m)^janus: stack_peak +\d+ of (.+)$', done.stderr)
+    tap.check('of many names the deepest', len(told) == 32 and told[:2] == [b"'main'", rb"'deep\x0a2'"], told)
+    done = ends(program, 'deep')
+    tap.check('and nothing to who does not ask', done.returncode == 0 and not done.stderr, done.stderr)
+
+
 def the_order_is_the_same_without(program, others):
     for name, arguments in others.items():
         for seed in (1, 7):
@@ -131,6 +147,7 @@ def look_at(program, compiler):
     tap.check(f'{compiler}: a fault of the handler, while it lets a stack grow, ends with a dump',
               done.returncode == -signal.SIGABRT and b'the runtime panicked: a fault while another was looked into' in done.stderr and
               b'build id' in done.stderr, f'{done.returncode} {done.stderr[-600:]}')
+    look_at_marks(program)
     look_while_it_grows(program)
     with_little_address_space(program)
     if compiler == 'gcc':  # others touch each page on the way
