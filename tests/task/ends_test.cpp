@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ends_test.cpp — the ends of tasks, runtimes and waits that are easy to get wrong.
 #include <janus/llvm.h>
+#include "rt/sched/worker.h"
 #include "tests/conformance/world.h"
 #include "tests/harness/thread_group.h"
 #include "tests/task/pipe.h"
@@ -338,6 +339,30 @@ TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   const unsigned tasks = times_in(text, "janus:   task ");
   CHECK_EQ(tasks, 3u + (1u + 3u + 9u));
   CHECK_EQ(times_in(text, "\n"), 2u + tasks + times_in(text, "janus:   at "));
+}
+
+TEST(ends, a_panic_says_whether_the_stack_or_something_else_was_left) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  const Pipe pipe;
+  static char text[16384] = {};
+  {
+    const StandardErrorInto redirected(pipe);
+    run_in(with_workers(1), [] {
+      auto below_its_stack = [] {
+        *static_cast<volatile std::byte*>(current_worker().stack->limit - 16) = std::byte{1};
+      };
+      auto nowhere = [] { *reinterpret_cast<volatile std::byte*>(std::uintptr_t{4096} + 16) = std::byte{1}; };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(below_its_stack);
+      scope.go(nowhere);
+      CHECK_EQ(scope.end(), JANUS_PANIC);
+    });
+  }
+  std::size_t length = 0;
+  for (std::size_t more; (more = pipe.read(text + length, sizeof text - 1 - length)) != 0;) length += more;
+  CHECK_EQ(times_in(text, " panicked: "), 2u);
+  CHECK_EQ(times_in(text, " panicked: stack overflow at 0x"), 1u);
+  CHECK_EQ(times_in(text, " panicked: invalid memory access at 0x1010;"), 1u);
 }
 
 TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes) {
