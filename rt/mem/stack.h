@@ -23,10 +23,11 @@
 
 namespace janus {
 
-inline constexpr unsigned kStackClasses = 8;  // 8, 16, 32, 64, 128, 256, 512 KiB, 1 MiB
+inline constexpr unsigned kStackClasses = 14;  // 8 KiB * 2^n, up to 64 MiB
 inline constexpr std::size_t kMinStackBytes = 8192;
 inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses - 1);
-inline constexpr std::size_t kMostStackBytes = std::size_t{8} << 20;  // that one may grow to
+inline constexpr std::size_t kMostStackBytes =
+    kMaxStackBytes + (std::size_t{8} << 20);  // none has more: class and growth
 
 [[nodiscard]] constexpr std::size_t stack_class_bytes(unsigned size_class) noexcept {
   return kMinStackBytes << size_class;

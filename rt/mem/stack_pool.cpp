@@ -16,7 +16,8 @@ constexpr std::size_t table_bytes(std::uint32_t slabs) {
   return round_up(slabs * sizeof(void*), kPageBytes);
 }
 
-// How many a worker's cache holds of a class: the larger the stack, the more memory may lie in it.
+// How many a worker's cache holds of a class: the larger the stack, the more memory may lie in it. Of those of more
+// than 1 MiB it holds none.
 constexpr std::uint8_t kDepths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
 constexpr std::uint8_t kMinDepth = 2;
 // Of the memory that there is, all caches of a class together may hold a sixteenth, and large-first stacks be an
@@ -26,6 +27,7 @@ constexpr std::uint64_t kRoomyShare = 8;
 
 // The first slab of a class is small, the next ones double.
 constexpr std::uint32_t first_slab_stacks(unsigned size_class) noexcept {
+  if (kDepths[size_class] == 0) return 1;
   const std::size_t fitting = (std::size_t{2} << 20) / stack_stride(size_class, fixed_extent(size_class));
   return static_cast<std::uint32_t>(fitting < 4 ? 4 : fitting > kBankStacks ? kBankStacks : fitting);
 }
@@ -133,7 +135,8 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   std::uintptr_t* items = cache->lists_[size_class].items;
   if (have == 0) [[unlikely]] {
     link(*cache);
-    have = fetch(size_class, reinterpret_cast<Items&>(*items), depths_[size_class] / 2u);
+    const unsigned depth = depths_[size_class];
+    have = fetch(size_class, reinterpret_cast<Items&>(*items), depth != 0 ? depth / 2 : 1);
     if (have == 0) return nullptr;
     for (unsigned n = 0; n < kTopsAhead && n < have; ++n) fetch_top(items[have - 1 - n]);
   }
@@ -165,6 +168,7 @@ void StackPool::give(StackCache* cache, Stack* stack) noexcept {
   std::uint32_t have = count.load(std::memory_order_relaxed);
   std::uintptr_t* items = cache->lists_[size_class].items;
   if (have == depths_[size_class]) [[unlikely]] {
+    if (have == 0) return put_back(size_class, &item, 1);
     // The older half goes; the younger is warmer.
     const unsigned half = have / 2;
     put_back(size_class, items, half);

@@ -29,7 +29,9 @@ TEST(stack_pool, size_classes_round_up) {
   CHECK_EQ(stack_class_for(8193), 1u);
   CHECK_EQ(stack_class_for(65536), 3u);
   CHECK_EQ(stack_class_for(1 << 20), 7u);
-  CHECK_EQ(stack_class_for((1 << 20) + 1), kStackClasses);
+  CHECK_EQ(stack_class_for((1 << 20) + 1), 8u);
+  CHECK_EQ(stack_class_for(64 << 20), 13u);
+  CHECK_EQ(stack_class_for((64 << 20) + 1), kStackClasses);
   CHECK_EQ(stack_class_for(~std::size_t{0}), kStackClasses);
 }
 

@@ -140,6 +140,39 @@ static long depth(char** argv) {
   return 0;
 }
 
+// --- More than a MiB, where somebody asks
+
+static int64_t recurse_far(void* arg) {
+  (void)arg;
+  return go_down(38 << 20, 0) > 0 ? 0 : -6;
+}
+
+static int spawn_on(janus_nursery* nursery, size_t bytes) {
+  const janus_spawn_options options = {.stack_size = bytes, .flags = JANUS_SPAWN_DETACHED};
+  return janus_nursery_spawn_in(nursery, recurse_far, NULL, &options).raw != 0 ? 0 : janus_last_error();
+}
+
+// Three at once, twice; and who asks for more than there is of something.
+static long far(void) {
+  for (int round = 0; round < 2; round++) {
+    janus_nursery* nursery = open_collecting();
+    for (int i = 0; i < 3; i++)
+      if (spawn_on(nursery, 40 << 20) != 0) return 1;
+    if (janus_nursery_await(nursery, NULL) != 0) return 2;
+  }
+  janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT, .budget = JANUS_BUDGET_ALL};
+  options.budget.memory = 60 << 20;
+  janus_nursery* cage = janus_nursery_open(NULL, &options);
+  if (spawn_on(cage, 40 << 20) != JANUS_E_BUDGET || spawn_on(cage, (64 << 20) + 1) != JANUS_E_INVALID) return 3;
+  return janus_nursery_await(cage, NULL) == 0 ? 0 : 4;
+}
+
+static long too_far(void) {
+  janus_nursery* nursery = open_collecting();
+  if (spawn_on(nursery, 40 << 20) != 0) return 5;
+  return janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 7 : 8;
+}
+
 // --- What is told of it
 
 static int64_t recurse_alone(void* bytes) {
@@ -354,6 +387,8 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "frames")) return (int)all_at_once(use_frame, (void*)42, tasks_or(argv, 5000));
   if (!strcmp(how, "recursion")) return (int)all_at_once(recurse, (void*)200000, tasks_or(argv, 1000));
   if (!strcmp(how, "depth")) return (int)depth(argv);
+  if (!strcmp(how, "far")) return (int)far();
+  if (!strcmp(how, "too far")) return (int)too_far();
   if (!strcmp(how, "deep")) return (int)deep_ones(argv);
   if (!strcmp(how, "pauper")) return (int)depth_of_a_pauper(argv);
   if (!strcmp(how, "cage")) return (int)in_a_cage(argv);

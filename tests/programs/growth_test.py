@@ -63,6 +63,17 @@ def look_while_it_grows(program):
               told[-400:])
 
 
+def look_at_large_ones(program):
+    for workers in (1, 4):
+        settings = {'JANUS_WORKERS': workers}
+        ends_well(f'38 MiB deep, where a task asks for it, {workers} workers', program, 'far', settings=settings)
+        done = ends(program, 'without', program, 'far', settings=settings)
+        if done.returncode != 77:
+            tap.check(f'and where sizes are fixed, {workers} workers', done.returncode == 0 and not done.stderr, done)
+    done = ends_well('a stack that the memory does not reach for ends its task', program, 'too far', status=7, settings={'JANUS_MEMORY': '48m'})
+    tap.check('which is told why', done.stderr.count(b'panicked: no memory for its stack') == 1, done.stderr)
+
+
 def look_at_marks(program):
     """The deepest of each name, in steps; of whoever has grown."""
     settings = {'JANUS_STATS': 1, 'JANUS_WORKERS': 1}
@@ -147,6 +158,7 @@ def look_at(program, compiler):
     tap.check(f'{compiler}: a fault of the handler, while it lets a stack grow, ends with a dump',
               done.returncode == -signal.SIGABRT and b'the runtime panicked: a fault while another was looked into' in done.stderr and
               b'build id' in done.stderr, f'{done.returncode} {done.stderr[-600:]}')
+    look_at_large_ones(program)
     look_at_marks(program)
     look_while_it_grows(program)
     with_little_address_space(program)

@@ -52,7 +52,7 @@ TEST(bad_input, a_spawn_of_nothing_or_with_senseless_options_fails) {
   CHECK_EQ(janus_nursery_spawn_in(nursery, nullptr, nullptr, nullptr).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
   janus_spawn_options options = {};
-  options.stack_size = (1 << 20) + 1;
+  options.stack_size = (64 << 20) + 1;
   CHECK_EQ(janus_nursery_spawn_in(nursery, return_zero, nullptr, &options).raw, 0u);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
   options = {};
@@ -98,8 +98,8 @@ TEST(bad_input, zeroes_in_options_are_the_defaults) {
 
 TEST(bad_input, stacks_of_every_class_are_given) {
   janus_nursery* nursery = open_nursery();
-  for (std::size_t size :
-       {std::size_t{1}, std::size_t{8192}, std::size_t{8193}, std::size_t{65536}, std::size_t{1 << 20}}) {
+  for (std::size_t size : {std::size_t{1}, std::size_t{8192}, std::size_t{8193}, std::size_t{65536},
+                           std::size_t{1 << 20}, std::size_t{(1 << 20) + 1}, std::size_t{64 << 20}}) {
     janus_spawn_options options = {};
     options.stack_size = size;
     CHECK_NE(janus_nursery_spawn_in(nursery, return_zero, nullptr, &options).raw, 0u);

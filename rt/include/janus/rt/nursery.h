@@ -43,7 +43,7 @@ typedef struct janus_nursery_options {
 typedef struct janus_spawn_options {
   uint32_t size;        // sizeof, or 0 for the size that version 1 began with
   uint32_t priority;    // JANUS_PRIORITY_*: a hint
-  size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 1 MiB; 0: the runtime's default; more as it grows
+  size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; more as it grows
   janus_budget budget;  // carved from the nursery's
   janus_cap cap;
   const char* name;  // up to 31 bytes, NULL for none
