@@ -13,24 +13,6 @@
 
 namespace janus {
 
-namespace {
-
-// Whose word on exhaustion goes for the task's account; nullptr: the root's own, which nobody could recharge.
-const Nursery* policy_owner_of(const Task& task) noexcept {
-  if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
-  PaidWalk walk;
-  for (const Nursery* nursery = task.nursery; nursery != nullptr; walk.step()) {
-    if (nursery->traits.owns_account) return nursery;
-    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
-    if (owner == nullptr) return nullptr;
-    if (owner->has(TaskFlags::kOwnAccount)) return owner->nursery;
-    nursery = owner->nursery;
-  }
-  return nullptr;
-}
-
-}  // namespace
-
 // --- Ops -------------------------------------------------------------------------------------------------------------
 
 int charge_ops(Task& task, std::int64_t ops) noexcept {
@@ -112,8 +94,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
 
 [[gnu::cold]] void end_if_fail_rules(Task& task, const Account* payer) noexcept {
   if (payer != task.account) return;
-  const Nursery* const policy_owner = policy_owner_of(task);
-  if (policy_owner != nullptr && policy_owner->traits.on_exhaustion == ExhaustionPolicy::kFail) end_for_budget(task);
+  if (does_fail_rule(task)) end_for_budget(task);
 }
 
 }  // namespace janus

@@ -11,6 +11,7 @@
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/backtrace.h"
 #include "rt/task/children.h"
+#include "rt/task/kinship.h"
 #include "rt/task/own_fault.h"
 #include "rt/task/panic.h"
 #include "rt/task/panic_report.h"
@@ -156,6 +157,11 @@ static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   return true;
 }
 
+// Where JANUS_ON_EXHAUSTION_FAIL rules, want of memory is no panic here either.
+static Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
+  return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
+}
+
 // What the runtime itself broke ends the process; what the task broke ends the task.
 static void contain(platform::Fault& fault, Worker& worker) noexcept {
   Task* const task = current_task(worker);
@@ -168,9 +174,11 @@ static void contain(platform::Fault& fault, Worker& worker) noexcept {
     return;
   }
   if (!has_task || is_runtimes_own(fault, worker)) end_for_own_fault(fault, worker, cause_of(fault, worker));
-  report_panic(*task, growth == Growth::kAtMost ? cause_of(fault, worker) : overflow_cause(growth), &fault);
+  const Outcome outcome = outcome_of_overflow(*task, growth);
+  if (outcome == Outcome::kPanic)
+    report_panic(*task, growth == Growth::kAtMost ? cause_of(fault, worker) : overflow_cause(growth), &fault);
   task->mark(TaskMarks::kWasForced);
-  task->frame->details.outcome = Outcome::kPanic;
+  task->frame->details.outcome = outcome;
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = enter_spare_stack(worker, *task)) {
@@ -209,8 +217,9 @@ bool contain_fault(platform::Fault& fault) noexcept {
   fault.address = arch::stack_pointer();
   fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   fault.fp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  report_panic(task, overflow_cause(growth), &fault);
-  end_by_force(task, Outcome::kPanic);
+  const Outcome outcome = outcome_of_overflow(task, growth);
+  if (outcome == Outcome::kPanic) report_panic(task, overflow_cause(growth), &fault);
+  end_by_force(task, outcome);
 }
 
 }  // namespace janus

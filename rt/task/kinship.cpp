@@ -30,4 +30,22 @@ bool is_at_or_above(const Task& task, const Task& self) noexcept {
   return false;
 }
 
+[[gnu::cold]] const Nursery* policy_owner_of(const Task& task) noexcept {
+  if (task.has(TaskFlags::kOwnAccount)) return task.nursery;
+  PaidWalk walk;
+  for (const Nursery* nursery = task.nursery; nursery != nullptr; walk.step()) {
+    if (nursery->traits.owns_account) return nursery;
+    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
+    if (owner == nullptr) return nullptr;
+    if (owner->has(TaskFlags::kOwnAccount)) return owner->nursery;
+    nursery = owner->nursery;
+  }
+  return nullptr;
+}
+
+[[gnu::cold]] bool does_fail_rule(const Task& task) noexcept {
+  const Nursery* const owner = policy_owner_of(task);
+  return owner != nullptr && owner->traits.on_exhaustion == ExhaustionPolicy::kFail;
+}
+
 }  // namespace janus

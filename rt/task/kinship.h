@@ -43,6 +43,11 @@ class PaidWalk {
          (nursery.account == self.account || is_far_below(nursery.account, self.account));
 }
 
+// Whose word on exhaustion goes for the task's account; nullptr: the root's own, which nobody could recharge.
+[[nodiscard]] const Nursery* policy_owner_of(const Task& task) noexcept;
+// Whether what its account lacks ends the task.
+[[nodiscard]] bool does_fail_rule(const Task& task) noexcept;
+
 // Whether the task is the running one, or has to wait for its end.
 [[nodiscard]] bool is_at_or_above(const Task& task, const Task& self) noexcept;
 

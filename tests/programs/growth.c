@@ -212,10 +212,12 @@ static long depth_of_a_pauper(char** argv) {
 static long in_a_cage(char** argv) {
   janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT, .budget = JANUS_BUDGET_ALL};
   options.budget.memory = 100000;
+  if (argv[2] != NULL && argv[3] != NULL) options.on_exhaustion = JANUS_ON_EXHAUSTION_FAIL;
   janus_nursery* cage = janus_nursery_open(NULL, &options);
   const long times = tasks_or(argv, 1);
   for (long i = 0; i < times; i++) spawn(cage, recurse_alone, (void*)(intptr_t)(i % 2 != 0 ? 2000 : 250000));
-  return janus_nursery_await(cage, NULL) == JANUS_PANIC ? 7 : 8;
+  const long ended = janus_nursery_await(cage, NULL);
+  return ended == JANUS_PANIC ? 7 : ended == JANUS_BUDGET_EXCEEDED ? 6 : 8;
 }
 
 // --- What the machine refuses

@@ -130,7 +130,7 @@ TEST(growth, who_cannot_pay_for_it_ends) {
     budget.memory = 600'000;
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
     cage.go(use_all, nullptr);
-    CHECK_EQ(cage.end(), JANUS_PANIC);
+    CHECK_EQ(cage.end(), JANUS_BUDGET_EXCEEDED);
   });
 }
 
