@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # growth_test.py BUILD — stacks that grow: deep tasks work, overflow at the same depth whatever runs beside them, pay for
 # what they use, and go on or end as tasks where the machine refuses, forks, is asked to write, or is looked at meanwhile.
+import pathlib
 import re
 import resource
 import signal
@@ -106,6 +107,17 @@ def the_order_is_the_same_without(program, others):
     return None
 
 
+def look_at_many(program):
+    """Three seconds and 2.4 GB, on two CPUs of which others had their share; where there is not as much memory, nothing."""
+    needed = 4 << 30
+    available = re.search(r'MemAvailable: +(\d+) kB', pathlib.Path('/proc/meminfo').read_text(encoding='utf-8'))
+    limit = re.search(rb'bytes_limit +(\d+)', ends(program, 'sizes', settings={'JANUS_STATS': 1}).stderr)
+    if int(available.group(1)) << 10 < needed or int(limit.group(1)) < needed:
+        tap.skip('frames of 20,000 bytes in 100,000 tasks', f'less than {needed >> 30} GiB of memory')
+        return
+    ends_well('frames of 20,000 bytes in 100,000 tasks', program, 'frames', 100000, timeout=300)
+
+
 def with_little_address_space(program):
     def limit():
         resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))
@@ -136,6 +148,8 @@ def look_at(program, compiler):
     done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
     told = OVERFLOW.search(done.stderr)
     tap.check(f'{compiler}: and is told why', told and told.group(1) == b', with no memory in its budget to grow', done.stderr)
+    done = ends_well(f'{compiler}: under FAIL it ends for want of budget, without a panic', program, 'cage', 11, 'fail', status=6)
+    tap.check(f'{compiler}: of which there is nothing to tell', not done.stderr, done.stderr)
     depths = [int(ends(program, 'pauper', deep, settings={'JANUS_WORKERS': 1}).stdout or b'0') for deep in (0, 250000, 900000)]
     tap.check(f"{compiler}: what its parent has grown beyond 64 KiB is not its own", max(depths) <= 65536 + 16384 + 8192 and max(depths) - min(depths) <= 4096, depths)
     for advice in ('', 102, 103):
@@ -162,7 +176,9 @@ def look_at(program, compiler):
     look_at_marks(program)
     look_while_it_grows(program)
     with_little_address_space(program)
-    if compiler == 'gcc':  # others touch each page on the way
+    if compiler == 'gcc':
+        look_at_many(program)
+        # Others touch each page on the way.
         print(f"# {ends(program, 'time', settings={'JANUS_WORKERS': 1}).stdout.decode().strip()}")
 
 
