@@ -133,7 +133,7 @@ const EdgeCall calls[] = {
     {"spawn in junk",
      [] { return refused(janus_nursery_spawn_in(junk<janus_nursery*>(), nothing, nullptr, nullptr)); }},
     {"spawn(stack of all)", [] { return spawn_in_with(spawn_with([](auto& o) { o.stack_size = kAll; })); }},
-    {"spawn(stack too large)", [] { return spawn_in_with(spawn_with([](auto& o) { o.stack_size = (64 << 20) + 1; })); }},
+    {"spawn(stack too large)", [] { return spawn_in_with(spawn_with([](auto& o) { o.stack_size = 65 << 20; })); }},
     {"spawn(priority 99)", [] { return spawn_in_with(spawn_with([](auto& o) { o.priority = 99; })); }},
     {"spawn(flags)", [] { return spawn_in_with(spawn_with([](auto& o) { o.flags = uint64_t{1} << 60; })); }},
     {"spawn(size 3)", [] { return spawn_in_with(spawn_with([](auto& o) { o.size = 3; })); }},
