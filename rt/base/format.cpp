@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/base/format.h"
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 
 #include <arch/user_copy.h>
+
+#include "rt/base/floating.h"
 
 namespace janus {
 namespace {
@@ -24,6 +27,8 @@ class Reader {
     if (!arch::load_user(at, byte)) has_failed_ = true;
     return static_cast<char>(byte);
   }
+  // Work that is paid for like reading.
+  void count(std::size_t work) noexcept { count_ = most_ - count_ > work ? count_ + work : most_; }
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_failed_ || count_ == most_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
@@ -47,19 +52,15 @@ class Sink {
     if (size_ < capacity_) buffer_[size_] = byte;
     ++size_;
   }
-  void put(const char* bytes, std::size_t count) noexcept {
-    const std::size_t room = room_for(count);
-    for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = bytes[i];
-    size_ += count;
-  }
-  void put(Reader& reader, const char* bytes, std::size_t count) noexcept {
+  // Of a string of the caller's where there is a reader.
+  void put(const char* bytes, std::size_t count, Reader* reader) noexcept {
     const std::size_t room = room_for(count);
     for (std::size_t i = 0; i < room; ++i) {
-      if (reader.has_ended()) {
+      if (reader != nullptr && reader->has_ended()) {
         size_ += i;
         return;
       }
-      buffer_[size_ + i] = reader.read(bytes + i);
+      buffer_[size_ + i] = reader != nullptr ? reader->read(bytes + i) : bytes[i];
     }
     size_ += count;
   }
@@ -86,17 +87,21 @@ class Sink {
   std::size_t size_ = 0;
 };
 
-enum class Length : std::uint8_t { kInt, kChar, kShort, kLong, kLongLong, kLongDouble };
+// In the order of kFlags.
+enum : unsigned { kLeft = 1, kZero = 2, kPlus = 4, kSpace = 8, kAlternative = 16 };
+constexpr char kFlags[] = "-0+ #'";  // the last: thousands apart, which the only language here does not part
+
+constexpr unsigned kLongDouble = 16;
 
 // One directive: %[flags][width][.precision][length]conversion.
 struct Directive {
-  bool left = false, zero = false, plus = false, space = false, alternative = false;
+  unsigned flags = 0;
   int width = 0;
   int precision = -1;  // none
-  Length length = Length::kInt;
+  unsigned bytes = 4;  // of an integer; kLongDouble
+  bool is_long = false;
   char conversion = '\0';
 };
-
 // A va_list that can be handed on by reference whatever the ABI makes of it.
 struct Arguments {
   va_list list;
@@ -108,7 +113,22 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-const char* parse_number(Reader& reader, const char* at, int& number) noexcept {
+const char* parse_flags(Reader& reader, const char* at, unsigned& flags) noexcept {
+  for (;; ++at) {
+    const char c = reader.read(at);
+    unsigned flag = 0;
+    while (kFlags[flag] != '\0' && kFlags[flag] != c) ++flag;
+    if (kFlags[flag] == '\0') return at;
+    flags |= 1u << flag;
+  }
+}
+
+// A number in the format, or * for one among the arguments.
+const char* parse_number(Reader& reader, const char* at, int& number, Arguments& arguments) noexcept {
+  if (reader.read(at) == '*') {
+    number = va_arg(arguments.list, int);
+    return at + 1;
+  }
   number = 0;
   for (char c; is_digit(c = reader.read(at)); ++at) {
     const int digit = c - '0';
@@ -117,114 +137,85 @@ const char* parse_number(Reader& reader, const char* at, int& number) noexcept {
   return at;
 }
 
-const char* parse_flags(Reader& reader, const char* at, Directive& directive) noexcept {
-  for (;; ++at) {
-    switch (reader.read(at)) {
-      case '-':
-        directive.left = true;
-        break;
-      case '0':
-        directive.zero = true;
-        break;
-      case '+':
-        directive.plus = true;
-        break;
-      case ' ':
-        directive.space = true;
-        break;
-      case '#':
-        directive.alternative = true;
-        break;
-      case '\'':  // thousands apart: the only language here does not part them
-        break;
-      default:
-        return at;
-    }
-  }
-}
-
-const char* parse_width(Reader& reader, const char* at, Directive& directive, Arguments& arguments) noexcept {
-  if (reader.read(at) != '*') return parse_number(reader, at, directive.width);
-  const int width = va_arg(arguments.list, int);
-  directive.left = directive.left || width < 0;
-  if (width >= 0) {
-    directive.width = width;
-  } else {
-    directive.width = width == -kMaxInt - 1 ? kMaxInt : -width;
-  }
-  return at + 1;
-}
-
-const char* parse_precision(Reader& reader, const char* at, Directive& directive, Arguments& arguments) noexcept {
-  if (reader.read(at) != '.') return at;
-  ++at;
-  if (reader.read(at) != '*') return parse_number(reader, at, directive.precision);
-  directive.precision = va_arg(arguments.list, int);  // negative: as if there were none
-  return at + 1;
-}
-
-const char* parse_length(Reader& reader, const char* at, Length& length) noexcept {
+const char* parse_length(Reader& reader, const char* at, Directive& directive) noexcept {
   const char first = reader.read(at);
   const bool is_double = (first == 'h' || first == 'l') && reader.read(at + 1) == first;
   switch (first) {
     case 'h':
-      length = is_double ? Length::kChar : Length::kShort;
-      return at + (is_double ? 2 : 1);
+      directive.bytes = is_double ? 1 : 2;
+      break;
     case 'l':
-      length = is_double ? Length::kLongLong : Length::kLong;
-      return at + (is_double ? 2 : 1);
+      directive.is_long = !is_double;
+      [[fallthrough]];
     case 'z':
     case 'Z':
     case 't':
     case 'j':
     case 'q':
-      length = Length::kLongLong;  // as wide
-      return at + 1;
+      directive.bytes = 8;
+      break;
     case 'L':
-      length = Length::kLongDouble;
-      return at + 1;
+      directive.bytes = kLongDouble;
+      break;
     default:
       return at;
   }
+  return at + (is_double ? 2 : 1);
 }
 
-// ---- Fetching arguments -------------------------------------------------------------------------------------------
-
-std::int64_t next_signed(Arguments& arguments, Length length) noexcept {
-  switch (length) {
-    case Length::kChar:
-      return static_cast<signed char>(va_arg(arguments.list, int));
-    case Length::kShort:
-      return static_cast<short>(va_arg(arguments.list, int));
-    case Length::kInt:
-      return va_arg(arguments.list, int);
-    default:
-      return va_arg(arguments.list, std::int64_t);  // all others are 64 bits on this machine
+const char* parse(Reader& reader, const char* at, Directive& directive, Arguments& arguments) noexcept {
+  at = parse_flags(reader, at, directive.flags);
+  at = parse_number(reader, at, directive.width, arguments);
+  if (directive.width < 0) {
+    directive.flags |= kLeft;
+    directive.width = directive.width < -kMaxInt ? kMaxInt : -directive.width;
   }
-}
-
-std::uint64_t next_unsigned(Arguments& arguments, Length length) noexcept {
-  switch (length) {
-    case Length::kChar:
-      return static_cast<unsigned char>(va_arg(arguments.list, unsigned));
-    case Length::kShort:
-      return static_cast<unsigned short>(va_arg(arguments.list, unsigned));
-    case Length::kInt:
-      return va_arg(arguments.list, unsigned);
-    default:
-      return va_arg(arguments.list, std::uint64_t);
-  }
+  if (reader.read(at) == '.') at = parse_number(reader, at + 1, directive.precision, arguments);
+  at = parse_length(reader, at, directive);
+  directive.conversion = reader.read(at);
+  return directive.conversion != '\0' ? at + 1 : at;
 }
 
 // ---- Printing -----------------------------------------------------------------------------------------------------
 
-// `text` in a field of the directive's width.
-void print_padded(Sink& sink, const Directive& directive, const char* text, std::size_t count) noexcept {
-  const std::size_t width = static_cast<std::size_t>(directive.width);
-  const std::size_t padding = width > count ? width - count : 0;
-  if (!directive.left) sink.fill(' ', padding);
-  sink.put(text, count);
-  if (directive.left) sink.fill(' ', padding);
+// What stands in the field of a directive: prefix, zeros, text with more zeros in it.
+struct Field {
+  char prefix[4];  // a sign, 0x
+  unsigned prefix_count = 0;
+  bool takes_zeros = false;  // in place of the blanks before it, if the flag is there
+  const char* text = nullptr;
+  std::size_t count = 0;
+  std::size_t zeros = 0;
+  std::size_t more_zeros = 0;
+  std::size_t more_zeros_at = 0;
+
+  void add_prefix(char byte) noexcept { prefix[prefix_count++] = byte; }
+};
+
+void add_sign(Field& field, const Directive& directive, bool is_negative) noexcept {
+  if (is_negative)
+    field.add_prefix('-');
+  else if ((directive.flags & (kPlus | kSpace)) != 0)
+    field.add_prefix((directive.flags & kPlus) != 0 ? '+' : ' ');
+}
+
+// `text` is a string of the caller's where there is a reader.
+void print_field(Sink& sink, const Directive& directive, Field& field, Reader* reader) noexcept {
+  const std::size_t taken = field.prefix_count + field.zeros + field.count + field.more_zeros;
+  const auto width = static_cast<std::size_t>(directive.width);
+  std::size_t padding = width > taken ? width - taken : 0;
+  if (field.takes_zeros && (directive.flags & (kZero | kLeft)) == kZero) {
+    field.zeros += padding;
+    padding = 0;
+  }
+  if ((directive.flags & kLeft) == 0) sink.fill(' ', padding);
+  sink.put(field.prefix, field.prefix_count, nullptr);
+  sink.fill('0', field.zeros);
+  // Of a string, somebody may have taken it away since.
+  sink.put(field.text, field.more_zeros_at, reader);
+  sink.fill('0', field.more_zeros);
+  sink.put(field.text + field.more_zeros_at, field.count - field.more_zeros_at, reader);
+  if ((directive.flags & kLeft) != 0) sink.fill(' ', padding);
 }
 
 void print_string(Sink& sink, Reader& reader, const Directive& directive, const char* text) noexcept {
@@ -232,176 +223,139 @@ void print_string(Sink& sink, Reader& reader, const Directive& directive, const 
   const std::size_t precision = static_cast<std::size_t>(directive.precision);
   if (text == nullptr) text = has_precision && precision < 6 ? "" : "(null)";
   const std::size_t most = has_precision && precision < sink.bound() ? precision : sink.bound();
-  std::size_t count = 0;
-  while (count < most && reader.read(text + count) != '\0') ++count;
-  const std::size_t width = static_cast<std::size_t>(directive.width);
-  const std::size_t padding = width > count ? width - count : 0;
-  if (!directive.left) sink.fill(' ', padding);
-  sink.put(reader, text, count);  // somebody may have taken it away since
-  if (directive.left) sink.fill(' ', padding);
+  Field field;
+  field.text = text;
+  while (field.count < most && reader.read(text + field.count) != '\0') ++field.count;
+  print_field(sink, directive, field, &reader);
 }
 
-struct Number {
-  char digits[22];  // 2^64 in octal
-  unsigned count = 0;
-  const char* prefix = "";
-  unsigned prefix_count = 0;
-};
-
-void write_digits(Number& number, std::uint64_t value, unsigned base, bool is_upper) noexcept {
-  const char* const digits = is_upper ? "0123456789ABCDEF" : "0123456789abcdef";
-  char reversed[sizeof number.digits];
-  for (; value != 0; value /= base) reversed[number.count++] = digits[value % base];
-  for (unsigned i = 0; i < number.count; ++i) number.digits[i] = reversed[number.count - 1 - i];
+void print_text(Sink& sink, const Directive& directive, const char* text, std::size_t count) noexcept {
+  Field field;
+  field.text = text;
+  field.count = count;
+  print_field(sink, directive, field, nullptr);
 }
 
-// Field: padding, prefix, zeros up to the precision, digits.
-void print_number(Sink& sink, const Directive& directive, const Number& number) noexcept {
+// Prefix, zeros up to the precision, digits.
+void print_number(Sink& sink, const Directive& directive, Field& field, std::uint64_t value, unsigned base) noexcept {
+  char digits[64];
+  char* first = digits + sizeof digits;
+  for (std::uint64_t left = value; left != 0; left /= base) {
+    const auto digit = static_cast<char>(left % base);
+    *--first = static_cast<char>(digit < 10 ? '0' + digit : 'a' - 10 + digit - (~directive.conversion & 0x20));
+  }
+  field.text = first;
+  field.count = static_cast<std::size_t>(digits + sizeof digits - first);
   const bool has_precision = directive.precision >= 0;
   const std::size_t least = has_precision ? static_cast<std::size_t>(directive.precision) : 1;
-  std::size_t zeros = least > number.count ? least - number.count : 0;
-  std::size_t taken = number.prefix_count + zeros + number.count;
-  const std::size_t width = static_cast<std::size_t>(directive.width);
-  if (directive.zero && !directive.left && !has_precision && width > taken) {
-    zeros += width - taken;
-    taken = width;
+  if (least > field.count) field.zeros = least - field.count;
+  if ((directive.flags & kAlternative) != 0 && base != 10) {
+    if (base == 8) {
+      if (field.zeros == 0) field.zeros = 1;
+    } else if (value != 0) {
+      field.add_prefix('0');
+      field.add_prefix(directive.conversion);
+    }
   }
-  const std::size_t padding = width > taken ? width - taken : 0;
-  if (!directive.left) sink.fill(' ', padding);
-  sink.put(number.prefix, number.prefix_count);
-  sink.fill('0', zeros);
-  sink.put(number.digits, number.count);
-  if (directive.left) sink.fill(' ', padding);
+  field.takes_zeros = !has_precision;
+  print_field(sink, directive, field, nullptr);
 }
 
-void set_prefix(Number& number, const char* prefix, unsigned count) noexcept {
-  number.prefix = prefix;
-  number.prefix_count = count;
-}
-
-void print_signed(Sink& sink, const Directive& directive, std::int64_t value) noexcept {
-  Number number;
-  const std::uint64_t bits = static_cast<std::uint64_t>(value);
-  write_digits(number, value < 0 ? 0 - bits : bits, 10, false);
-  if (value < 0) {
-    set_prefix(number, "-", 1);
-  } else if (directive.plus) {
-    set_prefix(number, "+", 1);
-  } else if (directive.space) {
-    set_prefix(number, " ", 1);
+// Apart, for the room that it takes on the stack.
+[[gnu::noinline]] void print_floating(Sink& sink, Reader& reader, const Directive& directive, double value) noexcept {
+  constexpr int kSignBit = 63;
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  reader.count(floating_work(bits));
+  char text[kMostFloatingText];
+  Field field;
+  field.text = text;
+  field.count = janus_write_floating(text, bits, directive.conversion, directive.precision,
+                                     (directive.flags & kAlternative) != 0, &field.more_zeros_at, &field.more_zeros);
+  field.takes_zeros = text[0] <= '9';
+  add_sign(field, directive, bits >> kSignBit != 0);
+  if (field.takes_zeros && (directive.conversion | 0x20) == 'a') {
+    field.add_prefix('0');
+    field.add_prefix(static_cast<char>(directive.conversion + 'x' - 'a'));
   }
-  print_number(sink, directive, number);
+  print_field(sink, directive, field, nullptr);
 }
 
-void print_hex(Sink& sink, const Directive& directive, std::uint64_t value, bool is_upper) noexcept {
-  Number number;
-  write_digits(number, value, 16, is_upper);
-  if (directive.alternative && value != 0) set_prefix(number, is_upper ? "0X" : "0x", 2);
-  print_number(sink, directive, number);
-}
-
-void print_octal(Sink& sink, Directive directive, std::uint64_t value) noexcept {
-  Number number;
-  write_digits(number, value, 8, false);
-  // The alternative form begins with a zero: the precision's, if it gives one, or else one more digit.
-  const bool has_zero = directive.precision > static_cast<int>(number.count) || (value == 0 && directive.precision < 0);
-  if (directive.alternative && !has_zero) set_prefix(number, "0", 1);
-  print_number(sink, directive, number);
-}
-
-void print_pointer(Sink& sink, Directive directive, const void* pointer) noexcept {
-  if (pointer == nullptr) return print_padded(sink, directive, "(nil)", 5);
-  Number number;
-  write_digits(number, reinterpret_cast<std::uintptr_t>(pointer), 16, false);
-  const char* const prefix = directive.plus ? "+0x" : directive.space ? " 0x" : "0x";
-  set_prefix(number, prefix, directive.plus || directive.space ? 3 : 2);
-  print_number(sink, directive, number);
-}
-
-bool is_floating(char conversion) noexcept {
-  const char lower = static_cast<char>(conversion | 0x20);
-  return lower == 'a' || (lower >= 'e' && lower <= 'g');
+// One that takes a word, which on this machine is where everything else comes, too. False: not one of ours.
+bool print_word(Sink& sink, Reader& reader, Directive& directive, std::uint64_t word) noexcept {
+  const unsigned unused = directive.bytes < 8 ? 64 - 8 * directive.bytes : 0;
+  const auto number = static_cast<std::int64_t>(word << unused) >> unused;
+  const std::uint64_t bits = word << unused >> unused;
+  Field field;
+  switch (directive.conversion) {
+    case 'd':
+    case 'i':
+      add_sign(field, directive, number < 0);
+      print_number(sink, directive, field, number < 0 ? 0 - static_cast<std::uint64_t>(number) : bits, 10);
+      return true;
+    case 'u':
+      print_number(sink, directive, field, bits, 10);
+      return true;
+    case 'o':
+      print_number(sink, directive, field, bits, 8);
+      return true;
+    case 'b':
+    case 'B':
+      print_number(sink, directive, field, bits, 2);
+      return true;
+    case 'x':
+    case 'X':
+      print_number(sink, directive, field, bits, 16);
+      return true;
+    case 'p':
+      if (word == 0) {
+        print_text(sink, directive, "(nil)", 5);
+      } else {
+        directive.flags |= kAlternative;
+        directive.conversion = 'x';
+        add_sign(field, directive, false);
+        print_number(sink, directive, field, word, 16);
+      }
+      return true;
+    default:
+      break;
+  }
+  if (directive.is_long) return false;  // wide characters are not text here
+  if (directive.conversion == 's') {
+    print_string(sink, reader, directive, reinterpret_cast<const char*>(word));
+    return true;
+  }
+  if (directive.conversion != 'c') return false;
+  const char byte = static_cast<char>(word);
+  print_text(sink, directive, &byte, 1);
+  return true;
 }
 
 constexpr std::uint64_t letters(const char* which) noexcept {
   return *which != '\0' ? std::uint64_t{1} << (*which - 'A') | letters(which + 1) : 0;
 }
-constexpr std::uint64_t kTakesWord = letters("BCISbcns");
+constexpr std::uint64_t kTakesDouble = letters("AEFGaefg"), kTakesWord = letters("BCISXbcdinopsux");
 
-// Steps over the argument of a directive that we do not know, if its kind can be told.
-void skip_argument(const Directive& directive, Arguments& arguments) noexcept {
-  if (is_floating(directive.conversion)) {
-    const bool is_long = directive.length == Length::kLongDouble;
-    (void)(is_long ? va_arg(arguments.list, long double) : va_arg(arguments.list, double));
-    return;
-  }
-  // A wide character or an integer takes the same place as a pointer.
-  const unsigned letter = static_cast<unsigned>(directive.conversion) - 'A';
-  if (letter < 64 && (kTakesWord >> letter & 1) != 0) (void)va_arg(arguments.list, void*);
-}
-
-// What we do not know stays as it was written.
-void print_unknown(Sink& sink, Reader& reader, const Directive& directive, Arguments& arguments, const char* from,
-                   const char* to) noexcept {
-  skip_argument(directive, arguments);
-  sink.put(reader, from, static_cast<std::size_t>(to - from));
-}
-
-// False: not one of ours.
-bool print_known(Sink& sink, Reader& reader, const Directive& directive, Arguments& arguments) noexcept {
-  const bool is_long = directive.length == Length::kLong;  // wide characters are not text here
-  switch (directive.conversion) {
-    case '%':
-      sink.put('%');
-      return true;
-    case 'd':
-    case 'i':
-      print_signed(sink, directive, next_signed(arguments, directive.length));
-      return true;
-    case 'u': {
-      Number number;
-      write_digits(number, next_unsigned(arguments, directive.length), 10, false);
-      print_number(sink, directive, number);
-      return true;
-    }
-    case 'o':
-      print_octal(sink, directive, next_unsigned(arguments, directive.length));
-      return true;
-    case 'x':
-      print_hex(sink, directive, next_unsigned(arguments, directive.length), false);
-      return true;
-    case 'X':
-      print_hex(sink, directive, next_unsigned(arguments, directive.length), true);
-      return true;
-    case 'p':
-      print_pointer(sink, directive, va_arg(arguments.list, void*));
-      return true;
-    case 's':
-      if (is_long) return false;
-      print_string(sink, reader, directive, va_arg(arguments.list, const char*));
-      return true;
-    case 'c': {
-      if (is_long) return false;
-      const char byte = static_cast<char>(va_arg(arguments.list, int));
-      print_padded(sink, directive, &byte, 1);
-      return true;
-    }
-    default:
-      return false;
-  }
+bool is_among(char conversion, std::uint64_t which) noexcept {
+  const unsigned letter = static_cast<unsigned char>(conversion) - unsigned{'A'};
+  return letter < 64 && (which >> letter & 1) != 0;
 }
 
 // `at` stands behind a '%'; gives what follows the directive.
 const char* print_directive(Sink& sink, Reader& reader, const char* at, Arguments& arguments) noexcept {
   const char* const start = at - 1;
   Directive directive;
-  at = parse_flags(reader, at, directive);
-  at = parse_width(reader, at, directive, arguments);
-  at = parse_precision(reader, at, directive, arguments);
-  at = parse_length(reader, at, directive.length);
-  directive.conversion = reader.read(at);
-  if (directive.conversion != '\0') ++at;
-  if (!print_known(sink, reader, directive, arguments)) print_unknown(sink, reader, directive, arguments, start, at);
+  at = parse(reader, at, directive, arguments);
+  if (directive.conversion == '%') {
+    sink.put('%');
+  } else if (is_among(directive.conversion, kTakesDouble)) {
+    const bool is_long = directive.bytes == kLongDouble;
+    const double value =
+        is_long ? static_cast<double>(va_arg(arguments.list, long double)) : va_arg(arguments.list, double);
+    print_floating(sink, reader, directive, value);
+  } else if (!is_among(directive.conversion, kTakesWord) ||
+             !print_word(sink, reader, directive, va_arg(arguments.list, std::uint64_t))) {
+    sink.put(start, static_cast<std::size_t>(at - start), &reader);  // what we do not know stays as it was written
+  }
   return at;
 }
 

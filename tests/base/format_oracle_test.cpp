@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/base/format_oracle_test.cpp — janus_vformat beside the C library's vsnprintf, over every combination of flags,
 // width, precision, length and conversion, with values from the edges. Hosted only.
+#include <bit>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -12,7 +14,7 @@
 
 namespace {
 
-constexpr std::size_t kCapacity = 128;
+constexpr std::size_t kCapacity = 2048;  // the longest double has 1,077 bytes
 
 struct Output {
   char bytes[kCapacity];
@@ -48,6 +50,18 @@ bool agrees(std::size_t capacity, const std::string& format, Values... values) {
   janus::test::note("format", format.c_str());
   CHECK_STREQ(actual.bytes, expected.bytes);
   return CHECK_EQ(actual.size, expected.size);
+}
+
+// The digits of %#g, of which the oracle forgets the zeros where rounding makes the number longer.
+bool oracle_errs(const std::string& format, double value) {
+  if (format.find('#') == std::string::npos || (format.back() | 0x20) != 'g') return false;
+  const std::size_t point = format.find('.');
+  const int precision = point == std::string::npos ? 6 : std::atoi(format.c_str() + point + 1);
+  char exact[64], rounded[64];
+  std::snprintf(exact, sizeof exact, "%.30e", value);
+  std::snprintf(rounded, sizeof rounded, "%.*e", precision > 0 ? precision - 1 : 0, value);
+  const char* const exponent = std::strchr(exact, 'e');
+  return exponent != nullptr && std::strcmp(exponent, std::strchr(rounded, 'e')) != 0;
 }
 
 const char* const kWidths[] = {"", "1", "2", "7", "30"};
@@ -88,7 +102,7 @@ constexpr long long kValues[] = {0,
 
 TEST(format_oracle, integers_of_all_lengths_agree) {
   for_each_prefix([](const std::string& prefix) {
-    for (const char conversion : std::string("diuoxX")) {
+    for (const char conversion : std::string("diuoxXbB")) {
       for (const long long value : kValues) {
         const int narrow = static_cast<int>(value);
         if (!agrees(kCapacity, prefix + conversion, narrow)) return;
@@ -120,6 +134,78 @@ TEST(format_oracle, pointers_agree) {
       if (!agrees(kCapacity, prefix + "p", reinterpret_cast<void*>(address))) return;
     }
   });
+}
+
+constexpr double kDoubles[] = {0.0,
+                               0.5,
+                               1.5,
+                               2.5,
+                               0.05,
+                               0.25,
+                               0.125,
+                               1.0,
+                               9.5,
+                               9.9999995,
+                               99999.95,
+                               999999.5,
+                               123456789.0,
+                               1e15,
+                               1e16,
+                               1e21,
+                               1e22,
+                               1e23,
+                               0.1,
+                               0.3,
+                               1.0 / 3,
+                               2.0 / 3,
+                               1e-4,
+                               1e-5,
+                               9.9999e-5,
+                               5e-324,
+                               2.2250738585072014e-308,
+                               std::numeric_limits<double>::max(),
+                               std::numeric_limits<double>::infinity(),
+                               std::numeric_limits<double>::quiet_NaN(),
+                               6.02214076e23,
+                               1.8446744073709552e19};
+
+TEST(format_oracle, numbers_with_a_point_agree) {
+  for_each_prefix([](const std::string& prefix) {
+    for (const char conversion : std::string("eEfFgGaA"))
+      for (const double value : kDoubles)
+        for (const double signed_value : {value, -value}) {
+          if (oracle_errs(prefix + conversion, signed_value)) continue;
+          if (!agrees(kCapacity, prefix + conversion, signed_value)) return;
+          if (!agrees(kCapacity, prefix + "l" + conversion, signed_value)) return;
+        }
+  });
+  for (const char* format : {"%.1100f", "%.1074f", "%.1073f", "%.766e", "%.767g", "%.800g", "%#.800g", "%.1000e",
+                             "%2000.3f", "%02000.1f", "%.30a"})
+    for (const double value : kDoubles)
+      if (!agrees(kCapacity, format, value)) return;
+}
+
+TEST(format_oracle, long_doubles_that_are_doubles_agree) {
+  for (const char* format : {"%Lf", "%Lg", "%.20Le"})
+    for (const double value : kDoubles)
+      if (!agrees(kCapacity, format, static_cast<long double>(value))) return;
+}
+
+TEST(format_oracle, random_doubles_agree) {
+  janus::Rng rng(janus::test::environment_number("JANUS_TEST_SEED", 1));
+  for (unsigned i = 0; i < 100'000; ++i) {
+    std::string format = "<%";
+    for (std::uint64_t flags = rng.below(4); flags != 0; --flags) format += "-0+ #"[rng.below(5)];
+    if (rng.below(2) != 0) format += std::to_string(rng.below(40));
+    if (rng.below(4) != 0) format.append(".").append(std::to_string(rng.below(30)));
+    format += "aefgAEFG"[rng.below(8)];
+    // Any bits; what is not too far from one; and what is short in decimals.
+    double value = std::bit_cast<double>(rng.next());
+    if (i % 3 == 1)
+      value = static_cast<double>(rng.next() >> rng.below(64)) / static_cast<double>(1 + rng.below(1'000'000));
+    if (i % 3 == 2) value = static_cast<double>(rng.below(2'000'000)) / 64 - 10'000;
+    if (!oracle_errs(format, value) && !agrees(kCapacity, format + ">", value)) return;
+  }
 }
 
 TEST(format_oracle, widths_and_precisions_from_arguments_agree) {

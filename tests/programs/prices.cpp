@@ -11,6 +11,8 @@ void janus_once_end(uint8_t* flag, int is_done);
 int janus_hold_try(const void* object);
 void janus_hold_end(const void* object);
 void janus_pay(uint32_t ops);
+size_t janus_write_floating(char* text, uint64_t bits, char conversion, int precision, bool keeps_point,
+                            size_t* zeros_at, size_t* zeros);
 int janus_may_exit(void);
 void janus_has_written(int fd, int64_t answer);
 }
@@ -131,6 +133,12 @@ const Price prices[] = {
     {"janus_hold_try", [] { janus_hold_try(&held[turn]); }},
     {"janus_hold_end", [] { janus_hold_end(&held[turn]); }},
     {"janus_pay", [] { janus_pay(1); }},
+    {"janus_write_floating",
+     [] {
+       char text[1096];
+       size_t zeros_at, zeros;
+       janus_write_floating(text, 0, 'g', 6, false, &zeros_at, &zeros);
+     }},
     {"janus_may_exit", [] { janus_may_exit(); }},
     {"janus_has_written", [] { janus_has_written(1, 0); }},
     {"janus_rt_init", [] { janus_rt_init({}); }},

@@ -32,7 +32,7 @@ extern FILE *stdin, *stdout, *stderr;
 #define stdout stdout
 #define stderr stderr
 
-// Integer, character, string and pointer formats. %f and its kin print "(float)": no floating point here.
+// As C has them; a long double is printed as the nearest double.
 int snprintf(char* __JANUS_RESTRICT to, size_t size, const char* __JANUS_RESTRICT format, ...) __JANUS_NOTHROW
     __JANUS_PRINTF(3, 4);
 int vsnprintf(char* __JANUS_RESTRICT to, size_t size, const char* __JANUS_RESTRICT format,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// format.c: snprintf and its kin, as C has them for integers, characters, strings and pointers. There is no floating
-// point: its conversions take their argument and print "(float)". Wide characters are printed if they are ASCII.
+// format.c: snprintf and its kin, as C has them. A long double is printed as the nearest double, wide characters if
+// they are ASCII.
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -157,15 +157,42 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
-static void skip_floating(struct sink* sink, const struct conversion* c, va_list* values) {
-  if (c->size == 'L') {
-    const long double skipped = va_arg(*values, long double);
-    (void)skipped;
-  } else {
-    const double skipped = va_arg(*values, double);
-    (void)skipped;
+// The runtime's (rt/base/floating.h): the digits, and how many zeros belong where among them.
+size_t janus_write_floating(char* text, uint64_t bits, char letter, int precision, _Bool keeps_point, size_t* zeros_at,
+                            size_t* zeros);
+
+__attribute__((noinline)) static void put_floating(struct sink* sink, const struct conversion* c, va_list* values) {
+  enum { kMostText = 1096, kExponent = 0x7ff, kHalfway = 1075, kMultipliedPerOp = 64 };
+  const double value = c->size == 'L' ? (double)va_arg(*values, long double) : va_arg(*values, double);
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  const int distance = (int)(bits >> 52 & kExponent) - kHalfway;  // as often the digits are multiplied
+  janus_pay(1 + (uint32_t)(distance < 0 ? -distance : distance) / kMultipliedPerOp);
+  char text[kMostText];
+  size_t zeros_at, zeros;
+  const size_t count =
+      janus_write_floating(text, bits, c->letter, c->precision, c->flags & kAlternate, &zeros_at, &zeros);
+  const int is_finite = text[0] <= '9';
+
+  char prefix[4] = "", *end = prefix;
+  if (bits >> 63)
+    *end++ = '-';
+  else if (c->flags & (kPlus | kSpace))
+    *end++ = c->flags & kPlus ? '+' : ' ';
+  if (is_finite && (c->letter | 0x20) == 'a') {
+    *end++ = '0';
+    *end++ = (char)(c->letter + 'x' - 'a');
   }
-  put_padded(sink, c, "", 0, "(float)", 7);
+  const size_t prefix_count = (size_t)(end - prefix);
+  const long blanks = (long)c->width - (long)(prefix_count + count + zeros);
+  const int takes_zeros = is_finite && c->flags & kZero;
+  if (!(c->flags & kLeft) && !takes_zeros) fill(sink, ' ', blanks);
+  put(sink, prefix, prefix_count);
+  if (!(c->flags & kLeft) && takes_zeros) fill(sink, '0', blanks);
+  put(sink, text, zeros_at);
+  fill(sink, '0', (long)zeros);
+  put(sink, text + zeros_at, count - zeros_at);
+  if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
 static void store_length(const struct sink* sink, const struct conversion* c, void* to) {
@@ -286,7 +313,7 @@ static int put_conversion(struct sink* sink, struct conversion* c, va_list* valu
       break;
   }
   if (c->letter == '\0' || strchr("aAeEfFgG", c->letter) == NULL) return 0;
-  skip_floating(sink, c, values);
+  put_floating(sink, c, values);
   return 1;
 }
 

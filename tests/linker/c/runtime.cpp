@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // runtime.cpp: the runtime's C interface by glibc, under the names that libjanus_c's prefixed objects ask for.
 #include "tests/linker/c/runtime.h"
+#include "rt/base/floating.h"
 
 #include <unistd.h>
 #include <cerrno>
@@ -88,6 +89,10 @@ void jc_janus_free(void* block) {
   free(block);
 }
 
+std::size_t jc_janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision, bool keeps_point,
+                                    std::size_t* zeros_at, std::size_t* zeros) {
+  return janus_write_floating(text, bits, conversion, precision, keeps_point, zeros_at, zeros);
+}
 void jc_janus_pay(std::uint32_t ops) {
   runtime::paid += ops;
   if (ops > runtime::most_paid) runtime::most_paid = ops;
