@@ -157,7 +157,7 @@ void make_page_tables() {
   if (pages == nullptr) refuse("no memory for the program's arguments");
   const Words words = parse_command_line(g_command_line, reinterpret_cast<char**>(pages));
   g_device_words = words.devices;
-  find_output();
+  find_output();  // step 11
   janus_boot(words.argc, words.argv, words.envp);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // entry.S — the first instruction. A loader that speaks PVH (QEMU's -kernel, Firecracker, Cloud Hypervisor) reads the
 // note, puts the program where its headers say and jumps to janus_pvh_start: 32-bit protected mode, flat segments, no
-// paging, interrupts off, ebx the address of the start info. Step 1 of 10 (boot.cpp has the others): into 64-bit mode,
+// paging, interrupts off, ebx the address of the start info. Step 1 of 11 (boot.cpp has the others): into 64-bit mode,
 // on the boot stack, with the first 4 GiB mapped as they are.
 #include <arch/asm.h>
 #include "kernel-free/cpu/selectors.h"

@@ -17,11 +17,14 @@ namespace {
 constexpr std::uint64_t kAnswerNs = 50'000'000;
 
 // On the worker's own thread, which stands still meanwhile, so that its stack can be walked; it may be any of its
-// stacks.
+// stacks. What it was about to tell of a bad pointer is as it was afterwards: a frame that is none may be another one.
 void append_place(const platform::Standing& where, void* report) noexcept {
+  auto& fault = current_worker().user_fault;
+  const auto fault_before = fault;
   Place place{where.ip, where.fp, where.sp, where.sp + kMostStackBytes, where.ip};
   leave_runtime(place);
   append_frames(*static_cast<TaskReport*>(report), place, kFramesOfEach);
+  fault = fault_before;
 }
 
 }  // namespace

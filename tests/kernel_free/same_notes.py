@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # same_notes.py PROGRAM IMAGE JANUS_QEMU TEST — what a test notes (harness: note()) is the same in all worlds: on this
-# machine, on 1 and 2 CPUs with no kernel, and as /init of a Linux kernel of its own.
+# machine, on 1, 2 and 4 CPUs with no kernel, and as /init of a Linux kernel of its own.
 import pathlib
 import re
 import subprocess
@@ -14,6 +14,7 @@ NOTE = re.compile(r'^# ([a-z][^:]*: .*)$', re.MULTILINE)
 NO_KERNEL = 2                                  # janus-qemu: nothing was begun
 program, image, janus_qemu, test = sys.argv[1:]
 worlds = [('1 CPU with no kernel', ['--smp', '1', image]), ('2 CPUs with no kernel', ['--smp', '2', image]),
+          ('4 CPUs with no kernel', ['--smp', '4', image]),
           ('/init of a Linux kernel', ['--linux', program])]
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // format.c: snprintf and its kin, as C has them. A long double is printed as the nearest double, wide characters if
-// they are ASCII.
+// they are ASCII, and arguments are taken in order: %1$d is printed as it stands.
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -19,7 +19,7 @@ struct sink {
   size_t room, length;
 };
 
-enum { kLeft = 1, kPlus = 2, kSpace = 4, kAlternate = 8, kZero = 16 };
+enum { kLeft = 1, kPlus = 2, kSpace = 4, kAlternate = 8, kZero = 16, kIgnored = 32 };
 
 // One conversion: %[flags][width][.precision][size]letter. precision < 0: not given.
 struct conversion {
@@ -98,7 +98,7 @@ static uintmax_t take_unsigned(const struct conversion* c, va_list* values) {
 static void put_number(struct sink* sink, const struct conversion* c, const char* prefix, uintmax_t value,
                        unsigned base) {
   const char* digits = c->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
-  char text[24];
+  char text[64];
   char* first = text + sizeof text;
   for (uintmax_t left = value; left != 0; left /= base) *--first = digits[left % base];
   const long count = text + sizeof text - first;
@@ -120,6 +120,11 @@ static void put_signed(struct sink* sink, const struct conversion* c, intmax_t v
 static void put_hexadecimal(struct sink* sink, const struct conversion* c, uintmax_t value) {
   const char* prefix = !(c->flags & kAlternate) || value == 0 ? "" : c->letter == 'X' ? "0X" : "0x";
   put_number(sink, c, prefix, value, 16);
+}
+
+static void put_binary(struct sink* sink, const struct conversion* c, uintmax_t value) {
+  const char* prefix = !(c->flags & kAlternate) || value == 0 ? "" : c->letter == 'B' ? "0B" : "0b";
+  put_number(sink, c, prefix, value, 2);
 }
 
 static void put_pointer(struct sink* sink, struct conversion* c, const void* pointer) {
@@ -226,6 +231,9 @@ static unsigned flag_of(char c) {
       return kAlternate;
     case '0':
       return kZero;
+    case '\'':  // thousands apart, and digits of the language: the only one here has neither
+    case 'I':
+      return kIgnored;
     default:
       return 0;
   }
@@ -288,11 +296,22 @@ static int put_conversion(struct sink* sink, struct conversion* c, va_list* valu
     case 'X':
       put_hexadecimal(sink, c, take_unsigned(c, values));
       return 1;
+    case 'b':
+    case 'B':
+      put_binary(sink, c, take_unsigned(c, values));
+      return 1;
     case 'p':
       put_pointer(sink, c, va_arg(*values, void*));
       return 1;
+    case 'C':
+      c->size = 'l';
+      put_character(sink, c, values);
+      return 1;
     case 'c':
       put_character(sink, c, values);
+      return 1;
+    case 'S':
+      put_wide_string(sink, c, va_arg(*values, const wchar_t*));
       return 1;
     case 's':
       if (c->size == 'l')

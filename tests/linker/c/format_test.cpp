@@ -130,6 +130,15 @@ TEST(format, wide_strings_print_their_ascii) {
   CHECK_STREQ(ours, "?");
 }
 
+// What compilers take without a word: each takes its argument, so that what follows is right.
+TEST(format, extensions_agree) {
+  numbers_agree<unsigned>("", "bB", {0u, 5u, ~0u});
+  numbers_agree<unsigned long>("l", "b", {~0ul});
+  agree("%'d items in %s|%'8u|%'.2f", 1000000, "x", 89u, 1.5);
+  agree("%Id %s", 5, "x");
+  agree("%S %C %s", L"wide", L'w', "x");
+}
+
 // The digits themselves are compared in tests/base/format_oracle_test.cpp. Values whose %#g glibc gets wrong are not
 // among these.
 TEST(format, floating_point_agrees) {
