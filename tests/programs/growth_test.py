@@ -144,7 +144,7 @@ def look_at(program, compiler):
         look_at_depths(program, workers, 262144)
     look_at_depths(program, 2, 65536)
     look_at_depths(program, 2, 32768)
-    ends_well(f'{compiler}: a fork grows as its parent does', program, 'fork')
+    ends_well(f'{compiler}: a fork among tasks that grow grows as its parent does', program, 'fork')
     done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
     told = OVERFLOW.search(done.stderr)
     tap.check(f'{compiler}: and is told why', told and told.group(1) == b', with no memory in its budget to grow', done.stderr)
