@@ -212,6 +212,8 @@ bool contain_fault(platform::Fault& fault) noexcept {
   const Growth growth =
       has_room ? Growth::kAtMost : grow_stack_to(worker, task, arch::stack_pointer() - Scheduler::kStackReserve);
   if (growth == Growth::kGrown) return;
+  // What ends a task takes more than may be left. Where there is a guard it is met here, and its handler has a stack.
+  if (!has_room && stack->guard != platform::Guard::kNone) arch::overflow_at(stack->limit);
   platform::Fault fault{};
   fault.has_address = true;
   fault.address = arch::stack_pointer();

@@ -56,6 +56,9 @@ void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
     runtime.pool_charge.shrink(bytes);
 }
 
+// What is moved at once for the step's own price; more is bulk work, also within the class that is paid for.
+constexpr std::int64_t kFreePages = 16;
+
 // `is_free`: of what somebody else has paid for.
 Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noexcept {
   Runtime& runtime = runtime_of(worker);
@@ -74,7 +77,8 @@ Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noe
   details.growth_paid += price;
   tell_limit(worker);
   worker.counters.stack_steps.add();
-  if (price != 0) take_fuel_unchecked(worker, price::kStackStep);
+  const std::int64_t pages = (before - limit) / static_cast<std::int64_t>(kPageBytes);
+  take_fuel_unchecked(worker, (price != 0 ? price::kStackStep : 0) + (pages > kFreePages ? pages : 0));
   return Growth::kGrown;
 }
 

@@ -289,6 +289,57 @@ static long ruin(void) {
   return janus_nursery_await(nursery, NULL);
 }
 
+// --- Near the end of a stack that cannot grow
+
+static int64_t do_nothing(void* arg) {
+  (void)arg;
+  return 0;
+}
+
+static UNPROBED void yield_below(size_t bytes) {
+  char buffer[bytes];
+  __asm__ volatile("" : : "r"(buffer) : "memory");
+  janus_yield();
+}
+
+static int64_t yield_without_memory(void* depth) {
+  janus_nursery_spawn_in(janus_nursery_open(NULL, NULL), do_nothing, NULL, NULL);
+  for (size_t bytes = 1 << 20; bytes >= 16; bytes /= 2)
+    while (janus_budget_get_current().memory > bytes + 300 && janus_alloc(bytes) != NULL) {
+    }
+  yield_below((size_t)depth);
+  return 0;
+}
+
+// What a yield does there may be the first of its kind: who is next is fresh, and its stack is yet to be made.
+static int run_drained(size_t depth, uint32_t on_exhaustion) {
+  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT,
+                                         .on_exhaustion = on_exhaustion,
+                                         .budget = {.ops = 100000000, .memory = 400 << 10, .spawn_count = 10}};
+  const janus_spawn_options roomy = {.stack_size = 65536};
+  janus_nursery* cage = janus_nursery_open(NULL, &options);
+  janus_nursery_spawn_in(cage, yield_without_memory, (void*)depth, &roomy);
+  janus_nursery_await(cage, NULL);
+  return 0;
+}
+
+static int64_t touch_all(void* paid) {
+  const uint32_t before = janus_budget_get_current().ops;
+  if (go_down(900 << 10, 0) <= 0) return -14;
+  *(uint32_t*)paid = before - janus_budget_get_current().ops;
+  return 0;
+}
+
+// Pages by the hundred are moved for it.
+static int large_steps_are_paid(void) {
+  const janus_nursery_options options = {.budget = {.ops = 100000000, .memory = 8 << 20, .spawn_count = 10}};
+  const janus_spawn_options large = {.stack_size = 1 << 20};
+  uint32_t paid = 0;
+  janus_nursery* cage = janus_nursery_open(NULL, &options);
+  janus_nursery_spawn_in(cage, touch_all, &paid, &large);
+  return janus_nursery_await(cage, NULL) == 0 && paid >= 900 / 4 ? 0 : 9;
+}
+
 // --- What else goes on
 
 static int64_t fork_and_grow(void* arg) {
@@ -420,6 +471,8 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "without") && argc > 2) return (int)without_growth(argv);
   if (!strcmp(how, "sizes")) return (int)sizes();
   if (!strcmp(how, "ruin")) return (int)ruin();
+  if (!strcmp(how, "drained")) return run_drained((size_t)atol(argv[2]), (uint32_t)atol(argv[3]));
+  if (!strcmp(how, "large")) return large_steps_are_paid();
   if (!strcmp(how, "fork")) return (int)-fork_among_others();
   if (!strcmp(how, "kernel")) return (int)-kernel_writes();
   if (!strcmp(how, "churn")) return (int)-churn(argv);

@@ -144,6 +144,14 @@ def look_at(program, compiler):
         look_at_depths(program, workers, 262144)
     look_at_depths(program, 2, 65536)
     look_at_depths(program, 2, 32768)
+    for workers in (1, 2):
+        for on_exhaustion in (0, 1):  # SUSPEND, FAIL
+            ended = {depth: run([program, 'drained', str(depth), str(on_exhaustion)], env=environment(JANUS_WORKERS=workers)).returncode
+                     for depth in range(65500, 68300, 40)}
+            wrong = {depth: status for depth, status in ended.items() if status != 0}
+            tap.check(f'{compiler}: who yields anywhere near the end of a stack, with no memory left, ends alone, {workers} workers, '
+                      f'{("SUSPEND", "FAIL")[on_exhaustion]}', not wrong, wrong)
+    ends_well(f'{compiler}: what moves many pages is paid for by the page', program, 'large')
     ends_well(f'{compiler}: a fork among tasks that grow grows as its parent does', program, 'fork')
     done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
     told = OVERFLOW.search(done.stderr)

@@ -33,9 +33,9 @@ void forbid_huge_pages(const Row& row) {
   if (row.count > 0) call(kMadvise, row.first, row.stride * row.count, kAdviseNoHugePage);
 }
 
-// --- Rung 1: the vector lives on the caller's stack, which may be a task's: 512 bytes of it, not the kernel's limit of
-// 16 KiB.
-constexpr std::size_t kBatch = 32;
+// --- Rung 1: the vector lives on the caller's stack, which may be all that a task has left
+// (Scheduler::kStackReserve): 128 bytes of it, not the kernel's limit of 16 KiB.
+constexpr std::size_t kBatch = 8;
 
 std::size_t fill(Range (&batch)[kBatch], const Row& row) {
   const std::size_t left = row.count - row.made;

@@ -66,6 +66,12 @@ static void put_padded(struct sink* sink, const struct conversion* c, const char
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
+// For each that is read one by one.
+static void pay_for_reading(size_t count) {
+  enum { kReadsPerOp = 64 };
+  if (count % kReadsPerOp == 0) janus_pay(1);
+}
+
 // --- Numbers ---------------------------------------------------------------------------------------------------------
 
 // l, ll, j, z and t all mean 64 bits.
@@ -152,7 +158,7 @@ static void put_string(struct sink* sink, const struct conversion* c, const char
 static void put_wide_string(struct sink* sink, const struct conversion* c, const wchar_t* text) {
   const size_t most = c->precision < 0 ? SIZE_MAX : (size_t)c->precision;
   size_t count = 0;
-  while (count < most && text[count] != 0) count++;
+  while (count < most && text[count] != 0) pay_for_reading(++count);
   const long blanks = (long)c->width - (long)count;
   if (!(c->flags & kLeft)) fill(sink, ' ', blanks);
   for (size_t i = 0; i < count; i++) {
@@ -246,7 +252,7 @@ static int parse_count(const char** at, va_list* values) {
     return va_arg(*values, int);
   }
   int count = 0;
-  for (; **at >= '0' && **at <= '9'; ++*at)
+  for (size_t read = 0; **at >= '0' && **at <= '9'; ++*at, pay_for_reading(++read))
     if (__builtin_mul_overflow(count, 10, &count) || __builtin_add_overflow(count, **at - '0', &count)) count = INT_MAX;
   return count;
 }
@@ -263,7 +269,11 @@ static char parse_size(const char** at) {
 // Reads what follows a %. The letter is 0 at the end of the format.
 static struct conversion parse_conversion(const char** at, va_list* values) {
   struct conversion c = {0, 0, -1, 0, 0};
-  for (unsigned flag; (flag = flag_of(**at)) != 0; ++*at) c.flags |= flag;
+  size_t read = 0;
+  for (unsigned flag; (flag = flag_of(**at)) != 0; ++*at) {
+    c.flags |= flag;
+    pay_for_reading(++read);
+  }
   c.width = parse_count(at, values);
   if (c.width < 0) {
     c.flags |= kLeft;

@@ -149,6 +149,19 @@ TEST(format, floating_point_agrees) {
   agree("%.1100f|%.2000e|%01500.3f", 5e-324, 1e-300, -1.0);
 }
 
+TEST(format, long_directives_are_paid_for) {
+  const std::string flags = "%" + std::string(64'000, '0') + "d", width = "%" + std::string(64'000, '0') + "1d";
+  const std::wstring wide(64'000, L'x');
+  for (const std::string& format : {flags, width, "%." + std::string(64'000, '0') + "1d"}) {
+    const auto before = runtime::paid;
+    jc_snprintf(ours, sizeof ours, format.c_str(), 1);
+    CHECK(runtime::paid - before >= 999);
+  }
+  const auto before = runtime::paid;
+  jc_snprintf(ours, sizeof ours, "%.3ls%ls", wide.c_str(), wide.c_str());
+  CHECK(runtime::paid - before >= 999);
+}
+
 TEST(format, digits_of_a_far_exponent_are_paid_for) {
   const auto before = runtime::paid;
   jc_snprintf(ours, sizeof ours, "%g", 5e-324);

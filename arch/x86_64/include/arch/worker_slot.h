@@ -54,4 +54,10 @@ template <std::size_t Offset>
   return sp;
 }
 
+// A push into the guard that ends at `limit`, of the stack that we stand on.
+[[noreturn, gnu::always_inline]] inline void overflow_at(const void* limit) noexcept {
+  asm volatile("movq %0, %%rsp\n\tpushq $0" : : "r"(limit) : "memory");
+  __builtin_unreachable();
+}
+
 }  // namespace janus::arch
