@@ -48,7 +48,7 @@ std::size_t resident_bytes() {
 std::size_t resident_pages_of(const Stack* stack) {
   std::byte* base = stack->limit - stack_guard_bytes(stack->size_class);
   const std::size_t bytes = stack_stride(stack->size_class, fixed_extent(stack->size_class));
-  static unsigned char present[300];
+  static unsigned char present[kMaxStackBytes / kPageBytes + 64];
   if (call(kMincore, reinterpret_cast<long>(base), static_cast<long>(bytes), reinterpret_cast<long>(present)) != 0)
     return ~std::size_t{0};
   std::size_t pages = 0;
