@@ -286,9 +286,12 @@ __attribute__((noinline)) static void receive_too_much(void) {
   janus_channel_recv(channel, &small);
 }
 
+// Many: the checker takes whatever looks like an address for one, and some may be left on stacks that nobody uses.
 __attribute__((noinline)) static int64_t leak_task(void* arg) {
+  enum { kLost = 64 };
   (void)arg;
-  void* volatile block = janus_alloc(1234);
+  void* volatile block = NULL;
+  for (int i = 0; i < kLost; i++) block = janus_alloc(1234);
   block = NULL;
   return block == NULL ? 0 : -9;
 }
