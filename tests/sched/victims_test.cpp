@@ -108,9 +108,9 @@ TEST(victims, by_chance_each_of_the_others_is_asked_first_at_times) {
 
 // Where there is nothing: four of the strategy's choice, and each of the others once before it sleeps.
 TEST(victims, a_round_asks_four_and_then_everybody_once) {
-  static unsigned searcher;
-  static std::uint64_t failed_before;
-  static int idle_before;
+  static std::atomic<unsigned> searcher;
+  static std::atomic<std::uint64_t> failed_before;
+  static std::atomic<int> idle_before;
   for (const Victim victim : {Victim::kRandom, Victim::kRoundRobin}) {
     for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
       Yard yard(kWorkers, true, seed, victim);
@@ -121,8 +121,9 @@ TEST(victims, a_round_asks_four_and_then_everybody_once) {
         failed_before = current_worker().counters.steals_failed.read();
         idle_before = self.yard->on_all_idle.load();
       });
-      REQUIRE(soon([&] { return yard.done.load() == 1 && yard.on_all_idle.load() > idle_before; }));
-      const std::uint64_t failed = yard.scheduler->worker(searcher)->counters.steals_failed.read() - failed_before;
+      REQUIRE(soon([&] { return yard.done.load() == 1 && yard.on_all_idle.load() > idle_before.load(); }));
+      const std::uint64_t failed =
+          yard.scheduler->worker(searcher.load())->counters.steals_failed.read() - failed_before.load();
       // Round robin comes by the thief itself, and leaves it out.
       CHECK_LE(failed, 4 + (kWorkers - 1));
       CHECK_GE(failed, 4 + (kWorkers - 1) - (victim == Victim::kRoundRobin ? 1 : 0));
@@ -131,7 +132,7 @@ TEST(victims, a_round_asks_four_and_then_everybody_once) {
 }
 
 TEST(victims, where_stealing_is_off_nobody_is_asked) {
-  static std::uint64_t asked_before;
+  static std::atomic<std::uint64_t> asked_before;
   for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
     Yard yard(kWorkers, true, seed);
     yard.inject(jobs[0], [](Job& self) {
@@ -142,6 +143,6 @@ TEST(victims, where_stealing_is_off_nobody_is_asked) {
       finish(self);
     });
     REQUIRE(yard.all_done(51));
-    CHECK_EQ(asked(*yard.scheduler), asked_before);
+    CHECK_EQ(asked(*yard.scheduler), asked_before.load());
   }
 }
