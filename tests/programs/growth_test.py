@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # growth_test.py BUILD — stacks that grow: deep tasks work, overflow at the same depth whatever runs beside them, pay for
 # what they use, and go on or end as tasks where the machine refuses, forks, is asked to write, or is looked at meanwhile.
+import json
 import pathlib
 import re
 import resource
@@ -16,6 +17,11 @@ from installed import Tap, build, compilers, environment, here, install, program
 tap = Tap()
 work = work_directory()
 OVERFLOW = re.compile(rb'panicked: stack overflow([a-z, ]*) at 0x[0-9a-f]+; nursery \S+, stack (\d+) bytes of at most (\d+) \(JANUS_STACK_MAX\)\n')
+
+
+def is_optimized():
+    options = json.loads((pathlib.Path(sys.argv[1]) / 'meson-info/intro-buildoptions.json').read_text())
+    return next(option['value'] for option in options if option['name'] == 'optimization') != '0'
 
 
 def ends(program, *how, settings=None, **options):
@@ -146,11 +152,15 @@ def look_at(program, compiler):
     look_at_depths(program, 2, 32768)
     for workers in (1, 2):
         for on_exhaustion in (0, 1):  # SUSPEND, FAIL
+            claim = (f'{compiler}: who yields anywhere near the end of a stack, with no memory left, ends alone, {workers} workers, '
+                     f'{("SUSPEND", "FAIL")[on_exhaustion]}')
+            if not is_optimized():
+                tap.skip(claim, 'a runtime that is not optimized has larger frames than it keeps room for')
+                continue
             ended = {depth: run([program, 'drained', str(depth), str(on_exhaustion)], env=environment(JANUS_WORKERS=workers)).returncode
                      for depth in range(65500, 68300, 40)}
             wrong = {depth: status for depth, status in ended.items() if status != 0}
-            tap.check(f'{compiler}: who yields anywhere near the end of a stack, with no memory left, ends alone, {workers} workers, '
-                      f'{("SUSPEND", "FAIL")[on_exhaustion]}', not wrong, wrong)
+            tap.check(claim, not wrong, wrong)
     ends_well(f'{compiler}: what moves many pages is paid for by the page', program, 'large')
     ends_well(f'{compiler}: a fork among tasks that grow grows as its parent does', program, 'fork')
     done = ends_well(f'{compiler}: a task without the memory to grow ends alone', program, 'cage', 11, status=7, settings={'JANUS_WORKERS': 1})
