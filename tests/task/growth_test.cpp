@@ -105,7 +105,9 @@ TEST(growth, who_grows_pays_for_it_until_his_end) {
       CHECK_EQ(janus_budget_get_current().memory, *next);
       for (int times = 0; times < 2; ++times) {
         use(2 * kFirst);
-        CHECK_EQ(*next - janus_budget_get_current().memory, kFirst);
+        const std::size_t paid = *next - janus_budget_get_current().memory;
+        CHECK_LE(paid, kFirst);
+        CHECK_GE(paid + 4096, kFirst);  // it may begin in a page below the topmost
       }
       ++next;
     };
