@@ -51,13 +51,15 @@ void lay_out(Job& self) {
       CHECK(scheduler.worker(i)->ready.push(Entry::fresh(&jobs[job])));
     }
   }
-  finish(self);
 }
 
 Robbery rob(Victim victim, std::uint64_t seed, unsigned jobs_of_others, unsigned jobs_of_fullest) {
   robbery = {jobs_of_others, jobs_of_fullest};
   Yard yard(kWorkers, true, seed, victim);
-  yard.inject(jobs[0], lay_out);
+  yard.inject(jobs[0], [](Job& self) {
+    lay_out(self);
+    finish(self);
+  });
   CHECK(yard.all_done(static_cast<int>(1 + (kWorkers - 2) * jobs_of_others + jobs_of_fullest)));
   return robbery;
 }
@@ -120,6 +122,7 @@ TEST(victims, a_round_asks_four_and_then_everybody_once) {
         searcher = current_worker().id;
         failed_before = current_worker().counters.steals_failed.read();
         idle_before = self.yard->on_all_idle.load();
+        finish(self);  // last: what is noted here may be read from then on
       });
       REQUIRE(soon([&] { return yard.done.load() == 1 && yard.on_all_idle.load() > idle_before.load(); }));
       const std::uint64_t failed =
