@@ -4,6 +4,7 @@
 
 #include "rt/abi/door.h"
 #include "rt/base/format.h"
+#include "rt/sched/hooks.h"
 #include "rt/task/charge.h"
 #include "rt/task/memory.h"
 #include "rt/task/output.h"
@@ -137,7 +138,12 @@ int64_t janus_syscall(long nr, ...) {
   if (answer != 0) return answer;
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
-  return platform::syscall(nr, arguments);
+  const std::int64_t result = platform::syscall(nr, arguments);
+  // Maybe by a request to end: whoever asks for the reason, main, is told of it by then, whoever else heard it too.
+  constexpr std::int64_t kInterrupted = -4;
+  if (result == kInterrupted) [[unlikely]]
+    hooks::on_attention(current_worker());
+  return result;
 }
 
 int janus_entropy(void* bytes, size_t size) {

@@ -190,6 +190,9 @@ def signals():
     ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
     ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
     ends_by('SIGPIPE that somebody sends is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
+    for workers in (1, 2, 8):
+        ends_with(f'a system call that SIGTERM interrupts returns to a main that is cancelled, {workers} workers', 0, 'interrupted',
+                  settings={'JANUS_WORKERS': workers})
 
 
 class Asked:
