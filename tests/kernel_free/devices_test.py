@@ -5,18 +5,11 @@
 import hashlib
 import pathlib
 import random
-import subprocess
-import sys
+
+from machine import bare_qemu, compiles, environment, prepare, run
 
 here = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / 'programs')]
-from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
-from machine import bare_qemu  # noqa: E402
-
-skip_all_without('qemu-system-x86_64')
-
-tap = Tap()
-work = work_directory()
+tap, work, janus_cc, janus_qemu = prepare()
 image, words = work / 'hash_disk.elf', work / 'random_words.elf'
 MIB = 1 << 20
 
@@ -31,7 +24,7 @@ def sha256sum(disk, path='/dev/vda'):
     return f'{hashlib.sha256(disk.read_bytes()).hexdigest()}  {path}\n'
 
 
-def by_janus_qemu(janus_qemu):
+def by_janus_qemu():
     disk = make_disk('a, b=c', 3 * MIB + 512)
     for machine in ('q35', 'microvm'):
         for cpus in ('1', '2'):
@@ -98,16 +91,9 @@ def random_numbers():
         tap.check(claim, (console.replace('\r', ''), said, qemu) == ((weak if cpu == none else '') + f'{word}, 0 words are equal\n', 'exit 0\n', 33), f'{qemu} {said!r} {console[-600:]}')
 
 
-def make(name, output, *libraries):
-    made = subprocess.run([janus_cc, '--target=bare', '-O2', '-Wall', '-Wextra', '-Werror', here / 'programs' / name, *libraries, '-o', output],
-                          capture_output=True, text=True, env=environment(), timeout=120)
-    return tap.check(f'janus-cc compiles {name}', made.returncode == 0, made.stderr)
-
-
-janus_cc = install(sys.argv[1], work)
-if make('hash_disk.c', image, '-lbearssl'):
-    by_janus_qemu(janus_cc.parent / 'janus-qemu')
+if compiles(tap, janus_cc, here / 'programs/hash_disk.c', image, '-lbearssl'):
+    by_janus_qemu()
     other_machines()
-if make('random_words.c', words):
+if compiles(tap, janus_cc, here / 'programs/random_words.c', words):
     random_numbers()
 tap.end()

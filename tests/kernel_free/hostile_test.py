@@ -15,12 +15,10 @@ import sys
 import time
 
 here = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(here.parent / 'programs'), str(here.parent.parent / 'qemu')]
-from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
+sys.path.insert(0, str(here.parent.parent / 'qemu'))
 from janus_qemu import kernel  # noqa: E402
 from janus_qemu.refusal import Refusal  # noqa: E402
-
-skip_all_without('qemu-system-x86_64')
+from machine import environment, prepare, run  # noqa: E402
 
 FULL, WORLD = bool(os.environ.get('JANUS_TEST_FULL')), sys.argv[2]
 CPUS = {'bare': (1, 2, 4), 'init': (1, 2) if FULL else (2,)}[WORLD]
@@ -60,8 +58,8 @@ def runs_of(source, cpus):
 class Images:
     """Compiled once each."""
 
-    def __init__(self, janus_cc, work):
-        self.janus_cc, self.work = janus_cc, work
+    def __init__(self, janus_cc, janus_qemu, work):
+        self.janus_cc, self.janus_qemu, self.work = janus_cc, janus_qemu, work
 
     def make(self, source):
         standard = '-std=c++20' if source.suffix == '.cpp' else '-std=c11'
@@ -70,7 +68,7 @@ class Images:
 
     def boot(self, source, cpus, arguments, settings):
         begin = time.monotonic()
-        command = [self.janus_cc.parent / 'janus-qemu', '--timeout', str(PATIENCE), '--memory', '2048', '--smp', str(cpus),
+        command = [self.janus_qemu, '--timeout', str(PATIENCE), '--memory', '2048', '--smp', str(cpus),
                    *(['--linux'] if WORLD == 'init' else [])]
         end = run([*command, self.work / source.stem, *arguments], timeout=PATIENCE + 30, env=environment(**settings))
         return end, time.monotonic() - begin
@@ -97,7 +95,7 @@ def in_one_boot(tap, images, sources):
     made = run(['cc', '-O2', '-Wall', '-Wextra', '-Werror', '-static', here / 'programs' / f'{parent.name}.c', '-o', parent], timeout=PATIENCE)
     if not tap.check(f'{parent.name}.c compiles', made.returncode == 0, made.stderr.decode()):
         return
-    end = run([images.janus_cc.parent / 'janus-qemu', '--linux', '--timeout', str(TOGETHER), '--memory', '2048', '--smp', '2', '--initrd', tree, parent],
+    end = run([images.janus_qemu, '--linux', '--timeout', str(TOGETHER), '--memory', '2048', '--smp', '2', '--initrd', tree, parent],
               timeout=TOGETHER + 30, env=environment())
     output = end.stdout.decode(errors='replace')
     ended = re.findall(r'((?:.*\n)*?)ended (\w+) (\d+)\n', output)
@@ -120,12 +118,12 @@ def skip_without_kernel():
 def main():
     if WORLD == 'init':
         skip_without_kernel()
-    tap, work = Tap(), work_directory()
+    tap, work, janus_cc, janus_qemu = prepare()
     names = sys.argv[3:]
     sources = sorted(path for path in (here.parent / 'programs/hostile').iterdir() if path.suffix in ('.c', '.cpp'))
     sources = [source for source in sources if not names or source.stem in names]
     ran = dict.fromkeys(CPUS, 0)
-    images = Images(install(sys.argv[1], work), work)
+    images = Images(janus_cc, janus_qemu, work)
     for source in sources:
         if fits(source)[0] == 'no':
             tap.skip(source.stem.replace('_', ' '), fits(source)[1])

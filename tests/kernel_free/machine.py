@@ -1,10 +1,25 @@
 # SPDX-License-Identifier: Apache-2.0
-# machine.py — machines that janus-qemu would not make.
-import sys
+# machine.py — what tests of whole machines begin with, images, and machines that janus-qemu would not make.
 import pathlib
+import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'programs'))
-from installed import run  # noqa: E402
+from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
+
+
+def prepare():
+    """Where results go, a directory to work in, and janus-cc and janus-qemu as they are installed from the build that the
+    command line names first. Without an emulator the test ends here."""
+    skip_all_without('qemu-system-x86_64')
+    tap, work = Tap(), work_directory()
+    janus_cc = install(sys.argv[1], work)
+    return tap, work, janus_cc, janus_cc.parent / 'janus-qemu'
+
+
+def compiles(tap, janus_cc, source, output, *libraries, target='bare'):
+    """A program becomes an image at `output`; whether it did, which is a result of its own."""
+    made = run([janus_cc, f'--target={target}', '-O2', '-Wall', '-Wextra', '-Werror', source, *libraries, '-o', output], timeout=120, env=environment())
+    return tap.check(f'janus-cc --target={target} compiles {source.name} without a word', made.returncode == 0 and not made.stderr, made.stderr.decode())
 
 
 def bare_command(image, status, *options, line='prog', cpu='max', machine='q35'):

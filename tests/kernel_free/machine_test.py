@@ -9,27 +9,18 @@ import subprocess
 import sys
 import threading
 
+from machine import bare_command, bare_qemu, compiles, environment, prepare, run
+from installed import programs  # after machine, which knows where it is
+
 here = pathlib.Path(__file__).resolve().parent
-root = here.parent.parent
-sys.path[:0] = [str(here), str(here.parent / 'programs')]
-from installed import Tap, environment, install, programs, run, skip_all_without, work_directory  # noqa: E402
-from machine import bare_command, bare_qemu  # noqa: E402
-
-skip_all_without('qemu-system-x86_64')
-
-tap = Tap()
-work = work_directory()
-janus_cc = install(sys.argv[1], work)
-janus_qemu = janus_cc.parent / 'janus-qemu'
+tap, work, janus_cc, janus_qemu = prepare()
 everything = sys.argv[2] == 'all'
 
 
 def make(source, target):
     output = work / f'{source.stem}.{target}'
     libraries = ['-lbearssl'] if source.stem == 'treehash' else []
-    done = subprocess.run([janus_cc, f'--target={target}', '-O2', '-Wall', '-Wextra', '-Werror', source, *libraries, '-o', output],
-                          capture_output=True, text=True, env=environment(), timeout=120)
-    tap.check(f'janus-cc --target={target} compiles {source.name} without a word', done.returncode == 0 and not done.stderr, done.stderr)
+    compiles(tap, janus_cc, source, output, *libraries, target=target)
     return output
 
 

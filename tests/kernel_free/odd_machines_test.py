@@ -5,20 +5,13 @@
 import pathlib
 import re
 import struct
-import subprocess
-import sys
+
+import loader
+from loader import MIB, PC_MEMORY, RAM, RESERVED, TABLES
+from machine import bare_command, bare_qemu, compiles, prepare, run
 
 here = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / 'programs')]
-import loader  # noqa: E402
-from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
-from loader import MIB, PC_MEMORY, RAM, RESERVED, TABLES  # noqa: E402
-from machine import bare_command, bare_qemu  # noqa: E402
-
-skip_all_without('qemu-system-x86_64')
-
-tap = Tap()
-work = work_directory()
+tap, work, janus_cc, _ = prepare()
 fib = work / 'fib.elf'
 WORKS, CPUS, FAILED = 'fib(15) = 610\n', '-smp', 134
 
@@ -123,9 +116,7 @@ def ends():
         tap.check(f'without an exit device a {machine} resets', (done.returncode, status.read_text(), done.stdout.decode()) == (0, 'exit 0\n', WORKS), done)
 
 
-made = subprocess.run([install(sys.argv[1], work), '--target=bare', '-O2', here.parent / 'programs/fib.c', '-o', fib],
-                      capture_output=True, text=True, env=environment(), timeout=120)
-if tap.check('janus-cc compiles fib.c', made.returncode == 0, made.stderr):
+if compiles(tap, janus_cc, here.parent / 'programs/fib.c', fib):
     loaders()
     memories()
     firmware()

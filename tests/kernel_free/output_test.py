@@ -6,20 +6,12 @@
 import pathlib
 import re
 import subprocess
-import sys
 import time
 
+from machine import bare_qemu, compiles, environment, prepare, run
+
 here = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(here), str(here.parent / 'programs')]
-from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
-from machine import bare_qemu  # noqa: E402
-
-skip_all_without('qemu-system-x86_64')
-
-tap = Tap()
-work = work_directory()
-janus_cc = install(sys.argv[1], work)
-janus_qemu = janus_cc.parent / 'janus-qemu'
+tap, work, janus_cc, janus_qemu = prepare()
 chatty, deaths = work / 'chatty', work / 'deaths'
 MIB = 1 << 20
 MODERN = ('-global', 'virtio-mmio.force-legacy=false')
@@ -147,13 +139,8 @@ def last_words():
     tap.check('and arrives where output does', done.returncode == 134 and b'panicked: a double fault' in done.stdout, done)
 
 
-def make(name, output):
-    made = run([janus_cc, '--target=bare', '-O2', '-Wall', '-Wextra', '-Werror', here / 'programs' / name, '-o', output], env=environment(), timeout=120)
-    tap.check(f'janus-cc compiles {name}', made.returncode == 0, made.stderr.decode())
-
-
-make('chatty.c', chatty)
-make('deaths.c', deaths)
+for image in (chatty, deaths):
+    compiles(tap, janus_cc, here / f'programs/{image.name}.c', image)
 by_janus_qemu()
 slow_readers()
 odd_devices()
