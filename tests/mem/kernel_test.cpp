@@ -151,6 +151,14 @@ namespace {
 
 constexpr std::size_t kMost = 256 << 10;
 
+// A pool of stacks that grow. If there are none the test is over, and has said why.
+bool start_growing(StackPool& pool) {
+  if (!CHECK(pool.init())) return false;
+  const bool grows = pool.let_grow(kMost);
+  if (!grows) test::skip("this kernel's guards do not move");
+  return grows;
+}
+
 std::byte* top_of(const Stack* stack) {
   return reinterpret_cast<std::byte*>(address_of(stack->start) / kPageBytes * kPageBytes);
 }
@@ -172,8 +180,7 @@ void check_usable_down_to(StackPool& pool, const Stack* stack, std::byte* limit)
 
 TEST(kernel, a_stack_that_grows_begins_small_and_has_a_guard_wherever_it_ends) {
   StackPool pool;
-  REQUIRE(pool.init());
-  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  if (!start_growing(pool)) return;
   for (unsigned c = 0; c < kStackClasses; c++) {
     Stack* stack = pool.take(nullptr, c);
     REQUIRE(stack != nullptr);
@@ -201,8 +208,7 @@ TEST(kernel, a_stack_that_grows_begins_small_and_has_a_guard_wherever_it_ends) {
 
 TEST(kernel, what_a_stack_had_grown_is_given_back_and_forgotten) {
   StackPool pool;
-  REQUIRE(pool.init());
-  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  if (!start_growing(pool)) return;
   Stack* stack = pool.take(nullptr, 0);
   REQUIRE(stack != nullptr);
   std::byte* const initial = stack->limit;
@@ -224,8 +230,7 @@ TEST(kernel, what_a_stack_had_grown_is_given_back_and_forgotten) {
 // the stack has shrunk.
 TEST(kernel, nothing_that_a_stack_may_grow_into_is_memory_before) {
   StackPool pool;
-  REQUIRE(pool.init());
-  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  if (!start_growing(pool)) return;
   Stack* stack = pool.take(nullptr, 0);
   REQUIRE(stack != nullptr);
   std::byte* const initial = stack->limit;
@@ -244,8 +249,7 @@ TEST(kernel, guards_of_stacks_that_grow_outlast_the_cold_and_the_neighbours) {
   constexpr unsigned kCount = 200;  // more than three banks
   static Stack* stacks[kCount];
   StackPool pool;
-  REQUIRE(pool.init());
-  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  if (!start_growing(pool)) return;
   for (int round = 0; round < 2; round++) {
     for (Stack*& stack : stacks) {
       stack = pool.take(nullptr, 0);
@@ -307,8 +311,7 @@ TEST(kernel, a_hundred_thousand_stacks_that_may_grow_are_a_page_each_in_few_mapp
   if (platform::memory_limit() < std::uint64_t{2} << 30) SKIP("less than 2 GiB of memory");
   StackPool pool;
   StackCache cache{};
-  REQUIRE(pool.init());
-  if (!pool.let_grow(kMost)) SKIP("this kernel's guards do not move");
+  if (!start_growing(pool)) return;
   const std::size_t mappings_before = mappings(), resident_before = resident_bytes();
   if (mappings_before == 0 || resident_before == 0) SKIP("no /proc");
   for (std::size_t n = 0; n < kCount; n++) {
