@@ -191,7 +191,6 @@ void StackPool::count_guards(const StackGroup& group) noexcept {
 // --- Back into it ----------------------------------------------------------------------------------------------------
 
 void StackPool::put_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept {
-  if (count == 0) return;
   ClassPool& pool = pools_[size_class];
   unsigned unbuilt = 0;
   {
@@ -203,7 +202,6 @@ void StackPool::put_back(unsigned size_class, const std::uintptr_t* items, unsig
   }
   pay_back(size_class, unbuilt);
   add(pool.out, -std::size_t{count});
-  keep_reserve(size_class);
 }
 
 void StackPool::put_back_one(ClassPool& pool, std::uintptr_t item) noexcept {

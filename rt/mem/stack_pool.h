@@ -143,6 +143,8 @@ class StackPool {
     return grows() ? growing_extent(size_class, most_) : fixed_extent(size_class);
   }
 
+  // In parts, each of which calls those before it alone: stack_lookup, stack_depot, stack_reserve, stack_cache.
+  void hand_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept;
   [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
   [[nodiscard]] unsigned fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept;
   void populate(const Items& items, unsigned count) noexcept;

@@ -215,7 +215,6 @@ def need_violation(layer, name, defined):
 
 TIED = {
     "rt/budget/": ("account account_table memory_cache pool_charge",),  # one class in parts, Accounts
-    "rt/mem/": ("stack_depot stack_lookup stack_pool stack_reserve",),  # one class in parts, StackPool
 }
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {

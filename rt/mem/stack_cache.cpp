@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_pool.cpp — a pool's life, and the workers' side of it: their caches.
+// rt/mem/stack_cache.cpp — a pool's life, and the workers' side of it: their caches. Above the other parts.
 #include "rt/mem/stack_pool.h"
 
 #include <bit>
@@ -161,17 +161,17 @@ void StackPool::give(StackCache* cache, Stack* stack) noexcept {
   const unsigned size_class = stack->size_class;
   const std::uintptr_t item = address_of(stack);
   if (cache == nullptr) [[unlikely]]
-    return put_back(size_class, &item, 1);
+    return hand_back(size_class, &item, 1);
   if (cache->home_ == nullptr) [[unlikely]]
     link(*cache);
   std::atomic<std::uint32_t>& count = cache->counts_[size_class];
   std::uint32_t have = count.load(std::memory_order_relaxed);
   std::uintptr_t* items = cache->lists_[size_class].items;
   if (have == depths_[size_class]) [[unlikely]] {
-    if (have == 0) return put_back(size_class, &item, 1);
+    if (have == 0) return hand_back(size_class, &item, 1);
     // The older half goes; the younger is warmer.
     const unsigned half = have / 2;
-    put_back(size_class, items, half);
+    hand_back(size_class, items, half);
     for (unsigned n = half; n < have; n++) items[n - half] = items[n];
     have -= half;
   }
@@ -184,7 +184,7 @@ void StackPool::flush(StackCache& cache) noexcept {
   for (unsigned c = 0; c < kStackClasses; c++) {
     const std::uint32_t have = cache.counts_[c].load(std::memory_order_relaxed);
     cache.counts_[c].store(0, std::memory_order_relaxed);
-    put_back(c, cache.lists_[c].items, have);
+    hand_back(c, cache.lists_[c].items, have);
   }
   unlink(cache);
 }
@@ -194,6 +194,13 @@ Stack* StackPool::build(std::uintptr_t item) noexcept {
   if ((item & kToBuild) == 0) return stack;
   StackSlab* slab = slab_at(stack);
   return slab->build(slab->index_at(stack));
+}
+
+// To the shared pool, which keeps as many warm as may be wanted.
+void StackPool::hand_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept {
+  if (count == 0) return;
+  put_back(size_class, items, count);
+  keep_reserve(size_class);
 }
 
 // --- Caches and figures ----------------------------------------------------------------------------------------------
