@@ -73,12 +73,13 @@ std::int64_t run_main(void*) noexcept {
   return result;
 }
 
-// Nobody sees a negative value: of an exit status there are 8 bits.
+// Nobody sees a negative value: of an exit status there are 8 bits. -1 to -4, which anybody's program may return, are
+// not named: they need not be JANUS_CANCELLED and its kin.
 void say_what_is_left(std::int64_t value) noexcept {
   Text<160> line;
   line.append("janus: main returned %ld", value);
-  const bool has_name = value >= JANUS_PENDING || (value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED);
-  if (has_name && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
+  const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
+  if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
   line.append(": exit status %ld\n", value & 255);
   say(line.data(), line.size());
 }
