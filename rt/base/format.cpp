@@ -354,7 +354,10 @@ const char* print_directive(Sink& sink, Reader& reader, const char* at, Argument
     print_floating(sink, reader, directive, value);
   } else if (!is_among(directive.conversion, kTakesWord) ||
              !print_word(sink, reader, directive, va_arg(arguments.list, std::uint64_t))) {
-    sink.put(start, static_cast<std::size_t>(at - start), &reader);  // what we do not know stays as it was written
+    // What we do not know stays as it was written, and is not to be taken for text.
+    sink.put(start, static_cast<std::size_t>(at - start), &reader);
+    const char* mark = directive.conversion != '\0' ? "(not by janus_print)" : "";
+    for (; *mark != '\0'; ++mark) sink.put(*mark);
   }
   return at;
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/format.h — printf's formats into a bounded buffer: %d %i %u %o %x %X %b %B %c %s %p %%, and %e %f %g %a by
 // floating.h; the flags - 0 + space #, width and precision (also *), hh h l ll z t j L. No locale, no errno, no
-// allocation: good in a signal handler. What it does not know it prints as written, skipping its argument. The format
-// and its strings may be a user's: they are read by accesses that may fail (arch/user_copy.h).
+// allocation: good in a signal handler. What it does not know it prints as written and marks, skipping its argument
+// (docs/decisions/0290). The format and its strings may be a user's: they are read by accesses that may fail
+// (arch/user_copy.h).
 #pragma once
 
 #include <stdarg.h>

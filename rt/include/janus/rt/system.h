@@ -11,9 +11,9 @@ extern "C" {
 
 // Writes formatted text. %d %i %u %x %X %o %b %c %s %p %% and %e %f %g %a with flags, width, precision and
 // hh h l ll z t j L; one piece of at most 4 KiB. Every digit of a double is its own; a long double is printed as the
-// nearest double. What it does not know, though compilers accept it (wide characters, %m, %n, %2$d), is printed as it
-// is written, and what follows is right. Gives what janus_write gives; JANUS_E_STATE where there is no runtime yet
-// [any].
+// nearest double. What compilers accept and it does not know (%lc and %ls, %m, %n, %2$d) is printed as it is written,
+// followed by "(not by janus_print)"; nothing is written through %n, and what follows is right. Gives what janus_write
+// gives; JANUS_E_STATE where there is no runtime yet [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // Writes bytes. 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its
 // turn or for room; some may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well. Up to
