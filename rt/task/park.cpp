@@ -4,6 +4,7 @@
 
 #include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
+#include "rt/task/nursery.h"
 #include "rt/task/runtime.h"
 #include "rt/task/wait.h"
 #include "rt/task/wake.h"
@@ -30,6 +31,8 @@ int park(Task& task, bool forever) noexcept {
 
 void unpark(Worker* worker, Task& task) noexcept {
   order_hooks::release(&task.frame);
+  // Also where the task takes the token before it sleeps, and nobody wakes it.
+  if (worker == nullptr) task.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
 }
 

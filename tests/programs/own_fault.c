@@ -16,6 +16,7 @@ static int64_t nothing(void* arg) {
 // two words that lead to the queue's head, which leads back. The head is spoilt; the next call follows it with the
 // channel's lock held.
 static uintptr_t* volatile waits_below;
+static janus_task waiter;
 
 static int is_mapped(uintptr_t address) {
   unsigned char is_in_core;
@@ -30,8 +31,7 @@ static int64_t wait_to_be_found(void* channel) {
 }
 
 static int64_t send_to_ruins(void* channel) {
-  while (waits_below == NULL) janus_yield();
-  for (int i = 0; i < 100; i++) janus_yield();  // until it waits
+  while (waits_below == NULL || janus_task_state(waiter) != JANUS_TASK_BLOCKED) janus_yield();
   for (uintptr_t* word = waits_below; word > waits_below - 640; word--) {
     if (word[0] != word[1] || word[0] % 16 != 0 || !is_mapped(word[0])) continue;
     uintptr_t* head = (uintptr_t*)word[0];
@@ -45,7 +45,7 @@ static int64_t send_to_ruins(void* channel) {
 
 static int64_t receive_from_ruins(void* channel) {
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
-  (void)janus_nursery_spawn_in(nursery, wait_to_be_found, channel, NULL);
+  waiter = janus_nursery_spawn_in(nursery, wait_to_be_found, channel, NULL);
   (void)janus_nursery_spawn_in(nursery, send_to_ruins, channel, NULL);
   return janus_nursery_await(nursery, NULL);
 }

@@ -443,6 +443,39 @@ TEST(ends, what_somebody_outside_has_woken_is_no_deadlock) {
   }
 }
 
+// The same where it took the token before it slept, so that nobody had to wake it.
+TEST(ends, what_somebody_outside_has_left_a_token_for_is_no_deadlock) {
+  for (unsigned workers : {1u, 2u}) {
+    Outside outside(workers);
+    std::atomic<int> began{0}, tokens{0};
+    auto waiter = [&] {
+      began.store(1);
+      wait_for(tokens, 1);
+      for (int i = 0; i < 2; ++i) {
+        if (janus_park(-1) != 0) return -5;
+      }
+      return 7;
+    };
+    const janus_task task = outside.go(waiter);
+    wait_for(began, 1);
+    CHECK_EQ(janus_unpark(task), 0);
+    tokens.store(1);
+    auto waker = [&] {
+      while (janus_task_state(task) == JANUS_TASK_RUNNING) __builtin_ia32_pause();
+      const std::uint64_t until = platform::now_ns() + 20'000'000;
+      while (platform::now_ns() < until) __builtin_ia32_pause();
+      CHECK_EQ(janus_unpark(task), 0);
+    };
+    ThreadGroup threads;
+    threads.start(waker);
+    CHECK_EQ(janus_nursery_await(outside.nursery, nullptr), 0);
+    threads.join();
+    CHECK_EQ(stats_of(outside.rt).deadlocks, 0u);
+    CHECK_EQ(janus_nursery_destroy(outside.nursery), 0);
+    janus_rt_destroy(outside.rt);
+  }
+}
+
 // Each of two runtimes sleeps while the other one works.
 TEST(ends, a_channel_between_two_runtimes_makes_no_deadlock) {
   Outside one(1), other(1);
