@@ -154,6 +154,12 @@ class Accounts {
   [[nodiscard]] bool draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
   void credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept;
 
+  // The root's, from its very account: for what stands below those who draw for tasks.
+  [[nodiscard]] bool draw_root_memory(std::uint64_t bytes) noexcept {
+    return take_recalling(root(), Component::kMemory, bytes);
+  }
+  void credit_root_memory(std::uint64_t bytes) noexcept { put(root(), Component::kMemory, bytes); }
+
   // Moves amounts between accounts, all or nothing (kUnlimited: all that `from` has); what was not granted to `to` is
   // from then on. Components that are unlimited in `to` take nothing. False: *short_of (if given) was short.
   [[nodiscard]] bool transfer(Account* from, Account* to, const Amounts& amounts,
@@ -203,7 +209,8 @@ class Accounts {
   static constexpr unsigned kFirstSegmentBits = 9;
   static constexpr unsigned kSegments = 32 - kFirstSegmentBits;
 
-  // account.cpp: one account's words.
+  // In parts, each of which calls those before it alone.
+  // account_words.cpp: of one account.
   static bool take(Account* account, Component component, std::uint64_t amount) noexcept;
   static std::uint64_t take_all(Account* account, Component component) noexcept;
   static void put(Account* account, Component component, std::uint64_t amount) noexcept;
@@ -211,11 +218,17 @@ class Accounts {
   static void pay_debt(Account* account) noexcept;
   static std::uint64_t pay_loans(Account* lender, std::uint64_t most) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
-  [[nodiscard]] static bool is_empty(const Account& account) noexcept;
-  bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
-  static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 
-  // memory_cache.cpp; the last four under moves_.
+  // account_table.cpp
+  struct Place;
+  static std::size_t segment_bytes(unsigned number) noexcept;
+  Account* segment(unsigned number) noexcept;
+  void unmap_segment(unsigned number) noexcept;
+  Account* pop_free() noexcept;
+  Account* fresh_record() noexcept;
+  void free_record(Account* account) noexcept;
+
+  // root_memory.cpp, on which pool_charge rests; the last four under moves_.
   bool draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
   bool draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept;
   void credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept;
@@ -230,19 +243,17 @@ class Accounts {
   void recall_chunks() noexcept;
   bool take_noting(std::uint64_t bytes) noexcept;
 
-  // account_table.cpp
-  struct Place;
-  static std::size_t segment_bytes(unsigned number) noexcept;
-  Account* segment(unsigned number) noexcept;
-  void unmap_segment(unsigned number) noexcept;
+  // account_record.cpp, above account_draw and pool_charge
   Account* take_record(bool has_paid) noexcept;
   Account* take_paid_record(Account* payer) noexcept;
   void free_paid_record(Account* account, Account* payer) noexcept;
   bool pay_for_fresh_record(bool has_paid) noexcept;
   [[nodiscard]] std::uint64_t end_charge_of_record(Account* payer) noexcept;
-  Account* pop_free() noexcept;
-  Account* fresh_record() noexcept;
-  void free_record(Account* account) noexcept;
+
+  // account_life.cpp
+  [[nodiscard]] static bool is_empty(const Account& account) noexcept;
+  bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
+  static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
 
   Atomic<Account*> segments_[kSegments];
   Atomic<std::uint64_t> free_;   // index of the first free record, below a count that defeats ABA

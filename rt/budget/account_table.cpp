@@ -2,9 +2,7 @@
 // rt/budget/account_table.cpp — where account records come from and go: segments that never move, and a free list.
 #include <bit>
 
-#include "rt/base/assert.h"
 #include "rt/budget/account.h"
-#include "rt/budget/pool_charge.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -59,53 +57,6 @@ Account* Accounts::segment(unsigned number) noexcept {
 void Accounts::unmap_segment(unsigned number) noexcept {
   Account* const pages = segments_[number].exchange(nullptr, std::memory_order_relaxed);
   if (pages != nullptr) platform::unmap(reinterpret_cast<std::byte*>(pages), segment_bytes(number));
-}
-
-// A record with one reference and nothing in it; nullptr: no memory.
-Account* Accounts::take_record(bool has_paid) noexcept {
-  Account* account = pop_free();
-  if (account == nullptr && pay_for_fresh_record(has_paid)) account = fresh_record();
-  if (account == nullptr) return nullptr;
-  JANUS_ASSERT(account->references_.load(std::memory_order_relaxed) == 0);
-  JANUS_ASSERT(account->held_.load(std::memory_order_relaxed) == 0);
-  account->owed_.store(0, std::memory_order_relaxed);
-  account->on_loan_.store(0, std::memory_order_relaxed);
-  for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
-  account->queue_.waits.reset();
-  account->references_.store(1, std::memory_order_relaxed);
-  account->is_closed_.store(false, std::memory_order_relaxed);
-  live_.fetch_add(1, std::memory_order_relaxed);
-  return account;
-}
-
-// Below the root `payer` pays until the record is free.
-Account* Accounts::take_paid_record(Account* payer) noexcept {
-  const bool pays = payer->parent_ != nullptr;
-  if (pays && !draw_memory(nullptr, payer, record_bytes_)) return nullptr;
-  if (pays && pools_ != nullptr) pools_->prepay(record_bytes_);
-  Account* const account = take_record(pays);
-  if (account == nullptr && pays) put(payer, Component::kMemory, end_charge_of_record(payer));
-  return account;
-}
-
-void Accounts::free_paid_record(Account* account, Account* payer) noexcept {
-  free_record(account);
-  put(payer, Component::kMemory, end_charge_of_record(payer));
-}
-
-// The caller has a reference to `payer`, and puts what this gives where it belongs.
-std::uint64_t Accounts::end_charge_of_record(Account* payer) noexcept {
-  if (payer->parent_ == nullptr || record_bytes_ == 0) return 0;
-  if (pools_ != nullptr) pools_->end_prepayment(record_bytes_);
-  const std::uint64_t held = payer->held_.fetch_sub(record_bytes_, std::memory_order_acq_rel);
-  JANUS_CHECK(held >= record_bytes_);
-  if (held == record_bytes_) payer->references_.fetch_sub(1, std::memory_order_acq_rel);  // as in credit_memory()
-  return record_bytes_;
-}
-
-// Who has paid finds that among what the pools may grow by, unless an old debt comes first.
-bool Accounts::pay_for_fresh_record(bool has_paid) noexcept {
-  return pools_ == nullptr || pools_->grow(record_bytes_) || (has_paid && pools_->overdraw(record_bytes_));
 }
 
 Account* Accounts::pop_free() noexcept {

@@ -56,7 +56,7 @@ void PoolCharge::end_prepayment(std::size_t bytes) noexcept {
 
 // Under the lock.
 bool PoolCharge::pay(std::uint64_t bytes) noexcept {
-  if (!accounts_->draw_memory(nullptr, accounts_->root(), bytes)) return false;
+  if (!accounts_->draw_root_memory(bytes)) return false;
   paid_ += bytes;
   return true;
 }
@@ -78,7 +78,7 @@ void PoolCharge::add_headroom(std::size_t bytes) noexcept {
     if (surplus <= 0) return;
   } while (!headroom_.compare_exchange_weak(headroom, headroom - surplus, std::memory_order_relaxed));
   paid_ -= static_cast<std::uint64_t>(surplus);
-  accounts_->credit(accounts_->root(), Component::kMemory, static_cast<std::uint64_t>(surplus));
+  accounts_->credit_root_memory(static_cast<std::uint64_t>(surplus));
 }
 
 bool PoolCharge::reclaim() noexcept {

@@ -211,11 +211,8 @@ def need_violation(layer, name, defined):
 
 
 # --- Rooms: a source and its header are one. Within a layer they stand in an order, too, in which each room includes and
-# calls those below it alone. What does not yet is listed, and grows no more -----------------------------------------------
+# calls those below it alone ---------------------------------------------------------------------------------------------
 
-TIED = {
-    "rt/budget/": ("account account_table memory_cache pool_charge",),  # one class in parts, Accounts
-}
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {
     "janus::panic": "rt/task/forced_end.cpp",
@@ -263,16 +260,14 @@ def tied_rooms(edges):
 
 
 def room_violations(root, objects):
-    """A line for each circle of rooms of a layer, beyond those that are known."""
+    """A line for each circle of rooms of a layer."""
     edges = [(room_of(a), room_of(b)) for a, b in (*included_paths(root), *called_sources(objects))]
     for layer in LAYERS:
         if not re.fullmatch(r"rt/\w+/", layer.folder) or layer.folder == PUBLIC:
             continue
         inside = [(a, b) for a, b in edges if a != b and a.startswith(layer.folder) and b.startswith(layer.folder)]
-        known = [{layer.folder + name for name in names.split()} for names in TIED.get(layer.folder, ())]
         for tied in sorted(map(sorted, tied_rooms(inside))):
-            if not any(known_ones.issuperset(tied) for known_ones in known):
-                yield f"{tied[0]}: includes or calls itself by way of {', '.join(tied[1:])}"
+            yield f"{tied[0]}: includes or calls itself by way of {', '.join(tied[1:])}"
     for name, home in UPWARD_WITHIN.items():
         defined = {thing.source for thing in objects for symbol in thing.symbols
                    if symbol.name.split("(")[0] == name and symbol.kind not in "UwvNn"}

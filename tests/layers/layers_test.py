@@ -32,9 +32,6 @@ GOOD = {
                         'namespace janus { bool look(const Slice& s) { return true && s.fuel >= 0 && s.fuel != 3; } }\n',
     "rt/task/hooks.cpp": '#include "rt/sched/run.h"\nnamespace janus { namespace hooks { int start() { return 1; } } }\n',
     "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
-    "rt/budget/account.h": "",
-    "rt/budget/pool_charge.h": '#include "rt/budget/account.h"\n',
-    "rt/budget/account.cpp": '#include "rt/budget/pool_charge.h"\n',  # tied to the one above, as is known
 }
 
 # claim, files changed, what the checker must say
@@ -57,11 +54,6 @@ SEEDED = [
      {"rt/task/slice.cpp": "namespace janus { int look(); int take() { return look(); } }\n",
       "rt/task/read.cpp": "namespace janus { int take(); int look() { return take(); } }\n"},
      "rt/task/read: includes or calls itself by way of rt/task/slice"),
-    ("a circle grows by no room",
-     {"rt/budget/account.cpp": '#include "rt/budget/pool_charge.h"\n#include "rt/budget/loan.h"\n',
-      "rt/budget/loan.h": "",
-      "rt/budget/loan.cpp": '#include "rt/budget/loan.h"\n#include "rt/budget/account.h"\n'},
-     "rt/budget/account: includes or calls itself by way of rt/budget/loan, rt/budget/pool_charge"),
     ("a call upward that is declared as one is defined where it is said to be",
      {"rt/task/slice.cpp": "namespace janus { int panic() { return 1; } }\n"},
      "janus::panic: is defined in rt/task/slice.cpp, and called upward only to rt/task/forced_end.cpp"),

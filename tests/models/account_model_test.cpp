@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // account_model_test.cpp — every interleaving of those who put ops into an account with those who owe some on it
-// (rt/budget/account.{h,cpp}): what was put in pays the debt, whoever comes first, and pays it once.
+// (rt/budget/account_words.cpp): what was put in pays the debt, whoever comes first, and pays it once.
 #include "rt/budget/account.h"
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"

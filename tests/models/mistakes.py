@@ -19,8 +19,8 @@ LOCK, LOCK_H = "rt/base/biased_lock.cpp", "rt/base/biased_lock.h"
 SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
 LIFE = "rt/task/nursery_life.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
-CACHE = "rt/budget/memory_cache.cpp"
-ACCOUNT, ACCOUNTS, POOL = "rt/budget/account.cpp", "rt/budget/account_table.cpp", "rt/budget/pool_charge.cpp"
+ACCOUNT, CACHE = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp"
+ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", *(f"rt/budget/account_{part}.cpp" for part in ("table", "draw", "record", "life"))]
 
 # What the test program of each model is made of, beside itself.
 SOURCES = {
@@ -28,8 +28,8 @@ SOURCES = {
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
     "nursery": [],
-    "account": [ACCOUNT, ACCOUNTS, POOL, CACHE, SPIN],
-    "memory_cache": [ACCOUNT, ACCOUNTS, POOL, CACHE, SPIN],
+    "account": [*ACCOUNTS, SPIN],
+    "memory_cache": [*ACCOUNTS, SPIN],
     "spinlock": [SPIN],
     "yield_queue": [QUEUE, SPIN],
 }

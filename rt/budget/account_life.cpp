@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account.cpp — amounts that move between accounts. Every move takes first and puts afterwards.
+// rt/budget/account_life.cpp — accounts open, close and end, and amounts move between them. Every move takes first and
+// puts afterwards.
 #include "rt/budget/account.h"
 
 #include "rt/base/assert.h"
@@ -21,121 +22,7 @@ void report_short(Component* out, Component component) noexcept {
 
 }  // namespace
 
-// ---- One account's words ------------------------------------------------------------------------------------------
-// The amounts guard no other data, so that relaxed orders would do; only close and put order two words of one account.
-
-bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
-  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
-  std::uint64_t seen = left.load(std::memory_order_relaxed);
-  do {
-    if (seen == kUnlimited) return true;
-    if (seen < amount) return false;
-  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
-  return true;
-}
-
-// Everything that is left, or kUnlimited without taking anything.
-std::uint64_t Accounts::take_all(Account* account, Component component) noexcept {
-  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
-  std::uint64_t seen = left.load(std::memory_order_seq_cst);
-  do {
-    if (seen == kUnlimited || seen == 0) return seen;
-  } while (!left.compare_exchange_weak(seen, 0, std::memory_order_seq_cst));
-  return seen;
-}
-
-// INVARIANT nothing-rests-in-a-closed-account: put adds and then looks whether the account is closed; close says so and
-// then sweeps. All four are seq_cst, so whoever is second sees the other's first step, and moves the amount on.
-void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
-  while (amount != 0) {
-    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
-    Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
-    std::uint64_t seen = left.load(std::memory_order_relaxed);
-    do {
-      if (seen == kUnlimited) return;
-    } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_seq_cst,
-                                         std::memory_order_relaxed));
-    if (component == Component::kOps) pay_debt(account);
-    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
-    amount = take_all(account, component);
-    if (amount == kUnlimited) return;
-  }
-}
-
-// As much of the debt as can be paid. Claims it first, so that two who pay at once do not pay it twice.
-void Accounts::pay_debt(Account* account) noexcept {
-  while (account->owed_.load(std::memory_order_seq_cst) != 0) {
-    const std::uint64_t claimed = account->owed_.exchange(0, std::memory_order_seq_cst);
-    const std::uint64_t paid = take_up_to(account, Component::kOps, claimed);
-    if (paid == claimed) continue;
-    account->owed_.fetch_add(claimed - paid, std::memory_order_seq_cst);
-    // Whoever put something in since then saw no debt.
-    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;
-  }
-}
-
-[[gnu::noinline, gnu::cold]] void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
-  amount -= take_up_to(account, Component::kOps, amount);
-  while (amount != 0) {
-    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
-    account->owed_.fetch_add(amount, std::memory_order_seq_cst);
-    pay_debt(account);
-    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
-    amount = account->owed_.exchange(0, std::memory_order_seq_cst);  // as in put()
-  }
-}
-
-std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint64_t limit) noexcept {
-  Atomic<std::uint64_t>& on_loan = account->lender_->on_loan_;
-  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
-  std::uint64_t amount = 0;
-  do {
-    if (seen >= limit) return 0;
-    amount = limit - seen < most ? limit - seen : most;
-  } while (!on_loan.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed));
-  return amount;
-}
-
-[[gnu::noinline, gnu::cold]] void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
-  Account* const lender = account->lender_;
-  std::uint64_t seen = lender->on_loan_.load(std::memory_order_relaxed);
-  std::uint64_t part = 0;
-  do {
-    part = seen < amount ? seen : amount;
-  } while (!lender->on_loan_.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
-  put(lender, Component::kOps, amount - part);  // which the lender has paid meanwhile
-}
-
-// Up to `most` of what the lender has, so that it may lend again; what it paid. Takes first: until then the loan
-// counts.
-std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept {
-  Atomic<std::uint64_t>& on_loan = lender->on_loan_;
-  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
-  if (seen == 0) return 0;
-  const std::uint64_t taken = take_up_to(lender, Component::kOps, seen < most ? seen : most);
-  std::uint64_t paid = 0;
-  do {
-    paid = seen < taken ? seen : taken;  // others may have given some back meanwhile
-  } while (!on_loan.compare_exchange_weak(seen, seen - paid, std::memory_order_relaxed));
-  put(lender, Component::kOps, taken - paid);
-  return paid;
-}
-
-// INVARIANT nothing-rests-in-a-closed-account, when nobody has it any more.
-inline bool Accounts::is_empty(const Account& account) noexcept {
-  for (const auto& left : account.left_) {
-    const std::uint64_t rest = left.load(std::memory_order_relaxed);
-    if (rest != 0 && rest != kUnlimited) return false;
-  }
-  return account.is_closed_.load(std::memory_order_relaxed) && account.held_.load(std::memory_order_relaxed) == 0;
-}
-
-// What was left came from below an unlimited account, and vanishes into it.
-void Accounts::grant_unlimited(Account* account, Component component) noexcept {
-  account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
-}
-
-// ---- The table ----------------------------------------------------------------------------------------------------
+// ---- All of them --------------------------------------------------------------------------------------------------
 
 [[gnu::noinline, gnu::cold]] bool Accounts::init(const Amounts& root) noexcept {
   fresh_.store(1, std::memory_order_relaxed);
@@ -280,9 +167,13 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
   return false;
 }
 
-void Accounts::retain(Account* account) noexcept {
-  [[maybe_unused]] const std::uint32_t before = account->references_.fetch_add(1, std::memory_order_relaxed);
-  JANUS_ASSERT(before != 0);  // whoever retains holds one, or somebody for it
+// INVARIANT nothing-rests-in-a-closed-account, when nobody has it any more.
+inline bool Accounts::is_empty(const Account& account) noexcept {
+  for (const auto& left : account.left_) {
+    const std::uint64_t rest = left.load(std::memory_order_relaxed);
+    if (rest != 0 && rest != kUnlimited) return false;
+  }
+  return account.is_closed_.load(std::memory_order_relaxed) && account.held_.load(std::memory_order_relaxed) == 0;
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::release(Account* account) noexcept {
@@ -307,46 +198,11 @@ void Accounts::retain(Account* account) noexcept {
   }
 }
 
-// ---- Drawing and crediting ----------------------------------------------------------------------------------------
-
-bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
-  if (component == Component::kMemory) return draw_memory(nullptr, account, amount);
-  return take(account, component, amount);
-}
-
-std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
-  if (component == Component::kOps) pay_debt(account);
-  return take_up_to(account, component, most);
-}
-
-std::uint64_t Accounts::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {
-  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
-  std::uint64_t seen = left.load(std::memory_order_relaxed);
-  std::uint64_t amount = most;
-  do {
-    if (seen == kUnlimited) return most;
-    amount = seen < most ? seen : most;
-    if (amount == 0) return 0;
-  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
-  return amount;
-}
+// ---- Crediting ----------------------------------------------------------------------------------------------------
 
 void Accounts::credit(Account* account, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kMemory) return credit_memory(nullptr, account, amount);
   put(account, component, amount);
-}
-
-bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
-  if (account->parent_ == nullptr) {
-    if (account->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed) == kUnlimited)
-      return true;
-    return cache != nullptr ? draw_cached(*cache, bytes) : take_recalling(account, Component::kMemory, bytes);
-  }
-  if (bytes == 0) return true;
-  if (!take(account, Component::kMemory, bytes)) return false;
-  // The caller's own reference keeps the account while this one is counted.
-  if (account->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(account);
-  return true;
 }
 
 void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
@@ -364,15 +220,6 @@ void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t
 
 bool Accounts::granted(const Account* account, Component component) const noexcept {
   return (account->granted_.load(std::memory_order_relaxed) & bit_of(component)) != 0;
-}
-
-std::uint64_t Accounts::left(const Account* account, Component component) const noexcept {
-  const std::uint64_t left = account->left_[static_cast<unsigned>(component)].load(std::memory_order_relaxed);
-  if (left == kUnlimited || account->parent_ != nullptr || component != Component::kMemory) return left;
-  std::uint64_t sum = left;
-  for (const MemoryCache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next_)
-    sum += cache->chunk_.load(std::memory_order_relaxed);
-  return sum;
 }
 
 bool Accounts::flows_into(std::uint32_t index, const Account* target) const noexcept {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/memory_cache.cpp — chunks of the root account's memory: how they are filled, cut and called back. Chunks
+// rt/budget/root_memory.cpp — chunks of the root account's memory: how they are filled, cut and called back. Chunks
 // move to and from the root under moves_ only, so that no amount is out of sight of one who is about to call memory
 // dry.
-#include "rt/budget/memory_cache.h"
-
 #include "rt/base/checked.h"
 #include "rt/budget/account.h"
+#include "rt/budget/memory_cache.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -187,6 +186,15 @@ std::uint64_t Accounts::take_all_recalling(Account* account, Component component
   const LockGuard guard(moves_);
   recall_chunks();
   return take_all(account, component);
+}
+
+std::uint64_t Accounts::left(const Account* account, Component component) const noexcept {
+  const std::uint64_t left = account->left_[static_cast<unsigned>(component)].load(std::memory_order_relaxed);
+  if (left == kUnlimited || account->parent_ != nullptr || component != Component::kMemory) return left;
+  std::uint64_t sum = left;
+  for (const MemoryCache* cache = caches_.load(std::memory_order_acquire); cache != nullptr; cache = cache->next_)
+    sum += cache->chunk_.load(std::memory_order_relaxed);
+  return sum;
 }
 
 void Accounts::register_cache(MemoryCache& cache) noexcept {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/budget/account_words.cpp — one account's words: what is left, owed and lent.
+#include "rt/budget/account.h"
+
+#include "rt/base/checked.h"
+
+namespace janus {
+
+// The amounts guard no other data, so that relaxed orders would do; only close and put order two words of one account.
+
+bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
+  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  std::uint64_t seen = left.load(std::memory_order_relaxed);
+  do {
+    if (seen == kUnlimited) return true;
+    if (seen < amount) return false;
+  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return true;
+}
+
+// Everything that is left, or kUnlimited without taking anything.
+std::uint64_t Accounts::take_all(Account* account, Component component) noexcept {
+  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  std::uint64_t seen = left.load(std::memory_order_seq_cst);
+  do {
+    if (seen == kUnlimited || seen == 0) return seen;
+  } while (!left.compare_exchange_weak(seen, 0, std::memory_order_seq_cst));
+  return seen;
+}
+
+// INVARIANT nothing-rests-in-a-closed-account: put adds and then looks whether the account is closed; close says so and
+// then sweeps. All four are seq_cst, so whoever is second sees the other's first step, and moves the amount on.
+void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
+  while (amount != 0) {
+    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
+    Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+    std::uint64_t seen = left.load(std::memory_order_relaxed);
+    do {
+      if (seen == kUnlimited) return;
+    } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_seq_cst,
+                                         std::memory_order_relaxed));
+    if (component == Component::kOps) pay_debt(account);
+    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
+    amount = take_all(account, component);
+    if (amount == kUnlimited) return;
+  }
+}
+
+// As much of the debt as can be paid. Claims it first, so that two who pay at once do not pay it twice.
+void Accounts::pay_debt(Account* account) noexcept {
+  while (account->owed_.load(std::memory_order_seq_cst) != 0) {
+    const std::uint64_t claimed = account->owed_.exchange(0, std::memory_order_seq_cst);
+    const std::uint64_t paid = take_up_to(account, Component::kOps, claimed);
+    if (paid == claimed) continue;
+    account->owed_.fetch_add(claimed - paid, std::memory_order_seq_cst);
+    // Whoever put something in since then saw no debt.
+    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;
+  }
+}
+
+[[gnu::noinline, gnu::cold]] void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
+  amount -= take_up_to(account, Component::kOps, amount);
+  while (amount != 0) {
+    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
+    account->owed_.fetch_add(amount, std::memory_order_seq_cst);
+    pay_debt(account);
+    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
+    amount = account->owed_.exchange(0, std::memory_order_seq_cst);  // as in put()
+  }
+}
+
+std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint64_t limit) noexcept {
+  Atomic<std::uint64_t>& on_loan = account->lender_->on_loan_;
+  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
+  std::uint64_t amount = 0;
+  do {
+    if (seen >= limit) return 0;
+    amount = limit - seen < most ? limit - seen : most;
+  } while (!on_loan.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed));
+  return amount;
+}
+
+[[gnu::noinline, gnu::cold]] void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
+  Account* const lender = account->lender_;
+  std::uint64_t seen = lender->on_loan_.load(std::memory_order_relaxed);
+  std::uint64_t part = 0;
+  do {
+    part = seen < amount ? seen : amount;
+  } while (!lender->on_loan_.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
+  put(lender, Component::kOps, amount - part);  // which the lender has paid meanwhile
+}
+
+// Up to `most` of what the lender has, so that it may lend again; what it paid. Takes first: until then the loan
+// counts.
+std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept {
+  Atomic<std::uint64_t>& on_loan = lender->on_loan_;
+  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
+  if (seen == 0) return 0;
+  const std::uint64_t taken = take_up_to(lender, Component::kOps, seen < most ? seen : most);
+  std::uint64_t paid = 0;
+  do {
+    paid = seen < taken ? seen : taken;  // others may have given some back meanwhile
+  } while (!on_loan.compare_exchange_weak(seen, seen - paid, std::memory_order_relaxed));
+  put(lender, Component::kOps, taken - paid);
+  return paid;
+}
+
+std::uint64_t Accounts::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {
+  Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
+  std::uint64_t seen = left.load(std::memory_order_relaxed);
+  std::uint64_t amount = most;
+  do {
+    if (seen == kUnlimited) return most;
+    amount = seen < most ? seen : most;
+    if (amount == 0) return 0;
+  } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
+  return amount;
+}
+
+// What was left came from below an unlimited account, and vanishes into it.
+void Accounts::grant_unlimited(Account* account, Component component) noexcept {
+  account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
+}
+
+}  // namespace janus
