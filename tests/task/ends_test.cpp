@@ -106,6 +106,24 @@ TEST(ends, locals_are_destroyed_with_their_task) {
   CHECK_EQ(destroyed.load(), 100);
 }
 
+// A task that has one of many keys alone, whichever it is.
+TEST(ends, each_local_is_destroyed_where_there_is_no_other) {
+  constexpr unsigned kKeys = 70;
+  static janus_local_key keys[kKeys];
+  for (janus_local_key& key : keys) CHECK_EQ(janus_local_new(&key, count_destroyed), 0);
+  destroyed = 0;
+  run_in(with_workers(1), [] {
+    for (unsigned n = 0; n < kKeys; ++n) {
+      auto child = [=] { return janus_local_set(keys[n], &destroyed); };
+      Scope scope;
+      scope.go(child);
+      CHECK_EQ(scope.end(), 0);
+      CHECK_EQ(destroyed.load(), static_cast<int>(n) + 1);
+    }
+  });
+  for (const janus_local_key key : keys) CHECK_EQ(janus_local_delete(key), 0);
+}
+
 TEST(ends, a_destructor_may_open_nurseries_of_its_own) {
   const janus_local_key key = key_of(nest_in_destructor);
   std::atomic<int> ran{0};

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// reports_test.cpp — what the runtime says of tasks on standard error, and where it stops: a report of many is no
+// longer than somebody reads, and what others wrote into it has its share.
+#include "tests/conformance/world.h"
+#include "tests/task/pipe.h"
+
+namespace janus::test {
+
+namespace {
+
+bool begins_with(const char* text, const char* beginning) {
+  for (; *beginning != '\0' && *text == *beginning; ++text) ++beginning;
+  return *beginning == '\0';
+}
+unsigned times_in(const char* text, const char* part) {
+  unsigned times = 0;
+  for (; *text != '\0'; ++text) times += begins_with(text, part) ? 1 : 0;
+  return times;
+}
+
+// What stands on standard error after `body` was the root of a runtime.
+template <class Body>
+const char* said_by(Body body) {
+  static char text[32768];
+  const Pipe pipe;
+  {
+    const StandardErrorInto redirected(pipe);
+    run_in(with_workers(1), body);
+  }
+  std::size_t length = 0;
+  for (std::size_t more; (more = pipe.read(text + length, sizeof text - 1 - length)) != 0;) length += more;
+  text[length] = '\0';
+  return text;
+}
+
+// Each in a nursery of its parent's, the last parks.
+std::int64_t descend(void* depth) {
+  const auto left = reinterpret_cast<std::intptr_t>(depth);
+  if (left == 0) return janus_park(-1);
+  Scope scope;
+  scope.go(descend, as_arg(left - 1));
+  return scope.end();
+}
+
+// Panics with what is shown as `plain` characters and as many of four as `escaped` says; how many of these are shown.
+unsigned shown_of(unsigned plain, unsigned escaped) {
+  const char* const text = said_by([=] {
+    char why[256] = {};
+    for (unsigned n = 0; n < plain + escaped; ++n) why[n] = n < plain ? '$' : '\x01';
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    auto panics = [&] { janus_task_panic(why); };
+    scope.go(panics);
+    return scope.end();
+  });
+  const unsigned shown = times_in(text, "\\x01");
+  CHECK_EQ(times_in(text, " panicked: "), 1u);
+  CHECK_EQ(times_in(text, "\\x01...;"), shown < escaped ? 1u : 0u);
+  return shown;
+}
+
+const char* said_of_parked(int children) {
+  return said_by([=] {
+    Scope scope;
+    for (int n = 0; n < children; ++n) scope.go(park_until_cancelled, nullptr);
+    return scope.end();
+  });
+}
+
+// A task with so many nurseries open, and somebody in the first of them.
+const char* said_of_nurseries(unsigned count) {
+  return said_by([=] {
+    static janus_nursery* open[300];
+    for (unsigned n = 0; n < count; ++n) open[n] = open_nursery();
+    spawn(open[0], park_until_cancelled);
+    janus_park(-1);
+    for (unsigned n = count; n-- > 0;) end(open[n]);
+    return 0;
+  });
+}
+
+}  // namespace
+
+TEST(reports, of_the_reason_of_a_panic_500_characters_are_shown) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  CHECK_EQ(shown_of(0, 125), 125u);
+  CHECK_EQ(shown_of(1, 125), 124u);
+}
+
+TEST(reports, of_a_name_40_characters_are_shown_as_they_are_written_there) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  const char* const text = said_by([] {
+    constexpr const char* kNames[] = {"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01",
+                                      "$\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01"};
+    for (const char* const name : kNames) {
+      auto panics = [=] {
+        CHECK_EQ(janus_task_set_name(name), 0);
+        janus_task_panic("as ordered");
+      };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      scope.go(panics);
+      CHECK_EQ(scope.end(), JANUS_PANIC);
+    }
+  });
+  CHECK_EQ(times_in(text, " '\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01' panicked"), 1u);
+  CHECK_EQ(times_in(text, " '$\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01...' panicked"), 1u);
+}
+
+TEST(reports, of_tasks_64_are_named_and_that_there_may_be_more) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  const char* text = said_of_parked(62);  // and the root
+  CHECK_EQ(times_in(text, "janus:   task "), 63u);
+  CHECK_EQ(times_in(text, "janus:   and maybe more\n"), 0u);
+  text = said_of_parked(70);
+  CHECK_EQ(times_in(text, "janus:   task "), 64u);
+  CHECK_EQ(times_in(text, "janus:   and maybe more\n"), 1u);
+}
+
+TEST(reports, nurseries_are_followed_16_below_the_first_and_named_8_up) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  const char* const text = said_by([] { return descend(as_arg(20)); });
+  CHECK_EQ(times_in(text, "janus:   task "), 17u);
+  CHECK_EQ(times_in(text, "; nursery -/-/-/-/-/-/-\n"), 1u);
+  CHECK_EQ(times_in(text, "; nursery -/-/-/-/-/-/-/-\n"), 10u);
+}
+
+TEST(reports, into_256_nurseries_is_looked) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  CHECK_EQ(times_in(said_of_nurseries(256), "janus:   task "), 2u);
+  CHECK_EQ(times_in(said_of_nurseries(257), "janus:   task "), 1u);
+}
+
+}  // namespace janus::test
