@@ -41,7 +41,7 @@ void list_tasks(void* argument) noexcept {
       LockGuard guard(runtime.outside_lock);
       listed = describe_tasks(runtime, *report);
     }
-    if (live > listed) report->append("janus:   and %lu that run, have not started, or are left out\n", live - listed);
+    if (live > listed) report->append("janus:   and %lu that run, are new, or left out\n", live - listed);
     say_and_free(report);
   }
   list.is_in_hand.store(false, std::memory_order_release);

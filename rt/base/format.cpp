@@ -356,8 +356,7 @@ const char* print_directive(Sink& sink, Reader& reader, const char* at, Argument
              !print_word(sink, reader, directive, va_arg(arguments.list, std::uint64_t))) {
     // What we do not know stays as it was written, and is not to be taken for text.
     sink.put(start, static_cast<std::size_t>(at - start), &reader);
-    const char* mark = directive.conversion != '\0' ? "(not by janus_print)" : "";
-    for (; *mark != '\0'; ++mark) sink.put(*mark);
+    if (directive.conversion != '\0') print_text(sink, directive, "(not printed)", 13);
   }
   return at;
 }

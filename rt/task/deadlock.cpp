@@ -23,7 +23,8 @@ void report(Runtime& runtime) noexcept {
   TaskReport* const report = new_report();
   if (report == nullptr) return say(kLine, sizeof kLine - 1);
   report->append(kLine);
-  if (describe_tasks(runtime, *report) == kMostTasks) report->append("janus:   and maybe more\n");
+  describe_tasks(runtime, *report);
+  if (report->room() < kRoomOfTask) report->append("janus:   and more\n");
   say_and_free(report);
 }
 

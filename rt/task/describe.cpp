@@ -7,7 +7,6 @@
 
 #include <arch/user_copy.h>
 
-#include "rt/task/backtrace.h"
 #include "rt/task/channel.h"
 #include "rt/task/log.h"
 #include "rt/task/nursery.h"
@@ -16,8 +15,8 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kDeepest = 16;         // nurseries in nurseries; the caller's stack bounds the walk
-constexpr unsigned kMostNurseries = 256;  // looked into
+constexpr unsigned kDeepest = 16;           // nurseries in nurseries; the caller's stack bounds the walk
+constexpr unsigned kMostNurseries = 65536;  // looked into
 
 constexpr std::size_t kShownName = 40;  // of what others wrote
 
@@ -35,18 +34,6 @@ void append_channel(TaskReport& report, const Channel* channel) noexcept {
   report.append(" %#lx (%lu of %lu)", channel->handle.load(std::memory_order_relaxed), count, capacity);
 }
 
-// From where it left off up to its own frame.
-void append_place(TaskReport& report, const Task& task) noexcept {
-  const Suspension* const left = task.suspension();
-  const auto top = reinterpret_cast<std::uint64_t>(task.frame);
-  std::uint64_t fp = 0;
-  if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return;
-  Place place{0, fp, top > kMostStackBytes ? top - kMostStackBytes : 0, top, 0};
-  if (!place.step()) return;
-  leave_runtime(place);
-  append_frames(report, place, kFramesOfEach);
-}
-
 // Of one that is blocked: who joins a task awaits none of its own nurseries.
 bool awaits_nursery(const RunDetails& member) noexcept {
   for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer)
@@ -58,8 +45,7 @@ bool awaits_nursery(const RunDetails& member) noexcept {
 void describe(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
   const TaskState state = task.state.load(std::memory_order_relaxed);
-  const char* why = what_for(state);
-  if (state == TaskState::kBlocked && !awaits_nursery(member)) why = "waits for another task to end";
+  const char* const why = why_it_waits(member);
   report.append("janus:   ");
   append_task(report, task);
   append_function(report, reinterpret_cast<std::uint64_t>(task.fn));
@@ -68,17 +54,17 @@ void describe(TaskReport& report, const RunDetails& member) noexcept {
   report.append("; nursery ");
   append_path(report, task);
   report.end_line();
-  if (why != nullptr && state != TaskState::kNesting) append_place(report, task);
+  Place place;
+  if (why != nullptr && find_place(task, place)) append_frames(report, place, kFramesOfEach);
 }
 
 // The outermost first.
 void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
-  constexpr std::size_t kRoom = 2048;  // of a task
   LockGuard guard(nursery.lock);
   for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
        member = nursery.migrated_tasks.after(member)) {
-    if (walk.tasks == kMostTasks || walk.report.size() + kRoom > sizeof(TaskReport)) return;
-    describe(walk.report, *member);
+    if (walk.tasks == kMostTasks || walk.report.room() < kRoomOfTask) return;
+    if (fold == nullptr || !fold(walk.report, member)) describe(walk.report, *member);
     ++walk.tasks;
     for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer) {
       if (walk.nurseries++ == kMostNurseries) return;
@@ -87,7 +73,7 @@ void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
   }
 }
 
-constexpr std::size_t kReportBytes = (sizeof(TaskReport) + kPageBytes - 1) & ~(kPageBytes - 1);
+constexpr std::size_t kReportBytes = (sizeof(TaskReport) + kPagesBehindReport + kPageBytes - 1) & ~(kPageBytes - 1);
 
 }  // namespace
 
@@ -131,6 +117,24 @@ const char* what_for(TaskState state) noexcept {
   }
 }
 
+const char* why_it_waits(const RunDetails& member) noexcept {
+  const TaskState state = member.task->state.load(std::memory_order_relaxed);
+  if (state == TaskState::kBlocked && !awaits_nursery(member)) return "waits for another task to end";
+  return what_for(state);
+}
+
+bool find_place(const Task& task, Place& place) noexcept {
+  const Suspension* const left = task.suspension();
+  const auto top = reinterpret_cast<std::uint64_t>(task.frame);
+  std::uint64_t fp = 0;
+  if (task.state.load(std::memory_order_relaxed) == TaskState::kNesting) return false;  // a child stands on its stack
+  if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return false;
+  place = {0, fp, top > kMostStackBytes ? top - kMostStackBytes : 0, top, 0};
+  if (!place.step()) return false;
+  leave_runtime(place);
+  return true;
+}
+
 TaskReport* new_report() noexcept {
   std::byte* const pages = platform::map(kReportBytes);
   return pages != nullptr ? new (pages) TaskReport : nullptr;
@@ -145,6 +149,7 @@ unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept {
   Walk walk{report};
   for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer)
     describe_nursery(walk, *nursery, 0);
+  if (fold != nullptr) fold(report, nullptr);
   return walk.tasks;
 }
 

@@ -12,7 +12,7 @@ extern "C" {
 // Writes formatted text. %d %i %u %x %X %o %b %c %s %p %% and %e %f %g %a with flags, width, precision and
 // hh h l ll z t j L; one piece of at most 4 KiB. Every digit of a double is its own; a long double is printed as the
 // nearest double. What compilers accept and it does not know (%lc and %ls, %m, %n, %2$d) is printed as it is written,
-// followed by "(not by janus_print)"; nothing is written through %n, and what follows is right. Gives what janus_write
+// followed by "(not printed)"; nothing is written through %n, and what follows is right. Gives what janus_write
 // gives; JANUS_E_STATE where there is no runtime yet [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
 // Writes bytes. 0 when all is written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its
