@@ -45,6 +45,8 @@ if shutil.which('groff'):
     wanted = ['#include <janus/rt.h>', 'janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn,', 'The owner and every task below it may',
               'size_t stack_size;', 'JANUS_SPAWN_DETACHED 1u', 'janus_nursery_open(3)']
     plain = ' '.join(shown.split())
+    heads = {said('groff', '-mandoc', '-Tascii', '-P-c', page)[0].lstrip().split('\n')[0] for page in pages}
+    tap.none('no page says in its head that it is of another system', [head for head in heads if 'BSD' in head or 'janus-rt' not in head])
     tap.none('janus_nursery_spawn_in(3) shows its prototype, its comment, its options and its kin', [text for text in wanted if text not in plain])
 else:
     tap.skip('groff has no warning', 'groff is not installed')

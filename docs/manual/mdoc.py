@@ -44,5 +44,7 @@ def tagged(rows):
 
 
 def page(name, section, about, date, version, body):
-    head = f'.Dd {date}\n.Dt {name.upper()} {section}\n.Os janus-rt {version}\n.Sh NAME\n.Nm {name}\n.Nd {sentence(about)}\n'
+    # groff takes whatever is not Linux for BSD.
+    head = f'.Dd {date}\n.ds doc-volume-operating-system janus-rt\n.Dt {name.upper()} {section}\n.Os janus-rt {version}\n'
+    head += f'.Sh NAME\n.Nm {name}\n.Nd {sentence(about)}\n'
     return re.sub(r'\n{2,}', '\n', (head + body).replace('.Pp\n.Bd', '.Bd')).rstrip('\n') + '\n'
