@@ -16,7 +16,7 @@ namespace janus {
 namespace {
 
 constexpr unsigned kDeepest = 16;           // nurseries in nurseries; the caller's stack bounds the walk
-constexpr unsigned kMostNurseries = 65536;  // looked into
+constexpr unsigned kMostNurseries = 16384;  // looked into
 
 constexpr std::size_t kShownName = 40;  // of what others wrote
 

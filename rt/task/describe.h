@@ -28,7 +28,7 @@ const char* what_for(TaskState state) noexcept;
 // outermost first, alike ones folded, as far as the report has room, and so many that nobody waits for it for long.
 // Holds the locks of their nurseries meanwhile, and runtime.outside_lock is the caller's. How many there are in the
 // report.
-inline constexpr unsigned kMostTasks = 65536, kFramesOfEach = 8;
+inline constexpr unsigned kMostTasks = 16384, kFramesOfEach = 8;
 inline constexpr std::size_t kRoomOfTask = 8192;  // with what has to follow it
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;
 

@@ -82,8 +82,12 @@ Kinds& kinds_of(TaskReport& report) noexcept {
 }
 
 void append_folded(TaskReport& report) noexcept {
-  for (const Kind& kind : kinds_of(report).at)
+  std::uint64_t tasks = kinds_of(report).shown;
+  for (const Kind& kind : kinds_of(report).at) {
     if (kind.folded != 0) report.append("janus:   and %lu more like task %lu\n", kind.folded, kind.first);
+    tasks += kind.folded;
+  }
+  if (tasks == kMostTasks) report.append("janus:   these are the first %lu\n", tasks);
 }
 
 }  // namespace
