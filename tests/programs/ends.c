@@ -280,16 +280,16 @@ static int ignore_the_end(void) {
   return 0;
 }
 
-__attribute__((noinline)) static int64_t descend(int depth) {
-  if (depth > 0) return descend(depth - 1) + 1;
+__attribute__((noinline)) static int64_t descend(int depth, int* arrived) {
+  if (depth > 0) return descend(depth - 1, arrived) + 1;
+  __atomic_fetch_add(arrived, 1, __ATOMIC_RELEASE);
   while (yes) {
   }
   return 0;
 }
 
 static int64_t spin_deep(void* started) {
-  __atomic_fetch_add((int*)started, 1, __ATOMIC_RELEASE);
-  return descend(3) + 1;
+  return descend(3, started) + 1;
 }
 
 static int64_t read_input(void* started) {
@@ -312,7 +312,6 @@ static int keep_three_busy(void) {
   return (int)janus_nursery_await(nursery, NULL);
 }
 
-// A SIGTRAP by tgkill, as raise() sends it.
 // A SIGTERM that is there already comes in while a system call waits, and only then: 0 if main then knows of it.
 static int be_interrupted(void) {
   enum { kSigprocmask = 14, kSigsuspend = 130, kGettid = 186, kTkill = 200, kBlock = 0, kSigterm = 15 };
@@ -323,6 +322,7 @@ static int be_interrupted(void) {
   return janus_cancelled() ? 0 : 4;
 }
 
+// A SIGTRAP by tgkill, as raise() sends it.
 static int send_trap(void) {
   janus_print(1, "here\n");
   while (janus_yield() == 0)

@@ -41,7 +41,7 @@ def links(janus_cc):
 
 def ends(program, *how, settings={}):
     try:
-        return subprocess.run([program, *how], env=environment(**settings), capture_output=True, timeout=20, check=False)
+        return subprocess.run([program, *how], env=environment(**settings), capture_output=True, timeout=120, check=False)
     except subprocess.TimeoutExpired as hung:
         return subprocess.CompletedProcess(hung.cmd, None, hung.stdout or b'', hung.stderr or b'')
 
