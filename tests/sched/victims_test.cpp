@@ -56,6 +56,8 @@ void lay_out(Job& self) {
 Robbery rob(Victim victim, std::uint64_t seed, unsigned jobs_of_others, unsigned jobs_of_fullest) {
   robbery = {jobs_of_others, jobs_of_fullest};
   Yard yard(kWorkers, true, seed, victim);
+  // Each has drawn as many numbers by then, however late the job comes.
+  CHECK(soon([&] { return yard.on_all_idle.load() != 0; }));
   yard.inject(jobs[0], [](Job& self) {
     lay_out(self);
     finish(self);

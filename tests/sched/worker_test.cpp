@@ -356,7 +356,7 @@ TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
 TEST(worker, nobody_runs_when_all_have_slept_since) {
   constexpr int kRounds = 100, kEnough = 5;
   Yard yard(2);
-  yard.patience_ns.store(50'000'000);
+  yard.patience_ns.store(500'000'000);
   int met = 0;
   for (int i = 1; i <= kRounds && met < kEnough; ++i) {
     REQUIRE(soon([&] {
