@@ -110,6 +110,8 @@ def hello():
             tap.check('hello has no more than 120 KiB', size <= 120 * kib, size)
         else:
             skip('hello has no more than 120 KiB', 'not optimised')
+        built_in = os.path.abspath(sys.argv[1])
+        tap.check('nothing in it tells where the runtime was built', built_in.encode() not in program.read_bytes(), built_in)
         in_an_empty_root(program)
 
 
