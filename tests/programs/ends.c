@@ -233,7 +233,9 @@ static int print_for_ever(void) {
 }
 
 // Many sit at a channel, in a hall, and a reader has one more in the cellar; main lets all go when its input ends.
+enum { kMostSeats = 5000, kReader = kMostSeats, kBelow };
 static janus_channel* seats;
+static janus_task guests[kMostSeats + 2];
 static int seated;
 __attribute__((noinline)) static int64_t sit(void* arg) {
   char nothing;
@@ -245,17 +247,24 @@ static int64_t read_to_end(void* arg) {
   (void)arg;
   const janus_nursery_options options = {.name = "cellar"};
   janus_nursery* nursery = janus_nursery_open(NULL, &options);
-  janus_nursery_spawn_in(nursery, sit, NULL, NULL);
+  guests[kBelow] = janus_nursery_spawn_in(nursery, sit, NULL, NULL);
   return janus_nursery_await(nursery, NULL);
+}
+static void until_blocked(janus_task task) {
+  while (janus_task_state(task) != JANUS_TASK_BLOCKED) janus_yield();
 }
 static int sit_in_crowds(int count) {
   const janus_nursery_options hall = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "hall"};
   const janus_spawn_options sitter = {.name = "sitter"}, reader = {.name = "reader"};
+  if (count > kMostSeats) return 3;
   seats = janus_channel_create(1, 0);
   janus_nursery* nursery = janus_nursery_open(NULL, &hall);
-  janus_nursery_spawn_in(nursery, read_to_end, NULL, &reader);
-  for (int i = 0; i < count; i++) janus_nursery_spawn_in(nursery, sit, NULL, &sitter);
+  guests[kReader] = janus_nursery_spawn_in(nursery, read_to_end, NULL, &reader);
+  for (int i = 0; i < count; i++) guests[i] = janus_nursery_spawn_in(nursery, sit, NULL, &sitter);
   while (__atomic_load_n(&seated, __ATOMIC_RELAXED) < count + 1) janus_yield();
+  for (int i = 0; i < count; i++) until_blocked(guests[i]);
+  until_blocked(guests[kReader]);  // which has left the handle of the one below
+  until_blocked(guests[kBelow]);
   janus_print(1, "here\n");
   char byte;
   int64_t got;
