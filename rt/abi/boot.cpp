@@ -61,6 +61,7 @@ void terminate(int signal) noexcept {
     platform::exit(128 + signal);
   platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
   runtime->scheduler.request_attention();
+  runtime->slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(): who sees it sees the request
 }
 
 std::int64_t run_main(void*) noexcept {

@@ -41,6 +41,10 @@ int yield(Task& task) noexcept {
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
   Scheduler& scheduler = *current_worker().scheduler;
+  // First: so that nobody takes the slices for as they should be before the request is seen.
+  std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
+  if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with terminate()
+    slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_relaxed);
   if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
   // What was spent beyond the slice is paid before anything else happens; a cancel overrides that, and the debt stays.
   if (debt != 0 && is_cancelled(task))

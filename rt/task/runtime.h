@@ -64,6 +64,9 @@ struct Runtime {
   PoolCharge pool_charge;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
+  // What a fresh slice has: the yield interval, or nothing from a request to end until a check has looked. Tasks that
+  // only ever give way or talk use up no slice, and would not look.
+  std::atomic<std::uint32_t> slice_ops;
   std::uint64_t memory_limit;
   std::uint64_t started_ns;
   unsigned number;  // in the process: of which runtime a handle is

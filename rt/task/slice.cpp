@@ -29,7 +29,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
   const bool is_in_grace = task.is_marked(TaskMarks::kSawCancel);
   const bool is_unlimited = runtime.accounts.left(task.account, Component::kOps) == kUnlimited;
   if (is_unlimited && !is_in_grace) return;
-  const std::int64_t interval = runtime.options.yield_interval;
+  const std::int64_t interval = worker.slice;
   const std::int64_t grace = is_in_grace ? task.frame->details.grace : interval;
   const std::int64_t most = grace < 0 ? 0 : grace < interval ? grace : interval;
   worker.charged_account = task.account;
@@ -89,7 +89,7 @@ void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
 template <Path kPath>
 void begin_slice(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
-  worker.slice = worker.fuel = runtime.options.yield_interval;
+  worker.slice = worker.fuel = runtime.slice_ops.load(std::memory_order_relaxed);
   worker.charged_account = nullptr;
   const auto draws = [&] { return task.account != runtime.root_account || task.is_marked(TaskMarks::kSawCancel); };
   JANUS_ASSERT(kPath == Path::kGeneral || !draws());

@@ -282,6 +282,38 @@ static int wait_for_the_end(void) {
   return JANUS_CANCELLED;
 }
 
+static int64_t give_way(void* unused) {
+  (void)unused;
+  while (janus_yield() == 0) {
+  }
+  return 0;
+}
+
+static janus_channel* ways[2];
+static int64_t answer(void* unused) {
+  int64_t value = 0;
+  (void)unused;
+  while (janus_channel_recv(ways[0], &value) == 0 && janus_channel_send(ways[1], &value) == 0) {
+  }
+  return 0;
+}
+
+// Nobody ever uses up a slice, and no worker ever rests.
+static int be_busy(const char* how) {
+  const int talk = !strcmp(how, "talking"), below = !strcmp(how, "caged");
+  janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
+  if (below) options.budget = (janus_budget){4000000000U, 1 << 20, 10, 10, 10};
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  for (int i = 0; i < 2; i++) ways[i] = janus_channel_create(sizeof(int64_t), 0);
+  for (int i = 0; i < 3; i++) (void)janus_nursery_spawn_in(nursery, talk ? answer : give_way, NULL, NULL);
+  janus_print(1, "here\n");
+  int64_t value = 1;
+  while (talk && janus_channel_send(ways[0], &value) == 0 && janus_channel_recv(ways[1], &value) == 0) {
+  }
+  (void)janus_nursery_await(nursery, NULL);
+  return janus_cancelled() ? 9 : 1;
+}
+
 static int ignore_the_end(void) {
   janus_print(1, "here\n");
   while (yes) {
@@ -369,6 +401,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "interrupted")) return be_interrupted();
   if (!strcmp(how, "spins")) return keep_three_busy();
   if (!strcmp(how, "trap")) return send_trap();
+  if (!strcmp(how, "busy")) return be_busy(argv[2]);
   if (!strcmp(how, "ignore")) return ignore_the_end();
   return 99;
 }

@@ -143,7 +143,7 @@ def settings():
                      settings={'JANUS_PROFILE': 'sovereign'})
     tap.check('and one line that says so', re.fullmatch(rb'janus: .*sovereign: not in this release\n', done.stderr), done.stderr)
     done = ends_with('JANUS_TRACE is status 2 as long as nothing is traced', 2, 'return', '0', stdout=b'', settings={'JANUS_TRACE': 't'})
-    tap.check('and one line that says it', done.stderr == b'janus: janus_rt_config.trace: not in this release\n', done.stderr)
+    tap.check('and one line that says it', done.stderr == b'janus: janus_rt_config.trace (JANUS_TRACE): not in this release\n', done.stderr)
 
 
 def bounded():
@@ -169,9 +169,9 @@ def refused():
     tap.check('and says how many there were', said and 1 < int(said[1]) < 1000, done.stderr.decode())
 
 
-def ends_by(claim, how, signals, status, grace=None, patience=120):
-    process = subprocess.Popen([ends, how], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment(JANUS_WORKERS=2, **({'JANUS_GRACE': grace} if grace else {})))
+def ends_by(claim, how, signals, status, grace=None, patience=120, workers=2):
+    process = subprocess.Popen([ends, *how.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(JANUS_WORKERS=workers, **({'JANUS_GRACE': grace} if grace else {})))
     try:
         process.stdout.readline()
         for number in signals:
@@ -188,6 +188,10 @@ def signals():
     ends_by('SIGTERM cancels main, whose negative value becomes 143', 'wait', [signal.SIGTERM], 143)
     ends_by('SIGINT likewise 130', 'wait', [signal.SIGINT], 130)
     ends_by('a main that tidies up keeps its status', 'tidy', [signal.SIGTERM], 9)
+    for workers in (1, 2, 4):
+        ends_by(f'so does one that only ever gives way, {workers} workers', 'tidy', [signal.SIGTERM], 9, grace=600000, workers=workers)
+        for how in ('yielding', 'talking', 'caged'):
+            ends_by(f'who never uses up a slice is told as soon, {how}, {workers} workers', f'busy {how}', [signal.SIGTERM], 9, grace=600000, workers=workers)
     ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
     ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
     ends_by('SIGPIPE that somebody sends is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)

@@ -3,6 +3,8 @@
 // who wait, whoever it is that cancels, and nobody is forgotten, whatever they do meanwhile.
 #include <new>
 
+#include <span>
+
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -10,7 +12,13 @@ namespace janus::test {
 namespace {
 
 constexpr unsigned kWorlds[] = {1, 2, 4};
-constexpr int kWaiters = 2000, kPart = 256 /* price::kWakesAtOnce */, kLate = 100, kStep = 8;
+constexpr int kPart = 256 /* price::kWakesAtOnce */, kLate = 100, kStep = 8;
+
+// More than two parts of them.
+constexpr int kMostWaiters = 2000;
+int waiter_count() {
+  return scaled(kMostWaiters, 600);
+}
 
 // What a waiter waits for.
 enum class Wait : std::uint8_t { kChannel, kPark, kChildren, kRunningChildren };
@@ -26,7 +34,8 @@ struct Crowd {
   janus_nursery* nursery = nullptr;
   std::atomic<bool> is_there{false};
   std::atomic<int> told{0};
-  janus_task waiters[kWaiters] = {};
+  janus_task all[kMostWaiters] = {};
+  std::span<janus_task> waiters{all, static_cast<std::size_t>(waiter_count())};
 };
 
 std::int64_t park(void*) {
@@ -91,7 +100,7 @@ void gather(Crowd& crowd, std::uint32_t on_error) {
 void disperse(Crowd& crowd) {
   (void)janus_nursery_await(crowd.nursery, nullptr);
   CHECK_EQ(janus_nursery_destroy(crowd.nursery), 0);
-  CHECK_EQ(crowd.told.load(), kWaiters);
+  CHECK_EQ(crowd.told.load(), waiter_count());
   janus_channel_release(crowd.channel);
 }
 
@@ -127,7 +136,8 @@ void cancel(By by, Crowd& crowd) {
 // How many of those whom it looks at still wait.
 int count_waiting(const Crowd& crowd) {
   int waiting = 0;
-  for (int i = 0; i < kWaiters; i += kStep) waiting += janus_task_state(crowd.waiters[i]) == JANUS_TASK_BLOCKED ? 1 : 0;
+  for (int i = 0; i < waiter_count(); i += kStep)
+    waiting += janus_task_state(crowd.waiters[i]) == JANUS_TASK_BLOCKED ? 1 : 0;
   return waiting * kStep;
 }
 
@@ -171,7 +181,7 @@ TEST(cancel_parts, a_neighbour_has_turns_in_between) {
         int most_at_once = 0;
         auto look = [&] {
           while (!crowd.is_there.load()) janus_yield();
-          for (int last = kWaiters; !is_over.load(); janus_yield()) {
+          for (int last = waiter_count(); !is_over.load(); janus_yield()) {
             const int waiting = count_waiting(crowd);
             if (last - waiting > most_at_once) most_at_once = last - waiting;
             last = waiting;
@@ -219,7 +229,7 @@ TEST(cancel_parts, is_paid_for_by_who_calls) {
       gather(crowd, JANUS_ON_ERROR_COLLECT);
       const std::uint64_t before = janus_budget_get_current().ops;
       CHECK_EQ(janus_nursery_cancel(crowd.nursery), 0);
-      CHECK_GE(before - janus_budget_get_current().ops, std::uint64_t{kWaiters});
+      CHECK_GE(before - janus_budget_get_current().ops, static_cast<std::uint64_t>(waiter_count()));
       disperse(crowd);
     };
     auto pay_for_a_task = [] {
@@ -230,7 +240,7 @@ TEST(cancel_parts, is_paid_for_by_who_calls) {
       while (!crowd.is_there.load() || janus_task_state(owner) != JANUS_TASK_BLOCKED) janus_yield();
       const std::uint64_t before = janus_budget_get_current().ops;
       CHECK_EQ(janus_task_cancel(owner), 0);
-      CHECK_GE(before - janus_budget_get_current().ops, std::uint64_t{kWaiters});
+      CHECK_GE(before - janus_budget_get_current().ops, static_cast<std::uint64_t>(waiter_count()));
       scope.end();
     };
     janus_budget budget = JANUS_BUDGET_ALL;
