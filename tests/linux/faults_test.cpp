@@ -487,4 +487,21 @@ TEST(faults, a_fault_in_the_handler_ends_the_process) {
   CHECK(end.died_of(kernel::kSigSegv));
 }
 
+// However much of its stack it uses: at the end of that it must not begin at the top again.
+TEST(faults, a_handler_that_always_faults_comes_to_an_end) {
+  static std::size_t bytes;
+  for (bytes = 0; bytes < 8192; bytes += 208) {
+    const test::End end = test::in_child([] {
+      Worker worker([](Fault&) -> bool {
+        auto* const below = static_cast<volatile char*>(__builtin_alloca(bytes + 1));
+        below[0] = 1;
+        return touch(nullptr) != below[0];
+      });
+      touch(nullptr);
+      return true;
+    });
+    CHECK(end.died_of(kernel::kSigSegv));
+  }
+}
+
 }  // namespace

@@ -64,8 +64,18 @@ bool is_alignment_check_of_a_worker(const SignalInfo& info, const SignalFrame& f
          platform::worker_slot() != nullptr;
 }
 
+// A fault of the handler's own is told as any other, further down on the same stack. Of that a quarter is for what it
+// calls: whoever came below its end would not be on it, for the kernel, which begins at its top again, and so for ever.
+bool is_used_up(const SignalFrame& frame) {
+  const SignalStack& stack = frame.stack;
+  const auto base = reinterpret_cast<std::uint64_t>(stack.base);
+  const auto here = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  return frame.machine.rsp - base < stack.bytes && here - base < stack.bytes / 4;
+}
+
 void handle(int, SignalInfo* info, SignalFrame* frame) {
   clear_alignment_check();
+  if (is_used_up(*frame)) return act_by_default(*info);
   const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
   const bool was_sent = info->code <= 0;
   if (was_sent && info->signal == kInterrogation && answer != nullptr && answer(*info, *frame)) return;
