@@ -251,4 +251,66 @@ TEST(fairness, empty_jobs_make_no_round_long) {
   CHECK_LE(most, 2 * 61);
 }
 
+// No op is spent, and there is always one that has yielded.
+TEST(fairness, two_who_do_nothing_but_yield_keep_nobody_outside) {
+  static int turns;
+  turns = 0;
+  Yard yard(1);
+  yard.counter.store(1);
+  yard.inject(jobs[0], [](Job& self) {
+    Yard& here = *self.yard;
+    spawn(
+        jobs[1],
+        [](Job& other) {
+          while (!is_over(other)) yield(other);
+          finish(other);
+        },
+        here);
+    yield(self);
+    here.inject(jobs[2], [](Job& outsider) {
+      outsider.yard->other.fetch_add(1);
+      finish(outsider);
+    });
+    for (; !is_over(self) && turns < 100'000; ++turns) yield(self);
+    here.other.store(here.counter.load());
+    finish(self);
+  });
+  CHECK(yard.all_done(3));
+  CHECK_LE(turns, 3 * 61);
+}
+
+// However many wait in the deque.
+TEST(fairness, a_party_that_is_gone_is_soon_forgotten) {
+  constexpr unsigned kFirst = 10, kLater = 400;
+  static unsigned remembered;
+  remembered = 0;
+  Yard yard(1);
+  CHECK(yard.scheduler->add_party(1, 0));
+  yard.inject(jobs[0], [](Job& self) {
+    Yard& here = *self.yard;
+    CHECK(!current_worker().has_other_parties());
+    for (unsigned i = 0; i < kLater; ++i) {
+      spawn(
+          jobs[kFirst + i],
+          [](Job& later) {
+            remembered += current_worker().has_other_parties();
+            finish(later);
+          },
+          here);
+    }
+    here.prepare(jobs[1], [](Job& guest) {
+      Scheduler::begin_slice_of_party(current_worker(), guest.party);
+      CHECK(current_worker().has_other_parties());
+      finish(guest);
+    });
+    jobs[1].party = 1;
+    here.scheduler->push_fresh(current_worker(), &jobs[1]);
+    finish(self);
+  });
+  CHECK(yard.all_done(2 + kLater));
+  jobs[1].party = 0;
+  CHECK_GT(remembered, 0u);
+  CHECK_LE(remembered, 2 * 61u);
+}
+
 }  // namespace janus::test

@@ -94,10 +94,11 @@ inline void finish(Job& job) {
   job.yard->done.fetch_add(1);
 }
 
-inline void yield(Job& self) {
+// Whether anybody else had a turn.
+inline bool yield(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
-  (void)self.yard->scheduler->yield(current_worker(), &self, suspension);
+  return self.yard->scheduler->yield(current_worker(), &self, suspension);
 }
 
 inline void wake(Worker* worker, Job& job) {

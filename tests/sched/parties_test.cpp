@@ -220,6 +220,21 @@ TEST(parties, a_turn_is_kept_while_all_others_have_spent_more) {
   CHECK(turns.take() == &runnables[1]);
 }
 
+TEST(parties, a_turn_that_begins_counts_for_its_party_and_for_no_other) {
+  Turns turns;
+  turns.add(1);
+  Parties& mine = turns.parties[0];
+  mine.begin_turn(1);
+  CHECK(!mine.is_due(1, true));
+  mine.begin_turn(0);
+  CHECK(mine.is_due(1, true));  // one each
+  turns.push(runnables[1], 1);
+  CHECK(mine.is_due(0, true));
+  mine.begin_turn(0);
+  CHECK(!mine.is_due(0, true));
+  CHECK(mine.is_due(1, true));
+}
+
 // Any members, in any order: always the one that has spent least, and of equals the one that came first.
 TEST(parties, a_circle_gives_the_one_that_has_spent_least) {
   constexpr unsigned kMembers = 200;

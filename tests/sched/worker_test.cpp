@@ -89,6 +89,32 @@ TEST(worker, runs_what_a_job_spawns_newest_first) {
   for (unsigned i = 0; i < 10; ++i) CHECK_EQ(order[i], 10 - i);
 }
 
+TEST(worker, who_yields_is_told_whether_anybody_else_had_a_turn) {
+  for (bool deterministic : {false, true}) {
+    Yard yard(1, deterministic);
+    yard.inject(jobs[0], [](Job& self) {
+      CHECK(!yield(self));
+      for (int i = 0; i < 2; ++i) {
+        spawn(jobs[1], finish, *self.yard);
+        CHECK(yield(self));
+        CHECK(!yield(self));
+      }
+      spawn(
+          jobs[2],
+          [](Job& other) {
+            CHECK(yield(other));
+            finish(other);
+          },
+          *self.yard);
+      CHECK(yield(self));
+      CHECK(yield(self));
+      CHECK(!yield(self));
+      finish(self);
+    });
+    CHECK(yard.all_done(4));
+  }
+}
+
 // What is its own, then what all share, then what others have.
 TEST(worker, looks_at_its_own_first_then_at_what_is_shared_then_at_others) {
   static unsigned order[20];
