@@ -52,6 +52,7 @@ struct Cpus {
   unsigned allowed;             // CPUs in the affinity mask
   unsigned quota;               // whole CPUs that cgroup quotas of this process and its ancestors leave, >= 1
   bool fractional;              // a quota that is no whole number of CPUs, or smaller than `allowed`: do not pin
+  bool no_turns = false;        // who spins on a CPU keeps it: a second worker there might never run
   std::uint16_t ids[kMaxCpus];  // the first `allowed` entries, beginning with the one that the caller runs on
 };
 void cpus(Cpus& out) noexcept;

@@ -12,7 +12,7 @@ std::uint64_t g_direct_map = 0;
 
 namespace {
 
-constexpr std::uint64_t kFrameBytes = 4096;
+constexpr std::uint64_t kFrameBytes = 4096, kKeptPart = 32;
 
 Lock g_lock;  // of all that follows
 Frame g_given_back = 0;
@@ -35,8 +35,9 @@ Frame take_fresh() {
   return frame;
 }
 
-Frame take_any() {
+Frame take_any(bool may_be_last) {
   Hold hold(g_lock);
+  if (!may_be_last && g_all - g_taken <= g_all / kKeptPart) return 0;
   Frame frame = take_given_back();
   if (frame == 0) frame = take_fresh();
   if (frame != 0) ++g_taken;
@@ -53,8 +54,8 @@ void give_all_frames(const MemoryMap& map) noexcept {
   g_all = map.bytes() / kFrameBytes;
 }
 
-Frame take_frame() noexcept {
-  const Frame frame = take_any();
+Frame take_frame(bool may_be_last) noexcept {
+  const Frame frame = take_any(may_be_last);
   if (frame != 0) zero_words(at_physical<std::uint64_t>(frame), kFrameBytes / 8);
   return frame;
 }

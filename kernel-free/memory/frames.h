@@ -24,8 +24,8 @@ template <class T>
 // From here on they can be taken. Before there is a second CPU.
 void give_all_frames(const MemoryMap& map) noexcept;
 
-// Zeroed; 0 when no memory is left.
-[[nodiscard]] Frame take_frame() noexcept;
+// Zeroed; 0 when no memory is left. The last ones are for those with whom everything would end.
+[[nodiscard]] Frame take_frame(bool may_be_last = true) noexcept;
 void give_frame(Frame frame) noexcept;
 
 [[nodiscard]] std::uint64_t frames_in_all() noexcept;

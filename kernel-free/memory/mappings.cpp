@@ -13,27 +13,28 @@ Range range_of(const std::byte* pages, std::size_t bytes) {
   return {begin, begin + bytes};
 }
 
-// A reserved page becomes a guard. False: no memory for its table. kIsFilled: somebody has touched it.
-enum class Made : std::uint8_t { kYes, kNoMemory, kIsFilled };
-Made make_guard(std::uint64_t address) {
-  Entry* const entry = entry_of(address, 1);
-  if (entry == nullptr) return Made::kNoMemory;
-  Entry expected = absent(Absence::kReserved);
-  std::atomic_ref<Entry> shared(*entry);
-  if (shared.compare_exchange_strong(expected, absent(Absence::kGuard), std::memory_order_relaxed)) return Made::kYes;
-  return (expected & kPresent) != 0 ? Made::kIsFilled : Made::kYes;
+// Of these pages, those that are absent for one reason become so for the other. `filled` receives where there are pages
+// that somebody has touched, from the first to the last. False: no memory for a table.
+bool change(Range range, Absence before, Absence after, Range& filled) {
+  filled = {range.end, range.begin};
+  for (std::uint64_t at = range.begin; at < range.end;) {
+    Sharing shared;  // for one table at a time
+    Entry* entry = entry_of(at, 1);
+    if (entry == nullptr) return false;
+    do {
+      Entry expected = absent(before);
+      std::atomic_ref<Entry>(*entry++).compare_exchange_strong(expected, absent(after), std::memory_order_relaxed);
+      if ((expected & kPresent) != 0) filled = {at < filled.begin ? at : filled.begin, at + kPage};
+      at += kPage;
+    } while (at < range.end && index_of(at, 1) != 0);
+  }
+  return true;
 }
 
-bool guard_one(std::uint64_t begin, std::size_t bytes) {
-  for (std::uint64_t at = begin; at < begin + bytes; at += kPage) {
-    Made made;
-    {
-      Sharing shared;
-      made = make_guard(at);
-    }
-    if (made == Made::kNoMemory) return false;
-    if (made == Made::kIsFilled) take_away({at, at + kPage}, Absence::kGuard);
-  }
+bool make_guard(Range range) {
+  Range filled;
+  if (!change(range, Absence::kReserved, Absence::kGuard, filled)) return false;
+  if (!filled.is_empty()) take_away(filled, Absence::kGuard);
   return true;
 }
 
@@ -72,24 +73,30 @@ void discard(std::byte* pages, std::size_t bytes) noexcept {
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
   for (; which != 0; which &= which - 1) {
     std::byte* const page = first + static_cast<std::size_t>(__builtin_ctzll(which)) * stride;
-    if (fill(reinterpret_cast<std::uint64_t>(page)) == Filled::kNoMemory) return;
+    if (fill(reinterpret_cast<std::uint64_t>(page), false) == Filled::kNoMemory) return;
   }
 }
 
 Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
             std::size_t& guarded) noexcept {
   guarded = 0;
-  while (guarded < count && guard_one(reinterpret_cast<std::uint64_t>(first) + guarded * stride, guard_bytes))
-    ++guarded;
+  while (guarded < count && make_guard(range_of(first + guarded * stride, guard_bytes))) ++guarded;
   return guarded > 0 ? Guard::kInstalled : Guard::kNone;
 }
 
-// The frames behind a stack are few here, and its size is fixed.
-bool set_guards(std::byte*, std::size_t, std::size_t, std::size_t) noexcept {
-  return false;
+bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::size_t bytes) noexcept {
+  for (std::size_t n = 0; n < count; ++n)
+    if (!make_guard(range_of(first + n * stride, bytes))) return false;
+  return true;
 }
-bool clear_guard(std::byte*, std::size_t) noexcept {
-  return false;
+
+// No CPU knows anything of a page that is absent. Its tables are there, so that it needs little of a stack: less than
+// the runtime keeps for itself, while it makes that stack larger.
+bool clear_guard(std::byte* pages, std::size_t bytes) noexcept {
+  constexpr int kStack = 512;
+  QuietWithin<kStack> quiet;
+  Range filled;
+  return change(range_of(pages, bytes), Absence::kGuard, Absence::kReserved, filled);
 }
 
 std::uint64_t memory_limit() noexcept {

@@ -3,8 +3,8 @@
 //
 // INVARIANT tables-are-shared-or-held: a CPU that looks at or fills the area of mappings has is_sharing set, so that no
 // table is taken from under it; who takes pages or tables away waits until no CPU shares, and keeps others out
-// (Sharing, Excluding). Within Sharing, entries change by compare-and-exchange, and only away from kReserved or
-// kNothing.
+// (Sharing, Excluding). Within Sharing, entries change by compare-and-exchange, and only away from kReserved,
+// kNothing or kGuard.
 #pragma once
 
 #include <cstddef>
@@ -102,8 +102,8 @@ class Excluding {
 void take_away(Range range, Absence instead) noexcept;
 
 enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
-// Puts a page where one is reserved. Any trap; no lock is held.
-[[nodiscard]] Filled fill(std::uint64_t address) noexcept;
+// Puts a page where one is reserved; one of the last there are for whoever may take that. Any trap; no lock is held.
+[[nodiscard]] Filled fill(std::uint64_t address, bool may_take_last = true) noexcept;
 
 // What the entry that decides about an address is, and of which level. Boot, and tests.
 struct Found {

@@ -20,8 +20,10 @@ namespace janus::bare {
 // Our own functions below the outermost section need less than this of the stack.
 inline constexpr int kSectionStack = 1024;
 
+// As if so much more were in use: where a stack grows, it then does.
+template <int kBytes>
 [[gnu::always_inline]] inline void touch_stack() noexcept {
-  asm volatile("testb $0, %c0(%%rsp)" : : "i"(-kSectionStack) : "cc", "memory");
+  asm volatile("subq %0, %%rsp\n\ttestb $0, (%%rsp)\n\taddq %0, %%rsp" : : "i"(kBytes) : "cc", "memory");
 }
 
 class Lock {
@@ -40,22 +42,24 @@ class Lock {
 
 // Interrupts are off as long as it lives, and what a section needs of the stack is there. A task without so much left
 // overflows here, where nothing is held.
-class Quiet {
+template <int kBytes>
+class QuietWithin {
  public:
-  Quiet() noexcept : flags_(read_flags()) {
+  QuietWithin() noexcept : flags_(read_flags()) {
     if ((flags_ & kFlagInterrupts) == 0) return;  // inside another, or in a trap, whose stack is all there
-    touch_stack();
+    touch_stack<kBytes>();
     interrupts_off();
   }
-  ~Quiet() {
+  ~QuietWithin() {
     if ((flags_ & kFlagInterrupts) != 0) interrupts_on();
   }
-  Quiet(const Quiet&) = delete;
-  Quiet& operator=(const Quiet&) = delete;
+  QuietWithin(const QuietWithin&) = delete;
+  QuietWithin& operator=(const QuietWithin&) = delete;
 
  private:
   std::uint64_t flags_;
 };
+using Quiet = QuietWithin<kSectionStack>;
 
 class Hold {
  public:

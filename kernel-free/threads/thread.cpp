@@ -44,9 +44,10 @@ Thread* make_thread(std::size_t stack_bytes, platform::ThreadEntry entry, void* 
   if (base == nullptr) return nullptr;
   std::byte* const fault_guard = base + kStackGuard + stack_bytes;
   std::byte* const record = base + bytes - kPage;
-  // A trap may not find these two missing: it writes to them with nobody left to fill them.
-  const bool is_there = fill(reinterpret_cast<std::uint64_t>(record)) == Filled::kYes &&
-                        fill(reinterpret_cast<std::uint64_t>(record - kPage)) == Filled::kYes;
+  // A trap may not find these missing: it writes to them with nobody left to fill them, or when no memory is left.
+  bool is_there = true;
+  for (std::byte* page = record - kFaultStack; page <= record; page += kPage)
+    is_there = is_there && fill(reinterpret_cast<std::uint64_t>(page)) == Filled::kYes;
   if (!is_there || !make_guard(base, kStackGuard) || !make_guard(fault_guard, kFaultGuard)) {
     platform::unmap(base, bytes);
     return nullptr;

@@ -169,7 +169,7 @@ void stay_while(Thread::State while_state) noexcept {
   Thread& me = this_thread();
   Cpu& cpu = *me.cpu;
   for (;;) {
-    touch_stack();
+    touch_stack<kSectionStack>();
     interrupts_off();
     const std::uint64_t now = platform::now_ns();
     if (me.state.load(std::memory_order_acquire) != while_state || now >= me.until_ns) break;  // pairs with wake()

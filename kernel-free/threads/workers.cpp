@@ -6,6 +6,7 @@
 #include <arch/worker_slot.h>
 
 #include "kernel-free/cpu/cpu.h"
+#include "kernel-free/smp/apic.h"
 #include "kernel-free/threads/threads.h"
 #include "rt/platform.h"
 
@@ -29,6 +30,7 @@ using namespace janus::bare;
 void cpus(Cpus& out) noexcept {
   out.allowed = out.quota = g_cpu_count;
   out.fractional = false;
+  out.no_turns = !has_apic();
   const unsigned here = this_cpu().index;
   for (unsigned n = 0; n < g_cpu_count; ++n) out.ids[n] = static_cast<std::uint16_t>((here + n) % g_cpu_count);
 }

@@ -5,6 +5,7 @@
 #include <arch/asm.h>
 
 FUNC(janus_copy_carefully)
+        cld                             // whatever a caller of ours has left
         mov     %rdx, %rcx
         .globl  janus_copy_may_fault
         .hidden janus_copy_may_fault

@@ -14,21 +14,23 @@ namespace {
 constexpr int kAborted = 128 + 6;
 std::atomic<bool> g_is_dying{false};
 
+constexpr struct {
+  char name[6];
+  std::uint64_t TrapFrame::*in_frame;  // nullptr: cr2
+} kRows[][4] = {
+    {{"rip", &TrapFrame::rip}, {"rsp", &TrapFrame::rsp}, {"rbp", &TrapFrame::rbp}, {"flags", &TrapFrame::rflags}},
+    {{"rax", &TrapFrame::rax}, {"rbx", &TrapFrame::rbx}, {"rcx", &TrapFrame::rcx}, {"rdx", &TrapFrame::rdx}},
+    {{"rsi", &TrapFrame::rsi}, {"rdi", &TrapFrame::rdi}, {"r8", &TrapFrame::r8}, {"r9", &TrapFrame::r9}},
+    {{"r10", &TrapFrame::r10}, {"r11", &TrapFrame::r11}, {"r12", &TrapFrame::r12}, {"r13", &TrapFrame::r13}},
+    {{"r14", &TrapFrame::r14}, {"r15", &TrapFrame::r15}, {"cr2", nullptr}, {"error", &TrapFrame::error}},
+};
+
 void print_registers(const TrapFrame& frame) {
-  const struct {
-    const char* name;
-    std::uint64_t value;
-  } rows[][4] = {
-      {{"rip", frame.rip}, {"rsp", frame.rsp}, {"rbp", frame.rbp}, {"flags", frame.rflags}},
-      {{"rax", frame.rax}, {"rbx", frame.rbx}, {"rcx", frame.rcx}, {"rdx", frame.rdx}},
-      {{"rsi", frame.rsi}, {"rdi", frame.rdi}, {"r8", frame.r8}, {"r9", frame.r9}},
-      {{"r10", frame.r10}, {"r11", frame.r11}, {"r12", frame.r12}, {"r13", frame.r13}},
-      {{"r14", frame.r14}, {"r15", frame.r15}, {"cr2", read_cr2()}, {"error", frame.error}},
-  };
-  for (const auto& row : rows) {
+  for (const auto& row : kRows) {
     Line line;
     line.text("janus:  ");
-    for (const auto& cell : row) line.text(" ").text(cell.name).text(" ").hex(cell.value);
+    for (const auto& cell : row)
+      line.text(" ").text(cell.name).text(" ").hex(cell.in_frame != nullptr ? frame.*cell.in_frame : read_cr2());
     line.print_at_last(kConsolePort);
   }
 }

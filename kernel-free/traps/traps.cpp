@@ -9,11 +9,20 @@
 namespace janus::bare {
 namespace {
 
+// Where the linker has put the runtime's own text; without its script nowhere (linker/runtime-text.ld).
+extern "C" [[gnu::weak, gnu::visibility("hidden")]] const char janus_text[], janus_text_end[];
+
+// What a task touches may be refused: it panics. The runtime ends everybody when it finds nothing where it works.
+bool is_runtimes(std::uint64_t ip) {
+  const auto first = reinterpret_cast<std::uint64_t>(janus_text);
+  return ip - first < reinterpret_cast<std::uint64_t>(janus_text_end) - first;
+}
+
 TrapFrame* on_page_fault(TrapFrame& frame) {
   constexpr std::uint64_t kWasPresent = 1, kFetched = 1 << 4;
   const std::uint64_t address = read_cr2();
   if ((frame.error & (kWasPresent | kFetched)) == 0) {
-    const Filled filled = fill(address);
+    const Filled filled = fill(address, is_runtimes(frame.rip));
     if (filled == Filled::kYes) return &frame;
     if (filled == Filled::kNoMemory) say_memory_is_gone();
   }

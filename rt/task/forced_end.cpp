@@ -208,20 +208,18 @@ bool contain_fault(platform::Fault& fault) noexcept {
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
   const bool has_room = arch::stack_pointer() >= limit;
   if (has_room && StackPool::canary_intact(stack)) return;
-  Task& task = *current_task(worker);
-  const Growth growth =
-      has_room ? Growth::kAtMost : grow_stack_to(worker, task, arch::stack_pointer() - Scheduler::kStackReserve);
-  if (growth == Growth::kGrown) return;
-  // What ends a task takes more than may be left. Where there is a guard it is met here, and its handler has a stack.
-  if (!has_room && stack->guard != platform::Guard::kNone) arch::overflow_at(stack->limit);
+  // What makes it larger, or ends a task, takes more than may be left. Where there is a guard it is met here, and its
+  // handler has a stack: it comes back if there is room now.
+  if (!has_room && stack->guard != platform::Guard::kNone)
+    return arch::meet_guard(stack->limit, Scheduler::kStackReserve);
   platform::Fault fault{};
   fault.has_address = true;
   fault.address = arch::stack_pointer();
   fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   fault.fp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
-  const Outcome outcome = outcome_of_overflow(task, growth);
-  if (outcome == Outcome::kPanic) report_panic(task, overflow_cause(growth), &fault);
-  end_by_force(task, outcome);
+  Task& task = *current_task(worker);
+  report_panic(task, overflow_cause(Growth::kAtMost), &fault);
+  end_by_force(task, Outcome::kPanic);
 }
 
 }  // namespace janus

@@ -49,7 +49,7 @@ unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, Pin
   if (options.deterministic) return options.workers != 0 ? options.workers : kDeterministicWorkers;
   platform::cpus(cpus);
   const unsigned fit = cpus.quota < cpus.allowed ? cpus.quota : cpus.allowed;
-  const unsigned workers = options.workers != 0 ? options.workers : fit;
+  const unsigned workers = options.workers != 0 && !cpus.no_turns ? options.workers : fit;
   const bool has_machine = workers <= cpus.allowed && !cpus.fractional;
   if (options.pin < 0 && has_machine) pinning = Pinning::kWhileSeveralWork;
   if (options.pin > 0) pinning = Pinning::kAlways;
@@ -142,6 +142,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   if (pages == nullptr) return nullptr;
   auto& runtime = *new (pages) Runtime();
   runtime.options = options;
+  runtime.slice_ops.store(options.yield_interval, std::memory_order_relaxed);
   const std::uint64_t machine = options.deterministic ? kDeterministicMemory : platform::memory_limit() / 4 * 3;
   runtime.memory_limit = options.memory != 0 ? options.memory : machine;
   runtime.next_id.store(1, std::memory_order_relaxed);

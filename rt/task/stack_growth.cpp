@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stack_growth.cpp — see stack_growth.h. In the fault handler or at the door: the task holds no lock.
+// rt/task/stack_growth.cpp — see stack_growth.h. In the fault handler, which has a stack of its own, or where children
+// are about to be run: the task holds no lock.
 #include "rt/task/stack_growth.h"
 
 #include "rt/task/price.h"
@@ -90,6 +91,18 @@ std::byte* doubled(const Stack& stack, const std::byte* needed, std::byte* floor
   return top - bytes > floor ? top - bytes : floor;
 }
 
+// Makes the stack usable down to `address` at least.
+Growth grow_to(Worker& worker, Task& task, std::uint64_t address) noexcept {
+  const Stack& stack = *worker.stack;
+  std::byte* const needed = page_of(address);
+  std::byte* const floor = floor_of(runtime_of(worker), stack, task);
+  if (needed >= stack.limit) return Growth::kGrown;
+  if (needed < floor) return Growth::kAtMost;
+  std::byte* const limit = doubled(stack, needed, floor);
+  const Growth growth = extend_to(worker, task, limit, false);
+  return growth == Growth::kUnpaid ? extend_to(worker, task, needed, false) : growth;
+}
+
 // So much that whoever begins near its top would find more than a child may have. A page more is that of who begins
 // in the second one.
 bool is_long(const Runtime& runtime, const Stack& stack) noexcept {
@@ -142,20 +155,9 @@ std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept {
   return static_cast<std::size_t>(page_of(address_of(task.frame)) - worker.stack->limit);
 }
 
-Growth grow_stack_to(Worker& worker, Task& task, std::uint64_t address) noexcept {
-  const Stack& stack = *worker.stack;
-  std::byte* const needed = page_of(address);
-  std::byte* const floor = floor_of(runtime_of(worker), stack, task);
-  if (needed >= stack.limit) return Growth::kGrown;
-  if (needed < floor) return Growth::kAtMost;
-  std::byte* const limit = doubled(stack, needed, floor);
-  const Growth growth = extend_to(worker, task, limit, false);
-  return growth == Growth::kUnpaid ? extend_to(worker, task, needed, false) : growth;
-}
-
 // What is touched lies at rsp or above, or in the red zone; a push and a probe are no exception. What lies below rsp by
-// then is kept, too. Code of the runtime comes here before it has looked at its door, with nothing held: behind that it
-// has its reserve.
+// then is kept, too. Code of the runtime comes here before its door or at it (look_at_stack), with nothing held: behind
+// that it has its reserve.
 Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept {
   const Stack* const stack = worker.stack;
   StackPool& pool = runtime_of(worker).stacks;
@@ -164,7 +166,7 @@ Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) 
   const std::uint64_t in_use = fault.sp - kRedZone;
   if (!is_on_it || !fault.has_address || fault.address < in_use) return Growth::kAtMost;
   const bool is_answer = pool.in_guard(stack, reinterpret_cast<const std::byte*>(fault.address));
-  return is_answer ? grow_stack_to(worker, task, in_use) : Growth::kAtMost;
+  return is_answer ? grow_to(worker, task, in_use) : Growth::kAtMost;
 }
 
 // What they need is for nothing, since the stack's class is paid for. What is taken away is all that their parent has

@@ -29,10 +29,8 @@ enum class Growth : std::uint8_t {
 // And what it has of that now.
 [[nodiscard]] std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept;
 
-// Makes the stack of the running task usable down to `address` at least.
-[[nodiscard]] Growth grow_stack_to(Worker& worker, Task& task, std::uint64_t address) noexcept;
-// After a fault of the running task's own code: whether it touched its stack where that may grow, and what became of
-// it. kAtMost also where growing is no answer.
+// After a fault where the running task holds nothing of ours: whether it touched its stack where that may grow, and
+// what became of it. kAtMost also where growing is no answer.
 [[nodiscard]] Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept;
 // Of the stack that we stand on there is usable what a child needs to begin, and no more than `most`.
 [[nodiscard]] inline bool has_room_for_children(Worker& worker, std::size_t most) noexcept {

@@ -88,6 +88,26 @@ def same_words_for_faults():
                   '\n'.join(sorted(set(told(done.stdout.decode()).splitlines()) ^ set(told(expected.stdout).splitlines()))))
 
 
+def stacks_grow():
+    """As on Linux. With more CPUs than the host has, whoever gives back what it has grown waits for one that does not run."""
+    image = make(here.parent / 'programs/growth.c', 'bare')
+    for cpus in (1, 2) if everything else (1,):
+        options = ['--smp', str(cpus)]
+        for how in (('recursion', '200'), ('frames', '500'), ('churn', '10'), ('large',)):
+            done = boot(image, *how, options=options)
+            tap.check(f'stacks grow: {" ".join(how)} on {cpus} CPUs', done.returncode == 0, f'{done.returncode} {done.stdout[-400:]}')
+        depths = []
+        for beside in ('0', '40'):
+            done = boot(image, 'depth', beside, options=options)
+            told = re.search(r'stack overflow at .*, stack 262144 bytes of at most 262144 \(JANUS_STACK_MAX\)', done.stdout.decode())
+            tap.check(f'what a stack may grow to is where it ends, beside {beside} on {cpus} CPUs', done.returncode == 0 and told, done.stdout[-400:])
+            depths.append(int(re.findall(rb'(?m)^(\d+)$', done.stdout)[-1]) if told else 0)
+        tap.check(f'at the same depth, whatever runs beside it, on {cpus} CPUs', max(depths) - min(depths) <= 4096 and min(depths) >= 262144 - 1024, depths)
+    done = boot(image, 'cage', '11')
+    tap.check('a task without the memory to grow ends alone', done.returncode == 7 and b'with no memory in its budget to grow' in done.stdout,
+              f'{done.returncode} {done.stdout[-400:]}')
+
+
 def same_order():
     """Deterministic mode: one hash, whatever is below."""
     linux, image = make(here.parent / 'programs/skynet.c', 'linux'), work / 'skynet.bare'
@@ -108,6 +128,17 @@ def many_tasks():
               done.returncode == 0 and done.stdout.decode() == f'{spawned} ran\n{blocked} blocked, all guarded: 1\n'
               f'{blocked} absent pages below them, enough present ones: 1, of these writable and executable: 0\n',
               f'{done.returncode} {done.stdout[-400:]}')
+
+
+def no_memory():
+    """More than there is: by default the budget of memory is less."""
+    image = make(here / 'programs/no_memory.c', 'bare')
+    for cpus in (1, 2) if everything else (1,):
+        done = boot(image, options=['--smp', str(cpus), '--memory', '64'], JANUS_MEMORY='1g')
+        said = done.stdout.decode().splitlines()
+        tap.check(f'when no memory is left the task that touched some panics, alone ({cpus} CPUs)',
+                  done.returncode == 0 and said[0] == 'janus: no memory is left' and said[-1] == '4 panicked, then 0'
+                  and sum(' panicked: invalid memory access at ' in line for line in said) == 4, f'{done.returncode} {done.stdout[-600:]}')
 
 
 # --- Files -----------------------------------------------------------------------------------------------------------
@@ -133,7 +164,9 @@ def files_of_the_initrd():
                 "dir/nothing: 0 '' errno 0, end 0, again 0", "dir: -1 '' errno 21, end 0, again -1", 'gone: errno 2', 'hello/x: errno 20',
                 'link: errno 40', 'creating: 30', 'closed: 9', 'bad buffer: -14',
                 '/dev/null: read 0 1, wrote 4, bad buffer 0, entries -20, device 1 1, below it 20',
-                '/dev/zero: read 1 0, wrote 4, bad buffer -14, entries -20, device 1 1, below it 20', 'unknown: -38']
+                '/dev/zero: read 1 0, wrote 4, bad buffer -14, entries -20, device 1 1, below it 20',
+                'forwards', 'with the direction flag: 0',
+                "beyond all addresses: -14 -14, of the machine's -14, no name -2", 'unknown: -38']
     tap.check('files of the initrd are read, and nothing is written', done.stdout.decode().splitlines() == expected, done.stdout.decode())
     done = boot(image, 'hello')
     tap.check('without an initrd there are no files', done.returncode == 0 and b'hello: errno 2\n' in done.stdout, done.stdout)
@@ -201,7 +234,7 @@ def bad_luck():
     broken.write_bytes(whole.read_bytes()[:-1000])
     ends_with('an initrd cut off', bare_qemu(fib, '-initrd', str(broken), line='prog 10'), 134, 'janus: the initrd is no whole cpio archive')
     ends_with('a command line of 4,000 bytes', bare_qemu(fib, line='prog 15' + ' ' * 3990), 0, 'fib(15) = 610')
-    ends_with('one of 5,000 bytes, over which QEMU loses the start info', bare_qemu(fib, line='prog ' + 'x' * 5000), 134, 'janus: ')
+    ends_with('one of 5,000 bytes, over which QEMU loses the start info', bare_qemu(fib, line='prog ' + 'x' * 5000), 134, 'janus: not started by a PVH loader')
     ends_with('a senseless setting', bare_qemu(fib, line='JANUS_WORKERS=x prog 10'), 2, 'JANUS_WORKERS')
     workers('CPUs that are not there are not waited for', 4, '-smp', '4,maxcpus=8')
     # The firmware's MP table names one CPU of each socket.
@@ -223,9 +256,11 @@ same_results()
 if everything:  # sizes are the optimised build's
     size()
 same_words_for_faults()
+stacks_grow()
 same_order()
 files_of_the_initrd()
 many_tasks()
+no_memory()
 deaths()
 machine_checks()
 bad_luck()

@@ -147,6 +147,38 @@ TEST(pages, a_guard_over_a_touched_page_takes_its_frame_back) {
   platform::unmap(pages, 4 * kPage);
 }
 
+// Rows of pieces, each across the end of a table: what is guard is nobody's, and what is open again is zero.
+TEST(pages, guards_come_and_go_and_what_they_held_is_forgotten) {
+  constexpr std::size_t kStride = 512 * kPage, kBytes = 5 * kPage, kOffset = 509 * kPage;
+  std::byte* const pages = platform::map(4 * kStride);
+  REQUIRE(pages != nullptr);
+  std::byte* const first = pages + kOffset;
+  const auto fill_all = [&] {
+    for (std::size_t n = 0; n < 3; ++n)
+      for (std::size_t at = 0; at < kBytes + 2 * kPage; at += kPage) first[n * kStride + at - kPage] = std::byte{0xaa};
+  };
+  fill_all();
+  const std::uint64_t before = frames_taken();
+  for (int round = 0; round < 3; ++round) {
+    CHECK(platform::set_guards(first, kStride, 3, kBytes));
+    CHECK_EQ(frames_taken(), before - 15);
+    for (std::size_t n = 0; n < 3; ++n) {
+      std::byte* const piece = first + n * kStride;
+      CHECK(!is_absent(piece - kPage) && !is_absent(piece + kBytes));  // beside it nothing has changed
+      for (std::size_t at = 0; at < kBytes; at += kPage)
+        CHECK(is(look_up(address_of(piece + at)).entry, Absence::kGuard));
+      CHECK(platform::clear_guard(piece + kPage, kBytes - kPage));  // part of it
+      CHECK(is(look_up(address_of(piece)).entry, Absence::kGuard));
+      for (std::size_t at = kPage; at < kBytes; at += kPage) CHECK(piece[at] == std::byte{0});
+      CHECK(platform::clear_guard(piece, kBytes));  // and all, of which most is open
+      CHECK(piece[0] == std::byte{0} && piece[kPage] == std::byte{0});
+    }
+    fill_all();
+    CHECK_EQ(frames_taken(), before);
+  }
+  platform::unmap(pages, 4 * kStride);
+}
+
 // Sizes around every edge of the tables, again and again: no frame and no address is lost.
 TEST(pages, what_is_mapped_and_unmapped_leaves_nothing_behind) {
   constexpr std::size_t kSizes[] = {kPage,

@@ -212,7 +212,7 @@ def main():
         others[work / source[:-2]] = [{'fib.c': '16', 'skynet.c': '10000', 'uts.c': '300'}.get(source, programs[source][0])]
         done = build(janus_cc, here / source, work / source[:-2])
         tap.check(f'{source} compiles', done.returncode == 0, done.stderr)
-    the_order_is_the_same_without(work / 'growth-gcc', others)
+    the_order_is_the_same_without(work / f'growth-{compilers[0]}', others)
     tap.end()
 
 

@@ -44,8 +44,10 @@ static void ends_when_ops_are_gone(const step* step) {
   if (done > kOps + 1) complain(step, "did more than it has ops");
 }
 
+// Looked for long and often: the machine may take any worker's CPU away for a while.
 static int is_exhausted(janus_task task) {
-  for (long patience = 0; patience < 3000000; ++patience) {
+  const uint64_t until = janus_now_ns() + 20000000000;
+  for (long looks = 0; looks < 3000000 || janus_now_ns() < until; ++looks) {
     const int state = janus_task_state(task);
     if (state == JANUS_TASK_BUDGET_EXHAUSTED) return 1;
     if (state > JANUS_TASK_BUDGET_EXHAUSTED) return 0;
@@ -95,7 +97,8 @@ static int64_t count_turns(void* unused) {
   return turns;
 }
 
-static void gives_way(const step* step) {
+// How often somebody else had a turn during 20 slices of the loop; -1: it did not run.
+static int64_t turns_beside(const step* step) {
   loop slices = {step, 20 * kSlice};
   stop = 0;
   janus_nursery* house = open_plain();
@@ -108,9 +111,17 @@ static void gives_way(const step* step) {
   int64_t count = 0;
   CHECK_EQ(janus_task_join(counting, &count), 0);
   CHECK_EQ(close_cage(house), 0);
-  if (status != 0) complain(step, "does not run on a good budget");
-  // With more workers it is counted beside the loop, as often as the machine or the seed has it.
-  if (count < 15 && read_accounts().stats.workers == 1) complain(step, "does not give way at the end of its slice");
+  return status == 0 ? count : -1;
+}
+
+// With more workers it is counted beside the loop, as often as the machine or the seed has it. Parties share time:
+// whose CPU is taken away in a turn has had a long one, so it may be tried again.
+static void gives_way(const step* step) {
+  const int tries = read_accounts().stats.workers == 1 ? 5 : 1;
+  int64_t count = 0;
+  for (int i = 0; i < tries && count >= 0 && count < 15; ++i) count = turns_beside(step);
+  if (count < 0) complain(step, "does not run on a good budget");
+  if (count >= 0 && count < 15 && tries > 1) complain(step, "does not give way at the end of its slice");
 }
 
 int main(int argc, char** argv) {

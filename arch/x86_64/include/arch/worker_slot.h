@@ -54,10 +54,10 @@ template <std::size_t Offset>
   return sp;
 }
 
-// A push into the guard that ends at `limit`, of the stack that we stand on.
-[[noreturn, gnu::always_inline]] inline void overflow_at(const void* limit) noexcept {
-  asm volatile("movq %0, %%rsp\n\tpushq $0" : : "r"(limit) : "memory");
-  __builtin_unreachable();
+// Touches the guard that ends at `limit`, of the stack that we stand on, while that is in use so many bytes further
+// down.
+[[gnu::always_inline]] inline void meet_guard(const void* limit, std::size_t bytes) noexcept {
+  asm volatile("subq %1, %%rsp\n\ttestb $0, -1(%0)\n\taddq %1, %%rsp" : : "r"(limit), "er"(bytes) : "cc", "memory");
 }
 
 }  // namespace janus::arch
