@@ -111,7 +111,9 @@ void read_memory_map(const StartInfo& info) {
   const Range image = image_range();
   if (g_initrd.begin < image.end && g_initrd.end > image.begin) refuse("the loader put the initrd over the program");
   g_memory.remove({0, kLowEnd});
+  const std::uint64_t before = g_memory.bytes();
   g_memory.remove(image);
+  if (before - g_memory.bytes() != image.end - image.begin) refuse("too little memory: the program does not lie in it");
   g_memory.remove(g_initrd);
   g_memory.remove(apic_registers());
 }
@@ -119,7 +121,8 @@ void read_memory_map(const StartInfo& info) {
 // --- Step 5: CPUs ---
 
 void find_processors(const StartInfo& info) {
-  if (!has_apic()) return Line{}.text("janus: this machine has no local APIC: one CPU, and waiting is polling").print();
+  if (!has_apic())
+    return Line{}.text("janus: this machine has no local APIC: one CPU, one worker, and waiting is polling").print();
   g_processors.own_id = boot_apic_id();
   const Told acpi = processors_from_acpi(info.rsdp, g_processors);
   if (acpi == Told::kAll) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // entry.S — the first instruction. A loader that speaks PVH (QEMU's -kernel, Firecracker, Cloud Hypervisor) reads the
 // note, puts the program where its headers say and jumps to janus_pvh_start: 32-bit protected mode, flat segments, no
-// paging, interrupts off, ebx the address of the start info. Step 1 of 11 (boot.cpp has the others): into 64-bit mode,
-// on the boot stack, with the first 4 GiB mapped as they are.
+// paging, interrupts off, ebx the address of the start info. Step 1 of 11 (boot.cpp has the others): .bss is
+// cleared, then into 64-bit mode, on the boot stack, with the first 4 GiB mapped as they are.
 #include <arch/asm.h>
 #include "kernel-free/cpu/selectors.h"
 
@@ -26,6 +26,19 @@
 #define ENTRY_2_MIB 0x83                // the same, a large page
 
 #define COM1 0x3f8
+#define COM2 0x2f8
+#define LINE_STATUS 5
+#define ALL_SENT 0x40                   // set, too, where there is no port at all
+#define EXIT_PORT 0xf4                  // these two as in console/end.cpp
+#define ORDERLY 0x10
+
+#define ELF_SEGMENTS 32                 // as in image.cpp
+#define ELF_SEGMENT_COUNT 56
+#define SEGMENT_LOAD 1
+#define SEGMENT_ADDRESS 16
+#define SEGMENT_FILE_BYTES 32
+#define SEGMENT_MEMORY_BYTES 40
+#define SEGMENT_BYTES 56
 
         .section .note.janus.pvh, "a", @note
         .p2align 2
@@ -44,7 +57,36 @@ janus_pvh_start:
         cli
         cld
         mov     $janus_boot_stack_top, %esp
-        mov     %ebx, %ebp              // cpuid writes ebx
+        mov     %ebx, %ebp
+
+        // What a segment has beyond its part of the file becomes nought: firmware has run since the loader did that.
+        // If its last byte does not take what is written there is no memory, and no stack to look into the map on.
+        mov     $__ehdr_start, %edx
+        movzwl  ELF_SEGMENT_COUNT(%edx), %ebx
+        add     ELF_SEGMENTS(%edx), %edx
+1:      mov     SEGMENT_FILE_BYTES(%edx), %eax
+        mov     SEGMENT_MEMORY_BYTES(%edx), %ecx
+        sub     %eax, %ecx
+        jz      2f
+        cmpl    $SEGMENT_LOAD, (%edx)
+        jne     2f
+        mov     SEGMENT_ADDRESS(%edx), %edi
+        add     %eax, %edi
+        mov     $.Lno_memory_text, %esi
+        mov     -1(%edi, %ecx), %al
+        notb    -1(%edi, %ecx)
+        cmp     %al, -1(%edi, %ecx)
+        je      .Lrefuse
+        xor     %eax, %eax
+        mov     %ecx, %esi
+        and     $3, %ecx
+        rep stosb
+        mov     %esi, %ecx
+        shr     $2, %ecx
+        rep stosl
+2:      add     $SEGMENT_BYTES, %edx
+        dec     %ebx
+        jnz     1b
 
         mov     $0x80000000, %eax
         cpuid
@@ -90,21 +132,30 @@ janus_pvh_start:
         lgdt    .Lboot_gdt
         ljmp    $SELECTOR_CODE, $.Lin_64_bits
 
-        // No line of C++ can run: says so, and stops as a processor without interrupts does.
+        // No line of C++ can run: a line on the first port, the status on the second, and the end, as refuse() does it.
 .Ltoo_old:
         mov     $.Ltoo_old_text, %esi
-3:      mov     $COM1 + 5, %dx
+.Lrefuse:
+        mov     $COM1, %ecx
+3:      lea     LINE_STATUS(%ecx), %edx
         in      %dx, %al
-        test    $0x20, %al              // room for a byte; where there is no port at all it reads as ones
+        test    $ALL_SENT, %al
         jz      3b
         lodsb
         test    %al, %al
         jz      4f
-        mov     $COM1, %dx
+        mov     %ecx, %edx
         out     %al, %dx
         jmp     3b
-4:      lidt    .Lno_idt
-        ud2                             // nobody to handle it: the machine resets, which whoever watches takes for failure
+4:      mov     $.Lstatus_text, %esi
+        cmp     $COM2, %ecx
+        mov     $COM2, %ecx
+        jne     3b
+        mov     $EXIT_PORT, %edx
+        mov     $ORDERLY, %eax
+        out     %eax, %dx
+        lidt    .Lno_idt
+        ud2                             // nobody to handle it: the machine resets
 
         .code64
 .Lin_64_bits:
@@ -136,6 +187,10 @@ END(_start)
         .section .rodata.janus_entry, "a", @progbits
 .Ltoo_old_text:
         .asciz  "janus: this processor has no 64-bit mode, or none with pages that are not executed\n"
+.Lno_memory_text:
+        .asciz  "janus: too little memory: the program does not lie in it\n"
+.Lstatus_text:
+        .asciz  "exit 134\n"
         .p2align 3
 .Lboot_gdt_table:
         .quad   0, DESCRIPTOR_CODE

@@ -117,12 +117,12 @@ Disk* find_disk(unsigned nth) noexcept {
   return disk.state == Disk::State::kWorks ? &disk : nullptr;
 }
 
-std::uint64_t bytes_of(const Disk& disk) noexcept {
-  return disk.bytes;
+Disk& disk_at(unsigned nth) noexcept {
+  return g_disks[nth];
 }
 
-unsigned number_of(const Disk& disk) noexcept {
-  return disk.number;
+std::uint64_t bytes_of(const Disk& disk) noexcept {
+  return disk.bytes;
 }
 
 long read_disk(Disk& disk, char* to, std::size_t count, std::uint64_t offset) noexcept {

@@ -13,8 +13,7 @@ namespace janus::bare {
 class Turn {
  public:
   explicit Turn(Lock& lock) noexcept : lock_(lock) {
-    constexpr int kStack = 3 * kSectionStack;  // sections of others are within
-    asm volatile("testb $0, %c0(%%rsp)" : : "i"(-kStack) : "cc", "memory");
+    touch_stack<3 * kSectionStack>();  // sections of others are within
     while (!lock_.try_lock()) arch::pause();
   }
   ~Turn() { lock_.unlock(); }

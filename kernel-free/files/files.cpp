@@ -32,18 +32,24 @@ enum Number : long {
 };
 // --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
 
+// A program that closes one beside a read of it may find the offset of what is opened there next moved.
 struct File {
-  std::atomic<bool> is_open;
-  Thing thing;
-  std::atomic<std::uint64_t> offset;  // bytes, or for a directory how many entries it has given
+  std::atomic<Thing> thing;           // of no kind: closed
+  std::atomic<std::uint64_t> offset;  // bytes, or for a directory where its next entry is looked for
 };
+static_assert(std::atomic<Thing>::is_always_lock_free);
 constexpr long kFirstFile = 3, kFiles = 1024;
 File g_files[kFiles]{};
 Lock g_files_lock;  // of opening and closing
 
-File* file_of(long fd) {
-  if (fd < kFirstFile || fd >= kFiles || !g_files[fd].is_open.load(std::memory_order_acquire)) return nullptr;
-  return &g_files[fd];
+// Of no kind: it is not open. Whoever has it may go on with it: nodes and disks stay.
+Thing thing_of(long fd) {
+  if (fd < kFirstFile || fd >= kFiles) return {};
+  return g_files[fd].thing.load(std::memory_order_acquire);  // pairs with open_thing()
+}
+
+bool is_open(const Thing& thing) {
+  return thing.kind != Thing::Kind::kNone;
 }
 
 bool is_console(long fd) {
@@ -54,10 +60,9 @@ long open_thing(const Thing& thing) {
   Hold hold(g_files_lock);
   for (long fd = kFirstFile; fd < kFiles; ++fd) {
     File& file = g_files[fd];
-    if (file.is_open.load(std::memory_order_relaxed)) continue;
-    file.thing = thing;
+    if (is_open(file.thing.load(std::memory_order_relaxed))) continue;
     file.offset.store(0, std::memory_order_relaxed);
-    file.is_open.store(true, std::memory_order_release);
+    file.thing.store(thing, std::memory_order_release);
     return fd;
   }
   return kEMFILE;
@@ -66,10 +71,16 @@ long open_thing(const Thing& thing) {
 long close_file(long fd) {
   if (is_console(fd)) return 0;
   Hold hold(g_files_lock);
-  File* const file = file_of(fd);
-  if (file == nullptr) return kEBADF;
-  file->is_open.store(false, std::memory_order_relaxed);
+  if (!is_open(thing_of(fd))) return kEBADF;
+  g_files[fd].thing.store({}, std::memory_order_relaxed);
   return 0;
+}
+
+// As Linux looks at a range before it looks into it: in the half of the addresses that programs have, whatever of that
+// there is.
+bool is_users(const void* begin, std::size_t bytes) {
+  constexpr std::uint64_t kEnd = std::uint64_t{1} << 47;
+  return bytes <= kEnd && reinterpret_cast<std::uint64_t>(begin) <= kEnd - bytes;
 }
 
 // Where a path begins that does not begin at the root: there, or in an open directory.
@@ -77,15 +88,14 @@ long start_of(long directory, Thing& start) {
   constexpr long kHere = -100;  // AT_FDCWD; there is no other directory to be in
   start = kRoot;
   if (static_cast<int>(directory) == kHere) return 0;
-  const File* const file = file_of(static_cast<int>(directory));
-  if (file == nullptr) return kEBADF;
-  start = file->thing;
-  return 0;
+  start = thing_of(static_cast<int>(directory));
+  return is_open(start) ? 0 : kEBADF;
 }
 
 long find(long directory, const char* text, Thing& found) {
   char first;
   if (!copy_carefully(&first, text, 1)) return kEFAULT;
+  if (first == '\0') return kENOENT;
   Thing start = kRoot;
   const long error = first == '/' ? 0 : start_of(directory, start);
   return error != 0 ? error : walk(start, text, found);
@@ -120,13 +130,13 @@ long read_node(const Node& node, char* to, std::size_t count, std::uint64_t offs
   return copy_carefully(to, node.data + offset, got) ? static_cast<long>(got) : kEFAULT;
 }
 
-long read_at(const File& file, char* to, std::size_t count, std::uint64_t offset) {
-  const Thing& thing = file.thing;
+long read_at(const Thing& thing, char* to, std::size_t count, std::uint64_t offset) {
+  if (!is_users(to, count)) return kEFAULT;
   switch (thing.kind) {
     case Thing::Kind::kNode:
-      return read_node(g_archive[thing.node], to, count, offset);
+      return read_node(g_archive[thing.number], to, count, offset);
     case Thing::Kind::kDisk:
-      return read_disk(*thing.disk, to, count, offset);
+      return read_disk(disk_at(thing.number), to, count, offset);
     case Thing::Kind::kZero:
       return read_zeroes(to, count);
     default:
@@ -136,25 +146,27 @@ long read_at(const File& file, char* to, std::size_t count, std::uint64_t offset
 
 long read(long fd, char* to, std::size_t count) {
   if (is_console(fd)) return 0;  // nobody types
-  File* const file = file_of(fd);
-  if (file == nullptr) return kEBADF;
-  const std::uint64_t offset = file->offset.load(std::memory_order_relaxed);
-  const long got = read_at(*file, to, count, offset);
-  if (got > 0) file->offset.store(offset + static_cast<std::uint64_t>(got), std::memory_order_relaxed);
+  const Thing thing = thing_of(fd);
+  if (!is_open(thing)) return kEBADF;
+  std::atomic<std::uint64_t>& place = g_files[fd].offset;
+  const std::uint64_t offset = place.load(std::memory_order_relaxed);
+  const long got = read_at(thing, to, count, offset);
+  if (got > 0) place.store(offset + static_cast<std::uint64_t>(got), std::memory_order_relaxed);
   return got;
 }
 
 long seek(long fd, long distance, long from) {
   if (is_console(fd)) return kESPIPE;
-  File* const file = file_of(fd);
-  if (file == nullptr) return kEBADF;
-  if (file->thing.is_nothing()) return 0;
+  const Thing thing = thing_of(fd);
+  if (!is_open(thing)) return kEBADF;
+  if (thing.is_nothing()) return 0;
+  std::atomic<std::uint64_t>& place = g_files[fd].offset;
   const long base = from == 0   ? 0
-                    : from == 1 ? static_cast<long>(file->offset.load(std::memory_order_relaxed))
-                                : static_cast<long>(size_of(file->thing));
+                    : from == 1 ? static_cast<long>(place.load(std::memory_order_relaxed))
+                                : static_cast<long>(size_of(thing));
   long to;
   if (from < 0 || from > 2 || __builtin_add_overflow(base, distance, &to) || to < 0) return kEINVAL;
-  file->offset.store(static_cast<std::uint64_t>(to), std::memory_order_relaxed);
+  place.store(static_cast<std::uint64_t>(to), std::memory_order_relaxed);
   return to;
 }
 
@@ -192,9 +204,9 @@ Status status_of_node(const Node& node) {
 // Devices by Linux's numbers. Of a disk it would say that it has 0 bytes; here its size is told, as lseek does.
 Status status_of_thing(const Thing& thing) {
   constexpr std::uint64_t kNullId = 0x103, kZeroId = 0x105, kFirstDiskId = 254 << 8, kIdsOfDisk = 16;
-  if (thing.kind == Thing::Kind::kNode) return status_of_node(g_archive[thing.node]);
+  if (thing.kind == Thing::Kind::kNode) return status_of_node(g_archive[thing.number]);
   if (thing.kind == Thing::Kind::kDisk)
-    return plain_status(Node::kBlockDevice | 0400, kFirstDiskId + number_of(*thing.disk) * kIdsOfDisk, size_of(thing));
+    return plain_status(Node::kBlockDevice | 0400, kFirstDiskId + thing.number * kIdsOfDisk, size_of(thing));
   return plain_status(Node::kCharacterDevice | 0666, thing.kind == Thing::Kind::kNull ? kNullId : kZeroId, 0);
 }
 
@@ -204,8 +216,8 @@ long give_status(const Status& status, void* to) {
 
 long status_of(long fd, void* to) {
   if (is_console(fd)) return give_status(plain_status(Node::kCharacterDevice | 0620, 0, 0), to);
-  const File* const file = file_of(fd);
-  return file == nullptr ? kEBADF : give_status(status_of_thing(file->thing), to);
+  const Thing thing = thing_of(fd);
+  return is_open(thing) ? give_status(status_of_thing(thing), to) : kEBADF;
 }
 
 long status_at(long directory, const char* text, void* to, long flags) {
@@ -238,11 +250,12 @@ std::uint16_t fill_entry(DirectoryEntry& entry, std::size_t node) {
 }
 
 long give_entries(long fd, char* to, std::size_t room) {
-  File* const file = file_of(fd);
-  if (file == nullptr) return kEBADF;
-  if (type_of(file->thing) != Node::kDirectory) return kENOTDIR;
-  const std::size_t directory = file->thing.node;
-  const std::uint64_t given = file->offset.load(std::memory_order_relaxed);
+  const Thing thing = thing_of(fd);
+  if (!is_open(thing)) return kEBADF;
+  if (type_of(thing) != Node::kDirectory) return kENOTDIR;
+  const std::size_t directory = thing.number;
+  std::atomic<std::uint64_t>& place = g_files[fd].offset;
+  const std::uint64_t given = place.load(std::memory_order_relaxed);
   std::size_t used = 0;
   std::size_t from = given != 0 ? given : directory + 1;
   for (std::size_t node; (node = g_archive.next_in(directory, from)) != g_archive.count();) {
@@ -253,7 +266,7 @@ long give_entries(long fd, char* to, std::size_t room) {
     entry.offset = from;
     if (!copy_carefully(to + used, &entry, bytes)) return kEFAULT;
     used += bytes;
-    file->offset.store(from, std::memory_order_relaxed);
+    place.store(from, std::memory_order_relaxed);
   }
   const bool is_too_small = used == 0 && g_archive.next_in(directory, from) != g_archive.count();
   return is_too_small ? kEINVAL : static_cast<long>(used);
@@ -281,10 +294,10 @@ using namespace janus::bare;
 
 // The console takes what it is given in a bounded time: nobody waits for room.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept {
-  if (fd != 1 && fd != 2) {
-    const File* const file = file_of(fd);
-    return file != nullptr && file->thing.is_nothing() ? static_cast<long>(count) : kEBADF;
-  }
+  const bool is_output = fd == 1 || fd == 2;
+  if (!is_output && !thing_of(fd).is_nothing()) return kEBADF;
+  if (!is_users(bytes, count)) return kEFAULT;
+  if (!is_output) return static_cast<long>(count);
   const std::size_t printed = write_out(static_cast<const char*>(bytes), count);
   return printed == 0 && count != 0 ? kEFAULT : static_cast<long>(printed);
 }
@@ -303,12 +316,12 @@ long syscall(long nr, const long (&args)[6]) noexcept {
     case kLseek:
       return seek(args[0], args[1], args[2]);
     case kIoctl:
-      return is_console(args[0]) || file_of(args[0]) != nullptr ? kENOTTY : kEBADF;
+      return is_console(args[0]) || is_open(thing_of(args[0])) ? kENOTTY : kEBADF;
     case kPread: {
-      const File* const file = file_of(args[0]);
       if (is_console(args[0])) return kESPIPE;
-      if (file == nullptr || args[3] < 0) return file == nullptr ? kEBADF : kEINVAL;
-      return read_at(*file, pointer1, static_cast<std::size_t>(args[2]), static_cast<std::uint64_t>(args[3]));
+      const Thing thing = thing_of(args[0]);
+      if (!is_open(thing) || args[3] < 0) return is_open(thing) ? kEINVAL : kEBADF;
+      return read_at(thing, pointer1, static_cast<std::size_t>(args[2]), static_cast<std::uint64_t>(args[3]));
     }
     case kGetdents:
       return give_entries(args[0], pointer1, static_cast<std::size_t>(args[2]));

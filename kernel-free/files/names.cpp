@@ -45,8 +45,9 @@ bool is_text(const char* caller, const char* text) {
   return true;
 }
 
-long walk_archive(std::size_t& node, const char* text) {
+long walk_archive(Thing& thing, const char* text) {
   if (g_archive.count() == 0) return kENOENT;
+  std::size_t node = thing.number;
   Path path{text, {}, 0};
   for (long more; (more = next_name(path)) != 0;) {
     if (more < 0) return more;
@@ -56,17 +57,20 @@ long walk_archive(std::size_t& node, const char* text) {
     node = is_dots(path, 2) ? g_archive.parent(node) : g_archive.find(node, {path.name, path.bytes});
     if (node == g_archive.count()) return kENOENT;
   }
+  thing.number = static_cast<std::uint32_t>(node);
   return 0;
 }
 
-// The disk that the path names; nullptr: none.
-Disk* disk_of(const char* caller) {
+// The disk that the path names.
+bool find_disk_of(const char* caller, Thing& found) {
   char path[] = "/dev/vda";
-  for (unsigned nth = 0; nth < kMostDisks; ++nth) {
+  for (std::uint32_t nth = 0; nth < kMostDisks; ++nth) {
     path[sizeof path - 2] = static_cast<char>('a' + nth);
-    if (is_text(caller, path)) return find_disk(nth);
+    if (!is_text(caller, path)) continue;
+    found = {Thing::Kind::kDisk, nth};
+    return find_disk(nth) != nullptr;
   }
-  return nullptr;
+  return false;
 }
 
 }  // namespace
@@ -74,7 +78,7 @@ Disk* disk_of(const char* caller) {
 std::uint32_t type_of(const Thing& thing) noexcept {
   switch (thing.kind) {
     case Thing::Kind::kNode:
-      return g_archive[thing.node].type();
+      return g_archive[thing.number].type();
     case Thing::Kind::kDisk:
       return Node::kBlockDevice;
     default:
@@ -84,7 +88,7 @@ std::uint32_t type_of(const Thing& thing) noexcept {
 
 std::uint64_t size_of(const Thing& thing) noexcept {
   if (thing.is_nothing()) return 0;
-  return thing.kind == Thing::Kind::kDisk ? bytes_of(*thing.disk) : g_archive[thing.node].bytes;
+  return thing.kind == Thing::Kind::kDisk ? bytes_of(disk_at(thing.number)) : g_archive[thing.number].bytes;
 }
 
 long walk(const Thing& from, const char* path, Thing& found) noexcept {
@@ -96,10 +100,8 @@ long walk(const Thing& from, const char* path, Thing& found) noexcept {
   if (found.is_nothing()) return 0;
   if (first != '/') found = from;
   if (found.kind != Thing::Kind::kNode) return kENOTDIR;
-  const long error = walk_archive(found.node, path);
-  if (error != kENOENT) return error;
-  found = {Thing::Kind::kDisk, 0, disk_of(path)};
-  return found.disk != nullptr ? 0 : kENOENT;
+  const long error = walk_archive(found, path);
+  return error == kENOENT && find_disk_of(path, found) ? 0 : error;
 }
 
 }  // namespace janus::bare

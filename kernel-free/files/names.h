@@ -11,16 +11,16 @@
 
 namespace janus::bare {
 
-struct Thing {
-  enum class Kind : std::uint8_t { kNode, kNull, kZero, kDisk };
+// In one word, so that who reads it beside whoever writes it has one thing or the other.
+struct alignas(8) Thing {
+  enum class Kind : std::uint32_t { kNone, kNode, kNull, kZero, kDisk };
 
   Kind kind;
-  std::size_t node;  // of the archive, if it is one
-  Disk* disk;        // if it is one
+  std::uint32_t number;  // of a node of the archive, or of a disk that find_disk() has given
 
   [[nodiscard]] bool is_nothing() const { return kind == Kind::kNull || kind == Kind::kZero; }
 };
-inline constexpr Thing kRoot{Thing::Kind::kNode, 0, nullptr};
+inline constexpr Thing kRoot{Thing::Kind::kNode, 0};
 
 // Constant once the first thread runs.
 extern Archive g_archive;

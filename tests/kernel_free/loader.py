@@ -40,6 +40,22 @@ def forget_firmware():
         yield mov(edi, begin) + mov(ecx, (end - begin) // 4) + store_all
 
 
+def static_noughts(image):
+    """Where the image's memory goes beyond its file: its begin and its end."""
+    data = image.read_bytes()
+    table, = struct.unpack_from('<Q', data, 32)
+    size, count = struct.unpack_from('<HH', data, 54)
+    for n in range(count):
+        kind, _, _, address, _, length, memory, _ = struct.unpack_from('<IIQQQQQQ', data, table + n * size)
+        if kind == 1 and memory > length:
+            return address + length, address + memory
+
+
+def spoil(begin, end):
+    """Code that fills memory with ones, as no firmware does so thoroughly."""
+    return b'\xbf' + struct.pack('<I', begin) + b'\xb9' + struct.pack('<I', end - begin) + b'\xb0\xff\xf3\xaa'
+
+
 def _pvh_entry(data, offset, size):
     at = offset
     while at + 12 <= offset + size:

@@ -156,7 +156,7 @@ namespace janus::bare {
 
 std::uint64_t g_direct_map = 0;
 
-Frame take_frame() noexcept {
+Frame take_frame(bool) noexcept {
   if (g_frames_taken == 512) return 0;
   return reinterpret_cast<Frame>(g_frames[g_frames_taken++]);
 }

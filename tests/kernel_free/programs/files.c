@@ -40,6 +40,14 @@ static void show_device(const char* path) {
   close(fd);
 }
 
+// A caller may not leave the flag so; but what it harms then is nobody else's.
+static long write_with_direction(void) {
+  __asm__ volatile("std" : : : "cc", "memory");
+  const long put = (long)janus_write(1, "forwards\n", 9);
+  __asm__ volatile("cld" : : : "cc", "memory");
+  return put;
+}
+
 int main(int argc, char** argv) {
   for (int n = 1; n < argc; ++n) show(argv[n]);
   janus_print(1, "creating: %d\n", open("new", O_CREAT | O_WRONLY, 0644) < 0 ? errno : 0);
@@ -48,6 +56,12 @@ int main(int argc, char** argv) {
               (long)janus_syscall(SYS_read, (long)open(argc > 1 ? argv[1] : "", O_RDONLY), 8L, 4L));
   show_device("/dev/null");
   show_device("/dev/zero");
+  const long null = open("/dev/null", O_RDONLY);
+  char byte;
+  janus_print(1, "with the direction flag: %ld\n", write_with_direction());
+  janus_print(1, "beyond all addresses: %ld %ld, of the machine's %ld, no name %ld\n",
+              (long)janus_syscall(SYS_write, 1L, "x", -1L), (long)janus_syscall(SYS_read, null, &byte, -1L),
+              (long)janus_syscall(SYS_write, 1L, -4096L, 1L), (long)janus_syscall(SYS_openat, (long)AT_FDCWD, "", 0L));
   janus_print(1, "unknown: %ld\n", (long)janus_syscall(9999));
   return 0;
 }

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// no_memory: each of some tasks takes more than the machine has, since its setting lets it, while a child of its own
+// waits. Each panics where it touches what is not there; the program goes on with what they leave.
+#include <janus/rt.h>
+#include <string.h>
+
+enum { kTasks = 4, kPiece = 1 << 20 };
+
+static int64_t wait(void* unused) {
+  (void)unused;
+  while (janus_yield() == 0) continue;
+  return 0;
+}
+
+static int64_t take_all(void* unused) {
+  (void)unused;
+  janus_nursery_create();
+  janus_nursery_spawn(wait, NULL);
+  for (char* piece; (piece = janus_alloc(kPiece)) != NULL; janus_yield()) memset(piece, 1, kPiece);
+  return 0;
+}
+
+static int64_t take_some(void* unused) {
+  (void)unused;
+  char* const piece = janus_alloc(kPiece);
+  memset(piece, 1, kPiece);
+  return 0;
+}
+
+int main(void) {
+  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
+  janus_nursery* const nursery = janus_nursery_open(NULL, &options);
+  janus_task tasks[kTasks];
+  int panicked = 0;
+  for (int n = 0; n < kTasks; ++n) tasks[n] = janus_nursery_spawn_in(nursery, take_all, NULL, 0);
+  for (int n = 0; n < kTasks; ++n) {
+    int64_t result = 0;
+    panicked += janus_task_join(tasks[n], &result) == 0 && result == JANUS_PANIC;
+  }
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+  janus_nursery_create();
+  janus_nursery_spawn(take_some, NULL);
+  const int64_t error = janus_nursery_await_all();
+  janus_print(1, "%d panicked, then %ld\n", panicked, (long)error);
+  return 0;
+}
