@@ -13,13 +13,15 @@ class Archive:
 
     def add_tree(self, root):
         """All below the directory `root`: directories, files, symbolic links and devices. Nothing else has contents."""
-        for directory, folders, files in os.walk(root):
+        def refuse(error):
+            raise Refusal(f'{error.filename}: {error.strerror}') from error
+        for directory, folders, files in os.walk(root, onerror=refuse):
             for name in [*folders, *files]:
                 path = pathlib.Path(directory, name)
                 try:
                     self._add_path(str(path.relative_to(root)), path)
                 except OSError as error:
-                    raise Refusal(f'{path}: {error.strerror}') from error
+                    refuse(error)
 
     def _add_path(self, name, path):
         status = path.lstat()

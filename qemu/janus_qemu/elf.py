@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What kind of program a file is: an image that boots by itself says so by a note of the PVH boot protocol."""
 import enum
+import os
+import stat
 import struct
 
 from janus_qemu.refusal import Refusal
 
 X86_64 = 62
-LOAD, INTERPRETER, NOTE = 1, 3, 4
+SHARED = 3                                   # of files: a library, or a program that may be loaded anywhere
+LOAD, DYNAMIC, INTERPRETER, NOTE = 1, 2, 3, 4
+NAME, FLAGS_1, IS_PROGRAM = 14, 0x6ffffffb, 0x08000000  # DT_SONAME, DT_FLAGS_1, DF_1_PIE
 PVH_ENTRY = (b'Xen\0', 18)  # XEN_ELFNOTE_PHYS32_ENTRY
 
 
@@ -17,6 +21,8 @@ class Kind(enum.Enum):
 
 def kind_of(path):
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise Refusal(f'{path} is no regular file')
         with open(path, 'rb') as file:
             data = file.read()
     except OSError as error:
@@ -27,12 +33,15 @@ def kind_of(path):
         segments = list(_segments(data))
         if any((name, kind) == PVH_ENTRY for name, kind in _notes(data, segments)):
             return Kind.IMAGE
+        is_library = struct.unpack_from('<H', data, 16)[0] == SHARED and not _is_program(_dynamic(data, segments))
     except (struct.error, IndexError) as error:
         raise Refusal(f'{path} is cut off: its headers point behind its end') from error
     if any(kind == INTERPRETER for kind, _, _ in segments):
         raise Refusal(f'{path} needs a dynamic loader; only one static file can be booted')
     if not any(kind == LOAD for kind, _, _ in segments):
         raise Refusal(f'{path} is no program: it has nothing to load (an object file?)')
+    if is_library:
+        raise Refusal(f'{path} is a shared library; only a program can be booted')
     return Kind.LINUX
 
 
@@ -45,6 +54,23 @@ def _segments(data):
         if offset + length > len(data):
             raise IndexError
         yield kind, offset, length
+
+
+def _dynamic(data, segments):
+    """Value by tag of what a loader is told, before the first zero."""
+    found = {}
+    for kind, offset, length in segments:
+        for at in range(offset, offset + length - 15, 16) if kind == DYNAMIC else ():
+            tag, value = struct.unpack_from('<QQ', data, at)
+            if tag == 0:
+                break
+            found[tag] = value
+    return found
+
+
+def _is_program(dynamic):
+    """Linkers say so of what can be loaded anywhere (-static-pie), and give libraries a name."""
+    return NAME not in dynamic and dynamic.get(FLAGS_1, 0) & IS_PROGRAM != 0
 
 
 def _notes(data, segments):

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """One run: QEMU is started, its console relayed, signals passed on, and its end turned into a status."""
+import contextlib
 import ctypes
+import errno
 import json
 import math
 import os
@@ -12,16 +14,25 @@ import subprocess
 import time
 
 from janus_qemu.machine import STATUS_DONE
+from janus_qemu.outlet import LAST_WORDS_S, Outlet
+from janus_qemu.refusal import Refusal
 
 TIMED_OUT, ENDED_OTHERWISE = 124, 125
 KERNEL_ENDED = 'the kernel ended before the program did (a kernel panic?)'
 ORDERS = {signal.SIGTERM: b'\n', signal.SIGINT: b'\x03'}   # as arch/linux/start/init.h takes them
 GRACE_MS, PATIENCE_S = 5000, 10                           # the runtime's own, and for the way there and back
+LONGEST_S = 3600                                          # that is waited at once
 
 
 def die_with_parent():
     """Whatever becomes of us, no QEMU stays behind."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
+
+
+def send(port, data):
+    """To a QEMU that may have ended: then there is nobody to tell, and its end is seen elsewhere."""
+    with contextlib.suppress(ConnectionError):
+        port.send(data)
 
 
 class Session:
@@ -30,7 +41,8 @@ class Session:
     def __init__(self, machine, boot, linux, console=1, starts=True):
         self.machine, self.boot, self.linux = machine, boot, linux
         self.starts = starts             # or somebody else lets the machine go
-        self.console = console           # a descriptor, or None: nobody wants to see it
+        self.output = console            # a descriptor, or None: nobody wants to see it
+        self.outlet = None               # to there, as long as somebody reads
         self.status, self.explanation = None, None
         self.said = b''                  # on COM2
         self.complaints = b''            # QEMU's own
@@ -48,15 +60,21 @@ class Session:
         self.deadline, self.late = time.monotonic() + timeout, (TIMED_OUT, f'ended after {timeout:g} s')
         try:
             # A session of its own: ^C in a terminal is for us alone, who pass it on.
-            self.qemu = subprocess.Popen(
-                self.machine.command(self.boot, theirs.fileno(), their_control.fileno()), stdin=subprocess.DEVNULL,
-                stdout=self.their_output, stderr=subprocess.PIPE, pass_fds=[theirs.fileno(), their_control.fileno()],
-                start_new_session=True, preexec_fn=die_with_parent)
+            try:
+                self.qemu = subprocess.Popen(
+                    self.machine.command(self.boot, theirs.fileno(), their_control.fileno()), stdin=subprocess.DEVNULL,
+                    stdout=self.their_output, stderr=subprocess.PIPE, pass_fds=[theirs.fileno(), their_control.fileno()],
+                    start_new_session=True, preexec_fn=die_with_parent)
+            except OSError as error:
+                raise Refusal(f'{self.machine.qemu} could not be started: {error.strerror}') from error
             theirs.close()
             their_control.close()
             self.port, self.control = ours, control
-            with open(output, 'rb', buffering=0) as console:
-                self.relay(console, ours, wake_read)
+            self.outlet = None if self.output is None else Outlet(self.output)
+            with open(output, 'rb', buffering=0) as self.console:
+                self.relay(wake_read)
+            if self.outlet is not None:
+                self.outlet.close()
             self.status, self.explanation = self.verdict(self.qemu.wait())
         finally:
             signal.set_wakeup_fd(-1)
@@ -65,18 +83,21 @@ class Session:
 
     # --- While it runs
 
-    def relay(self, console, port, wake):
-        """Until QEMU has closed all that it speaks through."""
-        sources = selectors.DefaultSelector()
-        for source, take in ((console, self.take_console), (self.qemu.stderr, self.take_complaint), (port, self.take_status),
+    def relay(self, wake):
+        """Until QEMU has closed all that it speaks through, and what it said is written; if we have ended it, until a reader
+        had the time for that."""
+        self.sources = sources = selectors.DefaultSelector()
+        for source, take in ((self.console, self.take_console), (self.qemu.stderr, self.take_complaint), (self.port, self.take_status),
                              (self.control, self.take_control)):
             sources.register(source, selectors.EVENT_READ, take)
         sources.register(wake, selectors.EVENT_READ, self.take_signals)
         while len(sources.get_map()) > 1:
             left = self.deadline - time.monotonic()
+            if left <= 0 and self.forced:
+                break
             if left <= 0:
                 self.end(*self.late)
-            for key, _ in sources.select(None if self.deadline == math.inf else max(left, 0)):
+            for key, _ in sources.select(min(max(left, 0), LONGEST_S)):
                 try:
                     data = os.read(key.fd, 1 << 16)
                 except ConnectionResetError:
@@ -97,7 +118,7 @@ class Session:
         os.set_blocking(self.their_output, True)
         self.leave_output()
         orders = ['qmp_capabilities', 'cont'] if self.starts else ['qmp_capabilities']
-        self.control.send(''.join(json.dumps({'execute': order}) + '\n' for order in orders).encode())
+        send(self.control, ''.join(json.dumps({'execute': order}) + '\n' for order in orders).encode())
 
     def leave_output(self):
         """Once it is QEMU's alone it ends with it."""
@@ -106,12 +127,21 @@ class Session:
             self.their_output = None
 
     def take_console(self, data):
-        try:
-            while self.console is not None and data:
-                data = data[os.write(self.console, data):]
-        except BrokenPipeError:
-            self.console = None
+        """No more is read before this is written: whoever reads slowly holds the machine."""
+        if self.outlet is not None:
+            self.outlet.put(data)
+            self.sources.unregister(self.console)
+            self.sources.register(self.outlet.done, selectors.EVENT_READ, self.take_written)
+
+    def take_written(self, error):
+        self.sources.unregister(self.outlet.done)
+        self.sources.register(self.console, selectors.EVENT_READ, self.take_console)
+        if error[0] == errno.EPIPE:
             self.end(128 + signal.SIGPIPE, None)
+        elif error[0] != 0:
+            self.end(ENDED_OTHERWISE, f'stdout: {os.strerror(error[0])}')
+        if error[0] != 0:
+            self.outlet = None
 
     def take_complaint(self, data):
         self.complaints += data
@@ -122,7 +152,7 @@ class Session:
     def take_signals(self, numbers):
         for number in numbers:
             if self.linux and re.search(rb'^ready\r?$', self.said, re.MULTILINE):
-                self.port.send(ORDERS[number])
+                send(self.port, ORDERS[number])
                 grace = os.environ.get('JANUS_GRACE', '')
                 patience = (int(grace) if grace.isdigit() else GRACE_MS) / 1000 + PATIENCE_S
                 self.deadline = min(self.deadline, time.monotonic() + patience)
@@ -131,9 +161,10 @@ class Session:
                 self.end(128 + number, None)
 
     def end(self, status, explanation):
-        self.forced = self.forced or (status, explanation)
-        self.deadline = math.inf
-        self.qemu.kill()
+        if self.forced is None:
+            self.forced = status, explanation
+            self.deadline = time.monotonic() + LAST_WORDS_S
+            self.qemu.kill()
 
     # --- And then
 

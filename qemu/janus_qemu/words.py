@@ -4,6 +4,10 @@ import os
 
 from janus_qemu.refusal import Refusal
 
+# Bytes that arrive whole. The loader for QEMU's q35 has room for 4,095 and writes on without looking, over the start info, and an
+# image of ours takes 4,096, to which a microvm adds up to 74 for where its devices are.
+IMAGE_LINE = 4000
+DEVICE = 'virtio_mmio.device='   # kernel-free/boot/command_line.h
 LINUX_LINE = 2047     # bytes that Linux on x86 takes
 LINUX_WORDS = 31      # arguments, and likewise settings, that it hands to init
 # The console is the program's: the kernel is silent unless it panics, and then resets at once. It has one program to
@@ -19,8 +23,21 @@ def quoted(word):
     return '"' + word.replace('\\', '\\\\').replace('"', '\\"') + '"'
 
 
+def check_none_is_taken(arguments):
+    """Images take quotation marks away before they ask which words are settings, and which at the end are about devices."""
+    program, last = arguments[0], arguments[-1]
+    if program.startswith('JANUS_') and '=' in program:
+        raise Refusal(f'{program} would be taken for a setting: say ./{program}')
+    if last.startswith(DEVICE):
+        raise Refusal(f'the last argument cannot be {last}: a machine says by such words where its devices are')
+
+
 def for_image(settings, arguments):
-    return ' '.join(quoted(word) for word in [*settings, *arguments])
+    check_none_is_taken(arguments)
+    line = ' '.join(quoted(word) for word in [*settings, *arguments])
+    if len(os.fsencode(line)) > IMAGE_LINE:
+        raise Refusal(f"the arguments and settings do not fit into a machine's command line of {IMAGE_LINE} bytes")
+    return line
 
 
 def quoted_for_linux(word):

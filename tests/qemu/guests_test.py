@@ -4,6 +4,7 @@
 # Speaks TAP.
 import os
 import pathlib
+import select
 import shutil
 import signal
 import socket
@@ -27,8 +28,8 @@ checkout = here.parent.parent / 'qemu/janus-qemu'
 plain = {'JANUS_ACCELERATOR': 'tcg', 'XDG_CACHE_HOME': str(work / 'cache')}
 
 
-def boot(*arguments, command=janus_qemu, timeout=30, **settings):
-    return run([command, *map(str, arguments)], timeout=timeout, env=environment(**plain | settings))
+def boot(*arguments, command=janus_qemu, timeout=30, cwd=None, **settings):
+    return run([command, *map(str, arguments)], timeout=timeout, env=environment(**plain | settings), cwd=cwd)
 
 
 def ends(claim, status, *arguments, stdout=b'', stderr=b'', **options):
@@ -78,6 +79,51 @@ def console():
     tap.check('a reader that leaves ends it as SIGPIPE would', reader.wait(30) == 128 + signal.SIGPIPE, reader.returncode)
 
 
+def reader_stands_still():
+    """Neither time-outs nor signals wait for it, wherever stderr goes."""
+    for claim, options, number, status in (('a time-out', ('--timeout', '3'), None, 124), ('SIGTERM', (), signal.SIGTERM, 143),
+                                           ('SIGINT', (), signal.SIGINT, 130)):
+        read, write = os.pipe()
+        process = subprocess.Popen([janus_qemu, *options, guests / 'flood.elf'], stdout=write, stderr=write, env=environment(**plain))
+        patience = time.monotonic() + 20
+        while select.select([], [write], [], 0)[1] and time.monotonic() < patience:
+            time.sleep(0.05)
+        if number is not None:
+            process.send_signal(number)
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+        tap.check(f'{claim} ends it with {status} though nobody reads', process.wait() == status, process.returncode)
+        os.close(read)
+        os.close(write)
+
+
+def stdout_fails():
+    """A failure of janus-qemu's own, and never main's."""
+    def status_of(claim, expected, said, words, *arguments, **options):
+        done = subprocess.run(['sh', '-c', f'exec "$0" "$@" {words}', janus_qemu, *arguments], stderr=subprocess.PIPE, timeout=30,
+                              env=environment(**plain), **options)
+        lines = done.stderr.splitlines()
+        tap.check(claim, done.returncode == expected and len(lines) == 1 and lines[0].startswith(b'janus-qemu: ') and said in lines[0],
+                  f'{done.returncode} {done.stderr[-600:]}')
+    status_of('a stdout that is full', 125, b'stdout: No space left', '>/dev/full', guests / 'status_0.elf')
+    status_of('likewise for --help', 2, b'No space left', '>/dev/full', '--help')
+    status_of('one that is closed', 2, b'stdout is closed', '>&-', guests / 'status_0.elf')
+    for what in ('<&-', '2>&-', '<&- 2>&-'):
+        done = subprocess.run(['sh', '-c', f'exec "$0" "$@" {what}', janus_qemu, guests / 'status_0.elf'], stdout=subprocess.PIPE,
+                              timeout=30, env=environment(**plain))
+        tap.check(f'what else is closed ({what}) does no harm', (done.returncode, done.stdout) == (0, b'hello\n'), done)
+    read, write = os.pipe()
+    os.set_blocking(write, False)
+    process = subprocess.Popen([janus_qemu, guests / 'flood.elf'], stdout=write, env=environment(**plain))
+    os.close(write)
+    time.sleep(1.5)
+    with open(read, 'rb') as slow:
+        got = len(slow.read())
+    tap.check('one that does not wait loses nothing', process.wait(30) == 0 and got == 1 << 20, f'{process.returncode}, {got} bytes')
+
+
 def signals():
     for number in (signal.SIGTERM, signal.SIGINT):
         process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
@@ -115,6 +161,23 @@ def handed_over():
     tap.check('settings first, then the arguments, quoted', done.stdout.decode() == expected, f'{done.stdout!r}\n{expected!r}')
     tap.check('what is said to janus-qemu itself stays here', b'ACCELERATOR' not in done.stdout, done.stdout)
 
+    for machine in ('q35', 'microvm'):
+        room = 4000 - len(os.fsencode(image)) - 1
+        done = boot('--machine', machine, '--timeout', 20, image, 'x' * room)
+        tap.check(f'4,000 bytes of them arrive on a {machine}', done.returncode == 0 and
+                  done.stdout.startswith(f'{image} {"x" * room}'.encode()), done.stdout[-300:])
+        for more in (1, 1000, 30000):
+            ends(f'{more} more on a {machine} are refused', 2, '--machine', machine, '--timeout', 5, image, 'x' * (room + more),
+                 stderr=b'4000 bytes')
+    device = 'virtio_mmio.device=512@0xfeb00e00:12'
+    ends('a word about a device cannot be the last one', 2, image, 'a', device, stderr=b'cannot be virtio_mmio.device=')
+    ends('before others it is as good as they are', 0, image, device, 'a', stdout=f'{image} {device} a\n'.encode())
+    setting = work / 'JANUS_SEED=1.elf'
+    setting.symlink_to(image)
+    ends('a program that looks like a setting is none to a machine', 2, setting.name, stderr=b'say ./JANUS_SEED=1.elf', cwd=work)
+    ends('by another name it is booted', 0, f'./{setting.name}', stdout=b'./JANUS_SEED=1.elf\n', cwd=work)
+    ends('settings count, too', 2, image, 'x' * room, stderr=b'4000 bytes', JANUS_SEED=7)
+
     tree = work / 'tree'
     (tree / 'sub/empty').mkdir(parents=True)
     (tree / 'sub/file').write_bytes(bytes(range(256)) * 5)
@@ -138,6 +201,25 @@ def handed_over():
               os.readlink(out / 'link') == 'sub/file', '')
 
 
+def unreadable():
+    """What cannot be read is not left out."""
+    nobody = {'user': 65534, 'group': 65534, 'extra_groups': []} if os.getuid() == 0 else {}
+    for what, mode in (('directory', 0), ('directory', 0o444), ('file', 0)):
+        tree = work / f'locked {what} {mode}'
+        (tree / 'sub').mkdir(parents=True)
+        locked = tree / 'sub/locked'
+        if what == 'file':
+            locked.write_text('x')
+        else:
+            locked.mkdir()
+            (locked / 'below').write_text('x')
+        locked.chmod(mode)
+        done = run([janus_qemu, '--timeout', '20', '--initrd', tree, guests / 'status_0.elf'], env=environment(**plain), **nobody)
+        locked.chmod(0o755)  # so that it can be removed
+        tap.check(f'a {what} of mode {mode:o} that cannot be read is refused, and named', done.returncode == 2 and not done.stdout and
+                  done.stderr.count(b'\n') == 1 and os.fsencode(locked) in done.stderr and b'Permission denied' in done.stderr, done)
+
+
 def refused():
     image = guests / 'status_0.elf'
     linux = work / 'linux'
@@ -147,13 +229,20 @@ def refused():
     cut.write_bytes(image.read_bytes()[:100])
     one_line = dict(stdout=b'')
     ends('a file that is missing', 2, work / 'nothing', stderr=b'nothing: No such file', **one_line)
-    ends('a directory', 2, work, stderr=b'directory', **one_line)
+    ends('a directory', 2, work, stderr=b'no regular file', **one_line)
+    os.mkfifo(work / 'pipe')
+    ends('a pipe that nobody writes to', 2, work / 'pipe', stderr=b'no regular file', **one_line)
     ends('a text', 2, text, stderr=b'no program', **one_line)
     ends('an image that is cut off', 2, cut, stderr=b'cut off', **one_line)
     ends('a Linux program without --linux', 2, linux, stderr=b'give --linux', **one_line)
     ends('an image with --linux', 2, '--linux', image, stderr=b'leave --linux away', **one_line)
     ends('a program that needs a loader', 2, '--linux', '/bin/true', stderr=b'loader', **one_line)
     ends('an object file', 2, '--linux', next(built.glob('rt/*.p/*.o')), stderr=b'nothing to load', **one_line)
+    library, pie = work / 'library', work / 'pie'
+    for output, option in ((library, '-shared'), (pie, '-static-pie')):
+        subprocess.run(['gcc', '-nostdlib', '-fPIE', option, '-x', 'c', '-', '-o', output], input=b'void _start(void) {}', check=True)
+    ends('a shared library', 2, '--linux', library, stderr=b'shared library', **one_line)
+    ends('a static program that can be loaded anywhere is a program', 2, '--linux', pie, stderr=b'JANUS_KERNEL', JANUS_KERNEL='/nonexistent')
     ends('no kernel', 2, '--linux', linux, stderr=b'JANUS_KERNEL', JANUS_KERNEL='/nonexistent', **one_line)
     bare = work / 'path'
     bare.mkdir()
@@ -163,8 +252,14 @@ def refused():
     for tool in ('python3', 'env', 'bash'):
         (bare / tool).symlink_to(sys.executable if tool == 'python3' else shutil.which(tool))
     ends('no QEMU', 2, image, stderr=b'not installed', PATH=bare, **one_line)
+    broken = bare / 'qemu-system-x86_64'
+    broken.write_text('no program\n')
+    broken.chmod(0o755)
+    ends('a QEMU that is no program', 2, image, stderr=b'Exec format error', PATH=bare, **one_line)
+    ends('a time-out of a month', 0, '--timeout', 3000000, image, stdout=b'hello\n')
     for claim, options in (('no program', ()), ('an unknown option', ('--smpp', 2, image)), ('a senseless number', ('--smp', 'x', image)),
-                           ('no CPU', ('--smp', 0, image)), ('an unknown machine', ('--machine', 'pc', image)),
+                           ('no CPU', ('--smp', 0, image)), ('a number of 5,000 digits', ('--smp', '1' * 5000, image)),
+                           ('an unknown machine', ('--machine', 'pc', image)),
                            ('a senseless time', ('--timeout', 'soon', image)), ('no time', ('--timeout', 0, image)),
                            ('an initial file system that is none', ('--initrd', text, image)), ('a value left out', ('--smp',)),
                            ('a disk that is none', ('--disk', work / 'nothing', image)), ('a directory for a disk', ('--disk', work, image)),
@@ -220,8 +315,11 @@ exec {shutil.which('qemu-system-x86_64')} "${{words[@]}}"
 good_ends()
 bad_ends()
 console()
+reader_stands_still()
+stdout_fails()
 signals()
 handed_over()
+unreadable()
 refused()
 debugger()
 accelerators()
