@@ -6,5 +6,6 @@ set(CMAKE_C_COMPILER "${JANUS_RT_PREFIX}/bin/janus-cc")
 set(CMAKE_CXX_COMPILER "${JANUS_RT_PREFIX}/bin/janus-cc")
 set(CMAKE_ASM_COMPILER "${JANUS_RT_PREFIX}/bin/janus-cc")
 set(BUILD_SHARED_LIBS OFF CACHE BOOL "janus-rt: a program is one static file" FORCE)
-set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
+# project() says what libraries are called, and reads this file last.
+set(CMAKE_USER_MAKE_RULES_OVERRIDE "${CMAKE_CURRENT_LIST_DIR}/static-libraries.cmake")
 set(CMAKE_SKIP_RPATH ON)

@@ -100,6 +100,30 @@ add_word() {
   forced+=("${4:-}")
 }
 
+# Build systems look libraries up by themselves, and name their files. As -l does it, one of the host's that has its counterpart here
+# is left out (1), and a shared library stands for the archive beside it; sets `file`.
+static_file_of() {
+  local name=${1##*/} archive
+  case $name in
+    lib*.so | lib*.so.[0-9]*) ;;
+    lib*.a)
+      case $1 in
+        /usr/lib/* | /usr/lib64/* | /lib/* | /lib64/*) ;;
+        *) return 0 ;;
+      esac
+      ;;
+    *) return 0 ;;
+  esac
+  name=${name#lib}
+  name=${name%%.so*}
+  is_host_library "${name%.a}" && return 1
+  case $1 in *.a) return 0 ;; esac
+  archive=${1%/*}/lib$name.a
+  case $1 in */*) ;; *) archive=lib$name.a ;; esac
+  [ -f "$archive" ] || refuse "$1: a program is one static file, and beside this shared library there is no $archive; install that, or link it by -l and -L from where it is"
+  file=$archive
+}
+
 add_file() {
   local file=$1 language
   case $current_language:$file in
@@ -112,6 +136,9 @@ add_file() {
     c:* | c-header:* | c++:* | c++-header:* | cpp-output:* | c++-cpp-output:*) language=$current_language ;;
     *) refuse "-x $current_language: janus-cc compiles C, C++ and assembly; compile that with its own compiler, and link the objects" ;;
   esac
+  if [ "$hosted" = 0 ] && [ -z "$language" ]; then
+    static_file_of "$file" || return 0
+  fi
   language=${language/#cpp-output/c}
   language=${language%-cpp-output}
   inputs=$((inputs + 1))

@@ -40,7 +40,7 @@ examine_compiler() {
   esac
   headers=(-nostdinc)
   if [ "$language" = c++ ] && [ "$own_cxx_headers" = 1 ]; then headers+=(-isystem "$support/include-c++" "${cxx[@]}"); fi
-  headers+=(-isystem "$support/include" -isystem "$prefix/include" "${compiler[@]}" "${host[@]}")
+  headers+=(-isystem "$support/include" -isystem "$prefix/include" "${compiler[@]}" -isystem "$support/absent" "${host[@]}")
   if [ "$hosted" = 1 ]; then headers=(-isystem "$prefix/include"); fi
 }
 
@@ -55,6 +55,17 @@ trap_option() {
   else
     collected+=(-fsanitize-trap=all)
   fi
+}
+
+# Said once: what is asked for in vain.
+warn_of_exceptions() {
+  local option
+  for option in -fexceptions -frtti; do
+    case " ${words[*]} " in
+      *" $option "*) say "warning: $option: programs are compiled without exceptions and RTTI; leave it out, or see --hosted" ;;
+    esac
+  done
+  warn_of_exceptions() { :; }
 }
 
 # Sets `compile` to the command for a language, all but files.
@@ -75,7 +86,10 @@ compile_command() {
     if [ "$standard" = 0 ] && [ -n "${default_standard:-}" ]; then before+=("$default_standard"); fi
     collect compile
     compile=("${cxx_compiler[@]}" "${before[@]}" "${collected[@]}")
-    if [ "$hosted" = 0 ]; then compile+=(-fno-exceptions -fno-rtti); fi
+    if [ "$hosted" = 0 ]; then
+      warn_of_exceptions
+      compile+=(-fno-exceptions -fno-rtti)
+    fi
   else
     if [ -z "${c_headers+known}" ]; then
       examine_compiler c "${c_compiler[@]}"

@@ -11,11 +11,11 @@ explain_undefined_names() {
   local names cxx
   names=$(undefined_names | sed -E 's/^__isoc[0-9]*_//; s/^__(.*)_chk$/\1/; s/^_IO_//' | grep -Fx -f "$support/c-names" | sort -u | paste -sd ' ')
   if [ -n "$names" ]; then
-    say "note: of C or POSIX, but not in the small C library of janus-rt: $names"
+    say "note: of C or POSIX, but not in the small C library of janus-rt (janus-cc.md lists what is, porting.md what stands for the rest): $names"
   fi
   cxx=$(undefined_names | grep -E '^(std::|__cxa_|__gxx_|_Unwind_|vtable for (std::|__cxxabiv1::)|typeinfo for std::)' | sort -u | head -5 | paste -sd ';' | sed 's/;/; /g')
   if [ -n "$cxx" ]; then
-    say "note: of the C++ library's compiled part, which is not linked (its headers are; no exceptions, no RTTI): $cxx"
+    say "note: of the C++ library's compiled part, which is not linked (its headers are; no exceptions, no RTTI, no streams; janus-cc.md says what there is): $cxx"
   fi
 }
 

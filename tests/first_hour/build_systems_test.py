@@ -21,6 +21,7 @@ prefix = janus_cc.parent.parent
 plain = environment(PATH=f'{janus_cc.parent}:{os.environ["PATH"]}', CCACHE_DIR=work / 'ccache')
 for name in ('CC', 'CXX', 'CFLAGS', 'CXXFLAGS', 'LDFLAGS'):
     plain.pop(name, None)
+has_zlib = shutil.which('pkg-config') and run(['pkg-config', '--exists', 'zlib'], env=plain).returncode == 0
 
 
 def copy(name):
@@ -49,6 +50,13 @@ def greets(claim, program, whom):
     tap.check(claim, done and done.returncode == 0 and done.stdout.decode() == f'greetings to {whom}\n', done or f'{program} is missing')
     said = subprocess.run(['readelf', '-nlW', program], capture_output=True, text=True, check=False).stdout
     tap.check('... which is janus-rt\'s, and static', 'janus-rt' in said and 'INTERP' not in said, said)
+
+
+def greets_by_zlib(claim, program):
+    if not has_zlib:
+        tap.skip(claim, 'zlib1g-dev is not installed')
+    else:
+        greets(claim, program, 'zlib')
 
 
 def autotools():
@@ -92,6 +100,7 @@ def cmake():
         does(f'{claim}: its tests pass', 'ctest', '--test-dir', 'build', cwd=directory)
         greets(f'{claim}: the program in C runs', directory / 'build/demo', 'C')
         greets(f'{claim}: the program in C++ runs', directory / 'build/demoxx', 'C++20')
+        greets_by_zlib(f'{claim}: what find_package has found is linked', directory / 'build/packed')
         does(f'{claim}: it installs', 'cmake', '--install', 'build', '--prefix', 'installed', cwd=directory)
 
 
@@ -109,6 +118,7 @@ def meson():
         does(f'meson, {how}: it builds', 'ninja', '-C', build, cwd=directory)
         does(f'meson, {how}: its tests pass', 'meson', 'test', '-C', build, cwd=directory)
         greets(f'meson, {how}: the program in C++ runs', directory / build / 'demoxx', 'C++20')
+        greets_by_zlib(f'meson, {how}: what dependency() has found is linked', directory / build / 'packed')
 
 
 def make():
@@ -140,7 +150,7 @@ def pkg_config():
         return
     directory = copy('pkg-config')
     (directory / 'Makefile').write_text('demo: demo.c greet.c\n\tjanus-cc $$(pkg-config --cflags zlib) $^ $$(pkg-config --libs zlib) -o $@\n')
-    if run(['pkg-config', '--exists', 'zlib'], env=plain).returncode != 0:
+    if not has_zlib:
         tap.skip('with zlib.pc', 'zlib1g-dev is not installed')
         return
     (directory / 'greet.c').write_text('#include <stdio.h>\n#include <zlib.h>\nint greet(const char *whom) { return crc32(0, (const Bytef *)whom, 1) != '

@@ -340,10 +340,18 @@ def unhappy():
     for compiler in compilers:
         refused(f'{compiler}: a C++ file that throws', cc(source('throws.cpp', 'int main() { throw 1; }\n'), '-fexceptions', '-o', 'out',
                 compiler=compiler), r"throws\.cpp:1:\d+: error: (exception handling disabled|cannot use 'throw')")
-        refused(f'{compiler}: the host\'s <pthread.h>', cc(source('host.c', '#include <pthread.h>\nint main(void) { return 0; }\n'),
-                '-o', 'out', compiler=compiler), "error: .*belongs to the host's C library")
+        for header, suffix, remedy in (('pthread.h', 'c', 'use tasks'), ('sys/wait.h', 'c', 'no other processes'), ('filesystem', 'cpp', 'opened by open'),
+                                       ('regex', 'cpp', 'locales')):
+            done = cc(source(f'absent.{suffix}', f'#include <{header}>\nint main(void) {{ return 0; }}\n'), '-o', 'out', compiler=compiler)
+            refused(f'{compiler}: <{header}>, in one line that says what to do', done, f'error: .?janus-rt has no {header}: .*{remedy}')
+            tap.check('... and nothing else', done.stderr.count('error') == 1 + ('error generated' in done.stderr), done.stderr)
+        refused(f'{compiler}: another header of the host\'s C library', cc(source('host.c', '#include <libintl.h>\nint main(void) { return 0; }\n'),
+                '-o', 'out', compiler=compiler), 'error: .?this header is of the C library of the host')
+    for option in ('-fexceptions', '-frtti'):
+        done = cc(option, source('plain.cpp', 'int main() {}\n'), source('other.cpp', 'void f() {}\n'), '-o', 'in_vain')
+        tap.check(f'{option} is in vain, and said to be, once', done.returncode == 0 and re.fullmatch(f'janus-cc: warning: {option}: .*\n', done.stderr), done.stderr)
     refused('mathematics', cc(source('math.c', '#include <math.h>\nint main(void) { return 0; }\n'), '-o', 'out'),
-            'error: .*not in the small C library')
+            'error: .?janus-rt has no mathematical functions')
     undefined = source('undefined.c', 'int setlocale(int, const char *); void frobnicate(void); int main(void) { frobnicate(); return setlocale(0, ""); }\n')
     done = cc(undefined, '-o', 'out', '-fno-builtin')
     refused('undefined names', done, "undefined reference to `frobnicate'")

@@ -13,7 +13,8 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'harness'))
 from tap import Tap, skip_all, skip_all_without  # noqa: E402, F401 (for those who import this)
 
-compilers = [c for c in ('gcc', shutil.which('clang') and 'clang' or 'clang-14') if shutil.which(c)]
+_tried = os.environ.get('JANUS_TEST_COMPILERS', 'gcc clang').split()
+compilers = [c for c in ('gcc', shutil.which('clang') and 'clang' or 'clang-14') if shutil.which(c) and c.split('-')[0] in _tried]
 _cxx = {'gcc': 'g++', 'clang': 'clang++', 'clang-14': 'clang++-14'}
 
 # Programs, and what a reduced size of each prints.

@@ -6,7 +6,6 @@
 #define JANUS_C_FEATURES_SEEN 1
 #define __GLIBC_PREREQ(major, minor) 0
 #else
-#error "this header belongs to the host's C library; janus-cc has no header of that name"
-// Not found: that ends the compilation, before what follows drowns the line above.
-#include <janus-cc/stops/here>
+// Not found: that ends the compilation, with one line.
+#include <this header is of the C library of the host, and janus-rt has none of that name>
 #endif

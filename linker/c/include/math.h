@@ -2,7 +2,8 @@
 // math.h: mathematical functions are not in this library. The headers of libstdc++ mention them by name, so C++
 // gets their declarations; a program that uses one does not link.
 #ifndef __cplusplus
-#error "math.h: mathematical functions are not in the small C library of janus-rt"
+// Not found: that ends the compilation, with one line.
+#include <janus-rt has no mathematical functions yet: link a library that has those you need, and declare them>
 #endif
 #ifndef JANUS_C_MATH_H
 #define JANUS_C_MATH_H

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <janus/rt.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "linker/c/src/answer.h"
@@ -98,8 +99,17 @@ static FILE* make_stream(int fd, int flags) {
 
 JANUS_C_DEFINE FILE* fdopen(int fd, const char* mode) {
   const int flags = flags_of(mode);
-  if (flags >= 0) return make_stream(fd, flags);
-  errno = EINVAL;
+  if (flags < 0) {
+    errno = EINVAL;
+    return NULL;
+  }
+  // Where the machine cannot tell (with no kernel), a bad one is found when it is used.
+  const long get_flags = 3;  // F_GETFL
+  const int64_t opened = janus_syscall(SYS_fcntl, (long)fd, get_flags);
+  const int64_t has = opened & O_ACCMODE, wants = flags & O_ACCMODE;
+  const int error = opened == -EBADF ? EBADF : opened >= 0 && has != O_RDWR && has != wants ? EINVAL : 0;
+  if (error == 0) return make_stream(fd, flags);
+  errno = error;
   return NULL;
 }
 

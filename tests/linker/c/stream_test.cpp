@@ -305,6 +305,25 @@ TEST(stream, a_pipe_is_read_to_its_end_and_keeps_what_was_read_ahead) {
   jc_fclose(file);
 }
 
+TEST(stream, a_descriptor_must_be_open_and_allow_what_is_asked_of_it) {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  CHECK(jc_fdopen(ends[0], "w") == nullptr);
+  CHECK_EQ(our_errno(), EINVAL);
+  CHECK(jc_fdopen(ends[1], "r") == nullptr);
+  CHECK_EQ(our_errno(), EINVAL);
+  CHECK(jc_fdopen(ends[1], "w+") == nullptr);
+  CHECK_EQ(our_errno(), EINVAL);
+  Stream* file = jc_fdopen(ends[1], "a");
+  REQUIRE(file != nullptr);
+  jc_fclose(file);
+  close(ends[0]);
+  CHECK(jc_fdopen(ends[0], "r") == nullptr);
+  CHECK_EQ(our_errno(), EBADF);
+  CHECK(jc_fdopen(-1, "r") == nullptr);
+  CHECK_EQ(our_errno(), EBADF);
+}
+
 TEST(stream, eight_characters_can_be_put_back_before_anything_was_read) {
   const Pair pair("Z");
   Stream* file = jc_fopen(pair.ours(), "r");

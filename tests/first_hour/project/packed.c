@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+// packed.c — with a library of the host's that the build system has looked up by itself.
+#include <stdio.h>
+#include <zlib.h>
+
+int main(void) {
+  return crc32(0, (const Bytef*)"C", 1) != 0x3dd7ffa7 || printf("greetings to zlib\n") < 0;
+}
