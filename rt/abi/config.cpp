@@ -271,12 +271,12 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
     const char* field;
     bool is_asked_for;
   } later[] = {
-      {"profile: sovereign",
+      {"profile (JANUS_PROFILE): sovereign",
        config.profile == JANUS_PROFILE_SOVEREIGN},  // without capabilities it would promise nothing
       {"start_thread", config.start_thread != nullptr},
       {"slice_ops", config.slice_ops != 0},
       {"stack_cache", config.stack_cache != 0},
-      {"trace", config.trace != nullptr},
+      {"trace (JANUS_TRACE)", config.trace != nullptr},
   };
   for (const auto& field : later) {
     if (!field.is_asked_for) continue;

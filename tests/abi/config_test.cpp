@@ -316,11 +316,11 @@ TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
     CHECK_STREQ(said.data(), line);
   };
   postpones(&janus_rt_config::profile, JANUS_PROFILE_SOVEREIGN,
-            "janus: janus_rt_config.profile: sovereign: not in this release");
+            "janus: janus_rt_config.profile (JANUS_PROFILE): sovereign: not in this release");
   postpones(&janus_rt_config::slice_ops, std::uint64_t{1}, "janus: janus_rt_config.slice_ops: not in this release");
   postpones(&janus_rt_config::stack_cache, 1u, "janus: janus_rt_config.stack_cache: not in this release");
   postpones(&janus_rt_config::trace, static_cast<const char*>("trace.json"),
-            "janus: janus_rt_config.trace: not in this release");
+            "janus: janus_rt_config.trace (JANUS_TRACE): not in this release");
   const janus_start_thread_fn refuse = [](void (*)(void*), void*, void*) { return -1; };
   postpones(&janus_rt_config::start_thread, refuse, "janus: janus_rt_config.start_thread: not in this release");
   config.reserved[sizeof config.reserved - 1] = 1;

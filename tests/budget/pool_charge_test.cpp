@@ -113,6 +113,26 @@ TEST(pool_charge, stacks_end_where_the_money_does) {
   }
 }
 
+// Of those that a cache was filled with, as many as nobody has stood on yet: one as well as many.
+TEST(pool_charge, stacks_that_go_back_as_they_came_are_paid_back_one_by_one) {
+  constexpr std::uint64_t kMemory = 64 << 20;
+  for (unsigned some = 0; some <= 12; ++some) {
+    Fixture f(kMemory);
+    Stack* stacks[64];
+    unsigned count = 0;
+    stacks[count++] = f.take();
+    const auto paid = static_cast<unsigned>(f.stacks.out(0));
+    REQUIRE(paid > 12 && paid <= 64);
+    while (count + some < paid) stacks[count++] = f.take();
+    CHECK_EQ(f.stacks.out(0), paid);
+    f.stacks.flush(f.stack_cache);
+    CHECK_EQ(f.stacks.out(0), count);
+    CHECK(f.pool_charge.grow(kMemory - count * stack_class_bytes(0)));
+    CHECK(!f.pool_charge.grow(1));
+    while (count != 0) f.stacks.give(nullptr, stacks[--count]);
+  }
+}
+
 TEST(pool_charge, idle_stacks_make_room_for_others) {
   constexpr std::uint64_t kMemory = 4 << 20;
   Fixture f(kMemory);

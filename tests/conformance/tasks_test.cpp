@@ -270,6 +270,29 @@ TEST(tasks, forged_handles_are_stale) {
   });
 }
 
+// Records serve again and again; a handle that was released, or that ended with its nursery, names nobody any more.
+TEST(tasks, no_handle_comes_twice) {
+  everywhere([] {
+    constexpr int kRounds = 20, kEach = 3;
+    std::uint64_t seen[kRounds * kEach];
+    std::uint64_t* end = seen;
+    for (int round = 0; round < kRounds; ++round) {
+      Scope scope;
+      janus_task tasks[kEach];
+      for (janus_task& task : tasks) {
+        task = scope.go(return_zero, nullptr);
+        CHECK(std::find(seen, end, task.raw) == end);
+        *end++ = task.raw;
+      }
+      for (const janus_task task : tasks) CHECK_EQ(janus_task_join(task, nullptr), 0);
+      if (round % 2 == 0)
+        for (const janus_task task : tasks) CHECK_EQ(janus_task_release(task), 0);
+      CHECK_EQ(scope.end(), 0);
+      for (const std::uint64_t* raw = seen; raw != end; ++raw) CHECK_EQ(janus_task_state({*raw}), JANUS_E_STALE);
+    }
+  });
+}
+
 TEST(tasks, a_task_that_asks_for_itself_while_others_let_it_go) {
   everywhere([] {
     for (int round = 0; round < scaled(100, 10); ++round) {
@@ -438,6 +461,22 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_cancelled(), 0);
   CHECK_EQ(janus_yield(), JANUS_E_NO_TASK);
   CHECK_EQ(janus_park(-1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);  // it has opened none
+}
+
+TEST(tasks, what_this_release_has_not_says_so_and_gives_nothing) {
+  const auto ask = [](int answer) {
+    CHECK_EQ(janus_sleep_ns(1), answer);
+    CHECK_EQ(janus_select(nullptr, 0, 0), answer);
+    CHECK_EQ(janus_blocking(return_zero, nullptr), answer);
+    CHECK_EQ(janus_cap_revoke({1}), answer);
+    CHECK_EQ(janus_cap_derive({1}, 0, {}).raw, 0u);
+    CHECK_EQ(janus_last_error(), answer);
+    CHECK_EQ(janus_safepoint_stop(nullptr, 0), JANUS_E_UNSUPPORTED);
+    CHECK_EQ(janus_safepoint_resume(nullptr), JANUS_E_UNSUPPORTED);
+  };
+  ask(JANUS_E_NO_TASK);
+  run_in(with_workers(1), [&] { ask(JANUS_E_UNSUPPORTED); });
 }
 
 // Whichever worker spawns, by whichever call: no two tasks of a runtime have the same id, and none has 0.

@@ -116,11 +116,13 @@ def image():
 
 
 def refused():
-    text, taken = work / 'text', work / 'taken'
+    text, taken, library = work / 'text', work / 'taken', work / 'library'
     text.write_text('#!/bin/sh\n')
+    subprocess.run(['gcc', '-nostdlib', '-shared', '-x', 'c', '-', '-o', library], input=b'', check=True)
     taken.mkdir()
     (taken / 'precious').write_text('x')
-    for claim, arguments in (('a text', [text]), ('a missing file', [work / 'nothing']), ('a program with a loader', ['/bin/true']), ('nothing', []),
+    for claim, arguments in (('a text', [text]), ('a missing file', [work / 'nothing']), ('a program with a loader', ['/bin/true']),
+                             ('a shared library', [library]), ('a directory', [taken]), ('nothing', []),
                              ('two programs', [hello, ends]), ('an unknown option', ['-x', hello])):
         done = dev_image(*arguments)
         tap.check(f'refused in one line: {claim}', done.returncode == 2 and done.stderr.count(b'\n') == 1 and not done.stdout, done.stderr)

@@ -18,6 +18,7 @@ TEST(refusal, init_fails_cleanly) {
   CHECK(!heap.init());
   CHECK(!slab.init(128));
   CHECK(!pool.init());
+  for (const std::size_t none : {heap.mappings(), slab.mappings(), pool.mappings()}) CHECK_EQ(none, 0u);
   heap.destroy();
   slab.destroy();
   pool.destroy();
@@ -168,6 +169,27 @@ TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
   for (Stack* stack : stacks) pool.give(nullptr, stack);
   pool.destroy();
   CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+}
+
+// A guard that had to be protected splits the mapping that it lies in.
+TEST(refusal, each_kind_of_guard_is_counted_as_what_it_is) {
+  for (const platform::Guard kind : {platform::Guard::kProtected, platform::Guard::kInstalled}) {
+    fake_platform::reset();
+    fake_platform::limit_guards(fake_platform::kNever, kind);
+    StackPool pool;
+    REQUIRE(pool.init());
+    Stack* const stack = pool.take(nullptr, 0);
+    REQUIRE(stack != nullptr);
+    CHECK(stack->guard == kind);
+    CHECK_GT(pool.guard_pages(), 0u);
+    CHECK_EQ(pool.unguarded(), 0u);
+    const std::size_t split = kind == platform::Guard::kProtected ? pool.guard_pages() : 0;
+    CHECK_EQ(pool.mprotected(), split);
+    CHECK_EQ(pool.mappings(), 2 + 2 * split);  // the table and a slab
+    pool.give(nullptr, stack);
+    pool.destroy();
+    CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+  }
 }
 
 TEST(refusal, no_entropy_is_no_reason_to_stop) {

@@ -623,6 +623,52 @@ TEST(charge, a_panic_costs_what_its_report_takes) {
   });
 }
 
+// What it prints is about itself; what it writes elsewhere, on its standard input as well, reaches files and networks.
+TEST(charge, what_a_task_prints_is_no_system_call_and_what_it_writes_elsewhere_is) {
+  run_in(with_workers(1), [] {
+    janus_budget few = some(100'000);
+    few.syscalls = 10;
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, few);
+    auto writes = [] {
+      const auto cost_of = [](int fd, bool prints) {
+        const std::uint32_t before = janus_budget_get_current().syscalls;
+        const char* const nothing = "";
+        CHECK_EQ(prints ? janus_print(fd, "%s", nothing) : janus_write(fd, nothing, 0), 0);
+        return before - janus_budget_get_current().syscalls;
+      };
+      for (const bool prints : {false, true}) {
+        for (const int fd : {1, 2}) CHECK_EQ(cost_of(fd, prints), 0u);
+        for (const int fd : {-1, 0, 3}) CHECK_EQ(cost_of(fd, prints), 1u);
+      }
+      return 0;
+    };
+    cage.go(writes);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+// 1 op for each 64 bytes that are read for it, and twice that for more than 255, since they are read twice.
+TEST(charge, a_text_of_256_bytes_is_the_first_that_is_paid_for_twice) {
+  run_in(with_workers(1), [] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000));
+    auto prints = [] {
+      const auto cost_of = [](int bytes) {
+        char text[400] = {};
+        for (int i = 0; i < bytes; ++i) text[i] = '$';
+        const std::uint32_t before = janus_budget_get_current().ops;
+        CHECK_EQ(janus_print(-1, "%s", text), -9);  // it is read, and there is nowhere to write it
+        return before - janus_budget_get_current().ops;
+      };
+      const std::uint32_t once = cost_of(255), twice = cost_of(256);
+      CHECK_GE(twice, once + 3);
+      CHECK_EQ(twice, cost_of(257));
+      return 0;
+    };
+    cage.go(prints);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
 // On the account of its nursery as on one of its own, and whatever of it is dry.
 TEST(charge, who_runs_dry_of_system_calls_waits_for_those) {
   for (const bool has_own : {false, true}) {

@@ -13,15 +13,16 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// Two pages, the second of which nobody may touch until the host's handler has opened it. The handler was there before
-// any runtime, and stays: a runtime's own handler goes on to it.
+// Three pages, the second of which nobody may touch until the host's handler has opened it. The handler was there
+// before any runtime, and stays: a runtime's own handler goes on to it.
 class Wall {
  public:
   static Wall& only() {
     static Wall* const wall = new Wall;
     return *wall;
   }
-  char* end() { return pages_ + kPage; }  // of what may be touched
+  char* end() { return pages_ + kPage; }         // of what may be touched
+  char* behind() { return pages_ + 2 * kPage; }  // which may be touched again
   void open() { CHECK_EQ(mprotect(end(), kPage, PROT_READ | PROT_WRITE), 0); }
   void close() {
     faults_ = 0;
@@ -31,7 +32,7 @@ class Wall {
 
  private:
   Wall() {
-    pages_ = static_cast<char*>(mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+    pages_ = static_cast<char*>(mmap(nullptr, 3 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
     CHECK(pages_ != MAP_FAILED);
     end_ = end();
     struct sigaction action {};
@@ -153,6 +154,27 @@ TEST(host_fault, what_is_readable_is_told_without_a_fault_of_the_hosts) {
     CHECK(!is_readable(wall.end() - 1, 2));
     CHECK(is_readable(wall.end() - kPage, kPage));
     CHECK(!is_readable(wall.end() - kPage, kPage + 1));
+    CHECK(!is_readable(wall.behind() - 1, 1));
+    CHECK(!is_readable(wall.behind() - 1, 2));
+    CHECK(is_readable(wall.behind(), kPage));
+    CHECK(!is_readable(wall.end() - 1, kPage + 2));
+    CHECK_EQ(wall.faults(), 0);
+  });
+}
+
+TEST(host_fault, what_is_writable_is_told_without_a_fault_of_the_hosts) {
+  beside_a_runtime([](Wall& wall) {
+    wall.close();
+    for (char* const at : {wall.end() - 1, wall.behind()}) *at = 7;
+    CHECK(is_writable(wall.end(), 0));
+    CHECK(!is_writable(wall.end(), 1));
+    CHECK(is_writable(wall.end() - 1, 1));
+    CHECK(!is_writable(wall.end() - 1, 2));
+    CHECK(!is_writable(wall.behind() - 1, 1));
+    CHECK(!is_writable(wall.behind() - 1, 2));
+    CHECK(is_writable(wall.behind(), kPage));
+    CHECK(!is_writable(wall.end() - 1, kPage + 2));
+    for (const char* const at : {wall.end() - 1, wall.behind()}) CHECK_EQ(*at, 7);
     CHECK_EQ(wall.faults(), 0);
   });
 }

@@ -52,7 +52,7 @@ struct Gate {
   // Gives way until all wait, or no more of them get to: where memory for stacks ends, they start when others end.
   bool all_wait(long spawned) const {
     // An emulated processor stands still for longer when the machine around it is busy.
-    const std::uint64_t patience_ns = environment_number("JANUS_TEST_FEW", 0) != 0 ? 3'000'000'000 : 300'000'000;
+    const std::uint64_t patience_ns = environment_number("JANUS_TEST_FEW", 0) != 0 ? 3'000'000'000 : 1'000'000'000;
     std::uint64_t patience = platform::now_ns() + patience_ns;
     while (waiting != spawned) {
       if (platform::now_ns() > patience) return false;

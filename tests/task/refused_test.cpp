@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // refused_test.cpp — the machine gives no memory or no thread, at each call of a runtime's that asks for one: the call
 // says so, everything is as it was, and when there is memory again it works. And what needs nothing of the machine.
+#include "rt/task/handle.h"
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
@@ -309,6 +310,24 @@ TEST(refused, a_runtime_that_cannot_be_made_leaves_nothing_and_says_so) {
     fake_platform::reset();
     fake_platform::refuse_threads(first, 1);
     CHECK(!makes_one());
+    CHECK_EQ(fake_platform::mapped_bytes(), 0u);
+  }
+}
+
+TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
+  const janus_rt_config config = one_worker();
+  fake_platform::reset();
+  janus_rt* runtimes[kMaxRuntimes];
+  for (int round = 0; round < 2; ++round) {
+    for (janus_rt*& rt : runtimes) REQUIRE((rt = janus_rt_create(&config)) != nullptr);
+    CHECK(janus_rt_create(&config) == nullptr);
+    CHECK_EQ(janus_last_error(), JANUS_E_NO_MEMORY);
+    janus_rt*& one = runtimes[kMaxRuntimes / 2];
+    janus_rt_destroy(one);
+    REQUIRE((one = janus_rt_create(&config)) != nullptr);
+    CHECK(janus_rt_create(&config) == nullptr);
+    for (janus_rt* const rt : runtimes) CHECK_EQ(janus_rt_run(rt, return_arg, as_arg(7)), 7);
+    for (janus_rt* const rt : runtimes) janus_rt_destroy(rt);
     CHECK_EQ(fake_platform::mapped_bytes(), 0u);
   }
 }

@@ -118,6 +118,28 @@ TEST(reports, of_a_name_40_characters_are_shown_as_they_are_written_there) {
   CHECK_EQ(times_in(text, " '$\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01\\x01...' panicked"), 1u);
 }
 
+TEST(reports, a_fault_is_told_for_what_it_was) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  if (kIsWatched) SKIP("the sanitizer takes faults for its own");
+  const char* const text = said_by([] {
+    auto divides = [] {
+      volatile int zero = 0;
+      __asm__ volatile("xor %%edx, %%edx; mov $1, %%eax; divl %0" ::"m"(zero) : "eax", "edx", "cc");
+    };
+    auto breaks_off = [] { __builtin_trap(); };
+    auto stops = [] { __asm__ volatile("int3"); };
+    Scope scope(JANUS_ON_ERROR_COLLECT);
+    scope.go(divides);
+    scope.go(breaks_off);
+    scope.go(stops);
+    return scope.end();
+  });
+  CHECK_EQ(times_in(text, " panicked: "), 3u);
+  for (const char* const cause :
+       {" panicked: division by zero", " panicked: illegal instruction", " panicked: breakpoint"})
+    CHECK_EQ(times_in(text, cause), 1u);
+}
+
 TEST(reports, of_many_tasks_each_is_named_or_counted) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   for (const int children : {1, 4, 5, 62, 200}) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // unguarded_test.cpp — a machine that grants no guard pages: a task that runs over the end of its stack is found by the
 // canary there, at its next call or at its end, and ends alone.
+#include <string_view>
+
 #include "rt/sched/worker.h"
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
+#include "tests/task/pipe.h"
 
 namespace janus::test {
 
@@ -65,6 +68,24 @@ TEST(unguarded, a_task_that_ran_over_its_end_ends_alone_as_a_panic) {
       CHECK_EQ(ended_with(fn, workers, others), JANUS_PANIC);
       CHECK_EQ(others, 100);  // on the same stacks
     }
+}
+
+// Whichever of the two finds it: its next call, whatever that is for, or its end.
+TEST(unguarded, a_task_that_ran_over_its_end_is_told_of_once) {
+  for (janus_task_fn fn : {over_and_end, over_and_call, over_and_panic}) {
+    const Pipe pipe;
+    static char text[8192];
+    {
+      const StandardErrorInto redirected(pipe);
+      int others = 0;
+      CHECK_EQ(ended_with(fn, 1, others), JANUS_PANIC);
+    }
+    const std::string_view said(text, pipe.read(text, sizeof text));
+    const std::size_t told = said.find(" panicked: stack overflow");
+    CHECK_NE(told, said.npos);
+    CHECK_EQ(said.find(" panicked: "), told);
+    CHECK_EQ(said.rfind(" panicked: "), told);
+  }
 }
 
 TEST(unguarded, the_last_byte_of_a_stack_is_the_tasks) {
