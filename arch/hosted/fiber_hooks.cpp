@@ -161,8 +161,8 @@ Fiber adopt_thread() noexcept {
 void before_switch(Fiber from, Fiber to) noexcept {
   stand_on(nullptr);
   StackRecord* const target = record_of(to);
-  if (from != nullptr) record_of(from)->left_at = static_cast<const std::byte*>(__builtin_frame_address(0));
-  target->left_at = nullptr;
+  if (from != nullptr) hosted::leave_stack(*record_of(from), static_cast<const std::byte*>(__builtin_frame_address(0)));
+  target->left_at.store(nullptr, std::memory_order_relaxed);
   if (__sanitizer_start_switch_fiber == nullptr) return;
   void** const keep = from != nullptr ? &record_of(from)->fake_stack : nullptr;
   __sanitizer_start_switch_fiber(keep, target->limit, target->bytes);

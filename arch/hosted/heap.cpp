@@ -50,6 +50,7 @@ class Blocks {
     }
     *entry = {start, heap, entry->next, plan.bytes, plan.asked, tag, is_runtimes};
     in_use_ += plan.bytes;
+    if (is_shown_ && is_runtimes) show(*entry);
     return true;
   }
 
@@ -105,12 +106,13 @@ class Blocks {
     return nullptr;
   }
 
-  // What users have put into channels is still theirs.
+  // What users have put into channels is still theirs, also into those that tasks make until the process is gone.
   void show_to_leak_checker() noexcept {
     LockGuard guard(lock_);
+    is_shown_ = true;
     for (std::size_t bucket = 0; bucket < kBuckets; ++bucket)
       for (const Entry* entry = buckets_[bucket]; entry != nullptr; entry = entry->next)
-        if (entry->is_runtimes && entry->tag != kFreeTag) __lsan_register_root_region(entry->start, entry->bytes);
+        if (entry->is_runtimes && entry->tag != kFreeTag) show(*entry);
   }
 
   std::size_t in_use() noexcept {
@@ -129,6 +131,7 @@ class Blocks {
     while (entry != nullptr && entry->start != start) entry = entry->next;
     return entry;
   }
+  static void show(const Entry& entry) noexcept { __lsan_register_root_region(entry.start, entry.bytes); }
   // Never given back. Not from malloc, where the leak checker would take the table for whoever needs the blocks.
   bool make_more() noexcept {
     constexpr std::size_t kBytes = 1 << 18;
@@ -145,6 +148,7 @@ class Blocks {
   SpinLock lock_;
   Entry* spare_ = nullptr;
   std::size_t in_use_ = 0;
+  bool is_shown_ = false;
   Entry** buckets_ = static_cast<Entry**>(
       mmap(nullptr, kBuckets * sizeof(void*), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
 };

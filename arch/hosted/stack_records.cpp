@@ -5,6 +5,7 @@
 
 #include <sys/mman.h>
 
+#include <atomic>
 #include <cstdlib>
 
 #include "arch/hosted/sanitizers.h"
@@ -18,13 +19,28 @@ namespace {
 SpinLock lock;
 StackRecord* all = nullptr;
 StackRecord* spare = nullptr;
+// From then on whoever leaves a stack shows it: tasks go on until the process is gone.
+std::atomic<bool> is_shown = false;
 
+// A stack's own: once, unless it is left further down.
+void show_from(StackRecord& stack, const std::byte* low) noexcept {
+  const std::byte* const top = stack.limit + stack.bytes;
+  const std::byte* const so_far = stack.shown_from.exchange(low, std::memory_order_relaxed);
+  if (so_far != nullptr && so_far <= low)
+    stack.shown_from.store(so_far, std::memory_order_relaxed);
+  else
+    __lsan_register_root_region(low, static_cast<std::size_t>(top - low));
+}
+
+// Of who stands there now the whole stack.
 void show_to_leak_checker() noexcept {
   LockGuard guard(lock);
-  for (const StackRecord* stack = all; stack != nullptr; stack = stack->next) {
+  is_shown.store(true, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: leave_stack()
+  for (StackRecord* stack = all; stack != nullptr; stack = stack->next) {
     if (!stack->is_taken) continue;
-    const std::byte* const low = stack->left_at != nullptr ? stack->left_at : stack->limit;
-    __lsan_register_root_region(low, static_cast<std::size_t>(stack->limit + stack->bytes - low));
+    const std::byte* const left_at = stack->left_at.load(std::memory_order_relaxed);
+    show_from(*stack, left_at != nullptr ? left_at : stack->limit);
   }
 }
 
@@ -50,7 +66,12 @@ StackRecord* take_stack_record(const std::byte* limit, std::size_t bytes) noexce
   if (spare == nullptr && !make_more()) platform::abort();
   StackRecord* const record = spare;
   spare = record->next_free;
-  *record = {limit, bytes, nullptr, nullptr, nullptr, true, record->next, nullptr};
+  if (record->limit != limit || record->bytes != bytes) record->shown_from.store(nullptr, std::memory_order_relaxed);
+  record->limit = limit;
+  record->bytes = bytes;
+  record->fake_stack = record->task_fiber = nullptr;
+  record->left_at.store(nullptr, std::memory_order_relaxed);
+  record->is_taken = true;
   return record;
 }
 
@@ -59,6 +80,13 @@ void give_stack_record(StackRecord* record) noexcept {
   record->is_taken = false;
   record->next_free = spare;
   spare = record;
+}
+
+void leave_stack(StackRecord& record, const std::byte* at) noexcept {
+  record.left_at.store(at, std::memory_order_relaxed);
+  if (__lsan_register_root_region == nullptr) return;
+  std::atomic_thread_fence(std::memory_order_seq_cst);  // partner: show_to_leak_checker()
+  if (is_shown.load(std::memory_order_relaxed)) show_from(record, at);
 }
 
 }  // namespace janus::hosted

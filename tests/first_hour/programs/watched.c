@@ -319,6 +319,26 @@ static void keep_all(void) {
   exit(0);
 }
 
+// Nor is what tasks come by while it ends: on other workers they go on until it is gone.
+__attribute__((noinline)) static int hold_at_depth(unsigned depth) {
+  char* volatile mine = malloc(100);
+  const int status = depth != 0 ? hold_at_depth(depth - 1) : janus_yield();
+  free(mine);
+  return status;
+}
+static int64_t hold(void* arg) {
+  unsigned depth = (unsigned)(uintptr_t)arg;
+  while (hold_at_depth(depth % 16) == 0) depth = depth * 5 + 3;
+  return 0;
+}
+static void go_on(void) {
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  for (uintptr_t i = 0; i < 16; i++) janus_nursery_spawn_in(nursery, hold, (void*)i, NULL);
+  for (int i = 0; i < 100; i++) janus_yield();
+  puts("done");
+  exit(0);
+}
+
 static void reallocate(void) {
   char* text = janus_alloc(1);
   for (size_t bytes = 1; bytes < 300000; bytes = bytes * 3 / 2 + 1) {
@@ -392,6 +412,7 @@ static const struct {
     {"receive", receive_too_much},
     {"leak", leak},
     {"keep", keep_all},
+    {"go-on", go_on},
     {"contained", contained},
 };
 
