@@ -135,6 +135,10 @@ class IdleSet {
   bool is_asleep(unsigned worker) const noexcept {
     return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;
   }
+  // Whether what such a worker has woken, and is alone, may be left to it: it is awake, and should it not let go for
+  // long, somebody looks now and then. Otherwise who goes to sleep counts it as work: the waker may have seen a search
+  // that had been there already, and so have woken nobody.
+  bool may_leave_to(unsigned waker) const noexcept { return !is_asleep(waker) && has_timed_sleeper(); }
   bool all_sleep() const noexcept { return sleeping_of(counts_.load(std::memory_order_seq_cst)) == workers_; }
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 

@@ -118,8 +118,7 @@ bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexc
   return may_be_left_to_waker(victim, oldest) && !idle_.is_asleep(victim.id);
 }
 
-// Whether a thief would find something. What is left to its waker counts if nobody looks now and then: its waker may
-// have seen us search, and so have woken nobody, when we had looked there already.
+// Whether a thief would find something.
 bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
   if (!injector_.is_empty()) return true;
   for (unsigned i = 0; i < worker_count_; ++i) {
@@ -127,7 +126,7 @@ bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
     if (other.id == worker.id) continue;
     if (other.yielded.size() != 0 || other.parties.size() != 0) return true;
     const Entry oldest = other.ready.oldest();
-    if (oldest && !(is_left_to_waker(other, oldest) && idle_.has_timed_sleeper())) return true;
+    if (oldest && !(may_be_left_to_waker(other, oldest) && idle_.may_leave_to(other.id))) return true;
   }
   return false;
 }

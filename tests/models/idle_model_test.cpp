@@ -165,6 +165,66 @@ struct WakerWorld {
   void end() { taken.require_all(); }
 };
 
+// The first thread wakes one, and does not let go of what it runs then. The others leave that one to it at first, and
+// sleep with a time-out; who searched before sleeps without (Scheduler::has_work_anywhere).
+struct SpinnerWorld {
+  static constexpr unsigned kMost = 3, kWaker = 0;
+  unsigned thieves;
+  Deque deque{};
+  janus::IdleSet idle{};
+  janus::Parker parkers[kMost]{};
+  Taken taken{};
+  janus::Atomic<std::uint32_t> left{1};
+
+  unsigned threads() const { return 1 + thieves; }
+  void begin() {
+    require(deque.init(2), "there is memory");
+    idle.init(threads());
+  }
+
+  void run(unsigned thread) { thread == kWaker ? wake() : work(thread); }
+  void wake() {
+    require(deque.push(Entry::woken(taken.next())), "there is room");
+    if (!idle.wants_wake(true)) return;
+    const unsigned sleeper = idle.claim();
+    if (sleeper != IdleSet::kNobody) parkers[sleeper].unpark();
+  }
+
+  void work(unsigned me) {
+    bool is_searching = false, has_been_patient = false;
+    while (left.load() != 0) {
+      if (!is_searching) is_searching = idle.begin_search();
+      const bool is_there = deque.size() != 0;
+      if (is_there && has_been_patient) {
+        take(me);
+        continue;
+      }
+      has_been_patient |= is_there;
+      is_searching = sleep(me, is_searching, is_there);
+    }
+  }
+  void take(unsigned me) {
+    Entry entry;
+    if (deque.steal(entry) != Deque::Steal::kTaken) return;
+    taken.take(entry.runnable());
+    left.store(0);
+    for (unsigned i = 1; i < threads(); ++i)
+      if (i != me) parkers[i].unpark();  // the end of the program, not of the protocol
+  }
+  bool sleep(unsigned me, bool was_searching, bool is_timed) {
+    (void)idle.enter(me, was_searching, is_timed);
+    const bool has_work = deque.size() != 0 && !idle.may_leave_to(kWaker);
+    bool has_token = false;
+    if (left.load() != 0 && !has_work && !is_timed) has_token = parkers[me].park(janus::platform::kForever);
+    const bool claimed = !idle.leave(me);
+    while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
+    if (is_timed) idle.end_timed_sleep();
+    return claimed;
+  }
+
+  void end() { taken.require_all(); }
+};
+
 bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences) {
   return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs);
 }
@@ -181,6 +241,11 @@ TEST(idle_model, two_who_sleep) {
 TEST(idle_model, what_is_left_to_a_waker_that_does_not_see_it) {
   REQUIRE(janus::model::goes_well<WakerWorld>("heavy", Fences::kHeavy));
   REQUIRE(janus::model::goes_well<WakerWorld>("own", Fences::kOwn));
+}
+
+TEST(idle_model, what_is_left_to_a_waker_that_does_not_let_go) {
+  REQUIRE(janus::model::goes_well<SpinnerWorld>("one thief", Fences::kHeavy, 1u));
+  REQUIRE(janus::model::goes_well<SpinnerWorld>("without a heavy fence", Fences::kOwn, 1u));
 }
 
 TEST(idle_model, without_a_heavy_fence) {
