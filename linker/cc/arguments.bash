@@ -118,8 +118,7 @@ static_file_of() {
   name=${name%%.so*}
   is_host_library "${name%.a}" && return 1
   case $1 in *.a) return 0 ;; esac
-  archive=${1%/*}/lib$name.a
-  case $1 in */*) ;; *) archive=lib$name.a ;; esac
+  archive=${1%"${1##*/}"}lib$name.a
   [ -f "$archive" ] || refuse "$1: a program is one static file, and beside this shared library there is no $archive; install that, or link it by -l and -L from where it is"
   file=$archive
 }
