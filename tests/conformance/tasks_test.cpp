@@ -126,7 +126,7 @@ TEST(tasks, work_is_stolen_from_who_does_not_get_to_it) {
         return scope.end();
       },
       &stats);
-  CHECK_GT(stats.steals, 0u);
+  CHECK_GT(stats.steals + stats.injected, 1u);  // one of these is main; what is handed to a sleeper comes as main did
 }
 
 // Neither child lets go of its worker until both have begun.

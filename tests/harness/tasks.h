@@ -79,7 +79,8 @@ bool eventually(Condition condition) {
   }
   return true;
 }
-// Whether it has run at least once. Where it stands now depends on how many workers there are.
+// Whether a worker has taken it up; a cancel may still come before its function. Where it stands now depends on how
+// many workers there are.
 inline bool has_started(janus_task task) {
   return eventually([&] { return janus_task_state(task) != JANUS_TASK_CREATED; });
 }

@@ -162,7 +162,8 @@ TEST(nursery, collect_lets_the_others_go_on_and_counts) {
   CHECK_EQ(result.was_cancelled, 0u);
 }
 
-std::int64_t fail_when_cancelled(void*) {
+std::int64_t fail_when_cancelled(void* has_begun) {
+  static_cast<std::atomic<bool>*>(has_begun)->store(true);
   while (janus_yield() == 0) {
   }
   return -90;
@@ -170,8 +171,9 @@ std::int64_t fail_when_cancelled(void*) {
 
 TEST(nursery, an_error_beats_cancellation) {
   janus_nursery* nursery = open_nursery();
-  const janus_task task = spawn(nursery, fail_when_cancelled);
-  CHECK(has_started(task));
+  std::atomic<bool> has_begun{false};
+  spawn(nursery, fail_when_cancelled, &has_begun);
+  CHECK(eventually([&] { return has_begun.load(); }));
   janus_nursery_cancel(nursery);
   janus_result result = {};
   CHECK_EQ(end(nursery, &result), -90);

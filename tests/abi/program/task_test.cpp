@@ -322,15 +322,17 @@ TEST(panic, the_children_of_a_panicked_task_are_cancelled_and_awaited) {
   CHECK_EQ(ended.load(), 10);
 }
 
-std::int64_t ignore_cancellation(void*) {
+std::int64_t ignore_cancellation(void* has_begun) {
+  static_cast<std::atomic<bool>*>(has_begun)->store(true);
   uint32_t counter = 0;
   for (;;) (void)JANUS_LOOP_CHECK(counter);
 }
 
 TEST(panic, a_task_that_ignores_its_cancellation_beyond_its_grace_ends_as_one) {
   janus_nursery* nursery = open_nursery();
-  const janus_task task = spawn(nursery, ignore_cancellation);
-  CHECK(has_started(task));
+  std::atomic<bool> has_begun{false};
+  spawn(nursery, ignore_cancellation, &has_begun);
+  CHECK(eventually([&] { return has_begun.load(); }));
   janus_nursery_cancel(nursery);
   CHECK_EQ(end(nursery), JANUS_PANIC);
 }
