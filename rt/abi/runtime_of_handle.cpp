@@ -6,7 +6,8 @@
 
 namespace janus {
 
-RuntimeOfHandle::RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept : handle_(handle) {
+RuntimeOfHandle::RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept
+    : caller_(me.task != nullptr ? me.worker : nullptr), handle_(handle) {
   const unsigned number = runtime_number_of(handle);
   Runtime* const own = me.task != nullptr ? &runtime_of(*me.worker) : nullptr;
   if (own != nullptr && own->number == number) {
@@ -22,7 +23,7 @@ RuntimeOfHandle::~RuntimeOfHandle() {
 }
 
 Task* RuntimeOfHandle::lock() const noexcept {
-  return runtime_ != nullptr ? lock_handle(*runtime_, handle_) : nullptr;
+  return runtime_ != nullptr ? lock_handle(caller_, *runtime_, handle_) : nullptr;
 }
 
 }  // namespace janus

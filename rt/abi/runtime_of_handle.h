@@ -23,6 +23,7 @@ class RuntimeOfHandle {
 
  private:
   static constexpr unsigned kNotPinned = ~0u;
+  Worker* caller_;  // of a task
   Runtime* runtime_ = nullptr;
   std::uint64_t handle_;
   unsigned pinned_ = kNotPinned;

@@ -2,6 +2,7 @@
 // rt/task/handle.cpp — handles, so that a stale or forged one is found out.
 #include "rt/task/handle.h"
 
+#include <arch/cpu.h>
 #include "rt/base/assert.h"
 #include "rt/base/rng.h"
 #include "rt/base/siphash.h"
@@ -9,11 +10,14 @@
 #include "rt/task/nursery.h"
 #include "rt/task/price.h"
 #include "rt/task/runtime.h"
+#include "rt/task/slice.h"
 #include "rt/task/yield.h"
 
 namespace janus {
 
 namespace {
+
+constexpr unsigned kPausesOfGuess = 300;  // 3 to 15 us
 
 std::uint32_t make_secret(const Runtime& runtime, Handled kind, std::uint64_t number) noexcept {
   const std::uint64_t word = static_cast<std::uint64_t>(kind) << 62 | number;
@@ -50,14 +54,23 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   return assemble(runtime, secret, runtime.tasks.index_of(&task));
 }
 
-Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept {
+// All 2^32 of a record are not to be tried in the time that anybody has, by somebody with ops without end: so that a
+// miss costs its price in time, too.
+[[gnu::noinline, gnu::cold]] static void pay_for_guess(Worker* caller) noexcept {
+  for (unsigned i = 0; i < kPausesOfGuess; ++i) arch::pause();
+  if (caller != nullptr) take_fuel_unchecked(*caller, price::kGuess);
+}
+
+Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept {
   const auto secret = static_cast<std::uint32_t>(handle >> 32);
   if (secret == 0 || runtime_number_of(handle) != runtime.number) return nullptr;
   auto* task = static_cast<Task*>(runtime.tasks.at(index_of_handle(handle)));
   if (task == nullptr) return nullptr;
   task->lock.lock();
-  if (task->secret.load(std::memory_order_relaxed) == secret && task->has(TaskFlags::kExposed)) return task;
+  const std::uint32_t its = task->secret.load(std::memory_order_relaxed);
+  if (its == secret && task->has(TaskFlags::kExposed)) return task;
   task->lock.unlock();
+  if (its != 0) pay_for_guess(caller);
   return nullptr;
 }
 

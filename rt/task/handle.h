@@ -29,8 +29,9 @@ std::uint64_t make_handle(const Runtime& runtime, Handled kind, std::uint64_t nu
 
 // Of an exposed task.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
-// The task of a handle, locked, or nullptr: the handle is {0}, forged or stale.
-Task* lock_handle(Runtime& runtime, std::uint64_t handle) noexcept;
+// The task of a handle, locked, or nullptr: the handle is {0}, forged or stale. `caller`: the worker of the task that
+// asks, which pays for a handle of another task than the one that is there now; nullptr: no task.
+Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept;
 // Nothing of the task is left; its record goes back, and its handles are stale.
 void free_record(Worker* worker, Task& task) noexcept;
 // Gives up the handle of a task that lock_handle() gave, and its lock.

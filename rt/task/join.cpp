@@ -36,7 +36,7 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
 
 int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Runtime& runtime = *self.nursery->runtime;
-  Task* const task = lock_handle(runtime, handle);
+  Task* const task = lock_handle(&current_worker(), runtime, handle);
   if (task == nullptr) return kErrorStale;
   if (!is_at_or_below(self, *task->nursery)) {
     task->lock.unlock();

@@ -26,6 +26,7 @@ inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarg
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
 inline constexpr std::int64_t kStackStep = 32;  // a fault, and the guard is moved
 inline constexpr std::int64_t kPanic = 64;      // its report
+inline constexpr std::int64_t kGuess = 64;      // a handle of another task than the one that is in its place
 inline constexpr std::int64_t kBadWait = 16;    // to wait at a channel with memory that is not there
 inline constexpr std::size_t kBytesPerOp = 4096;
 inline constexpr std::size_t kRandomBytesPerOp = 32;
