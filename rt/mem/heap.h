@@ -52,6 +52,9 @@ class Heap {
   static constexpr bool kHasPages = !kTasksAreWatched;
 
   [[nodiscard]] bool init() noexcept;
+  // Blocks may lie so that little of their pages is in use. Those of all together are no more than this; but for blocks
+  // that are mappings of their own.
+  void limit_pages(std::uint64_t bytes) noexcept { pages_.limit(bytes); }
   void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
 
   // The largest block that is no mapping of its own.

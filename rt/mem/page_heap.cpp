@@ -242,6 +242,7 @@ Span* PageHeap::take_run(unsigned pages, unsigned align_pages) noexcept {
   const auto alignment = static_cast<unsigned>(std::countr_zero(align_pages));
   for (;;) {
     LockGuard guard(lock_);
+    if (!has_room_for(pages)) return nullptr;
     const Position at = find_run(pages, alignment);
     if (at.result == Search::kNowhere && !grow()) return nullptr;
     if (at.result != Search::kFound) continue;  // others had to wait for long enough
@@ -265,7 +266,7 @@ bool PageHeap::resize_run(Span* run, unsigned pages) noexcept {
   if (pages > kMaxRunPages || first + pages > kChunkPages) return false;
   LockGuard guard(lock_);
   if (pages > old) {
-    if (next_page(chunk->used, first + old, true) < first + pages) return false;
+    if (!has_room_for(pages - old) || next_page(chunk->used, first + old, true) < first + pages) return false;
     occupy(chunk, first + old, pages - old);
   } else if (pages < old) {
     vacate(chunk, first + pages, old - pages);

@@ -23,9 +23,11 @@ class PageHeap {
  public:
   [[nodiscard]] bool init() noexcept;
   void destroy() noexcept;
+  // No more than so many bytes of pages are in use at once. Before the first run; without it: any number.
+  void limit(std::uint64_t bytes) noexcept { most_pages_ = bytes / kPageBytes; }
 
   // The record of a new run whose first page is aligned to `align_pages` (a power of two), nullptr when the machine
-  // refuses; size class and contents are the caller's to fill in. At most kMaxRunPages. Any thread.
+  // or the limit refuses; size class and contents are the caller's to fill in. At most kMaxRunPages. Any thread.
   [[nodiscard]] Span* take_run(unsigned pages, unsigned align_pages) noexcept;
   void give_run(Span* run) noexcept;
   // Makes a run longer or shorter where it stands. Only for large spans; false: the pages behind are taken.
@@ -72,6 +74,7 @@ class PageHeap {
     unsigned page;
   };
 
+  [[nodiscard]] bool has_room_for(unsigned pages) const noexcept { return used_pages_ + pages <= most_pages_; }
   void count_mapping(std::size_t bytes) noexcept;
   [[nodiscard]] bool grow() noexcept;
   void add_chunk(std::byte* at) noexcept;
@@ -93,6 +96,7 @@ class PageHeap {
   std::size_t chunk_count_ = 0;
   unsigned group_count_ = 0;
   std::size_t used_pages_ = 0;
+  std::size_t most_pages_ = ~std::size_t{0};
   std::size_t dirty_idle_pages_ = 0;
   std::atomic<std::size_t> mapped_{0};
   std::atomic<std::size_t> mappings_{0};

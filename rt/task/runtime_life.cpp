@@ -61,11 +61,18 @@ unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, Pin
   stack->fiber = nullptr;
 }
 
+// What may be charged, and room for pages that are not full: an eighth, and what a heap has at least of each size.
+std::uint64_t most_of_pages(std::uint64_t charged) noexcept {
+  constexpr std::uint64_t kAtLeast = 16u << 20, kEndless = std::uint64_t{1} << 62;
+  return charged < kEndless ? charged + charged / 8 + kAtLeast : kEndless;
+}
+
 bool init_parts(Runtime& runtime) noexcept {
   Amounts root;
   for (std::uint64_t& amount : root.of) amount = kUnlimited;
   root[Component::kMemory] = runtime.memory_limit;
   if (!runtime.accounts.init(root) || !runtime.heap.init() || !runtime.stacks.init()) return false;
+  runtime.heap.limit_pages(most_of_pages(runtime.memory_limit));
   if constexpr (fiber_hooks::kAreWatched) runtime.stacks.on_cold(forget_fiber);
   if (!runtime.tasks.init(sizeof(Task)) || !runtime.nurseries.init(sizeof(Nursery))) return false;
   runtime.root_account = runtime.accounts.root();

@@ -188,6 +188,27 @@ TEST(page_heap, every_aligned_place_of_a_chunk_is_used) {
   }
 }
 
+TEST(page_heap, no_more_pages_are_in_use_than_the_limit_says) {
+  PageHeap heap;
+  REQUIRE(heap.init());
+  heap.limit(100 * kPageBytes);
+  Span* const first = heap.take_run(60, 1);
+  REQUIRE(first != nullptr);
+  CHECK(heap.take_run(41, 1) == nullptr);
+  Span* const second = heap.take_run(40, 8);
+  REQUIRE(second != nullptr);
+  CHECK(heap.take_run(1, 1) == nullptr);
+  CHECK(!heap.resize_run(second, 41));
+  CHECK(heap.resize_run(second, 30));
+  CHECK(heap.resize_run(second, 40));
+  heap.give_run(first);
+  CHECK(heap.resize_run(second, 50));
+  Span* const third = heap.take_run(50, 1);
+  CHECK(third != nullptr);
+  CHECK(heap.take_run(1, 1) == nullptr);
+  heap.destroy();
+}
+
 TEST(page_heap, the_index_finds_the_first_and_the_last) {
   std::byte* const zeroes = platform::map(ChunkIndex::kBytes);
   REQUIRE(zeroes != nullptr);

@@ -189,6 +189,41 @@ std::int64_t branch(void* depth) {
 }  // namespace
 
 // A tree whose every path waits: far more stacks than there is memory for.
+// Of each size as many blocks as there is memory for, and then all but one in each 64 KiB go back: what is left is
+// worth little, and keeps all those pages.
+TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
+  if (kIsWatched) return;  // there blocks are the C library's
+  constexpr std::size_t kAll = std::size_t{8} << 20, kPart = 65536, kParts = 65536;
+  constexpr std::size_t kMostOfPages = kAll + kAll / 8 + (16u << 20);
+  struct Block {
+    Block* next;
+  };
+  std::size_t kept = 0;
+  run_in(with_memory(1, kAll), [&] {
+    std::size_t before = 0;
+    for (std::size_t bytes = 16; bytes <= 32768; bytes += bytes < 128 ? 16 : bytes / 8) {
+      Block* all = nullptr;
+      while (auto* const block = static_cast<Block*>(janus_alloc(bytes))) {
+        block->next = all;
+        all = block;
+      }
+      before = kept;
+      static bool has_one[kParts];
+      for (bool& has : has_one) has = false;
+      while (all != nullptr) {
+        Block* const next = all->next;
+        bool& has = has_one[reinterpret_cast<std::uintptr_t>(all) / kPart % kParts];
+        has ? janus_free(all) : void(++kept);
+        has = true;
+        all = next;
+      }
+    }
+    CHECK_EQ(kept, before);  // it has come to an end
+    CHECK_GT(janus_budget_get_current().memory, kAll / 4);
+  });
+  CHECK_LE(kept * kPart, 2 * kMostOfPages);  // blocks of two sizes may lie in one part
+}
+
 TEST(memory, those_who_wait_for_what_cannot_start_go_on_without_it) {
   for (janus_rt_config config : {with_workers(1), with_workers(4), deterministic(4, 1)})
     for (std::size_t memory : {std::size_t{1} << 20, std::size_t{4} << 20}) {
