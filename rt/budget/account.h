@@ -65,6 +65,8 @@ class alignas(kAccountLine) Account {
  public:
   [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
   [[nodiscard]] Account* parent() const noexcept { return parent_; }
+  // Accounts above it, of which no more than 65,535 are counted.
+  [[nodiscard]] unsigned depth() const noexcept { return depth_; }
   // What is credited goes to the nearest open account above.
   [[nodiscard]] bool is_closed() const noexcept { return is_closed_.load(std::memory_order_relaxed); }
 
@@ -82,7 +84,8 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint32_t> references_;
   Atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
   Atomic<bool> is_closed_;
-  Account* parent_;  // nullptr for the root
+  std::uint16_t depth_;  // of the root 0; as far as it counts
+  Account* parent_;      // nullptr for the root
   std::uint32_t index_;
   Atomic<std::uint32_t> next_free_;  // index of the next free record
   AccountQueue queue_;

@@ -36,6 +36,7 @@ void report_short(Component* out, Component component) noexcept {
   }
   account->granted_.store(granted, std::memory_order_relaxed);
   account->parent_ = nullptr;
+  account->depth_ = 0;
   account->lender_ = account;
   return true;
 }
@@ -72,6 +73,7 @@ void report_short(Component* out, Component component) noexcept {
   }
   account->granted_.store(granted, std::memory_order_relaxed);
   account->parent_ = parent;
+  account->depth_ = parent->depth_ != UINT16_MAX ? static_cast<std::uint16_t>(parent->depth_ + 1) : UINT16_MAX;
   account->lender_ = left(parent, Component::kOps) == kUnlimited ? account : parent->lender_;
   retain(parent);
   return account;

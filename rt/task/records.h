@@ -17,7 +17,11 @@ namespace janus {
 [[nodiscard]] bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
 void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
 
-// A new account below `parent`; what idle stacks hold of the root account is not in its way. nullptr: short.
+// Walks from an account to those above it, as for each block that comes back, have an end that is near.
+inline constexpr unsigned kMostBudgetsAbove = 128;
+
+// A new account below `parent`; what idle stacks hold of the root account is not in its way. nullptr: short, or too
+// many are above it.
 Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
 // After Slab::take() gave nothing. nullptr: *error says whether it was the root's budget or the machine.
 void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid, int* error) noexcept;
