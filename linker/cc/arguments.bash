@@ -315,6 +315,20 @@ check_hosted_options() {
   esac
 }
 
+# Nobody means to overwrite what is read, whatever names the two have. (A device may be both.)
+check_output() {
+  local i result=$output
+  if [ "$links" = 1 ]; then result=${output:-a.out}; fi
+  [ -f "$result" ] || return 0
+  for i in "${!words[@]}"; do
+    case ${kinds[$i]} in
+      source | input)
+        if [ "${words[$i]}" -ef "$result" ]; then refuse "${words[$i]}: input file is the same as output file"; fi
+        ;;
+    esac
+  done
+}
+
 # What is known only once all options are.
 check_options() {
   if [ "$hosted" = 1 ]; then
@@ -329,6 +343,7 @@ check_options() {
     [ "$traps" = 1 ] ||
       refuse "-fsanitize=$sanitizers: what would report it needs the host's C library, which is not linked; add -fsanitize-trap, so that a task ends there, or --hosted"
   fi
+  check_output
   case $output in
     */*)
       [ -d "${output%/*}/" ] || refuse "$output: there is no directory ${output%/*}"

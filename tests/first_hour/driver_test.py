@@ -23,7 +23,7 @@ for variable in ('CC', 'CXX'):
 
 
 def cc(*arguments, text='', driver=janus_cc, cwd=work, **settings):
-    return subprocess.run([driver, *map(str, arguments)], capture_output=True, text=True, input=text, cwd=cwd,
+    return subprocess.run([driver, *map(str, arguments)], capture_output=True, text=True, errors='replace', input=text, cwd=cwd,
                           env=plain | {k: str(v) for k, v in settings.items()}, timeout=120)
 
 
@@ -86,6 +86,23 @@ def inputs():
     cc('-c', WHOLE)
     subprocess.run(['ar', 'rcs', archive, work / 'whole.o'], check=True)
     makes('main in an archive', 7, archive)
+
+
+def own_input():
+    directory = work / 'own'
+    directory.mkdir()
+    (directory / 'a.c').write_text(WHOLE.read_text())
+    (directory / 'link.c').symlink_to('a.c')
+    cc('-c', 'a.c', cwd=directory)
+    shutil.copy(directory / 'a.o', directory / 'a.out')
+    before = {path.name: path.read_bytes() for path in directory.iterdir()}
+    for command in ('a.c -o a.c', 'a.c -o ./a.c', 'a.c -o link.c', 'link.c -o a.c', '-c a.c -o a.c', '-S a.c -o a.c', '-E a.c -o a.c', 'a.o -o a.o',
+                    'a.out', '--hosted a.c -o a.c', '--hosted a.o -o ./a.o', '--target=bare a.o -o a.o'):
+        refuses(f'janus-cc {command} is refused', r'^janus-cc: error: \S+: input file is the same as output file$', *command.split(), cwd=directory)
+        after = {path.name: path.read_bytes() for path in directory.iterdir()}
+        tap.check('... and nothing is touched', after == before, after.keys() ^ before.keys())
+    done = cc('-E', '-xc', '/dev/null', '-o', '/dev/null')
+    tap.check('a device may be both', done.returncode == 0 and done.stderr == '', done.stderr)
 
 
 def response_files():
@@ -283,7 +300,7 @@ def what_is_linked():
         tap.skip("Rust's std is refused", 'no rustc')
 
 
-for part in (what_is_linked, inputs, response_files, dependencies, options, questions, wrappers, bad_compilers, prefixes, places, strangers):
+for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, questions, wrappers, bad_compilers, prefixes, places, strangers):
     part()
 shutil.rmtree(work, ignore_errors=True)
 tap.end()
