@@ -237,6 +237,7 @@ note_option() {
     -c | -S | -fsyntax-only) links=0 ;;
     -MD | -MMD) [ "$dependencies" = named ] || dependencies=beside ;;
     -MF*) dependencies=named ;;
+    -Wp,-MD,* | -Wp,-MMD,*) [ "$dependencies" != none ] || dependencies=preprocessor ;;
     -MT* | -MQ*) dependency_target=1 ;;
     -std=* | -ansi) standard=1 ;;
     -nostdinc) own_headers=0 ;;

@@ -152,6 +152,23 @@ beside_the_program() {
   compile+=(-dumpdir "${output:-a}-")
 }
 
+# Dependencies lie and say what they would if the compiler had linked, too: named for the program; without -o for the source, by gcc since 11
+# with "a-" before it. To the preprocessor alone gcc does not tell the program's name.
+name_dependencies() {
+  local program=${output##*/} file target=$output
+  file=${output%"$program"}${program%.*}.d
+  if [ -z "$output" ]; then
+    file=$1.d target=$1.o
+    if [ "$compiler_kind" = gcc ] && [ "$compiler_major" -ge 11 ]; then file=a-$file; fi
+    if [ "$compiler_kind:$1" = gcc:- ]; then target=-; fi
+  fi
+  case $dependencies:$compiler_kind in
+    none:* | preprocessor:gcc) return ;;
+    beside:*) compile+=(-MF "$file") ;;
+  esac
+  if [ "$dependency_target" = 0 ]; then compile+=(-MQ "$target"); fi
+}
+
 # Each source into an object of its own below $scratch, where messages can name it.
 compile_to_objects() {
   local i base where failed=0 status group
@@ -166,8 +183,7 @@ compile_to_objects() {
     compile_command "${languages[$i]}"
     beside_the_program
     if [ -n "${forced[$i]}" ]; then compile+=(-x "${forced[$i]}"); fi
-    if [ "$dependencies" = beside ]; then compile+=(-MF "${output:-a}-$base.d"); fi
-    if [ "$dependencies" != none ] && [ "$dependency_target" = 0 ]; then compile+=(-MQ "${output:-a.out}"); fi
+    name_dependencies "$base"
     status=0
     group_of "${languages[$i]}"
     run_compiler "$group" "${compile[@]}" -c -o "${objects[$i]}" "${words[$i]}" || status=$?

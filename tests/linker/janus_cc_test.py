@@ -225,7 +225,7 @@ def options():
     cc('-c', '-MMD', '-MF', 'deps.d', answer, '-o', 'deps.o')
     tap.check('-MF names the dependencies', 'deps.o' in (work / 'deps.d').read_text())
     cc('-MD', main, answer, '-o', 'beside')
-    tap.check('-MD when linking leaves them beside the program', 'beside:' in (work / 'beside-main.d').read_text())
+    tap.check('-MD when linking leaves them beside the program, by its name', 'beside:' in (work / 'beside.d').read_text())
     runs('-D, -I and -include', [made('they work joined and apart', 'defines', '-DVALUE=7', '-I', work / 'inc', '-include',
          source('inc/extra.h', '#pragma once\nstatic int extra(void) { return VALUE; }\n'),
          source('defines.c', '#include <extra.h>\nint main(void) { return extra(); }\n'))], 7)
