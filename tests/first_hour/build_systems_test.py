@@ -102,6 +102,21 @@ def cmake():
         greets(f'{claim}: the program in C++ runs', directory / 'build/demoxx', 'C++20')
         greets_by_zlib(f'{claim}: what find_package has found is linked', directory / 'build/packed')
         does(f'{claim}: it installs', 'cmake', '--install', 'build', '--prefix', 'installed', cwd=directory)
+        whole_program(claim, generator, [f'-DCMAKE_TOOLCHAIN_FILE={toolchain}'] if how != 'CC=janus-cc' else [])
+
+
+def whole_program(claim, generator, options):
+    """Link-time optimisation, with what greets in an archive of its own."""
+    directory = copy(f'whole program {generator}')
+    (directory / 'CMakeLists.txt').write_text(
+        'cmake_minimum_required(VERSION 3.9)\nproject(demo C CXX)\ninclude(CheckIPOSupported)\ncheck_ipo_supported(RESULT answer)\n'
+        'message(STATUS "optimises whole programs: ${answer}")\nset(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)\n'
+        'add_library(greet STATIC greet.c)\nadd_executable(demo demo.c)\ntarget_link_libraries(demo greet)\n')
+    said = does(f'{claim}: link-time optimisation configures', 'cmake', f'-G{generator}', '-S.', '-Bbuild', *options, cwd=directory, CC='janus-cc', CXX='janus-cc')
+    tap.check('... and is found to work', 'optimises whole programs: YES' in said, said)
+    said = does('... and it builds', 'cmake', '--build', 'build', '--verbose', cwd=directory)
+    tap.check('... with gcc\'s archives', 'bin/janus-gcc-ar' in said and 'bin/janus-gcc-ranlib' in said and '-flto' in said, said)
+    greets('... and the program runs', directory / 'build/demo', 'C')
 
 
 def meson():

@@ -380,7 +380,7 @@ def thread_locals():
 
 
 def the_installation():
-    expected = ['bin/janus-cc', 'include/janus/rt.h', 'include/janus/rt.hpp', 'include/janus/rt/abi.h', 'include/janus/rt/nursery.hpp', 'include/janus/llvm.h',
+    expected = ['bin/janus-cc', 'bin/janus-gcc-ar', 'bin/janus-gcc-ranlib', 'include/janus/rt.h', 'include/janus/rt.hpp', 'include/janus/rt/abi.h', 'include/janus/rt/nursery.hpp', 'include/janus/llvm.h',
                 'lib/libjanus_rt.a', 'lib/libjanus_c.a', 'lib/pkgconfig/janus-rt.pc']
     missing = [name for name in expected if not (prefix / name).exists()]
     tap.check('everything is where it is promised', not missing, missing)
