@@ -53,10 +53,8 @@ link_command() {
   # Who strips a program wants no names of its functions, and none of what looks them up; nor names of
   # errors, nor a debugger.
   if ! is_stripped; then
-    link+=(-Wl,-u,janus_strerror -Wl,-u,janus_task_folding)
-    if [ "$machine" = linux ]; then
-      link+=(-Wl,-u,janus_symbols -Wl,-u,janus_interrogation -Wl,-u,janus_task_standing -Wl,-u,janus_stack_marks -Wl,-u,janus_debugger_layout -Wl,-u,janus_debugger_script -Wl,-u,janus_valgrind)
-    fi
+    link+=("$support/reports.ld")
+    if [ "$machine" = linux ]; then link+=("$support/reports-linux.ld"); fi
   fi
   # main is asked for at once: it may lie in an archive, which stands before ours.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi

@@ -471,6 +471,14 @@ int main(void) {
                     str(work / 'by-hand')], env=environment())
         tap.check(f'{compiler}: pkg-config janus-rt-program links as janus-cc does', done.returncode == 0, done.stderr.decode())
         runs('... a program of its own', [work / 'by-hand'], 0, 'hello\n')
+        program = made(f'{compiler}: the same by janus-cc', 'by-janus-cc', here / 'programs/hello.c', compiler=compiler)
+        ours, by_hand = ({line.split()[-1] for line in tool('nm', path).splitlines()} for path in (program, work / 'by-hand'))
+        tap.check('... has the same functions and variables', ours == by_hand and 'janus_debugger_layout' in ours, ours ^ by_hand)
+        main = work / 'main-of-archive.a'
+        run([compiler, '-c', str(here / 'programs/hello.c'), *flags('--cflags', 'janus-rt-program'), '-o', str(work / 'main.o')], env=environment())
+        run(['ar', 'rcs', str(main), str(work / 'main.o')])
+        done = run([compiler, str(main), *flags('--libs', 'janus-rt-program'), '-o', str(work / 'by-hand')], env=environment())
+        tap.check('... and main may lie in an archive', done.returncode == 0, done.stderr.decode())
 
 
 for part in (the_installation, hello, process, streams, cxx, library_headers, libraries, options, dialect, as_make_and_configure_do,
