@@ -211,7 +211,7 @@ def questions():
 
 def script(name, text):
     path = work / name
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text('#!/bin/sh\n' + text)
     path.chmod(0o755)
     return path
@@ -229,6 +229,29 @@ def wrappers():
     makes('a script in CC that calls janus-cc does not call it for ever', 7, WHOLE, CC=wrapper, CXX=wrapper)
     makes('... nor for C++', 20, '-x', 'c++', work / 'plus.txt', CC=wrapper, CXX=wrapper)
     makes('a compiler whose path has blanks', 7, WHOLE, CC=script('my tools/gcc', 'exec gcc "$@"\n'))
+
+
+def the_compiler_for_cxx():
+    """CC alone is given, with its C++ compiler beside it: each says which it is, and does its work."""
+    def compiler(name, works_as):
+        return script(name, f'echo {works_as} >>"{work}/called"\nexec {works_as} "$@"\n')
+
+    at = work / 'gcc-of clang'
+    cases = [('gcc', 'g++'), (compiler('gcc-12/bin/gcc', 'gcc'), 'g++'), (compiler('gcc-12/bin/x86_64-linux-gnu-gcc-12', 'gcc'), 'g++'),
+             (compiler(f'{at.name}/gcc', 'gcc'), 'g++')]
+    compiler('gcc-12/bin/g++', 'g++')
+    compiler('gcc-12/bin/x86_64-linux-gnu-g++-12', 'g++')
+    compiler(f'{at.name}/g++', 'g++')
+    wrapper = script('gcc-tools/wrap', 'exec "$@"\n')
+    cases += [(f'{wrapper} {work}/gcc-12/bin/gcc', 'g++'), (f'{work}/gcc-12/bin/gcc -O1 -I{work}/gcc-12', 'g++')]
+    if any(c == 'clang' for c in compilers):
+        cases.append((compiler('clang-of-gcc/clang', 'clang'), 'clang++'))
+        compiler('clang-of-gcc/clang++', 'clang++')
+    for c, cxx in cases:
+        (work / 'called').unlink(missing_ok=True)
+        makes(f'CC="{c}" alone is enough for C++', 20, '-x', 'c++', work / 'plus.txt', CC=c)
+        called = (work / 'called').read_text().split() if (work / 'called').exists() else []
+        tap.check('... which the compiler beside it compiles', c == 'gcc' or cxx in called, called)
 
 
 def bad_compilers():
@@ -321,7 +344,7 @@ def what_is_linked():
         tap.skip("Rust's std is refused", 'no rustc')
 
 
-for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, questions, wrappers, bad_compilers, prefixes, places, strangers):
+for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, questions, wrappers, the_compiler_for_cxx, bad_compilers, prefixes, places, strangers):
     part()
 shutil.rmtree(work, ignore_errors=True)
 tap.end()
