@@ -89,7 +89,7 @@ language_of() {
 
 # What the arguments come to: words, each of a kind (source, input, compile, link, both, value of the one before), in
 # their order, because the linker's results depend on it.
-words=() kinds=() languages=() forced=()
+words=() kinds=() languages=() forced=() roots=()
 machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
 hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
 
@@ -240,6 +240,8 @@ note_option() {
     -Wp,-MD,* | -Wp,-MMD,*) [ "$dependencies" != none ] || dependencies=preprocessor ;;
     -MT* | -MQ*) dependency_target=1 ;;
     -std=* | -ansi) standard=1 ;;
+    --sysroot | -isysroot) roots+=("$1" "$2") ;;
+    --sysroot=* | -isysroot* | --gcc-toolchain=*) roots+=("$1") ;;
     -nostdinc) own_headers=0 ;;
     -nostdinc++) own_cxx_headers=0 ;;
     -nostdlib | -nodefaultlibs | -r) own_libraries=0 ;;
@@ -270,7 +272,7 @@ read_arguments() {
       -Xlinker:--version | -Xlinker:-v) asks_compiler=1 ;;
     esac
     take_option "$argument" "$value" && continue
-    note_option "$argument"
+    note_option "$argument" "$value"
     step_of "$argument"
     add_word "$argument" "$step"
     if [ "$with_value" = 1 ]; then add_word "$value" value; fi

@@ -6,14 +6,14 @@
 oldest_gcc=10 oldest_clang=11
 
 # What a compiler says of itself: its kind, its major version, the C++ that it speaks unless told otherwise, and where it
-# looks for headers. In our order: the C++ library's, whose header-only parts work here; ours; the compiler's; and last the
+# looks for headers, below the roots that are named. In our order: the C++ library's, whose header-only parts work here; ours; the compiler's; and last the
 # host's, for the headers of other libraries. Those of the host's C library stop the compilation, because they all include
 # features.h, which is ours.
 examine_compiler() {
   local language=$1 directory listing=0 line said cxx=() compiler=() host=()
   shift
   compiler_kind='' compiler_major=0 default_cxx=0 headers=()
-  said=$(LC_ALL=C run_compiler "$language" "$@" -E -v -dM -x "$language" /dev/null 2>&1 </dev/null) ||
+  said=$(LC_ALL=C run_compiler "$language" "$@" ${roots[@]+"${roots[@]}"} -E -v -dM -x "$language" /dev/null 2>&1 </dev/null) ||
     refuse "$* does not work (status $?): $(tail -n 1 <<<"$said")"
   while IFS= read -r line; do
     case $line in

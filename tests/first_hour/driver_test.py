@@ -327,6 +327,21 @@ def strangers():
         tap.skip('an object for ARM', 'no compiler for it')
 
 
+def roots():
+    """Headers of other libraries in another root than /; the small C library's come first there, too."""
+    root = work / 'a root'
+    source('a root/usr/include/in_root.h', '#include <string.h>\n#define IN_ROOT 7\n')
+    source('a root/usr/include/string.h', '#error of the root\'s C library\n')
+    uses = source('in_root.c', '#include <in_root.h>\nint main(void) { return IN_ROOT; }\n')
+    for compiler in compilers:
+        for options in ([f'--sysroot={root}'], ['--sysroot', root], ['-isysroot', root], [f'-isysroot{root}']):
+            if 'clang' in compiler and 'isysroot' in options[0]:
+                continue  # has no meaning for it but on a Mac
+            how = f'{compiler}: {str(options[0]).split("/")[0]}'
+            makes(f'{how}: headers are found below another root', 7, *options, uses, CC=compiler)
+            makes('... in C++ as well', 7, *options, '-x', 'c++', uses, CC=compiler)
+
+
 def what_is_linked():
     text = ('#include <stdio.h>\n#include <string.h>\nint main(void) {\n  static char text[5000];\n'
             '  for (unsigned n = 0; n < sizeof text; n += n < 250 || n > 260 ? 50 : 1) {\n    if (puts(text) < 0) return 1;\n'
@@ -344,7 +359,7 @@ def what_is_linked():
         tap.skip("Rust's std is refused", 'no rustc')
 
 
-for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, questions, wrappers, the_compiler_for_cxx, bad_compilers, prefixes, places, strangers):
+for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, questions, wrappers, the_compiler_for_cxx, bad_compilers, prefixes, places, roots, strangers):
     part()
 shutil.rmtree(work, ignore_errors=True)
 tap.end()
