@@ -45,13 +45,53 @@ expand_response_files() {
   done
 }
 
+# The short name of a long one of gcc's, which all else here knows, as `argument`; what stands behind its = as `value`.
+shorten() {
+  local short
+  case $1 in
+    --compile) argument=-c ;;
+    --assemble) argument=-S ;;
+    --preprocess) argument=-E ;;
+    --dependencies) argument=-M ;;
+    --user-dependencies) argument=-MM ;;
+    --write-dependencies) argument=-MD ;;
+    --write-user-dependencies) argument=-MMD ;;
+    --print-missing-file-dependencies) argument=-MG ;;
+    --no-standard-includes) argument=-nostdinc ;;
+    --no-standard-libraries) argument=-nostdlib ;;
+    --verbose) argument=-v ;;
+    --profile) argument=-p ;;
+    --ansi | --std=* | --static | --static-pie | --pie | --no-pie | --save-temps | --save-temps=*) argument=${1#-} ;;
+  esac
+  case ${1%%=*} in
+    --include-directory) short=-I ;;
+    --include-directory-after) short=-idirafter ;;
+    --include) short=-include ;;
+    --imacros) short=-imacros ;;
+    --define-macro) short=-D ;;
+    --undefine-macro) short=-U ;;
+    --language) short=-x ;;
+    --output) short=-o ;;
+    --library) short=-l ;;
+    --library-directory) short=-L ;;
+    --prefix) short=-B ;;
+    --entry) short=-e ;;
+    --force-link) short=-u ;;
+    --for-linker) short=-Xlinker ;;
+    --for-assembler) short=-Xassembler ;;
+    *) return ;;
+  esac
+  argument=$short
+  case $1 in *=*) value=${1#*=} with_value=1 ;; esac
+}
+
 # Options whose value is the next argument.
 takes_value() {
   case $1 in
     -o | -I | -D | -U | -L | -l | -x | -T | -Ttext | -Tdata | -Tbss | -u | -e | -z | -A | -B | -G | -MF | -MT | -MQ | -MJ | \
       -include | -imacros | -isystem | -iquote | -idirafter | -iprefix | -iwithprefix | -iwithprefixbefore | -isysroot | \
       -imultilib | -aux-info | -dumpbase | -dumpbase-ext | -dumpdir | -wrapper | -target | -mllvm | --param | --sysroot | \
-      --output | -Xlinker | -Xassembler | -Xpreprocessor | -Xclang) return 0 ;;
+      -Xlinker | -Xassembler | -Xpreprocessor | -Xclang) return 0 ;;
     *) return 1 ;;
   esac
 }
@@ -91,7 +131,7 @@ language_of() {
 # their order, because the linker's results depend on it.
 words=() kinds=() languages=() forced=() roots=()
 machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
-hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
+linker='' position_option='' hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
 
 add_word() {
   words+=("$1")
@@ -173,7 +213,6 @@ take_hosted_option() {
   case $1 in
     --hosted) ;;
     --target=linux | --target=bare) names_target=$1 ;;
-    -shared | --shared) refuse "$1: --hosted makes programs; link a shared library by the compiler itself, with -ljanus_hosted in the program" ;;
     -static | --static | -static-pie)
       is_static=1
       add_word "$1" link
@@ -184,9 +223,8 @@ take_hosted_option() {
       sanitizers+=${sanitizers:+,}${1#*=}
       add_word "$1" both
       ;;
-    -o | --output) output=$2 ;;
+    -o) output=$2 ;;
     -o?*) output=${1#-o} ;;
-    --output=*) output=${1#*=} ;;
     -x) current_language=$2 ;;
     -x?*) current_language=${1#-x} ;;
     -l) add_library "$2" ;;
@@ -195,9 +233,25 @@ take_hosted_option() {
   esac
 }
 
+# By the compiler, or said to the linker.
+refuse_shared() {
+  case $1=$2 in
+    -shared= | --shared= | -Xlinker=-shared | -Xlinker=--shared | -Xlinker=-Bshareable) ;;
+    -Wl,*)
+      case ,${1#-Wl,}, in *,-shared,* | *,--shared,* | *,-Bshareable,*) ;; *) return ;; esac
+      ;;
+    *) return ;;
+  esac
+  if [ "$hosted" = 1 ]; then
+    refuse "$1${2:+ $2}: --hosted makes programs; link a shared library by the compiler itself, with -ljanus_hosted in the program"
+  fi
+  refuse "$1${2:+ $2}: a program is one static file; make an archive instead (configure --disable-shared, cmake -DBUILD_SHARED_LIBS=OFF, ar rcs libNAME.a)"
+}
+
 # Options that end here: understood, and not passed on. False for all others.
 take_option() {
   local option=$1 value=$2
+  refuse_shared "$option" "$value"
   if [ "$hosted" = 1 ]; then
     take_hosted_option "$option" "$value"
     return
@@ -205,7 +259,6 @@ take_option() {
   case $option in
     -pthread | -pthreads | -static-libgcc | -static-libstdc++ | -rdynamic | --rdynamic | -export-dynamic) ;;
     --target=linux | --target=bare) machine=${option#--target=} ;;
-    -shared | --shared) refuse "$option: a program is one static file; make an archive instead (configure --disable-shared, cmake -DBUILD_SHARED_LIBS=OFF, ar rcs libNAME.a)" ;;
     -m32 | -mx32 | -m16) refuse "$option: janus-rt is for 64 bits of x86 alone; leave it out" ;;
     -pg | -p) refuse "$option: profiles of calls are the host's C library's; leave it out, and use perf record" ;;
     --coverage | -coverage | -fprofile-arcs | -fprofile-generate* | -fprofile-instr-generate* | -fcoverage-mapping)
@@ -218,10 +271,9 @@ take_option() {
       add_word "$option" both
       ;;
     -static | -no-pie | -nopie) position=fixed ;;
-    -static-pie | -pie | --pie) position=independent ;;
-    -o | --output) output=$value ;;
+    -static-pie | -pie) position=independent position_option=$option ;;
+    -o) output=$value ;;
     -o?*) output=${option#-o} ;;
-    --output=*) output=${option#*=} ;;
     -x) current_language=$value ;;
     -x?*) current_language=${option#-x} ;;
     -l) add_library "$value" ;;
@@ -246,6 +298,7 @@ note_option() {
     -nostdinc++) own_cxx_headers=0 ;;
     -nostdlib | -nodefaultlibs | -r) own_libraries=0 ;;
     -nostartfiles) own_start=0 ;;
+    -fuse-ld=*) linker=$1 ;;
     --version | --help | --help=* | -v | -dump* | --print-* | -print-* | -'###' | -Wl,--version | -Wl,-v | -Wl,-V | -Wl,--help | \
       -Wa,--version | -Q) asks_compiler=1 ;;
   esac
@@ -263,7 +316,8 @@ read_arguments() {
       add_file "$argument"
       continue
     fi
-    if takes_value "$argument"; then
+    case $argument in --*) shorten "$argument" ;; esac
+    if [ "$with_value" = 0 ] && takes_value "$argument"; then
       [ "$i" -lt "${#arguments[@]}" ] || refuse "missing argument to '$argument'"
       value=${arguments[$i]} with_value=1
       i=$((i + 1))
@@ -332,6 +386,16 @@ check_output() {
   done
 }
 
+check_linking() {
+  if [ "$machine" = bare ] && [ "$position" = independent ]; then
+    refuse "$position_option: an image of --target=bare lies where it is linked; leave out $position_option or --target=bare"
+  fi
+  case $linker:$machine in
+    *gold:*) refuse "$linker: gold does not know what the linker scripts here say; leave it out for ld, or use -fuse-ld=lld" ;;
+    *lld:bare) refuse "$linker: lld does not link an image for --target=bare; leave it out for ld" ;;
+  esac
+}
+
 # What is known only once all options are.
 check_options() {
   if [ "$hosted" = 1 ]; then
@@ -346,6 +410,7 @@ check_options() {
     [ "$traps" = 1 ] ||
       refuse "-fsanitize=$sanitizers: what would report it needs the host's C library, which is not linked; add -fsanitize-trap, so that a task ends there, or --hosted"
   fi
+  if [ "$links" = 1 ] && [ "$own_libraries" = 1 ] && [ "$hosted" = 0 ]; then check_linking; fi
   check_output
   case $output in
     */*)

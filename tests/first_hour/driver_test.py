@@ -167,8 +167,16 @@ def options():
             makes(f'{compiler}: -fsanitize=undefined {trap} ends the task', -6, '-fsanitize=undefined', trap, overflow, CC=compiler)
     refuses('-fsanitize=undefined alone names the remedy', 'add -fsanitize-trap', '-fsanitize=undefined', WHOLE, '-o', 'out')
     for option, remedy in (('-shared', 'archive'), ('-m32', '64 bits'), ('-pg', 'leave it out'), ('--coverage', 'hosted'), ('-fopenmp', 'nurseries'),
-                           ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works')):
-        refuses(f'{option} is one line with the remedy', f'error: {option}: .*{remedy}', option, WHOLE, '-o', 'out')
+                           ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works'), ('--shared', 'archive'), ('-Wl,-shared', 'archive'),
+                           ('-Wl,-O1,-shared', 'archive'), ('-Xlinker -shared', 'archive'), ('--hosted -Wl,-shared', 'by the compiler itself'),
+                           ('--profile', 'leave it out'), ('-fuse-ld=gold', 'leave it out'), ('--target=bare -fuse-ld=gold', 'leave it out'),
+                           ('--target=bare -fuse-ld=lld', 'leave it out'), ('--target=bare -static-pie', 'leave out'), ('--target=bare --pie', 'leave out')):
+        refuses(f'{option} is one line with the remedy', f'error: \\S+( -shared)?: .*{remedy}', *option.split(), WHOLE, '-o', 'out')
+    for option in ('-fuse-ld=gold', '--target=bare -fuse-ld=lld', '--target=bare -static-pie'):
+        done = cc(*option.split(), '-c', WHOLE, '-o', 'whole.o')
+        tap.check(f'... but for {option} with -c, where nothing is linked', done.returncode == 0 and done.stderr == '', done.stderr)
+    if shutil.which('ld.lld'):
+        makes('-fuse-ld=lld', 7, '-fuse-ld=lld', WHOLE)
     refuses('an option without its value', "missing argument to '-o'", WHOLE, '-o')
     refuses('an output in no directory', 'nowhere/out: there is no directory nowhere', WHOLE, '-o', 'nowhere/out')
     makes('-save-temps and -gsplit-dwarf', 7, '-g', '-gsplit-dwarf', '-save-temps', WHOLE)
@@ -182,6 +190,41 @@ def options():
     done = cc('-###', WHOLE, '-o', 'out')
     tap.check('-### shows the steps and takes none', done.returncode == 0 and 'cc1' in done.stderr and 'libjanus_rt.a' in done.stderr and
               not (work / 'out').exists(), done.stderr)
+
+
+# Long options of gcc's in two forms, and the short one that says the same, beside a source that wants it.
+LONG_OPTIONS = (('--compile', '-c'), ('--assemble', '-S'), ('--preprocess', '-E'), ('--dependencies -Iinc', '-M -Iinc'),
+                ('--user-dependencies -Iinc', '-MM -Iinc'), ('--compile --write-user-dependencies', '-c -MMD'),
+                ('--preprocess --include-directory inc', '-E -I inc'), ('--preprocess --include-directory=inc', '-E -I inc'),
+                ('--preprocess --define-macro X=1=2', '-E -D X=1=2'), ('--preprocess --define-macro=X=1=2', '-E -D X=1=2'),
+                ('--preprocess -DX=3 --undefine-macro X', '-E -DX=3 -U X'), ('--preprocess --include inc/dep.h', '-E -include inc/dep.h'),
+                ('--preprocess --include=inc/dep.h', '-E -include inc/dep.h'), ('--preprocess --imacros inc/dep.h', '-E -imacros inc/dep.h'),
+                ('--language c++ --preprocess', '-x c++ -E'), ('--language=c++ --preprocess', '-x c++ -E'),
+                ('--compile --std=c99 --output other.o', '-c -std=c99 -o other.o'), ('--compile --output=other.o', '-c -o other.o'))
+
+
+def long_options():
+    text = '#if __has_include("dep.h")\n#include "dep.h"\n#endif\nint x, standard = __STDC_VERSION__ + __cplusplus + X + DEP;\n'
+    for compiler in compilers:
+        for long, short in LONG_OPTIONS:
+            left = []
+            for options in (long, short):
+                shutil.rmtree(work / 'long', ignore_errors=True)
+                source('long/named.c', text if '-E' in short else '')
+                source('long/inc/dep.h', '#define DEP 7\n')
+                done = cc('named.c', *options.split(), cwd=work / 'long', CC=compiler)
+                files = {path.name: path.read_bytes() for path in (work / 'long').iterdir() if path.is_file()}
+                left.append((done.returncode, done.stdout, done.stderr, files))
+            tap.check(f'{compiler}: {long} is {short}', left[0] == left[1] and left[0][0] == 0, left[0][:3])
+        cc('-c', WHOLE, CC=compiler)
+        run(['ar', 'rcs', work / 'some directory/liblong.a', work / 'whole.o'])
+        for options in ('--library-directory=some|directory --library long', '--library-directory some|directory --library long --library m',
+                        '--for-linker -O1 whole.c', '--for-linker=-O1 whole.c --no-pie --static', '--static-pie whole.c', '--pie whole.c'):
+            options = [option.replace('|', ' ') for option in options.split()]
+            makes(f'{compiler}: {" ".join(options)}', 7, *options, CC=compiler)
+    cc('--static-pie', WHOLE, '--output', 'placed')
+    said = subprocess.run(['readelf', '-hW', work / 'placed'], capture_output=True, text=True, check=False).stdout
+    tap.check('--static-pie makes what loads anywhere', 'DYN' in said, said)
 
 
 def questions():
@@ -359,7 +402,7 @@ def what_is_linked():
         tap.skip("Rust's std is refused", 'no rustc')
 
 
-for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, questions, wrappers, the_compiler_for_cxx, bad_compilers, prefixes, places, roots, strangers):
+for part in (what_is_linked, inputs, own_input, response_files, dependencies, options, long_options, questions, wrappers, the_compiler_for_cxx, bad_compilers, prefixes, places, roots, strangers):
     part()
 shutil.rmtree(work, ignore_errors=True)
 tap.end()
