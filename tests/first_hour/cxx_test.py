@@ -106,6 +106,15 @@ MISSING = (
     ('future', 'auto f = std::async([] { return 1; });', 'janus::Nursery::spawn'), ('future', 'std::promise<int> p;', 'janus::Channel'),
     ('semaphore', 'std::binary_semaphore s(1);', 'janus_park'), ('latch', 'std::latch l(1);', 'janus::Nursery::await'),
     ('barrier', 'std::barrier<> b(1);', 'janus::Nursery::await'),
+    ('thread', 'void f() { int x = 0; std::thread t([&x](int y) { x = y; }, 3); t.join(); }', 'janus::Nursery::spawn'),
+    ('thread', 'struct S { std::thread t; S() : t([this] { f(); }) {} void f() {} };', 'janus::Nursery::spawn'),
+    ('thread', 'void f() { std::jthread t([] {}); }', 'janus::Nursery::spawn'),
+    ('future', 'void f() { auto a = std::async(std::launch::async, [](int x) { return x; }, 3); a.get(); }', 'janus::Nursery::spawn'),
+    ('future', 'int f() { std::future<int> a = std::async([] { return 1; }); return a.get(); }', 'janus::Nursery::spawn'),
+    ('future', 'void f() { std::packaged_task<int()> t([] { return 1; }); t(); }', 'janus::Nursery::spawn'),
+    ('future', 'void f() { std::promise<int> p; p.set_value(1); }', 'janus::Channel'),
+    ('condition_variable', 'void f() { std::condition_variable_any c; int l; c.wait(l, [] { return true; }); }', 'janus_unpark'),
+    ('barrier', 'void f() { std::barrier b(1, []() noexcept {}); b.arrive_and_wait(); }', 'janus::Nursery::await'),
     ('thread', 'void f() { std::this_thread::sleep_for(std::chrono::seconds(1)); }', 'no timers'),
 )
 

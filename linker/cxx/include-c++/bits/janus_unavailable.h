@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // bits/janus_unavailable.h: how the headers beside this folder name what is not there: declared, so that a use of it is
-// one error that names what tasks have instead, rather than a page of what follows from a missing name.
+// one error that names what tasks have instead, rather than a page of what follows from a missing name. Templates are
+// defined, too: one without a body that is given a lambda is a second error to gcc.
 #pragma once
 
 #define __JANUS_UNAVAILABLE(instead) __attribute__((__unavailable__(instead)))
