@@ -20,21 +20,80 @@ JANUS_C_DEFINE void* memrchr(const void* bytes, int value, size_t count) {
   return NULL;
 }
 
-// Horspool: on a mismatch the last byte of the window says how far the needle moves on. Linear on what programs search.
+// Two-Way (Crochemore and Perrin, 1991), which takes time in proportion to `count` whatever it is given, with the step
+// of Horspool, which is what programs mostly get by.
+
+enum Order { kLess, kGreater };
+
+// Where the largest suffix of the needle begins in that order of bytes, and its period.
+struct suffix {
+  size_t start, period;
+};
+
+static struct suffix largest_suffix(const unsigned char* needle, size_t count, enum Order order) {
+  // needle[start..] is the largest so far, needle[other..] is compared with it and has `same` bytes in common.
+  size_t start = 0, other = 1, same = 0, period = 1;
+  while (other + same < count) {
+    const unsigned char of_other = needle[other + same], of_largest = needle[start + same];
+    if (of_other == of_largest) {
+      if (++same == period) {
+        other += period;
+        same = 0;
+      }
+    } else if ((of_other < of_largest) == (order == kLess)) {
+      other += same + 1;
+      same = 0;
+      period = other - start;
+    } else {
+      start = other++;
+      same = 0;
+      period = 1;
+    }
+  }
+  return (struct suffix){start, period};
+}
+
+// A match is looked for from `start` to the right, then to the left of it. A mismatch on the right moves the needle to
+// behind itself, since no shorter move lines up with what has matched; one on the left moves it by the period, and
+// where the whole needle has that period, what overlaps then is known to match: so many bytes are `known`. Any move by
+// fewer would need the needle's last byte where it is now.
 JANUS_C_DEFINE void* memmem(const void* bytes, size_t count, const void* needle, size_t needle_count) {
   if (needle_count == 0) return (void*)bytes;
   if (needle_count == 1) return memchr(bytes, *(const unsigned char*)needle, count);
+  if (needle_count > count) return NULL;
   const unsigned char* pattern = needle;
   const size_t last = needle_count - 1;
-  size_t step[256];
+  size_t step[256];  // from the last place of a byte to the end
   for (size_t c = 0; c < 256; c++) step[c] = needle_count;
-  for (size_t i = 0; i < last; i++) step[pattern[i]] = last - i;
+  for (size_t i = 0; i <= last; i++) step[pattern[i]] = last - i;
+  const struct suffix less = largest_suffix(pattern, needle_count, kLess);
+  const struct suffix greater = largest_suffix(pattern, needle_count, kGreater);
+  const struct suffix cut = less.start > greater.start ? less : greater;
+  const int repeats = memcmp(pattern, pattern + cut.period, cut.start) == 0;
+  const size_t right = needle_count - cut.start, longer = cut.start > right ? cut.start : right;
+  const size_t period = repeats ? cut.period : longer + 1;
   const unsigned char* at = bytes;
-  while (count >= needle_count) {
-    if (at[last] == pattern[last] && memcmp(at, pattern, last) == 0) return (void*)at;
-    const size_t advance = step[at[last]];
+  for (size_t known = 0; count >= needle_count;) {
+    size_t advance = step[at[last]];
+    if (advance != 0) {
+      if (advance < known) advance = known;
+      known = 0;
+    } else {
+      size_t i = cut.start > known ? cut.start : known;
+      while (i < needle_count && pattern[i] == at[i]) i++;
+      if (i < needle_count) {
+        advance = i - cut.start + 1;
+        known = 0;
+      } else {
+        i = cut.start;
+        while (i > known && pattern[i - 1] == at[i - 1]) i--;
+        if (i <= known) return (void*)at;
+        advance = period;
+        known = repeats ? needle_count - period : 0;
+      }
+    }
     at += advance;
-    count = advance > count ? 0 : count - advance;
+    count -= advance;
   }
   return NULL;
 }

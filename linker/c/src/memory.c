@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "linker/c/src/define.h"
+#include "linker/c/src/pay.h"
 
 static void* or_enomem(void* block) {
   if (block == NULL) errno = ENOMEM;
@@ -29,8 +30,13 @@ JANUS_C_DEFINE void free(void* block) {
 JANUS_C_DEFINE void* calloc(size_t count, size_t bytes) {
   size_t total;
   if (__builtin_mul_overflow(count, bytes, &total)) return or_enomem(NULL);
-  void* block = malloc(total);
-  return block == NULL ? NULL : memset(block, 0, total);
+  unsigned char* block = malloc(total);
+  if (block == NULL) return NULL;
+  for (size_t done = 0, piece; done < total; done += piece) {
+    piece = janus_next_piece(total - done);
+    memset(block + done, 0, piece);
+  }
+  return block;
 }
 
 JANUS_C_DEFINE void* realloc(void* block, size_t bytes) {

@@ -91,7 +91,7 @@ void jc_janus_free(void* block) {
 
 std::size_t jc_janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision, bool keeps_point,
                                     std::size_t* zeros_at, std::size_t* zeros) {
-  return janus_write_floating(text, bits, conversion, precision, keeps_point, zeros_at, zeros);
+  return janus::write_floating(text, bits, conversion, precision, keeps_point, zeros_at, zeros);
 }
 void jc_janus_pay(std::uint32_t ops) {
   runtime::paid += ops;

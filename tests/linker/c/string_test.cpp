@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <cctype>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 
@@ -122,6 +123,55 @@ TEST(string, a_text_in_a_text_is_found_where_glibc_finds_it) {
     REQUIRE(jc_strcspn(at, needle.c_str()) == strcspn(at, needle.c_str()));
     REQUIRE(jc_strpbrk(at, needle.c_str()) == strpbrk(at, needle.c_str()));
   }
+}
+
+// Its end at the end of a page, like the text's.
+const char* find(const std::string& text, const std::string& needle) {
+  const char* at = end_of_page() - text.size();
+  memcpy(end_of_page() - text.size(), text.data(), text.size());
+  const std::unique_ptr<char[]> copy(new char[needle.size() + 1]);
+  memcpy(copy.get(), needle.data(), needle.size());
+  const void* found = jc_memmem(at, text.size(), copy.get(), needle.size());
+  return found == nullptr ? nullptr : text.data() + (static_cast<const char*>(found) - at);
+}
+
+// Of few letters, and often a word that repeats, with a letter changed or a piece of it at the end.
+std::string periodic_text(std::size_t most, unsigned letters) {
+  std::string word, text;
+  for (std::size_t length = 1 + random_numbers() % 7; length > 0; length--)
+    word += static_cast<char>('a' + random_numbers() % letters);
+  const std::size_t size = random_numbers() % (most + 1);
+  while (text.size() < size) text += word;
+  text.resize(size);
+  if (size != 0 && random_numbers() % 2 == 0)
+    text[random_numbers() % size] = static_cast<char>('a' + random_numbers() % letters);
+  return text;
+}
+
+TEST(string, a_needle_is_found_at_its_first_place_however_it_repeats) {
+  for (int round = 0; round < 40 * kRounds; round++) {
+    const unsigned letters = 1 + random_numbers() % 3;
+    std::string text = periodic_text(80, letters);
+    const std::string needle = periodic_text(random_numbers() % 2 == 0 ? 6 : 30, letters);
+    if (random_numbers() % 2 == 0) text += needle.substr(0, random_numbers() % (needle.size() + 1)) + needle;
+    const std::size_t place = text.find(needle);
+    REQUIRE(find(text, needle) == (place == std::string::npos ? nullptr : text.data() + place));
+  }
+}
+
+// A search that compares the needle anew at each place would take years.
+TEST(string, a_long_needle_takes_time_in_proportion) {
+  constexpr std::size_t kLong = 32u << 20;
+  const std::string text(kLong, 'a');
+  std::string needle(kLong / 2, 'a');
+  for (const std::size_t odd_one : {std::size_t{0}, kLong / 4, kLong / 2 - 1}) {
+    needle[odd_one] = 'b';
+    CHECK(jc_memmem(text.data(), kLong, needle.data(), needle.size()) == nullptr);
+    CHECK(jc_strstr(text.c_str(), needle.c_str()) == nullptr);
+    needle[odd_one] = 'a';
+  }
+  const std::string half = needle + "b" + needle;
+  CHECK(jc_memmem(half.data(), half.size(), half.data() + 1, kLong / 2) == half.data() + 1);
 }
 
 TEST(string, copies_write_what_glibc_writes_and_return_what_it_returns) {
