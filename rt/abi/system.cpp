@@ -3,6 +3,7 @@
 #include <stdarg.h>
 
 #include "rt/abi/door.h"
+#include "rt/base/floating.h"
 #include "rt/base/format.h"
 #include "rt/sched/hooks.h"
 #include "rt/task/charge.h"
@@ -41,18 +42,25 @@ bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexce
   return true;
 }
 
-// The ops in proportion and, but for the program's own output, the system call. What a task prints on descriptors 1 and
-// 2 tells about it; what it writes elsewhere reaches files and networks.
-int pay_for_output(Caller& me, int fd, std::size_t bytes) noexcept {
+// The system call, but for the program's own output: what a task prints on descriptors 1 and 2 tells about it; what it
+// writes elsewhere reaches files and networks.
+int pay_for_output(Caller& me, int fd) noexcept {
   if (me.task == nullptr) return 0;
   const int answer = fd == 1 || fd == 2 ? 0 : charge(*me.task, Component::kSyscalls, 1);
-  for (std::size_t rest = answer == 0 ? bytes : 0; rest != 0;) {
-    const std::size_t part = rest < price::kBytesAtOnce ? rest : price::kBytesAtOnce;
-    charge_part(me, part);
-    rest -= part;
-  }
   me.worker = &current_worker();
   return answer;
+}
+
+// The ops in proportion, before each part is looked at: the kernel would not tell where it cannot be read, and looking
+// may be what brings its pages about.
+void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
+  while (count != 0) {
+    const std::size_t part = count < price::kBytesAtOnce ? count : price::kBytesAtOnce;
+    charge_part(me, part);
+    if (!is_readable(bytes, part)) blame_caller();
+    bytes += part;
+    count -= part;
+  }
 }
 
 // Who may not end the process is told of the pipe, and so is everybody where it does not end.
@@ -87,9 +95,10 @@ extern "C" {
 int janus_write(int fd, const void* bytes, size_t size) {
   Caller me = enter(price::kCall + price::kSystemCall);
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
-  if (!is_readable(bytes, size)) blame_caller();  // the kernel would not tell where
-  const int answer = pay_for_output(me, fd, size);
-  return answer != 0 ? answer : put(me, fd, static_cast<const char*>(bytes), size);
+  const int refused = pay_for_output(me, fd);
+  if (refused != 0) return refused;
+  pay_and_look(me, static_cast<const char*>(bytes), size);
+  return put(me, fd, static_cast<const char*>(bytes), size);
 }
 
 int janus_print(int fd, const char* format, ...) {
@@ -97,7 +106,7 @@ int janus_print(int fd, const char* format, ...) {
   if (format == nullptr) return JANUS_E_INVALID;
   Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr) return JANUS_E_STATE;
-  const int refused = pay_for_output(me, fd, 0);
+  const int refused = pay_for_output(me, fd);
   if (refused != 0) return refused;
   char few[kFewPrinted];  // a task's stack may have no room for more
   va_list arguments;
@@ -124,6 +133,19 @@ int janus_print(int fd, const char* format, ...) {
   release_own(*runtime, worker_in(*runtime, enter_free()), text);  // maybe another worker's by now
   if (!is_read) blame_caller();
   return answer;
+}
+
+// The digits of a double for our C library, whose printf has paid for them (linker/c/src/format.c), as
+// write_floating(). `text` has room for kMostFloatingText. Not in rt.h.
+std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision, bool keeps_point,
+                                 std::size_t* zeros_at, std::size_t* zeros) {
+  (void)enter_free();
+  if (!is_writable(text, kMostFloatingText)) blame_caller();
+  std::size_t at = 0, count = 0;
+  const std::size_t size = write_floating(text, bits, conversion, precision, keeps_point, &at, &count);
+  write_user(zeros_at, at);
+  write_user(zeros, count);
+  return size;
 }
 
 int64_t janus_syscall(long nr, ...) {

@@ -87,12 +87,9 @@ char* write_exponent(char* to, char letter, int exponent, unsigned least) noexce
 }
 
 }  // namespace
-}  // namespace janus
 
-using namespace janus;
-
-extern "C" std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision_given,
-                                            bool keeps_point, std::size_t* zeros_at, std::size_t* zeros) {
+std::size_t write_floating(char* text, std::uint64_t bits, char conversion, int precision_given, bool keeps_point,
+                           std::size_t* zeros_at, std::size_t* zeros) noexcept {
   const int upper = ~conversion & 0x20;
   const char kind = static_cast<char>(conversion | 0x20);
   std::uint64_t m = bits & (kOne - 1);
@@ -144,3 +141,5 @@ extern "C" std::size_t janus_write_floating(char* text, std::uint64_t bits, char
   }
   return static_cast<std::size_t>(to - text);
 }
+
+}  // namespace janus

@@ -19,12 +19,11 @@ inline constexpr std::size_t kMostFloatingText = 1096;  // 1,074 digits behind t
   return static_cast<unsigned>(e < 0 ? -e : e);
 }
 
-}  // namespace janus
-
 // `bits` of an IEEE 754 double; its sign is the caller's, and so is the 0x of %a. `conversion` is one of a A e E f F g
 // G, `precision` below 0 is none, and `keeps_point` is the flag '#'. Gives the length of the text, which begins with a
 // digit but for infinity and what is no number. `zeros` are to be put in at `zeros_at`: they are counted and not
-// written, so that a precision of two thousand millions takes no room. Of the small C library, too:
-// linker/c/src/format.c.
-extern "C" std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision,
-                                            bool keeps_point, std::size_t* zeros_at, std::size_t* zeros);
+// written, so that a precision of two thousand millions takes no room.
+std::size_t write_floating(char* text, std::uint64_t bits, char conversion, int precision, bool keeps_point,
+                           std::size_t* zeros_at, std::size_t* zeros) noexcept;
+
+}  // namespace janus

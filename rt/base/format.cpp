@@ -269,8 +269,8 @@ void print_number(Sink& sink, const Directive& directive, Field& field, std::uin
   char text[kMostFloatingText];
   Field field;
   field.text = text;
-  field.count = janus_write_floating(text, bits, directive.conversion, directive.precision,
-                                     (directive.flags & kAlternative) != 0, &field.more_zeros_at, &field.more_zeros);
+  field.count = write_floating(text, bits, directive.conversion, directive.precision,
+                               (directive.flags & kAlternative) != 0, &field.more_zeros_at, &field.more_zeros);
   field.takes_zeros = text[0] <= '9';
   add_sign(field, directive, bits >> kSignBit != 0);
   if (field.takes_zeros && (directive.conversion | 0x20) == 'a') {

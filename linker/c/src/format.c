@@ -168,7 +168,7 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
-// The runtime's (rt/base/floating.h): the digits, and how many zeros belong where among them.
+// The runtime's (rt/abi/system.cpp, rt/base/floating.h): the digits, and how many zeros belong where among them.
 size_t janus_write_floating(char* text, uint64_t bits, char letter, int precision, _Bool keeps_point, size_t* zeros_at,
                             size_t* zeros);
 

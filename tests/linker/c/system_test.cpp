@@ -144,6 +144,16 @@ TEST(system, calloc_clears_and_realloc_keeps) {
   jc_free(bytes);
 }
 
+TEST(system, calloc_pays_for_what_it_clears_a_piece_at_a_time) {
+  constexpr std::size_t kBytes = (std::size_t{3} << 20) + 5;
+  runtime::paid = runtime::most_paid = 0;
+  auto* bytes = static_cast<unsigned char*>(jc_calloc(kBytes, 1));
+  CHECK_EQ(runtime::paid, kBytes / 4096);
+  CHECK_LE(runtime::most_paid, 16u);
+  for (std::size_t i = 0; i < kBytes; i++) REQUIRE(bytes[i] == 0);
+  jc_free(bytes);
+}
+
 TEST(system, files_are_made_with_their_mode_and_read_back) {
   char path[] = "/tmp/janus-c-XXXXXX";
   close(mkstemp(path));
