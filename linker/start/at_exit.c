@@ -59,6 +59,7 @@ static struct at_exit* pop(void) {
 }
 
 void janus_run_at_exit(void) {
+  if (!janus_may_exit()) return;
   for (struct at_exit* record; (record = pop()) != NULL;) {
     if (record->destructor != NULL)
       record->destructor(record->argument);

@@ -19,7 +19,8 @@ void janus_has_written(int fd, int64_t answer);
 int64_t janus_run_main(int argc, char** argv, char** envp);
 
 // In the root task once main's nurseries have ended, or in a task that calls exit(): what was registered for the end,
-// newest first, then the destructors that the linker collected. Each runs once, whoever calls and how often.
+// newest first, then the destructors that the linker collected. Each runs once, whoever calls and how often. Nothing
+// happens in a task that may not end the process; so, too, below.
 void janus_run_fini(void);
 
 // Runs what __cxa_atexit and atexit registered, newest first; what is registered meanwhile, too.

@@ -30,6 +30,7 @@ int64_t janus_run_main(int argc, char** argv, char** envp) {
 
 void janus_run_fini(void) {
   static size_t taken;  // finalisers handed out, so that two tasks that call exit() run none twice
+  if (!janus_may_exit()) return;
   janus_run_at_exit();
   const size_t count = (size_t)(__fini_array_end - __fini_array_start);
   for (size_t next; (next = __atomic_fetch_add(&taken, 1, __ATOMIC_RELAXED)) < count;)

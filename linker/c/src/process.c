@@ -28,7 +28,7 @@ JANUS_C_DEFINE void _exit(int status) {
 }
 
 JANUS_C_DEFINE void exit(int status) {
-  if (janus_may_exit()) janus_run_fini();
+  janus_run_fini();
   janus_exit(status);
 }
 

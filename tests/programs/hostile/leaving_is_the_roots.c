@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task below a budget of its own can neither end the process nor leave a function behind that runs with the root's
-// budget when it ends.
+// A task below a budget of its own can neither end the process nor run early what is to be run when it ends, nor leave
+// a function behind that runs with the root's budget then.
 #include <unistd.h>
 
 #include "hostile.h"
@@ -42,18 +42,39 @@ static int64_t leave_a_function(void* unused) {
   return atexit(run_with_whose_budget) == 0 ? 0 : -5;
 }
 
+// What the runtime and exit() call, by the names that they have.
+void janus_run_at_exit(void);
+void janus_run_fini(void);
+
+static int mains_turn, was_early;
+
+static void end_of_main(void) {
+  was_early += !mains_turn;
+}
+
+static int64_t run_what_is_mains(void* unused) {
+  (void)unused;
+  janus_run_at_exit();
+  janus_run_fini();
+  return 0;
+}
+
 static int64_t attack(void* unused) {
   (void)unused;
   for (int how = 0; how < 4; ++how) {
     CHECK_EQ(run_in_cage(roomy(), leave, (void*)(uintptr_t)how), JANUS_PANIC);
     CHECK_EQ(run_in_cage(roomy(), leave_by_a_child, (void*)(uintptr_t)how), JANUS_PANIC);
   }
+  CHECK_EQ(run_in_cage(roomy(), run_what_is_mains, NULL), 0);
+  CHECK_EQ(was_early, 0);
   const long status = run_in_cage(roomy(), leave_a_function, NULL);
   CHECK_THAT(status, status == 0 || status == -5 || status == JANUS_PANIC);
   return 0;
 }
 
 int main(void) {
+  CHECK_EQ(atexit(end_of_main), 0);
   CHECK_EQ(beside_a_neighbour(300, attack, NULL), 0);
+  mains_turn = 1;
   return end();
 }
