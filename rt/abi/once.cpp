@@ -14,7 +14,7 @@ extern "C" {
 int janus_once_begin(std::uint8_t* flag) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
-  const int answer = begin_once(*me.task, *reinterpret_cast<OnceFlag*>(flag));
+  const int answer = begin_once(*me.task, reinterpret_cast<OnceFlag*>(flag));
   order_hooks::acquire(flag);
   return answer;
 }
@@ -24,11 +24,11 @@ void janus_once_end(std::uint8_t* flag, int is_done) {
   const Caller me = enter_free();
   if (me.task == nullptr) return;
   order_hooks::release(flag);
-  end_once(*me.task, *reinterpret_cast<OnceFlag*>(flag), is_done != 0 ? Once::kDone : Once::kToBeTriedAgain);
+  end_once(*me.task, reinterpret_cast<OnceFlag*>(flag), is_done != 0 ? Once::kDone : Once::kToBeTriedAgain);
 }
 
-// A lock by its address, which is even. 1: the caller's, until it gives it back or is ended by force. 0: another task
-// has it, or the caller already. Negative: there is no memory for that [task].
+// A lock by its address. 1: the caller's, until it gives it back or ends. 0: another task has it, or the caller
+// already. Negative: there is no memory for that [task].
 int janus_hold_try(const void* object) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

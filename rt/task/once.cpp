@@ -4,12 +4,22 @@
 #include "rt/task/once.h"
 
 #include "rt/task/memory.h"
+#include "rt/task/panic.h"
 #include "rt/task/runtime.h"
 #include "rt/task/turn.h"
+#include "rt/task/user_memory.h"
 
 namespace janus {
 
 namespace {
+
+// What takes its time comes first, and what can end the task, while nothing is held.
+Turn* make_turn(Task& task, int* error) noexcept {
+  if (holds_most(task)) panic(task, "it holds 64 locks, or statics that it initialises, and wants another one");
+  Worker& worker = current_worker();
+  void* const block = allocate_own(runtime_of(worker), &worker, &task, sizeof(Turn), error);
+  return block != nullptr ? new (block) Turn : nullptr;
+}
 
 void free_turn(Turn* turn) noexcept {
   Worker& worker = current_worker();
@@ -18,35 +28,35 @@ void free_turn(Turn* turn) noexcept {
 
 }  // namespace
 
-int begin_once(Task& task, OnceFlag& flag) noexcept {
-  if (flag.load(std::memory_order_acquire) != 0) return 0;  // pairs with end_once()
-  Worker& worker = current_worker();
+int begin_once(Task& task, const OnceFlag* flag) noexcept {
+  if (read_user_word(*flag) != 0) return 0;  // pairs with end_once()
   int error = 0;
-  auto* const turn = static_cast<Turn*>(allocate_own(runtime_of(worker), &worker, &task, sizeof(Turn), &error));
+  Turn* const turn = make_turn(task, &error);
   if (turn == nullptr) return error;
-  const int answer = take_turn(*new (turn) Turn, key_of_object(&flag), &task);
-  const bool is_ours = answer == 0 && flag.load(std::memory_order_acquire) == 0;
-  if (is_ours) {
-    hold_turn(task, *turn);
-    return 1;
+  const int answer = take_turn(*turn, key_of_object(flag), &task);
+  if (answer != 0) {
+    free_turn(turn);
+    return answer;
   }
-  if (answer == 0) pass_turn(*turn);
-  free_turn(turn);
-  return answer;
+  hold_turn(task, *turn);  // before the flag is read, which may be the task's end
+  if (read_user_word(*flag) == 0) return 1;
+  unlock_object(task, flag);
+  return 0;
 }
 
-void end_once(Task& task, OnceFlag& flag, Once how) noexcept {
-  if (how == Once::kDone) flag.store(1, std::memory_order_release);  // pairs with begin_once(), and with the compiler
-  unlock_object(task, &flag);
+void end_once(Task& task, OnceFlag* flag, Once how) noexcept {
+  if (how == Once::kDone) {
+    std::atomic_signal_fence(std::memory_order_release);  // pairs with begin_once(), and with the compiler
+    write_user(reinterpret_cast<std::uint8_t*>(flag), std::uint8_t{1});
+  }
+  unlock_object(task, flag);
 }
 
 int try_lock_object(Task& task, const void* object) noexcept {
-  Worker& worker = current_worker();
   int error = 0;
-  // What takes its time comes first, and what can end the task, while nothing is held.
-  auto* const turn = static_cast<Turn*>(allocate_own(runtime_of(worker), &worker, &task, sizeof(Turn), &error));
+  Turn* const turn = make_turn(task, &error);
   if (turn == nullptr) return error;
-  if (try_turn(*new (turn) Turn, key_of_object(object), task)) {
+  if (try_turn(*turn, key_of_object(object), task)) {
     hold_turn(task, *turn);
     return 1;
   }

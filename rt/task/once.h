@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/once.h — what is done by one task at a time, once or any number of times. A task that ends by force in the
-// middle of it lets go: the next one may try.
+// rt/task/once.h — what is done by one task at a time, once or any number of times. A task that ends in the middle of
+// it lets go: the next one may try. More than kMostHeld (rt/task/turn.h) at once are its panic.
 #pragma once
 
 #include <atomic>
@@ -14,10 +14,10 @@ namespace janus {
 using OnceFlag = std::atomic<std::uint8_t>;
 
 // 1: the caller is to do it, and says so by end_once(). 0: it is done. kErrorDeadlock: the caller is already at it.
-// Another error: there is no memory to remember it, or the budget does not reach.
-[[nodiscard]] int begin_once(Task& task, OnceFlag& flag) noexcept;
+// Another error: there is no memory to remember it, or the budget does not reach. The flag is the user's memory.
+[[nodiscard]] int begin_once(Task& task, const OnceFlag* flag) noexcept;
 enum class Once : std::uint8_t { kDone, kToBeTriedAgain };
-void end_once(Task& task, OnceFlag& flag, Once how) noexcept;
+void end_once(Task& task, OnceFlag* flag, Once how) noexcept;
 
 // A lock of something that tasks share, by its address. 1: the caller's until unlock_object(). 0: another task's now,
 // or the caller's already. Another error: as for begin_once().

@@ -130,9 +130,9 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
     frame.frame_sp = 0;
     if (task.is_marked(TaskMarks::kWasForced)) {
       Scheduler::run_pending_action();
-      pass_held_turns(task);
       code = ended;
     }
+    pass_held_turns(task);
   }
   free_locals(task);
   return end_nurseries(task, frame, code);  // that destructors have left open
@@ -198,10 +198,8 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
 [[gnu::noinline, gnu::cold]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp,
                                          bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
-  if (task.is_marked(TaskMarks::kWasForced)) {
-    leave_abandoned_frames(frame, frame_sp);
-    pass_held_turns(task);
-  }
+  if (task.is_marked(TaskMarks::kWasForced)) leave_abandoned_frames(frame, frame_sp);
+  pass_held_turns(task);
   code = clean_up(task, frame, code);
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
   if (!StackPool::canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);

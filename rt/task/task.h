@@ -166,6 +166,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
   std::int64_t outer_fuel = -1;  // of the slice that it shared until it got one of its grace; -1: it did not
   int last_error = 0;
+  std::uint8_t held_count = 0;          // of held_turns
   bool was_told = false;                // by the cancel of task->nursery; under its lock
   Outcome outcome = Outcome::kPending;  // once kWasForced
 };

@@ -6,6 +6,8 @@
 // go of the lock. The task looks only with the lock held, so neither it nor its turn is gone before that.
 #include "rt/task/turn.h"
 
+#include <utility>
+
 #include "rt/base/lock_rank.h"
 #include "rt/task/cancel.h"
 #include "rt/task/crowd.h"
@@ -20,9 +22,12 @@ namespace {
 
 constexpr unsigned kBucketBits = 6;
 
+// A digital search tree (Coffman and Eve, 1970): whoever stands below another has its key's first bits, as many as
+// there are steps from the root. So none is more than 64 steps away, however many keys somebody piles up; and none of
+// an object is on the way to a descriptor, but for the root.
 struct alignas(64) Bucket {
   TurnLock lock;
-  Turn* first = nullptr;
+  Turn* root = nullptr;
 };
 Bucket buckets[1u << kBucketBits];
 
@@ -30,9 +35,16 @@ Bucket& bucket_of(std::uint64_t key) noexcept {
   return buckets[(key * 0x9e3779b97f4a7c15) >> (64 - kBucketBits)];
 }
 
-Turn* find(const Bucket& bucket, std::uint64_t key, auto accepts) noexcept {
-  Turn* turn = bucket.first;
-  while (turn != nullptr && !(turn->key == key && accepts(*turn))) turn = turn->next;
+// Where the first turn of that key is named, or would be.
+Turn** place_of(Bucket& bucket, std::uint64_t key) noexcept {
+  Turn** at = &bucket.root;
+  for (std::uint64_t bits = key; *at != nullptr && (*at)->key != key; bits >>= 1) at = &(*at)->below[bits & 1];
+  return at;
+}
+
+Turn* find(Bucket& bucket, std::uint64_t key, auto accepts) noexcept {
+  Turn* turn = *place_of(bucket, key);
+  while (turn != nullptr && !accepts(*turn)) turn = turn->next;
   return turn;
 }
 
@@ -40,32 +52,53 @@ bool has_turn(const Turn& turn) noexcept {
   return turn.state.load(std::memory_order_relaxed) == Turn::kHas;
 }
 
-Turn* holder_of(const Bucket& bucket, std::uint64_t key) noexcept {
+Turn* holder_of(Bucket& bucket, std::uint64_t key) noexcept {
   return find(bucket, key, has_turn);
 }
 
 void append(Bucket& bucket, Turn& turn) noexcept {
-  Turn** at = &bucket.first;
+  Turn** at = place_of(bucket, turn.key);
+  if (*at == nullptr) turn.below[0] = turn.below[1] = nullptr;
   while (*at != nullptr) at = &(*at)->next;
   turn.next = nullptr;
   *at = &turn;
 }
 
+// One with nothing below it, from below that one, whose place it may take; nullptr: there is none.
+Turn* take_leaf(Turn& turn) noexcept {
+  Turn** at = nullptr;
+  for (Turn* leaf = &turn; leaf->below[0] != nullptr || leaf->below[1] != nullptr; leaf = *at)
+    at = &leaf->below[leaf->below[0] == nullptr ? 1 : 0];
+  return at != nullptr ? std::exchange(*at, nullptr) : nullptr;
+}
+
 // Of one that has its turn, or is the oldest of its crowd; its place goes to `in_its_place`, unless that is nullptr.
-void remove(Bucket& bucket, const Turn& turn, Turn* in_its_place = nullptr) noexcept {
-  Turn** at = &bucket.first;
+void remove(Bucket& bucket, Turn& turn, Turn* in_its_place = nullptr) noexcept {
+  Turn** const first = place_of(bucket, turn.key);
+  Turn** at = first;
   while (*at != &turn) at = &(*at)->next;
-  *at = in_its_place != nullptr ? in_its_place : turn.next;
-  if (in_its_place != nullptr) in_its_place->next = turn.next;
+  Turn* heir = turn.next;
+  if (in_its_place != nullptr) {
+    in_its_place->next = heir;
+    heir = in_its_place;
+  }
+  if (at == first) {
+    if (heir == nullptr) heir = take_leaf(turn);
+    if (heir != nullptr) {
+      heir->below[0] = turn.below[0];
+      heir->below[1] = turn.below[1];
+    }
+  }
+  *at = heir;
 }
 
 // Of those that wait the one that has waited for longest: of another crowd, ...
-Turn* next_of_others(const Bucket& bucket, const Turn& turn) noexcept {
+Turn* next_of_others(Bucket& bucket, const Turn& turn) noexcept {
   const auto is_of_another = [&turn](const Turn& other) { return !has_turn(other) && other.crowd != turn.crowd; };
   return find(bucket, turn.key, is_of_another);
 }
 // ... and of its own.
-Turn* next_of_own(const Bucket& bucket, const Turn& turn) noexcept {
+Turn* next_of_own(Bucket& bucket, const Turn& turn) noexcept {
   const auto is_of_own = [&turn](const Turn& other) { return !has_turn(other) && other.crowd == turn.crowd; };
   return find(bucket, turn.key, is_of_own);
 }
@@ -202,10 +235,10 @@ void send_cancelled_away(const Turn& turn) noexcept {
   Bucket& bucket = bucket_of(turn.key);
   LockGuard guard(bucket.lock);
   const auto is_to_go = [](const Turn& other) { return other.task != nullptr && is_cancelled(*other.task); };
-  for (Turn* at = bucket.first; at != nullptr;) {
+  for (Turn* at = *place_of(bucket, turn.key); at != nullptr;) {
     Turn* oldest = at;
     at = at->next;
-    if (oldest->key != turn.key || has_turn(*oldest)) continue;
+    if (has_turn(*oldest)) continue;
     while (oldest != nullptr && is_to_go(*oldest)) {
       Turn* const second = next_oldest(*oldest);
       remove(bucket, *oldest, second);
@@ -225,26 +258,36 @@ void send_cancelled_away(const Turn& turn) noexcept {
   }
 }
 
+bool holds_most(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kHoldsTurns) && task.frame->details.held_count == kMostHeld;
+}
+
 void hold_turn(Task& task, Turn& turn) noexcept {
   task.mark(TaskMarks::kHoldsTurns);
-  Turn*& held = task.frame->details.held_turns;
-  turn.also_held = held;
-  held = &turn;
+  RunDetails& details = task.frame->details;
+  turn.also_held = details.held_turns;
+  details.held_turns = &turn;
+  ++details.held_count;
 }
 
 Turn* end_hold(Task& task, std::uint64_t key) noexcept {
   if (!task.is_marked(TaskMarks::kHoldsTurns)) return nullptr;
-  Turn** at = &task.frame->details.held_turns;
+  RunDetails& details = task.frame->details;
+  Turn** at = &details.held_turns;
   while (*at != nullptr && (*at)->key != key) at = &(*at)->also_held;
   Turn* const turn = *at;
-  if (turn != nullptr) *at = turn->also_held;
+  if (turn == nullptr) return nullptr;
+  *at = turn->also_held;
+  --details.held_count;
   return turn;
 }
 
 void pass_held_turns(Task& task) noexcept {
   if (!task.is_marked(TaskMarks::kHoldsTurns)) return;
-  while (Turn* const turn = task.frame->details.held_turns) {
-    task.frame->details.held_turns = turn->also_held;
+  RunDetails& details = task.frame->details;
+  while (Turn* const turn = details.held_turns) {
+    details.held_turns = turn->also_held;
+    --details.held_count;
     pass_turn(*turn);
     Worker& worker = current_worker();
     release_own(runtime_of(worker), &worker, turn);

@@ -47,7 +47,7 @@ TEST(once, a_task_that_is_at_it_already_cannot_wait_for_itself) {
   });
 }
 
-TEST(once, a_lock_by_address_is_one_tasks_until_it_gives_it_back_or_is_ended_by_force) {
+TEST(once, a_lock_by_address_is_one_tasks_until_it_gives_it_back_or_ends) {
   for (const unsigned workers : kWorkerCounts) {
     run_both_ways(workers, [] {
       alignas(8) static int object, other;
@@ -61,12 +61,62 @@ TEST(once, a_lock_by_address_is_one_tasks_until_it_gives_it_back_or_is_ended_by_
       CHECK_EQ(janus_hold_try(&other), 1);
       janus_hold_end(&other);
       janus_hold_end(&object);
-      const auto takes = [] {
-        const int answer = janus_hold_try(&object);
-        janus_hold_end(&object);
-        return answer;
-      };
+      const auto takes = [] { return janus_hold_try(&object); };
       CHECK_EQ(outcome_of(takes).code, 1);
+      CHECK_EQ(outcome_of(takes).code, 1);
+      CHECK_EQ(janus_hold_try(&object), 1);
+      janus_hold_end(&object);
+    });
+  }
+}
+
+// Addresses whose first bits, or last ones, are the same, and some that are far apart.
+const void* made_up(unsigned number) {
+  const std::uint64_t n = number / 4 + 1;
+  const std::uint64_t words[] = {n, n << 52, std::uint64_t{1} << (n % 63), n * 0x9e3779b97f4a7c15 >> 1};
+  return reinterpret_cast<const void*>(words[number % 4] << 3 | number % 4);
+}
+
+TEST(once, whatever_is_held_and_given_back_each_lock_is_one_tasks) {
+  constexpr unsigned kLocks = 800, kMost = 64, kSteps = 2000;
+  for (const unsigned workers : kWorkerCounts) {
+    run_both_ways(workers, [] {
+      static std::atomic<int> holders[kLocks];
+      std::atomic<unsigned> seed{1};
+      auto user = [&] {
+        unsigned held[kMost], count = 0;
+        std::uint64_t state = seed.fetch_add(1);
+        const auto give_back = [&](unsigned which) {
+          holders[held[which]].store(0);
+          janus_hold_end(made_up(held[which]));
+          held[which] = held[--count];
+        };
+        for (unsigned i = 0; i < kSteps; ++i) {
+          state = state * 6364136223846793005 + 1442695040888963407;
+          const auto number = static_cast<unsigned>(state >> 33);
+          if (count == kMost || (count != 0 && number % 5 < 2)) {
+            give_back(number / 8 % count);
+          } else {
+            // Of the powers of two a few are the same.
+            const unsigned lock = number / 8 % kLocks, is = lock % 4 == 2 ? lock / 4 % 63 * 4 + 2 : lock;
+            if (janus_hold_try(made_up(is)) == 1) {
+              CHECK_EQ(holders[is].exchange(1), 0);
+              held[count++] = is;
+            }
+          }
+          if (number % 16 == 0) janus_yield();
+        }
+        while (count != 0) give_back(0);
+        return 0;
+      };
+      Scope scope(JANUS_ON_ERROR_COLLECT);
+      for (int i = 0; i < 20; ++i) scope.go(user);
+      CHECK_EQ(scope.end(), 0);
+      // All of them are there again.
+      for (unsigned lock = 0; lock < kLocks; lock += 4) {
+        CHECK_EQ(janus_hold_try(made_up(lock)), 1);
+        janus_hold_end(made_up(lock));
+      }
     });
   }
 }

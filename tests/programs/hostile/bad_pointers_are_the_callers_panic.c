@@ -146,6 +146,49 @@ static void create_config(belongings* mine, void* bad) {
   janus_rt_create((const janus_rt_config*)bad);
 }
 
+// What compilers and the C library call; not in rt.h.
+int __cxa_guard_acquire(uint8_t* guard);
+void __cxa_guard_release(uint8_t* guard);
+void __cxa_guard_abort(uint8_t* guard);
+int janus_hold_try(const void* object);
+void janus_hold_end(const void* object);
+size_t janus_write_floating(char* text, uint64_t bits, char letter, int precision, _Bool keeps_point, size_t* zeros_at,
+                            size_t* zeros);
+
+static void guard_acquire(belongings* mine, void* bad) {
+  (void)mine;
+  __cxa_guard_acquire((uint8_t*)bad);
+}
+
+static void guard_release(belongings* mine, void* bad) {
+  (void)mine;
+  __cxa_guard_release((uint8_t*)bad);
+}
+
+static void guard_abort(belongings* mine, void* bad) {
+  (void)mine;
+  __cxa_guard_abort((uint8_t*)bad);
+}
+
+static void hold(belongings* mine, void* bad) {
+  (void)mine;
+  if (janus_hold_try(bad) == 1) janus_hold_end(bad);
+}
+
+static void floating_text(belongings* mine, void* bad) {
+  (void)mine;
+  size_t zeros_at, zeros;
+  janus_write_floating((char*)bad, 0x4005bf0a8b145769u, 'f', 6, 0, &zeros_at, &zeros);
+}
+
+static void floating_zeros(belongings* mine, void* bad) {
+  (void)mine;
+  char text[1096];
+  size_t zeros;
+  janus_write_floating(text, 0x4005bf0a8b145769u, 'f', 6, 0, (size_t*)bad, &zeros);
+  janus_write_floating(text, 0x4005bf0a8b145769u, 'f', 6, 0, &zeros, (size_t*)bad);
+}
+
 static const attempt attempts[] = {
     {open_options, "open: options", 0},
     {open_name, "open: name", 0},
@@ -173,6 +216,12 @@ static const attempt attempts[] = {
     {stats_out, "stats", 1},
     {try_init, "try_init", 0},
     {create_config, "rt_create", 0},
+    {guard_acquire, "guard_acquire", 0},
+    {guard_release, "guard_release", 1},
+    {guard_abort, "guard_abort", 0},
+    {hold, "hold", 0},
+    {floating_text, "write_floating: text", 1},
+    {floating_zeros, "write_floating: zeros", 1},
 };
 enum { kAttempts = sizeof attempts / sizeof *attempts };
 
