@@ -1,13 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 # hostile.py — ./dev bench hostile: one neighbour computes, alone and beside a cage of attackers in turns. What is left to
 # it of what it does alone, and the longest time that it gets no turn; a row for each attack and size of the cage, a pair of
-# columns for each number of workers. The table is markdown, so that documents quote it as it is:
+# columns for each number of workers.
+#
+# Where there is a CPU for each worker and this user may, the program runs at real-time priority (SCHED_RR): other programs
+# of the machine then take no CPU from it, and a gap is the scheduler's. Workers that share CPUs do not: the kernel would
+# run two of four for 100 ms, and what is seen in a shorter time would be of those two alone.
+#
+# The table is markdown, so that documents quote it as it is:
 #
 #     tests/bench/hostile.py build/bench/hostile.json FILE...
 #
 # puts it in place of what stands between `<!-- hostile table -->` and `<!-- end -->`, and the shares beside crowds alone
 # between `<!-- hostile shares -->` and `<!-- end -->`.
 import json
+import os
 import re
 import subprocess
 import sys
@@ -18,7 +25,8 @@ from programs import ROOT
 from tools import CannotBuild, run_tool
 
 WORKERS = (1, 2, 4)
-MILLISECONDS, QUICK_MILLISECONDS = 150, 10
+# All rounds of a case together stay below the 950 ms of each second that the kernel leaves to real-time programs.
+MILLISECONDS, QUICK_MILLISECONDS = 40, 10
 SHARE, GAP = 2.5, 5.0            # the goals: at least 1/2.5 of it, never 5 ms without a turn
 FIGURE = re.compile(r"^figure: .*: 1/([\d.]+) ([\d.]+) ms$", re.M)
 
@@ -28,12 +36,21 @@ def cases(program):
     return [(line.split(" ", 1)[1], int(line.split(" ", 1)[0])) for line in listed.splitlines()]
 
 
+def take_real_time():
+    """For the process that calls it, and what it starts. Not permitted: it stays as it is."""
+    try:
+        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
+    except OSError:
+        pass
+
+
 def measure(program, case, workers, options):
     milliseconds = QUICK_MILLISECONDS if options.quick else MILLISECONDS
     command = [program, str(milliseconds), case[0], str(case[1])]
+    has_cpus = workers <= len(os.sched_getaffinity(0))
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout,
-                              env={"JANUS_WORKERS": str(workers)})
+                              env={"JANUS_WORKERS": str(workers)}, preexec_fn=take_real_time if has_cpus else None)
     except subprocess.TimeoutExpired:
         return {"failed": f"not after {options.timeout:g} s"}
     figure = FIGURE.search(done.stdout)
