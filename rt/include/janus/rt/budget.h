@@ -49,9 +49,9 @@ int janus_budget_recharge(janus_budget amount);
 int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
 // The token that everything derives from [the root task].
 janus_cap janus_cap_root(janus_rt* rt);
-// A token with no more rights and no more limit than `cap` has [task].
+// A token with no more rights and no more limit than `cap` has. Not in this release: JANUS_E_UNSUPPORTED [task].
 janus_cap janus_cap_derive(janus_cap cap, uint32_t rights, janus_budget limit);
-// Ends that token and all derived from it [task].
+// Ends that token and all derived from it. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_cap_revoke(janus_cap cap);
 
 #ifdef __cplusplus

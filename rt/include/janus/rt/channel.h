@@ -40,7 +40,7 @@ int janus_channel_try_recv(janus_channel* channel, void* element);
 // Senders get JANUS_E_CLOSED from now on, receivers when they have drained it; so does a second close [any].
 int janus_channel_close(janus_channel* channel);
 // The index of the case taken, one at random among several that are ready. Timeout 0 polls, below 0 waits for ever.
-// Nothing taken: JANUS_E_TIMEOUT or JANUS_CANCELLED [task].
+// Nothing taken: JANUS_E_TIMEOUT or JANUS_CANCELLED. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_select(janus_select_case* cases, size_t count, int64_t timeout_ns);
 
 #ifdef __cplusplus

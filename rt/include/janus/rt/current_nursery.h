@@ -23,7 +23,7 @@ void* janus_nursery_create(void);
 // Spawns a detached task in the current nursery: 0, or -1 with the reason in janus_last_error() [any].
 int janus_nursery_spawn(janus_task_fn fn, void* arg);
 // Closes the current nursery, waits for all its children, destroys it; the one below becomes current again. The
-// result (rt/result.h), or JANUS_E_STATE where there is no current nursery [any].
+// result (janus/rt/result.h), or JANUS_E_STATE where there is no current nursery [any].
 long janus_nursery_await_all(void);
 
 #ifdef __cplusplus

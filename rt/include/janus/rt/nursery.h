@@ -27,7 +27,7 @@ typedef struct janus_nursery_options {
   janus_budget budget;     // carved from the opener's; comes back when the nursery ends
   janus_cap cap;
   const char* name;      // up to 31 bytes, NULL for none
-  uint64_t deadline_ns;  // on janus_now_ns's clock: cancelled then; 0 for none
+  uint64_t deadline_ns;  // 0: none; a time at which it is cancelled is for a later version (JANUS_E_UNSUPPORTED)
 } janus_nursery_options;
 
 #define JANUS_PRIORITY_NORMAL 0u
@@ -42,7 +42,7 @@ typedef struct janus_nursery_options {
 
 typedef struct janus_spawn_options {
   uint32_t size;        // sizeof, or 0 for the size that version 1 began with
-  uint32_t priority;    // JANUS_PRIORITY_*: a hint
+  uint32_t priority;    // JANUS_PRIORITY_NORMAL; others are for a later version (JANUS_E_UNSUPPORTED)
   size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; more as it grows
   janus_budget budget;  // carved from the nursery's
   janus_cap cap;
@@ -74,8 +74,8 @@ int janus_nursery_cancel(janus_nursery* nursery);
 int janus_nursery_state(const janus_nursery* nursery);
 // Looks, and does not wait: 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
 int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
-// Closes, waits for all children, and gives the result (rt/result.h). If the caller is cancelled meanwhile it passes
-// that on and still waits. `result` may be NULL [owner].
+// Closes, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled meanwhile it
+// passes that on and still waits. `result` may be NULL [owner].
 long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);

@@ -75,9 +75,10 @@ void janus_rt_destroy(janus_rt* rt);
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);
-// Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT [any].
+// Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT. Not in this release:
+// JANUS_E_UNSUPPORTED [any].
 int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
-// Lets them go on [any].
+// Lets them go on. Not in this release: JANUS_E_UNSUPPORTED [any].
 int janus_safepoint_resume(janus_rt* rt);
 
 #ifdef __cplusplus

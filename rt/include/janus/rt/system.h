@@ -23,7 +23,8 @@ int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].
 int64_t janus_syscall(long nr, ...);
-// Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result [task].
+// Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result. Not in this release:
+// JANUS_E_UNSUPPORTED [task].
 int64_t janus_blocking(janus_task_fn fn, void* arg);
 // Fills with random bytes, drawn from the seed in deterministic mode [any].
 int janus_entropy(void* bytes, size_t size);

@@ -20,8 +20,8 @@ extern "C" {
 #endif
 
 // Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
-// the value that rt/result.h has for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller was
-// cancelled. Any task below the owner of its nursery may join it, several times; oneself or an ancestor is
+// the value that janus/rt/result.h has for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller
+// was cancelled. Any task below the owner of its nursery may join it, several times; oneself or an ancestor is
 // JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
 // Looks, and does not wait: 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's
@@ -45,9 +45,10 @@ JANUS_NORETURN void janus_task_panic(const char* why);
 int janus_task_set_name(const char* name);
 // The JANUS_E_* behind this task's (thread's) last NULL, {0} or -1; 0 if there was none.
 int janus_last_error(void);
-// Keeps the task on the worker that it is on, until as many unpins have followed [task].
+// Keeps the task on the worker that it is on, until as many unpins have followed. Not in this release:
+// JANUS_E_UNSUPPORTED [task].
 int janus_task_pin(void);
-// Takes back one janus_task_pin [task].
+// Takes back one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_task_unpin(void);
 
 // Task-local values. At most 1,024 keys live in a process, half of them for tasks without a budget of their own alone;

@@ -32,16 +32,17 @@ static inline int janus_yield_check(uint32_t cost) {
   return __builtin_expect(spent, 0) ? janus_yield_slow() : 0;
 }
 
-// The loop form: the iterations are counted in a local and charged together once in JANUS_YIELD_INTERVAL of them, which
-// costs a tight loop a register instead of a memory chain.
+#ifndef JANUS_YIELD_INTERVAL
+#define JANUS_YIELD_INTERVAL 1024u
+#endif
+
+// The yield check of a loop. The iterations are counted in a local and charged together once in JANUS_YIELD_INTERVAL of
+// them, which costs a tight loop a register instead of a memory chain.
 //     uint32_t counter = 0;
 //     while (...) { if (JANUS_LOOP_CHECK(counter) < 0) return JANUS_CANCELLED; ... }
 //     JANUS_LOOP_END(counter);
 // JANUS_LOOP_END charges the iterations since the last check; a loop left without it is undercharged by less than one
 // interval. Both give 0 or JANUS_CANCELLED. `counter` is a uint32_t variable of the function.
-#ifndef JANUS_YIELD_INTERVAL
-#define JANUS_YIELD_INTERVAL 1024u
-#endif
 #define JANUS_LOOP_CHECK(counter) janus_loop_check(&(counter))
 #define JANUS_LOOP_END(counter) janus_loop_end(&(counter))
 
@@ -59,7 +60,7 @@ static inline int janus_loop_end(uint32_t* counter) {
 
 // ---- Time and waiting ----------------------------------------------------------------------------------------------
 
-// Sleeps for `ns`: 0, or JANUS_CANCELLED [task].
+// Sleeps for `ns`: 0, or JANUS_CANCELLED. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_sleep_ns(uint64_t ns);
 // The time, monotonic; virtual in deterministic mode [any].
 uint64_t janus_now_ns(void);
@@ -67,7 +68,7 @@ uint64_t janus_now_ns(void);
 int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
 // where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever, 0 looks; others are
-// not in this release. For building one's own locks [task].
+// not in this release: JANUS_E_UNSUPPORTED. For building one's own locks [task].
 int janus_park(int64_t timeout_ns);
 // Leaves the task a token, and wakes it if it waits for one [any].
 int janus_unpark(janus_task task);
