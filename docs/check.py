@@ -63,6 +63,14 @@ explained = dict(re.findall(r'^\| `(JANUS_\w+)` \| (-?\d+) \|', (root / 'docs/er
 tap.none('errors.md explains each result with its value, and no other',
          sorted(f'{name} {value}' for name, value in results.items() ^ explained.items()) if results else ['no results found'])
 
+recipe = (root / 'docs/meson.build').read_text()
+installed = set(re.findall(r"'([\w-]+\.\w+)'", recipe.split('install_dir')[0]))
+folders = re.findall(r"^install_subdir\('(\w+)'", recipe, re.M)
+tap.none('each page of the book is installed', sorted({page.name for page in pages[1:]} - installed))
+tap.none('what installed pages link to is installed beside them', sorted(
+    f'{page.name}: {target}' for page in pages[1:] if page.name in installed for target in re.findall(r'\]\(([^)#]+)', page.read_text())
+    if '://' not in target and target not in installed and target.split('/')[0] not in folders))
+
 measured, shown = (quote.MARKS.search((root / page).read_text()) for page in ('docs/performance.md', 'README.md'))
 tap.none('the figures of README.md are those of performance.md', [line for line in shown[0].splitlines() if line not in ['', shown[1].strip(), shown[3],
       *quote.figures(measured[0]).splitlines()]] if shown[0].count('\n|') == 12 else ['there are not ten of them'])
