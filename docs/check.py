@@ -63,6 +63,13 @@ explained = dict(re.findall(r'^\| `(JANUS_\w+)` \| (-?\d+) \|', (root / 'docs/er
 tap.none('errors.md explains each result with its value, and no other',
          sorted(f'{name} {value}' for name, value in results.items() ^ explained.items()) if results else ['no results found'])
 
+sources = ''.join(path.read_text() for path in sorted([*(root / 'rt').rglob('*.cpp'), *(root / 'rt').rglob('*.h'),
+                                                       *(root / 'linker').rglob('*.cpp'), *(root / 'linker').rglob('*.c'), *(root / 'arch/hosted').rglob('*.cpp')]))
+reasons = set(re.findall(r'(?:panic|report_panic)\((?:\*?[\w.]+, )?"([^"%]+)"|return "(stack overflow[^"]*)"|kGraceIsGone\[\] = "([^"]+)"', sources))
+said = [next(filter(None, found)) for found in reasons]
+page = ' '.join((root / 'docs/errors.md').read_text().split())
+tap.none('errors.md explains each reason of a panic', sorted(reason for reason in said if reason not in page) if len(said) > 10 else ['no reasons found'])
+
 recipe = (root / 'docs/meson.build').read_text()
 installed = set(re.findall(r"'([\w-]+\.\w+)'", recipe.split('install_dir')[0]))
 folders = re.findall(r"^install_subdir\('(\w+)'", recipe, re.M)
