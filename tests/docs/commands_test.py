@@ -109,8 +109,7 @@ class Shell:
 
 # What differs from run to run and from build to build. Of the way back to where something happened the first function is compared.
 MASKS = ((r'0x[0-9a-f]+', '0x'), (r'(janus:   at 0x <\w+).*', r'\1'), (r'\b(task|worker|and) \d+', r'\1 N'), (r'^#\d+ +(0x in )?', '#'),
-         (r'(?<=\.c:)\d+', 'N'), (r'/\S*/(?=\w+\.c:)', ''), (r'^==\d+==', '=='), (r'(?<=  )\d+\.\d+\.\d+$', 'VERSION'),
-         (r'^  \[ *\w+\]', '  []'))
+         (r'(?<=\.c:)\d+', 'N'), (r'/\S*/(?=\w+\.c:)', ''), (r'^==\d+==', '=='), (r'^  \[ *\w+\]', '  []'))
 
 
 def form(line):
