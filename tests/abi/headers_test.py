@@ -60,6 +60,20 @@ def nothing_escapes_the_frozen_list():
         tap.check(f'every field of {name} is in the frozen list', fields == held, fields ^ held)
 
 
+def who_may_call_is_tried():
+    tests = here.parent
+    outside = (tests / 'conformance/tasks_test.cpp').read_text().split('a_thread_outside_is_no_task)')[1].split('\n}\n')[0]
+    inside = (tests / 'programs/hostile/tasks_make_no_runtimes.c').read_text()
+    marked = {}
+    for notes, name in re.findall(r'((?:^// .*\n)+)^(?!//)[^\n;(]*?\b(janus_\w+)\(', rt_h, re.M):
+        for mark in re.findall(r'\[([a-z ]+)\]', notes.replace('\n// ', ' ')):
+            marked.setdefault(mark, set()).add(name)
+    for mark, where in (('task', outside), ('threads outside tasks', inside)):
+        named = set(re.findall(r'\b(janus_\w+)\(', where))
+        tap.check(f'every function marked [{mark}] is called elsewhere by a test', marked[mark] and marked[mark] <= named,
+                  marked[mark] - named)
+
+
 def the_page_has_the_sizes():
     sizes = dict(re.findall(r'HOLDS\(sizeof\((janus_\w+)\) == (\d+)\)', (here / 'frozen.c').read_text()))
     rows = re.findall(r'^\| (`janus_.*?) \| (\d+) \|', (here.parent.parent / 'docs/abi.md').read_text(), re.M)
@@ -199,7 +213,7 @@ def versions():
     tap.check('and JANUS_RT_VERSION_TEXT is that version as text', text == f'{major}.{minor}.{patch}', text)
 
 
-for group in (frozen, nothing_escapes_the_frozen_list, the_page_has_the_sizes, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
+for group in (frozen, nothing_escapes_the_frozen_list, who_may_call_is_tried, the_page_has_the_sizes, a_changed_interface_is_refused, the_parts_of_rt_h, each_header_stands_alone, usage,
               misuse, names, abi_symbol, yield_check, yield_check_in_llvm, versions):
     group()
 tap.end()

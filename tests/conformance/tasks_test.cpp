@@ -455,13 +455,54 @@ TEST(tasks, the_record_of_a_detached_task_goes_when_it_ends) {
   });
 }
 
+// All that rt.h marks [task], which tests/abi/headers_test.py compares.
 TEST(tasks, a_thread_outside_is_no_task) {
+  std::int64_t value = 0;
+  janus_channel* const channel = reinterpret_cast<janus_channel*>(&value);  // not looked at
+  CHECK_EQ(janus_budget_recharge({1, 0, 0, 0, 0}), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cap_revoke({1}), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_join({1}, &value), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_set_name("somebody"), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_pin(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_task_unpin(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_local_set({1}, &value), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_yield(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_yield_slow(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_sleep_ns(1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_park(-1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_channel_send(channel, &value), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_channel_recv(channel, &value), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_select(nullptr, 0, -1), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_syscall(39), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_blocking(return_zero, nullptr), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cap_derive({1}, JANUS_CAP_SPAWN, {}).raw, 0u);
+  CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
+  CHECK_EQ(janus_cap_root(nullptr).raw, 0u);
+  CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
+}
+
+TEST(tasks, what_asks_about_the_calling_task_is_zero_outside) {
   CHECK_EQ(janus_task_self().raw, 0u);
   CHECK_EQ(janus_task_id(), 0u);
   CHECK_EQ(janus_cancelled(), 0);
-  CHECK_EQ(janus_yield(), JANUS_E_NO_TASK);
-  CHECK_EQ(janus_park(-1), JANUS_E_NO_TASK);
+  CHECK(janus_local_get({1}) == nullptr);
+  CHECK_EQ(janus_budget_get_current().ops, 0u);
+  CHECK_EQ(janus_budget_get_current().memory, 0u);
   CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);  // it has opened none
+}
+
+// Nobody else has the token, with a budget of its own or without.
+TEST(tasks, the_root_token_is_for_the_root_task_alone) {
+  run_in(with_workers(2), [] {
+    CHECK_NE(janus_cap_root(nullptr).raw, 0u);
+    auto child = [] {
+      CHECK_EQ(janus_cap_root(nullptr).raw, 0u);
+      CHECK_EQ(janus_last_error(), JANUS_E_NO_CAP);
+    };
+    Scope scope;
+    scope.go(child);
+    CHECK_EQ(scope.end(), 0);
+  });
 }
 
 TEST(tasks, what_this_release_has_not_says_so_and_gives_nothing) {

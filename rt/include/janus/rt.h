@@ -3,6 +3,8 @@
 // append to the structs that begin with `size` and add functions; they change and remove nothing.
 //
 // How to read the notes. [task]: from a task only, elsewhere the answer is JANUS_E_NO_TASK. [any]: from any thread.
+// [owner]: from the task that opened the nursery, or any thread outside tasks if one of those did.
+// [threads outside tasks]: in a task nothing happens, and the answer or its last error is JANUS_E_STATE.
 // Functions that give an int give 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
 // Functions that give a pointer or a handle give NULL or {0} for failure, and janus_last_error() says why.
 // What is declared and not in this release answers JANUS_E_UNSUPPORTED; docs/abi.md lists it.

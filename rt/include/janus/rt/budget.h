@@ -39,7 +39,7 @@ extern "C" {
 #define JANUS_CAP_SPAWN 1u   // may spawn
 #define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
 
-// What the calling task has left; all zero outside tasks.
+// What the calling task has left; all zero outside tasks [any].
 janus_budget janus_budget_get_current(void);
 // Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET. In this release nobody has a
 // limit of his own, and nothing is moved: 0 if the budget that the task shares has so much left, else JANUS_E_BUDGET; a

@@ -51,14 +51,18 @@ int janus_task_pin(void);
 // Takes back one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_task_unpin(void);
 
-// Task-local values. At most 1,024 keys live in a process, half of them for tasks without a budget of their own alone;
-// each has a destructor (may be NULL; of the runtime's own functions janus_free alone) for what is left when a task
-// ends, but for a panic. A key costs its maker's account a few bytes until it is deleted, by a task on that account or
-// on the root's, and a key that was made below a budget ends with that budget; values that tasks still have under it
-// are forgotten then, with no destructor called, and a later key is never taken for it.
+// A new key for task-local values: 0, JANUS_E_NO_MEMORY where none is left, or JANUS_E_BUDGET. At most 1,024 keys live
+// in a process, half of them for tasks without a budget of their own alone; each has a destructor (may be NULL; of the
+// runtime's own functions janus_free alone) for what is left when a task ends, but for a panic. A key costs its maker's
+// account a few bytes until it is deleted, and a key that was made below a budget ends with that budget [any].
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
+// Ends a key. Values that tasks still have under it are forgotten, with no destructor called, and a later key is never
+// taken for it. JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller lives on a budget that did not pay for
+// it [any].
 int janus_local_delete(janus_local_key key);
+// The calling task's value under a key. NULL: it has set none, or the key is none; and outside tasks.
 void* janus_local_get(janus_local_key key);
+// Sets it. The table that a task's values stand in is charged to it: JANUS_E_BUDGET [task].
 int janus_local_set(janus_local_key key, void* value);
 
 #ifdef __cplusplus
