@@ -50,13 +50,14 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
 
-// The channel_op, after the op at the door. A task may have to wait for it, so that its worker is another one
-// afterwards.
-int pay(Caller& me) noexcept {
+// The channel_op, and the ops for an element of so many bytes, after the op at the door. A task may have to wait for
+// them, so that its worker is another one afterwards.
+int pay(Caller& me, std::size_t bytes) noexcept {
   if (me.task == nullptr) return 0;
   me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
   if (answer != 0) return answer;
+  if (bytes >= price::kBytesPerOp) (void)charge_bytes(*me.task, bytes);
   me.worker = &current_worker();
   me.worker->scheduler->sched_point();
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
@@ -92,10 +93,11 @@ template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
   int error = 0;
-  if (check_channel(me, named, &error) == nullptr) return error;
-  const int answer = pay(me);
+  Channel* channel = check_channel(me, named, &error);
+  if (channel == nullptr) return error;
+  const int answer = pay(me, channel->element_bytes);
   if (answer != 0) return answer;
-  Channel* const channel = check_channel(me, named, &error);
+  channel = check_channel(me, named, &error);
   if (channel == nullptr) return error;
   if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
   if (me.worker != nullptr && me.worker->runtime == channel->runtime)

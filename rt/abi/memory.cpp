@@ -55,6 +55,7 @@ void* janus_alloc_aligned(size_t align, size_t size) {
 }
 
 void* janus_realloc(void* block, size_t size) {
+  if (block == nullptr) return allocate_for(16, size);
   const Caller me = enter();
   Runtime* const runtime = runtime_of_blocks(me);
   if (runtime == nullptr) return nullptr;

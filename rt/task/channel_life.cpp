@@ -65,6 +65,17 @@ Worker* pause_between_wakes(const Runtime& runtime, unsigned woken) noexcept {
   return worker_of(runtime);
 }
 
+// Gives the caller's worker: others run meanwhile if it takes long.
+Worker* release_buffer(Runtime& runtime, Worker* worker, std::byte* buffer) noexcept {
+  Task* const task = worker != nullptr ? calling_task() : nullptr;
+  if (task == nullptr) {
+    release_own(runtime, worker, buffer);
+    return worker;
+  }
+  release_in_parts(runtime, *task, buffer);
+  return worker_of(runtime);
+}
+
 }  // namespace
 
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
@@ -159,7 +170,7 @@ int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noex
   }
   std::byte* const buffer = std::exchange(channel.buffer, nullptr);
   channel.lock.unlock_for_good(me, hold);
-  if (buffer != nullptr) release_own(runtime, worker, buffer);
+  if (buffer != nullptr) worker = release_buffer(runtime, worker, buffer);
   Account* const payer = channel.payer;
   runtime.channels.give(worker != nullptr ? &worker->channels : nullptr, &channel);
   refund_record(runtime, payer, kChannelBytes);

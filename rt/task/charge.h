@@ -15,7 +15,7 @@ namespace janus {
 // Charges `ops` to the running task, and looks at what is left as a yield check does: gives way at the end of a slice,
 // pays grace after a cancel, waits or ends without ops. The task may go on on another worker. 0, or -1: told to end.
 int charge_ops(Task& task, std::int64_t ops) noexcept;
-// For `bytes` of bulk work that is to be done now, at most price::kBytesAtOnce of them.
+// For `bytes` of bulk work that is to be done now: at most price::kBytesAtOnce of them, or an element of a channel.
 int charge_bytes(Task& task, std::size_t bytes) noexcept;
 
 // Goes behind every ready task. 0, or -1: the task was told to end. Free, but for a yield after a yield with nothing

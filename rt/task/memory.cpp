@@ -193,7 +193,6 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
 
 [[gnu::cold]] void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes,
                                int* error) noexcept {
-  if (block == nullptr) return allocate(runtime, worker, task, bytes, kMinBlock, error);
   const Heap::Found before = runtime.heap.look_at(block);
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
   // In place only where that changes no charge: whoever holds the block is not always who pays for it.

@@ -17,7 +17,7 @@ inline std::int64_t price_of_block(std::size_t bytes) noexcept {
 
 // nullptr: *error says whether it was the budget or the machine. `task` and `worker` nullptr: outside tasks.
 void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
-// These two are told a user's address, not nullptr to release(). What is not a user's block is the task's panic, with
+// These two are told a user's address, not nullptr. What is not a user's block is the task's panic, with
 // nothing changed; outside tasks, where there is nobody to blame but the program, its end.
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept;
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;

@@ -10,8 +10,9 @@ namespace janus {
 // The price list, in ops. docs/budgets.md quotes it; a call that is not free costs kCall, and what is named beside it.
 //     spawn           and 1 spawn_count, and the memory of its record and stack below an explicit budget
 //     send, receive   and 1 channel_op
-//     system call     and kSystemCall, and 1 of `syscalls`; so does output, but on descriptors 1 and 2 without the
-//     latter bulk work       and 1 op for each whole 4 KiB that is copied or written
+//     system call     and kSystemCall, and 1 of `syscalls`
+//     output          and kSystemCall; 1 of `syscalls`, but on descriptors 1 and 2
+//     bulk work       and 1 op for each whole 4 KiB that is copied or written; an element of a channel is such work
 // An op stands for up to 100 ns of the runtime's work and the kernel's, as it was measured on the machine of
 // docs/hostile.md; what takes less costs one all the same. So a slice of 1,024 ops takes some 0.1 ms, whatever it is
 // spent on. How turns are shared does not rest on it (docs/decisions/0187-parties-share-time.md).

@@ -486,6 +486,16 @@ TEST(charge, moving_a_large_block_gives_way_while_the_old_one_is_freed) {
   CHECK_GE(turns, 30 + 64);
 }
 
+TEST(charge, releasing_a_large_channel_gives_way) {
+  const int turns = turns_during([](bool& is_under_way) {
+    janus_channel* const channel = janus_channel_create(1 << 20, 64);
+    is_under_way = true;
+    janus_channel_release(channel);
+    is_under_way = false;
+  });
+  CHECK_GE(turns, 30);
+}
+
 TEST(charge, ending_what_was_left_open_gives_way) {
   const int turns = turns_during([](bool& is_under_way) {
     auto leaves = [&] {
@@ -602,6 +612,54 @@ TEST(charge, what_is_freed_goes_up_through_ended_budgets_for_a_price) {
     };
     cage.go(child);
     CHECK_EQ(cage.end(), 0);
+  });
+}
+
+// Runs `body` in a cage, on one worker, and hands it what tells what a call costs.
+template <class Body>
+void in_a_cage_that_counts(Body body) {
+  run_in(with_workers(1), [&body] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000, 64 << 20));
+    auto child = [&body] {
+      body([](auto&& call) {
+        const std::uint32_t before = janus_budget_get_current().ops;
+        call();
+        return before - janus_budget_get_current().ops - 1;
+      });
+      return 0;
+    };
+    cage.go(child);
+    CHECK_EQ(cage.end(), 0);
+  });
+}
+
+// Whichever way it is sent or received, and whether somebody takes it or not.
+TEST(charge, a_message_is_paid_by_the_4_KiB) {
+  static std::uint8_t element[1 << 20];
+  in_a_cage_that_counts([](auto cost_of) {
+    for (const std::size_t bytes : {std::size_t{8}, std::size_t{4095}, std::size_t{4096}, sizeof element}) {
+      const auto price = static_cast<std::uint32_t>(1 + bytes / 4096);
+      janus_channel* const channel = janus_channel_create(bytes, 1);
+      CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_send(channel, element), 0); }), price);
+      CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_recv(channel, element), 0); }), price);
+      CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_try_send(channel, element), 0); }), price);
+      CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_try_send(channel, element), JANUS_E_WOULD_BLOCK); }), price);
+      CHECK_EQ(cost_of([&] { CHECK_EQ(janus_channel_try_recv(channel, element), 0); }), price);
+      janus_channel_release(channel);
+    }
+  });
+}
+
+TEST(charge, a_large_block_has_its_price_by_whichever_call_it_comes) {
+  in_a_cage_that_counts([](auto cost_of) {
+    for (const std::size_t bytes : {std::size_t{4096}, std::size_t{2} << 20}) {
+      const std::uint32_t price = bytes == 4096 ? 1 : 1 + 16;
+      void* blocks[3];
+      CHECK_EQ(cost_of([&] { blocks[0] = janus_alloc(bytes); }), price);
+      CHECK_EQ(cost_of([&] { blocks[1] = janus_alloc_aligned(4096, bytes); }), price);
+      CHECK_EQ(cost_of([&] { blocks[2] = janus_realloc(nullptr, bytes); }), price);
+      for (void* const block : blocks) janus_free(block);
+    }
   });
 }
 
