@@ -52,7 +52,10 @@ unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) no
     LockGuard guard(pool.lock);
     count = fetch_warm(pool, items, wanted);
   }
-  if (count != 0) return count_out(pool, count), count;
+  if (count != 0) {
+    count_out(pool, count);
+    return count;
+  }
   const unsigned paid = pay_for(size_class, wanted);
   return paid != 0 ? fetch_paid(size_class, items, paid) : 0;
 }

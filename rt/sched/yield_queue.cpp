@@ -77,7 +77,10 @@ std::size_t YieldQueue::steal_locked(Runnable** out, std::size_t most) noexcept 
     if (count <= 0) return 0;
     const std::int64_t from = tail - count;
     gap_end_.store(tail, std::memory_order_relaxed);
-    if (!set_limit(from)) return limit_.store(kNoLimit, std::memory_order_relaxed), 0;
+    if (!set_limit(from)) {
+      limit_.store(kNoLimit, std::memory_order_relaxed);
+      return 0;
+    }
     return copy(out, from, count);
   }
   // The owner does not pass the gap without the lock, so behind it there is nobody but us.
@@ -89,7 +92,10 @@ std::size_t YieldQueue::steal_locked(Runnable** out, std::size_t most) noexcept 
   }
   const std::int64_t count = half(limit - head);
   if (count <= 0) return 0;
-  if (!set_limit(limit - count)) return limit_.store(limit, std::memory_order_relaxed), 0;
+  if (!set_limit(limit - count)) {
+    limit_.store(limit, std::memory_order_relaxed);
+    return 0;
+  }
   return copy(out, limit - count, count);
 }
 

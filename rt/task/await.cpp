@@ -112,7 +112,10 @@ void await_from_thread(Nursery& nursery) noexcept {
 [[gnu::noinline, gnu::cold]] bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept {
   close_nursery(nullptr, nursery);
   const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
-  if (NurseryWord::is_terminal(word)) return order_hooks::acquire(&nursery), true;
+  if (NurseryWord::is_terminal(word)) {
+    order_hooks::acquire(&nursery);
+    return true;
+  }
   // If all workers went to sleep before they could see that we wait, one of them is to look again (deadlock.cpp). Where
   // the order counts, that would be a step more.
   Scheduler& scheduler = nursery.runtime->scheduler;
@@ -120,7 +123,10 @@ void await_from_thread(Nursery& nursery) noexcept {
   for (;;) {
     // A late waker of whom this nursery's memory served before may count, too: only the word tells.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
-    if (is_terminal(nursery)) return order_hooks::acquire(&nursery), true;
+    if (is_terminal(nursery)) {
+      order_hooks::acquire(&nursery);
+      return true;
+    }
     if (until_ns != platform::kForever && platform::now_ns() >= until_ns) return false;
     platform::wait(nursery.ended, seen, until_ns);
   }

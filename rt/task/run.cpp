@@ -124,9 +124,12 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
 // ended by force: what it held may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (!task.is_marked(TaskMarks::kWasForced)) {
-    const std::int64_t ended =
-        janus_task_call([](void* self) -> std::int64_t { return destroy_locals(*static_cast<Task*>(self)), 0; }, &task,
-                        &frame.frame_sp);
+    const std::int64_t ended = janus_task_call(
+        [](void* self) -> std::int64_t {
+          destroy_locals(*static_cast<Task*>(self));
+          return 0;
+        },
+        &task, &frame.frame_sp);
     frame.frame_sp = 0;
     if (task.is_marked(TaskMarks::kWasForced)) {
       Scheduler::run_pending_action();

@@ -154,7 +154,10 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   runtime.memory_limit = options.memory != 0 ? options.memory : machine;
   runtime.next_id.store(1, std::memory_order_relaxed);
   init_handle_key(runtime);
-  if (!init_parts(runtime)) return destroy_parts(runtime), nullptr;
+  if (!init_parts(runtime)) {
+    destroy_parts(runtime);
+    return nullptr;
+  }
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
   scheduling.workers = runtime.options.workers = choose_workers(options, cpus, scheduling.pinning);
@@ -174,7 +177,8 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   if (options.handles_faults) platform::on_fault(contain_fault);
   if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {
     say_how_few(runtime, started);
-    return destroy_parts(runtime), nullptr;
+    destroy_parts(runtime);
+    return nullptr;
   }
   runtime.started_ns = runtime.scheduler.now_ns();
   *error = 0;
@@ -213,7 +217,10 @@ bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_cl
   if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return false;
   runtime.terminable.store(root.task, std::memory_order_release);
   unsigned started = 0;
-  if (!runtime.scheduler.run_caller(root.task, started)) return say_how_few(runtime, started), false;
+  if (!runtime.scheduler.run_caller(root.task, started)) {
+    say_how_few(runtime, started);
+    return false;
+  }
   order_hooks::acquire(root.nursery);
   close_nursery(nullptr, *root.nursery);
   result = take_result(root);

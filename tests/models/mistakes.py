@@ -89,7 +89,7 @@ MISTAKES = [
             (QUEUE, "  LockGuard guard(lock_);\n  // The thief may", "  // The thief may")),
     mistake("yield_queue", "the slot at the limit is the owner's",
             (QUEUE, "head_.load(std::memory_order_relaxed) <= limit;", "head_.load(std::memory_order_relaxed) <= limit + 1;")),
-    mistake("yield_queue", "a limit is not put back", (QUEUE, "limit_.store(kNoLimit, std::memory_order_relaxed), 0;", "0;")),
+    mistake("yield_queue", "a limit is not put back", (QUEUE, "      limit_.store(kNoLimit, std::memory_order_relaxed);\n", "")),
     mistake("yield_queue", "the ring is replaced without the lock",
             (QUEUE, "  LockGuard guard(lock_);\n  for", "  for"), by="a_ring_that_is_replaced"),
     mistake("yield_queue", "a larger ring lacks the last", (QUEUE, "  for (std::int64_t i = head_.load(std::memory_order_relaxed); i < tail; ++i)",
