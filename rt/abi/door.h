@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/door.h — the one way in. Every exported function begins with one of these, but for janus_rt_get and
-// janus_unix_time_ns, which ask for nothing of the caller. It knows who calls (a task, or a thread outside tasks),
-// whether it may, and what it costs; and every one that costs something looks at the task's fuel as a yield check does.
-// So a loop of any of them gives way at the end of its slice, sees a cancel, pays grace after it, and waits or ends
-// when the ops are gone.
+// rt/abi/door.h — the one way in. Every exported function begins with one of these, but for janus_rt_get,
+// janus_unix_time_ns and janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is
+// nobody. It knows who calls (a task, or a thread outside tasks), whether it may, and what it costs; and every one that
+// costs something looks at the task's fuel as a yield check does. So a loop of any of them gives way at the end of its
+// slice, sees a cancel, pays grace after it, and waits or ends when the ops are gone.
 //
 //     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
 //     enter(ops)        charged, if a task calls

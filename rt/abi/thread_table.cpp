@@ -2,6 +2,8 @@
 // rt/abi/thread_table.cpp — see thread_table.h.
 #include "rt/abi/thread_table.h"
 
+#include <arch/worker_slot.h>
+
 #include "rt/base/lock_rank.h"
 #include "rt/include/janus/rt.h"
 
@@ -9,8 +11,7 @@ namespace janus {
 
 namespace {
 
-// A thread outside tasks that has a current nursery. Threads are told apart by their thread pointer, which the psABI
-// puts at %fs:0.
+// A thread outside tasks that has a current nursery. Threads are told apart by their thread pointer.
 struct ThreadEntry {
   const void* thread;
   Nursery* current;
@@ -21,15 +22,9 @@ constexpr unsigned kThreads = 64;
 RankedLock<LockRank::kThreads> threads_lock;
 ThreadEntry threads[kThreads];
 
-const void* this_thread() noexcept {
-  const void* pointer;
-  asm("movq %%fs:0, %0" : "=r"(pointer));
-  return pointer;
-}
-
 // Under threads_lock. nullptr: all are taken.
 [[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
-  const void* const me = this_thread();
+  const void* const me = arch::thread_pointer();
   ThreadEntry* spare = nullptr;
   for (ThreadEntry& entry : threads) {
     if (entry.thread == me) return &entry;
