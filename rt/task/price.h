@@ -49,6 +49,8 @@ inline constexpr std::int64_t kHeapWalk = 16;
 inline constexpr std::int64_t kStepsPerOp = 2;
 // A format and its strings are looked at byte by byte.
 inline constexpr std::size_t kFormattedBytesPerOp = 64;
+// The digits of a double are multiplied once for each power of two that it is away from 2^52.
+inline constexpr int kMultipliedPerOp = 64;
 }  // namespace price
 
 }  // namespace janus

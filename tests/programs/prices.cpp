@@ -137,7 +137,7 @@ const Price prices[] = {
      [] {
        char text[1096];
        size_t zeros_at, zeros;
-       janus_write_floating(text, 0, 'g', 6, false, &zeros_at, &zeros);
+       janus_write_floating(text, 0x3ff0000000000000, 'g', 6, false, &zeros_at, &zeros);  // 1.0
      }},
     {"janus_may_exit", [] { janus_may_exit(); }},
     {"janus_has_written", [] { janus_has_written(1, 0); }},

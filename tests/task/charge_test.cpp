@@ -9,6 +9,9 @@
 
 using namespace janus::test;
 
+extern "C" std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision,
+                                            bool keeps_point, std::size_t* zeros_at, std::size_t* zeros);
+
 namespace {
 
 janus_budget some(std::uint32_t ops, std::size_t memory = 4 << 20) {
@@ -660,6 +663,21 @@ TEST(charge, a_large_block_has_its_price_by_whichever_call_it_comes) {
       CHECK_EQ(cost_of([&] { blocks[2] = janus_realloc(nullptr, bytes); }), price);
       for (void* const block : blocks) janus_free(block);
     }
+  });
+}
+
+// By whoever calls, the C library's printf or a task itself.
+TEST(charge, the_digits_of_a_double_are_paid_for_by_the_call_that_writes_them) {
+  in_a_cage_that_counts([](auto cost_of) {
+    const struct {
+      std::uint64_t bits;
+      std::uint32_t price;
+    } cases[] = {
+        {0x4330000000000000, 1}, {0x3ff0000000000000, 1}, {1, 1 + 1075 / 64}, {0x7fefffffffffffff, 1 + 971 / 64}};
+    char text[1096];
+    std::size_t at = 0, zeros = 0;
+    for (const auto& [bits, price] : cases)
+      CHECK_EQ(cost_of([&, bits = bits] { janus_write_floating(text, bits, 'g', 6, false, &at, &zeros); }), price);
   });
 }
 

@@ -168,17 +168,16 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
-// The runtime's (rt/abi/system.cpp, rt/base/floating.h): the digits, and how many zeros belong where among them.
+// The runtime's (rt/abi/system.cpp, rt/base/floating.h): the digits, and how many zeros belong where among them. It
+// charges for them.
 size_t janus_write_floating(char* text, uint64_t bits, char letter, int precision, _Bool keeps_point, size_t* zeros_at,
                             size_t* zeros);
 
 __attribute__((noinline)) static void put_floating(struct sink* sink, const struct conversion* c, va_list* values) {
-  enum { kMostText = 1096, kExponent = 0x7ff, kHalfway = 1075, kMultipliedPerOp = 64 };
+  enum { kMostText = 1096 };
   const double value = c->size == 'L' ? (double)va_arg(*values, long double) : va_arg(*values, double);
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  const int distance = (int)(bits >> 52 & kExponent) - kHalfway;  // as often the digits are multiplied
-  janus_pay(1 + (uint32_t)(distance < 0 ? -distance : distance) / kMultipliedPerOp);
   char text[kMostText];
   size_t zeros_at, zeros;
   const size_t count =

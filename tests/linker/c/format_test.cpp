@@ -162,12 +162,6 @@ TEST(format, long_directives_are_paid_for) {
   CHECK(runtime::paid - before >= 999);
 }
 
-TEST(format, digits_of_a_far_exponent_are_paid_for) {
-  const auto before = runtime::paid;
-  jc_snprintf(ours, sizeof ours, "%g", 5e-324);
-  CHECK(runtime::paid - before >= 16);
-}
-
 TEST(format, n_stores_the_length_so_far) {
   signed char tiny = 0;
   short small = 0;
