@@ -42,10 +42,4 @@ constexpr janus_budget budget_of(const Amounts& amounts) noexcept {
           narrowed<std::uint16_t>(amounts[Component::kSyscalls])};
 }
 
-static_assert(JANUS_COMPONENT_OPS == static_cast<int>(Component::kOps) &&
-              JANUS_COMPONENT_MEMORY == static_cast<int>(Component::kMemory) &&
-              JANUS_COMPONENT_SPAWN_COUNT == static_cast<int>(Component::kSpawns) &&
-              JANUS_COMPONENT_CHANNEL_OPS == static_cast<int>(Component::kChannelOps) &&
-              JANUS_COMPONENT_SYSCALLS == static_cast<int>(Component::kSyscalls));
-
 }  // namespace janus

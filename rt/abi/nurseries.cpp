@@ -74,13 +74,6 @@ void fill(janus_result* out, const Report& report) noexcept {
   write_user(out, result);
 }
 
-static_assert(static_cast<int>(Outcome::kSuccess) == JANUS_KIND_SUCCESS &&
-              static_cast<int>(Outcome::kFailed) == JANUS_KIND_CHILD_FAILED);
-static_assert(static_cast<int>(Outcome::kCancelled) == JANUS_KIND_CANCELLED &&
-              static_cast<int>(Outcome::kPanic) == JANUS_KIND_PANIC);
-static_assert(static_cast<int>(Outcome::kBudget) == JANUS_KIND_BUDGET_EXCEEDED &&
-              static_cast<int>(Outcome::kPending) == JANUS_KIND_PENDING);
-
 // The owner's own nursery, not one of janus_nursery_create: nullptr with *error.
 Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
   Nursery* const nursery = check(pointer, me, error);

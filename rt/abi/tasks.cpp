@@ -43,15 +43,6 @@ int view_of(TaskState state) noexcept {
   }
 }
 
-static_assert(static_cast<int>(TaskState::kCreated) == JANUS_TASK_CREATED &&
-              static_cast<int>(TaskState::kReady) == JANUS_TASK_READY);
-static_assert(static_cast<int>(TaskState::kRunning) == JANUS_TASK_RUNNING &&
-              static_cast<int>(TaskState::kBlocked) == JANUS_TASK_BLOCKED);
-static_assert(static_cast<int>(TaskState::kExhausted) == JANUS_TASK_BUDGET_EXHAUSTED);
-static_assert(static_cast<int>(TaskState::kCompleted) == JANUS_TASK_COMPLETED &&
-              static_cast<int>(TaskState::kFailed) == JANUS_TASK_FAILED);
-static_assert(static_cast<int>(TaskState::kCancelled) == JANUS_TASK_CANCELLED);
-
 }  // namespace
 
 }  // namespace janus
