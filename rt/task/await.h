@@ -7,14 +7,14 @@
 
 namespace janus {
 
-// Closes and waits; on a task, the owner's.
+// Closes the nursery and waits for its end. `self` is the running task and the nursery's owner.
 void await_nursery(Task& self, Nursery& nursery) noexcept;
-// The same for the current nursery of `self`, which is gone afterwards: its code.
+// Closes and awaits the current nursery of `self`, and destroys it. Returns the nursery's result code.
 template <Path kPath>
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
-// The same for a thread outside tasks.
+// As await_nursery(), for a thread outside tasks.
 void await_from_thread(Nursery& nursery) noexcept;
-// The same until `until_ns` at the latest: whether it has ended.
+// As await_from_thread(), but until `until_ns` at the latest. Returns whether the nursery has ended.
 bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept;
 
 }  // namespace janus

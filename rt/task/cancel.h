@@ -10,8 +10,8 @@
 namespace janus {
 
 [[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
-// As is_cancelled, at a place where the task learns it: its grace begins.
-// With nothing held: it passes it on to what it has opened, and may give way meanwhile.
+// As is_cancelled(), at a place where the task learns of its cancel: its grace begins. Called with no lock held: passes
+// the cancel on to the nurseries that the task has opened, and may give way meanwhile.
 [[nodiscard]] inline bool sees_cancel(Task& task) noexcept {
   if (!is_cancelled(task)) [[likely]]
     return false;
@@ -19,30 +19,31 @@ namespace janus {
   return true;
 }
 
-// Nurseries that are marked, and kept from their ends until their members are told.
+// Nurseries that are marked as cancelled, and kept from their ends until their members are told.
 struct Descent {
   enum class Fence : std::uint8_t { kNotNeeded, kWanted, kMade };
 
   Nursery* first = nullptr;
   Fence fence = Fence::kNotNeeded;
   std::uint32_t unpaid = 0;  // ops of the part that is under way
-  std::uint32_t marked = 0;  // nurseries in it, which are paid when their members are told
+  std::uint32_t marked = 0;  // nurseries marked in that part; paid for when their members are told
   [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
 };
 
-// Members are told price::kWakesAtOnce at a time. What happens then, with nothing held:
+// Members are told price::kWakesAtOnce at a time. What happens between two parts, with no lock held:
 enum class Pace : std::uint8_t {
-  kAtOnce,       // nothing: for who holds other locks, or is at its end; and for threads outside tasks always
-  kInParts,      // others of the same runtime run; the task may be on another worker afterwards
-  kInPartsPaid,  // the task pays an op for each, and others run
+  kAtOnce,       // nothing: for a caller that holds other locks, or is at its end; and for threads outside tasks always
+  kInParts,      // other tasks of the runtime run; the calling task may be on another worker afterwards
+  kInPartsPaid,  // the calling task pays an op for each member, and others run
 };
 
-// `worker`: as for wake(). All that were members when it was marked are told when this returns; who became one later
-// has seen the mark.
+// `worker`: as for wake(). When this returns, every task that was a member when the nursery was marked is told; a task
+// that became one later has seen the mark.
 void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept;
-// By a child: if somebody above `nursery` was cancelled, it is cancelled by the same.
+// Called by a child: if a task or nursery above `nursery` was cancelled, `nursery` is cancelled, too.
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
-// In two steps. The first under the task's lock: it cannot end meanwhile, and neither can its nursery.
+// Cancels a task in two steps. cancel_task() under the task's lock, so that neither the task nor its nursery can end
+// meanwhile; then tell_members() with no lock held.
 Descent cancel_task(Worker* worker, Task& task) noexcept;
 void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept;
 

@@ -10,11 +10,12 @@ inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
 
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept;
-// `secret`: of the handle by which the channel was found. It may be gone by now: JANUS_E_STALE.
-// One reference more; JANUS_E_STATE when there are too many.
+// `secret`: of the handle by which the channel was found. The channel may be gone by now: JANUS_E_STALE.
+// Adds a reference; JANUS_E_STATE when there are too many.
 int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
-// One less; who gives up the last one closes and frees. This and close_channel() let others run where many wait, so
-// that the caller's task may be on another worker afterwards; it pays an op for each that it wakes.
+// Gives up a reference; giving up the last one closes and frees the channel. This and close_channel() let others run
+// where many wait, so that the calling task may be on another worker afterwards; it pays an op for each task that it
+// wakes.
 int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channel_wait.h — a task that waits at a channel: how it comes into the queue, and what ends its wait. Whoever
-// ends one holds the channel's lock.
+// rt/task/channel_wait.h — a task that waits at a channel: how it comes into the queue, and what ends its wait. A wait
+// is ended with the channel's lock held.
 #pragma once
 
 #include "rt/sched/path.h"
@@ -13,45 +13,48 @@ namespace janus {
 
 enum class Way : bool { kSend, kReceive };
 
-// On the task's own stack, linked under the channel's lock.
+// One wait, on the waiting task's own stack, linked under the channel's lock.
 struct ChannelWait : ListLink<> {
-  // kBadMemory: what `data` points to is not there; `data` is now what was touched. kLookAgain: nothing has happened.
+  // kBadMemory: the memory at `data` cannot be accessed; `data` is now the address that was touched. kLookAgain:
+  // nothing has happened, and the task has to try again.
   enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory, kLookAgain };
   Task* task;
   void* data;  // what to send, or where to receive
-  // Written under the lock. Once it is not kWaiting, nobody but the task looks at this any more.
+  // Written under the lock. Once it is not kWaiting, only the waiting task looks at this object.
   std::atomic<Status> status;
-  bool is_foreign;       // of another runtime than the channel
-  bool is_sender;        // with kLookAgain
-  std::uint32_t secret;  // with kLookAgain: of the channel, which may be gone by now
+  bool is_foreign;       // the task is of another runtime than the channel
+  bool is_sender;        // valid with kLookAgain
+  std::uint32_t secret;  // valid with kLookAgain: of the channel, which may be gone by now
 };
 
-// --- For whoever comes by ---
+// --- For the other side ---
 
-// Whether it is waiting indeed, rather than woken to look, or of another runtime.
+// Whether the task is waiting here: it was not woken to look for a cancel, and is of the channel's runtime.
 [[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
   return arch::cmp_relaxed(wait.task->state, TaskState::kAtChannel);
 }
 
-// First half of its end; it is out of its queue. True: the task is ready now, and the caller queues it. False: it was
-// woken to look, and is no more ours after the store: it may be gone, or wait elsewhere. kFast: is_here().
+// First half of ending a wait that is out of its queue. True: the task is ready now, and the caller queues it. False:
+// it was woken to look, and must not be touched after the store: it may be gone, or wait elsewhere. Fast path: requires
+// is_here().
 template <Path kPath>
 [[gnu::always_inline]] inline bool end_wait(ChannelWait& wait, ChannelWait::Status status) noexcept {
   Task& task = *wait.task;
   const bool was_here = kPath == Path::kFast || is_here(wait);
-  wait.status.store(status, std::memory_order_release);  // pairs with wait_locked(): and what was copied
+  wait.status.store(status, std::memory_order_release);  // pairs with is_over(): it sees what was copied
   if (was_here) turn_ready(task);
   return was_here;
 }
 
-// Both halves. One of another runtime takes our lock before it goes.
+// Both halves. A task of another runtime takes the channel's lock before it goes, so it is still there to be woken.
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
 
-// Some of those who are leaving. How many.
+// Wakes up to `most` of the tasks in `leaving_...`. Returns how many.
 unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept;
 
-// While the lock is held once: whoever comes by drops some of those whose memory is not there. The time that takes is
-// their party's, and they pay for it when they go on, in a panic; the caller has other things to do.
+// Drops waiters whose memory cannot be accessed, during one hold of the channel's lock. The time that takes counts for
+// the party of the dropped tasks, and they pay for it when they go on, in a panic; the caller, which has other things
+// to do, does not.
 class BadWaits {
  public:
   explicit BadWaits(Worker* worker) noexcept : worker_(worker) {}
@@ -62,28 +65,28 @@ class BadWaits {
   BadWaits(const BadWaits&) = delete;
   BadWaits& operator=(const BadWaits&) = delete;
 
-  // The first of those who wait to do this: what it named cannot be reached. After many nobody waits there, since all
-  // leave.
+  // The first task that waits to do this named memory that cannot be accessed. After many of them no task waits there
+  // any more, since all are moved to `leaving_...`.
   void drop(Channel& channel, Way way) noexcept;
 
  private:
   void end() noexcept;
 
-  Worker* const worker_;  // nullptr: none of the channel's runtime
+  Worker* const worker_;  // nullptr: the caller is no worker of the channel's runtime
   std::size_t dropped_ = 0;
 };
 
 // --- For the task that waits ---
 
-// What a wait comes to after which the caller begins again, as one that has looked: try_again().
+// Result of a wait after which the caller begins again by try_again().
 inline constexpr int kTryAgain = 1;
 
-// Behind all others in `queue`, whose lock is held as `hold` says and is released. Until served, closed or cancelled.
-// `self` is published.
+// Waits behind all others in `queue` until it is served, the channel is closed or the task is cancelled. The channel's
+// lock is held as `hold` says, and is released. `self` is published.
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept;
-// After a first wait, with nothing held.
+// Goes on after a first wait, with no lock held.
 [[gnu::noinline, gnu::cold]] int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept;
-// Under the lock, which it releases. `reason`.
+// Takes the wait out of its queue and releases the lock, which is held as `hold` says. Returns `reason`.
 [[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
                                               int reason) noexcept;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/children.h — a nursery while it is open: its children are counted in and out, and it closes.
+// rt/task/children.h — an open nursery: counts its children in and out, and closes it.
 #pragma once
 
 #include "rt/sched/path.h"
@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// One that comes from elsewhere to change the word (NurseryLife). On the nursery's home worker it costs nothing.
+// A visitor, which changes a nursery's word from elsewhere (NurseryLife). Costs nothing on the nursery's home worker.
 class NurseryRef {
  public:
   NurseryRef(const Worker* worker, Nursery& nursery) noexcept;
@@ -27,21 +27,24 @@ class NurseryRef {
 
 void close_nursery(Worker* worker, Nursery& nursery) noexcept;
 NurseryState nursery_state(const Nursery& nursery) noexcept;
-// Before asking for the state: on the home worker of a closed nursery the count becomes visible to all.
+// Called before reading the state: on the home worker of a closed nursery, makes the local count visible to all.
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
-// Counts a child in. False: no more spawns. kFast: on the nursery's home worker, while it is neither closing nor gone.
+// Counts a child in. False: the nursery takes no more spawns. Fast path: requires the nursery's home worker, and a
+// nursery that is neither closing nor gone.
 template <Path kPath>
 bool count_child_in(Worker* worker, Nursery& nursery) noexcept;
-// A child has ended: counts it out. The nursery may be gone when this returns.
+// Counts out a child that has ended. The nursery may be gone when this returns.
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept;
 void count_child_out(Worker* worker, Nursery& nursery) noexcept;
 void release_pin(Worker* worker, Nursery& nursery) noexcept;
-// Before its owner leaves its worker, or awaits: the count moves into the word.
+// Called before the owner leaves its worker, or awaits: moves the local count into the word and sets `flags`. Returns
+// the new word.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
-// Makes the task and those below it on the stack members, and their nurseries findable.
+// Makes the frame's task, and the tasks below it on the same stack, members of their nurseries, and the nurseries that
+// they opened findable.
 void publish_frames(RunFrame& frame) noexcept;
-// Before anybody walks `frame.open`: those of janus_nursery_create come into it. They are the innermost.
+// Called before `frame.open` is walked: links the nurseries of janus_nursery_create into it. They are the innermost.
 void link_current(RunFrame& frame) noexcept;
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/log.h — what the runtime itself has to say, on descriptor 2. It waits for nobody for long: lines that nobody
+// rt/task/log.h — what the runtime itself has to say, on descriptor 2. It does not wait for long: lines that no reader
 // takes are dropped and counted.
 #pragma once
 
@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// One line or several, each with its newline. Any thread, also in a fault handler.
+// Says one line or several, each with its newline. Any thread, also in a fault handler.
 void say(const char* lines, std::size_t size) noexcept;
 
 }  // namespace janus

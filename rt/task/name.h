@@ -15,9 +15,10 @@ inline void copy_name(char (&out)[kNameBytes], const char* name) noexcept {
 }
 
 // A task's name costs its account 32 bytes until the task's record goes.
-// The caller's own: 0, or why there is no memory for it.
+// Names the calling task: 0, or why there is no memory for the name.
 int name_itself(Worker& worker, Task& task, const char* name) noexcept;
-// Of a task that nobody else knows yet. Without the memory for it the task has none: a name is no reason not to begin.
+// Names a task that no other task knows yet. Without the memory for it the task has none: a name is no reason not to
+// begin.
 void name_at_birth(Worker* worker, Task& task, const char* name) noexcept;
 
 }  // namespace janus

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/once.h — what is done by one task at a time, once or any number of times. A task that ends in the middle of
-// it lets go: the next one may try. More than kMostHeld (rt/task/turn.h) at once are its panic.
+// rt/task/once.h — locks by address: for what is done by one task at a time, once or any number of times. A task that
+// ends in the middle of it lets go, and the next one may try. A task that takes more than kMostHeld (rt/task/turn.h) at
+// once panics.
 #pragma once
 
 #include <atomic>
@@ -10,19 +11,20 @@
 
 namespace janus {
 
-// Not 0 once it is done; the first byte of a guard variable of the C++ ABI.
+// Not 0 once the initialisation is done; the first byte of a guard variable of the C++ ABI.
 using OnceFlag = std::atomic<std::uint8_t>;
 
-// 1: the caller is to do it, and says so by end_once(). 0: it is done. kErrorDeadlock: the caller is already at it.
-// Another error: there is no memory to remember it, or the budget does not reach. The flag is the user's memory.
+// 1: the caller has to initialise, and reports the end by end_once(). 0: it is done. kErrorDeadlock: the caller is
+// already initialising. Another error: there is no memory to remember it, or the budget does not reach. The flag is the
+// user's memory.
 [[nodiscard]] int begin_once(Task& task, const OnceFlag* flag) noexcept;
 enum class Once : std::uint8_t { kDone, kToBeTriedAgain };
 void end_once(Task& task, OnceFlag* flag, Once how) noexcept;
 
-// A lock of something that tasks share, by its address. 1: the caller's until unlock_object(). 0: another task's now,
-// or the caller's already. Another error: as for begin_once().
+// A lock of something that tasks share, by its address. 1: the caller has it until unlock_object(). 0: another task has
+// it, or the caller already does. Another error: as for begin_once().
 [[nodiscard]] int try_lock_object(Task& task, const void* object) noexcept;
-// Nothing happens where the caller does not have it.
+// Does nothing where the caller does not have the lock.
 void unlock_object(Task& task, const void* object) noexcept;
 
 }  // namespace janus

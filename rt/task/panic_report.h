@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/panic_report.h — what is said of a task that panics.
+// rt/task/panic_report.h — the report of a task that panics.
 #pragma once
 
 #include "rt/platform.h"
@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// `fault` nullptr: it called panic(), or what stands for that.
+// `fault` nullptr: the task called panic(), or the runtime did on its behalf.
 void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
 
 }  // namespace janus

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/park.h — one token for each task, for those who build their own locks.
+// rt/task/park.h — one token for each task, for users that build their own locks.
 #pragma once
 
 #include "rt/task/task.h"
 
 namespace janus {
 
-// Waits for the token and takes it: 0, -1 for a cancel, or an error. Not `forever`: does not wait.
+// Waits for the token and takes it: 0, -1 for a cancel, or an error. With `forever` false it does not wait.
 int park(Task& task, bool forever) noexcept;
-// Leaves the token. Any thread; `worker` nullptr: from outside.
+// Leaves the token, and wakes the task if it waits for it. Any thread; `worker` nullptr: from outside.
 void unpark(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

@@ -19,35 +19,35 @@ namespace janus {
 namespace price {
 inline constexpr std::int64_t kCall = 1;
 inline constexpr std::int64_t kSystemCall = 8;
-// A cancel wakes or marks each one of those that it reaches, for 1 op each. One that comes by some who seem to run
-// fences all threads of the process: a few microseconds of its own CPU, and an interrupt of each other.
+// A cancel wakes or marks each task and nursery that it reaches, for 1 op each. One that meets tasks that seem to run
+// fences all threads of the process: a few microseconds of its own CPU, and an interrupt on each other CPU.
 inline constexpr std::int64_t kCancel = 8;
 inline constexpr unsigned kFence = 32;
 inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
 inline constexpr std::int64_t kStackStep = 32;  // a fault, and the guard is moved
 inline constexpr std::int64_t kPanic = 64;      // its report
-inline constexpr std::int64_t kGuess = 64;      // a handle of another task than the one that is in its place
-inline constexpr std::int64_t kBadWait = 16;    // to wait at a channel with memory that is not there
+inline constexpr std::int64_t kGuess = 64;      // a handle of another task than its record's present one
+inline constexpr std::int64_t kBadWait = 16;    // waiting at a channel with memory that cannot be accessed
 inline constexpr std::size_t kBytesPerOp = 4096;
 inline constexpr std::size_t kRandomBytesPerOp = 32;
-// Bulk work gives way after so much of it.
+// Bulk work gives way after this many bytes.
 inline constexpr std::size_t kBytesAtOnce = 65536, kRandomBytesAtOnce = 4096, kFreedAtOnce = std::size_t{2} << 20;
-// So many records are looked at, and freed, before others have their turn.
+// This many records are looked at, and freed, before others have their turn.
 inline constexpr unsigned kRecordsAtOnce = 256;
-// Of the nurseries that a task has open, so many are marked by who cancels it; the others by itself.
+// Of the nurseries that a task has open, a cancel marks this many; the task marks the others itself.
 inline constexpr unsigned kMarksAtOnce = 64;
-// So many are woken by a close or a cancel, for 1 op each, before others have their turn.
+// A close or a cancel wakes this many tasks, for 1 op each, before others have their turn.
 inline constexpr unsigned kWakesAtOnce = 256;
-// Who comes to a channel drops so many who wait there with bad memory, or a few with large elements. Then those who are
-// left look for themselves, and each of them wakes so many others to do so.
+// A task that comes to a channel drops this many waiters with bad memory, or a few with large elements. Then the
+// waiters that are left look for themselves: kLooksAtOnce are woken, and each of them wakes as many others.
 inline constexpr unsigned kBadWaitsAtOnce = 64, kLooksAtOnce = 8;
 inline constexpr std::size_t kBytesPerBadWait = 16384;
-// To look at the tags of so many pages as are looked at at once (Heap::kWalkPages).
+// The price of looking at the tags of Heap::kWalkPages pages, which are looked at at once.
 inline constexpr std::int64_t kHeapWalk = 16;
-// Steps up the tree of tasks, each of which may have to wait for the machine's memory.
+// Steps up the tree of tasks for 1 op; each may have to wait for the machine's memory.
 inline constexpr std::int64_t kStepsPerOp = 2;
-// A format and its strings are looked at byte by byte.
+// A format and its strings are looked at byte by byte: this many for 1 op.
 inline constexpr std::size_t kFormattedBytesPerOp = 64;
 // The digits of a double are multiplied once for each power of two that it is away from 2^52.
 inline constexpr int kMultipliedPerOp = 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/result.h — what a nursery comes to.
+// rt/task/result.h — the result of a nursery.
 #pragma once
 
 #include "rt/task/cancel.h"
@@ -8,7 +8,7 @@
 
 namespace janus {
 
-// What a nursery or a task came to.
+// The result of a nursery or a task.
 struct Report {
   Outcome outcome;
   std::uint32_t errors;
@@ -17,11 +17,11 @@ struct Report {
   bool was_cancelled;
 };
 
-// Of a task that has come to something else than success, in its nursery; a failure ends its siblings where the nursery
-// says so. Who was cancelled from above the nursery passes that on, so that the nursery ends cancelled, too, although
-// nobody may have told it yet.
+// Records in the task's nursery that the task has not ended in success; a failure cancels its siblings where the
+// nursery says so. A task that was cancelled from above the nursery passes that on, so that the nursery ends as
+// cancelled, too, although it may not have been told yet.
 void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept;
-// Of a terminal nursery; from now on its result counts as read.
+// The result of a terminal nursery; it counts as read from now on.
 Report report_of(Nursery& nursery) noexcept;
 
 }  // namespace janus

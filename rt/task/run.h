@@ -7,16 +7,17 @@
 
 namespace janus {
 
-// Calls a task that has not started on the stack we stand on, and ends it.
+// Runs a task that has not started, on the worker's present stack, from its start to its end.
 void run_from_base(Runnable* fresh) noexcept;
-// Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them.
-// kFast: as long as the nursery is private.
+// Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them. Fast
+// path: stops when the nursery is no longer private.
 template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
-// Defined above, in rt/task/await.cpp: a task that ends awaits, and who awaits runs tasks. tests/layers knows this
-// call. Ends what a task left open, innermost first; its result becomes theirs if it was 0 or more.
+// Ends what a task left open, innermost first; a failure there becomes the task's result, if that was 0 or more.
+// Defined higher up, in rt/task/await.cpp: a task that ends awaits, and a task that awaits runs tasks. tests/layers
+// lists this call.
 std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
 
 }  // namespace janus

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/slice.h — the part of its ops that a running task holds as fuel, and the one place where fuel is taken.
+// rt/task/slice.h — the part of its ops that a running task holds as fuel, and the only code that takes fuel.
 //
 // INVARIANT fuel-has-one-writer: Worker::fuel is written by this header, by slice.cpp, and by the yield checks that
-// compilers emit (rt.h). tests/layers holds all others to it.
+// compilers emit (rt.h). tests/layers checks that no other code writes it.
 //
 // INVARIANT every-op-is-accounted: fuel is drawn from the task's account before it is spent, and what is left of it
 // goes back when the slice is committed. Fuel below zero is a debt: the check that finds it waits until it is paid
 // (yield_slow), and a slice that is committed elsewhere leaves it with the account (Accounts::owe). So an account gives
 // out what it was given, and a task spends at most that and the price of one operation.
 //
-// INVARIANT one-grace: a task that was told to end has so many ops to clean up, its grace, and draws them from its
-// account as before. Only what is not there is lent (Accounts::borrow), and the line of credit is one grace for all
-// that stands below one budget together. So a cage that was given N ops spends at most N and one grace, whatever it
-// spawns, opens and cancels. Where both are dry, the task's grace is over. Where ops are unlimited, the grace comes
-// from nowhere.
+// INVARIANT one-grace: a task that was told to end has a limited number of ops to clean up, its grace, and draws them
+// from its account as before. Only what the account lacks is lent (Accounts::borrow), and the line of credit is one
+// grace for all tasks below one budget together. So a cage that was given N ops spends at most N and one grace,
+// whatever it spawns, opens and cancels. Where account and credit are both dry, the task's grace is over. Where ops are
+// unlimited, no account pays for the grace.
 #pragma once
 
 #include <arch/worker_slot.h>
@@ -25,13 +25,13 @@
 namespace janus {
 
 // Takes `ops` of the running task's fuel, as the yield check does. True: the slice is used up, and the caller has to
-// look (yield_slow) before the task goes on.
+// call yield_slow() before the task goes on.
 [[nodiscard, gnu::always_inline]] inline bool take_fuel(std::int64_t ops) noexcept {
   return arch::slot_sub_is_negative<offsetof(WorkerSlot, fuel)>(ops);
 }
-// Takes `ops` where the caller does not look, since there was enough, since it looks in any case, or since the task
-// cannot wait here. Fuel below zero is found by the task's next check; where the slice ends before one, its account
-// owes it.
+// Takes `ops` without looking at what is left: because there was enough, because the caller looks in any case, or
+// because the task cannot wait here. Fuel below zero is found by the task's next check; where the slice ends before
+// one, its account owes it.
 [[gnu::always_inline]] inline void take_fuel_unchecked(Worker& worker, std::int64_t ops) noexcept {
   worker.fuel -= ops;
 }
@@ -40,21 +40,22 @@ inline void put_fuel_back(Worker& worker, std::int64_t ops) noexcept {
   worker.fuel += ops;
 }
 
-// On a task that starts or goes on. kFast: on the root's account and not told to end, so that nobody is charged.
+// Called for a task that starts or goes on. Fast path: requires a task on the root's account that was not told to end,
+// so that no account is charged.
 template <Path kPath = Path::kGeneral>
 void begin_slice(Worker& worker, Task& task) noexcept;
-// On a task that goes on where a child on its stack had a slice of its own: what was left of the task's slice when that
-// began, less what the child has used. Whoever has children run in its place gets no fresh slice from each.
+// Called for a task that goes on where a child on its stack had a slice of its own: gives it what was left of its slice
+// when that began, less what the child has used. So running children in its place gives it no fresh slice.
 void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept;
 // From here on the task lives on its grace.
 void begin_grace(Worker& worker, Task& task) noexcept;
-// What is left in the running task's slice of its account's ops.
+// What is left of the running task's slice that its account has paid for.
 [[nodiscard]] std::uint64_t rest_of_slice(const Worker& worker) noexcept;
-// Before the task whose slice it is leaves the worker, waits or ends. kFast: as above.
+// Called before the task of the slice leaves the worker, waits or ends. Fast path: as of begin_slice().
 template <Path kPath = Path::kGeneral>
 void commit_slice(Worker& worker, Task& task) noexcept;
-// The same at a check, for a task that can wait: the part of its debt that the account cannot pay now, which has to be
-// paid before the task goes on.
+// As commit_slice(), at a check, for a task that can wait. Returns the part of its debt that the account cannot pay
+// now, which has to be paid before the task goes on.
 [[nodiscard]] std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept;
 
 }  // namespace janus

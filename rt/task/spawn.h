@@ -14,12 +14,12 @@ struct SpawnOptions {
   const char* name = nullptr;
 };
 
-// A task that is counted in and not queued yet. nullptr: *error is why, and the nursery is as it was. `worker` nullptr:
-// from outside. kFast: without budget, name or flags, for the home worker of a nursery that draws on nobody; nullptr
-// says only that the general path is to be asked.
+// Makes a task that is counted in and not queued yet. nullptr: *error says why, and the nursery is as it was. `worker`
+// nullptr: from outside. Fast path: without budget, name or flags, on the home worker of a nursery that charges no
+// spawns; nullptr says only that the general path has to be taken.
 template <Path kPath>
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
-// Queues what spawn() made; it may be over when this returns.
+// Queues the task that spawn() made, which may have ended when this returns.
 void launch(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

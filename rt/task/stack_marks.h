@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stack_marks.h — how deep the tasks of each name have been, for the table of JANUS_STATS. Known from the steps
-// in which their stacks have grown, so by doublings, and of nobody who got by with what there was at first.
+// rt/task/stack_marks.h — how deep the stacks of the tasks of each name have been, for the table of JANUS_STATS. Known
+// from the steps in which stacks grow, so to within a doubling, and only for tasks whose stacks have grown.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@ namespace janus {
 
 // Both are nullptr in a stripped program.
 
-// Of a task, while it has `bytes` of stack. Not in a fault handler; any lock may be held.
+// Called while the task has `bytes` of stack. Not in a fault handler; any lock may be held.
 [[gnu::weak]] void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept;
-// At the end of the runtime: a line each on stderr, the deepest first.
+// Called at the end of the runtime: a line each on stderr, the deepest first.
 [[gnu::weak]] void print_depths(Runtime& runtime) noexcept;
 
 }  // namespace janus

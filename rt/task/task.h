@@ -25,19 +25,20 @@ struct Turn;
 
 using TaskFn = std::int64_t (*)(void*);
 
-// What the table of the C ABI knows, and two that only we tell apart.
+// The states of the C ABI's table, and four that only the runtime tells apart.
 //
-//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed, Failed,
-//     Cancelled
+//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed
+//                           |                                                                      or Failed, Cancelled
 //                           |  \--send, receive--> AtChannel --partner, close, cancel--> Ready
 //                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
 //                           |  \--budget--> Exhausted --recharge--> Ready
 //                           |  \--wants what another has--> AwaitsTurn --its turn--> Ready
-//                           \--runs a child on its own stack--> Buried --child ends--> Running
+//                           \--runs a child on its own stack--> Nesting --child ends--> Running
 //
-// INVARIANT wake-once: who turns Blocked, Parked or Exhausted into Ready queues the task, nobody else. These three are
-// stored only after the stack has been left. Any wait may end early: the waiter looks again at what it waited for.
-// AtChannel is left and entered under the lock of the channel `waits_at`, so no two can do so at once.
+// INVARIANT wake-once: the thread that turns Blocked, Parked or Exhausted into Ready queues the task, and no other
+// does. These three are stored only after the stack has been left. Any wait may end early: the waiter looks again at
+// what it waited for. AtChannel is left and entered under the lock of the channel `waits_at`, so no two threads can do
+// so at once.
 enum class TaskState : std::uint8_t {
   kCreated,
   kReady,
@@ -53,13 +54,13 @@ enum class TaskState : std::uint8_t {
   kAwaitsTurn,
 };
 
-// Somebody else has to do something before it goes on.
+// Whether the task cannot go on before another task or thread does something.
 constexpr bool is_waiting(TaskState state) noexcept {
   return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
          state == TaskState::kAtChannel || state == TaskState::kAwaitsTurn;
 }
-// A worker is in it. One that nobody else looks at, and that runs in place of its parent, says so only after its first
-// wait; and a record keeps what its last task left behind.
+// Whether a worker may be running the task. A task that no other task looks at, and that runs in place of its parent,
+// becomes kRunning only after its first wait; until then its state is what the last task of the record left behind.
 constexpr bool may_be_running(TaskState state) noexcept {
   return state == TaskState::kRunning || state == TaskState::kCreated;
 }
@@ -69,8 +70,8 @@ enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudg
 
 struct TaskFlags {
   static constexpr std::uint8_t kKept = 1;          // the record stays when the task ends, until it is released
-  static constexpr std::uint8_t kExposed = 2;       // somebody may hold a handle
-  static constexpr std::uint8_t kRunCancelled = 4;  // is called even if it was cancelled before its start
+  static constexpr std::uint8_t kExposed = 2;       // a handle of it may exist
+  static constexpr std::uint8_t kRunCancelled = 4;  // it is called even if it was cancelled before its start
   static constexpr std::uint8_t kOwnAccount = 8;    // has an explicit budget
   static constexpr std::uint8_t kEnded = 16;        // final state and result are in place (under `lock`)
   static constexpr std::uint8_t kRecorded = 32;     // linked in its nursery's records (under the nursery's lock)
@@ -78,8 +79,8 @@ struct TaskFlags {
   static constexpr std::uint8_t kNamed = 128;       // has an `extra`
 };
 
-// What most tasks never come to; only the task itself looks at its marks and sets them. They stay until its end, which
-// looks at all of them at once. With the first one come the details of its frame.
+// Rare conditions of a task; only the task itself looks at its marks and sets them. They stay until its end, which
+// looks at all of them at once. The first mark creates the details in the task's frame.
 struct TaskMarks {
   static constexpr std::uint8_t kHasMigrated = 1;  // it has left its worker
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
@@ -87,7 +88,7 @@ struct TaskMarks {
   static constexpr std::uint8_t kHasLocals = 8;
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error
   static constexpr std::uint8_t kHoldsTurns = 32;  // it may have to pass some on at its end
-  static constexpr std::uint8_t kHasGrown = 64;    // its stack, which is to be as before when it ends
+  static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
 };
 
 using TaskLock = RankedLock<LockRank::kTask>;
@@ -95,20 +96,20 @@ using TaskLock = RankedLock<LockRank::kTask>;
 struct Join;
 struct LocalTable;
 
-// What only some tasks have.
+// The part of a task that only some tasks have.
 struct TaskExtra {
   char name[32];
 };
 
-// INVARIANT zeroed-when-free: a record that no task has is as init_task() takes for granted: `suspended_at`, `frame`,
+// INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
 // `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `party` and `has_migrated` are zero.
-// What most tasks never touch costs them nothing. The state of a task that is not exposed says something only while it
-// waits.
+// So what most tasks never touch costs them nothing. The state of a task that is not exposed is meaningful only while
+// it waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
   Nursery* nursery;
-  Account* account;  // who pays for what it does
+  Account* account;  // pays for what the task does
   std::atomic<TaskState> state;
   std::atomic<std::uint8_t> cancel;   // told to end; sticky
   std::atomic<std::uint8_t> token;    // of janus_park
@@ -119,26 +120,26 @@ struct alignas(64) Task : Runnable {
   std::uint64_t id;
   union {
     std::int64_t result;  // once kEnded
-    Channel* waits_at;    // kAtChannel: whose lock rules the state; through channel_of()
+    Channel* waits_at;    // kAtChannel: the channel whose lock rules the state; read through std::atomic_ref
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;
-  Task* record_previous;  // ended, in the nursery's records; under its lock
+  Task* record_previous;  // of an ended task, in its nursery's records; under the nursery's lock
   Task* record_next;
-  TaskLock lock;                   // exposed tasks: the end, waiters, the handle
+  TaskLock lock;                   // for exposed tasks: guards the end, waiters, the handle
   Outcome outcome;                 // once kEnded
   std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
 
-  // Who walks up from a task that may be gone reads this of a record that may be somebody else's by now
-  // (may_be_cancelled), so it is written whole.
+  // A walk up from a task that may be gone reads this of a record that may serve another task by now
+  // (may_be_cancelled), so it is written in one piece.
   void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
   Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
 
   bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
   inline void mark(std::uint8_t mark) noexcept;
 
-  // Flags: read by anyone; written by its spawner and itself until it is exposed, then under `lock` or, once it has
-  // ended, under its nursery's: never by two at once.
+  // Flags may be read by any thread. They are written by the spawner and the task itself until the task is exposed,
+  // then under `lock` or, once it has ended, under its nursery's lock: never by two at once.
   bool has(std::uint8_t flag) const noexcept { return (flags.load(std::memory_order_relaxed) & flag) != 0; }
   void set(std::uint8_t flag) noexcept {
     flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) | flag), std::memory_order_relaxed);
@@ -151,23 +152,23 @@ static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not sta
 
 struct MigratedTasks;  // tag: the tasks of a nursery that have been off their worker at least once
 
-// Of the frame of a task that has any mark. The link counts while the task is a member.
+// Part of the frame of a task that has any mark. The link is valid while the task is a member.
 struct RunDetails : ListLink<MigratedTasks> {
   explicit RunDetails(Task* self) noexcept : task(self) {}
 
   Task* task;
-  Nursery* published = nullptr;  // opened before it last left its worker; under the lock of task->nursery
+  Nursery* published = nullptr;  // opened before the task last left its worker; under the lock of task->nursery
   LocalTable* locals = nullptr;  // rt/task/locals.h
   Stack* abandoned = nullptr;    // a panicked task ends on a spare stack; this is the one it had
   Turn* held_turns = nullptr;    // with kHoldsTurns
-  // With kHasGrown: of the stack, before it did; and what its account has paid since.
+  // With kHasGrown: the stack's limit before it grew; and what the task's account has paid since.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
-  std::int64_t outer_fuel = -1;  // of the slice that it shared until it got one of its grace; -1: it did not
+  std::int64_t outer_fuel = -1;  // what was left of the slice, maybe the parent's, when the grace began; -1: it did not
   int last_error = 0;
-  std::uint8_t held_count = 0;          // of held_turns
-  bool was_told = false;                // by the cancel of task->nursery; under its lock
+  std::uint8_t held_count = 0;          // the length of held_turns
+  bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock
   Outcome outcome = Outcome::kPending;  // once kWasForced
 };
 
@@ -177,7 +178,7 @@ struct RunFrame {
 
   std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
   Task* task;
-  RunFrame* outer_frame;       // the task that we were called by, instead of its waiting: outer until we end
+  RunFrame* outer_frame;       // of the task that called this one, instead of waiting: outer until this one ends
   Nursery* open = nullptr;     // opened by this task since it last left its worker, innermost first ...
   Nursery* current = nullptr;  // ... but those of janus_nursery_create are only in this chain until link_current()
   union {
@@ -190,12 +191,12 @@ inline void Task::mark(std::uint8_t mark) noexcept {
   marks |= mark;
 }
 
-// Of what a task looks at of itself: only waits and wake-ups are told to others.
+// For what a task looks at of itself: only waits and wake-ups are published to others.
 inline TaskState state_of(const Task& task) noexcept {
   return task.state.load(std::memory_order_relaxed);
 }
 
-// INVARIANT zeroed-when-free, at both ends of a record's life.
+// INVARIANT zeroed-when-free holds at both ends of a record's life.
 inline bool is_zeroed_when_free(const Task& task) noexcept {
   return task.suspension() == nullptr && task.frame == nullptr && task.waiters == nullptr &&
          task.cancel.load(std::memory_order_relaxed) == 0 && task.token.load(std::memory_order_relaxed) == 0 &&

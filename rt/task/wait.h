@@ -7,21 +7,23 @@
 
 namespace janus {
 
-// Leaves the stack. Once it has been left: state := `state`; then `publish(task, what)`, which makes the task findable
-// and releases what it holds. Returns after a wake. False: no stack to go on with; nothing happened, nothing released.
+// Leaves the stack. Once it has been left: sets the task's state to `state`, then calls `publish(task, what)`, which
+// makes the task findable and releases what it holds. True: after a wake. False: there is no stack to go on with;
+// nothing has happened and nothing was released.
 using Publish = void (*)(Task& task, void* what);
 [[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
-// The same for what a lock guards, which is held: kBlocked, and then the lock is released. False: it is still held.
+// As block(), for what `lock`, which is held, guards: the state becomes kBlocked, and then the lock is released. False:
+// it is still held.
 [[nodiscard]] bool block_unlocking(Task& task, TaskLock& lock) noexcept;
-// The same as kAwaitsTurn: a cancel does not end it, only wake().
+// As block_unlocking(), with the state kAwaitsTurn: a cancel does not end the wait, only wake() does.
 using TurnLock = RankedLock<LockRank::kTurn>;
 [[nodiscard]] bool block_for_turn(Task& task, TurnLock& lock) noexcept;
-// The same at a channel, whose lock is held as `hold` says: kAtChannel, and then the lock is released. False: it is
-// still held. `task` is published, of the channel's runtime, and what the channel knows of it is in place. kFast: the
-// lock is held by its owner, and nobody is charged for the task's slice.
+// As block(), at a channel whose lock is held as `hold` says: the state becomes kAtChannel, and then the lock is
+// released. False: it is still held. `task` is published, of the channel's runtime, and its ChannelWait is in the
+// queue. Fast path: requires that the lock is held by its owner, and that no account is charged for the task's slice.
 template <Path kPath>
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
-// On a task that goes on after it had left its stack. kFast: as begin_slice().
+// Called on a task that goes on after it had left its stack. Fast path: as of begin_slice().
 template <Path kPath = Path::kGeneral>
 void resumed(Task& task) noexcept;
 

@@ -6,9 +6,10 @@
 
 namespace janus {
 
-// Wakes `task` if it is in `from`. Any thread of its runtime, or `worker` nullptr from outside.
+// Wakes `task` if its state is `from`; returns whether it did. Any thread of its runtime, or `worker` nullptr from
+// outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
-// For a task that waits at a channel whose lock is held. `worker` is of its runtime, or nullptr. In two steps:
+// Wakes a task that waits at a channel whose lock is held. `worker` is of the task's runtime, or nullptr. In two steps:
 // turn_ready(), push_ready().
 void wake_held(Worker* worker, Task& task) noexcept;
 [[gnu::always_inline]] inline void turn_ready(Task& task) noexcept {
@@ -16,7 +17,8 @@ void wake_held(Worker* worker, Task& task) noexcept;
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
 }
 void push_ready(Worker* worker, Task& task) noexcept;
-// Whatever it waits for, if it waits. The caller sees to it that it cannot end.
+// Wakes the task from any wait that a cancel ends, so that it looks; false: it is in none. The caller sees to it that
+// the task cannot end meanwhile.
 bool wake_to_look(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

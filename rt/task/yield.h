@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/yield.h — giving way to others. Who is charged for that, and looks for a cancel, is rt/task/charge.h.
+// rt/task/yield.h — giving way to other tasks. Charging for that, and looking for a cancel, is rt/task/charge.h.
 #pragma once
 
 #include "rt/task/task.h"
 
 namespace janus {
 
-// Behind every ready task. Its slice is committed, and it gets a new one when it goes on.
+// Puts the task behind every ready task. Its slice is committed, and it gets a new one when it goes on.
 void give_way(Worker& worker, Task& task) noexcept;
-// The same in the middle of a long operation, at no cost, if anybody else is ready on this worker. Handles what wants
+// Gives way in the middle of a long operation, at no cost, if another task is ready on this worker. Handles what wants
 // attention, too (a SIGTERM): no check does while the operation lasts.
 void let_others_run(Task& task) noexcept;
 
