@@ -18,8 +18,8 @@ namespace janus {
 
 namespace {
 
-// There is no stack for anybody else. Others may end and leave theirs; where nobody does for long, who is next to start
-// ends without having run, since everybody may be waiting for what cannot start.
+// Called where there is no stack to go on with. Other tasks may end and leave theirs; where none does for long, the
+// next task to start ends without having run, since all may be waiting for what cannot start.
 [[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
   constexpr unsigned kPatience = 1000;
   Worker& worker = current_worker();
@@ -52,7 +52,7 @@ namespace {
 
 }  // namespace
 
-// Closed by its owner. Children that are next on this worker run at once; for the others it waits.
+// Called when the owner has closed the nursery. Runs the children that are next on this worker, waits for the others.
 [[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
   run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
@@ -82,7 +82,7 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
 }
 
 // On the fast path the children that are next run first. Where every child was counted in and out on this worker, and
-// nobody else has touched the nursery, there is nothing to agree on with anybody: only a child could still reach it
+// no other thread has touched the nursery, its end needs no agreement: only a child could still reach the nursery
 // legally, and there is none.
 template <Path kPath>
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
@@ -98,7 +98,7 @@ std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
       recycle(worker, nursery);
       return 0;
     }
-    nursery.alive.store(Nursery::kClosing, std::memory_order_release);  // if it was about to end alone, it is not
+    nursery.alive.store(Nursery::kClosing, std::memory_order_release);  // end_alone() may have left kEnding
   }
   return await_closing(self, nursery);
 }
@@ -116,12 +116,12 @@ void await_from_thread(Nursery& nursery) noexcept {
     order_hooks::acquire(&nursery);
     return true;
   }
-  // If all workers went to sleep before they could see that we wait, one of them is to look again (deadlock.cpp). Where
-  // the order counts, that would be a step more.
+  // If all workers went to sleep before they could see that this thread waits, one of them has to look again
+  // (deadlock.cpp). Not in deterministic mode, where that would be a step more in the order.
   Scheduler& scheduler = nursery.runtime->scheduler;
   if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.request_attention();
   for (;;) {
-    // A late waker of whom this nursery's memory served before may count, too: only the word tells.
+    // A late waker of a nursery that had this record before may count, too: only the word tells.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
     if (is_terminal(nursery)) {
       order_hooks::acquire(&nursery);
@@ -134,7 +134,7 @@ void await_from_thread(Nursery& nursery) noexcept {
 
 [[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
   RunFrame& frame = *task.frame;
-  // The newest first: those it opened since it last stopped, then the others.
+  // The newest first: those opened since the task last left its worker, then the earlier ones.
   link_current(frame);
   frame.current = nullptr;
   const auto newest = [&]() noexcept {

@@ -54,7 +54,7 @@ void append_function(TextWriter& text, std::uint64_t address) noexcept {
 }
 
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept {
-  constexpr std::size_t kRoom = 120;  // of one
+  constexpr std::size_t kRoom = 120;  // of one frame
   text.append("janus:   at %#lx", place.ip);
   append_name(text, place.ip, place.inside);
   for (unsigned i = 0; i < most && text.room() > kRoom && place.step(); ++i) {

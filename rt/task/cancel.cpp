@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/cancel.cpp — telling tasks to end. A cancel sets a flag; who starts, yields or blocks looks at it; who is
-// blocked is woken to look. There is no list of children to walk, only of those that were once off their worker.
+// rt/task/cancel.cpp — telling tasks to end. A cancel sets a flag, at which a task looks when it starts, yields or
+// blocks; a blocked task is woken to look. No list of all children is walked, only that of those which were once off
+// their worker.
 //
-// INVARIANT cancel-reaches-all: cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their
-// published nurseries (the latest)  3 did one not seem to wait? then heavy fence, and 2 again for it and those behind
-// it. Member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags. So a
-// member is seen by the cancel, or sees it. Who was woken by the cancel itself looks after that; whoever becomes a
-// member later than the cancel looked does so under the same lock, and sees the flag. Neither takes a heavy fence, and
-// nor does who runs on the canceller's own worker: a fence interrupts every CPU of the process, and the neighbours
-// there with it. What is running looks when it yields, and then cancels what it has opened, be it published by now or
-// not.
+// INVARIANT cancel-reaches-all: a member is seen by the cancel, or sees it.
+//   cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their published nurseries (the latest)
+//           3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it
+//   member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags
+// A task that the cancel itself woke looks after that; a task that becomes a member later than the cancel looked does
+// so under the same lock, and sees the flag. Neither takes a heavy fence, nor does a task that runs on the canceller's
+// own worker: a fence interrupts every CPU of the process, and the neighbours there with it. A running task looks when
+// it yields, and then cancels what it has opened, whether that is published by now or not.
 //
-// INVARIANT told-once: whoever marks a nursery keeps it from its end and tells its members, alone, some at a time; each
-// notes under the nursery's lock that it was told, and goes to the back of the list, so the first who was told is the
-// end of the walk. Between two parts nothing is held, members may end, and others join, who have seen the mark. Who
-// tells cannot end before the last is told, since it is charged nothing that it could lack. docs/decisions/0245
+// INVARIANT told-once: the thread that marks a nursery keeps it from its end and tells its members, alone, some at a
+// time; each member notes under the nursery's lock that it was told, and goes to the back of the list, so the walk ends
+// at the first member that was told. Between two parts nothing is held, members may end, and others join, which have
+// seen the mark. The thread that tells them cannot end before the last is told, since it is charged nothing that it
+// could lack. docs/decisions/0245
 // tests/task/cancel_parts_test.cpp
 #include "rt/task/cancel.h"
 
@@ -35,7 +37,7 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
   runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
 }
 
-// Whoever finds `nursery` keeps it from its end meanwhile.
+// The caller found `nursery` in a way that keeps it from its end meanwhile.
 void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
   if (!nursery.life().cancel()) return;
   nursery.cancel_next = descent.first;
@@ -43,9 +45,9 @@ void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
   ++descent.marked;
 }
 
-// Under the lock of the task's nursery: nobody can take its frame off the stack. False: it is not seen to wait, but may
-// be about to, elsewhere, without having seen the marks, and only a fence will show. Of what it has opened the latest
-// are marked; it marks the others itself, in parts, when it learns of its end.
+// Under the lock of the task's nursery, so that the task's frame stays on the stack. False: the task is not seen to
+// wait, but may be about to, on another worker, without having seen the marks, and only a fence will show. Of what it
+// has opened the latest are marked; it marks the others itself, in parts, when it learns of its cancel.
 bool reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
@@ -56,7 +58,7 @@ bool reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept
   return false;
 }
 
-// With nothing held. Orders the marks before what is read of members after it.
+// With no lock held. Orders the marks before the reads of members that follow.
 void fence_members(Descent& descent) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();
@@ -66,8 +68,8 @@ void fence_members(Descent& descent) noexcept {
   descent.unpaid += price::kFence;
 }
 
-// Some of those who are still to be told. False: there are none. One that was told stands behind all who were not; who
-// became a member since the nursery was marked may be told for nothing.
+// Tells some of the members that are still to be told. False: there are none. A member that was told stands behind all
+// that were not; one that joined since the nursery was marked may be told needlessly.
 bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
   LockGuard guard(nursery.lock);
   for (; !descent.is_part(); ++descent.unpaid) {
@@ -81,7 +83,7 @@ bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
   return true;
 }
 
-// After a part of it, with nothing held. The worker to go on with.
+// After a part of a cancel, with no lock held. Returns the worker to go on with.
 Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pace) noexcept {
   const std::uint32_t ops = descent.unpaid;
   const bool is_part = descent.is_part();
@@ -104,12 +106,12 @@ void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace 
       if (descent.is_part()) worker = pause(runtime, worker, descent, pace);
     }
     release_pin(worker, nursery);
-    if (descent.first != nullptr) ++descent.unpaid;  // it takes as long
+    if (descent.first != nullptr) ++descent.unpaid;  // as much work as telling a member
   }
   if (descent.unpaid != 0) (void)pause(runtime, worker, descent, pace);
 }
 
-// The walk goes on behind `open` when others have run, since nobody but its owner, who is here, takes it off its list.
+// The walk goes on behind `open` after others have run, since only its owner, this task, takes it off the list.
 static void cancel_each(Task& task, Nursery* open) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   while (open != nullptr) {
@@ -124,12 +126,12 @@ static void cancel_each(Task& task, Nursery* open) noexcept {
   }
 }
 
-// What the task has opened is its own to cancel: the canceller may have walked before any of it could be found, and the
+// The task itself cancels what it has opened: the canceller may have walked before any of it could be found, and the
 // task may have stopped, and published it, since then.
 static void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   link_current(frame);
-  cancel_each(task, frame.open);  // and those published before, if others have run
+  cancel_each(task, frame.open);  // and those published before, if others have run meanwhile
   cancel_each(task, frame.details.published);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/cancelled.cpp — whether somebody was told to end.
+// rt/task/cancelled.cpp — whether a task was told to end.
 #include "rt/task/cancelled.h"
 
 #include "rt/task/runtime.h"
@@ -24,7 +24,7 @@ namespace janus {
   return false;
 }
 
-// Walks only when somebody has been cancelled since the last walk.
+// Walks only when something has been cancelled since the last walk.
 bool is_cancelled(Task& task) noexcept {
   return task.cancel.load(std::memory_order_relaxed) != 0 || is_cancelled(*task.nursery);
 }

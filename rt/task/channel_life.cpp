@@ -48,15 +48,15 @@ Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* erro
   return static_cast<Channel*>(record);
 }
 
-// Under the lock.
+// Under the channel's lock.
 void close_to_all(Channel& channel) noexcept {
   channel.state = ChannelState::kClosed;
   channel.leaving_senders.splice_back(channel.senders);
   channel.leaving_receivers.splice_back(channel.receivers);
 }
 
-// With nothing held, after so many were woken: who woke them pays, and others have their turn. The caller's worker from
-// then on, if it is one of the channel's runtime.
+// With no lock held, after `woken` tasks were woken: the calling task pays for them, and lets others run. Returns the
+// caller's worker from then on, if it is one of the channel's runtime.
 Worker* pause_between_wakes(const Runtime& runtime, unsigned woken) noexcept {
   if (Task* const task = calling_task()) {
     take_fuel_unchecked(current_worker(), woken);
@@ -95,7 +95,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
     if (buffer != nullptr) release_own(runtime, worker, buffer);
     return nullptr;
   }
-  // Somebody with a stale pointer may be at the lock of what this was before.
+  // A caller with a stale pointer may hold the lock of the channel that this record was before.
   const BiasedLock::Hold hold = channel->lock.lock_as_guest(nullptr);
   channel->lock.init(!runtime.scheduler.is_deterministic());
   channel->runtime = &runtime;
@@ -133,7 +133,7 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
   while (woken != 0) {
     worker = pause_between_wakes(*runtime, woken);
     if (woken < price::kWakesAtOnce) break;
-    // If it was released meanwhile, who did wakes the rest, and the lock may be at rest.
+    // If the channel was released meanwhile, the caller that did so wakes the rest, and the lock may be at rest.
     LockOwner* const me = owner_in(channel, worker);
     const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
     woken = channel.is_alive(secret) ? wake_leaving(worker, channel, price::kWakesAtOnce) : 0;
@@ -155,7 +155,7 @@ int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noex
   std::uint64_t life = channel.life.load(std::memory_order_relaxed);
   do {
     if (Channel::secret_of(life) != secret || Channel::references_of(life) == 0) return kErrorStale;
-    // Acquire and release: what others did before they gave up theirs comes before the end of it.
+    // Acquire and release: what others did before they gave up their references comes before the channel's end.
   } while (!channel.life.compare_exchange_weak(life, life - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (Channel::references_of(life) != 1) return 0;
   Runtime& runtime = *channel.runtime;

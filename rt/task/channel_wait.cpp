@@ -21,9 +21,9 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
 
 namespace {
 
-// Of many waits nothing is left in the cache. Those who went to sleep one after the other lie on stacks that went out
-// so, at equal distances: where the next ones are is a good guess, and does no harm if it is wrong. Goes before the
-// others.
+// Prefetches the next waits: of many waits nothing is left in the cache. Tasks that went to sleep one after the other
+// lie on stacks that went out in that order, at equal distances: where the next ones are is a good guess, and does no
+// harm if it is wrong. Keeps ahead of the loop that wakes them.
 class WaitScout {
  public:
   explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {
@@ -78,7 +78,7 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
   ChannelWait& wait = *queue.pop_front();
   if (worker_ != nullptr) {
     if (!wait.is_foreign) Scheduler::begin_slice_of_party(*worker_, wait.task->party);
-    // Who is none of our workers is told no address: where it begins is near enough.
+    // A fault of a caller that is none of our workers has no address: where the memory begins is near enough.
     if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
   }
   complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
@@ -98,14 +98,14 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
                                               int reason) noexcept {
   List<ChannelWait>::remove(&wait);
   channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
+  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
   return reason;
 }
 
 namespace {
 
-// By one of those who left to look again: the others. Who gives up the last reference wakes the rest, and the lock may
-// be at rest then.
+// Called by a task that left to look again: wakes some of the others. If the last reference is given up, the caller
+// that does so wakes the rest, and the lock may be at rest then.
 [[gnu::noinline, gnu::cold]] void wake_others(Channel& channel, std::uint32_t secret) noexcept {
   LockOwner* const me = owner_in(channel, &current_worker());
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
@@ -113,7 +113,7 @@ namespace {
   channel.lock.unlock(me, hold);
 }
 
-// Of a wait that is over, with nothing held.
+// Of a wait that is over; called with no lock held.
 int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status status) noexcept {
   if (status == ChannelWait::Status::kBadMemory) [[unlikely]] {
     take_fuel_unchecked(current_worker(), price::kBadWait);
@@ -126,7 +126,7 @@ int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status sta
   return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
 }
 
-// Leaves the stack, and then the lock. False: there is no stack to go on with.
+// Leaves the stack, and then releases the lock. False: there is no stack to go on with.
 bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Hold hold) noexcept {
   if (!wait.is_foreign) return block_at<Path::kGeneral>(channel, self, hold);
   return block(
@@ -134,7 +134,7 @@ bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Ho
       [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
 }
 
-// Whether the wait is over, with nothing held; mostly it is, and nobody need be kept out to see that.
+// Whether the wait is over, asked with no lock held: mostly it is, and the lock is not needed to see that.
 bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
   const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
   if (status == ChannelWait::Status::kWaiting || wait.is_foreign) return false;
@@ -142,7 +142,7 @@ bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
   return true;
 }
 
-// Under the lock, which it releases. Until served, closed or cancelled.
+// Called under the lock, which it releases. Waits until served, closed or cancelled.
 [[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
   int result = 0;
   while (wait.status.load(std::memory_order_relaxed) == ChannelWait::Status::kWaiting) {

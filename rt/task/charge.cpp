@@ -27,7 +27,7 @@ int yield(Task& task) noexcept {
   Worker& worker = current_worker();
   worker.counters.yields.add();
   if (task.yielded_free && worker.fuel == worker.slice) {
-    // A loop of nothing but yields would never end: the second in a row is an operation.
+    // A loop of nothing but yields would never end, so the second in a row is charged as an operation.
     worker.counters.yields_charged.add();
     take_fuel_unchecked(worker, price::kCall);
   }
@@ -41,19 +41,20 @@ int yield(Task& task) noexcept {
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
   Scheduler& scheduler = *current_worker().scheduler;
-  // First: so that nobody takes the slices for as they should be before the request is seen.
+  // Before the look at the request: a request that comes later sets the slices to 0 again.
   std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
   if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with terminate()
     slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_relaxed);
   if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
-  // What was spent beyond the slice is paid before anything else happens; a cancel overrides that, and the debt stays.
+  // What was spent beyond the slice is paid before anything else happens; a cancel overrides that, and the account
+  // keeps the debt.
   if (debt != 0 && is_cancelled(task))
     runtime_of(current_worker()).accounts.owe(task.account, debt);
   else if (debt != 0)
     (void)charge_waiting(task, Component::kOps, debt);
   const bool told = sees_cancel(task);
   if (told && task.frame->frame_sp != 0 && task.frame->details.grace < 0) panic(task, kGraceIsGone);
-  commit_slice(current_worker(), task);  // whoever waited has one already
+  commit_slice(current_worker(), task);  // if the task has waited, it has a slice already
   begin_slice(current_worker(), task);
   task.yielded_free = false;
   if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) {

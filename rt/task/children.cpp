@@ -9,9 +9,9 @@ namespace janus {
 
 namespace {
 
-// Whoever made the word terminal, and whoever finds that out while its owner waits.
+// Called by the thread that made the word terminal, or finds that it is while the owner waits.
 [[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
-  // The nursery may be gone and serve another owner: then that one is woken to look, which does no harm.
+  // The nursery may be gone and its record serve another owner: then that one is woken to look, which does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     (void)wake(worker, *owner, TaskState::kBlocked);
   } else {
@@ -63,7 +63,7 @@ void release_pin(Worker* worker, Nursery& nursery) noexcept {
   count_out(worker, nursery);
 }
 
-// On the home worker only. One operation moves the count and sets `flags`; the word before it is given back.
+// On the home worker only. One operation moves the count and sets `flags`. Returns the word after it.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   JANUS_ASSERT(nursery.owner_worker.load(std::memory_order_relaxed) == &current_worker());
   JANUS_ASSERT((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kShared) == 0);
@@ -73,7 +73,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   return nursery.life().share(children, flags);
 }
 
-// Oldest first, so that they stand in the order in which they were opened.
+// Oldest first, so that the list has them in the order in which they were opened.
 [[gnu::noinline]] void link_current(RunFrame& frame) noexcept {
   Nursery* oldest = nullptr;
   for (Nursery* n = frame.current; n != nullptr && !n->traits.is_linked; n = n->previous_current) {
@@ -121,7 +121,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   nursery.life().close();
 }
 
-// Its owner's worker looks: children that have ended on it are counted where only it can see them.
+// On the home worker only: children that have ended there are counted where no other worker can see them.
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept {
   if (worker == nullptr || !is_at_home(nursery, *worker)) return;
   const std::uint64_t word = nursery.word.load(std::memory_order_relaxed);

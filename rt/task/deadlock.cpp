@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/deadlock.cpp — every worker sleeps, nothing is queued: is that the end?
+// rt/task/deadlock.cpp — every worker sleeps and nothing is queued: is that the end?
 //
 // In a program it is, as long as main has not ended. In a host's runtime a thread outside may know a task or a channel
-// and bring things on at any time, so it is one only where every thread that has a nursery here waits for it, and where
-// nobody outside has ever had a hand in this runtime: made a channel, woken a task, shared a channel with another
+// and bring things on at any time, so it is the end only where every thread that has a nursery here waits for it, and
+// where nothing outside has ever acted on this runtime: made a channel, woken a task, shared a channel with another
 // runtime (Runtime::is_fed_from_outside). A host whose threads do so keeps a nursery open meanwhile.
 #include "rt/task/deadlock.h"
 
@@ -17,7 +17,7 @@ namespace {
 
 constexpr int kStatus = 3;
 
-// Under outside_lock. Nobody runs: whoever is not on the list has not started, or is the parent of one that is.
+// Under outside_lock. No task runs: one that is not on the list has not started, or is the parent of one that is.
 void report(Runtime& runtime) noexcept {
   constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
   TaskReport* const report = new_report();
@@ -28,7 +28,7 @@ void report(Runtime& runtime) noexcept {
   say_and_free(report);
 }
 
-// All that live in it. One that is not among those that have been off their worker is on its way to one.
+// Whether all tasks in the nursery wait. A task that is no member has never stopped: it is on its way to a worker.
 bool do_all_tasks_wait(Nursery& nursery) noexcept {
   LockGuard guard(nursery.lock);
   std::uint64_t waiting = 0;
@@ -53,7 +53,7 @@ bool does_everybody_wait(const Runtime& runtime) noexcept {
   return any;
 }
 
-// Under outside_lock: none of them goes meanwhile.
+// Under outside_lock: none of the nurseries goes meanwhile.
 void cancel_all(Runtime& runtime, Worker& worker) noexcept {
   for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer) {
     if (NurseryWord::is_terminal(nursery->word.load(std::memory_order_acquire))) continue;
@@ -72,7 +72,7 @@ void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered
              runtime.waits_for_turns.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime)) {
     return;
   }
-  // A task that waits for one that runs waits, too. So nobody may have run while we looked.
+  // A task that waits for one that runs waits, too. So no worker may have run during the look.
   if (!runtime.scheduler.all_slept_since(entered)) return;
   worker.counters.deadlocks.add();
   report(runtime);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/describe.cpp — see describe.h. Others may run meanwhile: a nursery's lock keeps the frames of its tasks where
-// they are, and so what they have published; what lies below them on their stacks may be anything, and is read as such.
+// rt/task/describe.cpp — see describe.h. Other tasks may run meanwhile: a nursery's lock keeps the frames of its tasks
+// where they are, and so what they have published; what lies below them on their stacks may be anything.
 #include "rt/task/describe.h"
 
 #include <new>
@@ -16,9 +16,9 @@ namespace janus {
 namespace {
 
 constexpr unsigned kDeepest = 16;           // nurseries in nurseries; the caller's stack bounds the walk
-constexpr unsigned kMostNurseries = 16384;  // looked into
+constexpr unsigned kMostNurseries = 16384;  // that are looked into
 
-constexpr std::size_t kShownName = 40;  // of what others wrote
+constexpr std::size_t kShownName = 40;  // of text that users wrote
 
 struct Walk {
   TaskReport& report;
@@ -26,7 +26,7 @@ struct Walk {
   unsigned nurseries = 0;
 };
 
-// Its memory stays a channel's, whatever becomes of it.
+// The record stays a channel's, whatever becomes of the channel.
 void append_channel(TaskReport& report, const Channel* channel) noexcept {
   std::size_t count = 0, capacity = 0;
   if (channel == nullptr || !arch::load_user(&channel->count, count)) return;
@@ -34,14 +34,14 @@ void append_channel(TaskReport& report, const Channel* channel) noexcept {
   report.append(" %#lx (%lu of %lu)", channel->handle.load(std::memory_order_relaxed), count, capacity);
 }
 
-// Of one that is blocked: who joins a task awaits none of its own nurseries.
+// Of a blocked task: one that joins another awaits none of its own nurseries.
 bool awaits_nursery(const RunDetails& member) noexcept {
   for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer)
     if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kWaiter) != 0) return true;
   return false;
 }
 
-// Under the lock of its nursery.
+// Under the lock of the member's nursery.
 void describe(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
   const TaskState state = task.state.load(std::memory_order_relaxed);
@@ -58,7 +58,7 @@ void describe(TaskReport& report, const RunDetails& member) noexcept {
   if (why != nullptr && find_place(task, place)) append_frames(report, place, kFramesOfEach);
 }
 
-// The outermost first.
+// Appends the outermost tasks first.
 void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
   LockGuard guard(nursery.lock);
   for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;

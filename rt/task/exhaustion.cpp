@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/exhaustion.cpp — waiting for a recharge, and the end of those for whom none can come.
+// rt/task/exhaustion.cpp — waiting for a recharge, and the end of waits for which none can come.
 #include "rt/task/exhaustion.h"
 
 #include "rt/task/cancel.h"
@@ -10,14 +10,14 @@ namespace janus {
 
 namespace {
 
-// On the waiting task's stack.
+// One wait, on the waiting task's stack.
 struct Exhausted : AccountWait {
   Task* task;
   bool is_served;
   bool is_unrechargeable;
 };
 
-// Whether the wait's amount could be drawn for it. Ops are a debt, and may be paid bit by bit.
+// Whether the wait's amount could be drawn for its task. Ops are a debt, and may be paid bit by bit.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;
@@ -32,7 +32,7 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   return wait.amount == 0;
 }
 
-// The next two under the queue's lock.
+// Both under the queue's lock.
 void enqueue(AccountQueue& queue, Exhausted& wait) noexcept {
   queue.waits.push_back(&wait);
   ++queue.waiting[static_cast<unsigned>(wait.component)];
@@ -42,15 +42,15 @@ void dequeue(AccountQueue& queue, Exhausted& wait) noexcept {
   --queue.waiting[static_cast<unsigned>(wait.component)];
 }
 
-// Bit c: somebody wants component c.
+// Bit c: a task waits for component c.
 unsigned wanted_in(const AccountQueue& queue) noexcept {
   unsigned wanted = 0;
   for (unsigned c = 0; c < kComponents; ++c) wanted |= queue.waiting[c] != 0 ? 1u << c : 0;
   return wanted;
 }
 
-// Under the queue's lock. Ends where of every component that is wanted somebody who ran dry earlier still waits: so
-// whoever brings nothing for a crowd does not walk along it.
+// Under the queue's lock. Ends where, for every component that is wanted, a task that ran dry earlier still waits: so a
+// recharge that brings nothing for a crowd does not walk along it.
 void serve(Runtime& runtime, Worker* worker, Account* account) noexcept {
   AccountQueue& queue = runtime.accounts.queue(account);
   unsigned dry = 0;
@@ -77,7 +77,7 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   AccountQueue& queue = runtime.accounts.queue(account);
   Exhausted wait{{{}, component, amount}, &task, false, false};
   queue.lock.lock();
-  // It may have been recharged before we came; but nobody overtakes those who wait already.
+  // The account may have been recharged before this task came; but no task overtakes those that wait already.
   if (queue.waiting[static_cast<unsigned>(component)] == 0 && draw_for(runtime, account, wait)) {
     queue.lock.unlock();
     return Recharge::kDrawn;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/fold.cpp — tasks that are alike, in a report of many: beyond the first 64 a few of each kind are shown, the
-// others counted. Alike are those of the same function, name but for its digits, path of nurseries, wait and place; not
-// the channel, of which each may have its own. A member of the archive that janus-cc asks for, unless it strips the
-// program.
+// rt/task/fold.cpp — folds tasks that are alike, in a report of many: beyond the first 64 a few of each kind are shown,
+// the others counted. Alike are tasks with the same function, name (without digits), path of nurseries, wait and place;
+// the channel does not count, since each may have its own. A member of the archive that janus-cc asks for, unless it
+// strips the program.
 #include "rt/task/describe.h"
 #include "rt/task/nursery.h"
 
@@ -17,15 +17,15 @@ namespace {
 
 struct Kind {
   std::uint64_t key;    // 0: none yet
-  std::uint64_t first;  // a task's number
+  std::uint64_t first;  // the id of the first task
   std::uint64_t shown;
   std::uint64_t folded;
 };
 
 constexpr unsigned kMostKinds = kPagesBehindReport / sizeof(Kind) - 1;
-constexpr unsigned kShownBefore = 64;  // whatever they are like: few need no folding
+constexpr unsigned kShownBefore = 64;  // of whatever kind: few need no folding
 constexpr unsigned kShownOfKind = 4;
-// Not for foes: who makes two kinds look like one has hidden nothing but tasks of its own.
+// Not secure against collisions: a user that makes two kinds look like one has hidden nothing but its own tasks.
 class Key {
  public:
   void add(std::uint64_t word) noexcept {
@@ -44,7 +44,7 @@ class Key {
   std::uint64_t value_ = 0;
 };
 
-// As far up as append_path() shows.
+// As far up as append_path() goes.
 void add_path(Key& key, const Task& task) noexcept {
   constexpr unsigned kMostNurseries = 8;
   const Nursery* nursery = task.nursery;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/forced_end.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. The task alone
+// rt/task/forced_end.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. No other task
 // ends.
 //
 // Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
@@ -55,7 +55,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   runtime_of(worker).stacks.give(&worker.stacks, static_cast<Stack*>(stack));
 }
 
-// Nothing points into the frames any more: out of them, to whoever called the task.
+// Called when nothing points into the frames any more: leaves them for the frame that called the task.
 [[noreturn]] void leave_frames(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   Worker& worker = current_worker();
@@ -70,7 +70,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   janus_task_abandon(frame.frame_sp, code_of(frame.details.outcome));
 }
 
-// On the spare stack, as the task.
+// Runs on the spare stack, as the task.
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
@@ -79,12 +79,12 @@ void end_on_spare(void* argument) noexcept {
   leave_frames(task);
 }
 
-// The task is marked as forced.
+// Requires a task that is marked as forced, so that it has details.
 bool has_nurseries(const RunFrame& frame) noexcept {
   return frame.open != nullptr || frame.current != nullptr || frame.details.published != nullptr;
 }
 
-// The worker's words for a spare stack; where to enter it. nullptr: there is none.
+// Sets the worker's words for a spare stack, which is to be entered. nullptr: there is none.
 Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack* spare = runtime.stacks.take(&worker.stacks, 1);
@@ -95,14 +95,14 @@ Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
   return spare;
 }
 
-// Where the fault handler lets the thread go on: on the spare stack, of which nobody was told yet, since a handler
-// returns.
+// Where the fault handler lets the thread go on, on the spare stack. The fiber hooks are told of the switch only here,
+// since a handler returns.
 void fault_landing_on_spare(void* argument) noexcept {
   fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->details.abandoned->fiber, current_worker().fiber);
   end_on_spare(argument);
 }
 
-// Or on ground that nobody needs any more.
+// Where it goes on otherwise: on the part of the task's own stack that is not needed any more.
 void fault_landing(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
@@ -147,7 +147,7 @@ void fault_landing(void* argument) noexcept {
   end_by_force(task, Outcome::kPanic);
 }
 
-// A copy of user memory, on whatever thread: it answers that it failed.
+// A fault in a copy of user memory, on whatever thread, resumes at the copy's fix-up, which reports that it failed.
 static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   if (fault.kind != platform::FaultKind::kAccess && fault.kind != platform::FaultKind::kBus) return false;
   fault.resume_ip = arch::find_fix_up(fault.ip);
@@ -157,7 +157,7 @@ static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   return true;
 }
 
-// Where JANUS_ON_EXHAUSTION_FAIL rules, want of memory is no panic here either.
+// Where JANUS_ON_EXHAUSTION_FAIL rules, lack of memory is no panic here either.
 static Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
 }
@@ -191,7 +191,7 @@ static void contain(platform::Fault& fault, Worker& worker) noexcept {
   fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
 }
 
-// On the worker's alternate stack. A fault in here, which no copy of user memory answers, is the runtime's own.
+// Runs on the worker's alternate stack. A fault in here that is not from a copy of user memory is the runtime's own.
 bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (is_answered(fault, worker)) return true;
@@ -208,8 +208,8 @@ bool contain_fault(platform::Fault& fault) noexcept {
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
   const bool has_room = arch::stack_pointer() >= limit;
   if (has_room && StackPool::canary_intact(stack)) return;
-  // What makes it larger, or ends a task, takes more than may be left. Where there is a guard it is met here, and its
-  // handler has a stack: it comes back if there is room now.
+  // To make the stack larger, or to end a task, takes more than may be left of it. Where there is a guard page, this
+  // touches it, since the fault handler has a stack of its own; it comes back if there is room now.
   if (!has_room && stack->guard != platform::Guard::kNone)
     return arch::meet_guard(stack->limit, Scheduler::kStackReserve);
   platform::Fault fault{};

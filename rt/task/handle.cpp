@@ -44,7 +44,7 @@ void init_handle_key(Runtime& runtime) noexcept {
   for (std::uint64_t& word : runtime.handle_key) word = rng.next();
 }
 
-// A task's number is never used twice, so each exposure has a secret of its own; 0 is none.
+// A task's number is never used twice, so each exposure has a secret of its own; 0 means none.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   std::uint32_t secret = task.secret.load(std::memory_order_relaxed);
   if (secret == 0) {
@@ -54,8 +54,8 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   return assemble(runtime, secret, runtime.tasks.index_of(&task));
 }
 
-// All 2^32 of a record are not to be tried in the time that anybody has, by somebody with ops without end: so that a
-// miss costs its price in time, too.
+// A miss also costs time, so that no caller, even one with ops without end, can try all 2^32 secrets of a record in any
+// time that matters.
 [[gnu::noinline, gnu::cold]] static void pay_for_guess(Worker* caller) noexcept {
   for (unsigned i = 0; i < kPausesOfGuess; ++i) arch::pause();
   if (caller != nullptr) take_fuel_unchecked(*caller, price::kGuess);
@@ -96,7 +96,7 @@ void free_record(Worker* worker, Task& task) noexcept {
 
 namespace {
 
-// Under the locks of both. The record leaves the nursery's list.
+// Under the locks of both. Takes the record off the nursery's list.
 void unlink_record(Task& task) noexcept {
   Nursery& nursery = *task.nursery;
   (task.record_previous != nullptr ? task.record_previous->record_next : nursery.records) = task.record_next;
@@ -113,7 +113,7 @@ int release_locked(Worker* worker, Task* task) noexcept {
     task->clear(TaskFlags::kKept);
   } else {
     LockGuard guard(task->nursery->lock);
-    mine = task->has(TaskFlags::kRecorded);  // else the nursery is just releasing it
+    mine = task->has(TaskFlags::kRecorded);  // otherwise release_records() is freeing it
     if (mine) unlink_record(*task);
   }
   if (mine) free_record(worker, *task);
@@ -121,13 +121,13 @@ int release_locked(Worker* worker, Task* task) noexcept {
   return 0;
 }
 
-// There may be as many as somebody's memory had room for.
+// There may be as many records as there was memory for, so others run in between.
 static Worker* pause_between_records(Worker& worker) noexcept {
   if (Task* const task = current_task(worker)) let_others_run(*task);
   return &current_worker();
 }
 
-// All that ended and was kept. The nursery is terminal, so no more come.
+// Frees the records of all tasks that ended and were kept. The nursery is terminal, so no more come.
 [[gnu::noinline]] void release_records(Worker* worker, Nursery& nursery) noexcept {
   for (unsigned released = 1;; ++released) {
     if (worker != nullptr && released % price::kRecordsAtOnce == 0) worker = pause_between_records(*worker);

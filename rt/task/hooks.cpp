@@ -26,7 +26,7 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
   return static_cast<const Task*>(runnable)->id;
 }
 
-// Who waits for a budget that nobody can bring ends; if there is none, nobody ever will.
+// Ends the tasks that wait for a recharge that no other can bring; if there are none, it is a deadlock.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (fail_unrechargeable(runtime, &worker)) return;

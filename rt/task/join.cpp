@@ -27,7 +27,7 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
     Join* const next = join->next;
     Task* const joiner = join->joiner;
     join->result = task.result;
-    join->is_over = true;  // from here on the joiner may leave as soon as it looks, but it looks only under our lock
+    join->is_over = true;  // the joiner may leave as soon as it sees this, but it looks only under the task's lock
     if (joiner != nullptr) (void)wake(&worker, *joiner, TaskState::kBlocked);
     join = next;
   }
@@ -61,7 +61,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     if (is_cancelled(self)) {
       unlink_join(*task, wait);
       task->lock.unlock();
-      (void)sees_cancel(self);  // learns it, and passes it on, with nothing held
+      (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
       return kCancelledCode;
     }
     if (!block_unlocking(self, task->lock)) {

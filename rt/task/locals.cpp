@@ -14,10 +14,10 @@ namespace {
 constexpr unsigned kRounds = 4;  // as POSIX asks at least for thread-specific data
 constexpr unsigned kKeyBits = 10;
 static_assert(1u << kKeyBits == kLocalKeys);
-constexpr unsigned kEntries = 32;  // of a page of a task's table
+constexpr unsigned kEntries = 32;  // in a page of a task's table
 constexpr unsigned kPages = kLocalKeys / kEntries;
-constexpr std::size_t kDeposit = 64;  // what a key costs who made it, in bytes
-// A cage gets a key while it has less than an eighth of those that are free. Where kPlenty are, it has.
+constexpr std::size_t kDeposit = 64;  // bytes of memory that a key costs its maker
+// A cage gets a key while it has less than an eighth as many as are free. Where kPlenty are free, that always holds.
 constexpr std::uint32_t kPartOfFree = 8;
 constexpr std::uint32_t kPlenty =
     kLocalKeys - kReservedLocalKeys - (kLocalKeys - kReservedLocalKeys) / (kPartOfFree + 1);
@@ -28,13 +28,13 @@ unsigned place_of(std::uint32_t key) noexcept {
   return key % kLocalKeys;
 }
 
-// What a key is. Written under the lock; read without it.
+// What a place for a key holds. Written under the lock; read without it.
 struct KeyPlace {
   std::atomic<std::uint32_t> key = 0;  // 0: free
   std::atomic<void (*)(void*)> destroy = nullptr;
   std::uint32_t uses = 0;     // how often it was given out; kMostUses: never again, so that no key comes twice
-  std::uint32_t account = 0;  // index of the maker's, if that is below the root: it has paid ...
-  std::uint64_t runtime = 0;  // ... in the runtime whose key for handles begins so ...
+  std::uint32_t account = 0;  // index of the maker's account, if that is below the root: it has paid ...
+  std::uint64_t runtime = 0;  // ... in the runtime whose handle_key begins with this ...
   void* deposit = nullptr;    // ... with this block
   std::uint32_t crowd = 0;    // index of the account of the maker's outermost cage, if it is in one
   std::uint32_t next_free = 0;
@@ -44,12 +44,12 @@ constinit KeyPlace local_keys[kLocalKeys];
 
 // Places that have no key and may get one. Under the lock.
 struct FreePlaces {
-  std::uint32_t first;  // that were given back, the newest first; 0: none, since place 0 is never in here
-  std::uint32_t fresh;  // from here to `end` none was ever given out
+  std::uint32_t first;  // places that were given back, the newest first; 0: none, since place 0 is never in here
+  std::uint32_t fresh;  // places from here to `end` were never given out
   std::uint32_t end;
   std::uint32_t count;
 
-  // There is one.
+  // Requires that there is one.
   std::uint32_t take() noexcept {
     --count;
     if (first == 0) return fresh++;
@@ -66,12 +66,12 @@ struct FreePlaces {
 constinit FreePlaces free_keys_of_root = {0, 1, kReservedLocalKeys, kReservedLocalKeys - 1};
 constinit FreePlaces free_keys_of_all = {0, kReservedLocalKeys, kLocalKeys, kLocalKeys - kReservedLocalKeys};
 
-// Below the root: the task pays for what it takes of what all have.
+// Whether the task is below the root, and pays for what it takes of what all share.
 bool has_to_pay(const Task* task) noexcept {
   return task != nullptr && task->account != task->nursery->runtime->root_account;
 }
 
-// Under the lock: nobody has the key any more. Gives the deposit, which may be nullptr.
+// Under the lock: ends the place's key. Returns the deposit, which may be nullptr.
 void* clear(KeyPlace& place) noexcept {
   const std::uint32_t number = place_of(place.key.load(std::memory_order_relaxed));
   if (place.uses != kMostUses) (number < kReservedLocalKeys ? free_keys_of_root : free_keys_of_all).give(number);
@@ -82,7 +82,7 @@ void* clear(KeyPlace& place) noexcept {
   return deposit;
 }
 
-// The deposit of the first key from `place` on that the account has paid for, which is cleared; nullptr: there is none.
+// Clears the first key from `place` on that the account has paid for. Returns its deposit; nullptr: there is none.
 void* clear_next_of(const Runtime& runtime, const Account& account, unsigned& place) noexcept {
   LockGuard guard(local_keys_lock);
   for (; place < kLocalKeys; ++place) {
@@ -95,16 +95,16 @@ void* clear_next_of(const Runtime& runtime, const Account& account, unsigned& pl
 
 }  // namespace
 
-// What one task has: pages of entries, made when they are first needed.
+// The values of one task: pages of entries, made when they are first needed.
 struct LocalTable {
   struct Entry {
-    std::uint32_t key;  // whose value it is: the place may serve another key by now
+    std::uint32_t key;  // of the value: the place may serve another key by now
     void* value;
   };
   Entry* pages[kPages];
 };
 
-// Under the lock: so many places of what all share has that crowd.
+// Under the lock: how many of the places that all share the crowd has.
 static std::uint32_t count_keys_of(const Runtime& runtime, const Account& crowd) noexcept {
   std::uint32_t count = 0;
   for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {
@@ -114,8 +114,8 @@ static std::uint32_t count_keys_of(const Runtime& runtime, const Account& crowd)
   return count;
 }
 
-// Under the lock: whether there is a place for a task of that crowd, which pays. Where many are taken, none has more
-// than a part of what is left: so many who come later find some, too.
+// Under the lock: whether there is a place for a task of that crowd, which pays. Where many are taken, no crowd has
+// more than a part of what is left, so that crowds which come later find some, too.
 static bool has_place_for(const Runtime& runtime, const Account* crowd) noexcept {
   if (free_keys_of_all.count == 0) return false;
   if (crowd == nullptr || free_keys_of_all.count >= kPlenty) return true;
@@ -166,7 +166,7 @@ int delete_local(const Task* task, std::uint32_t key) noexcept {
 }
 
 void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) noexcept {
-  if (runtime.accounts.held(&account) < kDeposit) return;  // a key would be among that
+  if (runtime.accounts.held(&account) < kDeposit) return;  // a key's deposit would be among that
   unsigned place = kReservedLocalKeys;
   while (void* const deposit = clear_next_of(runtime, account, place)) release_own(runtime, worker, deposit);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and whoever should
-// read it may have stopped: a crowd of tasks that panic must not hold up the others through a full pipe.
+// rt/task/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader may
+// have stopped: a crowd of tasks that panic must not hold up the others through a full pipe.
 #include "rt/task/log.h"
 
 #include <atomic>
@@ -17,7 +17,7 @@ constexpr int kStandardError = 2;
 constexpr std::uint64_t kPatienceNs = 100'000'000;
 
 std::atomic<std::uint64_t> lines_dropped{0};
-std::atomic<bool> nobody_reads{false};  // the last line was not taken: whoever is next does not wait at all
+std::atomic<bool> nobody_reads{false};  // the last line was not taken: the next one does not wait at all
 
 // False: not all of it went out.
 bool put(const char* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
@@ -36,7 +36,7 @@ std::uint64_t lines_in(const char* bytes, std::size_t count) noexcept {
   return lines;
 }
 
-// What was dropped before is said first.
+// First says how many lines were dropped before.
 bool account_for_dropped(std::uint64_t until_ns) noexcept {
   const std::uint64_t dropped = lines_dropped.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;

@@ -17,7 +17,7 @@ HeapCache* cache_of(Worker* worker) noexcept {
   return worker != nullptr ? &worker->heap : nullptr;
 }
 
-// The worker's chunk of memory, which its owner makes known when it is first used.
+// The worker's chunk of memory, which the worker registers when it is first used.
 MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   if (worker == nullptr) return nullptr;
   if (!worker->memory.is_registered()) [[unlikely]]
@@ -30,10 +30,10 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   return reinterpret_cast<std::uintptr_t>(block) % kPageBytes == 0;
 }
 
-// After a draw that failed. 0: it was drawn after all, maybe after a wait; else why not.
+// After a draw that failed. 0: it was drawn after all, maybe after a wait; otherwise the reason why not.
 [[gnu::noinline, gnu::cold]] int reserve_slow(Runtime& runtime, Worker* worker, Task* task, Account* payer,
                                               std::uint64_t bytes) noexcept {
-  // What idle stacks hold of the root's memory is not in the way of blocks.
+  // What idle stacks hold of the root's memory is given back for blocks.
   while (payer == runtime.root_account && runtime.pool_charge.reclaim())
     if (runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) return 0;
   return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : kErrorBudget;
@@ -54,7 +54,7 @@ void copy_in_parts(Task* task, std::byte* to, const std::byte* from, std::size_t
   __builtin_memcpy(to, from, bytes);
 }
 
-// --- What is none of the caller's ---
+// --- Blocks that are not the caller's ---
 
 enum class Deed : std::uint8_t { kFree, kResize };
 
@@ -73,7 +73,7 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
   return "misuse of %p";
 }
 
-// With nothing held and nothing changed.
+// Called with no lock held and nothing changed.
 [[noreturn, gnu::noinline, gnu::cold]] void end_for_misuse(Task* task, Deed deed, const void* block,
                                                            Misuse misuse) noexcept {
   Text<96> why;
@@ -85,7 +85,7 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
   platform::abort();
 }
 
-// What `payer` has paid for: `plan.bytes` go back to it if there is no block.
+// Allocates a block that `payer` has paid for: `plan.bytes` go back to it if there is none.
 [[gnu::always_inline]] inline void* allocate_paid(Runtime& runtime, Worker* worker, Account* payer,
                                                   const Heap::Plan& plan, std::size_t align,
                                                   std::uint32_t holder_bit) noexcept {
@@ -112,8 +112,8 @@ const char* why_not(Deed deed, Misuse misuse) noexcept {
   return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
 }
 
-// Of budgets within budgets that have ended, whose memory goes up to the first that has not. Freeing is free of charge,
-// but for this: how far it is lies with who opened them.
+// Charges the walk from a closed account up to the first open one, to which the memory goes. Freeing is free of charge
+// except for this: the length of the walk is up to the tasks that opened the budgets.
 [[gnu::noinline, gnu::cold]] void pay_for_walk_from(const Account* closed) noexcept {
   PaidWalk walk;
   for (; closed->is_closed(); closed = closed->parent()) walk.step();
@@ -174,7 +174,7 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   release_whole(runtime, worker, task, block);
 }
 
-// The kernel takes as long as pages were touched.
+// The kernel's time grows with the number of pages that were touched.
 [[gnu::noinline, gnu::cold]] void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept {
   const std::size_t bytes = runtime.heap.size_of(block);
   auto* pages = static_cast<std::byte*>(block);
@@ -195,7 +195,7 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
                                int* error) noexcept {
   const Heap::Found before = runtime.heap.look_at(block);
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
-  // In place only where that changes no charge: whoever holds the block is not always who pays for it.
+  // In place only where that changes no charge: the task that holds the block is not always the one that pays for it.
   if (Heap::kHasPages && bytes <= before.bytes && bytes >= before.bytes / 2) return block;
   if (task != nullptr) {  // before anything is taken
     charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);
@@ -205,7 +205,8 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
   if (moved == nullptr) return nullptr;
   if (task != nullptr) worker = &current_worker();
-  // As the runtime's, nobody can free it while it is copied. If the new one is where it was, it was freed meanwhile.
+  // As the runtime's, no task can free it while it is copied. If the new one has the same address, the old one was
+  // freed meanwhile.
   Heap::Found old{0, kFreeTag, Misuse::kFreed};
   if (moved != block) old = runtime.heap.take_over(block);
   if (old.misuse != Misuse::kNone) {

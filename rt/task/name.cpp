@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/name.cpp — names of tasks, and who pays for them.
+// rt/task/name.cpp — names of tasks, and the charge for them.
 #include "rt/task/name.h"
 
 #include "rt/task/memory.h"
@@ -12,7 +12,7 @@ namespace {
 void keep_extra(Task& task, void* extra) noexcept {
   task.extra = static_cast<TaskExtra*>(extra);
   const bool is_exposed = task.has(TaskFlags::kExposed);
-  if (is_exposed) task.lock.lock();  // who releases its handle changes the flags, too
+  if (is_exposed) task.lock.lock();  // releasing the handle changes the flags, too
   task.set(TaskFlags::kNamed);
   if (is_exposed) task.lock.unlock();
 }

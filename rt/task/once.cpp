@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/once.cpp — a turn for each object that is being initialised, or used by one at a time. Who gets that of a
-// static late finds the flag set.
+// rt/task/once.cpp — a turn for each object that is being initialised, or used by one task at a time. A task that gets
+// the turn of a static late finds the flag set.
 #include "rt/task/once.h"
 
 #include "rt/task/memory.h"
@@ -13,7 +13,7 @@ namespace janus {
 
 namespace {
 
-// What takes its time comes first, and what can end the task, while nothing is held.
+// What takes time, and what can end the task, comes first, while nothing is held.
 Turn* make_turn(Task& task, int* error) noexcept {
   if (holds_most(task)) panic(task, "it holds 64 locks, or statics that it initialises, and wants another one");
   Worker& worker = current_worker();
@@ -46,7 +46,7 @@ int begin_once(Task& task, const OnceFlag* flag) noexcept {
 
 void end_once(Task& task, OnceFlag* flag, Once how) noexcept {
   if (how == Once::kDone) {
-    std::atomic_signal_fence(std::memory_order_release);  // pairs with begin_once(), and with the compiler
+    std::atomic_signal_fence(std::memory_order_release);  // for the compiler; pairs with begin_once()
     write_user(reinterpret_cast<std::uint8_t*>(flag), std::uint8_t{1});
   }
   unlock_object(task, flag);

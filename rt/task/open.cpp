@@ -32,14 +32,14 @@ namespace {
   return nursery;
 }
 
-// In one store.
+// Sets all of them in one store.
 [[gnu::always_inline]] inline void set(NurseryTraits& traits, const NurseryTraits& value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
 }
 
-// Sets what the last use may have left behind, and says how it is to come alive. INVARIANT zeroed-when-free: no
-// members, no children and nothing else in `word`, not read, and what clear_leftovers() says.
+// Sets what the last use may have left behind, and returns the value for `alive`. INVARIANT zeroed-when-free: no
+// members, no children and nothing else in `word`, not read, and what clear_leftovers() clears.
 [[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Account* account,
                                                          NurseryTraits traits) noexcept {
   JANUS_ASSERT(is_zeroed_when_free(nursery) && nursery.runtime != nullptr);
@@ -48,18 +48,18 @@ namespace {
   return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
 }
 
-// Who pays for the record while it lives: who opened it.
+// The account that pays for the record while it lives: that of the task that opened it.
 Account* payer_of_record(const Nursery& nursery) noexcept {
   return nursery.traits.owns_account ? nursery.account->parent() : nursery.account;
 }
 
-// The owner's: children that it spawns and ends on this worker are counted with plain arithmetic.
+// For a nursery that a task owns: its children that begin and end on this worker are counted with plain arithmetic.
 [[gnu::always_inline]] inline void attach_to_owner(Nursery& nursery, Worker& worker, Task& owner,
                                                    std::uint32_t alive) noexcept {
   nursery.owner.store(&owner, std::memory_order_relaxed);
   nursery.owner_worker.store(&worker, std::memory_order_relaxed);
   // What held for the owner holds for its nursery: one walk up the tree serves all below.
-  // The epoch first: a cancel of the owner that comes after it moves the epoch on.
+  // The epoch is read first: a cancel of the owner that comes after it moves the epoch on.
   const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
   const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
   nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
   nursery.alive.store(alive, std::memory_order_release);
 }
 
-// What is opened by a task that was told to end is told, too.
+// A nursery that is opened by a task that was told to end is told, too.
 void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
   if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery, Pace::kAtOnce);
 }
@@ -122,7 +122,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   return nursery;
 }
 
-// Whether open_current<kFast>() has all that it takes; a record that never served before has no runtime.
+// Whether open_current<kFast>() has all that it needs; a record that never served before has no runtime.
 [[gnu::always_inline]] static inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
   return record != nullptr && record->runtime != nullptr && owner.account == runtime_of(worker).root_account &&
@@ -159,7 +159,7 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
 template Nursery* open_current<Path::kGeneral>(Worker& worker, Task& owner, int* error) noexcept;
 template Nursery* open_current<Path::kFast>(Worker& worker, Task& owner, int* error) noexcept;
 
-// In no list any more, and with nothing left over.
+// The nursery is in no list any more, and has nothing left over.
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   JANUS_ASSERT(is_zeroed_when_free(nursery));
@@ -167,7 +167,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
   runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
 }
 
-// Back to what init_nursery() takes for granted, and out of a list that others read.
+// Brings the record back to what init_nursery() takes for granted.
 [[gnu::noinline, gnu::cold]] static void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
   if (nursery.records != nullptr) release_records(worker, nursery);
@@ -181,6 +181,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
   refund_record(runtime, payer, sizeof(Nursery));
 }
 
+// Takes the nursery out of a list that other threads read.
 [[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
   if (owner != nullptr) {
     LockGuard guard(owner->nursery->lock);
@@ -191,7 +192,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
   }
 }
 
-// Terminal, and in nobody's list: as init_nursery() takes for granted, once the last visitor has left.
+// For a terminal nursery in no list: makes it as init_nursery() expects it, once the last visitor has left.
 static void reset(Nursery& nursery) noexcept {
   nursery.life().reset();
   nursery.local_count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/output.cpp — a turn for each descriptor, and patience where there is no room. Nothing tells us when a reader
-// has made room, so whoever has the turn tries again, ever less often, and gives way in between; only a worker with
-// nothing else to do waits in the kernel, and not for long.
+// rt/task/output.cpp — a turn for each descriptor, and patience where there is no room. Nothing tells the runtime when
+// a reader has made room, so the holder of the turn tries again, ever less often, and gives way in between; only a
+// worker with nothing else to do waits in the kernel, and not for long.
 #include "rt/task/output.h"
 
 #include "rt/task/cancel.h"
@@ -14,14 +14,14 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 65536;            // others on this worker wait for no more than that
+constexpr std::size_t kPieceBytes = 65536;            // other tasks on this worker wait for no more than that
 constexpr std::uint64_t kFirstPauseNs = 50'000;       // a reader that is awake is that fast
-constexpr std::uint64_t kLongestPauseNs = 5'000'000;  // what is injected may wait for a worker that waits here
+constexpr std::uint64_t kLongestPauseNs = 5'000'000;  // an injected task may wait for a worker that waits here
 constexpr int kNothingTaken = -5;                     // EIO: no byte, and no reason
-constexpr int kForbidden = -1;                        // EPERM, and what a cancelled writer is told
+constexpr int kForbidden = -1;                        // EPERM; also the result of a cancelled writer
 constexpr int kNoAccess = -13;                        // EACCES
 
-// What a writer is told of a write that took nothing. -1 is for the cancelled alone.
+// The error for a write that took nothing. -1 is for cancelled writers alone.
 int error_of(long written) noexcept {
   if (written == 0) return kNothingTaken;
   return written == kForbidden ? kNoAccess : static_cast<int>(written);
@@ -29,7 +29,7 @@ int error_of(long written) noexcept {
 
 class Pause {
  public:
-  // When the next try is due.
+  // Returns when the next try is due.
   std::uint64_t begin() noexcept {
     const std::uint64_t until = platform::now_ns() + length_ns_;
     if (length_ns_ < kLongestPauseNs) length_ns_ *= 2;
@@ -41,7 +41,7 @@ class Pause {
   std::uint64_t length_ns_ = kFirstPauseNs;
 };
 
-// On its worker others come first. 0 where there are some: the next try does not wait. Else how long it may.
+// Lets others on this worker run first. 0 if there were some: the next try does not wait. Otherwise until when it may.
 std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   bool gave_way = false;
   for (;;) {
@@ -54,7 +54,7 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   }
 }
 
-// What has been written since others had a chance to have the descriptor. That is counted in bytes, since how much the
+// Counts what has been written since other writers had a chance to get the descriptor. In bytes, since how much the
 // kernel takes at once is up to the reader.
 class Share {
  public:
@@ -97,7 +97,7 @@ int write_as_task(Task& task, Turn& turn, int fd, const char* bytes, std::size_t
   return 0;
 }
 
-// A thread outside tasks, or the only one of a deterministic runtime, whose order must not depend on any reader.
+// For a thread outside tasks, or the only thread of a deterministic runtime, whose order must not depend on a reader.
 int write_as_thread(Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
   Share share(turn);
   while (count != 0) {

@@ -15,14 +15,14 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kLineBytes = 1024;   // of a report
-constexpr std::size_t kShownReason = 500;  // shown of what others wrote
+constexpr std::size_t kShownReason = 500;  // of text that users wrote
 
 }  // namespace
 
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
                                                const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
-  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or its parent's whose slice it is
+  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or that of the parent whose slice it is
   Text<kLineBytes> line;
   line.append("janus: ");
   append_task(line, task);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/reclaim.cpp — a walk over the whole heap, in small parts, each of which is paid for by whoever ends the
+// rt/task/reclaim.cpp — a walk over the whole heap, in small parts, each of which is paid for by the task that ends the
 // nursery.
 #include "rt/task/reclaim.h"
 
@@ -28,7 +28,7 @@ void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept {
   constexpr unsigned kBlocksAtOnce = 32;
   Runtime& runtime = *nursery.runtime;
   const Meant meant{runtime.accounts, nursery.account};
-  // Who left nothing costs nothing.
+  // A nursery that left nothing costs nothing.
   for (Heap::Walk walk; !walk.is_over && !runtime.accounts.is_unused(nursery.account);) {
     void* blocks[kBlocksAtOnce];
     const unsigned count = runtime.heap.take_over_next(walk, {Meant::accepts, &meant}, blocks, kBlocksAtOnce);
@@ -40,7 +40,7 @@ void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept {
     }
     if (worker == nullptr) continue;
     worker = &current_worker();
-    // A debt is carried: the nursery is to go whatever its owner can pay now.
+    // A debt is carried: the nursery has to go, whatever its owner can pay now.
     take_fuel_unchecked(*worker, price::kHeapWalk);
     let_others_run(*current_task(*worker));
     worker = &current_worker();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/records.cpp — who pays for records.
+// rt/task/records.cpp — charges records.
 #include "rt/task/records.h"
 
 namespace janus {

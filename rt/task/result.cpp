@@ -33,7 +33,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
     case Outcome::kBudget:
       return -3;
     case Outcome::kSuccess:
-    case Outcome::kPending:  // of none that is terminal
+    case Outcome::kPending:  // no terminal nursery has it
       break;
   }
   return 0;
@@ -57,7 +57,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
   if (nursery.traits.on_error == ErrorPolicy::kCancel) cancel_nursery(&current_worker(), nursery, pace);
 }
 
-// Terminal: all children have ended, and what they recorded happened before.
+// The nursery is terminal: all children have ended, and what they recorded happened before.
 Report report_of(Nursery& nursery) noexcept {
   nursery.was_read.store(true, std::memory_order_relaxed);
   const bool cancelled = (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0;

@@ -47,7 +47,7 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
   }
 }
 
-// A task that others may hold handles of: its end and what they do with it meet on its lock.
+// The end of a task of which others may hold handles: its end and what they do with it are ordered by its lock.
 void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
   task.lock.lock();
   JANUS_ASSERT(!task.has(TaskFlags::kEnded) && may_be_running(state_of(task)));
@@ -71,13 +71,13 @@ void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code)
   task.lock.unlock();
 }
 
-// -1 after a cancel is the cancel, whether the task has looked or not: it may have had it from somebody who did.
+// -1 after a cancel means cancelled, whether the task has looked or not: it may pass on the code of another that did.
 Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   if (code >= 0) return Outcome::kSuccess;
   return code == -1 && is_cancelled(task) ? Outcome::kCancelled : Outcome::kFailed;
 }
 
-// What was charged for it goes back.
+// Refunds what was charged for the task.
 [[gnu::noinline, gnu::cold]] void credit_task(Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   const bool has_own = task.has(TaskFlags::kOwnAccount);
@@ -89,7 +89,7 @@ Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   refund_record(runtime, payer, bytes_of_task(task.stack_class));
 }
 
-// To whoever awaits the nursery or joins the task: all that it did comes first.
+// Orders all that the task did before the return of an await of the nursery or a join of the task.
 [[gnu::always_inline]] inline void order_end(Task& task, const Nursery& nursery) noexcept {
   order_hooks::release(&nursery);
   order_hooks::release(order_hooks::second(&task));
@@ -111,7 +111,7 @@ Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   else
     free_record(&worker, task);
   leave_nursery(worker, nursery);
-  // Last of all: whoever began the program ends main's nursery as soon as its own worker has stopped.
+  // Last of all: the thread that began the program ends main's nursery as soon as its own worker has stopped.
   if (is_main) runtime.scheduler.stop();
 }
 
@@ -120,7 +120,7 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
   return frame.open != nullptr || frame.current != nullptr || has_seen ? end_left_open(task, code, code < 0) : code;
 }
 
-// Destructors are the user's code: what they break ends the task as anywhere else. They are not for a task that has
+// Destructors are user code: a fault in them ends the task as anywhere else. They are not called for a task that was
 // ended by force: what it held may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (!task.is_marked(TaskMarks::kWasForced)) {
@@ -141,14 +141,14 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
   return end_nurseries(task, frame, code);  // that destructors have left open
 }
 
-// Whatever a task may have left behind on its stack or in its nursery.
+// Ends and frees what a task may have left behind on its stack or in its nursery.
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
   if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
   return code;
 }
 
-// From here on it cannot give way: others would have to find it.
+// From here on the task cannot give way: a cancel would have to find it.
 void leave_members(Task& task, RunFrame& frame) noexcept {
   if (!task.is_marked(TaskMarks::kHasMigrated)) return;
   LockGuard guard(task.nursery->lock);
@@ -156,7 +156,7 @@ void leave_members(Task& task, RunFrame& frame) noexcept {
   task.has_migrated.store(false, std::memory_order_relaxed);
 }
 
-// The task's own frames were left without returning, maybe from a spare stack.
+// Called where the task's own frames were left without returning, maybe from a spare stack.
 void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
   Worker& worker = current_worker();
   if (frame.details.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
@@ -164,8 +164,8 @@ void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexc
   Scheduler::run_pending_action();
 }
 
-// Something wrote below a stack that no guard page ends. It hit what would be the guard, which is nobody's, so the
-// task alone is to blame, and it ends as it would have at a guard: as far as it had not ended by itself.
+// Something wrote below a stack that no guard page ends. It hit what would be the guard, which belongs to no task, so
+// this task alone is to blame, and it ends as it would have at a guard, unless it was ended by force already.
 std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   StackPool::renew_canary(worker.stack);
   if (task.is_marked(TaskMarks::kWasForced)) return code;
@@ -175,7 +175,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return -2;
 }
 
-// The cancel came before the start: whether it is called all the same.
+// The cancel came before the start. Whether the task is called all the same.
 [[gnu::noinline, gnu::cold]] bool starts_cancelled(Task& task) noexcept {
   Worker& worker = current_worker();
   task.cancel.store(1, std::memory_order_relaxed);
@@ -187,8 +187,8 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return runs;
 }
 
-// Of a task that ends. A child that ran in its parent's slice leaves it to the parent, but for what it took from a
-// grace of its own.
+// Ends the last slice of a task. A child that ran in its parent's slice leaves that to the parent, except for what it
+// took from a grace of its own.
 void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   if (is_own_slice) return commit_slice(worker, task);
   const RunFrame& frame = *task.frame;
@@ -197,7 +197,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   resume_slice(worker, *frame.outer_frame->task, frame.details.outer_fuel);
 }
 
-// From the return of its function on, whatever it has come to.
+// From the return of the task's function on, whatever its outcome.
 [[gnu::noinline, gnu::cold]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp,
                                          bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
@@ -216,21 +216,22 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   end_task(worker, task, outcome, code);
 }
 
-// Nothing has happened to the task but that it ran.
+// Whether nothing has happened to the task except that it ran.
 [[gnu::always_inline]] inline bool is_plain_end(const Task& task, const RunFrame& frame, std::int64_t code) noexcept {
   return code >= 0 && frame.open == nullptr && frame.current == nullptr && task.marks == 0 &&
          task.flags.load(std::memory_order_relaxed) == 0;
 }
 
-// What finish() comes to for a task that has ended plainly; but for counting it.
+// What finish() comes to for a task that has ended plainly, except for counting it.
 [[gnu::always_inline]] inline void finish_plain(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
   JANUS_ASSERT(is_zeroed_when_free(task));
   runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
-// From its start to its end. `outer_frame`: who waits by calling it, or nullptr. True: it has ended plainly, and is
-// still to be counted. kFast: a child in the slice of its parent that nobody else looks at, so that it needs no state.
+// Runs a task from its start to its end. `outer_frame`: of the task that waits by calling it, or nullptr. True: it has
+// ended plainly, and is still to be counted. Fast path: requires a child in the slice of its parent that no other task
+// looks at, so that it needs no state.
 template <Path kPath>
 [[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
                                             bool is_own_slice) noexcept {
@@ -277,12 +278,12 @@ template <Path kPath>
   leave_nursery(worker, nursery);
 }
 
-// A child, on the stack of its parent, which waits. One that has an account of its own has a slice of its own, too, in
-// the middle of its parent's.
+// Runs a child on the stack of its parent, which waits. A child with an account of its own has a slice of its own, too,
+// in the middle of its parent's.
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   current_worker().counters.inlined.add();
   if (child.account == parent.account) return run(child, parent.frame, false);
-  // What its parent has grown is another's.
+  // What the parent has grown was paid for by another account.
   if (!has_room_for_children(current_worker(), kMostInitialBytes))
     (void)!make_room_for_children(current_worker(), parent, kMostInitialBytes);
   const std::int64_t left = current_worker().fuel;
@@ -291,15 +292,15 @@ template <Path kPath>
   resume_slice(current_worker(), parent, left);
 }
 
-// Whether some are counted: plainly on the home worker, and once the nursery is shared by all.
+// Whether children are counted: plainly on the home worker, and in the word once the nursery is shared.
 template <Path kPath>
 [[gnu::always_inline]] inline bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
   if (is_at_home(nursery, worker)) return nursery.local_count != 0;
   return kPath == Path::kGeneral && nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
 }
 
-// Of the stack we stand on: as many classes of stacks as would fit below us, whole. By the size of its own class, so
-// that stacks that grow and others run the same; the fast way sees no more than is usable now.
+// How many classes of stacks would fit whole below the present depth of this stack. By the size of the stack's own
+// class, so that stacks that grow and others run the same; the fast path sees no more than is usable now.
 template <Path kPath>
 [[gnu::always_inline]] inline unsigned classes_that_fit(const Worker& worker) noexcept {
   const std::uintptr_t here = arch::stack_pointer();
@@ -309,7 +310,7 @@ template <Path kPath>
   return here > lowest ? static_cast<unsigned>(std::bit_width((here - lowest) / kMinStackBytes)) : 0;
 }
 
-// Whether it may run in place of waiting for it, on the same stack.
+// Whether the task may run on the stack of the one that waits for it, in place of waiting.
 [[gnu::always_inline]] inline bool fits_below(const Runnable* fresh, const Nursery& nursery,
                                               unsigned classes) noexcept {
   return static_cast<const Task*>(fresh)->nursery == &nursery && fresh->stack_class < classes;
@@ -342,7 +343,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
       is_to_count = run_task<Path::kFast>(*child, nursery, self.frame, false);
     else
       run_nested(*child, self);
-    worker = &current_worker();  // it may have ended on another
+    worker = &current_worker();  // the child may have ended on another
     if (is_to_count) [[likely]] {
       worker->counters.completed_inline.add();
       leave_nursery(*worker, nursery);
@@ -356,7 +357,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
 template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
 template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 
-// The machine has no stack of its class: it ends without having run.
+// The machine has no stack of the task's class: the task ends without having run.
 void refuse_start(Runnable* fresh) noexcept {
   auto* task = static_cast<Task*>(fresh);
   report_panic(*task, "no memory for its stack", nullptr);

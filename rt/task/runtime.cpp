@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/runtime.cpp — whose thread it is that calls.
+// rt/task/runtime.cpp — which worker and task the calling thread is.
 #include "rt/task/runtime.h"
 
 namespace janus {

@@ -61,7 +61,8 @@ unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, Pin
   stack->fiber = nullptr;
 }
 
-// What may be charged, and room for pages that are not full: an eighth, and what a heap has at least of each size.
+// The most that pages may take: what may be charged, and room for pages that are not full: an eighth, and what a heap
+// has at least of each size.
 std::uint64_t most_of_pages(std::uint64_t charged) noexcept {
   constexpr std::uint64_t kAtLeast = 16u << 20, kEndless = std::uint64_t{1} << 62;
   return charged < kEndless ? charged + charged / 8 + kAtLeast : kEndless;
@@ -79,9 +80,9 @@ bool init_parts(Runtime& runtime) noexcept {
   return runtime.channels.init(kChannelBytes);
 }
 
-// Records and stacks that no budget sees, on top of the root's memory: a sixteenth of that, so that tasks without a
-// budget of their own get on when all of it was given to one that has; and what a runtime has in which nothing happens,
-// so that the smallest budget will do.
+// Records and stacks that are charged to no budget, on top of the root's memory: a sixteenth of that, so that tasks
+// without a budget of their own get on when all of it was given to one that has; and what a runtime needs in which
+// nothing happens, so that the smallest budget will do.
 std::uint64_t allowance_of(const Runtime& runtime) noexcept {
   constexpr std::uint64_t kBase = (1u << 20) + (256u << 10), kPerWorker = 16u << 10;
   return kBase + runtime.options.workers * kPerWorker + runtime.memory_limit / 16;
@@ -106,8 +107,8 @@ void destroy_parts(Runtime& runtime) noexcept {
   platform::unmap(reinterpret_cast<std::byte*>(&runtime), runtime_bytes());
 }
 
-// A root task has a nursery to itself, which belongs to the thread that asked for it. That thread joins it, so that it
-// has the result also of a root that has given up its own handle.
+// A root task has a nursery to itself, which belongs to the thread that asked for it. That thread joins the task, so
+// that it has the result also of a root that has given up its own handle.
 struct Root {
   Nursery* nursery;
   Task* task;
@@ -134,7 +135,7 @@ bool make_root(Runtime& runtime, Worker* worker, TaskFn fn, void* arg, std::uint
   return true;
 }
 
-// It has ended.
+// Called when the root has ended.
 std::int64_t take_result(const Root& root) noexcept {
   JANUS_ASSERT(root.join.is_over);
   destroy_nursery(nullptr, *root.nursery);
@@ -161,7 +162,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
   scheduling.workers = runtime.options.workers = choose_workers(options, cpus, scheduling.pinning);
-  // A task's own fault is what makes its stack grow.
+  // Stacks grow in the handler of the task's own faults.
   const std::size_t least = stack_class_bytes(options.stack_class);
   if (runtime.options.stack_max < least) runtime.options.stack_max = least;
   if (!options.handles_faults || !runtime.stacks.let_grow(runtime.options.stack_max)) runtime.options.stack_max = least;
@@ -203,7 +204,7 @@ void destroy_runtime(Runtime* runtime) noexcept {
 std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept {
   Root root{};
   if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return kErrorNoMemory;
-  // That somebody waits for it is known before it runs.
+  // That a thread waits for it is known before the task runs.
   root.nursery->word.fetch_or(NurseryWord::kClosed | NurseryWord::kWaiter, std::memory_order_acq_rel);
   launch(nullptr, *root.task);
   await_from_thread(*root.nursery);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/slice.cpp — slices of ops: drawn as a whole, and what is left of one goes back.
+// rt/task/slice.cpp — slices of ops: drawn as a whole, and what is left of one is given back.
 #include "rt/task/slice.h"
 
 #include "rt/task/runtime.h"
@@ -8,7 +8,7 @@ namespace janus {
 
 namespace {
 
-// Loans come in small parts, so that a few workers do not hold all of a line of credit where another finds it dry.
+// Loans come in small parts, so that a few workers do not hold all of a line of credit while another finds it dry.
 constexpr std::int64_t kLoan = 64;
 
 std::int64_t borrow(Worker& worker, Account* account, std::int64_t most) noexcept {
@@ -22,7 +22,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
       runtime_of(worker).accounts.draw_up_to(account, Component::kOps, static_cast<std::uint64_t>(most)));
 }
 
-// Below the root, and for who was told to end.
+// For a task below the root, and one that was told to end.
 [[gnu::noinline, gnu::cold]] void draw_slice(Worker& worker, Task& task) noexcept {
   const Runtime& runtime = runtime_of(worker);
   if (task.party != 0) Scheduler::begin_slice_of_party(worker, task.party);
@@ -46,8 +46,8 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
   worker.fuel = worker.slice;
 }
 
-// The details of the task whose grace the slice is taken from; nullptr: from nobody's. A child may run in the slice of
-// its parent.
+// The details of the task whose grace the slice is taken from; nullptr: it is from no grace. A child may run in the
+// slice of its parent.
 RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
   if (worker.payer == SlicePayer::kAccount) return nullptr;
   RunFrame* frame = task.frame;
@@ -55,7 +55,7 @@ RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
   return frame != nullptr ? &frame->details : nullptr;
 }
 
-// What is not spent of a slice goes back to where it came from.
+// Gives back what is not spent of a slice to where it came from.
 void give_back(Worker& worker, std::int64_t ops) noexcept {
   Accounts& accounts = runtime_of(worker).accounts;
   const auto amount = static_cast<std::uint64_t>(ops);
@@ -65,7 +65,7 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
     accounts.credit(worker.charged_account, Component::kOps, amount);
 }
 
-// The slice was drawn from somewhere, and ends.
+// Ends a slice that was drawn from an account, a loan or a grace.
 [[gnu::noinline, gnu::cold]] void settle_with_payer(Worker& worker, Task& task) noexcept {
   if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
   if (worker.fuel > 0)
@@ -75,7 +75,8 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
   worker.charged_account = nullptr;
 }
 
-// A debt of who was told to end is paid like the rest of its grace, and where nothing is left to pay it, that is over.
+// A debt of a task that was told to end is paid like the rest of its grace; where nothing is left to pay it, the grace
+// is over.
 void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
   debt -= draw_ops(worker, worker.charged_account, debt);
   if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);
@@ -103,7 +104,7 @@ template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
   const std::int64_t interval = runtime_of(worker).options.yield_interval;
   const std::int64_t left_after = left_before - (interval - worker.fuel);  // the child's slice is committed
   begin_slice(worker, task);
-  Scheduler::begin_slice_of_party(worker, task.party);  // party 0, too
+  Scheduler::begin_slice_of_party(worker, task.party);  // also for party 0
   const std::int64_t most = left_after > 0 ? left_after : 0;
   if (worker.fuel <= most) return;
   const std::int64_t excess = worker.fuel - most;

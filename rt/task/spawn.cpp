@@ -10,7 +10,7 @@
 
 namespace janus {
 
-// What a spawn gives to a record; the rest is zeroed when free.
+// Sets what a spawn gives to a record; the rest is zeroed when free.
 [[gnu::always_inline]] static inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn,
                                                     void* arg, std::uint8_t stack_class, std::uint8_t flags) noexcept {
   JANUS_ASSERT(is_zeroed_when_free(task) && may_be_running(state_of(task)));
@@ -35,13 +35,13 @@ Task* take_record(Runtime& runtime, Worker* worker, bool has_paid, int* error) n
   return static_cast<Task*>(record);
 }
 
-// Whether spawn<kFast>() has all that it takes.
+// Whether spawn<kFast>() has all that it needs.
 [[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery) noexcept {
   return is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive &&
          worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
 }
 
-// Counts it, and gives the task's number.
+// Counts a spawned task, and returns its number.
 [[gnu::always_inline]] inline std::uint64_t count_spawned(Worker& worker) noexcept {
   const std::uint64_t spawned = worker.counters.spawned.read();
   JANUS_ASSERT(spawned != worker.ids.end);
@@ -63,7 +63,6 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
 
 }  // namespace
 
-// Queues a task that spawn() made; it may be over when this returns.
 void launch(Worker* worker, Task& task) noexcept {
   Scheduler& scheduler = task.nursery->runtime->scheduler;
   if (worker == nullptr) return scheduler.inject(&task);
@@ -101,7 +100,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   task->id = kIsFast ? count_spawned(*worker) : count_spawned_anywhere(runtime, worker);
   if constexpr (kIsFast) return task;
   if ((flags & TaskFlags::kDraws) != 0)
-    task->party = account->index();  // a cage is one party, and the root's are another
+    task->party = account->index();  // a cage is one party, and the tasks of the root another
   if (options.name != nullptr) [[unlikely]]
     name_at_birth(worker, *task, options.name);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);

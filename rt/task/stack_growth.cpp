@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stack_growth.cpp — see stack_growth.h. In the fault handler, which has a stack of its own, or where children
-// are about to be run: the task holds no lock.
+// rt/task/stack_growth.cpp — see stack_growth.h. Runs in the fault handler, which has a stack of its own, or where
+// children are about to be run: the task holds no lock.
 #include "rt/task/stack_growth.h"
 
 #include "rt/task/price.h"
@@ -11,23 +11,23 @@ namespace janus {
 
 namespace {
 
-constexpr std::uint64_t kRedZone = 128;  // below rsp, of a function that calls nobody
+constexpr std::uint64_t kRedZone = 128;  // below rsp, in use by a function that calls no other
 
 std::byte* page_of(std::uint64_t address) noexcept {
   return reinterpret_cast<std::byte*>(address & ~std::uint64_t{kPageBytes - 1});
 }
 
-// Sizes of the stack are counted from here: colour, record and base frame lie above.
+// Sizes of a stack are counted from here: colour, record and base frame lie above.
 std::byte* top_of(const Stack& stack) noexcept {
   return page_of(address_of(stack.start));
 }
 
-// Not while it ends by force, on a spare stack.
+// Whether the task begins on this stack: not while it ends by force, on a spare one.
 bool begins_on(const Task& task, const Stack& stack) noexcept {
   return address_of(task.frame) - address_of(stack.limit) < address_of(stack.start) - address_of(stack.limit);
 }
 
-// How far down the task may go.
+// The lowest address that the task may use.
 std::byte* floor_of(Runtime& runtime, const Stack& stack, const Task& task) noexcept {
   std::byte* const lowest = runtime.stacks.lowest_of(&stack);
   if (!begins_on(task, stack)) return stack.limit;
@@ -35,7 +35,7 @@ std::byte* floor_of(Runtime& runtime, const Stack& stack, const Task& task) noex
   return floor > lowest ? floor : lowest;
 }
 
-// What of it the task has not paid for yet, if the stack becomes usable down to `limit`.
+// How much of the stack the task has not paid for yet, if it becomes usable down to `limit`.
 std::size_t unpaid_to(const Stack& stack, const Task& task, const std::byte* limit) noexcept {
   const std::byte* paid = page_of(address_of(task.frame) - stack_class_bytes(task.stack_class));
   if (stack.limit < paid) paid = stack.limit;
@@ -57,10 +57,10 @@ void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
     runtime.pool_charge.shrink(bytes);
 }
 
-// What is moved at once for the step's own price; more is bulk work, also within the class that is paid for.
+// Pages that are moved at once for the step's own price; more is bulk work, also within the class that is paid for.
 constexpr std::int64_t kFreePages = 16;
 
-// `is_free`: of what somebody else has paid for.
+// `is_free`: another task has paid for it.
 Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack& stack = *worker.stack;
@@ -83,7 +83,7 @@ Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noe
   return Growth::kGrown;
 }
 
-// Where the stack ends when it has doubled often enough to have `needed`, if `floor` allows.
+// Where the stack ends when it has doubled often enough to contain `needed`, but not below `floor`.
 std::byte* doubled(const Stack& stack, const std::byte* needed, std::byte* floor) noexcept {
   std::byte* const top = top_of(stack);
   auto bytes = static_cast<std::size_t>(top - stack.limit);
@@ -103,20 +103,20 @@ Growth grow_to(Worker& worker, Task& task, std::uint64_t address) noexcept {
   return growth == Growth::kUnpaid ? extend_to(worker, task, needed, false) : growth;
 }
 
-// So much that whoever begins near its top would find more than a child may have. A page more is that of who begins
-// in the second one.
+// Whether the stack is so long that a task which begins near its top would find more than a child may have. One page
+// more is allowed: that of a task which begins in the second one.
 bool is_long(const Runtime& runtime, const Stack& stack) noexcept {
   return runtime.stacks.grows() &&
          static_cast<std::size_t>(top_of(stack) - stack.limit) > runtime.options.stack_max + kPageBytes;
 }
 
-// Before what it has grown is given back.
+// Called before what the task has grown is given back.
 void note_depth_of(Worker& worker, const Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (runtime.options.prints_stats && note_depth != nullptr) note_depth(runtime, task, stack_now_of(worker, task));
 }
 
-// Gives back what the task has grown below `limit`, and does not pay for that any more.
+// Gives back what the task has grown below `limit`, and refunds the charge for it.
 void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack& stack = *worker.stack;
@@ -133,8 +133,8 @@ void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
 
 }  // namespace
 
-// A stack that is long stays so until children have been run, which is not for the fast path: nobody stands above such
-// a limit.
+// A stack that is long stays so until children have been run, which the fast path must not do there: no stack pointer
+// is above such a limit.
 void tell_limit(Worker& worker) noexcept {
   if (Scheduler::is_always_slow(worker)) return;
   const Stack& stack = *worker.stack;
@@ -156,8 +156,8 @@ std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept {
 }
 
 // What is touched lies at rsp or above, or in the red zone; a push and a probe are no exception. What lies below rsp by
-// then is kept, too. Code of the runtime comes here before its door or at it (look_at_stack), with nothing held: behind
-// that it has its reserve.
+// then is kept, too. Code of the runtime faults here only before its entry check or at it (look_at_stack), with nothing
+// held: after that it has its reserve.
 Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept {
   const Stack* const stack = worker.stack;
   StackPool& pool = runtime_of(worker).stacks;
@@ -169,8 +169,8 @@ Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) 
   return is_answer ? grow_to(worker, task, in_use) : Growth::kAtMost;
 }
 
-// What they need is for nothing, since the stack's class is paid for. What is taken away is all that their parent has
-// grown and can do without: so the next ones need not look, and what they grow themselves is seen and paid for.
+// What children need costs nothing, since the stack's class is paid for. All that the parent has grown and can do
+// without is taken away: so the next children need not look, and what they grow themselves is seen and paid for.
 bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept {
   constexpr std::size_t kRoom = round_up(Scheduler::kStackReserve + kMinStackBytes, kPageBytes);
   const Stack& stack = *worker.stack;

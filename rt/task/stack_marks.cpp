@@ -63,7 +63,7 @@ void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept 
   if (place->bytes < bytes) *place = fresh;
 }
 
-// Nobody runs any more who could note anything.
+// No task runs any more that could note anything, so no lock is needed.
 void print_depths(Runtime& runtime) noexcept {
   for (;;) {
     Mark* deepest = &runtime.stack_marks.marks[0];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/transfer.cpp — sending and receiving: one text for both paths. The fast one is that of the lock's owner with
-// a word to hand over, and a leaf but for the calls that it ends with. What it does not do itself it leaves as it was,
-// and begins again on the general one.
+// rt/task/transfer.cpp — sending and receiving: one text for both paths. The fast path is for the lock's owner with a
+// word to hand over, and is a leaf except for the calls that it ends with. What it does not do itself it leaves as it
+// was, and begins again on the general path.
 #include "rt/task/transfer.h"
 
 #include <type_traits>
@@ -26,24 +26,24 @@ using Hold = BiasedLock::Hold;
 template <Way kWay, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
 
-// Of the channel whose lock we hold, for when we do not hold it any more.
+// Of a channel whose lock is held, for use after the lock is released.
 std::uint32_t secret_of(const Channel& channel) noexcept {
   return Channel::secret_of(channel.life.load(std::memory_order_relaxed));
 }
 
-// kFast: elements are words.
+// Fast path: requires elements that are words.
 template <Path kPath>
 [[gnu::always_inline]] inline std::byte* slot(Channel& channel, std::size_t at) noexcept {
   return channel.buffer + at * (kPath == Path::kFast ? sizeof(std::uint64_t) : channel.element_bytes);
 }
-// Where the next element goes. There is room for one.
+// Where the next element goes. Requires room for one.
 template <Path kPath>
 [[gnu::always_inline]] inline std::byte* free_slot(Channel& channel) noexcept {
   const std::size_t at = channel.first + channel.count;
   return slot<kPath>(channel, at >= channel.capacity ? at - channel.capacity : at);
 }
 
-// Either side may be a user's.
+// Either side may be a user's memory.
 template <Path kPath>
 [[gnu::always_inline]] inline UserCopy copy(const Channel& channel, void* to, const void* from) noexcept {
   if (kPath == Path::kFast || channel.element_bytes == sizeof(std::uint64_t)) [[likely]] {
@@ -54,9 +54,9 @@ template <Path kPath>
   return copy_user_bytes(to, from, channel.element_bytes);
 }
 
-// --- Ends. Each releases the lock, which is held as `hold` says; on the fast path by its owner ---
+// --- Ends. Each releases the lock, which is held as `hold` says; on the fast path the caller owns it ---
 
-// The lock was revoked while we held it.
+// The lock was revoked while the owner held it.
 [[gnu::noinline, gnu::cold]] int finish_revoked(Worker& worker, Channel& channel) noexcept {
   channel.lock.leave(worker.locks);
   return 0;
@@ -70,7 +70,7 @@ template <Path kPath>
   return 0;
 }
 
-// Nothing has happened.
+// Begins again on the general path: nothing has happened.
 template <Way kWay>
 [[gnu::noinline]] int begin_again(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
   const std::uint32_t secret = secret_of(channel);
@@ -84,7 +84,7 @@ template <Way kWay>
   return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
-// For threads outside tasks: the fault that comes of the memory is theirs and their host's.
+// For threads outside tasks: touches the memory, so that the fault is the thread's, and its host's to handle.
 template <Way kWay>
 void touch(void* data, std::size_t bytes) noexcept {
   auto* const first = static_cast<volatile char*>(data);
@@ -94,7 +94,7 @@ void touch(void* data, std::size_t bytes) noexcept {
   }
 }
 
-// The caller's own memory is not there: a task panics. If it is there by now, nothing has happened.
+// The caller's own memory cannot be accessed: a task panics. If it can by now, begins again: nothing has happened.
 template <Way kWay>
 [[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
   const std::uint32_t secret = secret_of(channel);
@@ -120,8 +120,8 @@ template <Way kWay, Path kPath>
   return error;
 }
 
-// For the owner of the lock, and a task that has looked for a cancel and that nobody is charged for. To be called last.
-// What differs from wait_at() is that nothing need be looked at before the first wait.
+// For the owner of the lock, and a task that has looked for a cancel and whose slice is charged to no account. To be
+// called last. Unlike wait_at(), it has nothing to look at before the first wait.
 [[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
                                        void*) noexcept {
   Task& self = *static_cast<Task*>(self_pointer);
@@ -139,7 +139,7 @@ template <Way kWay, Path kPath>
   return again(channel, self, wait.data, wait.secret);
 }
 
-// Publishing takes the nursery's lock, which comes before ours.
+// Publishing takes the nursery's lock, which comes before the channel's.
 template <Way kWay>
 [[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
                                               Hold hold) noexcept {
@@ -161,7 +161,7 @@ template <Way kWay, Path kPath>
   return wait_at(channel, *self, queue, data, hold);
 }
 
-// The deque is full.
+// Called when the deque is full.
 [[gnu::noinline, gnu::cold]] int queue_and_finish(Worker& worker, Channel& channel, Task& ready) noexcept {
   worker.scheduler->push_woken(worker, &ready);
   channel.lock.unlock_biased(worker.locks);
@@ -172,7 +172,7 @@ template <Way kWay, Path kPath>
   return 0;
 }
 
-// What `wait`, the first in `queue`, waited for has happened.
+// Ends `wait`, the first in `queue`: what it waited for has happened.
 template <Path kPath>
 [[gnu::always_inline]] inline int serve(Worker* worker, Channel& channel, List<ChannelWait>& queue, ChannelWait& wait,
                                         Hold hold) noexcept {
@@ -193,12 +193,12 @@ template <Path kPath>
 
 // --- The operations ---
 
-// kFast drops nobody.
+// The fast path drops no waiter.
 template <Path kPath>
 using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
 
-// Hands over to the first that waits on the other side, or takes from it; whose memory is not there is out of the
-// queue. `is_done` false: nobody waits.
+// Hands over to the first task that waits on the other side, or takes from it; a waiter whose memory cannot be accessed
+// is put out of the queue. `is_done` false: no task waits there.
 template <Way kWay, Path kPath>
 [[gnu::always_inline]] inline int meet(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
                                        bool& is_done) noexcept {
@@ -236,7 +236,7 @@ template <Path kPath>
   return finish<kPath>(worker, channel, hold);
 }
 
-// There is room for the sender that has waited longest.
+// There is room: takes the elements of the senders that have waited longest.
 void refill(Worker* worker, Channel& channel) noexcept {
   BadWaits drops(worker);
   while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
@@ -250,7 +250,7 @@ void refill(Worker* worker, Channel& channel) noexcept {
   }
 }
 
-// What is in the buffer came first. A closed channel gives what it has.
+// What is in the buffer came first. A closed channel still gives what it has.
 template <Path kPath>
 [[gnu::always_inline]] inline int receive_held(Worker* worker, Task* self, Channel& channel, void* data,
                                                Hold hold) noexcept {
@@ -275,14 +275,15 @@ template <Path kPath>
   return wait_or_refuse<Way::kReceive, kPath>(worker, self, channel, data, hold);
 }
 
-// Somebody who is no worker of the channel's runtime: from now on neither that runtime nor the stranger's own can know
-// that nobody will come and wake its tasks (deadlock.h). Before the channel is touched: it may be all that either does.
+// The caller is no worker of the channel's runtime: from now on neither that runtime nor the caller's own can know that
+// no stranger will wake its tasks (deadlock.h). Noted before the channel is touched, since that may be all that either
+// of them does.
 [[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
   channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
 }
 
-// Whether the caller's own memory is there. Under the lock.
+// Whether the caller's own memory can be accessed. Under the lock.
 template <Way kWay>
 [[gnu::noinline, gnu::cold]] bool is_own_there(const Channel& channel, void* data) noexcept {
   if constexpr (kWay == Way::kSend)
@@ -300,7 +301,7 @@ template <Way kWay, Path kPath>
     return receive_held<kPath>(worker, self, channel, data, hold);
 }
 
-// `looks_again`: has waited before, and is to find out whether its own memory is there.
+// `looks_again`: the task has waited before, and has to check that its own memory can be accessed.
 template <Way kWay>
 int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret,
                         bool looks_again) noexcept {
@@ -354,8 +355,8 @@ int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) no
 template int try_again<Way::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
 template int try_again<Way::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
 
-// Who owns the lock is in its own program, free of determinism, with a heavy fence, and the channel is alive and of
-// this runtime.
+// That a worker owns the lock implies that there is no deterministic mode, that there is a heavy fence, and that the
+// channel is alive and of this runtime.
 bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
   return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0 &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/turn.cpp — queues by key, of crowds and of those in a crowd.
+// rt/task/turn.cpp — queues by key, of crowds and of the turns in a crowd.
 //
 // INVARIANT one-wake: under the lock of the bucket, a turn that waits belongs to a task that has left its stack (state
-// kAwaitsTurn) or to one that is about to look again, and whoever changes the turn wakes the task once, before it lets
-// go of the lock. The task looks only with the lock held, so neither it nor its turn is gone before that.
+// kAwaitsTurn) or to one that is about to look again, and the thread that changes the turn wakes the task once, before
+// it releases the lock. The task looks only with the lock held, so neither it nor its turn is gone before that.
 #include "rt/task/turn.h"
 
 #include <utility>
@@ -22,9 +22,9 @@ namespace {
 
 constexpr unsigned kBucketBits = 6;
 
-// A digital search tree (Coffman and Eve, 1970): whoever stands below another has its key's first bits, as many as
-// there are steps from the root. So none is more than 64 steps away, however many keys somebody piles up; and none of
-// an object is on the way to a descriptor, but for the root.
+// A digital search tree (Coffman and Eve, 1970): a key that stands below another shares its first bits, as many as
+// there are steps from the root. So none is more than 64 steps away, however many keys a user piles up; and no object's
+// key is on the way to a descriptor, except for the root.
 struct alignas(64) Bucket {
   TurnLock lock;
   Turn* root = nullptr;
@@ -35,7 +35,7 @@ Bucket& bucket_of(std::uint64_t key) noexcept {
   return buckets[(key * 0x9e3779b97f4a7c15) >> (64 - kBucketBits)];
 }
 
-// Where the first turn of that key is named, or would be.
+// The pointer to the first turn of that key, or where it would be.
 Turn** place_of(Bucket& bucket, std::uint64_t key) noexcept {
   Turn** at = &bucket.root;
   for (std::uint64_t bits = key; *at != nullptr && (*at)->key != key; bits >>= 1) at = &(*at)->below[bits & 1];
@@ -64,7 +64,7 @@ void append(Bucket& bucket, Turn& turn) noexcept {
   *at = &turn;
 }
 
-// One with nothing below it, from below that one, whose place it may take; nullptr: there is none.
+// Takes out a leaf from below `turn`, whose place it may take; nullptr: there is none.
 Turn* take_leaf(Turn& turn) noexcept {
   Turn** at = nullptr;
   for (Turn* leaf = &turn; leaf->below[0] != nullptr || leaf->below[1] != nullptr; leaf = *at)
@@ -72,7 +72,7 @@ Turn* take_leaf(Turn& turn) noexcept {
   return at != nullptr ? std::exchange(*at, nullptr) : nullptr;
 }
 
-// Of one that has its turn, or is the oldest of its crowd; its place goes to `in_its_place`, unless that is nullptr.
+// Removes a turn that is held, or is the oldest of its crowd; its place goes to `in_its_place`, unless that is nullptr.
 void remove(Bucket& bucket, Turn& turn, Turn* in_its_place = nullptr) noexcept {
   Turn** const first = place_of(bucket, turn.key);
   Turn** at = first;
@@ -92,18 +92,18 @@ void remove(Bucket& bucket, Turn& turn, Turn* in_its_place = nullptr) noexcept {
   *at = heir;
 }
 
-// Of those that wait the one that has waited for longest: of another crowd, ...
+// Of the turns that wait, the one that has waited longest: of another crowd, ...
 Turn* next_of_others(Bucket& bucket, const Turn& turn) noexcept {
   const auto is_of_another = [&turn](const Turn& other) { return !has_turn(other) && other.crowd != turn.crowd; };
   return find(bucket, turn.key, is_of_another);
 }
-// ... and of its own.
+// ... and of the same crowd.
 Turn* next_of_own(Bucket& bucket, const Turn& turn) noexcept {
   const auto is_of_own = [&turn](const Turn& other) { return !has_turn(other) && other.crowd == turn.crowd; };
   return find(bucket, turn.key, is_of_own);
 }
 
-// However many wait, they stand behind the oldest of their crowd, and nobody walks past them.
+// All others of a crowd stand behind its oldest, so that no walk passes them, however many they are.
 void wait_in_crowd(Bucket& bucket, Turn& turn) noexcept {
   Turn* const oldest = next_of_own(bucket, turn);
   turn.behind = nullptr;
@@ -113,7 +113,7 @@ void wait_in_crowd(Bucket& bucket, Turn& turn) noexcept {
   oldest->last_behind = &turn;
 }
 
-// Before the others of its crowd, which comes behind all other crowds.
+// Waits before the others of its crowd, which comes behind all other crowds.
 void wait_before_crowd(Bucket& bucket, Turn& turn) noexcept {
   Turn* const oldest = next_of_own(bucket, turn);
   turn.behind = oldest;
@@ -122,7 +122,7 @@ void wait_before_crowd(Bucket& bucket, Turn& turn) noexcept {
   append(bucket, turn);
 }
 
-// The oldest of a crowd leaves; the one behind it is the oldest then.
+// The oldest of a crowd leaves; returns the one behind it, which is the oldest then.
 Turn* next_oldest(const Turn& turn) noexcept {
   if (turn.behind != nullptr) turn.behind->last_behind = turn.last_behind;
   return turn.behind;
@@ -135,7 +135,7 @@ void set_and_wake(Turn& turn, Turn::State state) noexcept {
   (void)wake(worker_of(runtime), *turn.task, TaskState::kAwaitsTurn);
 }
 
-// To the oldest of a crowd.
+// Gives the turn to the oldest of a crowd.
 void give_turn(Bucket& bucket, Turn& next) noexcept {
   Turn* const oldest = next_oldest(next);
   remove(bucket, next);
@@ -152,13 +152,13 @@ void prepare(Turn& turn, std::uint64_t key, Task* task, Turn::State state) noexc
   turn.state.store(state, std::memory_order_relaxed);
 }
 
-// The lock is held, before and after.
+// The bucket's lock is held, before and after.
 void wait_as_task(Bucket& bucket, Turn& turn) noexcept {
   Runtime& runtime = *turn.task->nursery->runtime;
   runtime.waits_for_turns.fetch_add(1, std::memory_order_relaxed);
   while (turn.state.load(std::memory_order_relaxed) == Turn::kWaits) {
     if (!block_for_turn(*turn.task, bucket.lock)) {
-      // No stack for anybody else: whoever has the turn goes on all the same if it stands on another worker.
+      // There is no stack to go on with: the holder of the turn goes on all the same if it stands on another worker.
       bucket.lock.unlock();
       arch::pause();
       current_worker().scheduler->sched_point();
@@ -172,10 +172,10 @@ void wait_as_thread(Bucket& bucket, Turn& turn) noexcept {
   bucket.lock.unlock();
   while (turn.state.load(std::memory_order_relaxed) == Turn::kWaits)
     platform::wait(turn.state, Turn::kWaits, platform::kForever);
-  bucket.lock.lock();  // whoever woke us is done with the turn
+  bucket.lock.lock();  // after this the waker is done with the turn
 }
 
-// The lock is held, before and after. As take_turn().
+// The bucket's lock is held, before and after. As take_turn().
 int wait_for_turn(Bucket& bucket, Turn& turn) noexcept {
   if (turn.task != nullptr)
     wait_as_task(bucket, turn);

@@ -46,7 +46,7 @@ std::uint64_t read_as_host(const void* at, std::size_t bytes) noexcept {
 
 namespace {
 
-// Of each page a byte, and the last.
+// Tries a byte of each page, and the last one.
 template <typename Byte>
 bool are_all_there(Byte* first, std::size_t bytes, auto is_there) noexcept {
   constexpr std::size_t kPage = 4096;

@@ -20,29 +20,29 @@ struct Stop {
   void* what;
 };
 
-// From the store of the state on the task may be woken, and gone a moment later, unless the caller holds what a waker
-// needs.
+// From the store of the state on, the task may be woken, and be gone a moment later, unless the caller holds what a
+// waker needs.
 [[gnu::always_inline]] inline void publish_state(Worker& worker, Task& task, TaskState state) noexcept {
   worker.scheduler->trace_event(worker, Event::kBlock, &task);
   JANUS_ASSERT(is_waiting(state) && may_be_running(state_of(task)));
   task.state.store(state, std::memory_order_release);
-  // The partner of the heavy fence in a cancel, which sets its flag and then looks for those that are blocked.
+  // The partner is the heavy fence of a cancel, which sets its flag and then looks for tasks that are blocked.
   worker.scheduler->light_fence();
 }
 
-// Runs on whatever stack comes next. Whoever is woken for nothing looks again at what it waits for.
+// Runs on whatever stack comes next. A task that is woken for nothing looks again at what it waits for.
 void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
-  // Whoever knows of its cancel, and waits all the same, waits for its children, which it has cancelled.
+  // A task that knows of its cancel, and waits all the same, waits for its children, which it has cancelled.
   const bool may_learn = !task.is_marked(TaskMarks::kSawCancel);
   publish_state(worker, task, stop.state);
   if (may_learn && may_be_cancelled(runtime_of(worker), task, nursery)) (void)wake(&worker, task, stop.state);
   stop.publish(task, stop.what);
 }
 
-// Until the lock is released, the task cannot leave the wait that the lock guards, whoever wakes it.
+// Until the lock is released, the task cannot leave the wait that the lock guards, whichever thread wakes it.
 void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   publish_state(worker, task, TaskState::kBlocked);
@@ -51,13 +51,13 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
   static_cast<TaskLock*>(lock)->unlock();
 }
 
-// The same for a wait that a cancel does not end.
+// As publish_unlocking(), for a wait that a cancel does not end.
 void publish_awaiting_turn(Worker& worker, void* task_pointer, void* lock) noexcept {
   publish_state(worker, *static_cast<Task*>(task_pointer), TaskState::kAwaitsTurn);
   static_cast<TurnLock*>(lock)->unlock();
 }
 
-// Until the lock is released nobody else may turn the state, so the task is still here.
+// Until the lock is released no other thread may change the state, so the task is still here.
 template <BiasedLock::Hold kHold>
 void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
@@ -65,7 +65,7 @@ void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexc
   if constexpr (kHold == BiasedLock::Hold::kPlain) {
     publish_state(worker, task, TaskState::kAtChannel);  // pairs with wake_to_look()
   } else {
-    // The same: where locks are biased, there is a heavy fence; and nobody takes notes.
+    // As above: where locks are biased, there is a heavy fence; and no events are traced.
     JANUS_ASSERT(may_be_running(state_of(task)));
     task.state.store(TaskState::kAtChannel, std::memory_order_release);
     arch::compiler_barrier();
@@ -75,7 +75,7 @@ void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexc
   channel.lock.unlock(&worker.locks, kHold);
 }
 
-// Leaves the stack; `publish` says as what. False: there is none to go on with, nothing has happened.
+// Leaves the stack, then `publish` runs. False: there is no stack to go on with, and nothing has happened.
 template <Path kPath>
 [[gnu::always_inline]] inline bool stop(Worker& worker, Task& task, Pending publish) noexcept {
   JANUS_ASSERT(current_task(worker) == &task && task.is_published);

@@ -29,12 +29,12 @@ void wake_held(Worker* worker, Task& task) noexcept {
   push_ready(worker, task);
 }
 
-// A task that was seen AtChannel, if it still is. Holds the lock of its nursery.
+// Wakes a task that was seen AtChannel, if it still is. The caller holds the lock of the task's nursery.
 static bool wake_at_channel(Worker* worker, Task& task) noexcept {
   Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
-  // Neither changes while it waits here. If it waits elsewhere by now, it has looked since.
+  // Neither changes while the task waits here. If it waits elsewhere by now, it has looked since.
   const bool is_here = task.state.load(std::memory_order_acquire) == TaskState::kAtChannel &&
                        std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
   if (is_here) wake_held(worker, task);
