@@ -14,12 +14,12 @@
 
 extern "C" {
 
-// What a program brings along; all weak, so that the archive asks nobody for anything.
+// What a program brings along; all weak, so that the archive needs no symbol of a program.
 [[gnu::weak]] extern const janus_rt_config janus_config;
 [[gnu::weak]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
 [[gnu::weak]] void janus_run_fini(void);
 
-// Not in a stripped program (rt/abi/error_text.cpp).
+// Missing in a stripped program (rt/abi/error_text.cpp).
 #pragma weak janus_strerror
 
 }  // extern "C"
@@ -38,7 +38,7 @@ struct Program {
   int argc;
   char** argv;
   char** envp;
-  std::int64_t value;  // main's own
+  std::int64_t value;  // what main itself returned
   bool returned;
   TaskList tasks;
 };
@@ -61,12 +61,12 @@ void terminate(int signal) noexcept {
     platform::exit(128 + signal);
   platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
   runtime->scheduler.request_attention();
-  runtime->slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(): who sees it sees the request
+  runtime->slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(), which then sees the request
 }
 
 std::int64_t run_main(void*) noexcept {
   program.value = janus_run_main(program.argc, program.argv, program.envp);
-  // Its nurseries end here, before the destructors of globals; what nobody read in them becomes its result.
+  // Its nurseries end here, before the destructors of globals; a failure in them that was not read becomes its result.
   Task& self = *calling_task();
   const std::int64_t result = end_left_open(self, program.value, program.value < 0);
   if (janus_run_fini != nullptr) janus_run_fini();
@@ -74,8 +74,8 @@ std::int64_t run_main(void*) noexcept {
   return result;
 }
 
-// Nobody sees a negative value: of an exit status there are 8 bits. -1 to -4, which anybody's program may return, are
-// not named: they need not be JANUS_CANCELLED and its kin.
+// A negative value is not visible from outside: an exit status has 8 bits. -1 to -4, which any program may return, are
+// not named: they need not mean JANUS_CANCELLED and the like.
 void say_what_is_left(std::int64_t value) noexcept {
   Text<160> line;
   line.append("janus: main returned %ld", value);
@@ -96,10 +96,10 @@ int status_of(Runtime& runtime, std::int64_t result) noexcept {
 
 }  // namespace janus
 
-// _start comes here, with nothing of the runtime alive.
+// _start calls this, with nothing of the runtime alive.
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
-  // A program has begun already, and whoever runs in it is a task.
+  // A program has begun already, and code that runs in it belongs to a task.
   if (every_thread_is_worker) panic(*calling_task(), "janus_boot is for the start code");
   program.argc = argc;
   program.argv = argv;

@@ -23,7 +23,7 @@ template <std::unsigned_integral T>
 constexpr std::uint64_t widened(T amount) noexcept {
   return amount == std::numeric_limits<T>::max() ? kUnlimited : amount;
 }
-// What is finite stays recognisable as finite: it ends one below all bits set.
+// A finite amount stays recognisable as finite: it ends one below all bits set.
 template <std::unsigned_integral T>
 constexpr T narrowed(std::uint64_t amount) noexcept {
   constexpr T kAll = std::numeric_limits<T>::max();

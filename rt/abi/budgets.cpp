@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/budgets.cpp — what is left, and what is given.
+// rt/abi/budgets.cpp — reads what is left of a budget, and recharges one.
 #include "rt/abi/budget_convert.h"
 #include "rt/abi/door.h"
 #include "rt/task/exhaustion.h"
@@ -9,7 +9,7 @@ namespace janus {
 
 namespace {
 
-// A task pays from its account, a thread outside tasks from the root's. Nobody pays from another runtime's.
+// A task pays from its account, a thread outside tasks from the root's. No task pays for a nursery of another runtime.
 int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
   Runtime& runtime = *nursery.runtime;
   if (me.task != nullptr && worker_in(runtime, me) == nullptr) return JANUS_E_NO_CAP;
@@ -38,8 +38,8 @@ janus_budget janus_budget_get_current(void) {
   return budget_of(left);
 }
 
-// Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. Whoever was given a
-// budget of its own has that, until somebody above recharges it.
+// Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. A task that was given
+// a budget of its own has only that, until one above recharges it.
 int janus_budget_recharge(janus_budget amount) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

@@ -19,12 +19,12 @@ constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
   return static_cast<std::uint32_t>(handle >> 32);
 }
 
-// The record that a handle leads to, whatever it is by now; nullptr: to none.
+// The record that a handle leads to, whatever it serves by now; nullptr: the handle leads to none.
 [[gnu::always_inline]] inline Channel* record_of(Runtime* runtime, std::uint64_t handle) noexcept {
   return runtime != nullptr ? static_cast<Channel*>(runtime->channels.at(index_of_handle(handle))) : nullptr;
 }
 
-// A channel that a user named. nullptr, with *error: NULL, or one that is gone.
+// Finds a channel that a user named. nullptr, with *error: NULL, or a channel that is gone.
 Channel* check_channel(const Caller& me, const janus_channel* named, int* error) noexcept {
   const std::uint64_t handle = word_of(named);
   *error = JANUS_E_INVALID;
@@ -41,7 +41,7 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return channel;
 }
 
-// For the fast path: one that the worker has looked up before. nullptr: it has to be looked into.
+// For the fast path: a channel that the worker has looked up before. nullptr: check_channel() has to look.
 [[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
   const std::uint64_t handle = word_of(named);
   auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
@@ -50,7 +50,7 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
 
-// The channel_op, and the ops for an element of so many bytes, after the op at the door. A task may have to wait for
+// Charges the channel_op, and the ops for an element of `bytes`, after the op at the door. A task may have to wait for
 // them, so that its worker is another one afterwards.
 int pay(Caller& me, std::size_t bytes) noexcept {
   if (me.task == nullptr) return 0;
@@ -63,7 +63,7 @@ int pay(Caller& me, std::size_t bytes) noexcept {
   return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
-// The op and the channel_op, after goes_fast(), which has seen that there is fuel.
+// Charges the op and the channel_op, after goes_fast(), which has seen that there is fuel.
 void pay_fast(Worker& worker) noexcept {
   worker.counters.channel_ops.add();
   take_fuel_unchecked(worker, price::kCall);
@@ -87,8 +87,8 @@ void order_after(const Channel* channel, Element element, std::size_t bytes, int
     if (result == 0) order_hooks::writes(element, bytes);
 }
 
-// From the door on: `waiter` is who waits for it, nullptr: nobody does. Paying may take long, and a channel may go
-// meanwhile.
+// From the door on. `waiter`: the task that waits; nullptr: none does. Paying may take long, and the channel may go
+// meanwhile, so it is looked up again.
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
@@ -114,7 +114,7 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
   return result;
 }
 
-// The whole of a send or receive that does not go fast.
+// The whole of a send or receive that does not take the fast path.
 template <typename Element, Transfer<Element> kTransfer>
 [[gnu::noinline]] int transfer_slow(janus_channel* named, Element element) noexcept {
   const Caller me = enter();
@@ -162,7 +162,7 @@ void janus_channel_release(janus_channel* named) {
 }
 
 [[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {
-  const Caller me = enter_yield();  // charged once it is known that it goes fast
+  const Caller me = enter_yield();  // charged once it is known to take the fast path
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
   if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
       [[unlikely]]
@@ -172,7 +172,7 @@ void janus_channel_release(janus_channel* named) {
 }
 
 [[gnu::flatten]] int janus_channel_recv(janus_channel* named, void* element) {
-  const Caller me = enter_yield();  // charged once it is known that it goes fast
+  const Caller me = enter_yield();  // charged once it is known to take the fast path
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
   if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
       [[unlikely]]

@@ -22,7 +22,7 @@ bool is_same(const char* a, const char* b) noexcept {
   return *a == *b;
 }
 
-// The value of a digit, or something that no base has.
+// The value of a digit, or a number that is no digit in any base.
 unsigned digit_of(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
@@ -30,7 +30,7 @@ unsigned digit_of(char c) noexcept {
   return ~0u;
 }
 
-// Digits from `at` on: at least one, and they fit. `at` ends behind them.
+// Parses digits from `at` on, which ends behind them. False: there is none, or they do not fit.
 bool parse_digits(const char*& at, unsigned base, std::uint64_t& number) noexcept {
   const char* const start = at;
   number = 0;
@@ -51,7 +51,7 @@ bool parse_seed(const char* value, std::uint64_t& seed) noexcept {
   return parse_digits(value, is_hex ? 16 : 10, seed) && *value == '\0';
 }
 
-// Bytes, or with k, m or g behind them 2^10, 2^20, 2^30 bytes.
+// A number of bytes may have k, m or g behind it, for 2^10, 2^20 and 2^30 bytes.
 unsigned shift_of(char unit) noexcept {
   switch (unit) {
     case 'k':
@@ -223,7 +223,7 @@ void prefer(T& field, T wanted) noexcept {
   if (field == T{}) field = wanted;
 }
 
-// Deterministic or not, pinned or not: flags that the program leaves open.
+// The flags that the program leaves open: deterministic or not, pinned or not.
 std::uint32_t flags_from(const Settings& settings, std::uint32_t flags) noexcept {
   if (settings.has_seed) flags |= JANUS_RT_DETERMINISTIC;
   if (settings.ignores_sigpipe) flags |= JANUS_RT_IGNORE_SIGPIPE;

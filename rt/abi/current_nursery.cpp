@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it is the task's own, so that it
+// rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it belongs to the task, so that it
 // survives migration; outside tasks it belongs to the thread.
 #include "rt/abi/door.h"
 #include "rt/abi/global_runtime_life.h"
@@ -15,7 +15,7 @@ namespace janus {
 
 namespace {
 
-// --- The slow half; `me` is who was charged, with a task, or nobody ---
+// --- The slow half. `me` was charged if it has a task; if not, enter() is still to be called ---
 
 [[gnu::noinline]] Nursery* create_slow(Caller me) noexcept {
   if (me.task == nullptr) me = enter();

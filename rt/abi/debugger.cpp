@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/debugger.cpp — where a debugger finds what it shows of a runtime, by name: the script for gdb
-// (linker/gdb) reads this table out of the program, so that it needs no other knowledge of how the records are
-// laid out. A member of the archive that janus-cc asks for, unless it strips the program.
+// rt/abi/debugger.cpp — the layout of what a debugger shows of a runtime, by name: the script for gdb (linker/gdb)
+// reads this table out of the program, so that it needs no other knowledge of how the records are laid out. A member of
+// the archive that janus-cc asks for, unless it strips the program.
 #include <cstddef>
 
 #include "rt/abi/runtime_table.h"
@@ -20,12 +20,12 @@ struct DebuggerEntry {
   std::uint64_t value;
 };
 
-// The last one has no name.
+// The last entry has no name.
 struct DebuggerTable {
   DebuggerEntry entries[96];
 };
 
-// A friend of those whose fields are their own.
+// A friend of the classes whose private fields are in the table.
 struct DebuggerLayout {
   static constexpr DebuggerTable table() noexcept {
     return {{
@@ -81,7 +81,7 @@ struct DebuggerLayout {
         {"state.at_channel", static_cast<unsigned>(TaskState::kAtChannel)},
         {"state.awaits_turn", static_cast<unsigned>(TaskState::kAwaitsTurn)},
 
-        // Where it left off: the registers that a callee preserves. The address to go on at is on top of its stack.
+        // Where a task left off: the registers that a callee preserves. The address to go on at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},
         {"suspension.rbx", offsetof(Suspension, context) + offsetof(arch::Context, rbx)},
         {"suspension.rbp", offsetof(Suspension, context) + offsetof(arch::Context, rbp)},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/door.cpp — what the door does when it says no.
+// rt/abi/door.cpp — what the door does when it refuses a call.
 #include "rt/abi/door.h"
 
 #include "rt/abi/thread_table.h"

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/door.h — the one way in. Every exported function begins with one of these, but for janus_rt_get,
-// janus_unix_time_ns and janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is
-// nobody. It knows who calls (a task, or a thread outside tasks), whether it may, and what it costs; and every one that
-// costs something looks at the task's fuel as a yield check does. So a loop of any of them gives way at the end of its
-// slice, sees a cancel, pays grace after it, and waits or ends when the ops are gone.
+// rt/abi/door.h — the door: how every exported function begins, except janus_rt_get, janus_unix_time_ns and
+// janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is no caller. It finds out the
+// caller (a task, or a thread outside tasks), whether it may call, and the cost; and every call that costs something
+// looks at the task's fuel as a yield check does. So a loop of any such calls gives way at the end of its slice, sees a
+// cancel, pays grace after it, and waits or ends when the ops are gone.
 //
 //     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
 //     enter(ops)        charged, if a task calls
-//     enter_fast()      enter() for the few calls that everything is made of, where there is nothing to look into; else
-//                       `task` is nullptr, nothing is charged, and enter() is to be asked
-//     enter_outside()   for [threads outside tasks]: nothing but its answer happens for a task
+//     enter_fast()      enter() for the few calls that everything is made of, where nothing needs a look; otherwise
+//                       `task` is nullptr, nothing is charged, and enter() has to be called
+//     enter_outside()   for [threads outside tasks]: a task gets the error, and nothing else happens
 //
-// [task] functions answer JANUS_E_NO_TASK where `task` is nullptr.
+// [task] functions return JANUS_E_NO_TASK where `task` is nullptr.
 //
-// After enter() the task may be on another worker than before: what it gives is what counts. A task that was told to
-// end is charged like any other, to its grace; whether the call answers JANUS_CANCELLED is the call's own affair.
+// After enter() the task may be on another worker than before: only the Caller that it returns is valid. A task that
+// was told to end is charged like any other, to its grace; each call decides for itself whether it returns
+// JANUS_CANCELLED.
 #pragma once
 
 #include "rt/abi/global_runtime.h"
@@ -35,12 +36,12 @@ struct Caller {
   Task* task;      // nullptr: outside tasks
 };
 
-// In a host's process: a thread may be none of ours.
+// In a host's process a thread may be no worker.
 [[gnu::noinline]] inline Worker* worker_in_host() noexcept {
   return static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
 }
 
-// Too little stack left for code of ours ends the task before anything is taken.
+// Ends the task, before anything is taken, where too little stack is left for code of the runtime.
 [[gnu::always_inline]] inline Caller enter_free() noexcept {
   Worker* worker;
   if (every_thread_is_worker) [[likely]] {
@@ -69,7 +70,7 @@ struct Caller {
   return me;
 }
 
-// For janus_yield, which has a rule of its own for what it costs.
+// Charges nothing: for janus_yield, whose price has a rule of its own, and for calls that charge later.
 [[gnu::always_inline]] inline Caller enter_yield() noexcept {
   if (!every_thread_is_worker) [[unlikely]]
     return {nullptr, nullptr};
@@ -89,14 +90,14 @@ struct Caller {
   return {nullptr, nullptr};
 }
 
-// For what turns out to cost more than it did at the door.
+// Charges what a call turns out to cost beyond its price at the door.
 inline void charge_more(Caller& me, std::int64_t ops) noexcept {
   if (me.task == nullptr) return;
   (void)charge_ops(*me.task, ops);
   me.worker = &current_worker();
 }
 
-// For work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
+// Charges for work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
 inline void charge_part(Caller& me, std::size_t bytes) noexcept {
   if (me.task == nullptr) return;
   (void)charge_bytes(*me.task, bytes);
@@ -109,21 +110,21 @@ inline Runtime* runtime_or_own(janus_rt* rt, Caller caller) noexcept {
   return caller.task != nullptr ? &runtime_of(*caller.worker) : process_runtime();
 }
 
-// The caller's worker, if it is one of that runtime: only its caches fit.
+// The caller's worker, if it is one of that runtime: the caches of no other one fit.
 inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
   return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
 }
 
-// For janus_last_error.
+// Sets what janus_last_error returns.
 void set_error(Caller caller, int error) noexcept;
-// The same of an operation that `payer` was to pay, which may be the task's end.
+// As set_error(), for an operation that `payer` was to pay; may be the task's end.
 inline void set_error_of(const Caller& caller, const Account* payer, int error) noexcept {
   if (error == JANUS_E_BUDGET && caller.task != nullptr) end_if_fail_rules(*caller.task, payer);
   set_error(caller, error);
 }
 
-// For what makes, runs and ends runtimes [threads outside tasks]: a task that could would have budgets, workers and
-// memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.
+// For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would have budgets,
+// workers and memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.
 [[nodiscard]] inline int enter_outside() noexcept {
   const Caller me = enter();
   if (me.task == nullptr) return 0;
@@ -137,7 +138,7 @@ inline std::uint64_t word_of(const void* handle) noexcept {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
-// The runtime that a handle belongs to; nullptr: none. That another one than the caller's lives on is its host's care.
+// The runtime that a handle belongs to; nullptr: none. If it is not the caller's own, its host has to keep it alive.
 [[gnu::always_inline]] inline Runtime* runtime_of_handle(const Caller& me, std::uint64_t handle) noexcept {
   Runtime* const own = me.task != nullptr ? me.worker->runtime : nullptr;
   if (own != nullptr && own->number == runtime_number_of(handle)) [[likely]]
@@ -145,7 +146,7 @@ inline std::uint64_t word_of(const void* handle) noexcept {
   return runtime_elsewhere(handle);
 }
 
-// What was never given out by us is the caller's panic; outside tasks an error.
+// Refuses a handle that was never given out: the calling task panics; outside tasks it is an error.
 void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle, int* error) noexcept;
 
 inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
@@ -153,9 +154,9 @@ inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
   return reinterpret_cast<janus_nursery*>(nursery->handle.load(std::memory_order_relaxed));
 }
 
-// A nursery that a user named. nullptr, with *error: NULL, one that is gone, or one that is not the caller's to use:
-// who is neither its owner nor below it, or is in a cage that it is not in. Threads outside tasks are the host's, and
-// may use all.
+// Finds a nursery that a user named. nullptr, with *error: NULL, one that is gone, or one that the caller may not use:
+// the calling task is neither its owner nor below it, or is in a cage that the nursery is not in. Threads outside tasks
+// are the host's, and may use all.
 inline Nursery* check(const janus_nursery* named, const Caller& me, int* error) noexcept {
   const std::uint64_t handle = word_of(named);
   *error = JANUS_E_INVALID;

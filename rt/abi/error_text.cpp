@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/error_text.cpp — the interface's values as text. A member of the archive of its own: linked where a program
-// calls janus_strerror, and by janus-cc unless it strips the program, so that what the runtime says has their names.
+// calls janus_strerror, and by janus-cc unless it strips the program, so that the runtime's messages have their names.
 #include <janus/rt.h>
 
 #include <cstdint>
@@ -11,8 +11,8 @@ namespace janus {
 
 namespace {
 
-// In the order of the values, from 0 and from -4097 downwards. One text behind the other: pointers would have to be
-// relocated.
+// In the order of the values, from 0 and from -4097 downwards. The texts stand one behind the other: pointers to them
+// would have to be relocated.
 constexpr char kOutcomes[] =
     "JANUS_SUCCESS: no error\0"
     "JANUS_CANCELLED: told to end\0"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/global_runtime.cpp — see global_runtime.h. What makes and ends it is in global_runtime_life.cpp.
+// rt/abi/global_runtime.cpp — see global_runtime.h. Its beginning and end are in global_runtime_life.cpp.
 #include "rt/abi/global_runtime.h"
 
 #include <atomic>

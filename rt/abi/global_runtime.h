@@ -9,11 +9,11 @@ namespace janus {
 // nullptr: there is none (yet).
 Runtime* process_runtime() noexcept;
 void set_process_runtime(Runtime* runtime) noexcept;
-// There is none from now on; the one that there was.
+// Returns the process's runtime; from now on there is none.
 Runtime* take_process_runtime() noexcept;
-// There is none from now on, if it is that one.
+// From now on there is none, if it is that one.
 void forget_process_runtime(Runtime* runtime) noexcept;
-// This process is a program of ours: its runtime begins and ends with it.
+// Marks this process as a program of ours: its runtime begins and ends with it.
 void mark_as_program() noexcept;
 [[nodiscard]] bool is_own_program() noexcept;
 extern bool every_thread_is_worker;  // set by mark_as_program, before there is a second thread

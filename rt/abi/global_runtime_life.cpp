@@ -7,7 +7,7 @@
 #include "rt/abi/runtime_options.h"
 #include "rt/task/log.h"
 
-// The host's, where it has a C library.
+// Of the host's C library, where there is one.
 extern "C" [[gnu::weak]] char** environ;
 
 namespace janus {

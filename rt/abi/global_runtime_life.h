@@ -7,7 +7,7 @@ namespace janus {
 
 struct Runtime;
 
-// The one there is, or a new one by the default settings.
+// The process's runtime, or a new one with the default settings.
 Runtime* process_runtime_or_new() noexcept;
 
 }  // namespace janus

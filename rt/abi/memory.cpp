@@ -14,7 +14,7 @@ void* refuse(int error) noexcept {
   return nullptr;
 }
 
-// Whose blocks the caller is given. nullptr: there is no runtime, and the caller is told.
+// The runtime that gives the caller its blocks. nullptr: there is none, which becomes the caller's last error.
 Runtime* runtime_of_blocks(const Caller& me) noexcept {
   Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr) set_error(me, JANUS_E_STATE);

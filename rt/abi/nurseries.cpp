@@ -31,7 +31,7 @@ int check_options(const janus_nursery_options& options) noexcept {
   if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY)
     return JANUS_E_INVALID;
   if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return JANUS_E_INVALID;
-  // Without a budget of its own its blocks are nobody's in particular.
+  // Without a budget of its own, the blocks of its tasks cannot be told from others.
   if (options.flags != 0 && !is_given(options.budget)) return JANUS_E_INVALID;
   if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
   return options.deadline_ns != 0 ? JANUS_E_UNSUPPORTED : 0;
@@ -45,18 +45,18 @@ int check_options(const janus_spawn_options& options) noexcept {
   return options.priority != JANUS_PRIORITY_NORMAL ? JANUS_E_UNSUPPORTED : 0;
 }
 
-// Options as they were at the door. 0, or why not.
+// Reads the options once, and checks what was read. 0, or the error.
 template <typename Options>
 int read_options(const Options* from, Options& options) noexcept {
   static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
   std::uint32_t size;
-  read_user_bytes(&size, from, sizeof size);  // no more, if it says that there is no more
+  read_user_bytes(&size, from, sizeof size);  // alone: a short structure may end where the memory ends
   if (size != 0 && size < sizeof options) return JANUS_E_INVALID;
   read_user_bytes(&options, from, sizeof options);
   return check_options(options);
 }
 
-// nullptr: none.
+// nullptr: there is no name.
 const char* read_name(const char* from, char (&name)[kNameBytes]) noexcept {
   if (from == nullptr) return nullptr;
   (void)read_user_string(name, sizeof name, from);
@@ -74,7 +74,7 @@ void fill(janus_result* out, const Report& report) noexcept {
   write_user(out, result);
 }
 
-// The owner's own nursery, not one of janus_nursery_create: nullptr with *error.
+// Finds a nursery that the caller owns, and that is not of janus_nursery_create. nullptr, with *error: there is none.
 Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
   Nursery* const nursery = check(pointer, me, error);
   if (nursery == nullptr) return nullptr;
@@ -98,7 +98,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   NurseryOptions asked;
   Amounts budget;
   char name[kNameBytes];
-  // A task opens nurseries in its own runtime: in another one nobody could ever await them.
+  // A task opens nurseries in its own runtime: in another one no task could ever await them.
   const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
   int error = runtime == nullptr || is_elsewhere ? JANUS_E_STATE : 0;
   if (me.task == nullptr && rt != nullptr && !is_runtime(rt)) error = JANUS_E_STALE;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/runtime_of_handle.h — from a handle to its runtime, which stays while one looks into it.
+// rt/abi/runtime_of_handle.h — from a handle to its runtime, which is kept alive during the call.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace janus {
 
-// The runtime that a handle belongs to, as long as this lives. The caller's own needs no pin: it lives as long as the
-// caller does.
+// The runtime that a handle belongs to, kept alive as long as this object is. The calling task's own needs no pin: it
+// lives as long as the task does.
 class RuntimeOfHandle {
  public:
   RuntimeOfHandle(Caller me, std::uint64_t handle) noexcept;
@@ -23,7 +23,7 @@ class RuntimeOfHandle {
 
  private:
   static constexpr unsigned kNotPinned = ~0u;
-  Worker* caller_;  // of a task
+  Worker* caller_;  // nullptr: no task calls
   Runtime* runtime_ = nullptr;
   std::uint64_t handle_;
   unsigned pinned_ = kNotPinned;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/runtime_options.h — what a runtime is made with, out of what a config asks for.
+// rt/abi/runtime_options.h — the options of a runtime, from a config.
 #pragma once
 
 #include "rt/include/janus/rt.h"

@@ -12,7 +12,7 @@ namespace janus {
 
 namespace {
 
-// False: there is no such runtime. Anybody may come with any pointer.
+// False: there is no such runtime. `rt` may be any pointer.
 bool read_statistics(const Caller& me, janus_rt* rt, janus_stats& out) noexcept {
   const bool is_own = me.task != nullptr && reinterpret_cast<Runtime*>(rt) == me.worker->runtime;
   const bool is_other = rt != nullptr && !is_own;

@@ -65,7 +65,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   sum.nurseries_live = sum.nurseries_opened > nurseries_ended ? sum.nurseries_opened - nurseries_ended : 0;
 }
 
-// Every program has this table: without pointers, which are relocated.
+// Every program has this table: it contains no pointers, which would be relocated.
 // clang-format off
 #define JANUS_ROWS(ROW) \
   ROW(workers) \
@@ -168,7 +168,7 @@ void print_statistics(Runtime& runtime) noexcept {
   }
   if (sum.order_hash != 0) table.append("janus: %-20s %#20lx\n", "order_hash", sum.order_hash);
   (void)!platform::write(2, table.data(), table.size());
-  // A compiler that sees the whole runtime says that this is always true.
+  // Opaque, since a compiler that sees the whole runtime says that this is always true.
   if (auto* const print_more = arch::opaque(&print_depths); print_more != nullptr) print_more(runtime);
 }
 

@@ -17,19 +17,19 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
-// What is looked at for it, however long the format and its strings are: a text of that size from a format twice as
-// long comes out whole.
+// How much is read for it, however long the format and its strings are: a text of that size from a format twice as long
+// comes out whole.
 constexpr FormatBounds kPrintBounds = {.text = kMaxPrinted, .reads = 4 * kMaxPrinted};
-constexpr std::size_t kFewPrinted = 256;  // where there is no memory, which is what many have to say
+constexpr std::size_t kFewPrinted = 256;  // where there is no memory: then that is what many programs have to print
 
-// From the machine; in deterministic mode from the seed.
+// Random bytes from the machine; in deterministic mode from the seed.
 bool fill_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
   if (me.task == nullptr || !me.worker->scheduler->is_deterministic()) return platform::entropy(out, count);
   for (std::size_t i = 0; i < count; ++i) out[i] = static_cast<std::uint8_t>(me.worker->rng.next());
   return true;
 }
 
-// Into a user's memory, a few at a time.
+// Writes random bytes into a user's memory, a few at a time.
 bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
   std::uint8_t some[256];
   while (count != 0) {
@@ -42,8 +42,8 @@ bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexce
   return true;
 }
 
-// The system call, but for the program's own output: what a task prints on descriptors 1 and 2 tells about it; what it
-// writes elsewhere reaches files and networks.
+// Charges the system call, except for the program's own output: what a task prints on descriptors 1 and 2 tells about
+// it; what it writes elsewhere reaches files and networks.
 int pay_for_output(Caller& me, int fd) noexcept {
   if (me.task == nullptr) return 0;
   const int answer = fd == 1 || fd == 2 ? 0 : charge(*me.task, Component::kSyscalls, 1);
@@ -51,8 +51,8 @@ int pay_for_output(Caller& me, int fd) noexcept {
   return answer;
 }
 
-// The ops in proportion, before each part is looked at: the kernel would not tell where it cannot be read, and looking
-// may be what brings its pages about.
+// Charges the ops in proportion before each part is read for a test: the kernel would not tell where it cannot be read,
+// and the test may be what makes its pages exist.
 void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
   while (count != 0) {
     const std::size_t part = count < price::kBytesAtOnce ? count : price::kBytesAtOnce;
@@ -63,7 +63,8 @@ void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
   }
 }
 
-// Who may not end the process is told of the pipe, and so is everybody where it does not end.
+// Ends the process if its output has no reader. A caller that may not end the process gets the error, as do all callers
+// where the process does not end.
 void look_at_answer(const Caller& me, int fd, std::int64_t answer) noexcept {
   constexpr std::int64_t kClosedPipe = -32;
   if (answer != kClosedPipe || (fd != 1 && fd != 2)) return;
@@ -130,7 +131,7 @@ int janus_print(int fd, const char* format, ...) {
   va_end(arguments);
   const bool is_read = wanted != kUnreadable;
   const int answer = is_read ? put(me, fd, text, wanted < most ? wanted : most - 1) : JANUS_E_INVALID;
-  release_own(*runtime, worker_in(*runtime, enter_free()), text);  // maybe another worker's by now
+  release_own(*runtime, worker_in(*runtime, enter_free()), text);  // the task may be on another worker by now
   if (!is_read) blame_caller();
   return answer;
 }
@@ -163,7 +164,8 @@ int64_t janus_syscall(long nr, ...) {
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
   const std::int64_t result = platform::syscall(nr, arguments);
-  // Maybe by a request to end: whoever asks for the reason, main, is told of it by then, whoever else heard it too.
+  // Maybe by a request to end. That is handled here, so that a main which asks for the reason has been told of it, even
+  // if another worker has noticed the request, too.
   constexpr std::int64_t kInterrupted = -4;
   if (result == kInterrupted) [[unlikely]]
     hooks::on_attention(current_worker());
@@ -184,14 +186,14 @@ int janus_entropy(void* bytes, size_t size) {
   return 0;
 }
 
-// Whether janus_exit() would end the process. Not in rt.h: for the C library, which has to know before it runs what was
-// registered for the end, and before it registers more (linker/start/program.h).
+// Whether janus_exit() would end the process. Not in rt.h: for the C library, which has to know that before it runs
+// what was registered for the end, and before it registers more (linker/start/program.h).
 int janus_may_exit(void) {
   const Caller me = enter_free();
   return me.task == nullptr || !is_below_explicit_budget(*me.task) ? 1 : 0;
 }
 
-// What the kernel answered to a write of the C library's own (linker/start/program.h). Not in rt.h.
+// Takes the kernel's answer to a write of the C library's own (linker/start/program.h). Not in rt.h.
 void janus_has_written(int fd, int64_t answer) {
   look_at_answer(enter_free(), fd, answer);
 }

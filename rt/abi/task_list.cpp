@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/task_list.cpp — SIGQUIT: what every task does, on stderr, and the program goes on. Workers may all be busy, or
-// asleep, so a thread of its own looks around; it lives no longer than that.
+// rt/abi/task_list.cpp — SIGQUIT: lists what every task does, on stderr, and the program goes on. All workers may be
+// busy, or asleep, so a thread of its own looks around, and ends when that is done.
 #include "rt/abi/task_list.h"
 
 #include "rt/abi/global_runtime.h"
@@ -12,7 +12,7 @@ namespace janus {
 
 namespace {
 
-// What a worker runs may end, and its record be another's, while we look: it stays a task's record.
+// The task that a worker runs may end meanwhile, and its record serve another: it stays a task's record.
 void append_worker(TaskReport& report, Worker& worker) noexcept {
   report.append("janus:   worker %u ", unsigned{worker.id});
   const auto* const task = static_cast<Task*>(

@@ -11,11 +11,12 @@ namespace janus {
 struct TaskList {
   std::atomic<bool> is_in_hand{false};
 
-  // In a signal handler. Of the process's runtime. Returns at once; while a list is in hand, another is not begun.
+  // Lists the tasks of the process's runtime. In a signal handler. Returns at once; while one list is being made, no
+  // other is begun.
   void print() noexcept;
 };
 
-// The line that says where the task that `worker` runs stands, or nothing. nullptr in a stripped program.
+// Appends a line that says where the task that `worker` runs stands, or nothing. nullptr in a stripped program.
 [[gnu::weak]] void append_standing(TaskReport& report, const Worker& worker) noexcept;
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/task_standing.cpp — where a worker's task stands that runs, as the worker itself tells when it is asked. A
+// rt/abi/task_standing.cpp — where a worker's running task stands, as the worker itself tells when it is asked. A
 // member of the archive that janus-cc asks for, unless it strips the program.
 #include "rt/abi/task_list.h"
 #include "rt/task/backtrace.h"
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t kAnswerNs = 50'000'000;
 
-// On the worker's own thread, which stands still meanwhile, so that its stack can be walked; it may be any of its
-// stacks. What it was about to tell of a bad pointer is as it was afterwards: a frame that is none may be another one.
+// Runs on the worker's own thread, which stands still meanwhile, so that its stack can be walked; it may be on any of
+// its stacks. The walk may touch memory that is no frame, so the worker's record of a bad pointer is restored.
 void append_place(const platform::Standing& where, void* report) noexcept {
   auto& fault = current_worker().user_fault;
   const auto fault_before = fault;
@@ -29,7 +29,7 @@ void append_place(const platform::Standing& where, void* report) noexcept {
 
 }  // namespace
 
-// Nothing where it does not answer: it may be held up in the kernel.
+// Appends nothing where the worker does not answer: it may be held up in the kernel.
 void append_standing(TaskReport& report, const Worker& worker) noexcept {
   if (platform::interrogate == nullptr) return;
   (void)platform::interrogate(worker.thread, append_place, &report, platform::now_ns() + kAnswerNs);

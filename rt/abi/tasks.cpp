@@ -16,16 +16,17 @@ namespace janus {
 
 namespace {
 
-// A task's result, and its record, are for the owner of its nursery and those below; and for the host, outside tasks. A
-// task may give up its own handle, too.
+// A task's result, and its record, are for the owner of its nursery and the tasks below that; and for the host, outside
+// tasks. A task may give up its own handle, too.
 bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
   if (me.task == nullptr || me.task == &task) return true;
   return worker_in(runtime, me) != nullptr && is_at_or_below(*me.task, *task.nursery);
 }
 
-constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is told
+constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is reported
 
-// Calling anything else faults in the call, which is ours, or in what is ours. Programs have the lower half of 48 bits.
+// Whether it may be called as a destructor: a call of any other address faults in the call itself, which is the
+// runtime's, or in the runtime's text. Programs have the lower half of 48 bits.
 bool may_destroy(void (*function)(void*)) noexcept {
   if (function == janus_free) return true;
   return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);
@@ -124,7 +125,7 @@ int janus_task_state(janus_task handle) {
 janus_task janus_task_self(void) {
   const Caller me = enter_free();
   if (me.task == nullptr) return {0};
-  if (!me.task->has(TaskFlags::kExposed)) {  // nobody else looks yet
+  if (!me.task->has(TaskFlags::kExposed)) {  // no other task looks at it yet
     me.task->state.store(TaskState::kRunning, std::memory_order_relaxed);
     me.task->set(TaskFlags::kExposed);
   }
@@ -158,7 +159,7 @@ int janus_task_set_name(const char* name) {
   return name_itself(*me.worker, *me.task, copied);
 }
 
-// There is no other worker it could be taken to while it runs, and nothing pins what is not running yet.
+// While the task runs it cannot be taken to another worker, and no pin exists yet for a task that does not run.
 int janus_task_pin(void) {
   return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
 }
@@ -169,7 +170,7 @@ int janus_task_unpin(void) {
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   const Caller me = enter();
   if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
-  write_user(key, janus_local_key{0});  // where it is to go is tried before it is taken
+  write_user(key, janus_local_key{0});  // tries the place for the key before one is taken
   int error = 0;
   const std::uint32_t fresh = new_local(me.task, destroy, &error);
   if (fresh == 0) return error;

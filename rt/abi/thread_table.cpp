@@ -11,18 +11,18 @@ namespace janus {
 
 namespace {
 
-// A thread outside tasks that has a current nursery. Threads are told apart by their thread pointer.
+// A thread outside tasks that has a current nursery. Threads are identified by their thread pointer.
 struct ThreadEntry {
   const void* thread;
   Nursery* current;
   int last_error;
 };
-// Whoever has none open leaves its entry to others; one that ended with one open keeps it.
+// A thread that has no nursery open leaves its entry to others; one that ended with a nursery open keeps it.
 constexpr unsigned kThreads = 64;
 RankedLock<LockRank::kThreads> threads_lock;
 ThreadEntry threads[kThreads];
 
-// Under threads_lock. nullptr: all are taken.
+// Under threads_lock. nullptr: all entries are taken.
 [[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
   const void* const me = arch::thread_pointer();
   ThreadEntry* spare = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/thread_table.h — what a thread outside tasks has of its own: the nurseries that it has opened and not awaited,
-// the last of them current, and its last error. Each of these speaks of the calling thread.
+// the last of them current, and its last error. Each of these functions is about the calling thread.
 #pragma once
 
 #include "rt/task/nursery.h"
@@ -9,9 +9,9 @@ namespace janus {
 
 // nullptr: there is none.
 [[nodiscard]] Nursery* current_of_thread() noexcept;
-// False: 64 others have nurseries open.
+// False: 64 other threads have nurseries open.
 [[nodiscard]] bool push_current_of_thread(Nursery& nursery) noexcept;
-// The current one, which is so no more; nullptr: there is none.
+// Takes off the current nursery; nullptr: there is none.
 [[nodiscard]] Nursery* pop_current_of_thread() noexcept;
 
 void set_error_of_thread(int error) noexcept;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/unsupported.cpp — declared in version 1, not in this release: they say so, and do nothing.
+// rt/abi/unsupported.cpp — functions that version 1 declares, but this release does not have: they return that, and do
+// nothing else.
 #include "rt/abi/door.h"
 
 using namespace janus;
@@ -32,7 +33,7 @@ int janus_safepoint_resume(janus_rt*) {
   return JANUS_E_UNSUPPORTED;
 }
 
-// The default token is all there is: it may spawn and recharge, and cannot be taken away.
+// The default token is the only one: it may spawn and recharge, and cannot be taken away.
 janus_cap janus_cap_root(janus_rt*) {
   const Caller me = enter();
   if (me.task != nullptr && me.task->nursery->traits.is_root) return {1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/version_note.cpp — which runtime this is. Of its version, an ELF note in every program: `readelf -n` shows it.
-// Its name is "janus-rt", its type 1, its content the version as text. Kept by linkers, though nothing refers to it. Of
-// its ABI, a symbol.
+// rt/abi/version_note.cpp — which runtime this is. Its version is an ELF note in every program, which `readelf -n`
+// shows: its name is "janus-rt", its type 1, its content the version as text. Linkers keep it, though nothing refers to
+// it. Its ABI is a symbol.
 #include <janus/rt.h>
 
 #include <cstdint>
