@@ -15,7 +15,7 @@ std::uint64_t address_of(Function* function) {
 void make_context(Context& context, std::byte* stack_top, std::int64_t (*entry)(void*), void* arg,
                   void (*finished)(std::int64_t)) noexcept {
   auto* top = reinterpret_cast<std::uint64_t*>(reinterpret_cast<std::uint64_t>(stack_top) & ~std::uint64_t{15});
-  *--top = 0;  // the return address of janus_fiber_cleanup: nobody, so stack walkers end here
+  *--top = 0;  // the return address of janus_fiber_cleanup: none, so stack walkers end here
   *--top = address_of(janus_fiber_cleanup);
   *--top = address_of(janus_fiber_entry);
 

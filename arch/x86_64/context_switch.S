@@ -7,8 +7,9 @@
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from context.h: JANUS_CONTEXT_SP, _RBX, ...
 
-// janus_context_leap: the same for who jumps here with the address to go on at in rdx. A call would leave an entry on the
-// processor's stack of return addresses that no ret takes back: the next one, somebody's else, would be mispredicted.
+// janus_context_leap: the same, entered by a jump, with the address to go on at in rdx. A call would leave an entry on
+// the processor's stack of return addresses that no ret takes back: the next ret, of another function, would be
+// mispredicted.
     .section .text.janus_context_switch, "ax", @progbits
     .p2align 4
     .skip   15, 0x90                            // so that what follows the push is aligned
@@ -31,7 +32,7 @@ FUNC(janus_context_switch)
     mov     %r15, JANUS_CONTEXT_R15(%rdi)
     stmxcsr JANUS_CONTEXT_MXCSR(%rdi)
     fnstcw  JANUS_CONTEXT_FCW(%rdi)
-    mov     %rsp, JANUS_CONTEXT_SP(%rdi)        // `from` is whole; from here on our caller's registers are read from it
+    mov     %rsp, JANUS_CONTEXT_SP(%rdi)        // `from` is complete; from here on the CFI finds the registers in it
     CFI_SAVED_AT(DWARF_RBX, DWARF_RDI, JANUS_CONTEXT_RBX)
     CFI_SAVED_AT(DWARF_RBP, DWARF_RDI, JANUS_CONTEXT_RBP)
     CFI_SAVED_AT(DWARF_R12, DWARF_RDI, JANUS_CONTEXT_R12)
@@ -39,7 +40,7 @@ FUNC(janus_context_switch)
     CFI_SAVED_AT(DWARF_R14, DWARF_RDI, JANUS_CONTEXT_R14)
     CFI_SAVED_AT(DWARF_R15, DWARF_RDI, JANUS_CONTEXT_R15)
 
-    // Loading them costs as much as all the rest, and they are nearly always the same on both sides.
+    // Loading the control words costs as much as all the rest, and they are nearly always the same on both sides.
     mov     JANUS_CONTEXT_MXCSR(%rdi), %eax
     xor     JANUS_CONTEXT_MXCSR(%rsi), %eax
     and     $JANUS_MXCSR_CONTROL_BITS, %eax
@@ -56,7 +57,7 @@ FUNC(janus_context_switch)
     mov     JANUS_CONTEXT_R14(%rsi), %r14
     mov     JANUS_CONTEXT_R15(%rsi), %r15
     .cfi_remember_state
-    mov     JANUS_CONTEXT_SP(%rsi), %rsp        // now on the other stack, as whoever called for `to`
+    mov     JANUS_CONTEXT_SP(%rsi), %rsp        // now on the other stack, as the function that left `to`
     .cfi_restore DWARF_RBX
     .cfi_restore DWARF_RBP
     .cfi_restore DWARF_R12
@@ -78,8 +79,8 @@ FUNC(janus_context_switch)
     jmp     .Lfp_control_is_right
 END(janus_context_switch)
 
-// A stack walker looks up the byte before a return address. For a fiber that has not started that is the one before
-// janus_fiber_entry, and for its caller the one before janus_fiber_cleanup; so something stands there, with a name.
+// A stack walker looks up the byte before a return address. For a fiber that has not started that is the byte before
+// janus_fiber_entry, and for its caller the one before janus_fiber_cleanup; so code with a name stands there.
 #define BYTES_BEFORE(owner, name)                  \
     .section .text.owner, "ax", @progbits;         \
     .p2align 4;                                    \
@@ -103,10 +104,10 @@ FUNC(janus_fiber_entry)
 END(janus_fiber_entry)
 
 BYTES_BEFORE(janus_fiber_cleanup, janus_fiber_bottom)
-    .cfi_undefined DWARF_RIP                    // nobody called: stack walkers end here
+    .cfi_undefined DWARF_RIP                    // no caller: stack walkers end here
 END_BYTES_BEFORE(janus_fiber_bottom)
 
-// janus_fiber_cleanup: hands the result of the entry function on to r14, which never comes back.
+// janus_fiber_cleanup: passes the result of the entry function to the function in r14, which never returns.
 FUNC(janus_fiber_cleanup)
     .cfi_undefined DWARF_RIP
     mov     %rax, %rdi

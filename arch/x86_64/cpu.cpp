@@ -2,8 +2,8 @@
 // cpu.cpp — cpuid, read once. Intel SDM volume 2, CPUID; XCR0 tells which registers the kernel keeps.
 #include <arch/cpu.h>
 
-// Features::bits(), 0 until somebody asked. Also read by mem*.S, for which 0 means the baseline. Everybody who finds it
-// empty computes the same value, so a plain relaxed store is enough.
+// Features::bits(), 0 until they are first asked for. Also read by mem*.S, which calls janus_cpu_find_features() where
+// it is 0. Every thread that finds it 0 computes the same value, so a plain relaxed store is enough.
 extern "C" {
 extern std::uint32_t janus_cpu_features;
 std::uint32_t janus_cpu_features = 0;
@@ -61,7 +61,7 @@ Features features() noexcept {
 
 }  // namespace janus::arch
 
-// For mem*.S: their callers' registers and stack are all that it may rely on, so it stays small.
+// Called by mem*.S: it may use no more than the callers of those leave it of registers and stack, so it stays small.
 std::uint32_t janus_cpu_find_features() {
   const std::uint32_t bits = janus::arch::detect();
   __atomic_store_n(&janus_cpu_features, bits, __ATOMIC_RELAXED);

@@ -22,7 +22,7 @@ FUNC(janus_task_call)
     mov     %r14, JANUS_TASK_FRAME_R14(%rsp)
     mov     %r15, JANUS_TASK_FRAME_R15(%rsp)
     mov     %rsp, (%rdx)
-    // All of mxcsr, sticky flags too: what a task sees does not depend on who ran before it.
+    // All of mxcsr, sticky flags too: what a task sees does not depend on the task that ran before it.
     cmpl    $JANUS_MXCSR_DEFAULT, JANUS_TASK_FRAME_MXCSR(%rsp)
     jne     .Lload_default_mxcsr
 .Lmxcsr_is_default:
@@ -35,7 +35,7 @@ FUNC(janus_task_call)
     call    *%rax
 
 .Lreturned:                                     // janus_task_abandon joins here
-    // A task that leaves another rounding mode must not change the arithmetic of whoever ran it on its own stack.
+    // A task that leaves another rounding mode must not change the arithmetic of the task that ran it on its own stack.
     stmxcsr -8(%rsp)
     fnstcw  -4(%rsp)
     mov     -8(%rsp), %ecx
@@ -75,7 +75,7 @@ FUNC(janus_task_call)
     .cfi_endproc
     .size   janus_task_call, . - janus_task_call
 
-// const uint32_t: where in janus_task_call the function is called, for who looks at faults.
+// const uint32_t: the offset in janus_task_call at which the function is called, for the fault handler.
     .pushsection .rodata.janus_task_call_fn_at, "a", @progbits
     .globl  janus_task_call_fn_at
     .hidden janus_task_call_fn_at
@@ -115,7 +115,7 @@ END(janus_task_abandon)
 FUNC(janus_run_on_stack)
     and     $-16, %rdi
     mov     %rdi, %rsp
-    .cfi_undefined DWARF_RIP                    // nobody called: stack walkers end here
+    .cfi_undefined DWARF_RIP                    // no caller: stack walkers end here
     xor     %ebp, %ebp
     mov     %rdx, %rdi
     call    *%rsi

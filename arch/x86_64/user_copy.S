@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_copy.S — copies that may fault. System V x86-64. Contract: user_copy.h. Vector registers as wide as every
-// processor has them; leaves flags and what calls preserve alone.
+// user_copy.S — copies that may fault. System V x86-64. Contract: user_copy.h. Uses the vector registers that every
+// processor has; changes no register that calls preserve.
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from user_copy.h: JANUS_USER_COPY_DONE, ...
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_copy.cpp — see user_copy.h. The table is scanned: it is short, and who looks has faulted.
+// user_copy.cpp — see user_copy.h. The table is scanned: it is short, and it is read only after a fault.
 #include <arch/user_copy.h>
 
 #include <arch/opaque.h>
 
 namespace janus::arch {
 
-// Each field is the distance from itself.
+// Each field is a distance from the field itself.
 struct FixUp {
   std::int32_t access;
   std::int32_t go_on;
@@ -15,7 +15,7 @@ static_assert(sizeof(FixUp) == 8 && alignof(FixUp) == 4, "as JANUS_MAY_FAULT and
 
 }  // namespace janus::arch
 
-// Where linkers say that a section begins and ends. Weak, so that the archive asks nobody for them.
+// Linkers define these at the begin and end of the section. Weak, so that the archive needs no such symbols.
 extern "C" {
 [[gnu::weak, gnu::visibility("hidden")]] extern const janus::arch::FixUp janus_fixups[] asm("__start_janus_fixups");
 [[gnu::weak, gnu::visibility("hidden")]] extern const janus::arch::FixUp janus_fixups_end[] asm("__stop_janus_fixups");

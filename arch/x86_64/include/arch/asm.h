@@ -21,8 +21,8 @@
   .cfi_endproc;   \
   .size name, . - name
 
-// The next instruction may fault: the thread goes on at `fix_up` then. An entry as user_copy.h says; `name` is the
-// function that it stands in.
+// The next instruction may fault: the thread then goes on at `fix_up`. Makes an entry as user_copy.h describes it;
+// `name` is the function that contains the instruction.
 #define MAY_FAULT(name, fix_up)                          \
   .pushsection janus_fixups, "ao", @progbits, name;      \
   .p2align 2;                                            \
@@ -52,5 +52,5 @@
 
 // The caller's `reg` is in memory at base + offset (DW_CFA_expression; DW_OP_breg<base>; one-byte SLEB: offset < 64).
 #define CFI_SAVED_AT(reg, base, offset) .cfi_escape 0x10, reg, 2, 0x70 + base, offset
-// The same with a two-byte one: any offset < 8192.
+// As CFI_SAVED_AT, with a two-byte SLEB: any offset < 8192.
 #define CFI_SAVED_FAR(reg, base, offset) .cfi_escape 0x10, reg, 3, 0x70 + base, ((offset) & 127) | 128, (offset) >> 7

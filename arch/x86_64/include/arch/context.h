@@ -9,7 +9,7 @@
 
 namespace janus::arch {
 
-// The registers that the psABI calls callee-saved. tests/offsets holds context_switch.S to this layout.
+// The registers that the psABI calls callee-saved. tests/offsets checks context_switch.S against this layout.
 struct Context {
   std::uint64_t sp;
   std::uint64_t rbx;
@@ -32,24 +32,24 @@ static_assert(offsetof(Context, mxcsr) == 56 && offsetof(Context, fcw) == 60);
 // What a process starts with: all exceptions masked, round to nearest, x87 in extended precision.
 inline constexpr std::uint32_t kDefaultMxcsr = 0x1f80;
 inline constexpr std::uint16_t kDefaultFcw = 0x037f;
-// The bits of mxcsr that a callee preserves; the rest are sticky exception flags, which belong to nobody across a call.
+// The bits of mxcsr that a callee preserves; the rest are sticky exception flags, which no call preserves.
 inline constexpr std::uint32_t kMxcsrControlBits = 0xffc0;
 
-// Makes `context` a fiber that, switched to, runs entry(arg) on the stack below `stack_top` (rounded down to 16) and
-// then finished(its result), which must not return. Writes 24 bytes of that stack. A fresh fiber has default mxcsr and
-// x87 control word.
+// Makes `context` a fiber that, switched to, runs entry(arg) on the stack below `stack_top` (rounded down to 16), then
+// calls finished() with its result, which must not return. Writes 24 bytes of that stack. A fresh fiber has default
+// mxcsr and x87 control word.
 void make_context(Context& context, std::byte* stack_top, std::int64_t (*entry)(void*), void* arg,
                   void (*finished)(std::int64_t)) noexcept;
 
 }  // namespace janus::arch
 
 extern "C" {
-// Leaves the running fiber in `from` and goes on where `to` was left. Returns when somebody switches to `from`, maybe
+// Leaves the running fiber in `from` and goes on where `to` was left. Returns when a later switch goes to `from`, maybe
 // on another thread. `to` is only read; it is used up until it has been `from` again. from == to returns at once.
 void janus_context_switch(janus::arch::Context* from, const janus::arch::Context* to);
 
-// Where a fresh fiber begins and where its entry function returns to: for make_context, debuggers and tests. Nobody
-// calls them.
+// Where a fresh fiber begins and where its entry function returns to: for make_context, debuggers and tests. Not to be
+// called.
 void janus_fiber_entry();
 void janus_fiber_cleanup();
 }
@@ -57,7 +57,7 @@ void janus_fiber_cleanup();
 namespace janus::arch {
 
 // janus_context_switch without a call, so that the processor's stack of return addresses stays as it is and the next
-// ret goes where it predicts: some 20 cycles. For code without a red zone (-mno-red-zone).
+// ret goes where it predicts: saves some 20 cycles. For code without a red zone (-mno-red-zone).
 [[gnu::always_inline]] inline void switch_jmp(Context* from, const Context* to) noexcept {
   asm volatile(
       "leaq 1f(%%rip), %%rdx\n\t"

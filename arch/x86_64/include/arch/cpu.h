@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.h — what the processor is and the instructions that C++ has no words for.
+// cpu.h — the features of the processor, and the instructions that C++ has no words for.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ inline constexpr std::size_t kCacheLine = 64;
 // The adjacent-line prefetcher fetches lines in pairs: what two workers write stays this far apart.
 inline constexpr std::size_t kPrefetchPair = 128;
 
-// In a loop that waits for another worker.
+// For a loop that waits for another worker.
 [[gnu::always_inline]] inline void pause() noexcept {
   asm volatile("pause");
 }
@@ -29,7 +29,7 @@ inline constexpr std::size_t kPrefetchPair = 128;
 }
 
 // Adds to a number that only the caller writes and others may read, and that says nothing about other words: one
-// instruction, not locked, where a load and a store would be three.
+// instruction, not locked, where load, addition and store would be three.
 template <typename Word>
 [[gnu::always_inline]] inline void add_as_owner(std::atomic<Word>& word, Word amount) noexcept {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
@@ -62,7 +62,7 @@ struct Cpuid {
   return r;
 }
 
-// A set of abilities. What needs the kernel's consent too says so.
+// A set of features. Where one needs the kernel's consent, too, its comment says so.
 class Features {
  public:
   enum Bit : std::uint32_t {
@@ -88,7 +88,7 @@ class Features {
   std::uint32_t bits_;
 };
 
-// Asked of the processor once (cpuid may leave the virtual machine), by whoever comes first. Any thread.
+// Asked of the processor once (cpuid may leave the virtual machine), at the first call. Any thread.
 [[nodiscard]] Features features() noexcept;
 
 }  // namespace janus::arch

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_asm.h — what memmove.S, memset.S and memcmp.S share: their second names, and which processor this is.
+// mem_asm.h — what memmove.S, memset.S and memcmp.S share: their second names, and the look at the processor's
+// features.
 #pragma once
 
 #include <arch/asm.h>
@@ -12,13 +13,13 @@
   .type alias, @function;       \
   .set alias, name
 
-// r8d = what the processor can do; to `unknown` as long as nobody asked it. Only long runs look.
+// r8d = the processor's features; jumps to `unknown` until they have been found. Only long runs look.
 #define LOAD_FEATURES(unknown)          \
   mov janus_cpu_features(% rip), % r8d; \
   test % r8d, % r8d;                    \
   jz unknown
 
-// At `unknown`: asks, keeps rax and the three arguments, and goes back to `again`.
+// At `unknown`: finds the features, keeps rax and the three arguments, and goes back to `again`.
 #define FIND_FEATURES(again)    \
   push % rdi;                   \
   .cfi_adjust_cfa_offset 8;     \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// opaque.h — a relaxed load and a comparison in one instruction, where compilers make two of an atomic one. For the few
-// paths on which every instruction counts.
+// opaque.h — a relaxed load and a comparison in one instruction, where compilers make two of an atomic load. For the
+// few paths on which every instruction counts.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@ template <typename Word>
   return equal;
 }
 
-// The same with acquire order, which the processor keeps anyway.
+// As cmp_relaxed(), with acquire order, which the processor keeps anyway.
 template <typename Word>
 [[nodiscard, gnu::always_inline]] inline bool cmp_acquire(const std::atomic<Word>& word,
                                                           std::type_identity_t<Word> value) noexcept {
@@ -32,8 +32,8 @@ template <typename Word>
   return equal;
 }
 
-// `value`, in a register of its own, so that two neighbours are stored, and loaded, one by one: a load of both at once
-// has to wait until stores of each have left the store buffer.
+// Returns `value` in a register of its own, so that two neighbouring words are stored, and loaded, one by one: a load
+// of both at once has to wait until the stores of each have left the store buffer.
 template <typename Value>
 [[nodiscard, gnu::always_inline]] inline Value opaque(Value value) noexcept {
   asm("" : "+r"(value));

@@ -30,18 +30,20 @@ static_assert(offsetof(TaskFrame, return_ip) % 16 == 8, "the task's function is 
 }  // namespace janus::arch
 
 extern "C" {
-// fn(arg) with default mxcsr and x87 control word and DF clear; its result. The caller's words are back afterwards.
-// Before fn starts, *frame_sp receives what janus_task_abandon takes; it is good until this call returns.
+// Calls fn(arg) with default mxcsr and x87 control word and DF clear, and returns its result. The caller's control
+// words are restored afterwards. Before fn starts, *frame_sp receives what janus_task_abandon takes; it is valid until
+// this call returns.
 std::int64_t janus_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
 
-// The instruction that calls fn is so far from janus_task_call. It faults itself where fn is no address at all.
+// The offset in janus_task_call of the instruction that calls fn. That instruction itself faults where fn is no
+// address.
 extern const std::uint32_t janus_task_call_fn_at;
 
-// Leaves every frame below the janus_task_call that gave `frame_sp`, which returns `value`. From any stack, on any
+// Leaves every frame below the janus_task_call that gave `frame_sp`; that call returns `value`. From any stack, on any
 // thread that may run that call's caller. No destructor runs. Once per call.
 [[noreturn]] void janus_task_abandon(std::uint64_t frame_sp, std::int64_t value);
 
-// Calls fn(arg), which must not return, on the empty stack below `top` (rounded down to 16). The stack that we stand on
-// is not looked at again.
+// Calls fn(arg), which must not return, on the empty stack below `top` (rounded down to 16). The stack that the caller
+// is on is not used again.
 [[noreturn]] void janus_run_on_stack(std::byte* top, void (*fn)(void*), void* arg);
 }

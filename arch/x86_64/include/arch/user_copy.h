@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_copy.h — reading and writing memory by a pointer that a user gave, which may point anywhere. Where nothing
-// faults each access is the one instruction that it would be anyway. Each instruction that may fault has an entry in
-// the section janus_fixups: its address and where to go on, both relative, so that nothing is to be relocated. The
-// fault handler looks there first (find_fix_up), and the access answers false. A pointer that is no address at all, a
-// page that is not there, one that may not be written and a guard are all the same.
+// user_copy.h — reads and writes memory by a pointer that a user gave, which may point anywhere. Where nothing faults
+// each access is the one instruction that it would be anyway. Each instruction that may fault has an entry in the
+// section janus_fixups: its address and where to go on, both relative, so that nothing has to be relocated. The fault
+// handler looks there first (find_fix_up), and the access returns false. A pointer that is no address at all, a page
+// that is not there, one that may not be written and a guard are all the same.
 //
 // An entry belongs to the section of its code (SHF_LINK_ORDER) and goes when a linker drops that. `ld -r` of GNU
-// binutils makes one section of many: what comes of it is linked without -z start-stop-gc.
+// binutils makes one section of many: a program is linked from its output without -z start-stop-gc.
 #pragma once
 
 #include <cstddef>
@@ -14,27 +14,27 @@
 
 namespace janus::arch {
 
-// Where a thread goes on that faulted at `ip`, with every other register as it is; 0: nowhere. Good in a signal
-// handler.
+// Where a thread that faulted at `ip` goes on, with every other register as it is; 0: nowhere. May be called in a
+// signal handler.
 [[nodiscard]] std::uint64_t find_fix_up(std::uint64_t ip) noexcept;
 
-// Whose side of a copy faulted.
+// Which side of a copy faulted.
 enum class UserCopy : std::uint32_t { kDone, kBadSource, kBadTarget };
 
-// A word wherever it stands.
+// A word at any alignment.
 template <typename Word>
 struct [[gnu::packed, gnu::may_alias]] UserWord {
   Word bits;
 };
 
-// For a function that looks at an object by a pointer which may be none of its kind, before it knows better.
+// For a function that reads an object by a pointer which may not point to one, before it has found that out.
 #ifdef __clang__
 #define JANUS_ANY_POINTER [[clang::no_sanitize("alignment", "null")]]
 #else
 #define JANUS_ANY_POINTER [[gnu::no_sanitize("alignment", "null")]]
 #endif
 
-// Around one instruction that may fault; `fix_up` is where to go on then. Good as often as the compiler repeats it.
+// Around one instruction that may fault; `fix_up` is where to go on then. The compiler may duplicate it.
 #define JANUS_MAY_FAULT(instruction, fix_up)                           \
   ".Ljanus_access%=:\n\t" instruction                                  \
   "\n\t"                                                               \
@@ -45,7 +45,7 @@ struct [[gnu::packed, gnu::may_alias]] UserWord {
   " - .\n\t"                                                           \
   ".popsection\n\t"
 
-// False: `from` cannot be read, and `word` is as it was.
+// False: `from` cannot be read, and `word` is unchanged.
 template <typename Word>
 [[nodiscard, gnu::always_inline]] inline bool load_user(const void* from, Word& word) noexcept {
   static_assert(sizeof(Word) == 1 || sizeof(Word) == 4 || sizeof(Word) == 8);
@@ -76,7 +76,7 @@ faulted:
   return false;
 }
 
-// False: `at` cannot be written. Changes nothing, whoever else writes there.
+// False: `at` cannot be written. Changes nothing, even if other threads write there.
 [[nodiscard, gnu::always_inline]] inline bool touch_user(void* at) noexcept {
   asm volatile goto(JANUS_MAY_FAULT("lock orb $0, %0", "%l[faulted]")
                     :
@@ -91,11 +91,11 @@ faulted:
 }  // namespace janus::arch
 
 extern "C" {
-// What is not overlapping, of any size and alignment. Where it faults a part may have been copied; nothing outside of
-// the two is touched. Which side is at fault is told where both may be.
+// Copies what does not overlap, of any size and alignment. Where it faults a part may have been copied; nothing outside
+// of the two ranges is touched. The result tells which side is at fault where both may be.
 [[nodiscard]] janus::arch::UserCopy janus_user_copy(void* to, const void* from, std::size_t bytes);
 
-// Up to the terminator, which is not copied, or `limit` bytes, and reads no further. How many; -1: `from` cannot be
-// read that far. `to` is the runtime's own.
+// Copies up to the terminator, which is not copied, or `limit` bytes, and reads no further. Returns how many; -1:
+// `from` cannot be read that far. `to` is the runtime's own memory.
 [[nodiscard]] std::int64_t janus_user_copy_string(char* to, const char* from, std::size_t limit);
 }

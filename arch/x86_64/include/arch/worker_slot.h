@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// worker_slot.h — reaching the block that the gs base points to. Every access is an instruction of its own that the
-// compiler can neither merge nor keep, since a task may wake up on another worker, where the same %gs:8 is another's.
-// What stands in the slot is rt/base/worker_slot.h; the words at the offsets here are all 64 bits wide.
+// worker_slot.h — access to the block that the gs base points to. Every access is an instruction of its own that the
+// compiler can neither merge nor keep, since a task may wake up on another worker, where the same %gs:8 is that
+// worker's. What stands in the slot is rt/base/worker_slot.h; the words at the offsets here are all 64 bits wide.
 #pragma once
 
 #include <cstddef>
@@ -61,8 +61,8 @@ template <std::size_t Offset>
   return sp;
 }
 
-// Touches the guard that ends at `limit`, of the stack that we stand on, while that is in use so many bytes further
-// down.
+// Touches the guard that ends at `limit`, of the present stack, with rsp lowered by `bytes`, so that the stack is in
+// use that far down.
 [[gnu::always_inline]] inline void meet_guard(const void* limit, std::size_t bytes) noexcept {
   asm volatile("subq %1, %%rsp\n\ttestb $0, -1(%0)\n\taddq %1, %%rsp" : : "r"(limit), "er"(bytes) : "cc", "memory");
 }
