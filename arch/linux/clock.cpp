@@ -17,7 +17,7 @@ long read_by_system_call(long clock, Timespec* out) {
   return call(kClockGettime, clock, out);
 }
 
-// Found out by whoever comes first; two that come together find the same.
+// Found out by the first caller; two that come together find the same.
 std::atomic<ReadClock> g_read_clock{nullptr};
 
 ReadClock find_read_clock() {

@@ -27,11 +27,11 @@ bool has_heavy_fence() noexcept {
 void heavy_fence() noexcept {
   if (!has_heavy_fence()) return;
   if (call(kMembarrier, kMembarrierPrivate, 0) == 0) return;
-  call(kMembarrier, kMembarrierRegisterPrivate, 0);  // lost, as by a host that cloned its memory
+  call(kMembarrier, kMembarrierRegisterPrivate, 0);  // the registration was lost, as in a host that cloned its memory
   long result;
   do result = call(kMembarrier, kMembarrierPrivate, 0);
   while (result == -kENOMEM);
-  if (result != 0) abort();  // a filter that came late; owners rely on the fence, and a lost task would be worse
+  if (result != 0) abort();  // a filter was installed later; owners rely on the fence, and a lost task would be worse
 }
 
 }  // namespace janus::platform

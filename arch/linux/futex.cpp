@@ -7,7 +7,8 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-// Every outcome looks the same to a caller that looks again: woken, too late, interrupted, or the word had changed.
+// The caller looks again after every outcome, so they are not told apart: woken, too late, interrupted, or the word had
+// changed.
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const Timespec until{static_cast<std::int64_t>(until_ns / kSecond), static_cast<std::int64_t>(until_ns % kSecond)};

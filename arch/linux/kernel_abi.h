@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/kernel_abi.h — the numbers and layouts of the kernel's x86-64 interface that this layer uses. They are
-// part of Linux' promise never to break user space; nothing here is ours to change.
+// part of Linux' promise never to break user space, and fixed.
 #pragma once
 
 #include <cstddef>
@@ -146,11 +146,12 @@ struct SignalAction {
   std::uint64_t mask;
 };
 
-// What came with a signal. `code` above 0 is the processor's doing, kFromKernel among them: a fault without an address.
+// What came with a signal. `code` above 0: the processor raised it; kFromKernel is such a code, of a fault without an
+// address.
 struct SignalInfo {
   std::int32_t signal, error, code, reserved;
   std::uint64_t address;
-  std::uint64_t value;  // of one that was sent with a word
+  std::uint64_t value;  // of a signal that was sent with a word
 };
 inline constexpr std::int32_t kFromQueue = -1;  // SI_QUEUE
 inline constexpr std::int32_t kFromKernel = 0x80, kFpeIntDivide = 1, kFpeIntOverflow = 2;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/kernel_call.h — the kernel entered directly. A result from -4095 to -1 is an errno; nothing is retried
-// here.
+// arch/linux/kernel_call.h — enters the kernel directly. A result from -4095 to -1 is an errno; only call_again()
+// retries.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ inline bool failed(long result) {
   return static_cast<unsigned long>(result) > -4096UL;
 }
 
-// For calls that an interrupting handler leaves without any effect.
+// Retries after EINTR: for calls that an interrupting handler leaves without any effect.
 template <typename... Args>
 inline long call_again(long number, Args... args) {
   long result;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/once.h — something found out about the machine at its first use, by whichever thread comes first. Static
-// constructors do not exist here, and a host may call any function first.
+// arch/linux/once.h — a fact about the machine that is found out at its first use, by whichever thread comes first.
+// Static constructors do not exist here, and a host may call any function first.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace janus::kernel {
 
 class Once {
  public:
-  // Returns when `find` has run, here or elsewhere. `find` must not come back to the same Once.
+  // Returns when `find` has run, here or on another thread. `find` must not use the same Once.
   template <typename Find>
   void run(Find find) noexcept {
     if (state_.load(std::memory_order_acquire) == kDone) return;  // pairs with the exchange below

@@ -12,8 +12,8 @@ using namespace janus::kernel;
 
 namespace {
 
-// Until it has room, or waiting for that makes no sense: what is wrong with it, a write tells. Not for a negative one,
-// which poll takes for none at all.
+// Waits until the descriptor has room, or waiting makes no sense: what is wrong with it, a write tells. Not for a
+// negative one, which poll takes for no descriptor at all.
 bool wait_for_room(int fd, std::uint64_t until_ns) noexcept {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   PollFd asked{fd, kPollOut, 0};
@@ -31,8 +31,8 @@ bool is_unknown(long result) noexcept {
   return result == -kEOPNOTSUPP || result == -kENOSYS || result == -kEINVAL || result == -kEPERM;
 }
 
-// By what `signal` does where nobody handles it. The first process of a container ignores its own signals: the status
-// then says what the signal would have.
+// Ends the process by the default action of `signal`. The first process of a container ignores its own signals: the
+// status then says what the signal would have.
 [[noreturn]] void end_by(int signal) noexcept {
   set_action(signal, SignalAction{});
   const std::uint64_t only = signal_bit(signal);
@@ -44,7 +44,7 @@ bool is_unknown(long result) noexcept {
 }  // namespace
 
 // A first try that does not wait is one system call for almost every descriptor. Where the kernel has none for it
-// (pipes and terminals before Linux 6.4), a file is written as it is, since it takes what it gets, and anything else as
+// (pipes and terminals before Linux 6.4), a file is written at once, since it takes what it gets, and anything else as
 // soon as it has room: that is a page of a pipe.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   if (until_ns == kForever) return call_again(kWrite, fd, bytes, count);

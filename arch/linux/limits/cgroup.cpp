@@ -19,7 +19,7 @@ struct Scratch {
 };
 constexpr std::size_t kScratchBytes = (sizeof(Scratch) + kPage - 1) & ~(kPage - 1);
 
-// What is being looked for, and the room to do it in.
+// What is being looked for, and the room for it.
 struct Search {
   Controller controller;
   std::uint64_t (*read)(Version version, char* directory, std::size_t bytes);  // one group's limit
@@ -49,7 +49,8 @@ std::uint64_t read_memory(Version version, char* directory, std::size_t bytes) {
   return read_beside(directory, bytes, name, limit) ? parse_memory(limit.view()) : kNoLimit;
 }
 
-// From our own group up to what the mount shows as the root, which may be a container's group and limited, too.
+// From the process's own group up to what the mount shows as the root, which may be a container's group and limited,
+// too.
 std::uint64_t smallest_upwards(const Search& search, Version version, std::size_t bytes, std::size_t top) {
   std::uint64_t least = kNoLimit;
   for (;;) {
@@ -67,8 +68,8 @@ bool is_group(Version version, const char* directory) {
   return !failed(call(kStatfs, directory, &info)) && info.type == wanted;
 }
 
-// Where nearly every machine shows its groups from the root down. If ours is there, nobody need ask for the table of
-// mounts, which takes the kernel longer to write than all the rest.
+// Where nearly every machine shows its groups from the root down. If this process's group is there, the table of mounts
+// need not be read, which takes the kernel longer to write than all the rest.
 bool find_where_usual(const Search& search, Version version, Text path, std::uint64_t& limit) {
   const char* const point = version == Version::kTwo                ? "/sys/fs/cgroup"
                             : search.controller == Controller::kCpu ? "/sys/fs/cgroup/cpu"
@@ -97,7 +98,7 @@ std::uint64_t find_by_mounts(const Search& search, Version version, Text path) {
   return least;
 }
 
-// A controller belongs to one version: on a hybrid host the line of the first one that names it says that it is there.
+// A controller belongs to one version: on a hybrid host a line of version 1 that names it says that it is there.
 bool find_membership(Text memberships, Controller controller, Version& version, Text& path) {
   bool found = false;
   while (!memberships.is_empty()) {

@@ -43,7 +43,7 @@ struct Writer {
   }
 };
 
-// What is left of `path` below the group `root`, which is shown at the mount point.
+// The part of `path` below the group `root`, which is shown at the mount point.
 Text below(Text path, Text root) {
   if (equal(root, text_of("/"))) return path;
   if (!begins_with(path, root)) return {};

@@ -26,7 +26,7 @@ class FileText {
   long bytes_ = 0;
 };
 
-// Reads a file line by line through a buffer of the caller's. A line longer than the buffer is passed over.
+// Reads a file line by line through a buffer of the caller's. A line longer than the buffer is skipped.
 class Lines {
  public:
   Lines(const char* path, char* buffer, std::size_t room) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/text.h — just enough text handling for the kernel's small files. Knows no files: tests feed it
+// arch/linux/limits/text.h — just enough text handling for the kernel's small files. Reads no files: tests feed it
 // text.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace janus::kernel {
 
-// A piece of text that belongs to someone else.
+// A piece of text in memory that is owned elsewhere.
 struct Text {
   const char* start = nullptr;
   std::size_t bytes = 0;

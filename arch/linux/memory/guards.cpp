@@ -16,7 +16,7 @@
 namespace janus::kernel {
 namespace {
 
-// Guards asked for in one call, first of all those not made yet.
+// Guards that are asked for in one call; the first `made` of them exist.
 struct Row {
   std::byte* first;
   std::size_t stride, count, bytes;
@@ -72,7 +72,7 @@ void install_singly(Row& row) {
 // --- Rung 3
 constexpr std::size_t kMappingsPerGuard = 2, kDefaultMappings = 65530;
 
-// Which rows were protected, so that unmap() gives their share back. Rows that find no place count for ever.
+// The rows that were protected, so that unmap() gives their share back. Rows that find no place here count for ever.
 struct Protected {
   std::byte *first, *last;
   std::size_t count;
@@ -114,7 +114,7 @@ void protect(Row& row) {
 }  // namespace
 
 void forget_guards(std::byte* pages, std::size_t bytes) noexcept {
-  // Guards of these pages were made before they were given back, so a count of zero is no race.
+  // The guards of these pages were made before the pages were given back, so to read a count of zero is no race.
   if (g_count.load(std::memory_order_relaxed) == 0) return;
   Hold hold(g_lock);
   for (Protected& slot : g_rows) {

@@ -26,8 +26,8 @@ void discard(std::byte* pages, std::size_t bytes) noexcept {
   call_again(kMadvise, pages, bytes, kAdviseDontNeed);
 }
 
-// Linux 6.14; where it is refused the pages come as they are touched. The vector lives on the caller's stack, which may
-// be a task's.
+// Linux 6.14; where it is refused the pages are made when they are touched. The vector lives on the caller's stack,
+// which may be a task's.
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
   constexpr std::size_t kBatch = 32, kPage = 4096;
   while (which != 0) {

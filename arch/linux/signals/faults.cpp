@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/signals/faults.cpp — the processor's faults, offered to the runtime first, then to the handlers that were
-// there before. The handler never jumps: it edits the frame and returns, so the kernel
-// restores signal mask, alternate stack and vector state.
+// there before. The handler never jumps: it edits the frame and returns, so the kernel restores signal mask, alternate
+// stack and vector state.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/lock.h"
 #include "arch/linux/signals/fault_frame.h"
@@ -14,12 +14,12 @@ namespace {
 
 constexpr int kSignals[] = {kSigSegv, kSigBus, kSigFpe, kSigIll, kSigTrap};
 
-Lock g_lock;  // of installing and removing
+Lock g_lock;  // held to install and remove handlers
 std::atomic<platform::FaultHandler> g_handler{nullptr};
 SignalAction g_previous[32];  // by signal; written before the handler is installed
 
 // Ends the process as the fault would have. An access recurs when the frame is restored; a breakpoint or a signal that
-// someone sent would not, and is sent again: it is blocked by now, and arrives with the frame's own registers in place.
+// was sent would not, and is sent again: it is blocked by now, and arrives with the frame's own registers in place.
 void act_by_default(const SignalInfo& info) {
   set_action(info.signal, SignalAction{});
   if (info.code <= 0 || info.signal == kSigTrap) raise_here(info.signal);
@@ -51,21 +51,22 @@ void pass_on(SignalInfo* info, SignalFrame* frame) {
 
 constexpr std::uint64_t kAlignmentCheck = 1 << 18;
 
-// The kernel enters a handler with the flag as it was: compiled code must not run with it.
+// The kernel enters a handler with the flag unchanged: compiled code must not run with it.
 [[gnu::always_inline]] inline void clear_alignment_check() {
   asm volatile("pushfq; andq %0, (%%rsp); popfq" : : "i"(~kAlignmentCheck) : "memory", "cc");
 }
 
-// A worker's code has turned the check on, which no compiler does, and it hits whoever comes next, the runtime
-// included: it is turned off again, and the access goes on. Where the gs base was lost as well, there is no worker to
-// be seen.
+// A worker's code has turned the alignment check on, which no compiler does, and it hits the next code with an
+// unaligned access, the runtime included: it is turned off again, and the access goes on. Where the gs base was lost as
+// well, the thread is not known to be a worker.
 bool is_alignment_check_of_a_worker(const SignalInfo& info, const SignalFrame& frame) {
   return info.signal == kSigBus && info.code == kBusAlignment && (frame.machine.eflags & kAlignmentCheck) != 0 &&
          platform::worker_slot() != nullptr;
 }
 
-// A fault of the handler's own is told as any other, further down on the same stack. Of that a quarter is for what it
-// calls: whoever came below its end would not be on it, for the kernel, which begins at its top again, and so for ever.
+// A fault of the handler itself is handled as any other, further down on the same stack. A quarter of that is for what
+// the handler calls: code below its end would not be on it, for the kernel, which would begin at its top again, and so
+// for ever.
 bool is_used_up(const SignalFrame& frame) {
   const SignalStack& stack = frame.stack;
   const auto base = reinterpret_cast<std::uint64_t>(stack.base);
@@ -99,11 +100,11 @@ void install(int signal) {
   const SignalAction present = get_action(signal);
   if (calls(present, handle)) return;
   g_previous[signal] = present;
-  // Who is interrogated goes on where it was; a fault of the handler's own is told as any other.
+  // An interrogated thread goes on where it was; a fault of the handler itself is handled as any other.
   set_action(signal, action_for(handle, kSaRestart | kSaNodefer));
 }
 
-// Someone who installed a handler after us may call ours from it, so theirs stays, and ours passes everything on.
+// A handler that was installed after ours may call ours from it, so it stays, and ours passes everything on.
 void remove(int signal) {
   if (calls(get_action(signal), handle)) set_action(signal, g_previous[signal]);
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/interrogate.cpp — a function called on another thread, which may be in the middle of anything. One
-// question at a time, each with a number: a signal that comes late finds another number, and means nothing.
-// A member of the archive that janus-cc asks for, unless it strips the program.
+// arch/linux/signals/interrogate.cpp — calls a function on another thread, which may be in the middle of anything. One
+// question at a time, each with a number: a signal that comes late finds another number, and is ignored. A member of
+// the archive that janus-cc asks for, unless it strips the program.
 //     kIdle --interrogate--> kAsked --answer--> kBusy --answer--> kIdle, of the next number
-//                              kAsked --(in time nobody came)--> kIdle, of the next number
+//                              kAsked --(no answer in time)--> kIdle, of the next number
 #include "arch/linux/signals/interrogate.h"
 
 #include "arch/linux/kernel_call.h"
@@ -23,7 +23,7 @@ std::atomic<std::uint32_t> g_word{kIdle};  // number * kPhases + phase
 platform::Look g_look;                     // written while kIdle
 void* g_argument;
 
-// As the kernel wants it: all of a siginfo.
+// As the kernel expects it: a whole siginfo.
 struct Question {
   SignalInfo info;
   std::uint64_t rest[12];
@@ -39,7 +39,7 @@ bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept {
   if (!g_word.compare_exchange_strong(asked, asked - kAsked + kBusy, std::memory_order_acquire))  // pairs with kAsked
     return true;
   g_look({frame.machine.rip, frame.machine.rsp, frame.machine.rbp}, g_argument);
-  g_word.store(asked - kAsked + kPhases, std::memory_order_release);  // pairs with the look of who waits
+  g_word.store(asked - kAsked + kPhases, std::memory_order_release);  // pairs with the loads in interrogate()
   platform::wake(g_word, 1);
   return true;
 }

@@ -6,11 +6,11 @@
 
 namespace janus::kernel {
 
-// It travels as a signal that every thread lets in, since it is a fault's.
+// The question travels as a signal that every thread lets in, since it is a fault's.
 inline constexpr int kInterrogation = kSigTrap;
 
-// nullptr where nobody asks, as in a stripped program. In the handler of kInterrogation, for one that was sent. True:
-// it was a question, now answered or out of date.
+// nullptr where no code asks, as in a stripped program. Called in the handler of kInterrogation, for a signal that was
+// sent. True: it was a question, now answered or out of date.
 [[nodiscard, gnu::weak]] bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept;
 
 }  // namespace janus::kernel

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// signal_return.S — where a signal handler returns to. The kernel has put its SignalFrame at rsp, and rt_sigreturn takes it
-// from there. Debuggers know a signal frame by these very two instructions, if their function has the C library's name for
-// it; by the CFI, which says where the frame has what registers, whatever it is called. The byte ahead is a nop, because
-// unwinders look up the address before the one they return to.
+// signal_return.S — where a signal handler returns to. The kernel has put its SignalFrame at rsp, and rt_sigreturn
+// takes it from there. Debuggers know a signal frame by these very two instructions, if their function has the C
+// library's name for it; by the CFI, which says where the frame has which registers, whatever the function is called.
+// The byte ahead is a nop, because unwinders look up the address before the return address.
 #include <arch/asm.h>
 
-// Of the first general register in the frame (r8) behind its flags, link and description of the alternate stack.
+// The offset of the first general register in the frame (r8), behind its flags, link and description of the alternate
+// stack.
 #define REGISTERS 40
 #define SAVED(reg, index) CFI_SAVED_FAR(reg, DWARF_RSP, REGISTERS + 8 * (index))
 

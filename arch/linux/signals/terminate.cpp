@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/signals/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM
-// and SIGINT reach the runtime, a closed pipe is an error and no death, and the first process of a container buries its
-// orphans.
+// and SIGINT reach the runtime, a closed pipe is an error and does not end the program, and the orphans of the first
+// process of a container are reaped.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/signals/interrogate.h"
 #include "arch/linux/signals/signal_action.h"
@@ -18,7 +18,7 @@ void handle(int signal, SignalInfo*, SignalFrame*) {
     handler(signal);
 }
 
-// Whoever asks where this thread's task stands is answered after the handler, of which the task knows nothing.
+// An interrogation of this thread is answered after the handler, of which the task knows nothing.
 SignalAction request(std::uint64_t flags) {
   SignalAction action = action_for(handle, flags);
   action.mask = signal_bit(kInterrogation);
@@ -46,9 +46,9 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees that it is to
-// end. SIGINT is taken even if the shell that started us in the background had set it to be ignored: the promise is the
-// same for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
+// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees the request.
+// SIGINT is taken even if the shell that started the program in the background had set it to be ignored: the promise is
+// the same for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
 void on_terminate(TerminateHandler handler) noexcept {
   g_handler.store(handler, std::memory_order_release);  // pairs with handle()
   if (handler == nullptr) {
@@ -59,7 +59,7 @@ void on_terminate(TerminateHandler handler) noexcept {
   set_action(kSigQuit, request(kSaRestart));
   ignore(kSigPipe, 0);
   if (call(kGetpid) == 1) ignore(kSigChld, kSaNocldwait);
-  // Whatever our parent had blocked when it executed us: it would never reach the handlers.
+  // The parent may have blocked signals when it executed this program: they would never reach the handlers.
   const std::uint64_t none = 0;
   call(kSigprocmask, kSigSetmask, &none, nullptr, sizeof none);
   take_orders();

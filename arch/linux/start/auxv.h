@@ -8,11 +8,11 @@
 
 namespace janus::kernel {
 
-// The value, or `otherwise` if the kernel did not say. In a host that started without our _start the vector is asked
-// for.
+// The value, or `otherwise` if the kernel did not say. In a host that started without our _start the kernel is asked
+// for the vector.
 [[nodiscard]] std::uint64_t aux_value(std::uint64_t type, std::uint64_t otherwise) noexcept;
 
-// The start code's: the vector on the initial stack, before anything else runs.
+// Called by the start code, before anything else runs: keeps the vector on the initial stack.
 void remember_auxv(const AuxEntry* entries) noexcept;
 
 }  // namespace janus::kernel

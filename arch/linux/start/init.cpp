@@ -12,8 +12,8 @@
 namespace janus::kernel {
 namespace {
 
-// Both written before there is a second thread. The page is ours alone: it reads as zero in a forked child, which is
-// no init, even if it is the first process of a namespace.
+// Both are written before there is a second thread. The page is this process's alone: it reads as zero in a forked
+// child, which is no init, even if it is the first process of a namespace.
 struct Mark {
   bool is_init;
 };
@@ -33,7 +33,7 @@ const char* value_of(const char* name, char** envp) {
   return nullptr;
 }
 
-// What is printed is what is to arrive: no carriage returns put in, nothing echoed.
+// Makes what is printed arrive unchanged: no carriage returns put in, nothing echoed.
 void make_plain(long terminal) {
   TerminalModes modes{};
   if (failed(call(kIoctl, terminal, kTerminalGetModes, &modes))) return;
@@ -64,7 +64,7 @@ void begin_as_init(char** envp) noexcept {
   for (const long terminal : {g_terminal, kStandardOutput}) make_plain(terminal);
 }
 
-// The signal is asked for last: it would also tell of room for more output.
+// The signal is asked for last: it would also report room for more output.
 void take_orders() noexcept {
   if (!is_init()) return;
   call(kSetsid);  // only the leader of a session can have a terminal that sends it ^C
@@ -76,7 +76,7 @@ void take_orders() noexcept {
   call(kFcntl, g_terminal, kFileSetFlags, kOpenReadWrite | kOpenSignals);
 }
 
-// Whoever is second, in a handler or another thread, waits for the end here; no handler may keep the first from it.
+// A second caller, in a handler or another thread, waits for the end here; no handler may keep the first from it.
 void end_as_init(int status) noexcept {
   if (!is_init()) return;
   const std::uint64_t all = ~std::uint64_t{0};

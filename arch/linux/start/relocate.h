@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/relocate.h — a static-pie program puts its own addresses right before it does anything else.
+// arch/linux/start/relocate.h — a static-pie program relocates its own addresses before it does anything else.
 #pragma once
 
 #include <cstddef>

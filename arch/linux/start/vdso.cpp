@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/vdso.cpp — see vdso.h. The hash tables are used only to learn how many symbols there are: the vDSO
-// has a dozen, and one look goes through all of them.
+// arch/linux/start/vdso.cpp — see vdso.h. The hash tables are used only for the number of symbols: the vDSO has a
+// dozen, and the search goes through all of them.
 #include "arch/linux/start/vdso.h"
 
 #include <cstddef>
@@ -34,7 +34,7 @@ const T* table(const Image& image, std::int64_t tag) {
   return nullptr;
 }
 
-// The GNU table names no count: it is one more than the last symbol of the longest-reaching chain.
+// The GNU table has no count: it is one more than the last symbol of the chain that reaches furthest.
 std::uint32_t count_by_gnu_hash(const std::uint32_t* hash) {
   const std::uint32_t buckets = hash[0], first = hash[1], bloom_words = hash[2];
   const std::uint32_t* bucket = hash + 4 + std::size_t{bloom_words} * 2;

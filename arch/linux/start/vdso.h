@@ -6,7 +6,7 @@
 
 namespace janus::elf {
 
-// The address of the symbol `name` in the loaded image at `image`, or nullptr. Any of the two hash tables will do.
+// The address of the symbol `name` in the loaded image at `image`, or nullptr. Either of the two hash tables will do.
 [[nodiscard]] const void* find_symbol(const Header* image, const char* name) noexcept;
 
 }  // namespace janus::elf

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/symbols/symbols.cpp — which function an address lies in, by the symbol table of the program's own file. It
-// is read once, when the first address is asked for, into memory of our own; the file may be gone, stripped or
-// forbidden, and then nothing has a name. A member of the archive that janus-cc asks for, unless it strips the program.
+// is read once, when the first address is asked for, into pages of its own; the file may be gone, stripped or
+// forbidden, and then no address has a name. A member of the archive that janus-cc asks for, unless it strips the
+// program.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/start/elf.h"
 #include "rt/platform.h"
@@ -34,7 +35,7 @@ struct Function {
   std::uint32_t at, bytes, name;  // `at` from the image's base
 };
 
-// Written by who makes kReading of kUnknown, and by nobody once it is kReady.
+// Written by the thread that turns kUnknown into kReading, and constant once it is kReady.
 struct Table {
   Function* functions;
   std::uint32_t count;
@@ -61,7 +62,7 @@ std::uint64_t in_pages(std::uint64_t bytes) {
   return (bytes + kPage) & ~(kPage - 1);  // with a zero behind it
 }
 
-// In pages that stay: whoever reports next asks again.
+// In pages that stay mapped: the next report needs them again.
 std::byte* copy_of(long file, const Section& section) {
   if (section.bytes == 0 || section.bytes > kMostBytes) return nullptr;
   std::byte* const copy = platform::map(in_pages(section.bytes));
@@ -80,7 +81,7 @@ void sift_down(Function* heap, std::uint32_t from, std::uint32_t count) {
   }
 }
 
-// In place, by heap: there may be neither a stack nor memory for anything else.
+// Heapsort, in place: there may be neither a stack nor memory for anything else.
 void sort(Function* all, std::uint32_t count) {
   for (std::uint32_t i = count / 2; i-- > 0;) sift_down(all, i, count);
   for (std::uint32_t last = count; last-- > 1;) {
@@ -91,7 +92,7 @@ void sort(Function* all, std::uint32_t count) {
   }
 }
 
-// The functions come to lie where the symbols were, which take twice the room.
+// The functions are put where the symbols were, which take twice the room.
 std::uint32_t pick_functions(std::byte* symbols, std::uint64_t bytes, std::uint64_t names_bytes) {
   auto* const functions = reinterpret_cast<Function*>(symbols);
   std::uint32_t count = 0;
@@ -132,14 +133,14 @@ bool read_table(long file, Table& table) {
   return true;
 }
 
-// Whoever comes while another reads, be it that very thread in a fault handler, does without.
+// A thread that comes while another reads, or that reads itself and is in a fault handler, does without.
 bool has_table() {
   State seen = State::kUnknown;
   if (!g_state.compare_exchange_strong(seen, State::kReading, std::memory_order_acquire)) return seen == State::kReady;
   const long file = call_again(kOpenat, kAtCwd, "/proc/self/exe", kOpenCloexec);
   const bool is_read = !failed(file) && read_table(file, g_table);
   if (!failed(file)) call(kClose, file);
-  g_state.store(is_read ? State::kReady : State::kNone, std::memory_order_release);  // pairs with the exchange
+  g_state.store(is_read ? State::kReady : State::kNone, std::memory_order_release);  // pairs with the compare_exchange
   return is_read;
 }
 

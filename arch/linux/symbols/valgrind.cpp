@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/symbols/valgrind.cpp — valgrind is told of stacks, by the instructions that it takes for a request of its
-// client and a processor for nothing: four rotations that cancel each other, and an exchange of rbx with itself. A
+// arch/linux/symbols/valgrind.cpp — announces stacks to valgrind, by instructions that it takes for a client's request
+// and that do nothing on a processor: four rotations that cancel each other, and an exchange of rbx with itself. A
 // member of the archive that janus-cc asks for, unless it strips the program.
 #include "rt/platform.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/affinity.h — which CPUs a thread may use, and which it could before we pinned it.
+// arch/linux/threads/affinity.h — which CPUs a thread may use, and which it could use before it was pinned.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/alternate_stack.h — the stack on which handlers run, since a task's own may be full or 8 KiB in
-// all.
+// arch/linux/threads/alternate_stack.h — the stack on which handlers run, since a task's own may be full, or only 8 KiB
+// in all.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/thread_block.h — what the fs base of a thread of ours points to. Compiled user code knows two
-// offsets of it: its own address at 0 and the stack protector's canary at 0x28, which is the same on all threads,
-// because a function may begin on one and end on another.
+// arch/linux/threads/thread_block.h — what the fs base of a thread that this layer starts points to. Compiled user code
+// knows two offsets of it: its own address at 0 and the stack protector's canary at 0x28, which is the same on all
+// threads, because a function may begin on one and end on another.
 #pragma once
 
 #include <cstddef>

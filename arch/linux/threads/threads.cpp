@@ -32,12 +32,12 @@ std::uint64_t set_signal_mask(std::uint64_t mask) {
 }
 
 // An installed guard would cost no mapping. But there are few threads, and a debugger that looks for the ends of a
-// thread's stack among the mappings (valgrind) finds them.
+// thread's stack among the mappings (valgrind) finds protected ones.
 bool make_guard(std::byte* at, std::size_t bytes) {
   return !failed(call(kMprotect, at, bytes, kProtNone));
 }
 
-// The kernel keeps 15 bytes of a name. The caller's may be gone before the thread looks.
+// The kernel keeps 15 bytes of a name. Copied, since the caller's may be gone before the thread reads it.
 void copy_name(const char* name, char (&to)[16]) {
   for (std::size_t i = 0; name != nullptr && i < sizeof to - 1 && name[i] != '\0'; ++i) to[i] = name[i];
 }
@@ -65,7 +65,7 @@ long start(ThreadBlock* block) {
   const CloneArgs args{
       kFlags, 0, 0, 0, 0, reinterpret_cast<std::uint64_t>(stack), kStack, reinterpret_cast<std::uint64_t>(block)};
   const long result = janus_clone3(&args, sizeof args, block);
-  // Old kernels do not know it, and the filters of some container hosts answer EPERM.
+  // Old kernels do not have clone3, and the filters of some container hosts answer EPERM.
   if (result == -kENOSYS || result == -kEPERM) return janus_clone(kFlags, stack + kStack, block);
   return result;
 }
@@ -116,7 +116,8 @@ void exit_thread() noexcept {
 
 void adopt_thread(int cpu, const char* name) noexcept {
   ensure_alternate_stack();
-  // A parent may have blocked them before it executed us, and a blocked fault ends the process, handler or not.
+  // A parent may have blocked them before it executed this program, and a blocked fault ends the process, handler or
+  // not.
   call(kSigprocmask, kSigUnblock, &kFaultSignals, nullptr, sizeof kFaultSignals);
   if (name != nullptr) call(kPrctl, kPrSetName, name);
   if (cpu >= 0) pin(0, cpu);

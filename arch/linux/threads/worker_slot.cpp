@@ -9,7 +9,7 @@ namespace {
 
 enum class Way : std::uint8_t { kUnknown, kInstruction, kSystemCall };
 
-// Found out by whoever comes first; two that come together find the same.
+// Found out by the first caller; two that come together find the same.
 std::atomic<Way> g_way{Way::kUnknown};
 
 Way way() {
