@@ -2,9 +2,9 @@
 // arch/hosted/fiber_hooks.cpp — rt/sched/fiber_hooks.h for whichever sanitizer the program has. Built without
 // instrumentation: between the announcement of a switch and the switch no instrumented frame may open.
 //
-// AddressSanitizer is told of each change of stacks. ThreadSanitizer has one of its fibers for each task that has
-// begun, not for each stack, since tasks that merely ran on one stack, one after the other, are not ordered thereby;
-// while no task runs, a thread stands on the fiber it was born with.
+// AddressSanitizer is told of each change of stacks. ThreadSanitizer has one fiber for each task that has begun, not
+// for each stack, since tasks that merely ran on one stack, one after the other, are not ordered thereby; while no task
+// runs, a thread is on the fiber that it was born with.
 #define JANUS_FIBERS_ARE_WATCHED 1  // by a program that may be instrumented
 #include "rt/sched/fiber_hooks.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 using hosted::StackRecord;
 
-// What ThreadSanitizer calls this thread where no task runs.
+// ThreadSanitizer's fiber of this thread, for when no task runs.
 thread_local void* thread_fiber = nullptr;
 
 StackRecord* record_of(Fiber fiber) noexcept {
@@ -32,7 +32,7 @@ StackRecord* record_of(Fiber fiber) noexcept {
 
 thread_local void* stands_on = nullptr;
 
-// nullptr: no task.
+// `task_fiber` nullptr: no task.
 [[gnu::noinline]] void stand_on(void* task_fiber) noexcept {
   if (thread_fiber == nullptr) return;
   void* const fiber = task_fiber != nullptr ? task_fiber : thread_fiber;
@@ -60,7 +60,7 @@ class TaskFibers {
     }
     return __tsan_create_fiber(0);
   }
-  // It may have been left in the middle of calls that it goes on counting.
+  // A fiber may have been left in the middle of calls, which it goes on counting.
   void give(void* fiber, bool was_left) noexcept {
     {
       LockGuard guard(lock_);
@@ -75,7 +75,7 @@ class TaskFibers {
 
  private:
   static constexpr unsigned kResting = 64;
-  static constexpr unsigned kMost = 8000;  // it bears 8,128 threads and fibers
+  static constexpr unsigned kMost = 8000;  // ThreadSanitizer bears 8,128 threads and fibers
 
   [[noreturn]] static void refuse() noexcept {
     static constexpr char kLine[] =
@@ -93,8 +93,8 @@ TaskFibers task_fibers;
 // --- Memory of stacks, which one task has after the other ------------------------------------------------------------
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kOwnFrames = 512;  // of the function that wipes
-constexpr std::size_t kLeaptOver = 16;   // pages that a frame may leave as they were
+constexpr std::size_t kOwnFrames = 512;  // of the function that clears
+constexpr std::size_t kLeaptOver = 16;   // pages that a frame may leave untouched
 
 bool is_zero(const std::byte* page) noexcept {
   const auto* words = reinterpret_cast<const unsigned long*>(page);
@@ -108,8 +108,8 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
   __tsan_java_free(reinterpret_cast<unsigned long>(at), bytes);
 }
 
-// The accesses of those who stood below `top` before are no part of a race with those who will, and nothing of ours
-// orders the two. As far down as memory is not zero, which is what it is made afterwards.
+// The accesses of tasks that ran below `top` before do not race with those of later ones, though nothing in the runtime
+// orders the two. Clears the stack, as far down as it is not zero.
 [[gnu::noinline]] void forget_accesses(const StackRecord& stack, std::byte* top) noexcept {
   std::byte* const here = static_cast<std::byte*>(__builtin_frame_address(0)) - kOwnFrames;
   auto* const end = reinterpret_cast<std::byte*>(reinterpret_cast<std::size_t>(here) & ~std::size_t{15});
@@ -123,9 +123,9 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
   }
   std::byte* at = lowest;
   std::size_t count = static_cast<std::size_t>(end - lowest);
-  asm volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(0) : "memory");  // no call: it would stand there
+  asm volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(0) : "memory");  // no call: its frame would lie there
   forget(lowest, static_cast<std::size_t>(top - lowest));
-  // What a report looks for below an address of this stack: a beginning of something, wherever it ends.
+  // A report looks below an address of this stack for the beginning of a block: here it finds one, wherever it ends.
   __tsan_java_free(reinterpret_cast<unsigned long>(stack.limit), 8);
   __tsan_java_alloc(reinterpret_cast<unsigned long>(stack.limit), 8);
 }
@@ -136,7 +136,7 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
 }  // namespace
 
 Fiber create(const std::byte* limit, const std::byte* top) noexcept {
-  forget_frames(limit, top);  // whoever stood there before
+  forget_frames(limit, top);  // frames of code that ran there before
   return hosted::take_stack_record(limit, static_cast<std::size_t>(top - limit));
 }
 
@@ -185,7 +185,7 @@ void* begin_task(Fiber here, std::uint64_t id) noexcept {
   StackRecord* const record = record_of(here);
   void* const outer = record->task_fiber;
   forget_accesses(*record, JANUS_END_OF_CALLERS_FRAME);
-  stand_on(nullptr);  // whoever waits by calling it is ordered before it by its spawn alone
+  stand_on(nullptr);  // the task that waits by calling it is ordered before it by the spawn alone
   record->task_fiber = task_fibers.take();
   Text<32> name;
   name.append("task %lu", id);

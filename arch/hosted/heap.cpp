@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/heap.cpp — rt/mem/heap.h with each block one of the C library's, so that AddressSanitizer knows its ends,
-// who made and who freed it, the leak checker who lost it, and valgrind all of that. Blocks cost what they cost
-// elsewhere. What the runtime itself holds comes from where no sanitizer looks: its tasks are watched, it is not.
+// arch/hosted/heap.cpp — rt/mem/heap.h with each block one of the C library's, so that AddressSanitizer knows its
+// bounds and the code that made and freed it, the leak checker the code that lost it, and valgrind all of that. Blocks
+// cost what they cost elsewhere. What the runtime itself holds comes from where no sanitizer looks: its tasks are
+// watched, it is not.
 #include "rt/mem/heap.h"
 
 #include <sys/mman.h>
@@ -21,18 +22,18 @@ void __libc_free(void* block);
 namespace janus {
 namespace {
 
-// Of one block, and once it was freed of who has its address next.
+// Of one block; once that was freed, of the next one at its address.
 struct Entry {
   void* start;
   Heap* heap;
-  Entry* next;        // in its bucket, or of those that wait to be used
+  Entry* next;        // in its bucket, or in the list of spare ones
   std::size_t bytes;  // as charged
   std::size_t asked;  // and as asked for
   std::uint32_t tag;
-  bool is_runtimes;  // from birth, wherever it has gone since
+  bool is_runtimes;  // made for the runtime, whatever holds it now
 };
 
-// By address, for all heaps of the process: what was freed is still known as that.
+// By address, for all heaps of the process: a freed block is still known as such.
 class Blocks {
  public:
   // False: no memory.
@@ -54,7 +55,7 @@ class Blocks {
     return true;
   }
 
-  // kNone: `holder` held it, and its tag is now `after`; `was` is the entry as it was.
+  // kNone: `holder` held the block, and its tag is now `after`; `was` is the entry as it was.
   Misuse change(Heap* heap, const void* start, Holder holder, std::uint32_t after, Entry& was) noexcept {
     LockGuard guard(lock_);
     Entry* const entry = find(start);
@@ -66,7 +67,7 @@ class Blocks {
     return Misuse::kNone;
   }
 
-  // As it is now; false: none.
+  // The entry as it is now; false: there is none.
   bool look_at(Heap* heap, const void* start, Entry& out) noexcept {
     LockGuard guard(lock_);
     const Entry* const entry = find(start);
@@ -82,7 +83,7 @@ class Blocks {
     for (unsigned n = 0; n < Heap::kWalkPages && walk.chunk < kBuckets; ++n, ++walk.chunk) {
       for (Entry* entry = buckets_[walk.chunk]; entry != nullptr; entry = entry->next) {
         if (entry->heap != heap || holder_of(entry->tag) != Holder::kUser || !is_meant(entry->tag)) continue;
-        if (taken == most) return taken;  // this bucket again
+        if (taken == most) return taken;  // the next call begins with this bucket
         entry->tag |= kRuntimeTag;
         out[taken++] = entry->start;
       }
@@ -91,7 +92,7 @@ class Blocks {
     return taken;
   }
 
-  // Any block of that heap, whoever holds it; nullptr: there are no more.
+  // Any block of that heap, whatever holds it; nullptr: there are no more.
   void* take_any(Heap* heap, std::size_t& bucket, bool& is_runtimes) noexcept {
     LockGuard guard(lock_);
     for (; bucket < kBuckets; ++bucket) {
@@ -132,7 +133,7 @@ class Blocks {
     return entry;
   }
   static void show(const Entry& entry) noexcept { __lsan_register_root_region(entry.start, entry.bytes); }
-  // Never given back. Not from malloc, where the leak checker would take the table for whoever needs the blocks.
+  // Never given back. Not from malloc, where the leak checker would take the table for a user of the blocks.
   bool make_more() noexcept {
     constexpr std::size_t kBytes = 1 << 18;
     void* const pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -173,7 +174,7 @@ void* Heap::allocate(HeapCache*, Plan plan, std::size_t align, std::uint32_t tag
   const std::size_t at = align > 16 ? align : 16;
   void* block = nullptr;
   if (is_runtimes)
-    block = __libc_malloc(plan.bytes);  // nothing of the runtime's own wants more than its 16
+    block = __libc_malloc(plan.bytes);  // no block of the runtime's own wants more than its 16
   else if (at == 16)
     block = std::malloc(sanitizers::has_address() ? (plan.asked != 0 ? plan.asked : 1) : plan.bytes);
   else if (posix_memalign(&block, at, sanitizers::has_address() ? plan.asked : plan.bytes) != 0)
@@ -187,7 +188,7 @@ Heap::Found Heap::free(HeapCache*, void* block) noexcept {
   if (block == nullptr) return {0, kFreeTag, Misuse::kNone};
   Entry was{};
   const Misuse misuse = blocks().change(this, block, Holder::kUser, kFreeTag, was);
-  if (misuse == Misuse::kFreed && sanitizers::has_address()) std::free(block);  // which tells by whom, and ends it
+  if (misuse == Misuse::kFreed && sanitizers::has_address()) std::free(block);  // which reports it and ends the process
   if (misuse != Misuse::kNone) return {0, kFreeTag, misuse};
   give_back(block, was.is_runtimes);
   return {was.bytes, was.tag, Misuse::kNone};
@@ -241,7 +242,7 @@ bool Heap::init() noexcept {
   return true;
 }
 
-// What nobody freed goes with its runtime, as elsewhere.
+// Blocks that were never freed go with their runtime, as elsewhere.
 void Heap::destroy() noexcept {
   std::size_t bucket = 0;
   bool is_runtimes = false;

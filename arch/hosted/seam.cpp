@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seam.cpp — rt/platform.h as the host gives it, nothing falsified.
+// seam.cpp — rt/platform.h as the host gives it, nothing replaced.
 #include "arch/hosted/hosted.h"
 
 namespace janus::platform {

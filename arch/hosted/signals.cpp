@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// signals.cpp — faults and requests to end, by sigaction. A fault that is not ours goes to the handler that was there
-// before, which in a sanitizer's build is the one that reports.
+// signals.cpp — faults and requests to end, by sigaction. A fault that the runtime does not handle goes to the handler
+// that was there before, which in a sanitizer's build is the one that reports.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -69,7 +69,8 @@ void resume(ucontext_t& context, const Fault& fault) {
   clean_vector_state(context);
 }
 
-// To whom it would have gone; the default action is taken by the faulting instruction as it runs again.
+// Passes the signal to the handler that was there before; the default action is taken by the faulting instruction as it
+// runs again.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& old = before[signal];
   if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) return old.sa_sigaction(signal, info, context);
@@ -103,7 +104,7 @@ void end_at_once(int) {
   _exit(late_status);
 }
 
-// As the kernel takes it.
+// The structure that the kernel takes.
 struct KernelAction {
   void (*handler)(int);
   unsigned long flags;
@@ -116,8 +117,8 @@ asm(".pushsection .text; .type janus_hosted_return, @function; janus_hosted_retu
     ".size janus_hosted_return, . - janus_hosted_return; .popsection");
 extern "C" void janus_hosted_return();
 
-// Signals that somebody sends, around the C library: ThreadSanitizer would hold them back until the thread next calls
-// something of its, and a worker that sleeps calls nothing.
+// Installs handlers of signals that are sent, around the C library: ThreadSanitizer would hold these back until the
+// thread next calls one of its functions, and a worker that sleeps calls none.
 void handle(int signal, void (*handler)(int), unsigned long flags) noexcept {
   const KernelAction action{handler, flags | SA_ONSTACK | kHasRestorer, janus_hosted_return, 0};
   ::syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot.cpp — the worker slot at the gs base, which the C library leaves alone. 0: never set. By its own instructions
-// where the kernel allows them: the C ABI asks on every call.
+// slot.cpp — the worker slot at the gs base, which the C library does not use. 0: never set. By the FSGSBASE
+// instructions where the kernel allows them: the C ABI asks on every call.
 #include <asm/prctl.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>

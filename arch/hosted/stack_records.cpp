@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/hosted/stack_records.cpp — see stack_records.h. At the end of the process the leak checker is shown the stacks
-// of tasks, which it does not find by itself: what only they point to is not lost.
+// of tasks, which it does not find by itself: blocks that only they point to are not lost.
 #include "arch/hosted/stack_records.h"
 
 #include <sys/mman.h>
@@ -19,10 +19,10 @@ namespace {
 SpinLock lock;
 StackRecord* all = nullptr;
 StackRecord* spare = nullptr;
-// From then on whoever leaves a stack shows it: tasks go on until the process is gone.
+// Once set, every switch away from a stack shows that stack: tasks go on until the process is gone.
 std::atomic<bool> is_shown = false;
 
-// A stack's own: once, unless it is left further down.
+// Shows the stack from `low` to its top: once, unless it is left further down.
 void show_from(StackRecord& stack, const std::byte* low) noexcept {
   const std::byte* const top = stack.limit + stack.bytes;
   const std::byte* const so_far = stack.shown_from.exchange(low, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ void show_from(StackRecord& stack, const std::byte* low) noexcept {
     __lsan_register_root_region(low, static_cast<std::size_t>(top - low));
 }
 
-// Of who stands there now the whole stack.
+// Of a stack on which code runs now, the whole is shown.
 void show_to_leak_checker() noexcept {
   LockGuard guard(lock);
   is_shown.store(true, std::memory_order_relaxed);
@@ -44,7 +44,7 @@ void show_to_leak_checker() noexcept {
   }
 }
 
-// Under the lock. Pages that no heap knows of: the leak checker is not to find tasks' memory by way of them.
+// Under the lock. From pages that no heap knows of: the leak checker must not find tasks' memory by way of them.
 bool make_more() noexcept {
   constexpr std::size_t kBytes = 65536;
   void* const pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/start.cpp — from the C library's start code, which has run the constructors, to the root task, and who
-// waits where a function-local static is being initialised. janus-cc --hosted links with --wrap of these names.
+// arch/hosted/start.cpp — from the C library's start code, which has run the constructors, to the root task; and how a
+// task waits for a function-local static that another initialises. janus-cc --hosted links with --wrap of these names.
 #include <sched.h>
 
 #include <cstdint>
@@ -24,8 +24,8 @@ std::int64_t janus_run_main(int argc, char** argv, char** envp) {
   return __real_main(argc, argv, envp);
 }
 
-// The C++ library would let the whole thread wait, and with it whoever initialises, if that is a task of the same
-// thread. Threads outside tasks mark the guard's second byte, and do not meet tasks.
+// The C++ library would let the whole thread wait, and with it the task that initialises, if that is on the same
+// thread. Threads outside tasks mark the guard's second byte, and are not kept apart from tasks.
 int __wrap___cxa_guard_acquire(std::uint8_t* guard) noexcept {
   if (janus_task_id() == 0) {
     while (__atomic_exchange_n(&guard[1], 1, __ATOMIC_ACQUIRE) != 0) sched_yield();

@@ -30,7 +30,7 @@ bool entropy(void* bytes, std::size_t count) noexcept {
 
 namespace janus::platform {
 
-// Where waiting has an end, a page at a time: as much fits wherever there is room at all.
+// Where waiting has an end, it writes a page at a time: as much fits wherever there is room at all.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   if (until_ns != kForever && fd >= 0) {
     const std::uint64_t now = until_ns != 0 ? now_ns() : 0;

@@ -23,11 +23,11 @@ struct Start {
   char name[16];
 };
 
-// Where exit_thread() goes: back into the thread's first function, so that the C library ends it as its own.
+// Where exit_thread() jumps: back into the thread's first function, so that the C library ends the thread as its own.
 thread_local jmp_buf thread_end;
 
 void name_and_pin(int cpu, const char* name) noexcept {
-  if (name != nullptr) pthread_setname_np(pthread_self(), name);  // longer than 15 is refused, and no harm
+  if (name != nullptr) pthread_setname_np(pthread_self(), name);  // longer than 15 is refused, which does no harm
   if (cpu < 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -35,7 +35,7 @@ void name_and_pin(int cpu, const char* name) noexcept {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-// Sanitizers put an alternate stack of their own in place and take it away at the end: it is put back for them.
+// Sanitizers install an alternate stack of their own and take it away at the end: it is put back for them.
 class SignalStack {
  public:
   SignalStack() noexcept {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// By the kernel itself: a sanitizer would see whatever stack we stand on being written to.
+// By a direct system call: a sanitizer would take note of the write to the present stack, whichever that is.
 std::uint64_t read_clock(clockid_t clock) noexcept {
   timespec time{};
   syscall(SYS_clock_gettime, clock, &time);
