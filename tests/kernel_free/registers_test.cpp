@@ -128,6 +128,7 @@ IntervalSample measure_interval(std::uint64_t) noexcept {
 std::int64_t read_battery_clock() noexcept {
   return 1'000'000'000;
 }
+void out8(std::uint16_t, std::uint8_t) noexcept {}
 
 }  // namespace janus::bare
 
