@@ -23,4 +23,8 @@ void init_console() noexcept;
 // Waits until the port has sent what it was given.
 void drain(std::uint16_t port) noexcept;
 
+// The first CPU that wants to end the machine goes on, with interrupts off, here and whenever it calls again. No other
+// one returns, so that its last words are whole, and its status is what counts.
+void end_alone() noexcept;
+
 }  // namespace janus::bare

@@ -5,23 +5,36 @@
 #include <atomic>
 
 #include "kernel-free/console/line.h"
+#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/cpu/instructions.h"
 #include "rt/platform.h"
+
+namespace janus::bare {
+namespace {
+
+std::atomic<const Cpu*> g_ends_it{nullptr};
+
+}  // namespace
+
+void end_alone() noexcept {
+  interrupts_off();
+  const Cpu* const here = &this_cpu();
+  const Cpu* first = nullptr;
+  if (g_ends_it.compare_exchange_strong(first, here, std::memory_order_relaxed) || first == here) return;
+  for (;;) asm volatile("hlt");
+}
+
+}  // namespace janus::bare
 
 namespace janus::platform {
 
 using namespace janus::bare;
 
-namespace {
-std::atomic<bool> g_is_ending{false};
-}
-
 void exit(int status) noexcept {
   constexpr std::uint16_t kExitPort = 0xf4, kKeyboardPort = 0x64;
   constexpr std::uint32_t kOrderly = 0x10;  // QEMU ends with 2 * 16 + 1
   constexpr std::uint8_t kResetLine = 0xfe;
-  interrupts_off();
-  while (g_is_ending.exchange(true, std::memory_order_relaxed)) asm volatile("hlt");  // another CPU was first
+  end_alone();
   Line{}.text("exit ").number(static_cast<unsigned>(status) & 255).print_at_last(kStatusPort);
   drain(kConsolePort);
   drain(kStatusPort);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // dump.cpp — the last words, and the end. What is printed here passes by the console's lock, whose holder may be the
 // one that broke.
-#include <atomic>
+#include <utility>
 
 #include "kernel-free/console/line.h"
 #include "kernel-free/cpu/cpu.h"
@@ -12,7 +12,7 @@ namespace janus::bare {
 namespace {
 
 constexpr int kAborted = 128 + 6;
-std::atomic<bool> g_is_dying{false};
+bool g_is_dying = false;  // of the CPU that ends the machine
 
 constexpr struct {
   char name[6];
@@ -38,9 +38,9 @@ void print_registers(const TrapFrame& frame) {
 }  // namespace
 
 void die(const char* why, const TrapFrame* frame) noexcept {
-  interrupts_off();
-  // The first one speaks; whoever comes later, on another CPU or because printing failed, only ends.
-  if (!g_is_dying.exchange(true)) {
+  end_alone();
+  // Whoever comes here again, because printing failed, only ends.
+  if (!std::exchange(g_is_dying, true)) {
     const Thread& thread = this_thread();
     Line line;
     line.text("janus: the machine panicked: ").text(why);
@@ -52,6 +52,7 @@ void die(const char* why, const TrapFrame* frame) noexcept {
 }
 
 void refuse(const char* why) noexcept {
+  end_alone();
   Line{}.text("janus: ").text(why).print_at_last(kConsolePort);
   platform::exit(kAborted);
 }

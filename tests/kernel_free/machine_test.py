@@ -187,35 +187,41 @@ def ends_with(claim, result, status, words):
     tap.check(claim, said == f'exit {status}\n' and qemu == 33 and words in console, f'{qemu} {said!r} {console[-600:]}')
 
 
+WHOLE_DUMP = r'^janus:   rip 0x\w+ rsp 0x\w+(.*\n){4}janus:   r14 .* error 0x\w+$'
+
+
 def deaths():
     image = make(here / 'programs/deaths.c', 'bare')
-    for way, words in {'deaf': 'janus: the machine panicked: an illegal instruction; CPU ', 'double': 'janus: the machine panicked: a double fault; CPU ',
+    for way, words in {'deaf': 'janus: the machine panicked: an illegal instruction; CPU ',
+                       'together': 'janus: the machine panicked: an illegal instruction; CPU ',
+                       'double': 'janus: the machine panicked: a double fault; CPU ',
                        'nmi': 'janus: the machine panicked: a non-maskable interrupt; CPU ', 'main': "janus: task 1 'main' panicked: invalid memory access at 0x10"}.items():
-        for cpus in ('1', '2'):
+        for cpus in ('1', '2') if way != 'together' else ('2', '4'):
             console, said, qemu = bare_qemu(image, '-smp', cpus, line=f'prog {way}')
-            registers = way == 'main' or re.search(r'^janus:   rip 0x\w+ rsp 0x\w+', console, re.M)
+            registers = way == 'main' or len(re.findall(WHOLE_DUMP, console, re.M)) == 1
             tap.check(f'{way} on {cpus} CPUs ends the machine with a dump and 134',
                       said == 'exit 134\n' and qemu == 33 and words in console and registers, f'{qemu} {said!r} {console[-600:]}')
 
 
-def machine_checks():
-    """As the processor says that memory is broken: by QEMU's monitor, once the program is there."""
+def told_by_the_monitor():
+    """What comes from outside, once the program is there: the processor says that memory is broken, somebody that the machine hangs."""
     image, monitor = work / 'deaths.bare', work / 'monitor'
-    status = work / 'machine_check.status'
-    for cpus, cpu in (('1', 0), ('2', 1)):
+    status = work / 'monitor.status'
+    for what, order, cpus, cpu in (('a machine check', b'mce 0 1 0xb600000000000000 5 0x1000 0', '1', '0'),
+                                   ('a machine check', b'mce 1 1 0xb600000000000000 5 0x1000 0', '2', '1')):
         command = bare_command(image, status, '-smp', cpus, '-monitor', f'unix:{monitor},server=on,wait=off', line='prog wait')
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
             seen = process.stdout.readline()
             with socket.socket(socket.AF_UNIX) as said:
                 said.connect(str(monitor))
-                said.sendall(b'mce %d 1 0xb600000000000000 5 0x1000 0\n' % cpu)
+                said.sendall(order + b'\n')
                 late = threading.Timer(60, process.kill)
                 late.start()
                 seen += process.stdout.read()
                 late.cancel()
-        tap.check(f'a machine check on CPU {cpu} of {cpus} ends the machine with a dump and 134',
+        tap.check(f'{what} on CPU {cpu} of {cpus} ends the machine with a dump and 134',
                   process.returncode == 33 and status.read_text() == 'exit 134\n'
-                  and re.match(rf'here\s+janus: the machine panicked: a machine check; CPU {cpu}, .*\s+janus:   rip 0x\w+', seen),
+                  and re.match(rf'here\s+janus: the machine panicked: {what}; CPU {cpu}, ', seen) and len(re.findall(WHOLE_DUMP, seen, re.M)) == 1,
                   f'{process.returncode} {seen[-600:]}')
 
 
@@ -262,6 +268,6 @@ files_of_the_initrd()
 many_tasks()
 no_memory()
 deaths()
-machine_checks()
+told_by_the_monitor()
 bad_luck()
 tap.end()

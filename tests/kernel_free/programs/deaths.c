@@ -10,6 +10,14 @@ static int64_t die_deaf(void* unused) {
   return 0;
 }
 
+// Two at once, on two CPUs.
+static int64_t die_together(void* unused) {
+  static uint32_t here;
+  __atomic_add_fetch(&here, 1, __ATOMIC_RELAXED);
+  while (__atomic_load_n(&here, __ATOMIC_RELAXED) < 2) continue;
+  return die_deaf(unused);
+}
+
 struct __attribute__((packed)) table {
   uint16_t limit;
   uint64_t base;
@@ -54,7 +62,8 @@ int main(int argc, char** argv) {
   const struct {
     const char* name;
     janus_task_fn fn;
-  } ways[] = {{"deaf", die_deaf}, {"double", die_doubly}, {"nmi", die_unmasked}, {"wait", wait_for_it}};
+  } ways[] = {{"deaf", die_deaf},     {"together", die_together}, {"together", die_together},
+              {"double", die_doubly}, {"nmi", die_unmasked},      {"wait", wait_for_it}};
   if (argc == 2 && strcmp(argv[1], "main") == 0) __asm__ volatile("movl $1, 0x10" : : : "memory");
   janus_nursery_create();
   for (unsigned n = 0; n < sizeof ways / sizeof *ways; ++n)
