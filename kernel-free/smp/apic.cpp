@@ -29,7 +29,7 @@ enum Register : std::uint32_t {
 };
 constexpr std::uint32_t kMsrBase = 0x1b, kMsrDeadline = 0x6e0, kMsrX2apic = 0x800;
 constexpr std::uint64_t kBaseX2apic = 1 << 10, kBaseEnabled = 1 << 11, kBaseAddress = 0x000f'ffff'ffff'f000;
-constexpr std::uint32_t kMasked = 1 << 16, kSoftwareEnabled = 1 << 8, kDeadlineMode = 2 << 17;
+constexpr std::uint32_t kMasked = 1 << 16, kAsNmi = 4 << 8, kSoftwareEnabled = 1 << 8, kDeadlineMode = 2 << 17;
 constexpr std::uint32_t kCommandPending = 1 << 12, kCommandAssert = 1 << 14, kInit = 5 << 8, kStart = 6 << 8;
 constexpr std::uint32_t kDivideBy16 = 3, kMostTicks = ~0u;
 
@@ -109,7 +109,9 @@ void start_apic_here() noexcept {
   if (kind() == Kind::kX2) write_msr(kMsrBase, base | kBaseX2apic);
   write(kSpuriousVector, kSoftwareEnabled | kSpurious);
   write(kPriority, 0);
-  for (const Register entry : {kLine0Entry, kLine1Entry, kErrorEntry}) write(entry, kMasked);
+  write(kLine0Entry, kMasked);
+  write(kLine1Entry, kAsNmi);  // a monitor's nmi comes by this line, as on every PC
+  write(kErrorEntry, kMasked);
   write(kTimerDivide, kDivideBy16);
   write(kTimerEntry, kTimer | (has_deadlines() ? kDeadlineMode : 0));
   asm volatile("mfence" : : : "memory");  // before the first deadline

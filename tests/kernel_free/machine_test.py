@@ -208,7 +208,8 @@ def told_by_the_monitor():
     image, monitor = work / 'deaths.bare', work / 'monitor'
     status = work / 'monitor.status'
     for what, order, cpus, cpu in (('a machine check', b'mce 0 1 0xb600000000000000 5 0x1000 0', '1', '0'),
-                                   ('a machine check', b'mce 1 1 0xb600000000000000 5 0x1000 0', '2', '1')):
+                                   ('a machine check', b'mce 1 1 0xb600000000000000 5 0x1000 0', '2', '1'),
+                                   ('a non-maskable interrupt', b'nmi', '1', '0'), ('a non-maskable interrupt', b'nmi', '2', '[01]')):
         command = bare_command(image, status, '-smp', cpus, '-monitor', f'unix:{monitor},server=on,wait=off', line='prog wait')
         with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True) as process:
             seen = process.stdout.readline()

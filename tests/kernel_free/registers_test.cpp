@@ -143,7 +143,7 @@ TEST(x2apic, is_switched_on_in_two_steps_and_needs_no_memory) {
                {0x80f, 1 << 8 | kSpurious},
                {0x808, 0},
                {0x835, 1 << 16},
-               {0x836, 1 << 16},
+               {0x836, 4 << 8},  // the line by which a PC says a non-maskable interrupt
                {0x837, 1 << 16},
                {0x83e, 3},
                {0x832, 2 << 17 | kTimer}}));
