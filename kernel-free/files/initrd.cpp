@@ -127,6 +127,29 @@ std::size_t directory_bytes(Name path) {
   return at == 0 ? 0 : at - 1;
 }
 
+Name last_part(Name path) {
+  const std::size_t bytes = directory_bytes(path);
+  return bytes == 0 ? path : Name{path.text + bytes + 1, path.bytes - bytes - 1};
+}
+
+// Whether a directory can hold that name. An entry "." or ".." would lead whoever walks the tree around for ever.
+bool is_name(Name name) {
+  const bool is_dots = name.text[0] == '.' && (name.bytes == 1 || (name.bytes == 2 && name.text[1] == '.'));
+  return name.bytes <= kMostNameLength && !is_dots;
+}
+
+// Entries of one path are in the order of the archive.
+int compare(const Node& a, const Node& b) {
+  const int difference = compare(a.path, b.path);
+  return difference != 0 ? difference : a.data < b.data ? -1 : 1;
+}
+
+[[gnu::noinline]] void exchange(Node& a, Node& b) {
+  const Node moved = a;
+  a = b;
+  b = moved;
+}
+
 }  // namespace
 
 Archive::Opened Archive::open(const char* archive, std::size_t bytes) noexcept {
@@ -143,21 +166,20 @@ Archive::Opened Archive::open(const char* archive, std::size_t bytes) noexcept {
   for (Reader reader(archive, bytes); reader.next(node) == Reader::Step::kEntry;) {
     if (node.path.bytes == 0)
       nodes_[0] = node;
-    else
+    else if (is_name(last_part(node.path)))
       nodes_[count_++] = node;
   }
   sort();
+  keep_last_of_each();
   share_data_of_links();
   return Opened::kYes;
 }
 
 void Archive::sift_down(std::size_t from, std::size_t end) noexcept {
   for (std::size_t child; (child = 2 * from + 1) < end; from = child) {
-    if (child + 1 < end && compare(nodes_[child].path, nodes_[child + 1].path) < 0) ++child;
-    if (compare(nodes_[from].path, nodes_[child].path) >= 0) return;
-    const Node moved = nodes_[from];
-    nodes_[from] = nodes_[child];
-    nodes_[child] = moved;
+    if (child + 1 < end && compare(nodes_[child], nodes_[child + 1]) < 0) ++child;
+    if (compare(nodes_[from], nodes_[child]) >= 0) return;
+    exchange(nodes_[from], nodes_[child]);
   }
 }
 
@@ -165,11 +187,19 @@ void Archive::sift_down(std::size_t from, std::size_t end) noexcept {
 void Archive::sort() noexcept {
   for (std::size_t n = count_ / 2; n-- > 0;) sift_down(n, count_);
   for (std::size_t end = count_; end-- > 1;) {
-    const Node greatest = nodes_[0];
-    nodes_[0] = nodes_[end];
-    nodes_[end] = greatest;
+    exchange(nodes_[0], nodes_[end]);  // the greatest
     sift_down(0, end);
   }
+}
+
+// Of the entries of one path the last one stays, as if each had replaced the one before.
+void Archive::keep_last_of_each() noexcept {
+  std::size_t last = 0;
+  for (std::size_t n = 1; n < count_; ++n) {
+    if (compare(nodes_[last].path, nodes_[n].path) != 0) ++last;
+    nodes_[last] = nodes_[n];
+  }
+  count_ = last + 1;
 }
 
 // Of several names of one file only one comes with the data.
@@ -216,9 +246,7 @@ std::size_t Archive::next_in(std::size_t directory, std::size_t from) const noex
 }
 
 Name Archive::name_of(std::size_t node) const noexcept {
-  const Name path = nodes_[node].path;
-  const std::size_t bytes = directory_bytes(path);
-  return bytes == 0 ? path : Name{path.text + bytes + 1, path.bytes - bytes - 1};
+  return last_part(nodes_[node].path);
 }
 
 }  // namespace janus::bare

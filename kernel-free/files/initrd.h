@@ -27,7 +27,11 @@ struct Node {
   [[nodiscard]] std::uint32_t type() const { return mode & kTypeMask; }
 };
 
-// Sorted by path, a slash before every other character: what lies in a directory follows it. [0] is the root.
+// The longest name that a directory can hold, as on Linux.
+inline constexpr std::size_t kMostNameLength = 255;
+
+// Sorted by path, a slash before every other character: what lies in a directory follows it. [0] is the root. Of what
+// the archive names more than once the last one counts; what nobody could name in a directory is left out.
 class Archive {
  public:
   enum class Opened : std::uint8_t { kYes, kDamaged, kNoMemory };
@@ -48,6 +52,7 @@ class Archive {
  private:
   void sort() noexcept;
   void sift_down(std::size_t from, std::size_t end) noexcept;
+  void keep_last_of_each() noexcept;
   void share_data_of_links() noexcept;
 
   Node* nodes_ = nullptr;

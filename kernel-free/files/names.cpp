@@ -13,7 +13,7 @@ namespace {
 
 struct Path {
   const char* at;  // the caller's memory
-  char name[256];
+  char name[kMostNameLength];
   std::size_t bytes;
 };
 

@@ -107,6 +107,53 @@ TEST(initrd, a_directory_lists_what_is_in_it_and_nothing_below_or_beside) {
   CHECK_EQ(n, 2u);
 }
 
+unsigned entries_in(const Archive& archive, std::size_t directory) {
+  unsigned count = 0;
+  for (std::size_t at = directory + 1; (at = archive.next_in(directory, at)) != archive.count(); ++at) ++count;
+  return count;
+}
+
+TEST(initrd, of_what_has_one_name_the_last_counts_and_a_directory_keeps_what_is_in_it) {
+  static Packer packer;
+  packer.add("dir", kDirectory, "");
+  packer.add("dir/a", kFile, "first");
+  packer.add("./dir", kDirectory, "");
+  packer.add("dir/b", kFile, "");
+  packer.add("dir/a", kFile, "second");
+  packer.add("/dir/", kDirectory, "");
+  packer.add("dir/a", kFile, "third");
+  packer.end();
+  Archive archive;
+  REQUIRE(archive.open(packer.bytes, packer.count) == Archive::Opened::kYes);
+  CHECK_EQ(entries_in(archive, 0), 1u);
+  const std::size_t dir = archive.find(0, name_of("dir"));
+  CHECK_EQ(entries_in(archive, dir), 2u);
+  const Node& a = archive[archive.find(dir, name_of("a"))];
+  CHECK(is_text(a.data, a.bytes, "third"));
+}
+
+TEST(initrd, what_nobody_could_name_in_a_directory_is_left_out) {
+  static Packer packer;
+  static char long_name[257];
+  for (std::size_t n = 0; n < 256; ++n) long_name[n] = 'n';
+  packer.add("..", kDirectory, "");
+  packer.add("../up", kFile, "");
+  packer.add("dir", kDirectory, "");
+  packer.add("dir/.", kDirectory, "");
+  packer.add("dir/..", kDirectory, "");
+  packer.add("dir//empty", kFile, "");
+  packer.add("...", kFile, "a name like others");
+  packer.add(long_name, kFile, "too long");
+  packer.add(long_name + 1, kFile, "as long as may be");
+  packer.end();
+  Archive archive;
+  REQUIRE(archive.open(packer.bytes, packer.count) == Archive::Opened::kYes);
+  CHECK_EQ(entries_in(archive, 0), 3u);
+  CHECK_EQ(entries_in(archive, archive.find(0, name_of("dir"))), 0u);
+  CHECK(archive.find(0, name_of("...")) != archive.count());
+  CHECK(archive.find(0, name_of(long_name + 1)) != archive.count());
+}
+
 TEST(initrd, of_two_names_of_one_file_both_have_the_data) {
   static Packer packer;
   packer.add("one", kFile, "", 7, 2);
