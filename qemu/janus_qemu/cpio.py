@@ -6,6 +6,8 @@ import stat
 
 from janus_qemu.refusal import Refusal
 
+END = 'TRAILER!!!'    # the name that an archive ends with; with ./ before it, it is one like others
+
 
 class Archive:
     def __init__(self):
@@ -49,8 +51,8 @@ class Archive:
     def image(self):
         out = bytearray()
         for number, name in enumerate(sorted(self._entries, key=os.fsencode), 1):
-            _append(out, number, name, *self._entries[name])
-        _append(out, 0, 'TRAILER!!!', 0, 0, b'')
+            _append(out, number, f'./{name}' if name == END else name, *self._entries[name])
+        _append(out, 0, END, 0, 0, b'')
         return bytes(out)
 
 

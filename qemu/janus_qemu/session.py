@@ -55,7 +55,8 @@ class Session:
         output, self.their_output = os.pipe()
         wake_read, wake_write = socket.socketpair()
         wake_write.setblocking(False)
-        handlers = {number: signal.signal(number, lambda *_: None) for number in ORDERS}
+        heard = [*ORDERS, *([signal.SIGHUP] if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN else [])]  # nohup
+        handlers = {number: signal.signal(number, lambda *_: None) for number in heard}
         signal.set_wakeup_fd(wake_write.fileno())
         self.deadline, self.late = time.monotonic() + timeout, (TIMED_OUT, f'ended after {timeout:g} s')
         try:
@@ -151,7 +152,7 @@ class Session:
 
     def take_signals(self, numbers):
         for number in numbers:
-            if self.linux and re.search(rb'^ready\r?$', self.said, re.MULTILINE):
+            if number in ORDERS and self.linux and re.search(rb'^ready\r?$', self.said, re.MULTILINE):
                 send(self.port, ORDERS[number])
                 grace = os.environ.get('JANUS_GRACE', '')
                 patience = (int(grace) if grace.isdigit() else GRACE_MS) / 1000 + PATIENCE_S

@@ -125,11 +125,21 @@ def stdout_fails():
 
 
 def signals():
-    for number in (signal.SIGTERM, signal.SIGINT):
-        process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
+    scratch = work / 'scratch'
+    scratch.mkdir()
+
+    def sent(number, disposition, *options):
+        process = subprocess.Popen([janus_qemu, *options, guests / 'hang.elf'], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   env=environment(**plain, TMPDIR=scratch), preexec_fn=lambda: signal.signal(number, disposition))
         process.stdout.readline()
         process.send_signal(number)
-        tap.check(f'{number.name} ends it with {128 + number}', process.wait(10) == 128 + number, process.returncode)
+        return process.wait(20)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        status, left = sent(number, signal.SIG_DFL), list(scratch.iterdir())
+        tap.check(f'{number.name} ends it with {128 + number}, and it leaves nothing behind', status == 128 + number and not left, (status, left))
+    status = sent(signal.SIGHUP, signal.SIG_IGN, '--timeout', '4')
+    tap.check('SIGHUP does not where nohup has it ignored', status == 124, status)
     process = subprocess.Popen([janus_qemu, guests / 'hang.elf'], stdout=subprocess.PIPE, env=environment(**plain))
     process.stdout.readline()
     tap.check('while it runs there is one machine', len(machines_of(guests / 'hang.elf')) == 1, machines_of(guests / 'hang.elf'))
@@ -185,6 +195,7 @@ def handed_over():
     (tree / 'script').write_text('#!/bin/sh\n')
     (tree / 'script').chmod(0o755)
     (tree / 'link').symlink_to('sub/file')
+    (tree / 'TRAILER!!!').write_text('an archive ends with this name')
     done = boot('--initrd', tree, image)
     again = boot('--initrd', tree, image)
     archive = done.stdout.partition(b'\n')[2]
