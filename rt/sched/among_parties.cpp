@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/among_parties.cpp — what a worker runs next where there are other parties than party 0: whose turn it is.
-// With party 0 alone nothing here is called.
+// rt/sched/among_parties.cpp — chooses what a worker runs next while there are parties other than party 0. With party 0
+// alone nothing here is called.
 #include "rt/sched/scheduler.h"
 
 namespace janus {
 
 namespace {
 
-// From the deque to their parties in one dispatch, where that takes the time of whoever is next.
+// The most runnables that one dispatch moves from the deque to their parties, since the next task pays for that time.
 constexpr unsigned kNewestMoved = 4;
-// So many dispatches of party 0, and nothing of any other, and the fast ways are open again.
+// After so many dispatches of party 0 in a row with no other party queued, the fast paths are open again.
 constexpr unsigned kCalm = 61;
 
 }  // namespace
@@ -35,8 +35,8 @@ constexpr unsigned kCalm = 61;
   return next;
 }
 
-// What was spawned or woken last goes first, as long as it is its party's turn. Otherwise it waits with its party, or,
-// of party 0, where it is.
+// Takes the newest runnable of the deque if its party is due. If not, one of party 0 stays in the deque, and one of
+// another party moves to its party's queue.
 Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
   for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
     const Entry newest = worker.ready.pop();
@@ -48,7 +48,7 @@ Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
       return runnable;
     }
     if (runnable->party == 0) {
-      (void)worker.ready.push(newest);  // the place that it has just left
+      (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
       return nullptr;
     }
     (void)queue_yielded(worker, runnable);
@@ -56,7 +56,7 @@ Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
   return nullptr;
 }
 
-// It is in no queue, and what its party has spent is up to date.
+// Precondition: `running` is in no queue. Settles its turn first, so that what its party has spent is up to date.
 [[gnu::noinline]] bool Scheduler::keeps_turn_among_parties(Worker& worker, const Runnable& running) noexcept {
   end_turn(worker);
   worker.turn_of = running.party;
@@ -67,7 +67,7 @@ Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
     if (!newest) return true;
     Runnable* const runnable = newest.runnable();
     if (runnable->party == running.party || runnable->party == 0) {
-      (void)worker.ready.push(newest);  // the place that it has just left
+      (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
       return runnable->party != running.party && worker.parties.keeps_turn(running.party, true);
     }
     (void)queue_yielded(worker, runnable);

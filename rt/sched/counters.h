@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/counters.h — what a worker counts. Written by its owner alone with plain stores, read by anyone.
+// rt/sched/counters.h — a worker's event counters. Written only by the worker, with plain stores; read by any thread.
 #pragma once
 
 #include <atomic>
@@ -19,14 +19,14 @@ class Counter {
 };
 
 struct Counters {
-  Counter fair_rounds;  // dispatches that took what had waited longest (WorkerFairness)
+  Counter fair_rounds;  // dispatches that took the runnable that had waited longest (WorkerFairness)
   Counter switches, yields, yields_charged, steals, steals_failed, parks, wakes, injected;
   Counter spawned, completed, cancelled, failed, panicked, spawns_failed;
-  Counter completed_inline;  // on the stack of who awaited them, and not in `completed`
-  Counter inlined;           // the same for those that did not end plainly; in one of the above, too
+  Counter completed_inline;  // children that completed on their waiting parent's stack, fast path; not in `completed`
+  Counter inlined;           // children run there on the general path; counted by their outcome, too
   Counter exhaustions, cancel_requests, deadlocks, nurseries_opened, nurseries_ended;
   Counter ops, channel_ops, syscalls;
-  Counter stack_steps;  // by which stacks have grown
+  Counter stack_steps;  // steps by which stacks have grown
 };
 
 }  // namespace janus

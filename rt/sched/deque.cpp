@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/deque.cpp — the slow half of the deque: stealing, growing.
+// rt/sched/deque.cpp — the slow half of the deque: stealing and growing.
 #include "rt/sched/deque.h"
 
 namespace janus {
@@ -36,7 +36,7 @@ Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
   return ring;
 }
 
-// The ring looked full from `top_seen_`: look again, and if it is full indeed, move to one of twice the size.
+// By `top_seen_` the ring is full: loads top_ anew and, if the ring is still full, moves to one of twice the size.
 [[gnu::noinline]] bool Deque::make_room() noexcept {
   const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
   top_seen_ = top_.load(std::memory_order_acquire);
@@ -44,7 +44,7 @@ Deque::Ring* Deque::make_ring(std::int64_t capacity, Ring* older) noexcept {
   Ring* ring = ring_.load(std::memory_order_relaxed);
   Ring* larger = make_ring(2 * (mask_ + 1), ring);
   if (larger == nullptr) return false;
-  for (std::int64_t i = top_seen_ - 1; i < bottom; ++i)  // the first one may be a claim that is taken back
+  for (std::int64_t i = top_seen_ - 1; i < bottom; ++i)  // a thief may take back its claim of the first one
     larger->at(i).store(ring->at(i).load(std::memory_order_relaxed), std::memory_order_relaxed);
   ring_.store(larger, std::memory_order_release);  // pairs with a thief's load of ring_
   use(*larger);
@@ -56,15 +56,15 @@ void Deque::use(const Ring& ring) noexcept {
   mask_ = ring.mask;
 }
 
-// The owner has claimed the entry at `bottom`, and so may a thief have.
+// The owner has claimed the entry at `bottom`, which a thief may have claimed, too. The lock decides.
 [[gnu::noinline]] Entry Deque::pop_contested(std::int64_t bottom) noexcept {
   LockGuard guard(lock_);
-  if (top_.load(std::memory_order_relaxed) <= bottom) return read(bottom);  // it saw us, and took its claim back
+  if (top_.load(std::memory_order_relaxed) <= bottom) return read(bottom);  // the thief took its claim back
   bottom_.store(bottom + 1, std::memory_order_relaxed);
   return {};
 }
 
-// No fence: thieves are kept out, and whoever pops is the caller itself.
+// Needs no fence: the lock keeps thieves out, and only the caller, the owner, pops.
 Entry Deque::take_oldest() noexcept {
   if (size() == 0 || !lock_.try_lock()) return {};
   const std::int64_t top = top_.load(std::memory_order_relaxed);
@@ -78,7 +78,7 @@ Entry Deque::take_oldest() noexcept {
 }
 
 Deque::Steal Deque::steal(Entry& out) noexcept {
-  if (size() == 0) return Steal::kEmpty;  // a cheap look before the dear fence
+  if (size() == 0) return Steal::kEmpty;  // a cheap check before the expensive fence
   if (!lock_.try_lock()) return Steal::kLost;
   const Steal outcome = steal_locked(out);
   lock_.unlock();
@@ -97,7 +97,8 @@ Deque::Steal Deque::steal_locked(Entry& out) noexcept {
     top_.store(top, std::memory_order_relaxed);
     return Steal::kEmpty;
   }
-  // Ours: the owner cannot pass it without the lock, so it does not reuse the place, whatever ring it has moved to.
+  // The entry is the thief's: the owner cannot take it without the lock, and does not reuse its slot, whichever ring it
+  // has moved to.
   out = Entry::from_bits(ring_.load(std::memory_order_acquire)->at(top).load(std::memory_order_relaxed));
   return Steal::kTaken;
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/deque.h — the work-stealing deque: one owner pushes and pops at the bottom, any number of thieves steal at
-// the top. After the THE protocol of Frigo, Leiserson and Randall (1998): the two sides meet only at the last entry,
-// and there the lock that thieves take one by one decides, so the owner needs no atomic read-modify-write.
+// the top. After the THE protocol of Frigo, Leiserson and Randall (1998): owner and thief compete only for the last
+// entry, and there the lock that every thief holds while it steals decides, so pop() needs no atomic read-modify-write
+// for any other entry.
 //
 // INVARIANT deque-once: every pushed entry is taken exactly once, by pop, steal or take_oldest.
-//   pop:   1 bottom := b-1   2 fence   3 look at top: top <= b-1, the entry is ours. Else ask under the lock.
-//   steal: 1 top := t+1      2 fence   3 look at bottom: t+1 <= bottom, the entry is ours. Else top := t again.
-//   The two fences are totally ordered, so an owner that does not see the thief's claim is seen by the thief. Where the
-//   machine has platform::heavy_fence() the thief executes both of them and the owner only keeps the compiler in order.
+//   pop:   1 bottom := b-1   2 fence   3 load top: if top <= b-1, the entry is the owner's. Else decide under the lock.
+//   steal: 1 top := t+1      2 fence   3 load bottom: if t+1 <= bottom, the entry is the thief's. Else top := t again.
+//   The two fences are totally ordered, so if the owner does not see the thief's claim, the thief sees the owner's.
+//   Where the machine has platform::heavy_fence(), the thief executes both fences and the owner needs only a compiler
+//   barrier.
 //   tests/models/deque_model_test.cpp
 #pragma once
 
@@ -23,7 +25,8 @@ namespace janus {
 
 struct Runnable;
 
-// A runnable and one bit: whether a wake put it here, in which case thieves leave it to its waker for a while.
+// A runnable and one bit: whether a wake queued it. Thieves leave such a runnable to the worker that woke it for a
+// while (StealBackoff::defers_to_waker).
 class Entry {
  public:
   constexpr Entry() = default;
@@ -43,11 +46,11 @@ class Entry {
 
 class Deque {
  public:
-  // `log2_capacity` entries to begin with, on pages of its own. False: no memory.
+  // Maps pages for a ring of 2^log2_capacity entries. False: no memory.
   [[nodiscard]] bool init(unsigned log2_capacity) noexcept;
   void destroy() noexcept;
 
-  // Owner only. False: there is no room. make_room() comes next.
+  // Owner only. False: the ring is full, and the entry is not queued; the caller calls make_room() next.
   [[nodiscard, gnu::always_inline]] bool try_push(Entry entry) noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed);
     if (bottom - top_seen_ >= mask_) [[unlikely]]  // one place is left free: a thief's claim may be taken back
@@ -56,44 +59,46 @@ class Deque {
     bottom_.store(bottom + 1, std::memory_order_release);  // pairs with a thief's load of bottom_
     return true;
   }
-  // Owner only: then try_push() finds room. False: full, and the machine has no memory for a larger ring.
+  // Owner only. Makes sure that the next try_push() finds room. False: the ring is full, and the machine has no memory
+  // for a larger one.
   [[nodiscard]] bool make_room() noexcept;
-  // Owner only. False: as make_room(), and the entry is not in.
+  // Owner only. False: make_room() failed, and the entry is not queued.
   bool push(Entry entry) noexcept { return try_push(entry) || (make_room() && try_push(entry)); }
 
-  // Owner only: the newest entry, or none.
+  // Owner only. Removes and returns the newest entry, or an empty one if there is none.
   template <Path kPath = Path::kGeneral>
   [[gnu::always_inline]] Entry pop() noexcept {
     const std::int64_t bottom = bottom_.load(std::memory_order_relaxed) - 1;
-    if (top_.load(std::memory_order_relaxed) > bottom) return {};  // empty: the common case of an idle look
+    if (top_.load(std::memory_order_relaxed) > bottom) return {};  // empty: common when an idle worker looks here
     bottom_.store(bottom, std::memory_order_relaxed);
     owner_fence<kPath>();
     if (top_.load(std::memory_order_relaxed) > bottom) [[unlikely]]
       return pop_contested(bottom);
     const Entry entry = read(bottom);
-    if (!entry) __builtin_unreachable();  // so that nobody asks twice
+    if (!entry) __builtin_unreachable();  // lets the compiler drop the caller's test of an entry found here
     return entry;
   }
 
-  // Owner only: nothing is there.
+  // Owner only.
   [[nodiscard]] bool is_empty() const noexcept {
     return top_.load(std::memory_order_relaxed) >= bottom_.load(std::memory_order_relaxed);
   }
 
-  // Owner only: what pop() will give after `ahead` others, or none; a hint that may have been stolen.
+  // Owner only. The entry that pop() will return after `ahead` other entries, or an empty one. A hint: the entry may
+  // already have been stolen.
   Entry upcoming(std::int64_t ahead) const noexcept {
     const std::int64_t index = bottom_.load(std::memory_order_relaxed) - 1 - ahead;
     return index >= top_.load(std::memory_order_relaxed) ? read(index) : Entry{};
   }
 
-  // Owner only: the oldest entry, or none (also when a thief is just taking it).
+  // Owner only. Removes and returns the oldest entry, or an empty one if there is none or a thief holds the lock.
   Entry take_oldest() noexcept;
 
   enum class Steal : std::uint8_t { kTaken, kEmpty, kLost };
-  // Any thread: the oldest entry. kLost: somebody else is at it.
+  // Any thread. Removes the oldest entry and stores it in `out`. kLost: another thread holds the lock.
   Steal steal(Entry& out) noexcept;
 
-  // Any thread, a hint: the oldest entry, for a thief that wonders whether to steal it.
+  // Any thread, a hint: the oldest entry, for a thief that decides whether to steal it.
   Entry oldest() const noexcept {
     const std::int64_t top = top_.load(std::memory_order_acquire);
     if (top >= bottom_.load(std::memory_order_acquire)) return {};
@@ -105,14 +110,14 @@ class Deque {
     const std::int64_t size = bottom_.load(std::memory_order_acquire) - top_.load(std::memory_order_acquire);
     return size > 0 ? size : 0;
   }
-  // Any thread: how far the thieves have come; changes with each entry that leaves at the top.
+  // Any thread. The index of the oldest entry; changes with each entry that is taken at the top.
   std::int64_t top() const noexcept { return top_.load(std::memory_order_relaxed); }
 
  private:
   friend struct DebuggerLayout;  // rt/abi/debugger.cpp
 
   struct Ring {
-    Ring* older;  // kept until destroy(): a slow thief may still read it
+    Ring* older;  // the smaller ring before this one; mapped until destroy(), since a slow thief may still read it
     std::size_t bytes;
     std::int64_t mask;
     Atomic<std::uintptr_t>* entries() const noexcept {
@@ -135,14 +140,14 @@ class Deque {
     compiler_barrier();
   }
 
-  // The owner's line: thieves only read bottom_.
+  // The owner's cache line. Thieves write nothing here; they read bottom_, ring_ and fences_.
   alignas(arch::kCacheLine) Atomic<std::int64_t> bottom_{0};
-  std::int64_t top_seen_ = 0;  // top_ when the owner last looked: the room in the ring is at least what this says
-  Atomic<std::uintptr_t>* slots_ = nullptr;  // the ring's, for the owner
+  std::int64_t top_seen_ = 0;  // top_ when the owner last loaded it: the ring has at least the room that this implies
+  Atomic<std::uintptr_t>* slots_ = nullptr;  // the entries of ring_, for the owner
   std::int64_t mask_ = -1;
   Atomic<Ring*> ring_{nullptr};
-  bool fences_ = false;  // no heavy fence on this machine
-  // The thieves', which the owner only reads.
+  bool fences_ = false;  // the machine has no heavy fence, so the owner fences
+  // The thieves' cache line; the owner writes it only under the lock.
   alignas(arch::kCacheLine) Atomic<std::int64_t> top_{0};  // written under lock_
   RankedLock<LockRank::kDeque> lock_;
 };

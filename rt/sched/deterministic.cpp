@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/deterministic.cpp — the only loop that differs in deterministic mode: who steps next.
+// rt/sched/deterministic.cpp — the only loop that differs in deterministic mode: it chooses which worker steps next.
 #include "rt/sched/deterministic.h"
 
 #include "rt/sched/fiber_hooks.h"
@@ -8,7 +8,7 @@ namespace janus {
 
 namespace {
 
-// What a logical worker has in place of a thread's own stack.
+// The class of the stack that a logical worker has in place of a thread's own.
 constexpr unsigned kHomeStackClass = 2;
 
 }  // namespace
@@ -29,7 +29,7 @@ bool DeterministicScheduler::can_step(const Worker& worker) const noexcept {
          worker.parked_until_ns <= now_ns_.load(std::memory_order_relaxed);
 }
 
-// One of those that can step, evenly; nullptr if none can.
+// One of the workers that can step, each with the same probability; nullptr if none can.
 Worker* DeterministicScheduler::choose() noexcept {
   const unsigned count = workers_.count;
   unsigned able = 0;
@@ -41,7 +41,8 @@ Worker* DeterministicScheduler::choose() noexcept {
   }
 }
 
-// Whoever steps next; lets virtual time jump, or real time pass, until somebody can. nullptr: all have left.
+// The worker that steps next. If none can, advances virtual time to the nearest deadline, or blocks the thread until
+// another thread sends something. nullptr: all workers have left.
 Worker* DeterministicScheduler::next() noexcept {
   now_ns_.store(now_ns_.load(std::memory_order_relaxed) + kStepNs, std::memory_order_relaxed);
   for (;;) {
@@ -62,7 +63,7 @@ Worker* DeterministicScheduler::next() noexcept {
   }
 }
 
-// Nobody can step: what other threads sent comes in now, one at a time.
+// No worker can step: takes in what other threads have sent, one item for each call, or waits for it.
 void DeterministicScheduler::wait_for_somebody() noexcept {
   const std::uint32_t seen = outside_.load(std::memory_order_acquire);
   if (workers_.attention->has_event()) return wake_one();
@@ -123,7 +124,7 @@ void DeterministicScheduler::nudge() noexcept {
   platform::wake(outside_, 1);
 }
 
-// The home stack of a logical worker, where a real one has its thread's.
+// Entry of a logical worker's home stack, which takes the place of a thread's own.
 std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
   auto& self = *static_cast<DeterministicScheduler*>(argument);
   Worker& worker = current_worker();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/deterministic.h — deterministic mode: N logical workers are fibers of one thread, and this decides, from the
-// seed alone, who steps next. They run the code that ships; only parking, time and this choice differ.
+// rt/sched/deterministic.h — deterministic mode: N logical workers are fibers of one thread, and this class decides,
+// from the seed alone, which of them steps next. They run the code that ships; only parking, time and this choice
+// differ.
 #pragma once
 
 #include <atomic>
@@ -16,14 +17,14 @@ namespace janus {
 
 class DeterministicScheduler {
  public:
-  // Virtual time passes by this much with each step.
+  // How far each step advances virtual time.
   static constexpr std::uint64_t kStepNs = 100;
 
-  // What it steps, and where these meet.
+  // The logical workers, and the shared parts of their scheduler.
   struct Workers {
     Worker* first;
     unsigned count;
-    void (*main)(Worker& worker) noexcept;  // what each does until it leaves
+    void (*main)(Worker& worker) noexcept;  // the loop of a worker; returns when the worker leaves
     IdleSet* idle;
     Injector* injector;
     Attention* attention;
@@ -32,18 +33,21 @@ class DeterministicScheduler {
 
   void init(const Workers& workers, std::uint64_t seed) noexcept;
 
-  // On a logical worker: somebody steps, maybe the caller again. Holds no lock, since nobody else would release it.
+  // Called on a logical worker. Chooses a worker, maybe the caller, and lets it step. The caller holds no lock: all
+  // workers share one thread, so another one that waits for the lock would wait forever.
   void sched_point() noexcept;
-  // On a logical worker: does not step until it has a token or virtual time reaches `until_ns`. True: it had a token.
+  // Called on a logical worker, which does not step until it has a token or virtual time reaches `until_ns`. True: it
+  // had a token.
   bool park(std::uint64_t until_ns) noexcept;
   // Any thread.
   void unpark(Worker& worker) noexcept;
-  // Another thread's work: it waits until no worker can step, so that it comes at a moment that the seed decides.
+  // Queues a runnable from another thread. It reaches the workers only when none of them can step, so that it arrives
+  // at a moment that the seed decides.
   void submit(Runnable* runnable) noexcept;
-  // Any thread, any signal handler: an idle host looks around.
+  // Any thread, any signal handler. Makes an idle host thread look for new work.
   void nudge() noexcept;
 
-  // On the thread that hosts the workers: steps until all have left.
+  // Called on the thread that hosts the workers: steps them until all have left.
   void run() noexcept;
 
   std::uint64_t now_ns() const noexcept { return now_ns_.load(std::memory_order_relaxed); }
@@ -65,7 +69,7 @@ class DeterministicScheduler {
   arch::Context host_context_;
   void* host_fiber_;
   Injector inbox_;
-  std::atomic<std::uint32_t> outside_;  // counts what other threads did, so that an idle host can wait for it
+  std::atomic<std::uint32_t> outside_;  // counts the calls of nudge(), so that an idle host can wait for one
 };
 
 }  // namespace janus

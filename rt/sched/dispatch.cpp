@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/dispatch.cpp — what a worker runs next: what is its own, what came from outside, what others have, or
-// nothing, and then it sleeps.
+// rt/sched/dispatch.cpp — chooses what a worker runs next: a runnable from its own queues, from the injector, or from
+// other workers. If there is none, the worker sleeps.
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -30,7 +30,7 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
   return found;
 }
 
-// The deque is empty: what has yielded, and then what comes from outside.
+// The deque is empty: takes from the yield queue, and then from the injector.
 Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
   if (Runnable* const yielded = worker.yielded.take()) {
     fetch_yielded_ahead(worker);
@@ -41,7 +41,7 @@ Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
 
 [[gnu::noinline, gnu::cold]] Runnable* Scheduler::find_work(Worker& worker) noexcept {
   bool is_searching = false;
-  // Once: who has nothing to do for longer sleeps, and counts as asleep.
+  // Backs off only once: a worker that finds nothing after that sleeps, and is counted as asleep.
   bool backs_off = worker.backoff.is_backed_off();
   for (;;) {
     if (stopping()) {
@@ -50,7 +50,7 @@ Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
     }
     if (wants_attention()) handle_attention(worker);
     bool was_deferred = false;
-    // That, and finding that nothing runs any more, may have woken tasks into our own queue.
+    // handle_attention() above, or hooks::on_all_idle() in sleep(), may have queued woken tasks in this worker's deque.
     Runnable* found = worker.ready.pop().runnable();
     if (found == nullptr && !injector_.is_empty()) found = take_injected(worker);
     if (found == nullptr && backs_off) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/event.h — what is traced in deterministic mode, and the hash that two runs are compared by.
+// rt/sched/event.h — the events that deterministic mode traces, and the hash by which two runs are compared.
 #pragma once
 
 #include <cstdint>
 
 namespace janus {
 
-// The numbers are part of the hash.
+// The values are part of the hash.
 enum class Event : std::uint8_t { kSpawn = 1, kStart, kResume, kSteal, kYield, kBlock, kFinish };
 
-// Of all that has happened, in its order. Covers what happened, on which worker, to which runnable (its number, never
-// its address), so that the same program gives the same hash on every machine.
+// A hash of all events in their order: the event, the worker, and the runnable's id (never its address), so that the
+// same program gives the same hash on every machine.
 class OrderHash {
  public:
   void add(Event event, std::uint16_t worker, std::uint64_t runnable) noexcept {

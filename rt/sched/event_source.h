@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/event_source.h — what happens though nobody queues a runnable: a signal, a deadline, memory that has not
-// been used for a while. A worker asks each source before it sleeps, and when it has slept or finds nothing to run.
+// rt/sched/event_source.h — sources of events that arrive without a runnable being queued: a signal, a deadline, memory
+// that has been unused for a while. A worker asks each source before it sleeps, and polls when it has slept or finds
+// nothing to run.
 //
-// INVARIANT no-lost-event: what has happened is polled, or a worker is awake that will poll.
-//   source: 1 say so (has_event)           2 fence   3 if somebody sleeps, wake one (Scheduler::wake_one)
+// INVARIANT no-lost-event: each event has been polled, or a worker is awake that will poll it.
+//   source: 1 set what has_event() reads   2 fence   3 if a worker sleeps, wake one (Scheduler::wake_one)
 //   sleep:  1 enter the set of sleepers    2 fence   3 has_event of each source?   4 park until the nearest deadline
-// As in no-lost-wakeup (idle.h) the fences are totally ordered, so whoever is second sees the other's step 1.
+// As in no-lost-wakeup (idle.h) the fences are totally ordered: the side whose fence comes second sees the other side's
+// step 1.
 #pragma once
 
 #include <concepts>
@@ -19,15 +21,15 @@ struct Worker;
 
 template <typename Source>
 concept EventSource = requires(Source& source, Worker& worker, std::uint64_t now_ns) {
-  // Any thread: something has happened that poll() would take up at once. One load, where nothing has.
+  // Any thread. True: there is an event that poll() would handle at once. Costs one load if there is none.
   { source.has_event() }
   noexcept->std::same_as<bool>;
-  // The owner of `worker`, which is about to sleep: when it is to be polled if nothing happens until then, or
-  // platform::kForever.
+  // Called by `worker` when it is about to sleep. Returns when the source is to be polled if no event comes before
+  // then, or platform::kForever.
   { source.next_deadline(worker, now_ns) }
   noexcept->std::same_as<std::uint64_t>;
-  // The owner of `worker`, with no lock held: takes up what has happened or is due. May queue runnables, and call what
-  // queues them. Called too early it does nothing.
+  // Called by `worker`, with no lock held. Handles the events that have come or are due, and may queue runnables. Does
+  // nothing if called too early.
   { source.poll(worker, now_ns) }
   noexcept->std::same_as<void>;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/event_sources.h — the sources that there are (event_source.h says what one is).
+// rt/sched/event_sources.h — the scheduler's event sources (the concept is in event_source.h).
 #pragma once
 
 #include <atomic>
@@ -12,10 +12,11 @@
 
 namespace janus {
 
-// Somebody wants the layer above to look at something: a signal handler, another thread. Requests do not add up.
+// A request by a signal handler or another thread that the layer above look at something (hooks::on_attention). Several
+// requests before one poll count as one.
 class Attention {
  public:
-  // Any thread, any signal handler. Step 1 and 2 of a source; the caller goes on with step 3.
+  // Any thread, any signal handler. Steps 1 and 2 of a source in no-lost-event; the caller does step 3.
   void request() noexcept { is_requested_.store(true, std::memory_order_seq_cst); }
 
   [[nodiscard]] bool has_event() const noexcept { return is_requested_.load(std::memory_order_relaxed); }
@@ -28,10 +29,10 @@ class Attention {
   std::atomic<bool> is_requested_{false};
 };
 
-// The first worker to rest for a second gives back the stacks that the program no longer needs.
+// The first worker that has slept for a second gives back the stacks that the program no longer needs.
 class StackReclaim {
  public:
-  // nullptr: never.
+  // With nullptr stacks are never given back.
   void init(StackPool* stacks) noexcept { stacks_ = stacks; }
 
   [[nodiscard]] bool has_event() const noexcept { return false; }
@@ -51,8 +52,8 @@ class StackReclaim {
   StackPool* stacks_ = nullptr;
 };
 
-// A worker that looks again by itself: what others have to do, or a woken task that was left to its waker, may need a
-// thief soon. Of one sleep; it wakes up to search, so there is nothing to poll.
+// The timeout of one sleep of a worker that searches again by itself, because the work of busy workers, or a woken task
+// that was left to its waker, may need a thief soon. The worker wakes up to search, so there is nothing to poll.
 class Watch {
  public:
   explicit Watch(bool is_watching) noexcept : is_watching_(is_watching) {}

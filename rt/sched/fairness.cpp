@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/fairness.cpp — a fair round: what has waited longest, of each queue in its turn.
+// rt/sched/fairness.cpp — a fair round: takes the runnable that has waited longest, from each queue in rotation.
 #include "rt/sched/scheduler.h"
 
 namespace janus {
 
-// What was spent beyond the round counts for the next, but for no more than one: who has once spent very much does not
-// turn the deque into a queue for long.
+// Ops spent beyond this round count for the next, but at most one round's worth: otherwise a task that has once spent
+// very much would make the worker take the oldest for many dispatches.
 [[gnu::noinline]] Runnable* Scheduler::next_fair(Worker& worker) noexcept {
   const std::int64_t round = options_.fair_ops, over = worker.until_fair + round;
   worker.until_fair = (over < -round ? -round : over) - worker.dispatch_ops;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/fiber_hooks.h — tells a watching sanitizer on which stack a thread stands. In what ships nothing watches and
-// every hook is empty; hosted builds link arch/hosted/fiber_hooks.cpp, and where the runtime itself is watched for
-// races, tests/hosted_platform/fiber_hooks_thread.cpp. The one place that asks which.
+// rt/sched/fiber_hooks.h — tells a sanitizer on which stack a thread runs. The runtime that ships is not built with
+// one, and every hook is empty. Hosted builds link arch/hosted/fiber_hooks.cpp, and builds that watch the runtime
+// itself for races link tests/hosted_platform/fiber_hooks_thread.cpp. Only this file asks which build it is.
 //
 // Around a switch, in the very function that calls janus_context_switch (or janus_run_on_stack):
 //   before_switch(mine, theirs);  janus_context_switch(...);  after_switch(mine);     // back on my stack
-// and where a stack is entered at its top, first of all: after_switch(its fiber).
+// A function that is entered at the top of a stack calls after_switch(that stack's fiber) before anything else.
 #pragma once
 
 #include <cstddef>
@@ -23,30 +23,30 @@
 
 namespace janus::fiber_hooks {
 
-// What the sanitizer knows of one stack; nullptr where none watches. ThreadSanitizer bears some 8,000 at once.
+// The sanitizer's identifier of one stack; nullptr in a build without one. ThreadSanitizer supports some 8,000.
 using Fiber = void*;
 
 #ifdef JANUS_FIBERS_ARE_WATCHED
 
 inline constexpr bool kAreWatched = true;
 
-// A stack [limit, top) is about to be stood on for the first time (since destroy). Any thread.
+// Registers the stack [limit, top), which is about to be used for the first time (since destroy()). Any thread.
 Fiber create(const std::byte* limit, const std::byte* top) noexcept;
-// The same stack is about to be entered at its top once more: what was left on it without returning is forgotten. Gives
-// back what to keep instead of `fiber`; nullptr for `fiber` is create().
+// A registered stack is about to be entered at its top again: frames left on it without returning are forgotten.
+// Returns the identifier to keep instead of `fiber`. If `fiber` is nullptr, the same as create().
 Fiber enter(Fiber fiber, const std::byte* limit, const std::byte* top) noexcept;
-// Nobody stands on it, and nobody will.
+// Precondition: no thread runs on the stack, and none will.
 void destroy(Fiber fiber) noexcept;
-// The stack on which the calling thread was born; it must be standing there. destroy() it as the thread ends.
+// The identifier of the calling thread's own stack, on which it must be running. destroy() it as the thread ends.
 Fiber adopt_thread() noexcept;
-// Last thing on `from`. nullptr for `from`: its frames are never returned to.
+// The last call on the stack of `from`. nullptr for `from`: its frames are never returned to.
 void before_switch(Fiber from, Fiber to) noexcept;
-// First thing on `self`, fresh or resumed.
+// The first call on the stack of `self`, whether it is fresh or resumed.
 void after_switch(Fiber self) noexcept;
-// The frames in [low, high) of the current stack, or of one that nobody stands on, were left without returning.
+// The frames in [low, high) of the current stack, or of one that no thread runs on, were left without returning.
 void forget_frames(const std::byte* low, const std::byte* high) noexcept;
-// A task is about to begin on the stack of `here`, on which another one may wait by calling it; gives back what
-// end_task() wants. It has ended there; `was_left`: its frames were left without returning.
+// begin_task(): a task is about to begin on the stack of `here`, on which another task may be waiting for it. Returns
+// the `outer` for end_task(), which is called when it has ended; `was_left`: its frames were left without returning.
 void* begin_task(Fiber here, std::uint64_t id) noexcept;
 void end_task(Fiber here, void* outer, bool was_left) noexcept;
 

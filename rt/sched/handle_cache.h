@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/handle_cache.h — a worker's memory of where handles led, so that the same few need not be looked up again
+// rt/sched/handle_cache.h — a worker's cache from handles to records, which saves looking up the same few handles again
 // and again. Owner only.
 #pragma once
 
@@ -7,13 +7,13 @@
 
 namespace janus {
 
-// Direct-mapped by the record's index, which stands in the handle's lowest bits. All zeroes is a valid empty one.
+// Direct-mapped by the record's index, which is in the handle's lowest bits. All zero bytes are a valid empty cache.
 //
-// INVARIANT records-stay: what it keeps are addresses of records that are never unmapped while workers run, and never
-// serve another kind of thing. Which thing lives there by now, the record has to be asked: it keeps its whole handle.
+// INVARIANT records-stay: a record whose address is kept is never unmapped while workers run, and never reused for
+// another kind of object. Which object it holds by now the caller checks: the record keeps its whole handle.
 class HandleCache {
  public:
-  // The record that was last found by a handle like that; nullptr: none.
+  // The record kept last for a handle with the same index modulo kEntries; nullptr: none.
   [[nodiscard, gnu::always_inline]] void* find(std::uint64_t handle) const noexcept {
     return records_[handle % kEntries];
   }

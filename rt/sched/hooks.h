@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/hooks.h — all that the scheduler asks of the layer above it, which knows what a runnable stands for. Plain
-// functions that a program defines once: rt/task/hooks.cpp, or a test of the scheduler alone. A missing one is a link
-// error. No lock of the scheduler is held when one is called.
+// rt/sched/hooks.h — all that the scheduler calls in the layer above it, which knows what a runnable is. Plain
+// functions that a program defines once: in rt/task/hooks.cpp, or in a test of the scheduler alone. A missing one is a
+// link error. No lock of the scheduler is held when one is called.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,24 @@ struct Worker;
 
 namespace hooks {
 
-// Calls a runnable that has not started, on the stack that the worker stands on. May return on another worker.
+// Runs a runnable that has not started, on the worker's current stack. May return on another worker.
 void run(Runnable* fresh) noexcept;
 
-// There is no stack for it, and there will be none: it is over.
+// Ends a runnable that has not started and for which there is and will be no stack.
 void refuse(Runnable* fresh) noexcept;
 
-// Whether it has paid for its stack by itself, so that it gets one even where the root's budget is used up.
+// True: the runnable's own budget has paid for its stack, so it gets one even if the root's budget is used up.
 [[nodiscard]] bool has_paid(const Runnable* runnable) noexcept;
 
-// What its events are traced under. Never an address.
+// The number under which the runnable's events are traced. Never an address.
 [[nodiscard]] std::uint64_t id_of(const Runnable* runnable) noexcept;
 
-// Every worker sleeps, `worker` is about to, and nothing was queued, all at one time. May queue something, or end the
-// process. A thread outside may end that at any moment: what is looked at here was true together with it if
-// Scheduler::all_slept_since(entered) holds afterwards.
+// Called by `worker` just before it sleeps, when at one moment all other workers slept and no runnable was queued. May
+// queue runnables, or end the process. A thread outside the runtime may queue work at any time: what this function has
+// read was true at that moment only if Scheduler::all_slept_since(entered) still holds afterwards.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept;
 
-// Somebody has called Scheduler::request_attention() since the last time.
+// Scheduler::request_attention() has been called since the last call of this.
 void on_attention(Worker& worker) noexcept;
 
 }  // namespace hooks

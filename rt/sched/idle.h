@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/idle.h — who sleeps and who searches.
+// rt/sched/idle.h — which workers sleep, and how many search for work.
 //
 // INVARIANT no-lost-wakeup: while work is queued, a worker is awake, being woken, or sleeps with a timeout.
-//   submit: 1 push the work                                2 fence   3 if somebody sleeps and nobody searches, wake one
+//   submit: 1 push the work                                2 fence   3 if a worker sleeps and none searches, wake one
 //   sleep:  1 enter the set of sleepers, stop searching    2 fence   3 look at every queue again   4 park
-// The fences are totally ordered, so whoever is second sees the other's step 1. The sleeper executes both of them
-// (platform::heavy_fence), so that a submit only reads a line that nobody writes while all are busy.
+// The fences are totally ordered: the side whose fence comes second sees the other side's step 1. The sleeper executes
+// both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy.
 //
-// INVARIANT nobody-since: who is counted as asleep does nothing but look, until it is counted as having left; the count
-// of departures is in the same word. So if that word is what it was when the last one entered, nobody has run
-// meanwhile, and what was looked at in between was all true at one time. One that was asleep may have been woken, taken
-// what was queued and be at it by the time that the last one looks at the queues.
+// INVARIANT nobody-since: a worker that is counted as asleep only looks at queues and sources, until it is counted as
+// having left; the count of departures is in the same word. So if that word is what it was when the last worker
+// entered, no worker has run since, and all that was read in between was true at one moment. Without this check, a
+// sleeper could be woken, take what was queued and run it before the last worker looks at the queues.
 #pragma once
 
 #include <bit>
@@ -33,15 +33,15 @@ class IdleSet {
     fences_ = !platform::has_heavy_fence();
   }
 
-  // Orders the caller's earlier stores before its later loads, if others execute heavy fences.
+  // Orders the caller's earlier stores before its later loads with respect to a thread that executes a heavy fence.
   void light_fence() const noexcept {
     if (fences_) [[unlikely]]
       full_fence();
     compiler_barrier();
   }
 
-  // A submitter's step 2 and 3. `woken`: the work is a task that was woken and waits for its waker, so that it is
-  // enough if somebody looks now and then.
+  // Steps 2 and 3 of a submitter; the caller wakes a worker if true. `woken`: the work is a woken task that thieves
+  // leave to its waker for a while, so a worker that sleeps with a timeout suffices.
   template <Path kPath = Path::kGeneral>
   [[gnu::always_inline]] bool wants_wake(bool woken) const noexcept {
     kPath == Path::kGeneral ? light_fence() : compiler_barrier();
@@ -51,7 +51,8 @@ class IdleSet {
     return searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
   }
 
-  // Takes one sleeper out of the set, to be unparked by the caller; it counts as searching from now on.
+  // Any thread. Takes one sleeper out of the set; the caller unparks it. It counts as searching from now on. kNobody:
+  // no worker sleeps.
   unsigned claim() noexcept {
     for (unsigned word = 0; word * 64 < workers_; ++word) {
       std::uint64_t bits = sleepers_[word].load(std::memory_order_relaxed);
@@ -68,7 +69,7 @@ class IdleSet {
     return kNobody;
   }
 
-  // A worker begins to search, unless half of them already do.
+  // Counts the calling worker as searching. False: half of the workers already search, and it does not.
   bool begin_search() noexcept {
     std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     do {
@@ -78,18 +79,19 @@ class IdleSet {
     return true;
   }
 
-  // It has found something. True: it was the last to search while others sleep, so it looks whether to wake one.
+  // The calling worker stops searching. True: it was the last that searched while others sleep, so it checks whether
+  // there is work to wake another worker for.
   bool end_search() noexcept {
     const std::uint64_t counts = counts_.fetch_sub(kSearching, std::memory_order_acq_rel) - kSearching;
     return searching_of(counts) == 0 && sleeping_of(counts) != 0;
   }
 
-  // What enter() found, for later questions.
+  // The counts just after enter(), for is_last() and all_slept_since().
   struct Snapshot {
     std::uint64_t counts;
   };
 
-  // Step 1 and 2 of a sleeper.
+  // Steps 1 and 2 of a sleeper.
   Snapshot enter(unsigned worker, bool was_searching, bool is_timed) noexcept {
     sleepers_[worker / 64].fetch_or(std::uint64_t{1} << (worker % 64), std::memory_order_acq_rel);
     const std::uint64_t change = kSleeping + (is_timed ? kWatching : 0) - (was_searching ? kSearching : 0);
@@ -100,17 +102,17 @@ class IdleSet {
       platform::heavy_fence();
     return {counts};
   }
-  // It was the last one awake, and nobody looks by himself.
+  // The worker that entered was the last one awake, and no worker sleeps with a timeout.
   bool is_last(Snapshot entered) const noexcept {
     return sleeping_of(entered.counts) == workers_ && watching_of(entered.counts) == 0;
   }
-  // After is_last(): all have slept from then until now (nobody-since).
+  // If is_last() holds: all workers have slept from then until now (nobody-since).
   bool all_slept_since(Snapshot entered) const noexcept {
     return counts_.load(std::memory_order_acquire) == entered.counts;  // pairs with claim() and leave()
   }
 
-  // Leaves the set without having been claimed. False: somebody claimed it meanwhile (a token is on its way, and it
-  // counts as searching).
+  // Takes the calling worker out of the set. False: claim() has done so already; a token is on its way, and the worker
+  // counts as searching.
   bool leave(unsigned worker) noexcept {
     const std::uint64_t mask = std::uint64_t{1} << (worker % 64);
     if ((sleepers_[worker / 64].fetch_and(~mask, std::memory_order_acq_rel) & mask) == 0) return false;
@@ -121,9 +123,9 @@ class IdleSet {
   void begin_timed_sleep() noexcept { counts_.fetch_add(kWatching, std::memory_order_acq_rel); }
   void end_timed_sleep() noexcept { counts_.fetch_sub(kWatching, std::memory_order_acq_rel); }
 
-  // One more is awake than these.
+  // When that worker had entered, exactly one other worker was awake.
   bool is_last_but_one(Snapshot entered) const noexcept { return sleeping_of(entered.counts) + 1 == workers_; }
-  // Neither asleep nor looking for work, a moment ago.
+  // How many workers neither slept nor searched when this looked.
   unsigned busy() const noexcept {
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
     const unsigned others = sleeping_of(counts) + searching_of(counts);
@@ -131,20 +133,20 @@ class IdleSet {
   }
 
   bool has_timed_sleeper() const noexcept { return watching_of(counts_.load(std::memory_order_relaxed)) != 0; }
-  // From step 1 on.
+  // True from step 1 of a sleeper on.
   bool is_asleep(unsigned worker) const noexcept {
     return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;
   }
-  // Whether what such a worker has woken, and is alone, may be left to it: it is awake, and should it not let go for
-  // long, somebody looks now and then. Otherwise who goes to sleep counts it as work: the waker may have seen a search
-  // that had been there already, and so have woken nobody.
+  // Whether a woken task that is alone in the deque of `waker` may be left there by a worker that goes to sleep: the
+  // waker is awake, and should it run one task for long, a worker with a timeout will look. Otherwise the task counts
+  // as work: the waker may have woken no worker because it saw one searching that had already passed its deque.
   bool may_leave_to(unsigned waker) const noexcept { return !is_asleep(waker) && has_timed_sleeper(); }
   bool all_sleep() const noexcept { return sleeping_of(counts_.load(std::memory_order_seq_cst)) == workers_; }
   unsigned sleeping() const noexcept { return sleeping_of(counts_.load(std::memory_order_relaxed)); }
 
  private:
-  // Twelve bits each for those who sleep, search and watch. The rest counts departures, and may wrap: there are not
-  // 2^28 of them while somebody looks at the queues.
+  // Twelve bits each count the workers that sleep, that search, and that sleep with a timeout. The remaining 28 count
+  // departures, and may wrap: there are fewer than 2^28 while one worker looks at the queues.
   static constexpr unsigned kBits = 12;
   static constexpr std::uint64_t kSleeping = 1, kSearching = kSleeping << kBits, kWatching = kSearching << kBits,
                                  kDeparted = kWatching << kBits, kMost = kSearching - 1;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/injector.h — the shared queue: what comes from outside the workers, and what no deque has room for.
-// First in, first out; intrusive, so that it never refuses.
+// rt/sched/injector.h — the queue that all workers share: runnables that come from outside the workers, and those for
+// which a worker's own queue has no room. First in, first out; intrusive, so that a push cannot fail.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class Injector {
     count_.store(count_.load(std::memory_order_relaxed) + 1, std::memory_order_release);
   }
 
-  // Any thread: the oldest, or nullptr.
+  // Any thread. Removes and returns the oldest, or returns nullptr.
   Runnable* take() noexcept {
     if (is_empty()) return nullptr;
     LockGuard guard(lock_);

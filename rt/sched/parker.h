@@ -10,7 +10,7 @@
 
 namespace janus {
 
-// unpark() leaves a token, park() takes it; tokens do not add up.
+// unpark() leaves a token, park() takes it; there is at most one token.
 //     kEmpty --park--> kParked --unpark--> kToken --(park returns)--> kEmpty
 class Parker {
  public:

@@ -4,8 +4,8 @@
 
 namespace janus {
 
-// Until somebody has work for us; true if somebody claimed us, so that we count as searching. Where others are awake, a
-// few short naps come first: what is left alone now may need a thief soon.
+// Sleeps until there may be work. True: a waker has claimed this worker, so it counts as searching. While other workers
+// are awake, the first few sleeps have a short timeout, as their work may need a thief soon.
 bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept {
   StealBackoff& backoff = worker.backoff;
   const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
@@ -15,7 +15,7 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
   is_timed ? backoff.begin_timed_park() : backoff.end_watch();
   const IdleSet::Snapshot entered = idle_.enter(worker.id, was_searching, is_timed);
   bool has_token = false;
-  // Ours too: a thief that took its claim back may have hidden an entry from us for a moment.
+  // Our own deque, too: a thief that took its claim back may have hidden an entry from us for a moment.
   const bool has_own = worker.ready.size() != 0;
   if (!stopping() && !has_own && !has_work_anywhere(worker) && !any_event(watch, stack_reclaim_, attention_)) {
     if (idle_.is_last(entered) && idle_.all_slept_since(entered)) hooks::on_all_idle(worker, entered);
@@ -26,13 +26,13 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
   }
   const bool claimed = !idle_.leave(worker.id);
   while (claimed && !has_token)
-    has_token = park(worker, platform::kForever);  // whoever claimed us is about to unpark us
+    has_token = park(worker, platform::kForever);  // the thread that claimed us is about to unpark us
   if (is_timed) idle_.end_timed_sleep();
   if (!claimed && until != platform::kForever) poll_all(worker, now_ns(), watch, stack_reclaim_, attention_);
   return claimed;
 }
 
-// Stealing has not paid off lately: stays away for a while, whatever is pushed.
+// The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker.
 void Scheduler::backoff_park(Worker& worker) noexcept {
   const std::uint64_t started = now_ns();
   idle_.begin_timed_sleep();

@@ -11,7 +11,7 @@ namespace janus {
 
 // --- All of them ---
 
-// A segment holds its parties worker by worker.
+// Where a party is in the table. A segment holds all its parties for worker 0, then all for worker 1, and so on.
 struct PartyTable::Place {
   unsigned segment;
   std::uint32_t capacity, offset;
@@ -74,7 +74,7 @@ PartyNode& Parties::circle_of(const PartyNode& member) noexcept {
   return parent != nullptr ? *parent : top_;
 }
 
-// A node that had nothing comes into the circle above it, and so on up.
+// A node that was empty enters the circle above it; if that was empty, it enters the next one, and so on up.
 void Parties::push(Runnable* runnable) noexcept {
   JANUS_ASSERT(runnable->party != 0);
   LockGuard guard(lock_);
@@ -94,7 +94,7 @@ void Parties::push(Runnable* runnable) noexcept {
   size_.store(size_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Each member of the path changes its place in its circle, or leaves it if it has nothing.
+// Adds `amount` to each node from `lowest` up. Nodes that are members change their places in their circles.
 void Parties::spend_on_path(PartyNode& lowest, std::uint64_t amount) noexcept {
   for (PartyNode* node = &lowest;;) {
     PartyNode& circle = circle_of(*node);
@@ -107,7 +107,7 @@ void Parties::spend_on_path(PartyNode& lowest, std::uint64_t amount) noexcept {
   }
 }
 
-// Of a member of the highest circle: who is next there.
+// Removes and returns the next runnable of `member`, which is in the highest circle. The turn counts as 1.
 Runnable* Parties::take_from(PartyNode& member) noexcept {
   PartyNode* node = &member;
   while (node->first_member != nullptr) node = node->first_member;
@@ -204,7 +204,7 @@ bool Parties::has_others(std::uint32_t party) noexcept {
   return first != nullptr && (first != highest || first->left != nullptr || first->right != nullptr);
 }
 
-// Party 0 stays where it is: its turn is its owner's to give.
+// Takes nothing of party 0: thieves take that from the YieldQueue.
 std::size_t Parties::steal(Runnable** out, std::size_t most) noexcept {
   if (size() == 0 || !lock_.try_lock()) return 0;
   const auto half = (static_cast<std::size_t>(size()) + 1) / 2;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/parties.h — a worker's turns among parties. The layer above gives each runnable the number of a party: 0 for
-// all that are one party together, and one number for each crowd that shall take no more of a worker than one runnable
-// does. Parties may stand below each other; then the ones below share what the one above has.
+// rt/sched/parties.h — how a worker shares its time among parties. The layer above gives each runnable the number of a
+// party: 0 for the default party, and a number of its own for each group of runnables that together may take no more of
+// a worker than a single one does. A party may have parties below it, which then share its part of the worker.
 //
 //     beside party 0, on one worker:     0  A  B             a third each, while all have something to do
 //     A has runnables of its own and the parties C, D:       A's third: A  C  D, a ninth each
 //
-// A turn goes to whoever has spent least (party_node.h). What a turn takes is told when it is over (spend()), so a
-// party whose turns take ten times longer has a tenth as many. The unit is the caller's; a turn itself counts as 1.
+// The next turn goes to the member of the circle that has spent least (party_node.h). What a turn took is reported when
+// it is over (spend()), so a party whose turns take ten times longer gets a tenth as many. The caller chooses the unit;
+// a turn itself counts as 1.
 //
-// What belongs to party 0 waits in the worker's YieldQueue, which costs nothing while there is no other party.
+// Runnables of party 0 wait in the worker's YieldQueue, so parties cost nothing while there is no other than party 0.
 //
-// INVARIANT turns: while a member of a circle stays ready, it and any other member that stays ready have spent the
-// same, give or take what one turn takes. Who comes anew has no claim to what others had before.
+// INVARIANT turns: any two members of a circle that stay ready spend the same meanwhile, give or take what one turn
+// takes. A member that becomes ready has no claim to what the others have had before.
 // tests/sched/parties_test.cpp
 #pragma once
 
@@ -27,31 +28,31 @@
 
 namespace janus {
 
-// What a party has on one worker. Zero bytes are one that has nothing.
+// A party's queued runnables on one worker. All zero bytes are a party that has none.
 struct Party {
-  PartyNode circle;         // its own runnables as one member, and the parties below it
-  PartyNode own_runnables;  // always a member of `circle` when it has something
+  PartyNode circle;         // its members: own_runnables, and the parties below this one
+  PartyNode own_runnables;  // a member of `circle` while it has any
 };
 
-// The parties of all workers. Made when a number is given out, so that queueing never needs memory; never given back
-// before destroy(), numbers serve again.
+// The parties of all workers. Room for a party is made when its number is given out, so that queueing never needs
+// memory, and is kept until destroy(); numbers are reused.
 class PartyTable {
  public:
-  // How deep parties may stand below each other. What would be deeper stands beside the one that it would be below.
+  // How deep parties may be nested. A party that would be deeper becomes a sibling of its parent.
   static constexpr unsigned kMaxDepth = 8;
 
   void init(unsigned workers) noexcept { workers_ = workers; }
   void destroy() noexcept;
 
-  // Any thread: makes room on each worker for `party`, which nobody uses at present, below `parent` or, with 0, beside
-  // party 0. False: no memory.
+  // Any thread. Makes room on each worker for `party`, which no runnable uses at present, below `parent` or, if that is
+  // 0, beside party 0. False: no memory.
   [[nodiscard]] bool add(std::uint32_t party, std::uint32_t parent) noexcept;
 
-  // A party that was added.
+  // Precondition: the party has been added.
   [[nodiscard]] Party& of(unsigned worker, std::uint32_t party) noexcept;
 
  private:
-  // Segment s holds kFirst << s parties of each worker, so that they never move.
+  // Segment s holds 2^(kFirstBits + s) parties of each worker; segments are added, so parties never move.
   static constexpr unsigned kFirstBits = 6, kSegments = 32 - kFirstBits;
   struct Place;
   static Place place_of(std::uint32_t party) noexcept;
@@ -62,7 +63,7 @@ class PartyTable {
   Atomic<Party*> segments_[kSegments] = {};
 };
 
-// All but steal() and size() are for the owner alone.
+// The parties of one worker. All functions but steal() and size() are for the owner only.
 class Parties {
  public:
   void init(PartyTable& table, unsigned worker) noexcept {
@@ -70,31 +71,33 @@ class Parties {
     worker_ = worker;
   }
 
-  // The runnable's party is not 0.
+  // Precondition: the runnable's party is not 0.
   void push(Runnable* runnable) noexcept;
-  // Who is next, of `yielded` when it is the turn of party 0. nullptr: there is nobody at all.
+  // Begins the next turn and returns the runnable that has it, which comes from `yielded` if it is party 0's turn.
+  // nullptr: nothing is queued.
   Runnable* take_turn(YieldQueue& yielded) noexcept;
 
-  // For a runnable of `party` that is in no queue of these: whether nobody who is queued has spent less. Of party 0
-  // somebody is queued if `party_0_waits`.
+  // Whether a runnable of `party` that is in none of these queues may run now: no queued party has spent less.
+  // `party_0_waits`: a runnable of party 0 is queued.
   [[nodiscard]] bool is_due(std::uint32_t party, bool party_0_waits) noexcept;
-  // The same for one that would go on with the turn that it has: all others, those of its own party too, have spent
-  // more.
+  // Whether the running runnable of `party` may go on at the end of its slice: no other one of its party is queued, and
+  // all queued parties have spent more.
   [[nodiscard]] bool keeps_turn(std::uint32_t party, bool party_0_waits) noexcept;
-  // One that is due has its turn.
+  // Begins a turn of `party` for a runnable that was in none of these queues.
   void begin_turn(std::uint32_t party) noexcept;
-  // What a turn of `party` has taken.
+  // Charges `party` with what its turn has taken.
   void spend(std::uint32_t party, std::uint64_t amount) noexcept;
 
-  // Somebody is queued who does not share the turns of `party`; without party 0.
+  // Whether a runnable is queued here that does not share the turns of `party`. Ignores party 0.
   [[nodiscard]] bool has_others(std::uint32_t party) noexcept;
-  // Any thread: up to `most`, and at most half of what is there, rounded up; as many turns, but none of party 0.
+  // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
+  // their turns; returns how many. Takes none of party 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
-  // Any thread, a hint: without party 0.
+  // Any thread, a hint. Does not count party 0.
   [[nodiscard]] std::int64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
  private:
-  // Whom equals are before.
+  // How is_least() orders others that have spent the same as the party in question.
   enum class Equals : std::uint8_t { kAreBehind, kAreBefore };
 
   PartyNode& circle_of(const PartyNode& member) noexcept;
@@ -109,8 +112,8 @@ class Parties {
 
   PartyTable* table_ = nullptr;
   unsigned worker_ = 0;
-  RankedLock<LockRank::kParties> lock_;  // everything below, and this worker's nodes
-  Atomic<std::int64_t> size_;            // runnables
+  RankedLock<LockRank::kParties> lock_;  // guards everything below, and this worker's nodes
+  Atomic<std::int64_t> size_;            // queued runnables
   PartyNode top_ = {};                   // the highest circle, in which party 0 has no node
   std::uint64_t party_0_spent_ = 0;
   std::uint64_t arrivals_ = 0;

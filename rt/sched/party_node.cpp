@@ -13,7 +13,8 @@ bool goes_before(const PartyNode& one, const PartyNode& other) noexcept {
   return mine != its ? mine < its : one.arrival < other.arrival;
 }
 
-// The two heaps as one, below `above`. Whoever is on the way down has its sides exchanged, which keeps the ways short.
+// Merges two heaps into one, below `above`. Each node on the way down has its children exchanged, which keeps the paths
+// short.
 PartyNode* merge(PartyNode* one, PartyNode* other, PartyNode* above) noexcept {
   PartyNode* root = nullptr;
   PartyNode** place = &root;
@@ -62,8 +63,8 @@ void PartyNode::push_runnable(Runnable* runnable) noexcept {
   last_runnable = runnable;
 }
 
-// Who comes next has long left the cache when many wait: its record was fetched a turn ago, so that the top of its
-// stack can be fetched now, and the record of the one behind it.
+// Where many wait, the next runnable has long left the cache. Its record was prefetched a turn ago, so that now the top
+// of its stack can be, and the record of the one behind it.
 Runnable* PartyNode::pop_runnable() noexcept {
   Runnable* const first = first_runnable;
   first_runnable = first->next;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/party_node.h — a circle of those who share turns: each member knows what it has spent, and whoever has spent
-// least is next. The members are a skew heap (Sleator and Tarjan, 1986), linked through themselves, so that a circle
-// needs no memory; what has spent the same goes in the order of arrival.
+// rt/sched/party_node.h — a circle of members that share turns: each member records what it has spent, and the one that
+// has spent least is next; among equals, the one that arrived first. The members form a skew heap (Sleator and Tarjan,
+// 1986), linked through themselves, so that a circle needs no memory.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,30 @@
 
 namespace janus {
 
-// One member of a circle. A node has either runnables of its own or members below it, never both. Each node stands in
-// its parent's circle exactly while it has something.
+// One member of a circle. A node has either runnables of its own or members below it, never both. Each node is in its
+// parent's circle exactly while it has any of these.
 struct PartyNode {
-  // Written while a number is given out anew, when the owner may still settle what its last user has spent.
-  Atomic<PartyNode*> parent;    // nullptr: it stands in the highest circle
-  Atomic<std::uint64_t> spent;  // never back
+  // Atomic because PartyTable::add() writes them for a reused number while the owner may still charge the number's last
+  // user.
+  Atomic<PartyNode*> parent;    // nullptr: the node belongs to the highest circle
+  Atomic<std::uint64_t> spent;  // never decreases while the number is in use
 
-  // While it is a member, in its parent's heap.
+  // Its links and rank in its parent's heap, while it is a member there.
   PartyNode *above, *left, *right;
   std::uint64_t arrival;
 
-  // As a circle.
-  PartyNode* first_member;  // who has spent least
-  std::uint64_t clock;      // what whoever was due last had spent by then: who comes later has no claim to less
+  // Of the circle below it.
+  PartyNode* first_member;  // the member that has spent least
+  std::uint64_t clock;      // what the member with the last turn had spent; one that enters counts as at least this
 
   Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
 
   [[nodiscard]] bool is_empty() const noexcept { return first_member == nullptr && first_runnable == nullptr; }
   [[nodiscard]] std::uint64_t spent_so_far() const noexcept { return spent.load(std::memory_order_relaxed); }
   void spend(std::uint64_t amount) noexcept {
-    spent.store(spent_so_far() + amount, std::memory_order_relaxed);  // the owner's, as long as anybody uses it
+    spent.store(spent_so_far() + amount, std::memory_order_relaxed);  // written by the owner alone while in use
   }
-  // What counts when turns are given: a member's own word, and for who comes in now no less than the clock says.
+  // What is compared when turns are given: what the node has spent, and for one that is not a member at least `clock`.
   [[nodiscard]] std::uint64_t counts_in(const PartyNode& circle) const noexcept {
     return is_empty() && spent_so_far() < circle.clock ? circle.clock : spent_so_far();
   }

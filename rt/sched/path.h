@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/path.h — the assumptions under which an operation is compiled. Each operation has one text, a template over
-// them where they matter; a call of the C ABI chooses at its entry, by the compare with the worker's stack limit that
-// it makes anyway (Scheduler::kAlwaysSlow, docs/decisions/0192).
+// rt/sched/path.h — the assumptions under which an operation is compiled. Each operation is written once, as a template
+// over the path where that matters; a call of the C ABI chooses the path at its entry, by the comparison with the
+// worker's stack limit that it makes anyway (Scheduler::kAlwaysSlow, docs/decisions/0192).
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,11 @@
 namespace janus {
 
 enum class Path : std::uint8_t {
-  // Nothing is assumed.
+  // General path: assumes nothing.
   kGeneral,
-  // The machine has a heavy fence, so nobody fences on a hot path; the scheduler is not deterministic, so nothing is
-  // traced and nobody else is to be stepped; the stack ends in a guard page, so it has no canary.
+  // Fast path: requires that the machine has a heavy fence, so hot paths need no fence; that the scheduler is not
+  // deterministic, so nothing is traced and no other worker has to be stepped; and that the stack ends in a guard page,
+  // so there is no canary to check.
   kFast,
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/queues.cpp — where that is queued which has no room or no place of its own, what is taken from outside, and
-// what of a queue is fetched ahead of its turn.
+// rt/sched/queues.cpp — queueing runnables that have yielded or found no room, taking from the injector, and
+// prefetching queued runnables ahead of their turn.
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -9,9 +9,9 @@ namespace {
 
 constexpr unsigned kInjectedBatch = 16;
 
-// With many in a queue each has long left the cache when its turn comes: its record, its registers and the top of its
-// stack are on their way while others run.
-template <int First, int Last>  // lines of its stack, from where it stands
+// Where many are queued, each has long left the cache when its turn comes: its record, its registers and the top of its
+// stack are prefetched while others run.
+template <int First, int Last>  // cache lines of its stack, relative to its Suspension
 [[gnu::always_inline]] inline void fetch_ahead(const Runnable* record, const Runnable* suspended) noexcept {
   if (record == nullptr || suspended == nullptr) return;
   __builtin_prefetch(record);
@@ -20,8 +20,8 @@ template <int First, int Last>  // lines of its stack, from where it stands
     for (int line = First; line <= Last; ++line) __builtin_prefetch(stack + 64 * line);
 }
 constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
-// What was woken stands deeper in the runtime than what has yielded: from below the registers that it saved up to its
-// task's frame. So many lines are on their way to the cache at once that they had better not be early.
+// A woken runnable was suspended deeper in the runtime than one that yielded, so more lines are prefetched: from below
+// its saved registers up to its task's frame. These are so many that they must not come too early.
 constexpr std::int64_t kWokenAhead = 4;
 
 }  // namespace
@@ -36,7 +36,7 @@ void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
     fetch_ahead<-1, 3>(worker.yielded.upcoming(kRecordsAhead), suspended);
 }
 
-// False: its queue is full, and there is no memory for a larger one.
+// False: the yield queue is full, and there is no memory for a larger one.
 bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   if (runnable->party == 0) [[likely]]
     return worker.yielded.push(runnable);
@@ -49,7 +49,7 @@ bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   Runnable* const first = injector_.take();
   if (first == nullptr) return nullptr;
   worker.counters.injected.add();
-  // A fair share at once: every take is a lock that all workers meet on.
+  // Takes this worker's share at once, since all workers contend for the injector's lock.
   std::uint64_t share = injector_.size() / worker_count_;
   for (unsigned i = 0; i < kInjectedBatch && share != 0; ++i, --share) {
     Runnable* const more = injector_.take();
@@ -63,13 +63,13 @@ bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   return first;
 }
 
-// Through the injector, so that the woken one need not fence us to get at our deque.
+// Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
   const Entry newest = worker.ready.pop();
   if (newest && !newest.was_woken())
     injector_.push(newest.runnable());
   else if (newest)
-    (void)worker.ready.push(newest);  // the place that it has just left
+    (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
   wake_one();
 }
 
@@ -82,7 +82,7 @@ bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   push_back(worker, entry);
 }
 
-// No deque has room and the machine no memory for a larger one: the injector is intrusive and always has.
+// A queue of this worker is full, and there is no memory for a larger one. The injector is intrusive and never full.
 [[gnu::noinline, gnu::cold]] void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
   injector_.push(runnable);
   if (idle_.wants_wake(false)) wake_one();

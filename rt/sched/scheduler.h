@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/scheduler.h — moves runnables over workers. Every stack has a base frame that loops: it takes the next
-// runnable, calls it if it has not started, switches to it if it has. Knows no task, nursery or budget.
+// rt/sched/scheduler.h — runs runnables on workers. Every stack has a base frame that loops: it takes the next
+// runnable, calls it if it has not started, and switches to it if it has. Knows no task, nursery or budget.
 //
-// INVARIANT published-after-left: a runnable that stops is queued, or findable by a waker, only after its stack has
-// been left. It records a pending action in the worker and switches; whatever runs next performs the action first.
+// INVARIANT published-after-left: a runnable that stops is queued, or can be found by a waker, only after its stack has
+// been left. It records a pending action in the worker and switches; the code that is switched to performs the action
+// first.
 #pragma once
 
 #include <atomic>
@@ -21,7 +22,7 @@ namespace janus {
 
 enum class Victim : std::uint8_t { kRandom, kRoundRobin, kLeastLoaded };
 
-// When a worker keeps to one CPU.
+// When workers are pinned, each to a CPU of its own.
 enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
 
 struct SchedulerOptions {
@@ -29,33 +30,33 @@ struct SchedulerOptions {
   std::uint64_t seed;
   bool deterministic;
   Pinning pinning;
-  const platform::Cpus* pin_to;  // during start(), if they are to be pinned
+  const platform::Cpus* pin_to;  // the CPUs to pin to, or nullptr; read by start() only
   Victim victim;
-  std::uint32_t fair_ops;       // a fair round (WorkerFairness) after so many ops ...
-  std::uint32_t fair_interval;  // ... and after so many dispatches, whatever they spent
+  std::uint32_t fair_ops;       // ops of a worker from one fair round (WorkerFairness) to the next ...
+  std::uint32_t fair_interval;  // ... and the most dispatches, whatever they spend
   Runtime* runtime;             // WorkerIdentity::runtime
 };
 
 class Scheduler {
  public:
-  // Lowest stack that code of the runtime may start with, and what it needs below that.
+  // Code of the runtime may start on a stack only with at least this many bytes left above its limit: what it needs.
   static constexpr std::size_t kStackReserve = 1536 + kWatchersStackBytes;
 
-  // Creates the workers' records and, but for `with_caller`, their threads. False: nothing is left behind; `started`
+  // Creates the workers' records and, unless `with_caller`, their threads. False: nothing is left behind; `started`
   // says how many threads the machine gave.
   [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
                            unsigned& started) noexcept;
-  // With `with_caller`: the other threads, and then the calling one is worker 0 until stop(), and begins with `first`.
-  // False: the machine gave only `started` threads, and `first` has not run.
+  // After start() with `with_caller`: starts the other threads; then the calling thread is worker 0 until stop(), and
+  // runs `first` first. False: the machine gave only `started` threads, and `first` has not run.
   [[nodiscard]] bool run_caller(Runnable* first, unsigned& started) noexcept;
-  // Any thread: workers leave their loops as soon as they stand in them. Every task has ended.
+  // Any thread. Workers end as soon as they are back in their loops. Precondition: every task has ended.
   void stop() noexcept;
-  // Waits until all workers have left (from outside), and frees them.
+  // Called from outside the workers: waits until all of them have ended, and frees them.
   void join() noexcept;
 
   // --- For code that runs on a worker ---
 
-  // Queues what may run: spawned, or woken by what runs on `worker`.
+  // Queue a runnable that may run: push_fresh() a spawned one, push_woken() one that the code on `worker` has woken.
   template <Path kPath = Path::kGeneral>
   [[gnu::always_inline]] void push_fresh(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.ready.try_push(Entry::fresh(runnable))) [[unlikely]]
@@ -70,8 +71,8 @@ class Scheduler {
     if (wants_wake_for_woken<kPath>()) [[unlikely]]
       wake_one();
   }
-  // push_woken() in steps, for who has something to release before the last one. False: there was no room, nothing has
-  // happened.
+  // The steps of push_woken(), for a caller that has to release something before the last one, wake_one(). False: the
+  // deque has no room, and nothing has happened.
   [[nodiscard, gnu::always_inline]] bool try_push_woken(Worker& worker, Runnable* runnable) noexcept {
     return worker.ready.try_push(Entry::woken(runnable));
   }
@@ -80,40 +81,41 @@ class Scheduler {
     return idle_.wants_wake<kPath>(true);
   }
   void wake_one() noexcept;
-  // Behind everything that is ready.
+  // Queues `runnable` behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
     if (!queue_yielded(worker, runnable)) [[unlikely]]
       return overflow(worker, runnable);
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
   }
-  // Any thread: room for runnables of `party`, below `parent` (parties.h); nobody uses the number at present. False: no
-  // memory.
+  // Any thread. Makes room for runnables of `party`, below `parent` (parties.h). Precondition: no runnable uses the
+  // number at present. False: no memory.
   [[nodiscard]] bool add_party(std::uint32_t party, std::uint32_t parent) noexcept {
     return party_table_.add(party, parent);
   }
-  // Before a runnable of another party than 0 has a slice on `worker`; and before one of party 0 goes on in whose place
-  // such a one ran.
+  // Makes it the turn of `party`. Called before a runnable of a party other than 0 begins a slice on `worker`, and
+  // before one of party 0 goes on after such a one ran in its place.
   static void begin_slice_of_party(Worker& worker, std::uint32_t party) noexcept {
     if (worker.turn_of != party) worker.scheduler->change_turn(worker, party);
   }
-  // At the end of a slice: the turn of `running`, which is on `worker`, goes on, since its party has spent less than
-  // all others that are ready here, and nobody else of its own is.
+  // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its party has spent less than
+  // all others that are ready here, and no other runnable of its party is ready.
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
     return worker.has_other_parties() && keeps_turn_among_parties(worker, running);
   }
-  // From any thread.
+  // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
 
-  // Leaves the running stack: goes on with what is ready, or looks for work. `publish` runs once the stack has been
-  // left. Returns when somebody has switched to `self`. False: there was no stack to go on with, nothing has happened.
+  // Leaves the current stack for the next ready runnable, or for a fresh stack on which the worker looks for work.
+  // `publish` is performed once the stack has been left. Returns true, maybe on another worker, when `self` has been
+  // switched to. False: there was no stack to go on with, and nothing has happened.
   template <Path kPath = Path::kGeneral>
   [[nodiscard]] bool suspend(Worker& worker, Suspension& self, Pending publish) noexcept;
-  // Leaves the running stack, and is behind all that is ready once it has been left. False also when nothing else is
-  // ready on this worker.
+  // As suspend(); `yielding` is queued behind all that is ready once the stack has been left. False also when nothing
+  // else is ready on this worker.
   [[nodiscard]] bool yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
-  // Takes the newest ready runnable if it has not started and `wanted` says yes; for helping instead of waiting. It is
-  // taken before it is looked at: what still lies in the deque may be a thief's already.
+  // Takes the newest ready runnable if it has not started and `wanted` accepts it, so that a task can run its child
+  // instead of waiting for it. It is popped before it is read: an entry still in the deque may be a thief's already.
   template <Path kPath = Path::kGeneral, typename Wanted>
   [[gnu::always_inline]] Runnable* take_fresh_if(Worker& worker, Wanted wanted) noexcept {
     const Entry entry = worker.ready.pop<kPath>();
@@ -128,26 +130,29 @@ class Scheduler {
     return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.parties.size() != 0 ||
            !injector_.is_empty();
   }
-  // Deterministic mode: another worker may go on here. No lock is held.
+  // In deterministic mode another worker may step here. Precondition: no lock is held.
   void sched_point() noexcept {
     if (is_deterministic_) [[unlikely]]
       deterministic_.sched_point();
   }
-  // The partner of a platform::heavy_fence().
+  // Orders the caller's earlier stores before its later loads with respect to a thread that executes a
+  // platform::heavy_fence().
   void light_fence() const noexcept { idle_.light_fence(); }
   void trace_event(const Worker& worker, Event event, const Runnable* runnable) noexcept {
     if (is_deterministic_) [[unlikely]]
       order_hash_.add(event, worker.id, hooks::id_of(runnable));
   }
-  // Deterministic mode: of all events so far; else 0.
+  // The hash of all events so far in deterministic mode; 0 outside it.
   std::uint64_t order_hash() const noexcept { return order_hash_.value(); }
 
-  // Some worker calls hooks::on_attention() soon: one that looks for work, or is between two slices. Any thread, any
-  // signal handler.
+  // Any thread, any signal handler. Makes a worker that looks for work, or is between two slices, call
+  // hooks::on_attention() soon.
   void request_attention() noexcept;
-  // A moment ago. Whoever does something that the last one to go to sleep looks at does it first: then either is seen.
+  // Any thread. All workers slept when this looked. A caller that changes what hooks::on_all_idle() reads does so
+  // before it calls this: then the worker that fell asleep last has seen the change, or the caller sees all workers
+  // asleep.
   bool are_all_asleep() const noexcept { return idle_.sleeping() == worker_count_; }
-  // No worker has run since `entered` (hooks::on_all_idle).
+  // For hooks::on_all_idle(): no worker has run since `entered`.
   bool all_slept_since(IdleSet::Snapshot entered) const noexcept { return idle_.all_slept_since(entered); }
   bool wants_attention() const noexcept { return attention_.has_event(); }
   void handle_attention(Worker& worker) noexcept { attention_.poll(worker, 0); }
@@ -156,24 +161,24 @@ class Scheduler {
   unsigned worker_count() const noexcept { return worker_count_; }
   bool is_deterministic() const noexcept { return is_deterministic_; }
   std::uint64_t now_ns() noexcept { return is_deterministic_ ? deterministic_.now_ns() : platform::now_ns(); }
-  unsigned pinned() const noexcept;  // workers that keep to a CPU now
+  unsigned pinned() const noexcept;  // how many workers are pinned now
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
-  // Where code of the runtime begins to look closely. That is everywhere on a stack that no guard ends (its canary has
-  // to be looked at, too), in deterministic mode (there is more to each step), and where the machine has no heavy
-  // fence. So who starts above the limit need ask for none of these.
+  // The stack limit below which a call of the runtime takes the general path. It is kAlwaysSlow, above every address,
+  // on a stack without a guard page (its canary has to be checked), in deterministic mode (each step does more), and on
+  // a machine without heavy fence. So code that starts above the limit need not test for any of these.
   static inline std::byte* const kAlwaysSlow = reinterpret_cast<std::byte*>(~std::uintptr_t{0});
   std::byte* stack_limit_of(const Stack* stack) const noexcept {
     return stack->guard != platform::Guard::kNone && !is_always_slow_ ? stack->limit + kStackReserve : kAlwaysSlow;
   }
   static bool is_always_slow(const Worker& worker) noexcept { return worker.stack_limit == kAlwaysSlow; }
 
-  // The worker's words for the stack that it is about to stand on. Entered: at its top, and what was left on it is
-  // forgotten. Restored: where it was left.
+  // Set the worker's words for the stack that it is about to switch to: enter_stack() for one entered at its top, whose
+  // old frames are forgotten; restore_stack() for one resumed where it was left.
   static void enter_stack(Worker& worker, Stack* stack) noexcept;
   static void restore_stack(Worker& worker, Stack* stack) noexcept;
 
-  // What has to be done first on a stack that was just switched to.
+  // Performs the pending action of the stack that was left. Called first on a stack that was just switched to.
   static void run_pending_action() noexcept {
     Worker& worker = current_worker();
     const Pending pending = worker.pending;
@@ -185,11 +190,11 @@ class Scheduler {
  private:
   friend struct DebuggerLayout;  // rt/abi/debugger.cpp
 
-  // What was taken and not wanted.
+  // Queues an entry again that was popped and not wanted.
   void push_back(Worker& worker, Entry entry) noexcept;
-  // The deque was full.
+  // Queues an entry for which the deque had no room.
   void push_with_room(Worker& worker, Entry entry) noexcept;
-  // After a push while somebody sleeps: what is newest goes to whoever is woken.
+  // After a push while a worker sleeps: wakes one, and hands it the newest entry.
   void wake_with_newest(Worker& worker) noexcept;
 
   static std::int64_t base_frame(void*) noexcept;
@@ -251,7 +256,8 @@ class Scheduler {
   template <Path kPath>
   static void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   static void switch_to(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
-  // `user`: who is to stand on it; `waiter`: who cannot wait without it. Both nullptr: the worker itself.
+  // `user`: the runnable that will run on the stack; `waiter`: the one that cannot wait without it. Both nullptr: it is
+  // for the worker's own loop.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;
   static void restore_suspended(Worker& worker, const Suspension& suspension) noexcept;
   void switch_and_free_stack(Worker& worker, Runnable* started) noexcept;
@@ -262,9 +268,9 @@ class Scheduler {
   StackPool* stacks_;
   Worker* workers_;
   unsigned worker_count_;
-  unsigned pinned_;  // from the start
+  unsigned pinned_;  // workers that were pinned at the start
   Pinning pinning_;
-  std::int16_t* cpus_;  // each worker's, or -1
+  std::int16_t* cpus_;  // the CPU of each worker, or platform::kAnyCpu
   bool is_deterministic_;
   bool is_always_slow_;
   bool has_caller_;
@@ -274,7 +280,7 @@ class Scheduler {
   PartyTable party_table_;
   DeterministicScheduler deterministic_;
   OrderHash order_hash_;
-  std::atomic<std::uint32_t> threads_;  // threads that have not left; join() waits for 0
+  std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0
   Attention attention_;
   StackReclaim stack_reclaim_;
 };

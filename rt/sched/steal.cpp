@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/steal.cpp — taking from other workers: whom to ask, what to take, and what to leave to its waker.
+// rt/sched/steal.cpp — stealing from other workers: which victim, what to take, and what to leave to its waker.
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -9,12 +9,12 @@ namespace {
 constexpr unsigned kTries = 4;             // victims per search, before the sweep
 constexpr std::size_t kYieldedBatch = 32;  // yielded runnables stolen at once
 
-// Spawned and ended on this worker: how it gets on.
+// Tasks spawned and ended on this worker: a measure of its progress.
 std::uint64_t tasks_of(const Worker& worker) noexcept {
   return worker.counters.spawned.read() + worker.counters.completed.read() + worker.counters.completed_inline.read();
 }
 
-// A clock that ticks while it comes by its scheduler: whatever it takes, it switches to or ends.
+// A count that grows with each dispatch: the worker switches to each runnable that it takes, or runs it to its end.
 std::uint64_t dispatches_of(const Worker& worker) noexcept {
   return worker.counters.switches.read() + worker.counters.completed.read();
 }
@@ -23,14 +23,14 @@ std::int64_t load_of(const Worker& worker) noexcept {
   return worker.ready.size() + worker.yielded.size() + worker.parties.size();
 }
 
-// It may be one that was woken, and is alone.
+// The victim's only entry is a woken runnable (both are hints).
 bool may_be_left_to_waker(const Worker& victim, Entry oldest) noexcept {
   return oldest.was_woken() && victim.ready.size() <= 1;
 }
 
 }  // namespace
 
-// A few victims of the strategy's choice, then everyone once.
+// Tries a few victims chosen by options_.victim, then every other worker once.
 Runnable* Scheduler::search(Worker& worker, bool& was_deferred) noexcept {
   const unsigned tries = worker_count_ - 1 < kTries ? worker_count_ - 1 : kTries;
   for (unsigned i = 0; i < tries; ++i) {
@@ -70,7 +70,7 @@ unsigned Scheduler::choose_victim(Worker& worker) noexcept {
     case Victim::kRandom:
       break;
   }
-  // One of the others, evenly.
+  // One of the other workers, each with the same probability.
   const unsigned other = static_cast<unsigned>(worker.rng.below(worker_count_ - 1));
   return other < worker.id ? other : other + 1;
 }
@@ -95,7 +95,8 @@ Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& was_deferr
   return stolen;
 }
 
-// Half of them: the first to run, the others to the end of our own. From parties as many turns.
+// Takes half of the victim's yield queue, or else of its parties. Returns the first; the others go to the end of the
+// thief's own queues.
 Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
   Runnable* stolen[kYieldedBatch];
   std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
@@ -106,19 +107,19 @@ Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
   return count != 0 ? stolen[0] : nullptr;
 }
 
-// A woken runnable that is alone waits for its waker, which mostly stops soon: so partners stay together. A waker that
-// has not been in the scheduler for a while gets no more patience.
+// A woken runnable that is alone in the deque is left to its waker, which mostly stops soon, so that tasks that talk to
+// each other stay on one worker. It is stolen if the waker has not dispatched anything for a while.
 bool Scheduler::defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noexcept {
   return is_left_to_waker(victim, oldest) && worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), now_ns());
 }
 
-// A waker may have gone to sleep beside it: a thief that took its claim back hid it for a moment (Scheduler::sleep).
-// Such a thief looks here before it sleeps, or when it has found something else.
+// Not if the waker sleeps: a thief's claim that was taken back may have hidden the entry from it for a moment
+// (Scheduler::sleep). That thief looks here again before it sleeps, or when it has found something else.
 bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexcept {
   return may_be_left_to_waker(victim, oldest) && !idle_.is_asleep(victim.id);
 }
 
-// Whether a thief would find something.
+// Whether this worker would find something in the injector or in another worker's queues.
 bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
   if (!injector_.is_empty()) return true;
   for (unsigned i = 0; i < worker_count_; ++i) {

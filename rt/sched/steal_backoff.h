@@ -1,45 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/steal_backoff.h — what a thief remembers, and when it had better not steal: woken tasks are left to their
-// wakers for a while, and whoever steals what its owner would have run itself stays away. docs/decisions/0072, 0079.
-// Owner only; reads no clock, and touches no other worker.
+// rt/sched/steal_backoff.h — decides when a worker without work does not steal: woken tasks are left to their wakers
+// for a while, and a thief whose thefts take what the victim would soon have run itself stays away.
+// docs/decisions/0072, 0079. Owner only; reads no clock, and touches no other worker.
 #pragma once
 
 #include <cstdint>
 
 namespace janus {
 
-// How a worker without work looks for some:
+// How a worker without work searches:
 //
 //     eager --more than kMaxFailedSteals thefts in a row that did not pay--> backed off
-//     backed off --has slept backoff_ns()--> looks once; a theft that does not pay: the same again, for longer
+//     backed off --has slept backoff_ns()--> searches; a theft that does not pay: backed off again, for longer
 //     backed off --a theft that pays, or the next one comes later--> eager
 //
-// and how it sleeps between two looks:
+// and how it sleeps between two searches:
 //
-//     watching --sleeps timed_park_ns(), longer each time--> watching, up to kMaxIdleRounds times as long as nothing is
-//     watching --found work--> watching, the first round again                           deferred
-//     watching --kMaxIdleRounds, nothing deferred--> asleep until woken
+//     watching --sleeps timed_park_ns(), longer each round--> watching, the next round
+//     watching --found work--> watching, the first round again
+//     watching --kMaxIdleRounds are over and no woken task is left to its waker--> asleep until woken
 class StealBackoff {
  public:
   // --- Thefts that do not pay ---
 
   [[nodiscard]] bool is_backed_off() const noexcept { return failed_steals_ > kMaxFailedSteals; }
-  // A theft from `victim` at `now_ns`, which has spawned and ended `victims_tasks` so far. It pays unless the last one
-  // from this victim is hardly over and the victim got on with its own meanwhile. Where the victim runs something long,
-  // anything pays: nobody else would have run what was stolen.
+  // Records a theft at `now_ns` from `victim`, which has spawned and ended `victims_tasks` so far. A theft does not pay
+  // if the last theft was from the same victim less than kPoorStealNs ago, and the victim has spawned and ended
+  // kPoorStealTasks since. Any theft from a victim that runs a long task pays, since no other worker would have run
+  // what was stolen.
   void record_steal(std::uint32_t victim, std::uint64_t victims_tasks, std::uint64_t now_ns) noexcept;
-  // How long to stay away, whatever is pushed meanwhile.
+  // While backed off: how long to sleep, whatever is pushed meanwhile.
   [[nodiscard]] std::uint64_t backoff_ns() const noexcept;
-  // The time away does not count: another theft right afterwards is the next in the row.
+  // The sleep of `slept_ns` does not count as time since the last theft: a theft right after it is the next in a row.
   void end_backoff(std::uint64_t slept_ns) noexcept { stolen_at_ns_ += slept_ns; }
 
-  // --- Woken tasks, which mostly run soon where their waker is ---
+  // --- Woken tasks, which the worker that woke them mostly runs soon ---
 
-  // Whether to leave the one woken task that `victim` has to its waker, which is at `dispatches` by its own count: for
-  // as long as that count has been standing still for less than kDeferToWakerNs.
+  // Whether to leave the only entry of `victim`, a woken task, to that worker, which has counted `dispatches` so far.
+  // True until this worker has seen the count unchanged for kDeferToWakerNs.
   [[nodiscard]] bool defers_to_waker(std::uint32_t victim, std::uint64_t dispatches, std::uint64_t now_ns) noexcept;
 
-  // --- Sleeping with a timeout between two looks ---
+  // --- Sleeping with a timeout between two searches ---
 
   [[nodiscard]] bool keeps_watching() const noexcept { return idle_rounds_ < kMaxIdleRounds; }
   [[nodiscard]] std::uint64_t timed_park_ns() const noexcept { return timed_park_ns(idle_rounds_); }
@@ -48,8 +49,8 @@ class StealBackoff {
 
  private:
   static constexpr std::uint64_t kDeferToWakerNs = 50'000;
-  static constexpr std::uint64_t kPoorStealNs = 5'000;  // stealing less work than this costs more than it brings ...
-  static constexpr std::uint64_t kPoorStealTasks = 32;  // ... if the victim spawned and ran this much meanwhile
+  static constexpr std::uint64_t kPoorStealNs = 5'000;  // stealing less work than this costs more than it gains ...
+  static constexpr std::uint64_t kPoorStealTasks = 32;  // ... if the victim spawned and ended this much meanwhile
   static constexpr std::uint32_t kMaxFailedSteals = 3;
   static constexpr std::uint64_t kMaxBackoffNs = 250'000;
   static constexpr std::uint64_t kMinTimedParkNs = 50'000;
@@ -62,12 +63,12 @@ class StealBackoff {
   std::uint64_t stolen_at_ns_ = 0;
   std::uint64_t victims_tasks_ = 0;
   std::uint32_t last_victim_ = 0;
-  std::uint32_t failed_steals_ = 0;  // in a row
-  // What was left to its waker last.
+  std::uint32_t failed_steals_ = 0;  // thefts in a row that did not pay
+  // The victim whose woken task was last left to it, and its count of dispatches: since when that count has been seen.
   std::uint32_t deferred_to_ = 0;
   std::uint32_t idle_rounds_ = 0;  // timed sleeps in a row
   std::uint64_t seen_dispatches_ = 0;
-  std::uint64_t seen_since_ns_ = 0;  // 0: nothing yet
+  std::uint64_t seen_since_ns_ = 0;  // 0: no victim yet
 };
 
 }  // namespace janus

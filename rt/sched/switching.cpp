@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/switching.cpp — from stack to stack: the base frame, and how a runnable leaves its stack and comes back.
+// rt/sched/switching.cpp — switching stacks: the base frame, and how a runnable leaves its stack and is resumed.
 #include <arch/opaque.h>
 #include "rt/base/assert.h"
 #include "rt/sched/fiber_hooks.h"
@@ -17,7 +17,8 @@ bool fits(const Stack& stack, unsigned size_class) noexcept {
   return stack.size_class == size_class || (stack.size_class == kLargeFirstClass && size_class < kLargeFirstClass);
 }
 
-// Whoever has paid for a stack gets one, and goes to sleep, however many others have none.
+// Whether the stack is for the worker itself, or its user or waiter has paid for it. Such a request is served even
+// where others get none.
 [[gnu::noinline, gnu::cold]] bool is_paid_for(const Runnable* user, const Runnable* waiter) noexcept {
   if (user == nullptr && waiter == nullptr) return true;
   return (user != nullptr && hooks::has_paid(user)) || (waiter != nullptr && hooks::has_paid(waiter));
@@ -25,8 +26,8 @@ bool fits(const Stack& stack, unsigned size_class) noexcept {
 
 }  // namespace
 
-// While there are few stacks, small tasks start on large-first ones, where there is room to run their children in place
-// of waiting for them. A large-first one costs address space and page tables, so most of a million are small.
+// While there are few stacks, small tasks start on stacks of kLargeFirstClass, which have room to run children instead
+// of waiting for them. Those cost address space and page tables, so of a million stacks most are small.
 Stack* Scheduler::take_stack(Worker& worker, unsigned size_class, const Runnable* user,
                              const Runnable* waiter) noexcept {
   if (size_class < kLargeFirstClass && stacks_->gives_large_first())
@@ -47,7 +48,7 @@ void Scheduler::restore_stack(Worker& worker, Stack* stack) noexcept {
   worker.stack_limit = worker.scheduler->stack_limit_of(stack);
 }
 
-// From the stack of the fiber `mine` to the one that the worker's words are for.
+// Switches from the stack of the fiber `mine` to the one that the worker's words have been set for.
 [[gnu::always_inline]] inline void Scheduler::switch_to(Worker& worker, void* mine, arch::Context& from,
                                                         const arch::Context& to) noexcept {
   worker.counters.switches.add();
@@ -58,7 +59,8 @@ void Scheduler::restore_stack(Worker& worker, Stack* stack) noexcept {
     arch::switch_jmp(&from, &to);
 }
 
-// The bottom of every stack. Nothing in it survives a call of a runnable: that may end on another worker.
+// The loop at the bottom of every stack. It keeps no local state across the run of a runnable, which may end on another
+// worker.
 std::int64_t Scheduler::base_frame(void*) noexcept {
   fiber_hooks::after_switch(current_worker().fiber);
   run_pending_action();
@@ -87,14 +89,15 @@ std::int64_t Scheduler::base_frame(void*) noexcept {
   }
 }
 
-// As restore_stack(), without looking at the stack's record.
+// As restore_stack(), but reads the suspension instead of the stack's record.
 [[gnu::always_inline]] inline void Scheduler::restore_suspended(Worker& worker, const Suspension& suspension) noexcept {
   worker.stack = arch::opaque(suspension.stack);
   worker.stack_limit = arch::opaque(suspension.stack_limit);
   if constexpr (fiber_hooks::kAreWatched) worker.fiber = suspension.stack->fiber;
 }
 
-// Word by word: what is stored in pairs cannot be loaded alone right away, nor the other way round.
+// Words are copied one by one (arch::opaque): words that were stored in pairs cannot be loaded singly right away
+// without a stall, nor the other way round.
 template <Path kPath>
 [[gnu::always_inline]] inline void Scheduler::leave(Worker& worker, Suspension& self, const arch::Context& target,
                                                     Pending publish) noexcept {
@@ -105,18 +108,18 @@ template <Path kPath>
   switch_to(worker, self.stack->fiber, self.context, target);
   fiber_hooks::after_switch(self.stack->fiber);
   Worker& here = current_worker();
-  // Who has left this stack to us did so mostly for what we had left ours for; and the compiler knows what that is.
+  // The runnable that switched to us mostly has the same pending action as we had, which the compiler can inline here.
   if (kPath == Path::kFast && here.pending.action == publish.action) [[likely]] {
     here.pending.action = nullptr;
     publish.action(here, arch::opaque(here.pending.first), arch::opaque(here.pending.second));
   } else {
     run_pending_action();
   }
-  // Only now: what we held when we left has been released.
+  // Not earlier: only now has the pending action released what was held across the switch.
   if constexpr (kPath == Path::kGeneral) current_worker().scheduler->sched_point();
 }
 
-// From `self` to what has been left before, or to a fresh stack.
+// Switches from `self` to `to` if that is suspended, otherwise to a fresh stack. False: there is none.
 template <Path kPath>
 [[gnu::always_inline]] inline bool Scheduler::go_on_with(Worker& worker, Suspension& self, Runnable* to,
                                                          Pending publish) noexcept {
@@ -132,7 +135,7 @@ template <Path kPath>
   return true;
 }
 
-// The others step after it, not before: `publish` may be what unlocks a channel that they are about to use.
+// Other logical workers step after the switch, not before: `publish` may unlock a channel that they are about to use.
 template <Path kPath>
 bool Scheduler::suspend(Worker& worker, Suspension& self, Pending publish) noexcept {
   if (!go_on_with<kPath>(worker, self, next_own<kPath>(worker), publish)) [[unlikely]]
@@ -143,8 +146,8 @@ bool Scheduler::suspend(Worker& worker, Suspension& self, Pending publish) noexc
 template bool Scheduler::suspend<Path::kGeneral>(Worker& worker, Suspension& self, Pending publish) noexcept;
 template bool Scheduler::suspend<Path::kFast>(Worker& worker, Suspension& self, Pending publish) noexcept;
 
-// As long as nothing is ready but what has yielded, it need not be queued: the place that its successor has left in the
-// ring is its own, and whoever runs next shows it.
+// Where nothing is ready but runnables that have yielded, the push is done in two steps: the runnable is stored at the
+// tail now, for which its successor's take() has made room, and published once its stack has been left.
 bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
   if (is_always_slow(worker) || worker.until_fair <= worker.yield_bar || !worker.ready.is_empty()) [[unlikely]]
     return yield_to_next(worker, yielding, self);
@@ -164,11 +167,11 @@ void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
     worker.scheduler->wake_one();
 }
 
-// Whoever's turn it is.
+// The general path of yield().
 [[gnu::noinline]] bool Scheduler::yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
   Runnable* const to = next_own<Path::kGeneral>(worker);
   if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});
-  sched_point();  // alone here, but other logical workers have to get on
+  sched_point();  // nothing else is ready on this worker, but other logical workers have to step
   return false;
 }
 
@@ -178,7 +181,8 @@ void Scheduler::publish_yielded(Worker& worker, void* yielded, void*) noexcept {
   worker.scheduler->push_yielded(worker, runnable);
 }
 
-// From `self` to a fresh stack whose base frame calls `to`, or looks for work.
+// Switches from `self` to a fresh stack whose base frame calls `to`, or looks for work. False: there is no stack, and
+// `to` is queued again.
 [[gnu::noinline]] bool Scheduler::start_fresh(Worker& worker, Suspension& self, Runnable* to,
                                               Pending publish) noexcept {
   const auto* const self_task = static_cast<const Runnable*>(worker.task);
@@ -197,7 +201,7 @@ void Scheduler::publish_yielded(Worker& worker, void* yielded, void*) noexcept {
   return true;
 }
 
-// A base frame leaves its stack to somebody else, for good: the stack is free once it has been left.
+// Called by a base frame: switches to a started runnable for good. The stack is freed once it has been left.
 void Scheduler::switch_and_free_stack(Worker& worker, Runnable* started) noexcept {
   arch::Context left;
   Stack* const mine = worker.stack;

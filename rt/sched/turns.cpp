@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/turns.cpp — what a worker runs next where there are other parties than party 0: whose turn it is, and what
-// each turn has taken. That is time, since a budget bounds what a party does, not how long the machine needs for it; in
-// deterministic mode it is ops. With party 0 alone nothing here is called.
+// rt/sched/turns.cpp — measures what each party's turn has taken while there are parties other than party 0. That is
+// time, since a budget bounds what a party does, not how long the machine needs for it; in deterministic mode it is
+// ops. Also takes the oldest of the deque in a fair round, which is all that is done here with party 0 alone.
 #include "rt/sched/scheduler.h"
 
 namespace janus {
@@ -9,11 +9,12 @@ namespace janus {
 namespace {
 
 constexpr std::uint64_t kDigInterval = 16;
-constexpr unsigned kOldestMoved = 64;  // from the deque to their parties, in a fair round
-// What a turn takes for certain, in ns: the prices of operations keep a slice well below that. Of one that seems
-// longer, the machine may have taken the processor away meanwhile.
+constexpr unsigned kOldestMoved = 64;  // the most runnables that a fair round moves from the deque to their parties
+// A turn up to this long, in ns, counts in full: the prices of operations keep a slice well below that. During one that
+// seems longer, the machine may have taken the processor away.
 constexpr std::uint64_t kCertainTurn = 2'000'000;
-// After so long what the thread has waited is nothing to a turn that begins now.
+// If `asked` is older than this, in ns, it is renewed when a turn begins: a thread's waits before that are not charged
+// to the turn.
 constexpr std::uint64_t kAskedLongAgo = 100'000'000;
 
 }  // namespace
@@ -22,10 +23,10 @@ std::uint64_t Scheduler::turn_clock(const Worker& worker) noexcept {
   return is_deterministic_ ? worker.counters.ops.read() : platform::now_ns();
 }
 
-// Of a turn that seems to have taken long, and ends now. The machine tells how long it has let this thread run, by a
-// system call, so it is asked here, and where it was asked long ago or before the worker slept. What it has let it wait
-// since then counts as if all of that had been in this turn: so what counts was spent, if it is more than what is
-// certain.
+// What to charge for a turn that ends now and seems to have taken long. How long the machine has let this thread run
+// costs a system call, so that is asked only here, and in end_turn() if the last answer is old or from before a sleep.
+// All the time that the thread has waited since the last answer is deducted from this turn: what remains was certainly
+// spent. The result is at least kCertainTurn.
 [[gnu::noinline, gnu::cold]] std::uint64_t Scheduler::time_of_long_turn(Worker& worker, std::uint64_t now,
                                                                         std::uint64_t seems) noexcept {
   const std::uint64_t ran = platform::thread_ns();
@@ -37,7 +38,7 @@ std::uint64_t Scheduler::turn_clock(const Worker& worker) noexcept {
   return seems > waited + kCertainTurn ? seems - waited : kCertainTurn;
 }
 
-// Whoever had it.
+// Charges the party that had the turn with what it has taken.
 void Scheduler::end_turn(Worker& worker) noexcept {
   const std::uint64_t now = turn_clock(worker);
   if (worker.turn_of != WorkerFairness::kNobody) {
@@ -52,7 +53,8 @@ void Scheduler::end_turn(Worker& worker) noexcept {
     worker.asked = {now, platform::thread_ns()};
 }
 
-// Where none has it. What is taken from elsewhere is not judged: others have waited there.
+// Precondition: no party has the turn. For a runnable from another worker or the injector: it is not compared with the
+// parties that wait here, as it has waited elsewhere.
 void Scheduler::begin_turn(Worker& worker, std::uint32_t party) noexcept {
   worker.turn_of = party;
   worker.turn_began = turn_clock(worker);
@@ -66,12 +68,12 @@ void Scheduler::begin_turn(Worker& worker, std::uint32_t party) noexcept {
   begin_turn(worker, party);
 }
 
-// What is woken or spawned is in the deque, whatever its party. The oldest there has its turn, but a crowd has one turn
-// together: while anybody else waits, what is not of party 0 goes to its party's queue and has its turns there. So
-// whoever is behind many of one party is soon the oldest himself. Each is moved once, and has cost its party an op. One
-// of party 0 that is early waits with those that have yielded.
+// Spawned and woken runnables of all parties are in the deque. The oldest there is taken; but the runnables of a party
+// other than 0 share one turn, so while anything else waits, they are moved to their party's queue and get turns there.
+// So a runnable behind many of one party is soon the oldest. Each is moved at most once, and has cost its party an op.
+// One of party 0 that is not due moves to the yield queue.
 Runnable* Scheduler::take_oldest_ready(Worker& worker) noexcept {
-  worker.may_bury_party_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // one that was woken, say
+  worker.may_bury_party_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // a woken one, say
   for (unsigned moved = 0; moved < kOldestMoved; ++moved) {
     Runnable* const oldest = worker.ready.take_oldest().runnable();
     worker.may_bury_party_0 &= oldest != nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/waking.cpp — who wakes a worker (idle.h says why no wake-up is lost), and how work comes in from outside.
+// rt/sched/waking.cpp — waking workers (idle.h says why no wake-up is lost), and queueing work from outside them.
 #include "rt/sched/scheduler.h"
 
 namespace janus {

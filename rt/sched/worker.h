@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/worker.h — a worker: one thread (in deterministic mode a fiber of one thread) that runs tasks. Its record is
-// made of a part for each layer, and for each circle of those who may touch it.
+// divided into parts, by layer and by which threads may access them.
 #pragma once
 
 #include <atomic>
@@ -28,17 +28,18 @@ namespace janus {
 
 class Account;
 class Scheduler;
-struct Runtime;  // the layer above's; here it is only handed on
+struct Runtime;  // defined by the layer above; the scheduler only passes it on
 struct Worker;
 
-// What whoever runs next performs first, once the stack that asked for it has been left.
+// An action that a stack records before it is left; the code that the worker switches to performs it first
+// (published-after-left, scheduler.h).
 struct Pending {
   void (*action)(Worker& worker, void* first, void* second);
   void* first;
   void* second;
 };
 
-// Anyone may read it; nobody writes it once the worker has started.
+// Any thread may read it; not written once the worker has started.
 struct WorkerIdentity {
   Scheduler* scheduler;
   Runtime* runtime;
@@ -46,33 +47,33 @@ struct WorkerIdentity {
   bool is_steal_enabled;
 };
 
-// The owner's: on which stack it stands, and what is to be done on the next.
+// Owner only: the stack that the worker runs on, and what is to be done on the next one.
 struct WorkerStanding {
   Stack* stack;
-  fiber_hooks::Fiber fiber;         // what a watching sanitizer calls that stack
-  fiber_hooks::Fiber thread_fiber;  // and the thread's own
+  fiber_hooks::Fiber fiber;         // the sanitizer's identifier of `stack`
+  fiber_hooks::Fiber thread_fiber;  // and that of the thread's own stack
   Pending pending;
-  Runnable* handoff;             // for the base frame of a fresh stack: what to run first
-  arch::Context thread_context;  // where the worker's thread left off when it stepped onto its first stack
+  Runnable* handoff;             // what the base frame of a fresh stack runs first
+  arch::Context thread_context;  // where the worker's thread left its own stack for the first of the pool
 };
 
-// Who pays for a slice that somebody counts. Those of a task that was told to end are taken from its grace besides.
+// What pays for a slice with a charged_account. The slices of a cancelled task are taken from its grace as well.
 enum class SlicePayer : std::uint8_t { kAccount, kAccountInGrace, kLoanInGrace, kGraceAlone };
 
-// The owner's: the task layer's own words.
+// Owner only: words of the task layer.
 struct WorkerSlice {
   std::int64_t slice;        // what `fuel` started from
-  Account* charged_account;  // whose the slice is, or for whom it was borrowed; nullptr: nobody counts it
-  SlicePayer payer;          // if somebody does
-  LockOwner locks;           // whom locks may be biased to
-  // A block of numbers for tasks, taken ahead. What is spawned next is number first + spawned, as long as `spawned` has
-  // not come to `end`.
+  Account* charged_account;  // the account that pays for the slice, or for which it was borrowed; nullptr: none pays
+  SlicePayer payer;          // unless charged_account is nullptr
+  LockOwner locks;           // the owner to which locks may be biased
+  // A block of task ids, taken ahead. The next task that is spawned gets first + counters.spawned, unless that counter
+  // has reached `end`.
   struct {
     std::uint64_t first, end;
   } ids;
 };
 
-// The owner's, and whoever calls memory back (rt/budget/memory_cache.h).
+// Owner only, but any thread may call back what `memory` holds (rt/budget/memory_cache.h).
 struct WorkerCaches {
   SlabCache tasks, nurseries, channels;
   HandleCache channels_found;
@@ -81,42 +82,42 @@ struct WorkerCaches {
   MemoryCache memory;
 };
 
-// The owner's: how it looks for work.
+// Owner only: how the worker looks for work.
 struct WorkerSearch {
   Rng rng;
   StealBackoff backoff;
-  std::uint64_t reclaims_at_ns = platform::kForever;  // StackReclaim: of the sleep that it is in
-  std::uint32_t next_victim;                          // round robin
+  std::uint64_t reclaims_at_ns = platform::kForever;  // StackReclaim: its deadline in the current sleep
+  std::uint32_t next_victim;                          // Victim::kRoundRobin
 };
 
-// Where something may wait that is not the newest.
+// The queues of which a fair round takes the oldest runnable.
 enum class FairSource : std::uint8_t { kYielded, kReady, kInjector };
 inline constexpr unsigned kFairSources = 3;
 
-// The owner's: when a dispatch takes what has waited longest, whatever is newer.
+// Owner only: when a dispatch is a fair round, which takes the runnable that has waited longest instead of the newest.
 //
 // INVARIANT everyone-has-a-turn: let Q be fair_ops, and S the most that a task spends between two dispatches (a slice,
-// and what one operation may cost beyond its end). A dispatch is a fair round at the latest when the worker has spent
-// Q + S ops since the last one, whoever spent them. Fair rounds take the oldest of the yielded, of the deque and of the
-// injector in rotation, and one that has nothing passes its turn on. So what waits in any of them behind k others, or
-// as the only one, is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch counts as dispatch_ops too, so
-// that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
+// and what one operation may cost beyond its end). A dispatch is a fair round at the latest when the tasks of this
+// worker have together spent Q + S ops since the last one. Fair rounds take the oldest runnable of the yield queue, of
+// the deque and of the injector in rotation; an empty queue passes its turn on. So a runnable that waits in one of them
+// behind k others, or alone (k = 0), is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch also counts as
+// dispatch_ops, so that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
 //
-// Where there are other parties than party 0 (parties.h), each dispatch asks whose turn it is (turns.cpp). The fast
-// ways know party 0 alone: they want until_fair to be above yield_bar, which is 0, or out of reach from when a runnable
-// of another party is queued or runs here until there has been none for a while. So they ask nothing more than whether
-// it is a fair round.
+// While there are parties other than party 0 (parties.h), each dispatch decides whose turn it is (turns.cpp). The fast
+// paths know party 0 alone, and require until_fair to be above yield_bar. That is 0, and kOutOfReach from the moment
+// when a runnable of another party is queued or runs here until there has been none for a while. So the one comparison
+// with which fast paths test for a fair round tests for other parties, too.
 struct WorkerFairness {
   std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
   std::int64_t yield_bar;     // 0, or kOutOfReach
-  std::int64_t dispatch_ops;  // what a dispatch counts as
-  FairSource fair_source;     // whose turn it is in the next fair round
-  bool may_bury_party_0;      // the deque may hold runnables of party 0 below those of others
-  std::uint8_t calm;          // dispatches of party 0 since another party had anything
-  // Whose turn it is, and since when by Scheduler::turn_clock().
+  std::int64_t dispatch_ops;  // what a dispatch counts as, in ops
+  FairSource fair_source;     // the queue that the next fair round takes from
+  bool may_bury_party_0;      // the deque may hold runnables of party 0 below those of other parties
+  std::uint8_t calm;          // dispatches of party 0 in a row with no other party queued
+  // The party whose turn it is, and when the turn began by Scheduler::turn_clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
-  // At `at_ns` the machine had let this thread run for so long. 0: it has slept since.
+  // At `at_ns` the machine had let this thread run for `ran_ns`. at_ns is 0 if the worker has slept since.
   struct {
     std::uint64_t at_ns, ran_ns;
   } asked;
@@ -127,20 +128,20 @@ struct WorkerFairness {
   [[nodiscard]] bool has_other_parties() const noexcept { return yield_bar != 0; }
 };
 
-// What it has to run. Everyone steals from all.
+// The worker's ready runnables. Any worker may steal from all three.
 struct WorkerQueues {
-  alignas(arch::kPrefetchPair) Deque ready;  // newest first for the owner
+  alignas(arch::kPrefetchPair) Deque ready;  // spawned and woken ones; newest first for the owner
   YieldQueue yielded;                        // those of party 0 that yielded: oldest first
-  Parties parties;                           // and those of all others
+  Parties parties;                           // those of all other parties
 };
 
-// Deterministic mode: the DeterministicScheduler's, but for the token.
+// Only for the DeterministicScheduler, but for the token.
 struct LogicalWorker {
-  arch::Context logical_context;  // where this worker was interrupted
-  bool is_parked;                 // does not step without a token, or before parked_until_ns
+  arch::Context logical_context;  // where this worker was switched away from
+  bool is_parked;                 // steps only with a token, or from parked_until_ns on
   std::uint64_t parked_until_ns;
   std::atomic<bool> has_token;  // written by wakers
-  Stack* home;                  // where it stands outside its loop
+  Stack* home;                  // the stack of its logical_entry(), in place of a thread's own
 };
 
 struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
@@ -152,30 +153,32 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
                                              WorkerSearch,
                                              WorkerCaches,
                                              LogicalWorker {
-  Counters counters;          // read by anyone
-  std::atomic<bool> is_gone;  // has left its loop; read by anyone
+  Counters counters;          // read by any thread
+  std::atomic<bool> is_gone;  // has left its loop; read by any thread
   Parker parker;              // written by wakers
 
-  // What the last copy of user memory touched that failed here, if the processor told. The fault handler's.
+  // The address at which the last copy of user memory that failed here faulted, if the processor reported one. Written
+  // by the fault handler.
   struct {
     std::uint64_t address;
     bool has_address;
   } user_fault;
-  // The fault handler's: it looks into a fault; and one of the runtime's own is being told.
+  // The fault handler's own: it is handling a fault; and it is reporting one of the runtime's own.
   bool is_in_fault, is_dumping;
 
   // rt/sched/pinning.cpp
-  int thread;                   // written as it starts
-  std::atomic<bool> is_pinned;  // by need; anyone may let it go
+  int thread;                   // its thread id, written as it starts
+  std::atomic<bool> is_pinned;  // by Pinning::kWhileSeveralWork; any worker may unpin it
 };
 
-// Ops that a task has used of its slice; whoever settles a slice says so.
+// Counts ops that a task has used of its slice. Called wherever a slice is settled.
 [[gnu::always_inline]] inline void count_ops(Worker& worker, std::int64_t ops) noexcept {
   worker.counters.ops.add(static_cast<std::uint64_t>(ops));
   worker.until_fair -= ops;
 }
 
-// The worker that runs us. Read anew after everything that may suspend: the task may wake up on another worker.
+// The worker that runs the caller. Read it again after every call that may suspend: the task may be resumed on another
+// worker.
 [[gnu::always_inline]] inline Worker& current_worker() noexcept {
   return *static_cast<Worker*>(static_cast<WorkerSlot*>(arch::slot_self()));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/workers.cpp — the workers' beginning and end.
+// rt/sched/workers.cpp — how workers start and end.
 #include "rt/sched/scheduler.h"
 
 #include <new>
@@ -10,12 +10,12 @@ namespace janus {
 
 namespace {
 
-// The records, and behind them where each worker is pinned.
+// The workers' records, and behind them the CPU that each is pinned to.
 std::size_t bytes_of(unsigned workers) noexcept {
   return (workers * (sizeof(Worker) + sizeof(std::int16_t)) + 4095) & ~std::size_t{4095};
 }
 
-// "janus/7"; `out` is 16 bytes of nothing.
+// Writes a name such as "janus/7". `out` is 16 zero bytes.
 void name_worker(char* out, unsigned index) noexcept {
   constexpr char kPrefix[] = "janus/";
   char* p = out;
@@ -129,9 +129,9 @@ void Scheduler::logical_main(void* argument) noexcept {
   platform::exit_thread();
 }
 
-// The threads come last, when all that is there before the first task has been made: so they are not in each other's
-// way in the kernel, which maps memory for one of them at a time. Nobody else can take what is handed to worker 0, and
-// it need not go by way of those who are asleep by then.
+// The threads are started last, when everything that is needed before the first task has been made: otherwise they
+// would contend in the kernel, which maps memory for one thread at a time. `first` is handed to worker 0 directly: no
+// other worker can take it, and no sleeping worker has to be woken for it.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   platform::adopt_thread(cpu_at_start(0), nullptr);  // the process's own name is the program's
   if (!start_threads(started)) return false;
@@ -148,9 +148,9 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   return true;
 }
 
-// From the thread's own stack onto the first of the pool, and back when there is no more to do. It is of the class of
-// what is to run first, so that worker 0 does not set up two kinds before main; if there is none, who wants it is told
-// so on another.
+// Switches from the thread's own stack to one of the pool, and back when the worker ends. That stack is of the class of
+// the runnable to run first, so that worker 0 does not set up two classes before main. If there is none of that class,
+// one of class 0 will do: the base frame on it refuses the runnable.
 void Scheduler::worker_main(Worker& worker) noexcept {
   worker.thread = platform::thread_id();
   const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/yield_queue.cpp — the slow half of the queue: stealing, leaping over what was stolen, growing.
+// rt/sched/yield_queue.cpp — the slow half of the yield queue: stealing, skipping what was stolen, growing.
 #include "rt/sched/yield_queue.h"
 
 namespace janus {
@@ -34,7 +34,7 @@ void YieldQueue::destroy() noexcept {
 // The owner has claimed `head` and found a limit at or before it.
 [[gnu::noinline]] Runnable* YieldQueue::take_at_limit(std::int64_t head) noexcept {
   LockGuard guard(lock_);
-  // The thief may have seen the claim and gone back; else what was claimed is the first of the gap.
+  // The thief may have seen the claim and restored the limit. If not, the claimed slot is the first of the gap.
   if (head < limit_.load(std::memory_order_relaxed)) return at(head);
   const std::int64_t next = gap_end_.load(std::memory_order_relaxed);
   limit_.store(kNoLimit, std::memory_order_relaxed);
@@ -58,7 +58,7 @@ void YieldQueue::destroy() noexcept {
 }
 
 std::size_t YieldQueue::steal(Runnable** out, std::size_t most) noexcept {
-  if (size() == 0 || !lock_.try_lock()) return 0;  // a cheap look before the dear fence
+  if (size() == 0 || !lock_.try_lock()) return 0;  // a cheap check before the expensive fence
   const std::size_t count = steal_locked(out, most);
   lock_.unlock();
   return count;
@@ -83,7 +83,7 @@ std::size_t YieldQueue::steal_locked(Runnable** out, std::size_t most) noexcept 
     }
     return copy(out, from, count);
   }
-  // The owner does not pass the gap without the lock, so behind it there is nobody but us.
+  // The owner does not pass the gap without the lock, which we hold, so what is behind it can be taken without a fence.
   const std::int64_t gap_end = gap_end_.load(std::memory_order_relaxed);
   if (tail > gap_end) {
     const std::int64_t count = half(tail - gap_end);
@@ -99,7 +99,7 @@ std::size_t YieldQueue::steal_locked(Runnable** out, std::size_t most) noexcept 
   return copy(out, limit - count, count);
 }
 
-// False: the owner is beyond it.
+// Steps 1 to 3 of a steal. False: the owner has taken beyond `limit`; the caller restores the limit.
 bool YieldQueue::set_limit(std::int64_t limit) noexcept {
   limit_.store(limit, std::memory_order_relaxed);
   if (fences_)

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/yield_queue.h — a worker's queue of what yielded: first in, first out for its owner, who takes without an
-// atomic read-modify-write; thieves take half of it at a time. After the THE protocol of Frigo, Leiserson and Randall
-// (1998): the two sides meet only where they are close, and there the lock decides. Here both ends are the owner's, so
-// a thief takes from the middle and leaves a gap that the owner leaps over.
+// rt/sched/yield_queue.h — a worker's yield queue: first in, first out for its owner, which takes without an atomic
+// read-modify-write; a thief takes up to half of it at a time. After the THE protocol of Frigo, Leiserson and Randall
+// (1998): owner and thief compete only for slots where head meets the limit, and there the lock decides. Here both ends
+// are the owner's, so a thief takes from the middle and leaves a gap, which the owner skips.
 //
 //     head ........ limit  (gap: stolen)  gap_end ........ tail
-//     the owner's,         nobody's       the lock's        the owner pushes
-//     up to limit
+//     for the owner        empty          taken only        the owner pushes here
+//     up to limit                         under the lock
 //
 // INVARIANT yield-queue-once: every pushed runnable is taken exactly once, by take or by steal.
-//   take:   1 head := h+1     2 fence   3 look at limit; h < limit: slot h is ours. Else ask under the lock.
-//   steal:  1 limit := m      2 fence   3 look at head; head <= m: slots m.. are ours. Else limit is put back.
-//   The two fences are totally ordered, so an owner that does not see the new limit is seen by the thief. Where the
-//   machine has platform::heavy_fence() the thief executes both of them. tests/models/yield_queue_model_test.cpp
+//   take:   1 head := h+1     2 fence   3 load limit: if h < limit, slot h is the owner's. Else decide under the lock.
+//   steal:  1 limit := m      2 fence   3 load head: if head <= m, slots m.. are the thief's. Else restore limit.
+//   The two fences are totally ordered, so if the owner does not see the new limit, the thief sees the owner's claim.
+//   Where the machine has platform::heavy_fence(), the thief executes both fences.
+//   tests/models/yield_queue_model_test.cpp
 #pragma once
 
 #include <cstddef>
@@ -30,11 +31,11 @@ struct Runnable;
 
 class YieldQueue {
  public:
-  // `log2_capacity` slots to begin with, on pages of its own. False: no memory.
+  // Maps pages for a ring of 2^log2_capacity slots. False: no memory.
   [[nodiscard]] bool init(unsigned log2_capacity) noexcept;
   void destroy() noexcept;
 
-  // Owner only. False when full and the machine has no memory for a larger ring: it is not in.
+  // Owner only. False: the ring is full, the machine has no memory for a larger one, and the runnable is not queued.
   [[nodiscard]] bool push(Runnable* runnable) noexcept {
     const std::int64_t tail = tail_.load(std::memory_order_relaxed);
     if (tail - head_.load(std::memory_order_relaxed) > mask_) [[unlikely]] {
@@ -45,7 +46,7 @@ class YieldQueue {
     return true;
   }
 
-  // Owner only: the oldest, or nullptr.
+  // Owner only. Removes and returns the oldest, or returns nullptr.
   template <Path kPath = Path::kGeneral>
   [[gnu::always_inline]] Runnable* take() noexcept {
     const std::int64_t head = head_.load(std::memory_order_relaxed);
@@ -59,8 +60,8 @@ class YieldQueue {
     return at(head);
   }
 
-  // Owner only, in two steps: after a take() there is room for one more, which nobody but the owner sees until it is
-  // published.
+  // Owner only. A push in two steps, for which a take() just before has made room: reserve_tail() stores the runnable
+  // where no thief sees it, commit_tail() publishes it.
   [[gnu::always_inline]] void reserve_tail(Runnable* runnable) noexcept {
     slots_[tail_.load(std::memory_order_relaxed) & mask_].store(runnable, std::memory_order_relaxed);
   }
@@ -68,14 +69,14 @@ class YieldQueue {
     tail_.store(tail_.load(std::memory_order_relaxed) + 1, std::memory_order_release);  // as in push()
   }
 
-  // Owner only: what take() will give after `ahead` others, or nullptr; a hint that may have been stolen.
+  // Owner only. What take() will return after `ahead` others, or nullptr. A hint: it may already have been stolen.
   Runnable* upcoming(std::int64_t ahead) const noexcept {
     const std::int64_t head = head_.load(std::memory_order_relaxed);
     return tail_.load(std::memory_order_relaxed) - head > ahead ? at(head + ahead) : nullptr;
   }
 
-  // Any thread: moves up to `most` and at most half of what is there, rounded up, to `out`; how many. 0: nothing is
-  // there, or somebody else is at it.
+  // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`; returns how many.
+  // 0: none is queued, or another thread holds the lock.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
 
   // Any thread, a hint.
@@ -98,15 +99,15 @@ class YieldQueue {
   std::size_t copy(Runnable** out, std::int64_t from, std::int64_t count) const noexcept;
   Runnable* at(std::int64_t index) const noexcept { return slots_[index & mask_].load(std::memory_order_relaxed); }
 
-  // The owner's line. A ring is replaced under the lock only, so that thieves may read it there.
+  // The owner's cache line. The ring is replaced only under the lock, so that thieves may read it while they hold it.
   alignas(arch::kCacheLine) Atomic<std::int64_t> head_{0};
   Atomic<std::int64_t> tail_{0};
   Atomic<Runnable*>* slots_ = nullptr;
   std::int64_t mask_ = -1;
-  bool fences_ = false;  // no heavy fence on this machine
-  // The thieves', which the owner only reads.
+  bool fences_ = false;  // the machine has no heavy fence, so the owner fences
+  // The thieves' cache line; the owner writes it only under the lock.
   alignas(arch::kCacheLine) Atomic<std::int64_t> limit_{kNoLimit};
-  Atomic<std::int64_t> gap_end_{0};  // under lock_, while there is a limit
+  Atomic<std::int64_t> gap_end_{0};  // written under lock_; the end of the gap while there is a limit
   RankedLock<LockRank::kYieldQueue> lock_;
 };
 
