@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/cache_list.h — the workers' caches that hold something of one shared pool, so that it can count what they
-// hold. The pool's own lock guards the list; a cache has its place in it as `link_`, whose zeroes are no place.
+// rt/mem/cache_list.h — a list of the workers' caches that hold something of one shared pool, so that the pool can
+// count it. A lock of the pool guards the list. A cache has its links as `link_`; all zero bytes mean that it is in no
+// list.
 #pragma once
 
 namespace janus {

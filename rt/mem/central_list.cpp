@@ -15,7 +15,7 @@ void set_entries(Span* span, PageEntry entry) noexcept {
     chunk->entries[page].store(entry, std::memory_order_relaxed);
 }
 
-// Makes a span of a run of pages: its record, tags and page entries. No block is touched.
+// Makes a run of pages a span: initialises its record, tags and page entries. Touches no block.
 void make_span(Span* span, unsigned size_class) noexcept {
   const SpanShape& shape = span_shape(size_class);
   const unsigned first = first_page(span);
@@ -32,7 +32,7 @@ void unmake_span(PageHeap& pages, Span* span) noexcept {
   pages.give_run(span);
 }
 
-// The next block that was never out. Its link is the caller's to set.
+// Cuts the next block that was never used. The caller sets its link.
 FreeBlock* cut_block(Span* span, const SpanShape& shape) noexcept {
   const unsigned number = span->cut++;
   FreeBlock* block = reinterpret_cast<FreeBlock*>(start_of(span) + std::size_t{number} * shape.block_bytes);
@@ -85,7 +85,7 @@ void CentralList::take_from(Span* span, const SpanShape& shape, Chain& chain, un
   }
 }
 
-// A block that came back; nullptr if somebody wrote to it since. Then it is lost with all behind it.
+// Takes a block from the span's free list; nullptr: its link was overwritten, and it is lost with all behind it.
 FreeBlock* CentralList::reuse_block(Span* span, const SpanShape& shape, Lost& lost) noexcept {
   FreeBlock* block = span->free_list;
   const bool intact = block->is_intact();
@@ -142,7 +142,7 @@ void CentralList::trim(PageHeap& pages, unsigned size_class) noexcept {
 
 // --- Taking over -----------------------------------------------------------------------------------------------------
 
-// Under the lock no span of this class is made or unmade.
+// The lock keeps spans of this class from being made or freed meanwhile.
 unsigned CentralList::take_over(HeapChunk* chunk, unsigned first_page, unsigned size_class, const TagFilter& is_meant,
                                 unsigned& next, void** out, unsigned most) noexcept {
   const SpanShape& shape = span_shape(size_class);

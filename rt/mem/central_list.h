@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/central_list.h — the blocks of one size class that no worker's cache holds: whole batches as they came back,
-// then the spans they are cut from. Blocks move in chains, linked through their first word.
+// rt/mem/central_list.h — the free blocks of one size class that are in no worker's cache: a few whole batches as they
+// came back, and the spans that blocks are cut from. Blocks move in chains, linked through their first word.
 #pragma once
 
 #include <atomic>
@@ -22,35 +22,36 @@ class alignas(arch::kPrefetchPair) CentralList {
     unsigned count;
   };
 
-  // Up to `wanted` blocks; {nullptr, 0} when the machine refuses. A whole batch if wanted == batch and there is one.
+  // Takes up to `wanted` blocks; {nullptr, 0}: the machine has no memory. If `wanted` is the class's batch and one is
+  // kept, takes that.
   [[nodiscard]] Chain take(PageHeap& pages, unsigned size_class, unsigned wanted) noexcept;
-  // A chain that ends with nullptr. Blocks that callers wrote to after freeing them may have bent it: then what cannot
-  // be followed is lost, which is reported.
+  // Gives back a chain that ends with nullptr. If a link was overwritten after the block was freed, the blocks behind
+  // it are lost, which is reported.
   void give(PageHeap& pages, unsigned size_class, Chain chain) noexcept;
-  // So many blocks that were out are lost: nobody holds them, and nobody ever will.
+  // `count` blocks that were out are lost, and no longer counted as out.
   void forget(unsigned count) noexcept {
     LockGuard guard(lock_);
     count_out(-std::size_t{count});
   }
-  // Kept batches go back to their spans, empty spans to the page heap.
+  // Returns kept batches to their spans, and empty spans to the page heap.
   void trim(PageHeap& pages, unsigned size_class) noexcept;
 
-  // Of the span of `size_class` that begins at that page, from block `next` on: up to `most` blocks that are meant
-  // become the runtime's, and stand in `out`. How many; `next` is where to go on, or the number of blocks when this was
-  // all. A span that has gone, or another one, has none.
+  // Of the span of `size_class` that begins at `first_page`, from block `next` on: makes up to `most` users' blocks
+  // that are meant the runtime's, and stores them in `out`. Returns how many; `next` is then the block to go on with,
+  // or the number of blocks if the span is done. If there is no such span any more, returns 0, done.
   [[nodiscard]] unsigned take_over(HeapChunk* chunk, unsigned first_page, unsigned size_class,
                                    const TagFilter& is_meant, unsigned& next, void** out, unsigned most) noexcept;
 
-  // Blocks out: held by callers, or in caches. What is lost is not.
+  // How many blocks are out: held by callers, or in caches. Lost ones do not count.
   [[nodiscard]] std::size_t blocks_out() const noexcept { return out_.load(std::memory_order_relaxed); }
 
  private:
   static constexpr unsigned kKeptBatches = 4;
 
-  // Found under the lock, told when it is no longer held.
+  // Blocks found to be lost under the lock; reported once it has been released.
   struct Lost {
-    const FreeBlock* written_to;  // the last such block, or nullptr
-    unsigned blocks;              // that one, and those behind it
+    const FreeBlock* written_to;  // the last block whose link was overwritten, or nullptr
+    unsigned blocks;              // all such blocks, and those behind them
     void add(const FreeBlock* block, unsigned count) noexcept {
       written_to = block;
       blocks += count;
@@ -73,7 +74,7 @@ class alignas(arch::kPrefetchPair) CentralList {
   RankedLock<LockRank::kCentralList> lock_;
   unsigned kept_ = 0;
   FreeBlock* batches_[kKeptBatches] = {};
-  Span* spans_ = nullptr;  // those with idle blocks, the one last touched first
+  Span* spans_ = nullptr;  // spans with idle blocks; the one that got its first idle block last comes first
   std::atomic<std::size_t> out_{0};
 };
 

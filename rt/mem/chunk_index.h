@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/chunk_index.h — finds a chunk that has what is wanted without a look at the others. Of each chunk it keeps a
-// few numbers, a *column* each, and over each column the largest of 64 and of 64 times 64 chunks: so that a search
-// looks at three times 64 numbers at most, and so does a change. The chunks are those of a page heap, under its lock.
+// rt/mem/chunk_index.h — finds a chunk by its properties without looking at all others: a tree of three levels. It
+// keeps a few numbers of each chunk, one in each *column*, and for each column the largest number of every 64 and of
+// every 64 * 64 chunks. So a search reads at most three times 64 numbers, and so does a change. It belongs to a page
+// heap, and is guarded by its lock.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +18,13 @@ class ChunkIndex {
   static constexpr unsigned kColumns = 10;
   static constexpr std::size_t kNone = kChunks;
 
-  // What an index is made of to begin with, zeroes; the caller keeps it until destroy().
+  // An index begins with so many zero bytes, which the caller provides, and keeps until destroy().
   static constexpr std::size_t kBytes = 4096;
   void init(std::byte* zeroes) noexcept { top_ = reinterpret_cast<Top*>(zeroes); }
   void destroy() noexcept;
 
-  // Before anything is said of a chunk, and of all before it. False: the machine has no memory for that.
+  // Makes room for this chunk and all before it; called before any other function with them. False: the machine has no
+  // memory.
   [[nodiscard]] bool cover(std::size_t chunk) noexcept;
   [[nodiscard]] std::size_t bytes_mapped() const noexcept;
 
@@ -30,29 +32,29 @@ class ChunkIndex {
     return static_cast<unsigned>(node_of(chunk).values[column][chunk % kFanOut]);
   }
   void set(std::size_t chunk, unsigned column, unsigned value) noexcept;
-  // Each column to at least that.
+  // Raises the chunk's number in each column to at least `least`.
   void raise(std::size_t chunk, const unsigned (&least)[kColumns]) noexcept {
     const Node& node = node_of(chunk);
     for (unsigned column = 0; column < kColumns; column++)
       if (node.values[column][chunk % kFanOut] < static_cast<int>(least[column])) set(chunk, column, least[column]);
   }
-  // The first or last chunk whose number is at least `least`, which is not 0; kNone.
+  // The first or last chunk whose number in `column` is at least `least`, which is not 0; kNone: there is none.
   [[nodiscard]] std::size_t first(unsigned column, unsigned least) const noexcept;
   [[nodiscard]] std::size_t last(unsigned column, unsigned least) const noexcept;
 
  private:
-  // Signed, as the vector unit that we compile for compares them.
+  // Signed, since the vector instructions that we compile for compare signed numbers.
   struct Node {
     std::int16_t values[kColumns][kFanOut];
   };
-  // 4,096 chunks, which are 16 GiB. Only what chunks with small numbers need is ever touched.
+  // The numbers of 4,096 chunks, which are 16 GiB. Only the nodes of chunks that there are get pages.
   struct Part {
     Node of_chunks[kFanOut];
     Node of_nodes;
   };
   struct Top {
     Node of_parts;
-    Part* parts[kFanOut];  // those that are covered, from the first on
+    Part* parts[kFanOut];  // the first `count` are mapped
     unsigned count;
   };
   static_assert(sizeof(Top) <= kBytes);
@@ -60,7 +62,8 @@ class ChunkIndex {
   [[nodiscard]] const Node& node_of(std::size_t chunk) const noexcept {
     return top_->parts[chunk / kFanOut / kFanOut]->of_chunks[chunk / kFanOut % kFanOut];
   }
-  // From the top to a chunk: place_in(node) says where to go on; ~0: nowhere, which only the top may say.
+  // Goes from the top down to a chunk. place_in(node) returns the place to go on with; ~0 if there is none, which can
+  // happen at the top only.
   template <class F>
   [[nodiscard]] std::size_t descend(F place_in) const noexcept {
     const unsigned part = place_in(top_->of_parts);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/free_block.h — what a small block holds while nobody holds it: the link of a list, sealed, so that a write
-// after the free is found before the link is followed, and where the block's tag is, so that handing the block out
-// needs no search. In debug builds the rest is filled, and looked at again, too.
+// rt/mem/free_block.h — what a small block contains while it is free: the link of a list, with a seal by which a write
+// after the free is found before the link is followed; and the index of the block's tag, so that an allocation need not
+// search for it. In debug builds the rest is filled with a pattern, which is checked, too.
 #pragma once
 
 #include <bit>
@@ -21,9 +21,9 @@ class FreeBlock {
   }
   void relink(FreeBlock* next) noexcept { set(next, tag_index()); }
 
-  // Somebody who wrote here without knowing the address of the block passes once in 2^44 times.
+  // A write that did not depend on the block's address goes unnoticed once in 2^44 times.
   [[nodiscard]] bool is_intact() const noexcept { return tag_index() >> kTagIndexBits == 0; }
-  // Of an intact one.
+  // Precondition of next() and tag_index(): is_intact().
   [[nodiscard]] FreeBlock* next() const noexcept { return next_; }
   [[nodiscard]] std::uint64_t tag_index() const noexcept { return seal_ ^ mixed(); }
 
@@ -38,7 +38,7 @@ class FreeBlock {
 static_assert(sizeof(FreeBlock) <= kMinBlock);
 
 inline constexpr std::byte kFreeByte{0xdf};
-inline constexpr std::size_t kFilledBytes = 256;  // enough to see it, little enough to stand it
+inline constexpr std::size_t kFilledBytes = 256;  // how much is filled: enough to find writes, and still cheap
 
 [[nodiscard]] constexpr std::size_t filled_end(std::size_t block_bytes) noexcept {
   return block_bytes < kFilledBytes ? block_bytes : kFilledBytes;

@@ -7,7 +7,7 @@ namespace janus {
 
 namespace {
 
-// Of a block with that tag, to one who says that `holder` holds it.
+// What is wrong if a caller says that `holder` holds a block with this tag.
 Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
   if (holder_of(tag) == holder) return Misuse::kNone;
   return tag == kFreeTag ? Misuse::kFreed : Misuse::kRuntimes;
@@ -28,8 +28,8 @@ void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32
   return take_small(cache, plan.size_class, tag);
 }
 
-// The last look at a block before it goes out: somebody may have written to it since it was freed. nullptr: to where
-// its link is.
+// Takes the first block of `list`, after checks for writes to it since it was freed. nullptr: its link was overwritten,
+// and nothing has changed.
 [[gnu::always_inline]] inline void* Heap::pop(HeapCache::List& list, unsigned size_class, std::uint32_t tag) noexcept {
   FreeBlock* block = list.hot;
   if (!block->is_intact()) [[unlikely]]
@@ -37,15 +37,15 @@ void* Heap::allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32
   Tag& its_tag = tag_at(chunk_of(block), block->tag_index());
   if (its_tag.load(std::memory_order_relaxed) != kFreeTag) [[unlikely]]
     end_for_damage("the free list leads to a block that somebody holds:", block);
-  // Elsewhere it harms nobody but who wrote there, and the block serves as well as another.
+  // A write beyond the link damages no list: it is reported, and the block is used.
   if (kHeapChecks && !is_still_filled(block, size_class_bytes(size_class))) report_written_after_free(block, 0);
   list.hot = block->next();
   list.count.store(list.count.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
-  its_tag.store(tag, std::memory_order_release);  // the last that we have to do with it: see take_over_tagged()
+  its_tag.store(tag, std::memory_order_release);  // the heap's last access; pairs with take_over_tagged()
   return block;
 }
 
-// The first block's link is not to be trusted, and what follows is not to be found without it.
+// Gives up all blocks of `list`: the link of the first was overwritten, and without it the others cannot be found.
 [[gnu::noinline, gnu::cold]] void Heap::give_up(HeapCache::List& list, unsigned size_class) noexcept {
   const FreeBlock* const block = list.hot;
   const std::uint32_t count = list.count.load(std::memory_order_relaxed);
@@ -89,7 +89,7 @@ void* Heap::take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag)
   }
 }
 
-// The hot list is empty: the spare batch takes its place, or one from the central list.
+// The hot list is empty: replaces it by the spare batch, or by one from the central list.
 bool Heap::refill(HeapCache& cache, unsigned size_class) noexcept {
   link(cache);
   HeapCache::List& list = cache.lists_[size_class];
@@ -110,7 +110,7 @@ void* Heap::take_large(std::size_t bytes, std::size_t align, std::uint32_t tag) 
   const unsigned first = first_page(span);
   chunk->entries[first].store(PageEntry(first, kLargeKind), std::memory_order_relaxed);
   add_large(bytes);
-  // The last that we have to do with it: see take_over_tagged().
+  // The heap's last access; pairs with take_over_tagged().
   tag_at(chunk, first_tag(first, kSpanShapes.by_kind[kLargeKind])).store(tag, std::memory_order_release);
   return start_of(span);
 }
@@ -121,7 +121,7 @@ void Heap::add_large(std::size_t delta) noexcept {
 
 // --- Freeing ---------------------------------------------------------------------------------------------------------
 
-// What is rare is done by tail calls, so that the usual case saves no registers.
+// Rare cases are tail calls, so that the usual one saves no registers.
 Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
   if (cache == nullptr || cache->link_.pool == nullptr || !pages_.owns(block)) [[unlikely]]
     return free_from(Holder::kUser, cache, block);
@@ -134,7 +134,7 @@ Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
   return push(*cache, block, ref, found);
 }
 
-// Takes the block from its holder: what is in `added` is added to its tag.
+// Takes the block from `holder` by setting the bits of `added` in its tag.
 [[gnu::always_inline]] inline Heap::Found Heap::claim(void* block, BlockRef& ref, Holder holder,
                                                       std::uint32_t added) noexcept {
   if (!find_block(block, ref)) [[unlikely]]
@@ -145,8 +145,8 @@ Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
     return {0, kFreeTag, misuse_of(tag, holder)};
   if (!its_tag.compare_exchange_strong(tag, tag | added, std::memory_order_relaxed)) [[unlikely]]
     return {0, kFreeTag, Misuse::kFreed};
-  // If somebody else freed the block after we had found it, all its span may have been freed, and its pages may be
-  // another's by now: then that was no tag of ours. As long as we hold the block its span stays what it is.
+  // If another thread freed the block after find_block(), its whole span may have been freed and its pages reused: then
+  // the exchange changed a foreign word, which is restored. While we hold the block, its span cannot be freed.
   if (!ref.is_current(block)) [[unlikely]] {
     std::uint32_t changed = tag | added;
     (void)its_tag.compare_exchange_strong(changed, tag, std::memory_order_relaxed);
@@ -170,7 +170,8 @@ Heap::Found Heap::free(HeapCache* cache, void* block) noexcept {
   return found;
 }
 
-// Every block, from whomever: a worker's first, a foreign thread's, a huge one, the runtime's own.
+// Frees any block. Called for the first free with a cache, by foreign threads, for huge blocks and for the runtime's
+// own.
 Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexcept {
   if (!pages_.owns(block)) return free_unusual(block, holder);
   BlockRef ref;
@@ -190,14 +191,15 @@ Heap::Found Heap::free_from(Holder holder, HeapCache* cache, void* block) noexce
 
 Heap::Found Heap::free_own(HeapCache* cache, void* block) noexcept {
   Found found = free_from(Holder::kRuntime, cache, block);
-  // Users cannot free it, so the tag was written over, or we have freed it before.
+  // Users cannot free it, so the tag was overwritten, or the runtime has freed the block before.
   if (found.misuse != Misuse::kNone) end_for_damage("the runtime does not hold its own block any more:", block);
   found.tag &= ~kRuntimeTag;
   return found;
 }
 
-// The hot list is a whole batch, and one more comes: it becomes the spare, and the spare that there was goes to the
-// central list. Not a block earlier, so that who allocates and frees in turn never does this twice in a row.
+// Called when a block is freed while the hot list is a whole batch: that becomes the spare, and the old spare goes to
+// the central list. Not done one block earlier, so that a task that allocates and frees in turn never does it twice in
+// a row.
 Heap::Found Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBlock* one_more, Found found) noexcept {
   FreeBlock* surplus = list.spare;
   const std::uint32_t count = list.spares.load(std::memory_order_relaxed);
@@ -210,7 +212,7 @@ Heap::Found Heap::set_aside(HeapCache::List& list, unsigned size_class, FreeBloc
   return found;
 }
 
-// No chunk of ours: nothing, a huge block, or a mistake.
+// The address is in no chunk of the heap: nullptr, a huge block, or a misuse.
 Heap::Found Heap::free_unusual(void* block, Holder holder) noexcept {
   HugeTable::Block huge;
   if (block == nullptr) return {0, kFreeTag, Misuse::kNone};
@@ -294,7 +296,7 @@ Heap::Found Heap::free_large(void* block, Found found) noexcept {
   if (cache.link_.pool == nullptr) return;
   for (unsigned c = 0; c < kSizeClasses; c++) {
     HeapCache::List& list = cache.lists_[c];
-    // Out of the cache first: a list that turns out to be bent is given up, and not given again.
+    // Emptied before it is given: a list whose links turn out to be overwritten must not be given again.
     const CentralList::Chain hot{list.hot, list.count.load(std::memory_order_relaxed)};
     const CentralList::Chain spare{list.spare, list.spares.load(std::memory_order_relaxed)};
     list.hot = list.spare = nullptr;

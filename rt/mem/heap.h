@@ -3,12 +3,13 @@
 // read-modify-write or a lock; large ones are runs of pages, huge ones (beyond 1 MiB) mappings. Any worker may free any
 // block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock.
 //
-// Every block carries a tag, the account that it was charged to, and whether the runtime itself holds it. What is
-// charged is what size_of() says, and plan_for() says it before the allocation. The heap itself knows no accounts.
+// Every block has a tag: the account that it is charged to, and whether the runtime itself holds it. The amount charged
+// is what size_of() returns, and plan_for() before the allocation. The heap itself knows no accounts.
 //
-// INVARIANT one-free-wins: a block leaves its holder by one compare-exchange of its tag, from what it was to kFreeTag,
-// so that of any number who free it at once one succeeds; the others change nothing and are told. Not of a block that
-// has become another's meanwhile: an address alone does not tell whose it is. tests/mem/misuse_test.cpp
+// INVARIANT one-free-wins: a block leaves its holder by one compare-exchange of its tag to kFreeTag, so of any number
+// of concurrent frees of one block exactly one succeeds; the others change nothing and return an error. This does not
+// hold once the block has been allocated again: an address alone does not say which task holds it.
+// tests/mem/misuse_test.cpp
 #pragma once
 
 #include <atomic>
@@ -30,8 +31,8 @@ namespace janus {
 
 class Heap;
 
-// One worker's free blocks. Owner only; zeroes are a valid empty cache. It belongs to one heap, from the first use to
-// Heap::flush(). A full list moves aside as the spare, so that no list is ever walked.
+// One worker's free blocks. Owner only; all zero bytes are a valid empty cache. It belongs to one heap from the first
+// use to Heap::flush(). A full list becomes the spare as a whole, so that no list is ever walked.
 class alignas(arch::kCacheLine) HeapCache {
  private:
   friend class Heap;
@@ -39,8 +40,8 @@ class alignas(arch::kCacheLine) HeapCache {
   struct List {
     FreeBlock* hot;                     // last in, first out
     FreeBlock* spare;                   // nullptr, or one whole batch
-    std::atomic<std::uint32_t> count;   // in `hot`; others read it for the statistics
-    std::atomic<std::uint32_t> spares;  // in `spare`
+    std::atomic<std::uint32_t> count;   // blocks in `hot`; other threads read it for the statistics
+    std::atomic<std::uint32_t> spares;  // blocks in `spare`
   };
   List lists_[kSizeClasses];
   CacheList<Heap, HeapCache>::Link link_;
@@ -48,27 +49,27 @@ class alignas(arch::kCacheLine) HeapCache {
 
 class Heap {
  public:
-  // Whether blocks are made of pages that the heap has from the machine; else they are the C library's.
+  // Whether blocks are cut from pages that the heap maps; otherwise they are allocated by the C library.
   static constexpr bool kHasPages = !kTasksAreWatched;
 
   [[nodiscard]] bool init() noexcept;
-  // Blocks may lie so that little of their pages is in use. Those of all together are no more than this; but for blocks
-  // that are mappings of their own.
+  // Limits the bytes of pages in use at once, not counting blocks that are mappings of their own. Needed because blocks
+  // may be spread so that only little of each page is used.
   void limit_pages(std::uint64_t bytes) noexcept { pages_.limit(bytes); }
-  void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
+  void destroy() noexcept;  // unmaps everything; caches need not have been flushed
 
-  // The largest block that is no mapping of its own.
+  // The largest block that is not a mapping of its own.
   static constexpr std::size_t kMaxLarge = std::size_t{kMaxRunPages} * kPageBytes;
 
-  // What a request becomes.
+  // How a request is served.
   enum class Kind : std::uint8_t { kNone, kSmall, kLarge, kHuge };
   struct BarePlan {
     Kind kind;
     unsigned size_class;
-    std::size_t bytes;  // what size_of() will say of such a block; 0: no such block is possible
+    std::size_t bytes;  // what size_of() will return for such a block; 0: no such block is possible
   };
-  // And how much of it is the caller's, for the heap of a build whose tasks are watched (arch/hosted/heap.cpp). Where
-  // nobody watches, whoever has a block may use all of it.
+  // Adds how many bytes the caller asked for, in a build whose tasks are watched by a sanitizer (arch/hosted/heap.cpp).
+  // In all others the holder of a block may use all of it.
   struct WatchedPlan : BarePlan {
     constexpr WatchedPlan(Kind k, unsigned c, std::size_t b) noexcept : BarePlan{k, c, b} {}
     std::size_t asked = 0;
@@ -85,10 +86,10 @@ class Heap {
     return {Kind::kSmall, size_class, span_shape(size_class).block_bytes};
   }
 
-  // A block of at least `bytes` (0 counts as 1) aligned to `align` (a power of two; at least 16 in any case), or
-  // nullptr when the machine refuses. `cache`: the calling worker's, or nullptr in a foreign thread, which takes a
-  // lock. `tag` is below kRuntimeTag, or has that bit set: then the runtime holds it, and only free_own() frees it. The
-  // contents are undefined. `plan` is of the same `align`.
+  // Allocates a block of at least `bytes` (0 counts as 1), aligned to `align` (a power of two) and at least to 16;
+  // nullptr: the machine has no memory. `cache`: the calling worker's, or nullptr in a foreign thread, which takes a
+  // lock. `tag` is below kRuntimeTag for a user's block; with that bit the runtime holds it, and only free_own() frees
+  // it. The contents are undefined. `plan` is what plan_for() returned for the same `align`.
   [[nodiscard]] void* allocate(HeapCache* cache, Plan plan, std::size_t align, std::uint32_t tag) noexcept;
   [[nodiscard]] void* allocate(HeapCache* cache, std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept {
     Plan plan = plan_for(bytes, align);
@@ -96,36 +97,38 @@ class Heap {
     return allocate(cache, plan, align, tag);
   }
 
-  // What was charged for a block, and to whom; or that it is none of the caller's.
+  // The size and tag (account) of a block, or why it was refused.
   struct Found {
     std::size_t bytes;
     std::uint32_t tag;
     Misuse misuse;  // not kNone: nothing has changed, and the tag is kFreeTag
   };
-  // A user's block, or nullptr, which is {0, kFreeTag, kNone}.
+  // Frees a user's block. For nullptr the result is {0, kFreeTag, kNone}.
   Found free(HeapCache* cache, void* block) noexcept;
-  // One that the runtime holds; its tag comes without the bit. Ends the process where it is none.
+  // Frees a block that the runtime holds; the tag is returned without kRuntimeTag. Ends the process if the runtime does
+  // not hold the block.
   Found free_own(HeapCache* cache, void* block) noexcept;
-  // From here on the runtime holds the user's block, contents and all, so that nobody else can free it.
+  // Makes a user's block the runtime's, with its contents, so that no task can free it.
   [[nodiscard]] Found take_over(void* block) noexcept;
 
-  // Where a walk over all blocks stands; as made: at the beginning.
+  // The position of a walk over all blocks. A new one is at the beginning.
   struct Walk {
     std::size_t chunk = 0;
     unsigned page = 0;
     unsigned block = 0;
     bool is_over = false;
   };
-  // The next part of a walk, of kWalkPages pages at most: up to `most` blocks of users that are meant are taken over,
-  // and stand in `out`. How many. What is allocated during the walk may be missed. Any thread.
+  // Any thread. Does the next part of a walk, at most kWalkPages pages: takes over up to `most` users' blocks that are
+  // meant, and stores them in `out`. Returns how many. Blocks allocated during the walk may be missed.
   static constexpr unsigned kWalkPages = 64;
   [[nodiscard]] unsigned take_over_next(Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept;
 
-  // What free() would say now, with size and tag of whatever is held, by a user or not. Any thread.
+  // Any thread. What free() would return now, but with size and tag of any held block, also of one of the runtime's.
   [[nodiscard]] Found look_at(const void* block) noexcept;
-  // Whether it can be no mapping of its own.
+  // True: the block is not a mapping of its own.
   [[nodiscard]] bool is_in_chunks(const void* block) const noexcept { return !kHasPages || pages_.owns(block); }
-  // How much of a block that is held may be read: `bytes`, all that was charged, where the heap has pages.
+  // How much of a held block may be read: `bytes`, which is all that was charged, or if a sanitizer watches tasks, what
+  // was asked for.
   [[nodiscard]] std::size_t readable(const void* block, std::size_t bytes) noexcept {
     if constexpr (kHasPages) return bytes;
     return asked_for(block);
@@ -134,20 +137,20 @@ class Heap {
   [[nodiscard]] std::size_t size_of(const void* block) noexcept { return look_at(block).bytes; }
   // The tag that the block was allocated with; ~0: not a held block of this heap.
   [[nodiscard]] std::uint32_t tag_of(const void* block) noexcept { return look_at(block).tag; }
-  // Makes the block serve `bytes` where it stands. size_of() may change: growing, to plan_for(bytes, 16).bytes;
-  // shrinking, to no less than that. False: it cannot, or most of it would be wasted; nothing has changed. The holder
-  // only.
+  // For the holder only. Makes the block serve `bytes` without moving it. size_of() may change: growing, to
+  // plan_for(bytes, 16).bytes; shrinking, to no less than that. False: that is not possible, or most of the block would
+  // be wasted; nothing has changed.
   [[nodiscard]] bool resize_in_place(void* block, std::size_t bytes) noexcept;
   [[nodiscard]] static std::size_t charge_for(std::size_t bytes, std::size_t align) noexcept {
     return plan_for(bytes, align).bytes;
   }
 
-  // The cache's owner ends: everything it holds goes back. The cache is as new afterwards.
+  // Owner only. Gives back everything that the cache holds; it is as new afterwards.
   void flush(HeapCache& cache) noexcept;
-  // Gives back to the machine what lies in the shared lists. Any thread, any time.
+  // Any thread, any time. Gives the memory of idle blocks in the central lists, and of idle pages, back to the machine.
   void trim() noexcept;
 
-  // Held by callers, as charged. Exact while no one allocates, else near.
+  // Bytes of blocks held by callers, as charged. Exact while no thread allocates or frees, otherwise approximate.
   [[nodiscard]] std::size_t bytes_in_use() noexcept;
   [[nodiscard]] std::size_t bytes_mapped() noexcept;  // address space, touched or not
   [[nodiscard]] std::size_t mappings() noexcept;
@@ -157,7 +160,7 @@ class Heap {
   [[nodiscard]] std::size_t asked_for(const void* block) noexcept;  // arch/hosted/heap.cpp
   [[nodiscard]] static Plan plan_unusual(std::size_t bytes, std::size_t align) noexcept;
 
-  // noinline: what is rare must not cost the fast paths registers.
+  // noinline: rare paths must not cost the fast paths registers.
   [[nodiscard, gnu::noinline]] void* allocate_slow(HeapCache* cache, Plan plan, std::size_t align,
                                                    std::uint32_t tag) noexcept;
   [[nodiscard, gnu::noinline]] void* take_small(HeapCache* cache, unsigned size_class, std::uint32_t tag) noexcept;

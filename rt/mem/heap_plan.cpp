@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/heap_plan.cpp — what a request becomes that no table answers; and so what it costs, whatever heap serves it.
+// rt/mem/heap_plan.cpp — how a request is served that the table of size classes does not answer. That also decides what
+// it costs, so it is the same for the heap of a build that is watched (arch/hosted/heap.cpp).
 #include "rt/mem/heap.h"
 #include "rt/mem/pages.h"
 
@@ -8,8 +9,8 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kNaturalAlign = 16;
-// A chunk has few places at a large alignment, and each takes a part of it. So a block is as large as that part of its
-// alignment at least, and those that a chunk has room for pay for its header several times.
+// A chunk has few places for blocks of a large alignment. So such a block has at least this part of its alignment as
+// its size: then the blocks that fit into one chunk pay for its header several times.
 constexpr std::size_t kAlignPart = 16;
 static_assert((kChunkBytes / Heap::kMaxLarge - 1) * (Heap::kMaxLarge / kAlignPart) >= 3 * kHeaderPages * kPageBytes);
 constexpr std::size_t kMaxHuge = std::size_t{1} << 46;  // beyond any address space; keeps the sums below from wrapping

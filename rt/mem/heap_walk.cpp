@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/heap_walk.cpp — all blocks of the heap, one span after the other, for who takes back what others left.
+// rt/mem/heap_walk.cpp — walks over all blocks of the heap, span by span, to take over what ended tasks have left.
 #include "rt/mem/heap.h"
 
 namespace janus {
 
-// What begins at this page of the chunk. The walk goes on behind it, unless `out` is full.
+// Takes over what is meant of the span that begins at walk.page of the chunk, and moves the walk behind it unless `out`
+// is full. Returns how many blocks.
 unsigned Heap::take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
                             unsigned most) noexcept {
   const unsigned page = walk.page;
   const PageEntry entry = chunk->entries[page].load(std::memory_order_relaxed);
-  if (entry.kind() == kNoKind || entry.first_page() != page) {  // or it changed since we saw its first page
+  if (entry.kind() == kNoKind || entry.first_page() != page) {  // the latter if spans have changed meanwhile
     walk.page++;
     return 0;
   }
   if (entry.kind() == kLargeKind) {
     walk.page++;
-    // Its tag lies in the header, where no user's data ever are. If the run has become a span of small blocks since we
-    // looked, it is the tag of one of those, to be put back; while we hold a large block it stays one.
+    // The tag is in the header, where there are never users' data. If the run has become a span of small blocks since
+    // the entry was loaded, the tag may be that of one of these, and is restored. While we hold a large block, it stays
+    // one.
     Tag& its_tag = tag_at(chunk, first_tag(page, kSpanShapes.by_kind[kLargeKind]));
     if (!take_over_tagged(its_tag, is_meant)) return 0;
     if (chunk->entries[page].load(std::memory_order_relaxed) != entry) [[unlikely]] {
@@ -37,7 +39,7 @@ unsigned Heap::take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_me
 
 unsigned Heap::take_over_next(Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept {
   HeapChunk* const chunk = pages_.chunk_at(walk.chunk);
-  if (chunk == nullptr) {  // the huge ones come last
+  if (chunk == nullptr) {  // no more chunks: huge blocks come last
     const unsigned taken = huge_.take_over_tagged(is_meant, out, most);
     walk.is_over = taken < most;
     return taken;

@@ -80,14 +80,14 @@ std::size_t HugeTable::home_of(const void* start) const noexcept {
   return static_cast<std::size_t>(mixed >> 32) & (size_ - 1);
 }
 
-// Where it is, or the empty place where it belongs.
+// The place of the block, or the empty place where it is to be inserted.
 std::size_t HugeTable::place_of(const void* start) const noexcept {
   std::size_t place = home_of(start);
   while (places_[place].start != nullptr && places_[place].start != start) place = (place + 1) & (size_ - 1);
   return place;
 }
 
-// nullptr: none of his, and why.
+// The entry of the block if `holder` holds it. Otherwise nullptr, and `misuse` says why.
 HugeTable::Block* HugeTable::held_by(Holder holder, const void* start, Misuse& misuse) noexcept {
   Block* const block = size_ != 0 ? &places_[place_of(start)] : nullptr;
   if (block == nullptr || block->start == nullptr) {
@@ -98,11 +98,12 @@ HugeTable::Block* HugeTable::held_by(Holder holder, const void* start, Misuse& m
   return misuse == Misuse::kNone ? block : nullptr;
 }
 
-// Moves later entries of the same run forward, so that no search stops short.
+// Removes the entry at `gap`, and moves later entries of the same run into the gap, so that every search still finds
+// them.
 void HugeTable::close_gap(std::size_t gap) noexcept {
   for (std::size_t next = (gap + 1) & (size_ - 1); places_[next].start != nullptr; next = (next + 1) & (size_ - 1)) {
     const std::size_t home = home_of(places_[next].start);
-    if (((next - home) & (size_ - 1)) < ((next - gap) & (size_ - 1))) continue;  // its home lies behind the gap
+    if (((next - home) & (size_ - 1)) < ((next - gap) & (size_ - 1))) continue;  // its home is behind the gap
     places_[gap] = places_[next];
     gap = next;
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/huge_table.h — blocks too large for a chunk, each a mapping of its own, found by address in an open hash table
-// (Knuth's algorithms L and R of volume 3, 6.4). Every operation on them makes a system call anyway, so one lock serves
-// all.
+// (Knuth's algorithms L and R of volume 3, 6.4). To allocate and free them takes a system call anyway, so one lock is
+// enough.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +17,19 @@ class HugeTable {
  public:
   struct Block {
     std::byte* start;   // nullptr: an empty place
-    std::byte* pages;   // the mapping; start lies further in when the alignment wants it
+    std::byte* pages;   // the mapping; `start` may be further in, for alignment
     std::size_t bytes;  // usable, from start
     std::size_t mapped;
     std::uint32_t tag;
   };
 
-  // `bytes` is a multiple of the page size. nullptr when the machine refuses.
+  // `bytes` is a multiple of the page size. nullptr: the machine has no memory.
   [[nodiscard]] void* allocate(std::size_t bytes, std::size_t align, std::uint32_t tag) noexcept;
-  // kNone: it was `holder`'s, and is gone; `freed` says what it was. Else nothing has changed.
+  // Frees a block of `holder`. kNone: done, and `freed` is its entry. Otherwise nothing has changed.
   [[nodiscard]] Misuse free(const void* start, Holder holder, Block& freed) noexcept;
-  // kNone: it was a user's, and is the runtime's from now on.
+  // Makes a user's block the runtime's. kNone: done, and `out` is its entry as it was before.
   [[nodiscard]] Misuse take_over(const void* start, Block& out) noexcept;
-  // Up to `most` blocks that are meant become the runtime's, and stand in `out`. How many.
+  // Makes up to `most` users' blocks that are meant the runtime's, and stores them in `out`. Returns how many.
   [[nodiscard]] unsigned take_over_tagged(const TagFilter& is_meant, void** out, unsigned most) noexcept;
   [[nodiscard]] bool find(const void* start, Block& out) noexcept;
 

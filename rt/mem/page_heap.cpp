@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kMinReservePages = 1024;
 constexpr std::size_t kMaxGroupChunks = 64;
-// What is done at once under the lock: pages given back, in calls of the machine, and chunks looked into in vain.
+// Limits of the work done at once under the lock: calls that give pages back, and chunks looked into in vain.
 constexpr unsigned kDiscardsAtOnce = 32, kLooksAtOnce = 64;
 
 // --- Bits of a chunk's pages -----------------------------------------------------------------------------------------
@@ -55,7 +55,7 @@ unsigned next_page(const std::uint64_t* bits, unsigned from, bool wanted) noexce
   return word * 64 + static_cast<unsigned>(std::countr_zero(here));
 }
 
-// The first page of the idle run that ends before `at`.
+// The first page of the idle run that ends before `at`; `at` if there is none.
 unsigned begin_of_idle(const std::uint64_t* used, unsigned at) noexcept {
   while (at > kHeaderPages) {
     const unsigned last = at - 1;
@@ -72,18 +72,18 @@ unsigned begin_of_idle(const std::uint64_t* used, unsigned at) noexcept {
 struct IdleRun {
   unsigned begin, end;
 
-  // The pages from its first aligned one on.
+  // How many pages the run has from its first aligned one on.
   [[nodiscard]] unsigned aligned_pages(unsigned alignment) const noexcept {
     const auto from = static_cast<unsigned>(round_up(begin, std::size_t{1} << alignment));
     return from < end ? end - from : 0;
   }
 };
-// What stands around pages that are idle, or begin to be.
+// The idle run that the idle pages `first` ... `first + pages - 1` are part of.
 IdleRun idle_around(const std::uint64_t* used, unsigned first, unsigned pages) noexcept {
   return {begin_of_idle(used, first), next_page(used, first + pages, true)};
 }
 
-// Calls f(page, pages) for the aligned idle runs by address, until it says that it is done.
+// Calls f(page, pages) for the aligned idle runs by rising address, until f returns true.
 template <class F>
 void for_aligned_runs(const std::uint64_t* used, unsigned alignment, F f) noexcept {
   const std::size_t unit = std::size_t{1} << alignment;
@@ -92,7 +92,7 @@ void for_aligned_runs(const std::uint64_t* used, unsigned alignment, F f) noexce
     const unsigned end = next_page(used, at, true);
     if (end != at && f(at, end - at)) return;
     if (end == kChunkPages) return;
-    at = end == at ? at + 1 : end;  // rounding up may have landed on a used page
+    at = end == at ? at + 1 : end;  // end == at: rounding up has led to a used page
   }
 }
 
@@ -105,7 +105,7 @@ unsigned find_in(const std::uint64_t* used, unsigned pages, unsigned alignment) 
   return found;
 }
 
-// It is `most` at most.
+// The longest aligned idle run; the search stops at one of `most` pages.
 unsigned longest_in(const std::uint64_t* used, unsigned alignment, unsigned most) noexcept {
   unsigned longest = 0;
   for_aligned_runs(used, alignment, [&](unsigned, unsigned length) {
@@ -115,7 +115,7 @@ unsigned longest_in(const std::uint64_t* used, unsigned alignment, unsigned most
   return longest;
 }
 
-// Parts of the tables, one behind the other.
+// Cuts the next part off the tables' mapping.
 std::byte* carve(std::byte*& at, std::size_t bytes) noexcept {
   std::byte* here = at;
   at += bytes;
@@ -165,7 +165,7 @@ void PageHeap::count_mapping(std::size_t bytes) noexcept {
   mappings_.store(mappings_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
 
-// Half as many chunks as there are, fewer when the machine refuses. One more goes to alignment, as addresses only.
+// Maps half as many chunks as there are, or fewer if the machine refuses. Alignment costs address space for one more.
 bool PageHeap::grow() noexcept {
   if (group_count_ == kMaxGroups || chunk_count_ == kMaxChunks) return false;
   std::size_t wanted = chunk_count_ / 2 < 1 ? 1 : chunk_count_ / 2;
@@ -191,8 +191,8 @@ bool PageHeap::grow() noexcept {
 
 void PageHeap::add_chunk(std::byte* at) noexcept {
   const std::uintptr_t position = address_of(at) >> kChunkShift;
-  if (position >= kAddressChunks) return;  // no machine of ours maps there; such a chunk would not be found again
-  HeapChunk* chunk = reinterpret_cast<HeapChunk*>(at);  // the machine's zeroes are what every table begins with
+  if (position >= kAddressChunks) return;  // owns() would not find it; no machine that we run on maps there
+  HeapChunk* chunk = reinterpret_cast<HeapChunk*>(at);  // the mapping is zeroed, as all its tables have to be
   chunk->number = static_cast<std::uint32_t>(chunk_count_);
   set_bits(chunk->used, 0, kHeaderPages);
   const IdleRun all = {kHeaderPages, kChunkPages};
@@ -245,7 +245,7 @@ Span* PageHeap::take_run(unsigned pages, unsigned align_pages) noexcept {
     if (!has_room_for(pages)) return nullptr;
     const Position at = find_run(pages, alignment);
     if (at.result == Search::kNowhere && !grow()) return nullptr;
-    if (at.result != Search::kFound) continue;  // others had to wait for long enough
+    if (at.result != Search::kFound) continue;  // kUnfinished: other threads have waited for the lock for long enough
     occupy(at.chunk, at.page, pages);
     Span* run = &at.chunk->spans[at.page];
     run->pages = static_cast<std::uint16_t>(pages);
@@ -301,9 +301,10 @@ void PageHeap::discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept {
   index_.set(chunk->number, kMayBeDirty, 0);
 }
 
-// The reserve is an eighth of what is in use: enough that a program that breathes makes no system calls, and in
-// proportion to what it holds anyway. Beyond it half goes back, so that the work comes rarely; but no more at once than
-// others can wait for, and the rest when the next pages come that are too many.
+// The reserve of dirty idle pages is an eighth of what is in use: enough that a program whose use goes up and down
+// makes no system calls, and in proportion to what it uses anyway. Once it is exceeded, it is reduced to half, so that
+// this is rare; but no more is done at once than other threads can wait for, and the rest when the next pages are given
+// back.
 void PageHeap::keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   const std::size_t reserve = used_pages_ / 8 > kMinReservePages ? used_pages_ / 8 : kMinReservePages;
   if (dirty_idle_pages_ <= reserve) return;

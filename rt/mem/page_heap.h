@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/page_heap.h — runs of pages for the heap, cut from chunks of 4 MiB: first fit by address, so that the far end
-// empties. An index (chunk_index.h) leads to the chunk, however many there are. Chunks come from the machine in growing
-// groups and stay until destroy(); the memory behind idle pages goes back to it beyond a small reserve.
+// rt/mem/page_heap.h — runs of pages for the heap, cut from chunks of 4 MiB: first fit in the order of chunks and
+// pages, so that the last chunks become empty. An index (chunk_index.h) finds the chunk, however many there are. Chunks
+// are mapped in growing groups and stay until destroy(); of idle pages, all but a small reserve go back to the machine.
 #pragma once
 
 #include <atomic>
@@ -14,28 +14,30 @@
 
 namespace janus {
 
-// INVARIANT nothing-idle-is-overlooked: outside the lock, no aligned run of idle pages is longer than the index says of
-// its chunk and alignment, and each chunk with a dirty idle page is marked. Taking pages changes neither, so both may
-// say too much; who looks into a chunk in vain corrects them, and only giving pages back raises them again. So a free
-// costs later searches one such look for each column at most. How many idle pages are dirty in all is exact.
-// tests/mem/page_heap_test.cpp
+// INVARIANT nothing-idle-is-overlooked: while the lock is free, no aligned run of idle pages is longer than the index
+// says for its chunk and alignment, and each chunk with a dirty idle page is marked. Taking pages changes neither, so
+// both may be too large; a search that looks into a chunk in vain corrects them, and only giving pages back raises them
+// again. So each free costs later searches at most one such look for each column. The total of dirty idle pages is
+// exact. tests/mem/page_heap_test.cpp
 class PageHeap {
  public:
   [[nodiscard]] bool init() noexcept;
   void destroy() noexcept;
-  // No more than so many bytes of pages are in use at once. Before the first run; without it: any number.
+  // Sets how many bytes of pages may be in use at once; without it there is no limit. Call it before the first run.
   void limit(std::uint64_t bytes) noexcept { most_pages_ = bytes / kPageBytes; }
 
-  // The record of a new run whose first page is aligned to `align_pages` (a power of two), nullptr when the machine
-  // or the limit refuses; size class and contents are the caller's to fill in. At most kMaxRunPages. Any thread.
+  // Any thread. Takes a run of at most kMaxRunPages pages, whose first page is aligned to `align_pages` (a power of
+  // two), and returns its record; the caller sets its size class and contents. nullptr: the machine has no memory, or
+  // the limit is reached.
   [[nodiscard]] Span* take_run(unsigned pages, unsigned align_pages) noexcept;
   void give_run(Span* run) noexcept;
-  // Makes a run longer or shorter where it stands. Only for large spans; false: the pages behind are taken.
+  // Makes the run of a large span longer or shorter without moving it. False: the pages behind it are in use, or a
+  // limit is reached.
   [[nodiscard]] bool resize_run(Span* run, unsigned pages) noexcept;
-  // Gives back what the reserve holds, a chunk at a time.
+  // Gives the pages of the reserve back to the machine, one chunk at a time.
   void trim() noexcept;
 
-  // Lock-free, and touches nothing at `address`.
+  // Whether the address is in one of the heap's chunks. Any thread, lock-free; does not access `address`.
   [[nodiscard]] bool owns(const void* address) const noexcept {
     const std::uintptr_t chunk = address_of(address) >> kChunkShift;
     if (chunk >= kAddressChunks) [[unlikely]]
@@ -43,7 +45,7 @@ class PageHeap {
     return (ours_[chunk / 64].load(std::memory_order_acquire) >> chunk % 64 & 1) != 0;  // pairs with add_chunk()
   }
 
-  // The chunks in the order they came; nullptr beyond the last.
+  // The chunks, in the order in which they were mapped; nullptr beyond the last.
   [[nodiscard]] HeapChunk* chunk_at(std::size_t number) noexcept {
     LockGuard guard(lock_);
     return number < chunk_count_ ? chunks_[number] : nullptr;
@@ -56,8 +58,8 @@ class PageHeap {
  private:
   static constexpr std::size_t kAddressChunks = std::size_t{1} << (47 - kChunkShift);
   static constexpr std::size_t kMaxChunks = ChunkIndex::kChunks;  // 1 TiB
-  // Columns of the index: the longest run at each alignment from 1 page to kMaxRunPages, and a mark (1) on chunks that
-  // may have dirty idle pages.
+  // Columns of the index: the longest idle run at each alignment from 1 page to kMaxRunPages, and a mark (1) for chunks
+  // that may have dirty idle pages.
   static constexpr unsigned kAlignments = 9;
   static_assert(1u << (kAlignments - 1) == kMaxRunPages);
   static constexpr unsigned kMayBeDirty = kAlignments;
@@ -85,8 +87,8 @@ class PageHeap {
   void discard_run(HeapChunk* chunk, unsigned first, unsigned pages) noexcept;
   void discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept;
 
-  // The tables, one mapping of which only a few pages are ever touched: a bit for every 4 MiB of address space, the
-  // chunks in the order they came, and what is known of each.
+  // The tables, in one mapping of which only a few pages are ever touched: a bit for every 4 MiB of address space, the
+  // chunks in the order in which they were mapped, their index, and the groups that they were mapped in.
   std::atomic<std::uint64_t>* ours_ = nullptr;
   HeapChunk** chunks_ = nullptr;
   ChunkIndex index_;

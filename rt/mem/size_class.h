@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/size_class.h — small block sizes: steps of 16 bytes up to 128, then eight to a doubling up to 32 KiB, so that
-// rounding up costs at most an eighth. Arithmetic only; what blocks are cut from is in span.h.
+// rounding up costs at most an eighth. Arithmetic only; span.h has the spans that blocks are cut from.
 #pragma once
 
 #include <bit>
@@ -11,7 +11,7 @@
 
 namespace janus {
 
-inline constexpr std::size_t kMinBlock = 16;  // the alignment that every block has
+inline constexpr std::size_t kMinBlock = 16;  // also the alignment that every block has at least
 inline constexpr std::size_t kMaxSmall = 32768;
 inline constexpr unsigned kSizeClasses = 72;
 inline constexpr std::size_t kLinearLimit = 128;  // up to here in steps of kMinBlock

@@ -58,7 +58,7 @@ namespace janus {
   return take_hot(*cache);
 }
 
-// Others may take what was cut for us.
+// Tries more than once, since another thread may take the records that were paid for here.
 [[gnu::noinline, gnu::cold]] void* Slab::alloc_prepaid(SlabCache* cache) noexcept {
   void* record = take(cache);
   for (unsigned tries = 0; record == nullptr && pool_charge_ != nullptr && tries < kBatch; tries++) {
@@ -84,8 +84,9 @@ namespace janus {
   cache->room_.store(kBatch - 1, std::memory_order_relaxed);
 }
 
-// The hot list is a whole batch, and one more comes: it becomes the spare, and the spare that there was is shared. Not
-// a record earlier, so that who takes and gives in turn never does this twice in a row.
+// Called when a record is given while the hot list is a whole batch: that becomes the spare, and the old spare goes to
+// the shared list. Not done one record earlier, so that a worker that takes and gives in turn never does it twice in a
+// row.
 void Slab::set_aside(SlabCache& cache) noexcept {
   Record* surplus = cache.spare_;
   cache.spare_ = cache.hot_;
@@ -198,7 +199,7 @@ bool Slab::pay_for_batch() noexcept {
   return true;
 }
 
-// A record that nobody ever held.
+// Returns a record that was never taken; nullptr: the machine has no memory, or the payer cannot pay.
 [[gnu::noinline, gnu::cold]] Slab::Record* Slab::cut() noexcept {
   if (cut_chunk_ == chunk_count_.load(std::memory_order_relaxed) && !grow()) return nullptr;
   if (paid_ == 0 && !pay_for_batch()) return nullptr;
@@ -211,7 +212,8 @@ bool Slab::pay_for_batch() noexcept {
   return record;
 }
 
-// As many chunks as there are, fewer when the machine refuses; one chunk's worth of addresses goes to alignment.
+// Maps as many chunks as there are already, or fewer if the machine refuses. Alignment costs one chunk's worth of
+// address space.
 [[gnu::noinline, gnu::cold]] bool Slab::grow() noexcept {
   const std::size_t have = chunk_count_.load(std::memory_order_relaxed);
   if (group_count_ == kMaxGroups) return false;

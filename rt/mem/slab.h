@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/slab.h — type-stable records of one size (tasks, nurseries, channels): memory that once held a record holds
-// records until destroy(), so that a stale handle may be looked at. Every record has an index; both ways are a few
-// loads.
+// records until destroy(), so a stale handle may be dereferenced. Every record has an index; finding one from the other
+// takes a few loads.
 //
-// A record that nobody holds keeps its contents but for its first eight bytes; one that was never held is all zeroes.
+// A free record keeps its contents but for the first eight bytes; one that was never taken is all zero bytes.
 //
-// INVARIANT given-once: a record is given once for each time that it was taken. Who breaks that is a part of the
-// runtime, never a user; where claims are checked, a bit for each record says whether it is held.
+// INVARIANT given-once: a record is given once for each time that it was taken. Only the runtime takes and gives
+// records, so a user cannot break this; if assertions are on, a bit for each record says whether it is held.
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,8 @@ namespace janus {
 class PoolCharge;
 class Slab;
 
-// One worker's free records. Owner only; zeroes are a valid empty cache. It serves one slab until Slab::flush().
+// One worker's free records. Owner only; all zero bytes are a valid empty cache. Used with one slab until
+// Slab::flush().
 class SlabCache {
  private:
   friend class Slab;
@@ -34,10 +35,10 @@ class SlabCache {
   };
   Record* hot_;    // last in, first out
   Record* spare_;  // nullptr, or one whole batch
-  // Records that hot_ lacks to be a whole batch, and 0 as long as the cache belongs to no slab. Others read it for the
-  // statistics.
+  // How many records hot_ lacks to be a whole batch; 0 while the cache belongs to no slab. Other threads read it for
+  // the statistics.
   std::atomic<std::uint32_t> room_;
-  std::atomic<std::uint32_t> spares_;  // in spare_: 0 or kBatch
+  std::atomic<std::uint32_t> spares_;  // records in spare_: 0 or kBatch
   CacheList<Slab, SlabCache>::Link link_;
 };
 
@@ -47,35 +48,37 @@ class Slab {
   static constexpr std::size_t kMaxObjectBytes = 4096;
   static constexpr std::uint32_t kMaxChunks = 65536;  // 16 GiB of records
 
-  // `object_bytes` is at least 8; it is rounded up to 16. Records are aligned to the largest power of two in it, at
-  // most 128. There will be no more of them than `most_chunks` of 256 KiB hold.
+  // `object_bytes` is at least 8 and is rounded up to a multiple of 16. Records are aligned to the largest power of two
+  // that divides this, at most 128. `most_chunks` chunks of 256 KiB limit how many there can be. False: an argument is
+  // out of range, or the machine has no memory.
   [[nodiscard]] bool init(std::size_t object_bytes, std::uint32_t most_chunks = kMaxChunks) noexcept;
-  void destroy() noexcept;  // everything is unmapped, caches need not have been flushed
+  void destroy() noexcept;  // unmaps everything; caches need not have been flushed
 
-  // Who pays for records from now on, a batch at a time when they are first cut; what is cut once stays paid for.
-  // Nobody, as long as this is not called. Before the first take().
+  // Makes `pool_charge` pay for records from now on, a batch at a time when they are first cut; they stay paid for.
+  // Unless this is called, records are not charged. Call it before the first take().
   void charge_to(PoolCharge& pool_charge) noexcept { pool_charge_ = &pool_charge; }
 
-  // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr when the machine
-  // refuses, or nobody can pay.
+  // `cache`: the calling worker's, or nullptr in a foreign thread, which takes a lock. nullptr: the machine has no
+  // memory, or the payer cannot pay.
   [[nodiscard, gnu::always_inline]] inline void* take(SlabCache* cache) noexcept;
-  // For somebody who has paid already (PoolCharge::overdraw).
+  // As take(), for a caller that has paid already (PoolCharge::overdraw).
   [[nodiscard]] void* alloc_prepaid(SlabCache* cache) noexcept;
-  // The worker's last one; nullptr: take() has to look further. take_hot() takes it, if it is there.
+  // hot(): the record that take_hot() would take, the one last given to this cache; nullptr: there is none, and
+  // take_hot() must not be called.
   [[nodiscard, gnu::always_inline]] static inline void* hot(const SlabCache& cache) noexcept { return cache.hot_; }
   [[nodiscard, gnu::always_inline]] static inline void* take_hot(SlabCache& cache) noexcept;
-  // Any worker may give any record.
+  // Any worker may give any record; `cache` as for take().
   [[gnu::always_inline]] inline void give(SlabCache* cache, void* object) noexcept;
   void flush(SlabCache& cache) noexcept;
 
-  // Any index: nullptr if no record has it. Any thread, lock-free; the record need not be held.
+  // The record with this index, held or not; nullptr if there is none. Any thread, lock-free.
   [[nodiscard]] void* at(std::uint32_t index) const noexcept {
     const std::uint32_t chunk = index >> index_shift_, slot = index & ((1u << index_shift_) - 1);
     if (chunk >= chunk_count_.load(std::memory_order_acquire) || slot >= per_chunk_) [[unlikely]]  // pairs with grow()
       return nullptr;
     return chunks_[chunk] + kHeaderBytes + std::size_t{slot} * object_bytes_;
   }
-  // Of a record of this slab. Any thread.
+  // Any thread. Precondition: `object` is a record of this slab.
   [[nodiscard]] std::uint32_t index_of(const void* object) const noexcept {
     const std::uintptr_t offset = address_of(object) % kChunkBytes;
     const Header* header = reinterpret_cast<const Header*>(address_of(object) - offset);
@@ -83,7 +86,7 @@ class Slab {
     return header->number << index_shift_ | static_cast<std::uint32_t>(slot);
   }
 
-  [[nodiscard]] std::size_t count() noexcept;  // held; exact while no one takes or gives, else near
+  [[nodiscard]] std::size_t count() noexcept;  // records held; exact while no thread takes or gives, else approximate
   [[nodiscard]] std::size_t bytes_mapped() const noexcept { return mapped_.load(std::memory_order_relaxed); }
   [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
 
@@ -91,7 +94,7 @@ class Slab {
   friend struct DebuggerLayout;  // rt/abi/debugger.cpp
   using Record = SlabCache::Record;
   static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
-  static constexpr std::size_t kHeldAt = 128;  // where the bits of those held lie, if there are any
+  static constexpr std::size_t kHeldAt = 128;  // offset in a chunk of the bits of given-once, with assertions only
   static constexpr std::size_t kHeaderBytes = kHeldAt + (kAssertions ? kChunkBytes / 16 / 8 : 0);
   static constexpr unsigned kMaxGroups = 1024;
   static constexpr std::size_t kMaxGroupChunks = 256;  // 64 MiB
@@ -104,8 +107,8 @@ class Slab {
     std::byte* pages;
     std::size_t bytes;
   };
-  // In a batch that lies in the shared list, the first record's word: where its own list goes on, and the next batch.
-  // Two indexes fit where two addresses would not. Everywhere else the word is an address.
+  // The first word of the first record of a batch in the shared list: the index of the next record of the batch, and of
+  // the next batch. Two indexes fit where two addresses would not. In all other free records the word is an address.
   struct BatchWord {
     std::uint32_t next;
     std::uint32_t next_batch;
@@ -138,8 +141,8 @@ class Slab {
     out_.store(out_.load(std::memory_order_relaxed) + delta, std::memory_order_relaxed);
   }
 
-  // Constant after init().
-  std::byte** chunks_ = nullptr;  // what is below chunk_count_ never changes again
+  // Constant after init(), but for chunk_count_ and what the tables contain.
+  std::byte** chunks_ = nullptr;  // entries below chunk_count_ do not change any more
   Group* groups_ = nullptr;
   std::uint32_t object_bytes_ = 0;
   std::uint32_t reciprocal_ = 0;
@@ -151,13 +154,13 @@ class Slab {
 
   alignas(arch::kPrefetchPair) RankedLock<LockRank::kSlab> lock_;
   std::uint32_t batches_ = kNoIndex;  // whole batches, the newest first
-  Record* loose_ = nullptr;           // single records
-  std::uint32_t cut_chunk_ = 0;       // records are cut from here on
+  Record* loose_ = nullptr;           // free records that are in no batch
+  std::uint32_t cut_chunk_ = 0;       // the next record to cut: its chunk and slot
   std::uint32_t cut_slot_ = 0;
-  std::uint32_t paid_ = 0;  // records that are paid for and not cut
+  std::uint32_t paid_ = 0;  // records that are paid for and not yet cut
   unsigned group_count_ = 0;
   CacheList<Slab, SlabCache> caches_;
-  std::atomic<std::size_t> out_{0};  // held, or in caches
+  std::atomic<std::size_t> out_{0};  // records held, or in caches
   std::atomic<std::size_t> mapped_{0};
   std::atomic<std::size_t> mappings_{0};
 };

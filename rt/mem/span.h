@@ -2,10 +2,10 @@
 // rt/mem/span.h — how the heap's memory is laid out: chunks of 4 MiB, aligned to their size, each with a header that
 // describes its pages. A span is a run of pages: blocks of one size class, or a single large block.
 //
-// From a block's address, a mask leads to the chunk and one load to its page's entry, which says the span's first page
-// and its class; all else is constant for a class. Whether the chunk is ours at all, a bit a chunk says (page_heap.h),
-// so that no foreign address is ever read. The account that a block is charged to, its *tag*, lies apart from the
-// block: one word each, at the end of a span of small blocks, else in the header.
+// From a block's address, a mask leads to the chunk and one load to its page's entry, which gives the span's first page
+// and its class; all else is constant for a class. A bit for each chunk of address space says whether the chunk is the
+// heap's (page_heap.h), so no foreign address is ever read. The account that a block is charged to, its *tag*, is one
+// word apart from the block: at the end of the span for blocks below kTagsApartFrom, otherwise in the chunk's header.
 #pragma once
 
 #include <atomic>
@@ -22,9 +22,9 @@ inline constexpr std::size_t kChunkBytes = std::size_t{1} << kChunkShift;
 inline constexpr unsigned kChunkPages = kChunkBytes / kPageBytes;
 
 using Tag = std::atomic<std::uint32_t>;
-// INVARIANT tag-tells-holder: a block's tag is kFreeTag exactly while no caller of the heap holds it, and has the bit
-// kRuntimeTag exactly while the runtime itself does. So the second free of a block finds it, a user's free of what is
-// not the user's does, and an allocation that was led to a held block finds that it is not. tests/mem/misuse_test.cpp
+// INVARIANT tag-tells-holder: a block's tag is kFreeTag exactly while no caller of the heap holds it; any other tag has
+// the bit kRuntimeTag exactly while the runtime itself holds the block. So the tag reveals a second free of a block, a
+// user's free of a block of the runtime's, and a free list that leads to a held block. tests/mem/misuse_test.cpp
 inline constexpr std::uint32_t kFreeTag = ~std::uint32_t{0};
 inline constexpr std::uint32_t kRuntimeTag = std::uint32_t{1} << 31;
 
@@ -34,7 +34,7 @@ enum class Holder : std::uint8_t { kNobody, kUser, kRuntime };
   return tag == kFreeTag ? Holder::kNobody : Holder::kRuntime;
 }
 
-// Which tags are meant; asked of those of users' blocks, maybe twice about one.
+// A predicate that selects users' blocks by their tags. May be called twice for one block.
 struct TagFilter {
   bool (*accepts)(const void* context, std::uint32_t tag) noexcept;
   const void* context;
@@ -44,19 +44,19 @@ struct TagFilter {
 
 class FreeBlock;  // free_block.h
 
-// A span's record, for its owner; what a block's holder needs is in the page entries. Under the lock of the central
-// list of its class; a large span's belongs to the holder of its block.
+// A span's record. Guarded by the lock of the central list of its class; that of a large span belongs to the holder of
+// its block. What is needed to free a block is in the page entries instead.
 struct Span {
   std::uint16_t pages;
-  std::uint16_t idle;  // blocks that lie in this span: never cut, or in the free list
+  std::uint16_t idle;  // blocks that are in this span: never cut, or in the free list
   std::uint16_t cut;   // blocks cut so far; those behind have never been touched
   FreeBlock* free_list;
   Span* next;  // among the spans of its class that have idle blocks
   Span* previous;
 };
 
-// What a page belongs to; all zeroes: to no span. Every page of a span of small blocks has one, of a large span the
-// first only. A *kind* is a size class plus one, so that zero is none.
+// The span that a page belongs to; all zero bits: none. Every page of a span of small blocks has an entry; of a large
+// span only the first page has one. A *kind* is a size class plus one, so that zero is none.
 class PageEntry {
  public:
   constexpr PageEntry() = default;
@@ -79,8 +79,8 @@ inline constexpr std::size_t kTagsApartFrom = 1024;
 inline constexpr unsigned kTagsPerPage = kPageBytes / kTagsApartFrom;
 
 struct HeapChunk {
-  // Under the page heap's lock.
-  std::uint64_t used[kChunkPages / 64];   // a bit a page
+  // Guarded by the page heap's lock.
+  std::uint64_t used[kChunkPages / 64];   // a bit for each page
   std::uint64_t dirty[kChunkPages / 64];  // pages that have been used and not given back since
   std::uint32_t number;                   // in the page heap's table
 
@@ -105,7 +105,7 @@ struct SpanShape {
   std::uint16_t blocks;
   std::uint8_t tag_shift;
   std::uint8_t pages;
-  std::uint8_t batch;  // blocks that move between a worker's cache and the shared lists at once
+  std::uint8_t batch;  // how many blocks move between a worker's cache and the central list at once
 };
 static_assert(sizeof(SpanShape) == 16);
 
@@ -119,7 +119,7 @@ constexpr std::size_t bytes_with_tag(std::size_t block) noexcept {
   return block + (block < kTagsApartFrom ? sizeof(Tag) : 0);
 }
 
-// The shortest span that wastes at most a sixteenth, else the least wasteful one.
+// The shortest span that wastes at most a sixteenth, or else the one that wastes least.
 constexpr std::size_t pages_for(std::size_t block) noexcept {
   std::size_t best = kMinSpanPages, best_waste = ~std::size_t{0};
   for (std::size_t pages = kMinSpanPages; pages <= kMaxSpanPages; pages++) {
@@ -151,8 +151,8 @@ constexpr SpanShape shape_of(unsigned size_class) noexcept {
 }
 static_assert(kTagsPerPage * sizeof(Tag) == 1 << 4);
 
-// A large block starts at offset 0 or is none, and in a page of no span no block starts: so says the arithmetic of
-// find_block() with these numbers, without a branch for either.
+// With these numbers (and zeroes for kNoKind) the arithmetic of find_block() needs no branch to find that a large block
+// starts at offset 0 only, and that no block starts in a page of no span.
 constexpr SpanShape large_shape() noexcept {
   SpanShape shape{};
   shape.tag_offset = offsetof(HeapChunk, tags);
@@ -186,7 +186,7 @@ inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
 [[nodiscard]] inline unsigned page_of(const void* address) noexcept {
   return (address_of(address) >> kPageShift) % kChunkPages;
 }
-// Spans are records in their chunk's header.
+// Span records are in their chunk's header, one for each page; a span has that of its first page.
 [[nodiscard]] inline unsigned first_page(const Span* span) noexcept {
   return static_cast<unsigned>(span - chunk_of(span)->spans);
 }
@@ -194,7 +194,7 @@ inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
   return chunk_of(span)->page(first_page(span));
 }
 
-// Tags are named by their place in the chunk, in words: less than 2^20.
+// A tag's index is its offset in the chunk, in words: less than 2^20.
 inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
 [[nodiscard]] inline std::uint64_t first_tag(unsigned first_page, const SpanShape& shape) noexcept {
   return ((std::uint64_t{first_page} << shape.tag_shift) + shape.tag_offset) / sizeof(Tag);
@@ -203,20 +203,21 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
   return reinterpret_cast<Tag*>(chunk)[index];
 }
 
-// A user's block that is meant becomes the runtime's. Only while its span cannot go.
+// If it is a user's block that is meant, makes it the runtime's. Precondition: its span cannot be freed meanwhile.
 [[nodiscard]] inline bool take_over_tagged(Tag& its_tag, const TagFilter& is_meant) noexcept {
   std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
   if (holder_of(tag) != Holder::kUser || !is_meant(tag)) return false;
-  // Acquire: what was written there before the block was given out comes before what its end writes there.
+  // Acquire, pairs with the release of the tag in Heap::pop() and take_large(): what the heap wrote to the block before
+  // it was allocated comes before what the new holder writes.
   if (!its_tag.compare_exchange_strong(tag, tag | kRuntimeTag, std::memory_order_acquire, std::memory_order_relaxed))
     return false;
   if (is_meant(tag)) return true;
-  // The block went meanwhile, its account with it, and both came again with the same name for somebody else.
+  // Meanwhile the block was freed and its account closed, and both were reused: the same tag now names another account.
   its_tag.store(tag, std::memory_order_relaxed);
   return false;
 }
 
-// A block as the heap sees it.
+// What the heap knows of a block that was found by its address.
 struct BlockRef {
   HeapChunk* chunk;
   std::uint64_t tag_index;
@@ -235,7 +236,8 @@ struct BlockRef {
   }
 };
 
-// `address` lies in one of our chunks. False: no block starts there. Any thread; the block itself is not touched.
+// Any thread; the block itself is not touched. Precondition: `address` is in one of the heap's chunks. False: no block
+// starts there.
 [[nodiscard, gnu::always_inline]] inline bool find_block(const void* address, BlockRef& out) noexcept {
   HeapChunk* chunk = chunk_of(address);
   const PageEntry entry = chunk->entries[page_of(address)].load(std::memory_order_relaxed);

@@ -4,14 +4,14 @@
 //     guard | usable: at least the class's size below the base frame | base frame | record | colour
 //     ^ base  ^ lowest, limit                                        start ^         ^ Stack
 //
-// Where guards can be taken away and made again it may grow:
+// Where the machine can remove and make guards at any time, a stack may grow:
 //
-//     guard | what it may grow into, all of it guard | usable | base frame | record | colour
+//     guard | what it may grow into, guarded for now | usable | base frame | record | colour
 //     ^ base  ^ lowest                               ^ limit       start ^        ^ Stack
 //
-// The record, the base frame and the first frames of a shallow task share the top page, the only one touched. The
-// colour moves all of them down by some cache lines, different from stack to stack: the tops of a thousand stacks would
-// otherwise lie in one set of the first-level cache.
+// The record, the base frame and the first frames of a shallow task share the top page, the only one that is touched.
+// The colour moves all of them down by a number of cache lines that differs from stack to stack: otherwise the tops of
+// a thousand stacks would share one set of the first-level cache.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,7 @@ inline constexpr unsigned kStackClasses = 14;  // 8 KiB * 2^n, up to 64 MiB
 inline constexpr std::size_t kMinStackBytes = 8192;
 inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses - 1);
 inline constexpr std::size_t kMostStackBytes =
-    kMaxStackBytes + (std::size_t{8} << 20);  // none has more: class and growth
+    kMaxStackBytes + (std::size_t{8} << 20);  // the most that any stack has: class size and growth
 
 [[nodiscard]] constexpr std::size_t stack_class_bytes(unsigned size_class) noexcept {
   return kMinStackBytes << size_class;
@@ -44,12 +44,13 @@ inline constexpr std::size_t kStackTopBytes = kPageBytes + kWatchersStackBytes;
 inline constexpr unsigned kStackColours = 24;
 inline constexpr std::size_t kStackColourBytes = 64;
 
-// One page can be leapt over by a large frame; where address space is not the point, a switch_jmp must be 64 KiB.
+// A frame larger than a page can skip a guard of one page; from class size 64 KiB on, where address space matters less,
+// it would have to skip 64 KiB.
 [[nodiscard]] constexpr std::size_t stack_guard_bytes(unsigned size_class) noexcept {
   return stack_class_bytes(size_class) >= 65536 ? 65536 : kPageBytes;
 }
 
-// Of the stacks of a class: usable at first, and at most. Not the same: they grow.
+// The usable bytes of each stack of a class: at first, and at most. They differ if the stacks grow.
 struct StackExtent {
   std::size_t initial;
   std::size_t most;
@@ -58,8 +59,9 @@ struct StackExtent {
   return {stack_class_bytes(size_class), stack_class_bytes(size_class)};
 }
 inline constexpr std::size_t kMostInitialBytes = 65536;
-// Where a task may grow up to `most`. What runs on a stack of the smallest class runs alone; on a larger one others may
-// begin, too, as long as the class has room for all of theirs, and each of these may grow as far from there.
+// The extent of stacks on which a task may grow to `most` bytes. A task on a stack of the smallest class runs alone. On
+// a larger one its children may run as well, within the class's size, and the last of them may grow by `most` from
+// there.
 [[nodiscard]] constexpr StackExtent growing_extent(unsigned size_class, std::size_t most) noexcept {
   const std::size_t bytes = stack_class_bytes(size_class);
   const std::size_t first = most < kMostInitialBytes ? most : kMostInitialBytes;
@@ -72,24 +74,24 @@ inline constexpr std::size_t kMostInitialBytes = 65536;
 // The record of a stack. Valid from take() to give(); `fiber` and `owner` keep their values while the stack is warm.
 struct alignas(64) Stack {
   std::byte* limit;      // lowest usable byte; StackPool::extend() and retract() move it
-  std::byte* start;      // 16-aligned: where rsp begins
-  Stack* next;           // the holder's
-  void* fiber;           // a sanitizer's; nullptr in a stack that is new or was cold (StackPool::on_cold)
-  void* owner;           // the holder's
-  std::uint64_t canary;  // what check words hold where nothing faults
+  std::byte* start;      // 16-aligned: the initial rsp
+  Stack* next;           // for the holder's use
+  void* fiber;           // the sanitizer's identifier; nullptr if the stack is new or was cold (StackPool::on_cold)
+  void* owner;           // for the holder's use
+  std::uint64_t canary;  // the value of the canary words of a stack without a guard page
   std::uint32_t slab;
   std::uint32_t index;  // in the slab
   std::uint8_t size_class;
   platform::Guard guard;
-  bool is_out;  // somebody holds it; kept where assertions are on
+  bool is_out;  // between take() and give(); maintained only if assertions are on
   std::uint8_t reserved[5];
 };
 static_assert(sizeof(Stack) == 64);
 
 inline constexpr std::size_t kCanaryWords = 8;
 
-// Where the class's own size ends, whatever the stack's colour: the same distance below the start of each. It is what a
-// stack that cannot grow has at least.
+// The address down to which the stack has its class's size, at the same distance below `start` whatever the colour. A
+// stack that cannot grow is usable at least down to there.
 [[nodiscard]] inline std::byte* end_of_class(const Stack& stack) noexcept {
   constexpr std::size_t kLeastTop = kStackTopBytes - sizeof(Stack) - (kStackColours - 1) * kStackColourBytes;
   return stack.start - stack_class_bytes(stack.size_class) - kLeastTop;

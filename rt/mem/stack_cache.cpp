@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_cache.cpp — a pool's life, and the workers' side of it: their caches. Above the other parts.
+// rt/mem/stack_cache.cpp — init and destroy of the pool, and the workers' caches. The uppermost of the pool's sources.
 #include "rt/mem/stack_pool.h"
 
 #include <bit>
@@ -16,23 +16,23 @@ constexpr std::size_t table_bytes(std::uint32_t slabs) {
   return round_up(slabs * sizeof(void*), kPageBytes);
 }
 
-// How many a worker's cache holds of a class: the larger the stack, the more memory may lie in it. Of those of more
-// than 1 MiB it holds none.
+// How many stacks of each class a worker's cache holds: fewer of the larger ones, since more memory lies idle in them,
+// and none of more than 1 MiB.
 constexpr std::uint8_t kDepths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
 constexpr std::uint8_t kMinDepth = 2;
-// Of the memory that there is, all caches of a class together may hold a sixteenth, and large-first stacks be an
-// eighth.
+// All caches of a class together may hold a sixteenth of the memory, and large-first stacks take an eighth of it.
 constexpr std::uint64_t kCachedShare = 16;
 constexpr std::uint64_t kRoomyShare = 8;
 
-// The first slab of a class is small, the next ones double.
+// The first slab of a class is small; each further one has twice as many stacks.
 constexpr std::uint32_t first_slab_stacks(unsigned size_class) noexcept {
   if (kDepths[size_class] == 0) return 1;
   const std::size_t fitting = (std::size_t{2} << 20) / stack_stride(size_class, fixed_extent(size_class));
   return static_cast<std::uint32_t>(fitting < 4 ? 4 : fitting > kBankStacks ? kBankStacks : fitting);
 }
 
-// A stack's record, and what will be written of its top until a task waits on it, have long left the cache.
+// How many stacks ahead, and how many lines of each, are prefetched: the record, and the part of the top that will be
+// written until a task first waits there. They have long left the cache.
 constexpr unsigned kTopsAhead = 8;
 constexpr int kTopLines = 14;
 void fetch_top(std::uintptr_t item) noexcept {
@@ -48,7 +48,7 @@ bool StackPool::init() noexcept {
   std::byte* table = platform::map(table_bytes(kMaxSlabs));
   if (table == nullptr) return false;
   slabs_ = reinterpret_cast<std::atomic<StackSlab*>*>(table);
-  // Unguessable where there is entropy; an overflow by accident is found without.
+  // Cannot be guessed if the machine has entropy; accidental overflows are found without it.
   if (!platform::entropy_at_once(&canary_key_, sizeof canary_key_))
     canary_key_ = address_of(table) * 0x9e3779b97f4a7c15u;
   mappings_.store(1, std::memory_order_relaxed);
@@ -70,7 +70,7 @@ void StackPool::charge_to(PoolCharge& pool_charge, std::uint64_t memory, unsigne
   if (large_first < max_large_first_) max_large_first_ = large_first;
 }
 
-// Found by trying: kernel versions say little.
+// Tries it on one page: kernel versions say little.
 bool StackPool::let_grow(std::size_t most) noexcept {
   std::byte* const page = platform::map(kPageBytes);
   if (page == nullptr) return false;
@@ -104,7 +104,7 @@ void StackPool::destroy() noexcept {
     figure->store(0, std::memory_order_relaxed);
 }
 
-// --- Who holds it: one, from take() to give() -----------------------------------------------------------------------
+// --- Checks that a stack has one holder from take() to give() --------------------------------------------------------
 
 [[gnu::always_inline]] inline Stack* StackPool::handed_out(Stack* stack) const noexcept {
   if constexpr (kAssertions) {
@@ -169,7 +169,7 @@ void StackPool::give(StackCache* cache, Stack* stack) noexcept {
   std::uintptr_t* items = cache->lists_[size_class].items;
   if (have == depths_[size_class]) [[unlikely]] {
     if (have == 0) return hand_back(size_class, &item, 1);
-    // The older half goes; the younger is warmer.
+    // Hands back the older half; the younger is warmer.
     const unsigned half = have / 2;
     hand_back(size_class, items, half);
     for (unsigned n = half; n < have; n++) items[n - half] = items[n];
@@ -196,7 +196,7 @@ Stack* StackPool::build(std::uintptr_t item) noexcept {
   return slab->build(slab->index_at(stack));
 }
 
-// To the shared pool, which keeps as many warm as may be wanted.
+// Returns stacks to the shared pool, which then gives back the pages of those beyond its reserve.
 void StackPool::hand_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept {
   if (count == 0) return;
   put_back(size_class, items, count);

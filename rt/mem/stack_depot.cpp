@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_depot.cpp — what no worker's cache holds: groups of stacks of one class, taken from and put back by the
-// batch.
+// rt/mem/stack_depot.cpp — the shared pool, of stacks that are in no worker's cache: groups of stacks of one class,
+// from which batches are taken and to which they are returned.
 #include "rt/mem/stack_pool.h"
 
 #include <bit>
@@ -13,15 +13,15 @@ namespace janus {
 
 namespace {
 
-// So many stacks out that more of them will be wanted soon.
+// With more stacks than this out, it is likely that more will be taken soon.
 constexpr std::size_t kMany = 1024;
 
 constexpr std::uint64_t mask_of(unsigned count) noexcept {
   return count >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << count) - 1;
 }
 
-// The lowest `wanted` of `bits` go to items, marked with `mark`, so that the last is the lowest: they go out by rising
-// address. Which ones they were comes back.
+// Writes the stacks of the lowest `wanted` of `bits` to `items`, or'ed with `mark`, the lowest last, so that they are
+// taken by rising address. `count`: how many. Returns their bits.
 std::uint64_t pick(StackGroup* group, std::uint64_t bits, std::uintptr_t mark, std::uintptr_t* items, unsigned wanted,
                    unsigned& count) noexcept {
   StackSlab* slab = slab_of(group);
@@ -44,7 +44,8 @@ void add(std::atomic<std::size_t>& sum, std::size_t n) noexcept {
 
 // --- Out of the shared pool ------------------------------------------------------------------------------------------
 
-// Warm ones if there are any; others have to be paid for, since they will have pages.
+// Takes up to `wanted` warm stacks if there are any; otherwise cold or new ones, which have to be paid for, as they
+// will have pages. Returns how many.
 unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) noexcept {
   ClassPool& pool = pools_[size_class];
   unsigned count = 0;
@@ -60,7 +61,7 @@ unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) no
   return paid != 0 ? fetch_paid(size_class, items, paid) : 0;
 }
 
-// Cold ones, else new ones: up to `count`, for which somebody has paid. What is not to be had is paid back.
+// Takes up to `count` cold stacks, or else new ones, for which the caller has paid; what it does not get is paid back.
 unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept {
   ClassPool& pool = pools_[size_class];
   unsigned got = 0;
@@ -75,7 +76,8 @@ unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count
   return got;
 }
 
-// Of one group. With many out it is likely that these will be wanted, too, and a page costs less so than by a fault.
+// Precondition: all are of one group. With many stacks out it is likely that these will be used, too, and their pages
+// cost less in one call than by faults.
 void StackPool::populate(const Items& items, unsigned count) noexcept {
   StackSlab* const slab = slab_at(reinterpret_cast<const void*>(items[0] & ~kToBuild));
   std::uint64_t which = 0;
@@ -87,7 +89,7 @@ void StackPool::populate(const Items& items, unsigned count) noexcept {
   slab->populate(slab->groups()[index / kBankStacks], which);
 }
 
-// As many as are wanted, or as the payer can afford.
+// Pays for `wanted` stacks, or for half as many, and so on, until the payer has the memory. Returns for how many.
 unsigned StackPool::pay_for(unsigned size_class, unsigned wanted) noexcept {
   if (pool_charge_ == nullptr) return wanted;
   while (wanted != 0 && !pool_charge_->grow(wanted * stack_class_bytes(size_class))) wanted /= 2;
@@ -104,7 +106,7 @@ void StackPool::count_out(ClassPool& pool, unsigned count) noexcept {
   if (out > pool.most.load(std::memory_order_relaxed)) pool.most.store(out, std::memory_order_relaxed);
 }
 
-// Of the group that was last given one. One group's suffice.
+// Takes from the first group on the list only.
 unsigned StackPool::fetch_warm(ClassPool& pool, Items& items, unsigned wanted) noexcept {
   StackGroup* const group = pool.lists[StackGroup::kWarm].first;
   if (group == nullptr) return 0;
@@ -125,7 +127,7 @@ unsigned StackPool::fetch_cold(ClassPool& pool, Items& items, unsigned wanted) n
   return count;
 }
 
-// The guards are made without the lock: the group is in no list yet.
+// Makes the guards of a new group, without the lock: the group is in no list yet.
 unsigned StackPool::fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept {
   ClassPool& pool = pools_[size_class];
   StackGroup* group = nullptr;
@@ -158,7 +160,7 @@ StackGroup* StackPool::claim_group(ClassPool& pool, unsigned size_class) noexcep
   return group;
 }
 
-// Twice as large as the last one, or as large as the machine allows.
+// Maps a slab twice as large as the last one, or as large as the machine allows.
 bool StackPool::grow(ClassPool& pool, unsigned size_class) noexcept {
   LockGuard guard(slabs_lock_);
   const std::uint32_t number = slab_count_.load(std::memory_order_relaxed);
@@ -224,7 +226,7 @@ void StackPool::put_back_one(ClassPool& pool, std::uintptr_t item) noexcept {
 }
 // --- Lists of groups, under the pool's lock --------------------------------------------------------------------------
 
-// Puts a group where it belongs: at the front of another list than it was in, if any.
+// Moves a group whose state has changed to the front of the list where it belongs now, or to none.
 void StackPool::sort(ClassPool& pool, StackGroup* group) noexcept {
   const StackGroup::List list = (group->free & group->warm) != 0 ? StackGroup::kWarm
                                 : group->free != 0               ? StackGroup::kCold

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_growth.cpp — moving the guard below what is usable of a stack. Nothing here takes a lock.
+// rt/mem/stack_growth.cpp — moving the guard below the usable part of a stack. Nothing here takes a lock.
 #include "rt/mem/stack_pool.h"
 
 namespace janus {
 
 namespace {
 
-// Other threads look whether it is there, and how far down they may read.
+// Atomic: other threads read the limit to see whether the stack has a record, and how far down they may read.
 void move_limit(Stack* stack, std::byte* limit) noexcept {
   std::atomic_ref<std::byte*>(stack->limit).store(limit, std::memory_order_release);  // pairs with containing()
 }
@@ -17,7 +17,7 @@ std::byte* StackPool::lowest_of(const Stack* stack) noexcept {
   return slabs_[stack->slab].load(std::memory_order_relaxed)->lowest_of(stack->index);
 }
 
-// All below the limit is guard, so what is opened is all there is to do.
+// Everything below the limit is guarded already, so only the part that becomes usable has to change.
 bool StackPool::extend(Stack* stack, std::byte* limit) noexcept {
   if (!platform::clear_guard(limit, static_cast<std::size_t>(stack->limit - limit))) return false;
   move_limit(stack, limit);

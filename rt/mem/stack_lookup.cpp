@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_lookup.cpp — which stack an address belongs to, and whether one was overrun. Async-signal-safe.
+// rt/mem/stack_lookup.cpp — finds the stack that an address belongs to, and whether one was overrun. Async-signal-safe.
 #include "rt/mem/stack_pool.h"
 
 namespace janus {
 
 StackSlab* StackPool::slab_at(const void* address) const noexcept {
-  // The latest slabs are the largest.
+  // From the latest on: those are the largest.
   for (std::uint32_t n = slab_count_.load(std::memory_order_acquire); n-- > 0;) {  // pairs with grow()
     StackSlab* slab = slabs_[n].load(std::memory_order_relaxed);
     if (slab->index_at(address) != StackSlab::kNone) return slab;

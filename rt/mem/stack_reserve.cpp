@@ -10,15 +10,16 @@ namespace janus {
 
 namespace {
 
-// Idle warm stacks that are kept in any case: 8 MiB by their nominal size.
+// How many idle warm stacks are kept in any case: 8 MiB by their nominal size.
 constexpr std::size_t least_reserve(unsigned size_class) noexcept {
   return (std::size_t{8} << 20) / stack_class_bytes(size_class);
 }
 
 }  // namespace
 
-// As many may lie idle as were in use, so that a program that breathes makes no system calls. Beyond that half goes
-// back, so that stacks which are freed in no order meet enough neighbours to go together.
+// As many stacks may be idle and warm as were in use, so that a program whose number of tasks goes up and down makes no
+// system calls. Beyond that, half are given back, so that stacks freed in no order have enough neighbours to be given
+// back in one call.
 void StackPool::keep_reserve(unsigned size_class) noexcept {
   ClassPool& pool = pools_[size_class];
   const std::size_t reserve = least_reserve(size_class) + pool.most.load(std::memory_order_relaxed);
@@ -27,7 +28,8 @@ void StackPool::keep_reserve(unsigned size_class) noexcept {
     }
 }
 
-// Gives back the pages of the group that has been idle longest. False: there are no more than `reserve` warm ones.
+// Gives back the pages of the group that has been on the warm list longest. False: no more than `reserve` stacks are
+// warm.
 bool StackPool::decommit_one_group(unsigned size_class, std::size_t reserve) noexcept {
   ClassPool& pool = pools_[size_class];
   StackGroup* group = nullptr;
@@ -36,7 +38,7 @@ bool StackPool::decommit_one_group(unsigned size_class, std::size_t reserve) noe
     LockGuard guard(pool.lock);
     if (pool.warm <= reserve) return false;
     group = pool.lists[StackGroup::kWarm].last;
-    cooling = group->free & group->warm;  // nobody's while the lock is open
+    cooling = group->free & group->warm;  // neither free nor held while the lock is released
     pool.warm -= count_ones(cooling);
     group->free &= ~cooling;
     group->warm = 0;

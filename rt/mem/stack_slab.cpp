@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// The memory is zeroed: no group is prepared yet, none is listed.
+// The mapping is zeroed, so no group is prepared or listed yet.
 void StackSlab::init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class,
                      const StackExtent& of_class) noexcept {
   stacks = reinterpret_cast<std::byte*>(this) + header_bytes(stack_count);
@@ -27,8 +27,8 @@ void StackSlab::guard_bank(StackGroup& group) noexcept {
                 group.guarded == group.stacks && guard_what_is_to_come(group);
 }
 
-// What they may grow into is guard until they do: nobody has memory there that is not paid for. All of a group, or
-// none.
+// Guards what the stacks of a group may grow into, so that no task uses memory there that is not paid for. False: it
+// failed, and none of them is guarded so.
 bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
   std::byte* const first = lowest_of(group.number * kBankStacks);
   const std::size_t to_come = extent.most - extent.initial;
@@ -54,7 +54,7 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   if (stack->guard == platform::Guard::kNone)
     for (std::size_t word = 0; word < kCanaryWords; word++) canary_of(limit)[word] = stack->canary;
   if (platform::announce_stack != nullptr) platform::announce_stack(base_of(index), stack->start);
-  // Last: StackPool::containing() takes a record without a limit for none.
+  // Stored last: StackPool::containing() ignores a record without a limit. Pairs with its load.
   std::atomic_ref<std::byte*>(stack->limit).store(limit, std::memory_order_release);
   return stack;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_slab.h — a mapping full of stacks of one class. Banks of up to 64 are guarded together when first used,
-// and given back together. What is known of a stack that nobody holds is two bits in its group, never anything in its
-// own memory, which may not be there.
+// rt/mem/stack_slab.h — a mapping full of stacks of one class. Groups of up to 64 get their guards together when first
+// used, and give back their pages together. The state of a free stack is two bits in its group; its own memory is not
+// read, since it may have no pages.
 #pragma once
 
 #include <atomic>
@@ -14,24 +14,24 @@ namespace janus {
 
 inline constexpr unsigned kBankStacks = 64;
 
-// Under the lock of its class.
+// Guarded by the lock of its class's pool.
 struct StackGroup {
   enum List : std::uint8_t { kUnlisted, kWarm, kCold };
 
-  std::uint64_t free;  // a bit a stack: nobody holds it, and it is in no worker's cache
-  std::uint64_t warm;  // of the free ones: has its pages and a valid record
+  std::uint64_t free;  // a bit for each stack: it is not held, and in no worker's cache
+  std::uint64_t warm;  // of the free ones: it has its pages and a valid record
   StackGroup* next;
   StackGroup* previous;
   std::uint32_t number;  // in its slab
   std::uint8_t stacks;
-  std::uint8_t guarded;  // so many of them, the first ones, have a guard of this kind
+  std::uint8_t guarded;  // how many stacks, the first ones, have a guard of the kind `guard`
   platform::Guard guard;
   List list;
-  bool grows;  // every one of them: all below what is usable at first is guard, too
+  bool grows;  // all its stacks can grow: everything below what is usable at first is guarded, too
 };
 static_assert(sizeof(StackGroup) == 48);
 
-// At the start of its mapping; the stacks follow from the next page boundary on.
+// Header at the start of the slab's mapping; the groups follow it, and the stacks from the next page boundary on.
 struct StackSlab {
   static constexpr std::uint32_t kNone = ~std::uint32_t{0};
 
@@ -41,7 +41,7 @@ struct StackSlab {
   StackExtent extent;
   std::uint64_t canary_key;
   std::uint32_t count;
-  std::atomic<std::uint32_t> prepared;  // stacks whose guards have been made; what lies behind was never touched
+  std::atomic<std::uint32_t> prepared;  // stacks in groups that have been claimed; those behind were never touched
   std::uint32_t number;                 // in the pool
   std::uint8_t size_class;
 
@@ -65,22 +65,22 @@ struct StackSlab {
     const std::size_t down = sizeof(Stack) + index % kStackColours * kStackColourBytes;
     return reinterpret_cast<Stack*>(base_of(index) + stride - down);
   }
-  // Which stack, with its guard, holds the address; kNone: none.
+  // The index of the stack that contains the address in its stride (with guard and record); kNone: none.
   [[nodiscard]] std::uint32_t index_at(const void* address) const noexcept {
     const std::uintptr_t offset = address_of(address) - address_of(stacks);
     return offset < count * stride ? static_cast<std::uint32_t>(offset / stride) : kNone;
   }
 
   void init(std::size_t mapped, std::uint32_t stack_count, unsigned stack_class, const StackExtent& of_class) noexcept;
-  // Makes the guards of a group. It belongs to the caller alone.
+  // Makes the guards of a group that only the caller accesses.
   void guard_bank(StackGroup& group) noexcept;
-  // The top pages of these stacks of a group are about to be touched.
+  // Makes the top pages of these stacks of a group present, as they are about to be touched.
   void populate(const StackGroup& group, std::uint64_t which) noexcept {
     platform::populate(base_of(group.number * kBankStacks) + stride - kPageBytes, stride, which);
   }
-  // Writes the record; with it the top page is touched, and where nothing faults the page of the canary.
+  // Writes the record of a stack; this touches its top page and, if it has no guard, the page of its canary.
   Stack* build(std::uint32_t index) noexcept;
-  // Gives back the pages of these stacks of a group, in as few calls as there are gaps between them.
+  // Gives back the pages of these stacks of a group, with one call for each run of neighbours.
   void discard(const StackGroup& group, std::uint64_t which) noexcept;
 
  private:
@@ -92,8 +92,8 @@ static_assert(sizeof(StackSlab) % alignof(StackGroup) == 0);
   return reinterpret_cast<StackSlab*>(group - group->number) - 1;
 }
 
-// The words that a stack without a guard must not have changed; they lie where the guard would be, just below the
-// limit.
+// The canary words of a stack without a guard, which lie where the guard would be, just below the limit. A change means
+// that the stack was overrun.
 [[nodiscard]] inline std::uint64_t* canary_of(std::byte* limit) noexcept {
   return reinterpret_cast<std::uint64_t*>(limit) - kCanaryWords;
 }
