@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_draw.cpp — what is drawn, and what keeps an account while it is.
+// rt/budget/account_draw.cpp — drawing, and the references that keep an account meanwhile.
 #include "rt/budget/account.h"
 
 #include "rt/base/assert.h"
@@ -8,7 +8,7 @@ namespace janus {
 
 void Accounts::retain(Account* account) noexcept {
   [[maybe_unused]] const std::uint32_t before = account->references_.fetch_add(1, std::memory_order_relaxed);
-  JANUS_ASSERT(before != 0);  // whoever retains holds one, or somebody for it
+  JANUS_ASSERT(before != 0);  // the caller has a reference, or another party holds one for it
 }
 
 bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
@@ -29,7 +29,7 @@ bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t b
   }
   if (bytes == 0) return true;
   if (!take(account, Component::kMemory, bytes)) return false;
-  // The caller's own reference keeps the account while this one is counted.
+  // The reference for charged memory. The caller's own one keeps the account until this is counted.
   if (account->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(account);
   return true;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_life.cpp — accounts open, close and end, and amounts move between them. Every move takes first and
-// puts afterwards.
+// rt/budget/account_life.cpp — opening, closing and freeing accounts, and moving amounts between them. Every move takes
+// first and puts afterwards.
 #include "rt/budget/account.h"
 
 #include "rt/base/assert.h"
@@ -67,7 +67,8 @@ void report_short(Component* out, Component component) noexcept {
   std::uint8_t granted = 0;
   for (unsigned i = 0; i < kComponents; ++i) {
     account->left_[i].store(taken.of[i], std::memory_order_relaxed);
-    // All of what was not granted is not granted either; all of what is used up is granted, and used up.
+    // kUnlimited of a component that the parent was not granted is not granted; of one that it has used up, it is
+    // granted, and used up.
     if (wanted.of[i] == kUnlimited ? this->granted(parent, component_at(i)) : wanted.of[i] != 0)
       granted |= bit_of(component_at(i));
   }
@@ -90,7 +91,7 @@ void report_short(Component* out, Component component) noexcept {
   release(account);
 }
 
-// Takes `wanted` out of `from`; taken[i] is what each component gave.
+// Takes `wanted` out of `from`, all or nothing; taken.of[i] is how much of each component. False: *short_of was short.
 [[gnu::cold]] bool Accounts::carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept {
   for (unsigned i = 0; i < kComponents; ++i) {
     const Component component = component_at(i);
@@ -163,13 +164,13 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
   Amounts wanted{};
   wanted[component] = part;
   if (transfer(from, to, wanted)) return true;
-  // Others on that account have spent some of it meanwhile.
+  // Other tasks on that account have spent some of it meanwhile.
   wanted[component] = least;
   if (part != least && transfer(from, to, wanted)) return true;
   return false;
 }
 
-// INVARIANT nothing-rests-in-a-closed-account, when nobody has it any more.
+// Checks INVARIANT nothing-rests-in-a-closed-account for an account without references.
 inline bool Accounts::is_empty(const Account& account) noexcept {
   for (const auto& left : account.left_) {
     const std::uint64_t rest = left.load(std::memory_order_relaxed);
@@ -179,16 +180,17 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::release(Account* account) noexcept {
-  // What freed records have cost, on its way up to an open account: each on its own way would make the end of a chain
-  // of closed accounts take the square of its length.
+  // What the freed records had cost, carried up to an open account in one sum: to credit each separately would take
+  // time quadratic in the length of a chain of closed accounts.
   std::uint64_t returned = 0;
   for (;;) {
-    // Who has the last reference is alone with it. Others may free the record once ours is gone.
+    // With the last reference the caller is alone with the account, and goes on carrying. Otherwise another thread may
+    // free the record once our reference is gone, so the sum is credited before.
     if (returned != 0 && (!account->is_closed() || account->references_.load(std::memory_order_acquire) != 1)) {
       put(account, Component::kMemory, returned);
       returned = 0;
     }
-    // Release: our last use of the record is over; acquire: so are all others' when the last one reuses it.
+    // Release: our use of the record comes before its reuse; acquire: so does that of all other threads.
     const std::uint32_t before = account->references_.fetch_sub(1, std::memory_order_acq_rel);
     JANUS_CHECK(before != 0);
     if (before != 1) return;
@@ -214,7 +216,7 @@ void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t
   }
   if (bytes == 0) return;
   put(account, Component::kMemory, bytes);
-  // Whoever brings it to 0 lets go of the reference that was taken when it left 0.
+  // The credit that brings it to 0 releases the reference that was taken when it left 0.
   const std::uint64_t held = account->held_.fetch_sub(bytes, std::memory_order_acq_rel);
   JANUS_CHECK(held >= bytes);
   if (held == bytes) release(account);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_record.cpp — records of accounts are taken and given, and somebody pays for each.
+// rt/budget/account_record.cpp — taking and freeing the records of accounts, and what pays for each.
 #include "rt/base/assert.h"
 #include "rt/budget/account.h"
 #include "rt/budget/pool_charge.h"
 
 namespace janus {
 
-// A record with one reference and nothing in it; nullptr: no memory.
+// Takes a record, empty and with one reference. nullptr: there is no memory, or it cannot be paid for.
 Account* Accounts::take_record(bool has_paid) noexcept {
   Account* account = pop_free();
   if (account == nullptr && pay_for_fresh_record(has_paid)) account = fresh_record();
@@ -23,7 +23,7 @@ Account* Accounts::take_record(bool has_paid) noexcept {
   return account;
 }
 
-// Below the root `payer` pays until the record is free.
+// take_record(), paid by `payer` until the record is free, unless that is the root.
 Account* Accounts::take_paid_record(Account* payer) noexcept {
   const bool pays = payer->parent_ != nullptr;
   if (pays && !draw_memory(nullptr, payer, record_bytes_)) return nullptr;
@@ -38,7 +38,8 @@ void Accounts::free_paid_record(Account* account, Account* payer) noexcept {
   put(payer, Component::kMemory, end_charge_of_record(payer));
 }
 
-// The caller has a reference to `payer`, and puts what this gives where it belongs.
+// Ends the charge of a freed record. Returns the amount, which the caller credits. Precondition: the caller has a
+// reference to `payer`.
 std::uint64_t Accounts::end_charge_of_record(Account* payer) noexcept {
   if (payer->parent_ == nullptr || record_bytes_ == 0) return 0;
   if (pools_ != nullptr) pools_->end_prepayment(record_bytes_);
@@ -48,7 +49,7 @@ std::uint64_t Accounts::end_charge_of_record(Account* payer) noexcept {
   return record_bytes_;
 }
 
-// Who has paid finds that among what the pools may grow by, unless an old debt comes first.
+// If the payer has paid already (prepay()), grow() finds that amount in its headroom, unless an old debt took it.
 bool Accounts::pay_for_fresh_record(bool has_paid) noexcept {
   return pools_ == nullptr || pools_->grow(record_bytes_) || (has_paid && pools_->overdraw(record_bytes_));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_table.cpp — where account records come from and go: segments that never move, and a free list.
+// rt/budget/account_table.cpp — the table of account records: segments that never move, and a free list.
 #include <bit>
 
 #include "rt/budget/account.h"
@@ -8,8 +8,8 @@
 namespace janus {
 namespace {
 
-// The free list's head: an index below a count of all pushes and pops, so that a record that left and came back between
-// a load and its exchange is noticed.
+// The free list's head: an index in the low half, and in the high half a count of all pushes and pops, so that an
+// exchange notices if the record was popped and pushed again since the load (ABA).
 constexpr std::uint32_t index_of_head(std::uint64_t head) noexcept {
   return static_cast<std::uint32_t>(head);
 }
@@ -19,7 +19,8 @@ constexpr std::uint64_t next_head(std::uint64_t head, std::uint32_t index) noexc
 
 }  // namespace
 
-// Index i stands at place i + kFirst, whose highest bit names the segment.
+// Where an index is in the table: the highest bit of index + 2^kFirstSegmentBits names the segment, the rest is the
+// offset.
 struct Accounts::Place {
   explicit Place(std::uint32_t index) noexcept {
     const std::uint64_t place = std::uint64_t{index} + (std::uint64_t{1} << kFirstSegmentBits);
@@ -37,11 +38,11 @@ std::size_t Accounts::segment_bytes(unsigned number) noexcept {
 
 Account* Accounts::at(std::uint32_t index) const noexcept {
   const Place place(index);
-  // Acquire: pairs with segment(), so that the records are seen as they were made.
+  // Acquire: pairs with segment(), so that the records are seen initialised.
   return segments_[place.segment].load(std::memory_order_acquire) + place.offset;
 }
 
-// The segment, mapped if need be; nullptr if the machine refuses.
+// The segment, which is mapped if it is not yet; nullptr: the machine has no memory.
 Account* Accounts::segment(unsigned number) noexcept {
   Account* present = segments_[number].load(std::memory_order_acquire);
   if (present != nullptr) return present;
@@ -63,7 +64,7 @@ Account* Accounts::pop_free() noexcept {
   std::uint64_t head = free_.load(std::memory_order_acquire);  // pairs with free_record()
   while (index_of_head(head) != 0) {
     Account* const first = at(index_of_head(head));
-    // It may be gone and its link be new by now; then the exchange fails.
+    // Another thread may have popped the record meanwhile and changed its link; then the exchange fails.
     const std::uint32_t next = first->next_free_.load(std::memory_order_relaxed);
     if (free_.compare_exchange_weak(head, next_head(head, next), std::memory_order_acquire)) return first;
   }
@@ -85,11 +86,11 @@ Account* Accounts::fresh_record() noexcept {
 
 void Accounts::free_record(Account* account) noexcept {
   live_.fetch_sub(1, std::memory_order_relaxed);
-  account->references_.store(0, std::memory_order_relaxed);  // also of one that was never opened
+  account->references_.store(0, std::memory_order_relaxed);  // not yet 0 if open() failed
   std::uint64_t head = free_.load(std::memory_order_relaxed);
   do {
     account->next_free_.store(index_of_head(head), std::memory_order_relaxed);
-    // Release: whoever pops it sees our last writes to it.
+    // Release: pairs with pop_free(), which then sees our last writes to the record.
   } while (!free_.compare_exchange_weak(head, next_head(head, account->index_), std::memory_order_release,
                                         std::memory_order_relaxed));
 }

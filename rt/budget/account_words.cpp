@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_words.cpp — one account's words: what is left, owed and lent.
+// rt/budget/account_words.cpp — the words of one account: what is left, owed and lent.
 #include "rt/budget/account.h"
 
 #include "rt/base/checked.h"
 
 namespace janus {
 
-// The amounts guard no other data, so that relaxed orders would do; only close and put order two words of one account.
+// The amounts publish no other data, so relaxed orders would do, but that close() and put() order two words of an
+// account.
 
 bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
@@ -18,7 +19,7 @@ bool Accounts::take(Account* account, Component component, std::uint64_t amount)
   return true;
 }
 
-// Everything that is left, or kUnlimited without taking anything.
+// Takes and returns everything that is left; if that is kUnlimited, takes nothing.
 std::uint64_t Accounts::take_all(Account* account, Component component) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_seq_cst);
@@ -28,8 +29,9 @@ std::uint64_t Accounts::take_all(Account* account, Component component) noexcept
   return seen;
 }
 
-// INVARIANT nothing-rests-in-a-closed-account: put adds and then looks whether the account is closed; close says so and
-// then sweeps. All four are seq_cst, so whoever is second sees the other's first step, and moves the amount on.
+// INVARIANT nothing-rests-in-a-closed-account: put() adds and then checks whether the account is closed; close() marks
+// it closed and then takes what is left. All four are seq_cst, so at least one of the two sees the other's first step,
+// and moves the amount on.
 void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
   while (amount != 0) {
     while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
@@ -46,14 +48,14 @@ void Accounts::put(Account* account, Component component, std::uint64_t amount) 
   }
 }
 
-// As much of the debt as can be paid. Claims it first, so that two who pay at once do not pay it twice.
+// Pays as much of the debt as there are ops. Claims the debt first, so that two threads do not pay it twice.
 void Accounts::pay_debt(Account* account) noexcept {
   while (account->owed_.load(std::memory_order_seq_cst) != 0) {
     const std::uint64_t claimed = account->owed_.exchange(0, std::memory_order_seq_cst);
     const std::uint64_t paid = take_up_to(account, Component::kOps, claimed);
     if (paid == claimed) continue;
     account->owed_.fetch_add(claimed - paid, std::memory_order_seq_cst);
-    // Whoever put something in since then saw no debt.
+    // A thread that has put ops in while the debt was claimed saw none, so look again unless there are no ops.
     if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;
   }
 }
@@ -87,11 +89,11 @@ std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint64
   do {
     part = seen < amount ? seen : amount;
   } while (!lender->on_loan_.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
-  put(lender, Component::kOps, amount - part);  // which the lender has paid meanwhile
+  put(lender, Component::kOps, amount - part);  // the part of the loan that the lender has paid back meanwhile
 }
 
-// Up to `most` of what the lender has, so that it may lend again; what it paid. Takes first: until then the loan
-// counts.
+// Pays back loans with up to `most` ops of the lender, so that it may lend again; returns how much. Takes the ops
+// first: until then the loan counts.
 std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept {
   Atomic<std::uint64_t>& on_loan = lender->on_loan_;
   std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
@@ -99,7 +101,7 @@ std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept 
   const std::uint64_t taken = take_up_to(lender, Component::kOps, seen < most ? seen : most);
   std::uint64_t paid = 0;
   do {
-    paid = seen < taken ? seen : taken;  // others may have given some back meanwhile
+    paid = seen < taken ? seen : taken;  // other threads may have given some back meanwhile
   } while (!on_loan.compare_exchange_weak(seen, seen - paid, std::memory_order_relaxed));
   put(lender, Component::kOps, taken - paid);
   return paid;
@@ -117,7 +119,7 @@ std::uint64_t Accounts::take_up_to(Account* account, Component component, std::u
   return amount;
 }
 
-// What was left came from below an unlimited account, and vanishes into it.
+// The finite amount that was left is dropped: it vanishes into the unlimited one (INVARIANT conservation).
 void Accounts::grant_unlimited(Account* account, Component component) noexcept {
   account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
 }

@@ -11,7 +11,7 @@ void PoolCharge::init(Accounts& accounts, Reclaim reclaim, void* pools, std::siz
   headroom_.store(allowance_, std::memory_order_relaxed);
 }
 
-// The amounts guard no other data: every order is relaxed.
+// The amounts publish no other data, so all orders are relaxed.
 bool PoolCharge::grow(std::size_t bytes) noexcept {
   if (accounts_ == nullptr) return true;
   const auto wanted = static_cast<std::int64_t>(bytes);
@@ -19,8 +19,8 @@ bool PoolCharge::grow(std::size_t bytes) noexcept {
   while (headroom >= wanted)
     if (headroom_.compare_exchange_weak(headroom, headroom - wanted, std::memory_order_relaxed)) return true;
   LockGuard guard(lock_);
-  // What there is is taken first, a debt with it. Others find too little meanwhile, and wait for the lock: so whoever
-  // is refused is refused for good reason.
+  // Takes the headroom first; a debt is added to what is paid. Meanwhile other threads find too little and wait for the
+  // lock, so none of them is refused for headroom that is given back below.
   std::int64_t part = 0;
   headroom = headroom_.load(std::memory_order_relaxed);
   do {
@@ -54,7 +54,7 @@ void PoolCharge::end_prepayment(std::size_t bytes) noexcept {
   if (debt > 0 && pay(static_cast<std::uint64_t>(debt))) headroom_.fetch_add(debt, std::memory_order_relaxed);
 }
 
-// Under the lock.
+// Precondition: lock_ is held.
 bool PoolCharge::pay(std::uint64_t bytes) noexcept {
   if (!accounts_->draw_root_memory(bytes)) return false;
   paid_ += bytes;
@@ -67,7 +67,7 @@ void PoolCharge::add_headroom(std::size_t bytes) noexcept {
   if (headroom_.fetch_add(more, std::memory_order_relaxed) + more > kSlack) credit_excess();
 }
 
-// What the root has paid and nobody needs goes back to it; half of the slack stays.
+// Credits the root account with what it has paid and no pool needs; half of the slack is kept.
 [[gnu::noinline]] void PoolCharge::credit_excess() noexcept {
   LockGuard guard(lock_);
   std::int64_t headroom = headroom_.load(std::memory_order_relaxed);

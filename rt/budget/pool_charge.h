@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/pool_charge.h — who pays for records and stacks. They are taken of the machine in batches and by whole
-// pools, so the root account pays for them in bulk, where a pool grows: nothing is charged where a single one is taken
-// or given. What tasks below an explicit budget have paid for by themselves is not paid for twice.
+// rt/budget/pool_charge.h — how records and stacks are paid for. The pools map and give back memory in batches, so the
+// root account pays in bulk, when a pool grows: nothing is charged when a single one is taken or given. What tasks
+// below an explicit budget have paid for themselves is not paid for twice.
 #pragma once
 
 #include <atomic>
@@ -14,36 +14,37 @@
 namespace janus {
 
 // INVARIANT paid-before-taken: what the pools hold (records that were ever cut, stacks that may have pages, each at its
-// full size) is at most what the root account has paid for it, plus what accounts below the root pay for tasks of
-// theirs that live, plus a constant `allowance` without which nothing could start. It may be exceeded by overdraw(), up
-// to as much again as those accounts pay, and by what a task has left behind that had paid for itself; such a debt is
-// paid before anything else is. tests/budget/pool_charge_test.cpp
+// full size) is at most what the root account has paid for it, plus what accounts below the root pay for their live
+// tasks, plus a constant `allowance` without which nothing could start. overdraw() may exceed this by at most what
+// those accounts pay and the allowance once more, and so may what a task that had paid for itself has left behind; such
+// a debt is paid before anything else. tests/budget/pool_charge_test.cpp
 //
-// All-zero bytes are valid; before init() nobody pays for anything. Any thread.
+// Any thread. All-zero bytes are valid; before init() nothing is charged.
 class PoolCharge {
  public:
   // Gives idle memory of the pools back to the machine, and tells PoolCharge by shrink(). False: there was none.
   using Reclaim = bool (*)(void* pools) noexcept;
   void init(Accounts& accounts, Reclaim reclaim, void* pools, std::size_t allowance) noexcept;
 
-  // Before so much is taken of the machine. False: the root account has not that much, nothing has happened.
+  // Pays for `bytes` before a pool takes them. False: the root account has not so much, and nothing has happened.
   [[nodiscard]] bool grow(std::size_t bytes) noexcept;
-  // The same for somebody who has paid for it already, or without whom nothing goes on, when grow() said no.
+  // After grow() has failed: takes `bytes` as a debt, for a task that has paid for them itself, or without which
+  // nothing could go on. False: the debt would become too large.
   [[nodiscard]] bool overdraw(std::size_t bytes) noexcept;
-  // So much has gone back to the machine.
+  // `bytes` of a pool have gone back to the machine.
   void shrink(std::size_t bytes) noexcept { add_headroom(bytes); }
 
-  // An account below the root pays for so much from now on, and no more.
+  // An account below the root pays for `bytes` from prepay() until end_prepayment().
   void prepay(std::size_t bytes) noexcept;
   void end_prepayment(std::size_t bytes) noexcept;
 
-  // Idle stacks lose their pages, and the root account is credited. False: there were none.
+  // Gives back the pages of idle stacks, which credits the root account. False: there were none.
   [[nodiscard]] bool reclaim() noexcept;
 
-  [[nodiscard]] std::uint64_t paid() noexcept;  // by the root account
+  [[nodiscard]] std::uint64_t paid() noexcept;  // what the root account has paid
 
  private:
-  // Kept, so that what breathes does not go to the root account every time.
+  // How much headroom is kept, so that pools that grow and shrink do not go to the root account every time.
   static constexpr std::int64_t kSlack = std::int64_t{256} << 10;
 
   [[nodiscard]] bool pay(std::uint64_t bytes) noexcept;
@@ -56,8 +57,8 @@ class PoolCharge {
   RankedLock<LockRank::kPoolCharge> lock_;
   std::uint64_t paid_ = 0;  // under lock_
   std::int64_t allowance_ = 0;
-  alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // by accounts below the root
-  // Paid for and not taken; below zero: taken and not paid for.
+  alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // what accounts below the root pay for
+  // What is paid for and not taken; below zero: what is taken and not paid for.
   std::atomic<std::int64_t> headroom_{0};
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/root_memory.cpp — chunks of the root account's memory: how they are filled, cut and called back. Chunks
-// move to and from the root under moves_ only, so that no amount is out of sight of one who is about to call memory
-// dry.
+// rt/budget/root_memory.cpp — chunks of the root account's memory: how they are filled, cut and recalled. Amounts move
+// between the root and a cache under moves_ only, so that a thread that holds it and is about to report that memory is
+// short has seen all of them.
 #include "rt/base/checked.h"
 #include "rt/budget/account.h"
 #include "rt/budget/memory_cache.h"
@@ -13,10 +13,10 @@ namespace {
 constexpr std::uint64_t kMaxChunk = 256 * 1024;
 // All chunks together are at most about this share of what the root has left when they are filled.
 constexpr std::uint64_t kChunkShare = 8;
-// A chunk that frees have made this many times as large is cut.
+// A chunk that frees have made more than this many times as large is cut.
 constexpr std::uint64_t kSlack = 2;
 
-// Every so many fillings, one call in vain is forgotten.
+// After so many fills, one failed recall is forgotten.
 constexpr std::uint32_t kFillsToForgiveOne = 64;
 constexpr std::uint32_t kMaxFailedRecalls = 63;
 
@@ -27,7 +27,7 @@ constexpr std::uint64_t kNapNs = 20'000;
 
 // ---- The owner's side ---------------------------------------------------------------------------------------------
 
-// False: called off, and left already.
+// False: the chunk has been recalled; the cache has been left again.
 inline bool MemoryCache::enter() noexcept {
   if (is_fenced_by_others_) {
     busy_.store(1, std::memory_order_relaxed);
@@ -41,7 +41,7 @@ inline bool MemoryCache::enter() noexcept {
   return false;
 }
 
-// Release: pairs with the acquire in recall_chunks(), which then sees the chunk as we left it.
+// Release: pairs with the acquire in await_leaving(); recall_chunks() then sees the chunk as we left it.
 inline void MemoryCache::leave() noexcept {
   busy_.store(0, std::memory_order_release);
 }
@@ -79,7 +79,7 @@ void Accounts::credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept 
 bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
   const LockGuard guard(moves_);
   const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
-  if (chunk >= bytes) {  // it was called off, not short
+  if (chunk >= bytes) {  // we came here because of a recall, not because the chunk was short
     cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);
     return true;
   }
@@ -92,7 +92,7 @@ bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept 
 
 // ---- Under the lock -----------------------------------------------------------------------------------------------
 
-// Makes the chunk, which is to count `chunk` bytes now, as large as is right, out of the root or into it.
+// Makes the chunk as large as chunk_size() says, by a move from or to the root. `chunk` is what it has now.
 void Accounts::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
   if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
   const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;
@@ -106,15 +106,15 @@ void Accounts::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
   cache.chunk_.store(chunk, std::memory_order_relaxed);
 }
 
-// Chunks halve with each call in vain: a task that keeps asking for slightly more than there is would otherwise have
-// all workers fenced again and again.
+// The size that a chunk should have. It halves with each recent failed recall: otherwise a task that keeps asking for
+// slightly more than there is would have all workers fenced again and again.
 std::uint64_t Accounts::chunk_size() const noexcept {
   const std::uint64_t left = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   const std::uint64_t share = left / (kChunkShare * (registered_.load(std::memory_order_relaxed) + 1));
   return (share < kMaxChunk ? share : kMaxChunk) >> failed_recalls_;
 }
 
-// From the root, for the peak.
+// take() of the root's memory, which also updates least_memory_.
 bool Accounts::take_noting(std::uint64_t bytes) noexcept {
   if (!take(root(), Component::kMemory, bytes)) return false;
   const std::uint64_t left = this->left(root(), Component::kMemory);
@@ -124,7 +124,7 @@ bool Accounts::take_noting(std::uint64_t bytes) noexcept {
   return true;
 }
 
-// Exact: false only if there was a moment when root and caches together had not that much.
+// Precondition: moves_ is held. False only if there was a moment when root and caches together had not so much.
 bool Accounts::take_recalling_locked(std::uint64_t bytes) noexcept {
   if (take_noting(bytes)) return true;
   if (most_reachable() < bytes) return false;
@@ -134,8 +134,8 @@ bool Accounts::take_recalling_locked(std::uint64_t bytes) noexcept {
   return false;
 }
 
-// No less than what root and caches hold together. A sum of the chunks would miss what moves while we add; their bounds
-// stand still under the lock.
+// An upper bound of what root and caches hold together. A sum of the chunks themselves would miss amounts that are
+// moved while we add; their bounds do not change under the lock.
 std::uint64_t Accounts::most_reachable() const noexcept {
   std::uint64_t sum = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   for (const MemoryCache* cache = caches_.load(std::memory_order_relaxed); cache != nullptr; cache = cache->next_)
@@ -143,7 +143,7 @@ std::uint64_t Accounts::most_reachable() const noexcept {
   return sum;
 }
 
-// Empties every cache into the root. Until its owner fills it again, each cache keeps nothing.
+// Moves the chunks of all caches to the root. Each cache keeps nothing until its owner fills it again.
 void Accounts::recall_chunks() noexcept {
   MemoryCache* const first = caches_.load(std::memory_order_relaxed);
   for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_)
@@ -154,26 +154,27 @@ void Accounts::recall_chunks() noexcept {
     await_leaving(*cache);
     sum += cache->chunk_.exchange(0, std::memory_order_relaxed);
     cache->most_.store(0, std::memory_order_relaxed);
-    // Release: the owner that sees it sees the chunk as we left it.
+    // Release: pairs with the owner's load in enter(), after which it sees the chunk as we left it.
     cache->recalled_.store(0, std::memory_order_release);
   }
   put(root(), Component::kMemory, sum);
 }
 
-// The owner is a few instructions from leaving; only if it lost its CPU there does this take long.
+// Waits until the owner has left. It is a few instructions away from that, so this takes long only if it has lost its
+// CPU there.
 void Accounts::await_leaving(MemoryCache& cache) noexcept {
   for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
     if (tries < kPatience) {
       pause();
     } else {
-      platform::wait(cache.busy_, 1, platform::now_ns() + kNapNs);  // a nap: nobody wakes us
+      platform::wait(cache.busy_, 1, platform::now_ns() + kNapNs);  // a short sleep, since leave() wakes no thread
     }
   }
 }
 
-// ---- For everybody ------------------------------------------------------------------------------------------------
+// ---- For any thread -----------------------------------------------------------------------------------------------
 
-// Takes `amount`, after calling back what the caches hold if need be.
+// Takes `amount`; if the root's memory does not suffice, recalls the caches' chunks first.
 bool Accounts::take_recalling(Account* account, Component component, std::uint64_t amount) noexcept {
   if (account->parent_ != nullptr || component != Component::kMemory) return take(account, component, amount);
   if (take_noting(amount)) return true;
