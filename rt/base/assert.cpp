@@ -8,7 +8,7 @@ namespace janus {
 
 namespace {
 
-// Compilers are called from a build directory: what leads out of it says nothing.
+// Drops leading "../": compilers run in a build directory, and the path out of it carries no information.
 const char* from_root(const char* file) noexcept {
   while (file[0] == '.' && file[1] == '.' && file[2] == '/') file += 3;
   return file;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/assert.h — what must hold, said where it must. A claim that does not hold is a bug of the runtime: one line
-// on stderr, and the process ends as platform::abort() ends it.
+// rt/base/assert.h — assertions. A claim that does not hold is a bug of the runtime: one line is written to stderr, and
+// platform::abort() ends the process.
 //
-//   JANUS_ASSERT(claim)   in debug builds and in everything that is built for tests on a libc; elsewhere the claim is
-//                         compiled and thrown away, and is not one instruction
-//   JANUS_CHECK(claim)    always: for what costs a cycle or two where it stands
+//   JANUS_ASSERT(claim)   checked in debug builds and in everything that is built for tests on a libc; in other builds
+//                         the claim is compiled, but not executed, and costs no instruction
+//   JANUS_CHECK(claim)    always checked: for claims that cost a cycle or two where they are
 //
-// A claim has no effects. Good in any context that may write to a descriptor, with any lock held: nothing is allocated,
-// nothing is locked.
+// A claim must have no side effects. May be used in any context that may write to a descriptor, with any lock held:
+// nothing is allocated or locked.
 #pragma once
 
-// A header that fails differently in two units of one program would break the rule of one definition: builds set this
+// Must be the same in all units of a program, or inline functions would violate the one-definition rule: builds set it
 // for all of them (tests/hosted_platform), or leave it to NDEBUG for all.
 #ifndef JANUS_ASSERTIONS
 #ifdef NDEBUG
@@ -22,10 +22,10 @@
 
 namespace janus {
 
-// For what only a claim needs to know, `if constexpr`.
+// For `if constexpr` around code that only maintains what claims need.
 inline constexpr bool kAssertions = JANUS_ASSERTIONS != 0;
 
-// `janus: assertion failed: <claim> (<file>:<line>)`, cut off after some 400 bytes.
+// Writes `janus: assertion failed: <claim> (<file>:<line>)`, the claim cut off after 400 bytes, and aborts.
 [[noreturn, gnu::cold]] void assertion_failed(const char* claim, const char* file, unsigned line) noexcept;
 
 }  // namespace janus

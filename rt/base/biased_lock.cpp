@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// biased_lock.cpp — what those do that are not the owner: revoke, count turns, become owner.
+// biased_lock.cpp — locking by threads that are not the owner: revoking, counting turns, becoming owner.
 #include "rt/base/biased_lock.h"
 
 namespace janus {
 
 namespace {
 
-// An owner holds it for some hundred nanoseconds; if it takes longer, its thread does not run.
+// An owner holds the lock for some hundred nanoseconds; if it takes longer, its thread has lost its CPU.
 constexpr std::uint32_t kDepartureSpins = tunable(100, 0);
 
 }  // namespace
@@ -22,7 +22,7 @@ void BiasedLock::shut_out_owner() noexcept {
     previous_ = me;
     turns_left_ = turns_to_own_;
   } else if (turns_left_ != 0 && --turns_left_ == 0) {
-    owner_.store(me, std::memory_order_relaxed);  // from its next turn on; unlocking lock_ tells the others
+    owner_.store(me, std::memory_order_relaxed);  // from its next turn on; unlocking lock_ publishes it
   }
 }
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/biased_lock.h — a lock for what one worker uses again and again: to that one it costs plain stores. Whoever
-// else comes pays for both, and then it is an ordinary SpinLock until somebody has had it to himself for long enough.
-// Not recursive, not fair; who holds one takes no other one.
+// rt/base/biased_lock.h — a lock that may be biased to a worker that uses it again and again, its owner, which then
+// locks it by plain stores. Another thread that wants it pays for the fences of both sides, and then it is an ordinary
+// SpinLock until one worker has taken it often enough in a row. Not recursive, not fair; the holder of one takes no
+// other one.
 #pragma once
 
 #include <arch/user_copy.h>
@@ -16,44 +17,45 @@ namespace janus {
 
 class BiasedLock;
 
-// One that a lock may be biased to: a worker. It stays as long as any lock that it has ever taken.
+// A worker, as a party that locks may be biased to. It lives at least as long as any lock that it has ever taken.
 class LockOwner {
  private:
   friend class BiasedLock;
-  Atomic<const BiasedLock*> holds_{nullptr};  // the biased lock that it is in, or is just trying
+  Atomic<const BiasedLock*> holds_{nullptr};  // the biased lock that it holds, or is trying to enter
 };
 
-// INVARIANT biased-or-locked: two never hold the lock. To hold it is to hold lock_ with owner_ null or one's own since
-// then, or to have announced itself (LockOwner::holds_) and seen owner_ to be one's own afterwards.
-//   owner:  1 holds = this     2 light fence   3 owner still me? mine. else: holds = null, and take lock_
-//   others: 1 take lock_       2 owner = null  3 heavy fence   4 does the one that was owner hold this? wait
-// The heavy fence makes the light one a full one at that moment, so an owner that does not see step 2 of the other is
-// seen in its step 4. Who holds lock_ changes owner_, and only to itself or null; the owner itself changes it to null.
-// Each owner announces itself in a word of its own, since one that was slow between 1 and 3 may find that another has
-// become owner meanwhile, whose announcement must not be overwritten.
+// INVARIANT biased-or-locked: no two threads hold the lock at once. A thread holds it if it holds lock_, and owner_ has
+// since been null or the thread itself; or if it has announced itself (LockOwner::holds_) and has then seen itself in
+// owner_.
+//   owner:  1 holds = this     2 light fence   3 owner still me? then it holds it. Else: holds = null, and take lock_
+//   others: 1 take lock_       2 owner = null  3 heavy fence   4 does the former owner hold this? then wait
+// The heavy fence makes the light one a full one at that moment, so if the owner does not see step 2 of the other, that
+// one sees the owner in its step 4. Only the holder of lock_ changes owner_, to itself or to null, and the owner
+// itself, to null. Each owner announces itself in a word of its own, since one that was slow between 1 and 3 may find
+// that another has become owner meanwhile, whose announcement must not be overwritten.
 //
-// INVARIANT no-lost-departure: who waits in step 4 is woken when the owner leaves.
+// INVARIANT no-lost-departure: a thread that waits in step 4 is woken when the owner leaves.
 //   owner:  1 holds = null     2 light fence   3 owner no longer me? departures += 1, wake
 //   others: 1 (3 above)        2 read departures   3 does it still hold this? sleep on departures as read
 // Either the owner's step 1 comes before the heavy fence and is seen, or its step 3 comes after it and sees no owner.
 // tests/models/biased_lock_model_test.cpp explores both.
 class BiasedLock {
  public:
-  // How it was taken; unlock() wants to know.
+  // How the lock was taken; to be passed to unlock().
   enum class Hold : bool { kPlain, kBiased };
 
-  // For a lock at rest. `may_bias` false: others share it by the plain lock only.
+  // Precondition: no thread uses the lock. `may_bias` false: it never has an owner.
   void init(bool may_bias) noexcept {
     turns_to_own_ = may_bias && platform::has_heavy_fence() ? kFirstTurns : 0;
     previous_ = nullptr;
     turns_left_ = 0;
   }
 
-  // In steps, for who wants to go elsewhere when a step fails.
+  // Locking and unlocking in steps, for callers that take another path when a step fails.
   [[nodiscard, gnu::always_inline]] bool is_owned_by(LockOwner& me) const noexcept { return cmp_relaxed(owner_, &me); }
   // After is_owned_by(). False: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool try_enter(LockOwner& me) noexcept {
-    JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // who holds one takes no other one
+    JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == nullptr);  // the holder of one takes no other one
     me.holds_.store(this, std::memory_order_relaxed);
     compiler_barrier();  // its partner is the heavy fence in revoke()
     const bool is_mine = cmp_acquire(owner_, &me);
@@ -62,9 +64,10 @@ class BiasedLock {
     }
     return is_mine;
   }
-  // It was revoked while we had announced ourselves: whoever did may have seen that, and waits.
+  // Called after a try_enter() that failed because the lock was revoked: the revoker may have seen our announcement,
+  // and waits until it is withdrawn.
   void leave(LockOwner& me) noexcept;
-  // Has unlocked it; false: leave() comes next.
+  // Unlocks it. False: it has been revoked meanwhile, and the caller has to wake the revoker: leave() comes next.
   [[nodiscard, gnu::always_inline]] bool try_exit(LockOwner& me) noexcept {
     JANUS_ASSERT(me.holds_.load(std::memory_order_relaxed) == this);
     if constexpr (kAssertions) note_unlocked(LockRank::kChannel);
@@ -73,7 +76,7 @@ class BiasedLock {
     return cmp_relaxed(owner_, &me);
   }
 
-  // If `me` owns it: that is all there is to it. False: nothing has happened.
+  // Locks it if `me` owns it. False: `me` does not, and nothing has happened.
   [[nodiscard, gnu::always_inline]] bool try_lock_biased(LockOwner& me) noexcept {
     if (!is_owned_by(me)) [[unlikely]]
       return false;
@@ -87,13 +90,13 @@ class BiasedLock {
       wake_revoker();
   }
 
-  // `me` nullptr: one that cannot own it.
+  // `me`: the calling worker's; nullptr: the caller cannot become owner.
   [[nodiscard]] Hold lock(LockOwner* me) noexcept {
     if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
     lock_plain(me);
     return Hold::kPlain;
   }
-  // Who comes by chance and does not come again, maybe when the lock is already at rest: becomes no owner.
+  // For a caller that will not take the lock again, maybe after unlock_for_good(): it does not become owner.
   [[nodiscard]] Hold lock_as_guest(LockOwner* me) noexcept {
     if (me != nullptr && try_lock_biased(*me)) return Hold::kBiased;
     shut_out_owner();
@@ -106,12 +109,12 @@ class BiasedLock {
       lock_.unlock();
   }
 
-  // What it guards is gone, and is nobody's more than others' when it comes back: a lock at rest has no owner.
+  // Unlocks it when what it guards has ended: the lock has no owner afterwards.
   void unlock_for_good(LockOwner* me, Hold hold) noexcept;
 
  private:
-  // So many turns in a row make an owner. Each time that one has to be revoked, the next has to have twice as many,
-  // since a heavy fence costs as much as hundreds of them.
+  // A worker that takes the lock so many times in a row becomes its owner. Each revocation doubles that number, since a
+  // heavy fence costs as much as hundreds of them.
   static constexpr std::uint32_t kFirstTurns = tunable(32, 1), kMaxTurns = tunable(4096, 1);
 
   void lock_plain(LockOwner* me) noexcept;
@@ -121,11 +124,11 @@ class BiasedLock {
 
   Atomic<LockOwner*> owner_{nullptr};  // written under lock_, or by unlock_for_good()
   RankedLock<LockRank::kChannel> lock_;
-  Atomic<std::uint32_t> departures_{0};  // what a revoker sleeps on
-  // Under lock_.
-  LockOwner* previous_ = nullptr;
-  std::uint32_t turns_left_ = 0;    // of previous_, until it is owner
-  std::uint32_t turns_to_own_ = 0;  // 0: nobody ever is
+  Atomic<std::uint32_t> departures_{0};  // a revoker sleeps on this
+  // Guarded by lock_.
+  LockOwner* previous_ = nullptr;   // the worker that took lock_ last
+  std::uint32_t turns_left_ = 0;    // how often previous_ has to take it in a row until it is owner
+  std::uint32_t turns_to_own_ = 0;  // 0: there is never an owner
 };
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/build_id.cpp — the note lies where the program headers say, which linkers load with the image.
+// rt/base/build_id.cpp — finds the note by the program headers, which linkers load with the image.
 #include "rt/base/build_id.h"
 
 namespace janus {
@@ -46,7 +46,7 @@ BuildId find_in(const std::uint8_t* at, std::size_t left) noexcept {
 
 }  // namespace janus
 
-// Linkers put it at the image's header, if that is loaded.
+// Linkers define this symbol at the image's ELF header, if that is loaded; otherwise it is null.
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] const std::uint8_t janus_image[] asm("__ehdr_start");
 
 namespace janus {
@@ -57,7 +57,8 @@ BuildId build_id() noexcept {
   const auto* const header = reinterpret_cast<const ImageHeader*>(image);
   const auto* const segments = reinterpret_cast<const Segment*>(image + header->segments);
   for (unsigned i = 0; i < header->segment_count; ++i) {
-    // A note near the header is in the header's own segment: as far behind it in memory as in the file.
+    // A note near the header is in the same loaded segment, so its offset from the header is the same in memory and
+    // file.
     if (segments[i].type != kNoteSegment) continue;
     const BuildId found = find_in(image + segments[i].offset, segments[i].bytes);
     if (found.bytes != nullptr) return found;

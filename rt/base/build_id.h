@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/build_id.h — the identity that the linker gave the image that we are part of (--build-id).
+// rt/base/build_id.h — the build id that the linker gave the image that contains this code (--build-id).
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct BuildId {
   std::size_t count;
 };
 
-// Good in a fault handler.
+// May be called in a fault handler.
 BuildId build_id() noexcept;
 
 }  // namespace janus

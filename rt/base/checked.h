@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/checked.h — arithmetic on sizes and amounts that says when it overflows, or stops at the end.
+// rt/base/checked.h — arithmetic on sizes and amounts that reports overflow, or saturates.
 #pragma once
 
 #include <concepts>
@@ -8,7 +8,7 @@
 
 namespace janus {
 
-// False: it does not fit, `out` is meaningless.
+// False: the result does not fit, and `out` is meaningless.
 template <std::unsigned_integral T>
 [[nodiscard]] constexpr bool checked_add(T a, T b, T& out) noexcept {
   return !__builtin_add_overflow(a, b, &out);

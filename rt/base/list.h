@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/list.h — an intrusive doubly linked list: no allocation, removal without search. Not thread-safe; the list
-// must not move, and its nodes neither, while they are linked.
+// rt/base/list.h — an intrusive doubly linked list: no allocation, removal without search. Not thread-safe. Neither the
+// list nor its nodes may move while they are linked.
 #pragma once
 
 #include "rt/base/assert.h"
 
 namespace janus {
 
-// A base class of what is listed; Tag tells the bases of one object apart. A zeroed link is unlinked.
+// Base class of the nodes; Tag distinguishes several such bases of one object. All zero bytes are an unlinked node.
 template <typename Tag = void>
 struct ListLink {
   ListLink* previous = nullptr;
@@ -25,13 +25,13 @@ class List {
   List(const List&) = delete;
   List& operator=(const List&) = delete;
 
-  // For lists in zeroed memory, in place of the constructor.
+  // Initialises a list in zeroed memory, in place of the constructor.
   void reset() noexcept { head_.previous = head_.next = &head_; }
 
   [[nodiscard]] bool is_empty() const noexcept { return head_.next == &head_; }
   [[nodiscard]] T* front() noexcept { return is_empty() ? nullptr : item(head_.next); }
   [[nodiscard]] T* back() noexcept { return is_empty() ? nullptr : item(head_.previous); }
-  // The one behind `node`, nullptr at the end.
+  // The node behind `node`; nullptr at the end.
   [[nodiscard]] T* after(T* node) noexcept {
     Link* next = link(node)->next;
     return next == &head_ ? nullptr : item(next);
@@ -39,10 +39,11 @@ class List {
 
   void push_front(T* node) noexcept { insert(link(node), head_.next); }
   void push_back(T* node) noexcept { insert(link(node), &head_); }
-  // `node` is in this list.
+  // Precondition: `node` is in a list.
   static void remove(T* node) noexcept { unlink(link(node)); }
 
-  // `node` is the first. Its own links are left as they are: for those that nobody asks whether they are linked.
+  // Removes `node`, which is the first, and leaves its own links as they are: for nodes whose is_linked() is not used
+  // afterwards.
   void drop_front(T* node) noexcept {
     JANUS_ASSERT(head_.next == link(node));
     Link* const second = link(node)->next;
@@ -53,7 +54,7 @@ class List {
   T* pop_front() noexcept { return pop(head_.next); }
   T* pop_back() noexcept { return pop(head_.previous); }
 
-  // All of `other` goes behind what is here.
+  // Moves all nodes of `other` to the end of this list.
   void splice_back(List& other) noexcept {
     if (other.is_empty()) return;
     Link* const first = other.head_.next;

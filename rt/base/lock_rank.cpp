@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/lock_rank.cpp — what a worker holds, where assertions are compiled.
+// rt/base/lock_rank.cpp — counts the locks that a worker holds, if assertions are compiled.
 #include "rt/base/lock_rank.h"
 
 #include "rt/base/worker_slot.h"
@@ -10,7 +10,7 @@ namespace janus {
 namespace {
 
 #if JANUS_ASSERTIONS
-// Of the worker that calls, how many locks of each rank it holds; nullptr: it is none.
+// How many locks of each rank the calling worker holds; nullptr: the caller is not a worker.
 std::uint8_t* held_by_caller() noexcept {
   auto* const slot = static_cast<WorkerSlot*>(platform::worker_slot());
   return slot != nullptr ? slot->locks_held : nullptr;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/lock_rank.h — the order in which locks are taken, so that no two threads wait for each other. Each has its
-// rank (lock_order.h) in its type.
+// rt/base/lock_rank.h — the order in which locks are taken, so that no two threads wait for each other. Each lock has
+// its rank (lock_order.h) in its type.
 //
-// INVARIANT locks-by-rank: who holds a lock waits only for locks of a later rank. Nurseries' locks may be held
-// together, an outer one before an inner one. A try_lock() waits for nobody, and is free to come in any order. Where
-// assertions are compiled each worker counts what it holds, and a lock() that is out of order ends the process; threads
-// that are no workers are not watched. A lock may be held while its holder leaves its stack, as long as whoever runs
-// next on this worker releases it first of all (published-after-left).
+// INVARIANT locks-by-rank: a thread that holds a lock waits only for locks of a later rank. Nurseries' locks may be
+// held together, an outer one before an inner one. A try_lock() does not wait, so it may come in any order. If
+// assertions are compiled, each worker counts the locks that it holds, and a lock() that is out of order ends the
+// process; other threads are not checked. A lock may be held while its holder leaves its stack, if the pending action,
+// which comes first on the next stack, releases it (published-after-left).
 #pragma once
 
 #include <cstdint>
@@ -17,12 +17,13 @@
 
 namespace janus {
 
-// What the calling worker holds, if it is one; nothing where assertions are not compiled.
+// Check, and count, the locks that the calling worker holds. They do nothing if the caller is not a worker, or if
+// assertions are not compiled.
 void expect_lock_in_order(LockRank rank) noexcept;
 void note_locked(LockRank rank) noexcept;
 void note_unlocked(LockRank rank) noexcept;
 
-// A SpinLock with its place in the order. Zeroes are a free one.
+// A SpinLock with a rank. All zero bytes are a free lock.
 template <LockRank kRank>
 class RankedLock {
  public:

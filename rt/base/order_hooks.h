@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/order_hooks.h — tells whoever watches tasks for races which of two things comes first, where the runtime
-// promises it: a spawn before the start, the end before the return of an await or a join, a send before the receive, an
-// unpark before the return of the park, a cancel before whoever sees it. Nothing else orders tasks, above all not that
-// they ran on one worker. In what ships for machines every hook is empty; arch/hosted/order_hooks.cpp has the others.
+// rt/base/order_hooks.h — tells a sanitizer that watches tasks for races which of two events the runtime promises to
+// come first: a spawn before the start, the end before the return of an await or a join, a send before the receive, an
+// unpark before the return of the park, a cancel before a task sees it. Nothing else orders tasks, in particular not
+// that they ran on one worker. In the runtime that ships every hook is empty; arch/hosted/order_hooks.cpp has the
+// others.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +14,8 @@ namespace janus::order_hooks {
 
 #ifdef JANUS_TASKS_ARE_WATCHED
 
-// All that the calling task has done comes before what others do after an acquire() of the same place.
+// All that the calling task has done before release() comes before what a task does after an acquire() of the same
+// place.
 void release(const void* place) noexcept;
 void acquire(const void* place) noexcept;
 // The runtime is about to read, or has written, the caller's memory on its behalf.
@@ -29,12 +31,12 @@ inline void writes(const void*, std::size_t) noexcept {}
 
 #endif
 
-// Of a record that has two places to meet at: the second one.
+// The second place of a record at which two different orders are told.
 inline const void* second(const void* place) noexcept {
   return static_cast<const std::byte*>(place) + 8;
 }
 
-// Where whoever cancels meets whoever sees it; one for all, since cancels pass on down the tree.
+// The place for cancels and the tasks that see them; one for all, since cancels are passed down the tree.
 inline constexpr char kCancel alignas(8) = 0;
 
 }  // namespace janus::order_hooks

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/rng.h — xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. Small, fast, the same on every
-// machine; no source of secrets.
+// rt/base/rng.h — xoshiro256** (Blackman and Vigna, 2018), seeded by splitmix64. Small, fast, and with the same results
+// on every machine; not for secrets.
 #pragma once
 
 #include <bit>
@@ -8,7 +8,7 @@
 
 namespace janus {
 
-// Advances `state` and gives the next number of the sequence; any seed is good, 0 included.
+// Advances `state` and returns the next number of the sequence. Any seed is good, also 0.
 constexpr std::uint64_t splitmix64(std::uint64_t& state) noexcept {
   state += 0x9e3779b97f4a7c15;
   std::uint64_t z = state;
@@ -24,7 +24,7 @@ class Rng {
     for (std::uint64_t& word : state_) word = splitmix64(seed);
   }
 
-  // Not all words may be 0.
+  // Precondition: not all words are 0.
   static constexpr Rng from_state(const std::uint64_t (&state)[4]) noexcept {
     Rng rng;
     for (unsigned i = 0; i < 4; ++i) rng.state_[i] = state[i];
@@ -49,7 +49,7 @@ class Rng {
     return static_cast<std::uint64_t>((static_cast<Wide>(next()) * bound) >> 64);
   }
 
-  // Leaps over 2^128 numbers: generators that are jumps apart share no number in any real program.
+  // Skips 2^128 numbers, so that the sequences of generators that are jumps apart do not overlap in practice.
   constexpr void jump() noexcept {
     constexpr std::uint64_t kJump[4] = {0x180ec6d33cfd0aba, 0xd5a61266f0c9392c, 0xa9582618e03fc9aa, 0x39abdc4529b1661c};
     std::uint64_t sum[4] = {};
@@ -64,7 +64,7 @@ class Rng {
     for (unsigned i = 0; i < 4; ++i) state_[i] = sum[i];
   }
 
-  // The generator of worker `number`: a stream of its own, found without walking over the others'.
+  // The generator of worker `number`, with a sequence of its own that is found without generating the others.
   static constexpr Rng for_worker(std::uint64_t seed, std::uint32_t number) noexcept {
     std::uint64_t state = seed ^ (std::uint64_t{number} + 1) * 0xd1342543de82ef95;
     return Rng(splitmix64(state));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/siphash.h — SipHash-1-3 (Aumasson and Bernstein, 2012) of one word: who knows many of its results cannot tell
-// the next.
+// rt/base/siphash.h — SipHash-1-3 (Aumasson and Bernstein, 2012) of one word: without the key, results cannot be
+// predicted from others.
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// spinlock.cpp — what happens when the lock is not free.
+// spinlock.cpp — waiting for a lock that is not free.
 #include "rt/base/spinlock.h"
 
 #include "rt/platform.h"
@@ -8,7 +8,8 @@ namespace janus {
 
 namespace {
 
-// Longer than any of our critical sections that makes no system call, shorter than a sleep and a wake-up.
+// Spinning this often takes longer than any critical section without a system call, and less than a sleep and a
+// wake-up.
 constexpr std::uint32_t kSpins = tunable(100, 0);
 constexpr std::uint64_t kLockNapNs = 1'000'000;
 constexpr std::uint32_t kHeldHalf = 0xffff;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/spinlock.h — the lock of the slow paths: a few spins, then sleep, so that it also works when its holder was
-// preempted on the very CPU that waits for it. Not recursive, not fair; a task must not switch while it holds one.
-// Uncontended it costs one atomic read-modify-write, to lock.
+// rt/base/spinlock.h — the lock of the slow paths: spins briefly, then sleeps, so that it also works if its holder was
+// preempted on the very CPU of the thread that waits. Not recursive, not fair; a task that holds one must not switch,
+// unless the pending action releases it (lock_rank.h). Uncontended it costs one atomic read-modify-write, to lock.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace janus {
 
-// INVARIANT no-lost-unlock: who sleeps is woken after the lock became free.
-//   unlock: 1 held = 0          2 light fence   3 somebody waits? wake one
-//   wait:   1 waiting += 1      2 heavy fence   3 still held? sleep on both words as they are
-// The heavy fence makes the light one a full one at that moment: whoever is second sees the other's step 1. Where the
-// machine has no heavy fence, nobody sleeps for longer than a nap.
+// INVARIANT no-lost-unlock: a thread that sleeps is woken after the lock has become free.
+//   unlock: 1 held = 0          2 light fence   3 waiting != 0? then wake one thread
+//   wait:   1 waiting += 1      2 heavy fence   3 still held? then sleep while both words are unchanged
+// The heavy fence makes the light one a full one at that moment: at least one side sees the other's step 1. On a
+// machine without heavy fence, no thread sleeps for longer than kLockNapNs.
 class alignas(std::uint32_t) SpinLock {
  public:
   void lock() noexcept {
@@ -39,7 +39,7 @@ class alignas(std::uint32_t) SpinLock {
  private:
   void lock_slow() noexcept;
   void wake_one() noexcept;
-  // What a futex compares: both words at once.
+  // Both words as one, which is what a futex compares.
   Atomic<std::uint32_t>& both() noexcept { return *reinterpret_cast<Atomic<std::uint32_t>*>(this); }
 
   Atomic<std::uint16_t> held_{0};
@@ -47,7 +47,7 @@ class alignas(std::uint32_t) SpinLock {
 };
 static_assert(sizeof(SpinLock) == sizeof(std::uint32_t));
 
-// Of any lock that has nothing but lock() and unlock().
+// Holds any lock that has lock() and unlock() for as long as it lives.
 template <typename Lock>
 class LockGuard {
  public:

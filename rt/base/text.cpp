@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/text.cpp — TextWriter, of rt/base/format.h.
+// rt/base/text.cpp — TextWriter (rt/base/format.h).
 #include "rt/base/format.h"
 
 namespace janus {

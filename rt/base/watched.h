@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/watched.h — whether this build's tasks are what a sanitizer watches, and the runtime itself is not: so it is
-// in libjanus_hosted.a (arch/hosted), for all of its units. In what ships for machines nobody watches.
+// rt/base/watched.h — whether a sanitizer watches the tasks of this build, but not the runtime itself: true for all
+// units of libjanus_hosted.a (arch/hosted), and false in the runtime that ships.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline constexpr bool kTasksAreWatched = true;
 inline constexpr bool kTasksAreWatched = false;
 #endif
 
-// What the frames of instrumented code, and a report on the way, need of each stack beyond what the program asked for.
+// How much larger each stack is than the program asked for: room for the frames of instrumented code, and for a report.
 inline constexpr std::size_t kWatchersStackBytes = kTasksAreWatched ? 256 * 1024 : 0;
 
 }  // namespace janus

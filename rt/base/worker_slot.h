@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/worker_slot.h — the head of every worker, where the gs base points. Compilers emit the fuel check against it,
-// so JANUS_FUEL_OFFSET is frozen; tests/offsets holds the bytes of the program against this struct.
+// rt/base/worker_slot.h — the head of every worker's record, which the gs base points to. Compilers emit the fuel check
+// against it, so JANUS_FUEL_OFFSET is frozen; tests/offsets checks the bytes of the program against this struct.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +12,12 @@
 namespace janus {
 
 struct WorkerSlot {
-  WorkerSlot* self;        // what a task reads to find its worker: one load, %gs:0
+  WorkerSlot* self;        // read by a task to find its worker: one load, %gs:0
   std::int64_t fuel;       // ops left in the running task's slice; the yield check subtracts from it
   void* task;              // the running task; nullptr while the worker is in its own code
-  std::byte* stack_limit;  // below this rsp a function of the runtime looks closely before it starts
+  std::byte* stack_limit;  // with rsp below this, a call of the runtime takes the general path
 #if JANUS_ASSERTIONS
-  std::uint8_t locks_held[static_cast<unsigned>(LockRank::kCount)];  // how many of each rank (lock_rank.h)
+  std::uint8_t locks_held[static_cast<unsigned>(LockRank::kCount)];  // how many it holds of each rank (lock_rank.h)
 #endif
 };
 
