@@ -21,6 +21,26 @@ link_hosted_command() {
     -Wl,--wrap=__cxa_guard_abort "$prefix/lib/libjanus_hosted.a" -Wl,--push-state,--as-needed -lstdc++ -lm -Wl,--pop-state -pthread)
 }
 
+# Who links one archive by its file says behind it that libraries are shared again (CMake does). Here they are archives all the same.
+prefer_archives() {
+  local i word said before=''
+  for i in "${!collected[@]}"; do
+    said=${collected[$i]}
+    for word in -Bdynamic -dy -call_shared; do
+      case $before:$said in
+        -Xlinker:"$word") collected[i]=-Bstatic ;;
+        *:-Wl,*)
+          said=$said,
+          while [[ $said == *",$word,"* ]]; do said=${said/",$word,"/,-Bstatic,}; done
+          said=${said%,}
+          collected[i]=$said
+          ;;
+      esac
+    done
+    before=$said
+  done
+}
+
 link_command() {
   if [ "${c_kind:-}" = '' ]; then
     examine_compiler c "${c_compiler[@]}"
@@ -38,6 +58,7 @@ link_command() {
     link+=("${collected[@]}")
     return
   fi
+  prefer_archives
   local runtime=$prefix/lib/libjanus_rt.a
   # shellcheck disable=SC2054  # the commas are the linker's
   if [ "$machine" = bare ]; then

@@ -165,6 +165,13 @@ def options():
         overflow = source('overflow.c', 'int main(int c, char **v) { (void)v; int x = 2147483647; return x + c > 0; }\n')
         for trap in ('-fsanitize-trap', '-fsanitize-trap=undefined'):
             makes(f'{compiler}: -fsanitize=undefined {trap} ends the task', -6, '-fsanitize=undefined', trap, overflow, CC=compiler)
+    library = work / 'libraries'
+    library.mkdir()
+    cc('-c', ANSWER, '-o', library / 'answer.o')
+    run(['ar', 'rcs', library / 'libanswer.a', library / 'answer.o'])
+    run(['gcc', '-shared', '-fPIC', ANSWER, '-o', library / 'libanswer.so'])
+    for dynamic in ('-Wl,-Bdynamic', '-Wl,-Bstatic,-Bdynamic,-Bdynamic', '-Wl,-O1,-dy,-O1', '-Wl,-call_shared', '-Xlinker -Bdynamic'):
+        makes(f'{dynamic} before -l: it is the archive that is found', 42, MAIN, f'-L{library}', *dynamic.split(), '-lanswer')
     refuses('-fsanitize=undefined alone names the remedy', 'add -fsanitize-trap', '-fsanitize=undefined', WHOLE, '-o', 'out')
     for option, remedy in (('-shared', 'archive'), ('-m32', '64 bits'), ('-pg', 'leave it out'), ('--coverage', 'hosted'), ('-fopenmp', 'nurseries'),
                            ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works'), ('--shared', 'archive'), ('-Wl,-shared', 'archive'),
