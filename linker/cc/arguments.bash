@@ -196,10 +196,19 @@ add_file() {
   add_word "$file" input
 }
 
+# By its name or, behind a colon, that of its file.
 add_library() {
-  is_host_library "$1" && return
+  local library=$1 name=$1
+  case $1 in
+    :lib*.a) name=${1#:lib} name=${name%.a} ;;
+    :lib*.so | :lib*.so.[0-9]*)
+      name=${1#:lib} name=${name%%.so*}
+      if [ "$hosted" = 0 ]; then library=$name; fi
+      ;;
+  esac
+  is_host_library "$name" && return
   inputs=$((inputs + 1))
-  add_word "-l$1" link
+  add_word "-l$library" link
 }
 
 # gcc before 13 has one word for all of them, clang wants none without its own.

@@ -172,6 +172,11 @@ def options():
     run(['gcc', '-shared', '-fPIC', ANSWER, '-o', library / 'libanswer.so'])
     for dynamic in ('-Wl,-Bdynamic', '-Wl,-Bstatic,-Bdynamic,-Bdynamic', '-Wl,-O1,-dy,-O1', '-Wl,-call_shared', '-Xlinker -Bdynamic'):
         makes(f'{dynamic} before -l: it is the archive that is found', 42, MAIN, f'-L{library}', *dynamic.split(), '-lanswer')
+    for name in ('-l:libanswer.a', '-l:libanswer.so', '-l :libanswer.so'):
+        makes(f'{name}: the archive, as -l finds it', 42, MAIN, f'-L{library}', *name.split())
+    text = source('text.cpp', '#include <string>\nint main(int c, char **) { return static_cast<int>(std::string(c, \'x\').size() + 6); }\n')
+    for name in ('-l:libstdc++.a', '-l:libc.a', '-l:libc.so.6', '-l:libm.a'):
+        makes(f'{name} is nothing, as the host\'s library is by its other name', 7, text, name)
     refuses('-fsanitize=undefined alone names the remedy', 'add -fsanitize-trap', '-fsanitize=undefined', WHOLE, '-o', 'out')
     for option, remedy in (('-shared', 'archive'), ('-m32', '64 bits'), ('-pg', 'leave it out'), ('--coverage', 'hosted'), ('-fopenmp', 'nurseries'),
                            ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works'), ('--shared', 'archive'), ('-Wl,-shared', 'archive'),
