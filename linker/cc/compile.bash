@@ -14,7 +14,7 @@ examine_compiler() {
   shift
   compiler_kind='' compiler_major=0 default_cxx=0 headers=()
   said=$(LC_ALL=C run_compiler "$language" "$@" ${roots[@]+"${roots[@]}"} -E -v -dM -x "$language" /dev/null 2>&1 </dev/null) ||
-    refuse "$* does not work (status $?): $(tail -n 1 <<<"$said")"
+    does_not_work $? "$*" "$said"
   while IFS= read -r line; do
     case $line in
       '#include <...>'*) listing=1 ;;
@@ -42,6 +42,13 @@ examine_compiler() {
   if [ "$language" = c++ ] && [ "$own_cxx_headers" = 1 ]; then headers+=(-isystem "$support/include-c++" "${cxx[@]}"); fi
   headers+=(-isystem "$support/include" -isystem "$prefix/include" "${compiler[@]}" -isystem "$support/absent" "${host[@]}")
   if [ "$hosted" = 1 ]; then headers=(-isystem "$prefix/include"); fi
+}
+
+# The compiler's word on it: gcc's last one is that it stopped.
+does_not_work() {
+  local why
+  why=$(grep -m 1 'error:' <<<"$3") || why=$(tail -n 1 <<<"$3")
+  refuse "$2 does not work (status $1): $why"
 }
 
 too_old() { refuse "$1 is $compiler_kind $compiler_major, and janus-cc needs $2 or newer; CC and CXX choose another one"; }

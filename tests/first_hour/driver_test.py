@@ -316,6 +316,9 @@ def bad_compilers():
             CC=script('bad/old', 'exec gcc -U__GNUC__ -D__GNUC__=4 "$@"\n'))
     refuses('what is no compiler', 'neither gcc nor clang', WHOLE, '-o', 'out', CC='true')
     refuses('what does not work', 'does not work \\(status 3\\): out of order$', WHOLE, '-o', 'out', CC=script('bad/broken', 'echo out of order >&2; exit 3\n'))
+    half = "echo \"gcc: fatal error: cannot execute 'cc1': No such file or directory\" >&2\necho compilation terminated. >&2\nexit 1\n"
+    refuses('one of which only half is there: what is missing is named', "does not work \\(status 1\\): gcc: fatal error: cannot execute 'cc1'", WHOLE,
+            '-o', 'out', CC=script('bad/half', half))
     crashing = script('bad/crashing', 'case "$*" in *-dM*) exec gcc "$@";; esac\necho half >out\nkill -SEGV $$\n')
     for how, arguments in (('compiling', ['-c']), ('linking', [])):
         done = cc(*arguments, WHOLE, '-o', 'out', CC=crashing)
