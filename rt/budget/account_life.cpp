@@ -87,7 +87,7 @@ void report_short(Component* out, Component component) noexcept {
     const std::uint64_t rest = take_all(account, component_at(i));
     if (rest != kUnlimited) put(account->parent_, component_at(i), rest);
   }
-  if (const std::uint64_t debt = account->owed_.exchange(0, std::memory_order_seq_cst)) owe(account->parent_, debt);
+  if (const std::uint64_t debt = account->owed_.exchange(0, std::memory_order_seq_cst)) owe(account, debt);
   release(account);
 }
 

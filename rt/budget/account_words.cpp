@@ -63,7 +63,10 @@ void Accounts::pay_debt(Account* account) noexcept {
 [[gnu::noinline, gnu::cold]] void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
   amount -= take_up_to(account, Component::kOps, amount);
   while (amount != 0) {
-    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
+    while (account->is_closed_.load(std::memory_order_seq_cst)) {
+      account = account->parent_;
+      if (amount > kMostDebtAbove) amount = kMostDebtAbove;
+    }
     account->owed_.fetch_add(amount, std::memory_order_seq_cst);
     pay_debt(account);
     if (!account->is_closed_.load(std::memory_order_seq_cst)) return;

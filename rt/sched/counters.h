@@ -23,7 +23,7 @@ struct Counters {
   Counter switches, yields, yields_charged, steals, steals_failed, parks, wakes, injected;
   Counter spawned, completed, cancelled, failed, panicked, spawns_failed;
   Counter completed_inline;  // children that completed on their waiting parent's stack, fast path; not in `completed`
-  Counter inlined;           // children run there on the general path; counted by their outcome, too
+  Counter inlined;           // other children that ended there; counted by their outcome, too
   Counter exhaustions, cancel_requests, deadlocks, nurseries_opened, nurseries_ended;
   Counter ops, channel_ops, syscalls;
   Counter stack_steps;  // steps by which stacks have grown

@@ -11,7 +11,8 @@ namespace {
 constexpr std::uint64_t kDigInterval = 16;
 constexpr unsigned kOldestMoved = 64;  // the most runnables that a fair round moves from the deque to their parties
 // A turn up to this long, in ns, counts in full: the prices of operations keep a slice well below that. During one that
-// seems longer, the machine may have taken the processor away.
+// seems longer, the machine may have taken the processor away. In deterministic mode, where turns are measured in ops,
+// no turn counts for more: what is beyond nearly two of the longest slices was not done but claimed, by a yield check.
 constexpr std::uint64_t kCertainTurn = 2'000'000;
 // If `asked` is older than this, in ns, it is renewed when a turn begins: a thread's waits before that are not charged
 // to the turn.
@@ -43,8 +44,8 @@ void Scheduler::end_turn(Worker& worker) noexcept {
   const std::uint64_t now = turn_clock(worker);
   if (worker.turn_of != WorkerFairness::kNobody) {
     std::uint64_t taken = now > worker.turn_began ? now - worker.turn_began : 0;
-    if (taken > kCertainTurn && !is_deterministic_) [[unlikely]]
-      taken = time_of_long_turn(worker, now, taken);
+    if (taken > kCertainTurn) [[unlikely]]
+      taken = is_deterministic_ ? kCertainTurn : time_of_long_turn(worker, now, taken);
     worker.parties.spend(worker.turn_of, taken);
   }
   worker.turn_of = WorkerFairness::kNobody;

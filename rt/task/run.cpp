@@ -281,7 +281,6 @@ template <Path kPath>
 // Runs a child on the stack of its parent, which waits. A child with an account of its own has a slice of its own, too,
 // in the middle of its parent's.
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
-  current_worker().counters.inlined.add();
   if (child.account == parent.account) return run(child, parent.frame, false);
   // What the parent has grown was paid for by another account.
   if (!has_room_for_children(current_worker(), kMostInitialBytes))
@@ -347,6 +346,8 @@ void run_children(Task& self, Nursery& nursery) noexcept {
     if (is_to_count) [[likely]] {
       worker->counters.completed_inline.add();
       leave_nursery(*worker, nursery);
+    } else {
+      worker->counters.inlined.add();
     }
   } while (may_have_children<kPath>(*worker, nursery));
   // The parent goes on.

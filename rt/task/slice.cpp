@@ -2,6 +2,7 @@
 // rt/task/slice.cpp — slices of ops: drawn as a whole, and what is left of one is given back.
 #include "rt/task/slice.h"
 
+#include "rt/task/price.h"
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -10,6 +11,8 @@ namespace {
 
 // Loans come in small parts, so that a few workers do not hold all of a line of credit while another finds it dry.
 constexpr std::int64_t kLoan = 64;
+
+static_assert(Accounts::kMostDebtAbove >= kMaxStackBytes / price::kBytesPerOp);
 
 std::int64_t borrow(Worker& worker, Account* account, std::int64_t most) noexcept {
   Runtime& runtime = runtime_of(worker);

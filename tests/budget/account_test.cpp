@@ -336,6 +336,22 @@ TEST(account, neighbours_and_what_lies_below_unlimited_ops_have_lines_of_credit_
   for (Account* const each : {again, other, unlimited}) table.accounts.close(each);
 }
 
+TEST(account, what_a_closed_account_owes_is_its_parents_up_to_a_bound) {
+  Table table(kAll);
+  constexpr std::uint64_t kMost = Accounts::kMostDebtAbove;
+  Account* const cage = table.open(table.root(), only(Component::kOps, 10 * kMost));
+  for (const std::uint64_t debt : {kMost - 1, kMost, kMost + 1, std::uint64_t{1} << 40}) {
+    Account* const inner = table.open(cage, only(Component::kOps, 1));
+    const std::uint64_t before = table.left(cage, Component::kOps);
+    table.accounts.owe(inner, 1 + debt);
+    CHECK_EQ(table.accounts.owed(inner), debt);
+    table.accounts.close(inner);
+    CHECK_EQ(before - table.left(cage, Component::kOps), debt < kMost ? debt : kMost);
+    CHECK_EQ(table.accounts.owed(cage), 0);
+  }
+  table.accounts.close(cage);
+}
+
 TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   Table table(kAll);
   Account* const cage = table.open(table.root(), kNothing);

@@ -165,6 +165,21 @@ TEST(stats, children_that_run_while_their_parent_waits_are_inline) {
     });
 }
 
+TEST(stats, children_that_fail_while_their_parent_waits_are_inline_too) {
+  for (const janus_rt_config& config : {with_workers(1), deterministic(1, 1)})
+    run_in(config, [] {
+      const janus_stats stats = counted([] {
+        for (int i = 0; i < 10; ++i) {
+          Scope scope;
+          scope.go([](void*) -> std::int64_t { return -7; }, nullptr);
+          CHECK_EQ(scope.end(), -7);
+        }
+      });
+      CHECK_EQ(stats.tasks_inline, 10u);
+      CHECK_EQ(stats.tasks_failed, 10u);
+    });
+}
+
 TEST(stats, what_is_in_force_is_said) {
   janus_rt_config config = deterministic(3, 77);
   config.yield_interval = 555;
