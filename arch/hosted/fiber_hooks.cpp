@@ -116,7 +116,7 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
   if (!hosted::is_forgettable(stack.limit) || end < stack.limit + 2 * kPage) return;
   auto* page = reinterpret_cast<std::byte*>(reinterpret_cast<std::size_t>(end) & ~(kPage - 1));
   std::byte* lowest = page;
-  for (std::size_t leapt = 0; leapt < kLeaptOver && page >= stack.limit + 2 * kPage;) {
+  for (std::size_t leapt = 0; leapt < kLeaptOver && page > stack.limit;) {
     page -= kPage;
     leapt = is_zero(page) ? leapt + 1 : 0;
     if (leapt == 0) lowest = page;
@@ -124,9 +124,9 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
   std::byte* at = lowest;
   std::size_t count = static_cast<std::size_t>(end - lowest);
   asm volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(0) : "memory");  // no call: its frame would lie there
+  __tsan_java_free(reinterpret_cast<unsigned long>(stack.limit), 8);      // what an earlier call left there
   forget(lowest, static_cast<std::size_t>(top - lowest));
   // A report looks below an address of this stack for the beginning of a block: here it finds one, wherever it ends.
-  __tsan_java_free(reinterpret_cast<unsigned long>(stack.limit), 8);
   __tsan_java_alloc(reinterpret_cast<unsigned long>(stack.limit), 8);
 }
 

@@ -378,6 +378,23 @@ static int64_t panic_task(void* arg) {
   (void)arg;
   janus_task_panic("on purpose");
 }
+
+// Side by side, each down to the last byte of a stack that another one had before.
+static volatile int goes_on = 1;
+__attribute__((noinline)) static int64_t go_too_deep(void* arg) {
+  volatile char frame[40];
+  frame[0] = 1;
+  const int64_t below = goes_on ? go_too_deep(arg) : 0;
+  return below + frame[0];
+}
+static void overflow_together(void) {
+  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  for (int i = 0; i < 6; i++) janus_nursery_spawn_in(nursery, go_too_deep, NULL, NULL);
+  if (janus_nursery_await(nursery, NULL) != JANUS_PANIC) exit(6);
+  janus_nursery_destroy(nursery);
+}
+
 static void contained(void) {
   janus_nursery_options options = {0};
   options.budget = (janus_budget){.ops = 20000, .memory = 1 << 20, .spawn_count = 9};
@@ -388,6 +405,7 @@ static void contained(void) {
     if (end_of(spin_task, &options) != JANUS_BUDGET_EXCEEDED) exit(7);
     run_all(leave_traces, kTasks);
   }
+  for (int round = 0; round < 3; round++) overflow_together();
 }
 
 static const struct {
