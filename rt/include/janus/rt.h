@@ -5,9 +5,9 @@
 // How to read the notes. [task]: from a task only, elsewhere the answer is JANUS_E_NO_TASK. [any]: from any thread.
 // [owner]: from the task that opened the nursery, or any thread outside tasks if one of those did.
 // [threads outside tasks]: in a task nothing happens, and the answer or its last error is JANUS_E_STATE.
-// Functions that give an int give 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
-// Functions that give a pointer or a handle give NULL or {0} for failure, and janus_last_error() says why.
-// What is declared and not in this release answers JANUS_E_UNSUPPORTED; docs/abi.md lists it.
+// Functions that return an int return 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
+// Functions that return a pointer or a handle return NULL or {0} for failure, and janus_last_error() gives the reason.
+// Functions that are declared but not in this release return JANUS_E_UNSUPPORTED; docs/abi.md lists them.
 // NULL, {0}, stale handles and senseless values are errors, never crashes; a nursery or channel pointer that was never
 // given out is the calling task's panic. A NULL `janus_rt *` is the current task's runtime. Times are nanoseconds,
 // sizes bytes. Strings and option structs are copied during the call.
@@ -24,7 +24,7 @@
 //     rt/memory.h             blocks of memory
 //     rt/system.h             output and the system
 //     rt/config.h             the settings of a runtime
-//     rt/current_nursery.h    what the specification froze: the process's runtime and the current nursery
+//     rt/current_nursery.h    the process's runtime and the current nursery, as the specification froze them
 //     rt/runtime.h            for hosts: runtimes, statistics, safepoints
 #ifndef JANUS_RT_H
 #define JANUS_RT_H

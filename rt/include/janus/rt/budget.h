@@ -39,11 +39,11 @@ extern "C" {
 #define JANUS_CAP_SPAWN 1u   // may spawn
 #define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
 
-// What the calling task has left; all zero outside tasks [any].
+// The budget that the calling task has left; all zero outside tasks [any].
 janus_budget janus_budget_get_current(void);
-// Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET. In this release nobody has a
-// limit of his own, and nothing is moved: 0 if the budget that the task shares has so much left, else JANUS_E_BUDGET; a
-// task with a budget of its own gets JANUS_E_NO_CAP [task].
+// Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET. In this release no token has
+// a limit of its own, and nothing is moved: 0 if the budget that the task shares has `amount` left, else
+// JANUS_E_BUDGET; a task with a budget of its own gets JANUS_E_NO_CAP [task].
 int janus_budget_recharge(janus_budget amount);
 // As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
 int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);

@@ -18,7 +18,7 @@ class Channel {
                 "janus: what a channel carries must be movable without throwing");
 
  public:
-  // Capacity 0: sender and receiver meet.
+  // Capacity 0: a send waits for its receiver.
   explicit Channel(std::size_t capacity = 0) noexcept : shared_(detail::allocate<Shared>()) {
     if (!shared_) return;
     ::new (shared_) Shared{janus_channel_create(kPlain ? sizeof(T) : sizeof(T*), capacity), 1};
@@ -40,11 +40,11 @@ class Channel {
 
   explicit operator bool() const noexcept { return shared_ != nullptr; }
 
-  // JANUS_E_CLOSED or JANUS_CANCELLED: nobody received it, it is destroyed.
+  // JANUS_E_CLOSED or JANUS_CANCELLED: the value was not received and is destroyed.
   Result<void> send(T value) const noexcept { return put(&janus_channel_send, value); }
   // JANUS_E_CLOSED once closed and drained.
   Result<T> recv() const noexcept { return get(&janus_channel_recv); }
-  // JANUS_E_WOULD_BLOCK in place of waiting; `value` is moved from only when it was sent.
+  // Returns JANUS_E_WOULD_BLOCK instead of waiting; `value` is moved from only if it was sent.
   Result<void> try_send(T&& value) const noexcept { return put(&janus_channel_try_send, value); }
   Result<void> try_send(const T& value) const noexcept requires std::copy_constructible<T> {
     T copy(value);
@@ -114,7 +114,7 @@ class Channel {
     }
   }
 
-  // Back into the moved-from object that it came out of.
+  // Moves the value back into the moved-from object that it came from, and frees the box.
   static void unbox(T* box, T& value) noexcept {
     value.~T();
     ::new (&value) T(std::move(*box));

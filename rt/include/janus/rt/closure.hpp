@@ -37,7 +37,7 @@ constexpr void check_closure() {
 template <class F>
 using ValueOf = typename Unwrap<std::invoke_result_t<std::decay_t<F>>>::Type;
 
-// Calls the closure once, whatever it returns becomes a Result.
+// Calls the closure once and converts its return value to a Result.
 template <class T, class F>
 Result<T> call(F&& closure) noexcept {
   if constexpr (is_result<std::invoke_result_t<F>>) {
@@ -58,7 +58,7 @@ std::int64_t code_of(const Result<T>& result) noexcept {
   return code < 0 ? code : JANUS_E_INVALID;
 }
 
-// The result of one spawned closure, shared by the task and its handle; whoever lets go last frees it.
+// The result of one spawned closure, shared by the task and its handle; the last let_go() frees it.
 //     kRunning --the closure has returned--> kEnded.  A task that panics stays kRunning for ever.
 template <class T>
 class Record {
@@ -67,20 +67,20 @@ class Record {
   Record(const Record&) = delete;
   Record& operator=(const Record&) = delete;
 
-  // The task, once.
+  // Called by the task, once.
   void end(Result<T> result) noexcept {
     ::new (&result_) Result<T>(std::move(result));
     __atomic_store_n(&state_, kEnded, __ATOMIC_RELEASE);  // pairs with has_ended()
   }
   [[nodiscard]] bool has_ended() const noexcept { return __atomic_load_n(&state_, __ATOMIC_ACQUIRE) == kEnded; }
 
-  // The handle, after has_ended().
+  // Called by the handle, after has_ended().
   Result<T> take() noexcept { return std::move(result_); }
 
   void let_go() noexcept {
     if (__atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0) free();
   }
-  // For both: of a task that will never let go itself.
+  // Frees the record for both owners, for a task that will never let go itself.
   void free() noexcept {
     if (has_ended()) result_.~Result<T>();
     this->~Record();

@@ -10,13 +10,13 @@
 #define JANUS_ON_ERROR_CANCEL 0u   // cancels the others
 #define JANUS_ON_ERROR_COLLECT 1u  // lets them go on, and counts
 // ... and what becomes of a child that has used up its budget.
-#define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until somebody recharges it
+#define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until it is recharged
 #define JANUS_ON_EXHAUSTION_FAIL 1u     // ends as JANUS_BUDGET_EXCEEDED
 #define JANUS_ON_EXHAUSTION_DENY 2u     // the operation answers JANUS_E_BUDGET; without ops it waits
 
-// With a budget: what its tasks allocated and left is freed when the nursery is destroyed. Whoever else still has such
-// a block must not touch it any more. Costs 16 ops for each 64 pages of the heap, if anything was left. Channels that
-// were left stay.
+// Of a nursery with a budget: blocks that its tasks allocated and did not free are freed when it is destroyed. No other
+// task or thread may touch such a block after that. Costs 16 ops for each 64 pages of the heap, if anything was left.
+// Channels that were left stay.
 #define JANUS_NURSERY_RECLAIM 1u
 
 typedef struct janus_nursery_options {
@@ -34,10 +34,10 @@ typedef struct janus_nursery_options {
 #define JANUS_PRIORITY_HIGH 1u
 #define JANUS_PRIORITY_LOW 2u
 
-// The record goes when the task ends: nobody will join it or ask for its result.
+// The task's record is freed when the task ends; it must not be joined or asked for its result.
 #define JANUS_SPAWN_DETACHED 1u
-// Call fn even if the task was cancelled before it started, so that fn can free what `arg` owns. Otherwise it never
-// runs.
+// Call fn even if the task was cancelled before it started, so that fn can free what `arg` owns. Without this flag fn
+// then never runs.
 #define JANUS_SPAWN_RUN_CANCELLED 2u
 
 typedef struct janus_spawn_options {
@@ -66,13 +66,13 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
 // nursery. `arg` is passed untouched. NULL options: defaults [any].
 janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options);
-// No more spawns. Closing twice is fine [any].
+// Closes the nursery to further spawns. Closing twice is fine [any].
 int janus_nursery_close(janus_nursery* nursery);
-// Closes, and tells every child and all below them to end. What has not started never runs [any].
+// Closes, and tells every child and all tasks below them to end. Tasks that have not started never run [any].
 int janus_nursery_cancel(janus_nursery* nursery);
 // Its state: JANUS_NURSERY_* [any].
 int janus_nursery_state(const janus_nursery* nursery);
-// Looks, and does not wait: 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
+// Gets the result without waiting: 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
 int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
 // Closes, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled meanwhile it
 // passes that on and still waits. `result` may be NULL [owner].

@@ -44,7 +44,7 @@ class Nursery {
   }
   Nursery(const Nursery&) = delete;
   Nursery& operator=(const Nursery&) = delete;
-  // Closes and waits. Whoever wants to know about failures calls await() first.
+  // Closes and waits. Does not report failures: call await() first to learn of them.
   ~Nursery() {
     if (!nursery_) return;
     (void)janus_nursery_await(nursery_, nullptr);

@@ -42,7 +42,7 @@ constexpr Error error_of(std::int64_t code) noexcept {
   return {code, kind_of(code)};
 }
 
-// After a NULL or {0}. No reason given is a bug of ours that must not look like success.
+// The error behind a NULL or {0}. A missing reason is a bug of the runtime that must not look like success.
 inline Error last_error() noexcept {
   const int code = janus_last_error();
   return error_of(code < 0 ? code : JANUS_E_INVALID);

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-// Counters since the start, and levels now. Read without stopping anyone, so that they may be a moment apart.
+// Counters since the start, and levels now. They are read while the workers run, so they may be a moment apart.
 typedef struct janus_stats {
   uint64_t size;  // in: sizeof; no more than that is written
   uint64_t tasks_spawned;
@@ -40,7 +40,7 @@ typedef struct janus_stats {
   uint64_t deadlocks;  // waits refused or broken because they could never end
   uint64_t nurseries_opened;
   uint64_t nurseries_live;
-  uint64_t tasks_inline;      // run to their end on a stack that somebody else stood on
+  uint64_t tasks_inline;      // run to their end on the stack of the task that awaited them
   uint64_t stacks_installed;  // stacks guarded by MADV_GUARD_INSTALL
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
@@ -53,12 +53,12 @@ typedef struct janus_stats {
   uint64_t seed;              // in deterministic mode
   uint64_t yield_interval;    // in force
   uint64_t stack_size;        // in force
-  uint64_t fair_turns;        // dispatches that took what had waited longest, so that nobody starved
+  uint64_t fair_turns;        // dispatches that took what had waited longest, so that no task starved
   uint64_t stack_max;         // in force: what a stack may grow to; stack_size where sizes are fixed
   uint64_t stack_steps;       // by which stacks have grown
 } janus_stats;
 
-// janus_rt_init with an answer. NULL: defaults. What is 0 in it is as the environment says (JANUS_*), and a senseless
+// As janus_rt_init, with a result. NULL: defaults. A field of 0 is set by the environment (JANUS_*), and a senseless
 // value there is JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task [threads
 // outside tasks].
 int janus_rt_try_init(const janus_rt_config* config);
@@ -68,17 +68,18 @@ janus_rt* janus_rt_create(const janus_rt_config* config);
 // use what it was given; after grace_ms a line on stderr says so. In this and the next ones a pointer to what is no
 // runtime, or none any more, is JANUS_E_STALE; a new one may live where an old one did [threads outside tasks].
 void janus_rt_destroy(janus_rt* rt);
-// Runs fn(arg) as a root task and waits; its result as for main. JANUS_E_DEADLOCK once nothing can run any more and
-// nobody outside has a hand in it: all is cancelled then. Who brings things on from outside (janus_unpark, a channel
-// that a task made) keeps a nursery open there meanwhile; a channel made outside tasks, or shared with another runtime,
-// counts as well. The same goes for a thread that awaits a nursery of its own [threads outside tasks].
+// Runs fn(arg) as a root task and waits; its result as for main. JANUS_E_DEADLOCK once no task can run any more and
+// nothing outside is known that could wake one: all tasks are cancelled then. A thread outside that is to wake tasks
+// (by janus_unpark, or over a channel that a task made) must keep a nursery open in the runtime meanwhile; a channel
+// made outside tasks, or shared with another runtime, counts like such a nursery. The same holds for a thread that
+// awaits a nursery of its own [threads outside tasks].
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);
-// Returns 0 once no other task of that runtime runs user code, until resumed; JANUS_E_TIMEOUT. Not in this release:
+// Stops a runtime: 0 once no other task of it runs user code, until resumed; else JANUS_E_TIMEOUT. Not in this release:
 // JANUS_E_UNSUPPORTED [any].
 int janus_safepoint_stop(janus_rt* rt, int64_t timeout_ns);
-// Lets them go on. Not in this release: JANUS_E_UNSUPPORTED [any].
+// Lets the stopped tasks run again. Not in this release: JANUS_E_UNSUPPORTED [any].
 int janus_safepoint_resume(janus_rt* rt);
 
 #ifdef __cplusplus

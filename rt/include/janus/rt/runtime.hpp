@@ -42,7 +42,7 @@ class Runtime {
   [[nodiscard]] janus_rt* raw() const noexcept { return rt_; }
 
  private:
-  // Lies on the caller's stack, which waits.
+  // Lies on the stack of the caller, which waits.
   template <class T, class F>
   struct Root {
     std::remove_reference_t<F>& closure;

@@ -21,15 +21,15 @@ extern "C" {
 
 // Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
 // the value that janus/rt/result.h has for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller
-// was cancelled. Any task below the owner of its nursery may join it, several times; oneself or an ancestor is
+// was cancelled. Any task below the owner of its nursery may join it, several times; joining oneself or an ancestor is
 // JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
-// Looks, and does not wait: 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind and the task's
-// id [any].
+// Gets the task's result without waiting: 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind
+// and the task's id [any].
 int janus_task_result(janus_task task, janus_result* result);
-// Gives up the handle: the record goes as soon as the task has ended [any].
+// Gives up the handle: the task's record is freed as soon as the task has ended [any].
 int janus_task_release(janus_task task);
-// Tells the task, and all below it, to end [any].
+// Tells the task, and all tasks below it, to end [any].
 int janus_task_cancel(janus_task task);
 // Its state: JANUS_TASK_* [any].
 int janus_task_state(janus_task task);
@@ -37,15 +37,15 @@ int janus_task_state(janus_task task);
 janus_task janus_task_self(void);
 // The calling task's number, never used twice; the root task's is 1; 0 outside tasks.
 uint64_t janus_task_id(void);
-// 1 once the calling task was told to end, else 0. It stays so.
+// 1 once the calling task was told to end, else 0. Once 1 it stays 1.
 int janus_cancelled(void);
 // Ends the calling task as JANUS_PANIC; destructors do not run. Outside tasks it ends the process.
 JANUS_NORETURN void janus_task_panic(const char* why);
 // Names the calling task. Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
 int janus_task_set_name(const char* name);
-// The JANUS_E_* behind this task's (thread's) last NULL, {0} or -1; 0 if there was none.
+// The JANUS_E_* that explains the last NULL, {0} or -1 returned to this task (or thread); 0 if there was none.
 int janus_last_error(void);
-// Keeps the task on the worker that it is on, until as many unpins have followed. Not in this release:
+// Keeps the calling task on its current worker, until as many unpins have followed. Not in this release:
 // JANUS_E_UNSUPPORTED [task].
 int janus_task_pin(void);
 // Takes back one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
@@ -53,8 +53,8 @@ int janus_task_unpin(void);
 
 // A new key for task-local values: 0, JANUS_E_NO_MEMORY where none is left, or JANUS_E_BUDGET. At most 1,024 keys live
 // in a process, half of them for tasks without a budget of their own alone; each has a destructor (may be NULL; of the
-// runtime's own functions janus_free alone) for what is left when a task ends, but for a panic. A key costs its maker's
-// account a few bytes until it is deleted, and a key that was made below a budget ends with that budget [any].
+// runtime's functions it may call only janus_free) for values left when a task ends, except by a panic. A key costs its
+// maker's account a few bytes until it is deleted, and a key that was made below a budget ends with that budget [any].
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
 // Ends a key. Values that tasks still have under it are forgotten, with no destructor called, and a later key is never
 // taken for it. JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller lives on a budget that did not pay for
@@ -62,7 +62,7 @@ int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
 int janus_local_delete(janus_local_key key);
 // The calling task's value under a key. NULL: it has set none, or the key is none; and outside tasks.
 void* janus_local_get(janus_local_key key);
-// Sets it. The table that a task's values stand in is charged to it: JANUS_E_BUDGET [task].
+// Sets the calling task's value under a key. The table of its values is charged to the task: JANUS_E_BUDGET [task].
 int janus_local_set(janus_local_key key, void* value);
 
 #ifdef __cplusplus

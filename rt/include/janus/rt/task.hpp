@@ -38,7 +38,7 @@ class Task {
     if (!record_) return error_;
     std::int64_t value = 0;
     const int waited = janus_task_join(handle_, &value);
-    // A handle that its nursery took along is stale; the result is still here.
+    // The handle is stale if its nursery was destroyed; the record still has the result.
     if (waited < 0 && !(waited == JANUS_E_STALE && record_->has_ended())) return detail::error_of(waited);
     Result<T> result = outcome(value);
     id_ = id();

@@ -17,11 +17,11 @@ extern "C" {
 
 // Goes behind every ready task: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
 int janus_yield(void);
-// What the check calls once the slice is used up: settles it against the budget, yields if others wait, suspends an
-// exhausted task. 0, or JANUS_CANCELLED. Before it is used up it costs 1 op [task].
+// What the check calls once the slice is used up: settles it against the budget, yields if other tasks wait, suspends
+// an exhausted task. 0, or JANUS_CANCELLED. Called before the slice is used up it costs 1 op [task].
 int janus_yield_slow(void);
 
-// Charges `cost` ops. Belongs before calls and into loops. 0, or JANUS_CANCELLED. Tasks only: outside of
+// Charges `cost` ops. Place it before calls and in loops. 0, or JANUS_CANCELLED. Tasks only: outside of
 // them there is no fuel to count, and the access faults.
 static inline int janus_yield_check(uint32_t cost) {
   const int64_t charge = cost;
