@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot.cpp — the worker slot at the gs base, which the C library does not use. 0: never set. By the FSGSBASE
-// instructions where the kernel allows them: the C ABI asks on every call.
+// slot.cpp — the worker slot in the gs base, which the C library does not use. 0: never set. Every call of the C ABI
+// reads it, so it is kept in a variable, too: a kernel may not allow the FSGSBASE instructions.
 #include <asm/prctl.h>
 #include <sys/auxv.h>
 #include <sys/syscall.h>
@@ -14,6 +14,8 @@ namespace {
 
 constexpr unsigned long kFsgsbase = 2;  // in AT_HWCAP2
 
+thread_local void* g_slot = nullptr;
+
 bool has_instructions() noexcept {
   return (getauxval(AT_HWCAP2) & kFsgsbase) != 0;
 }
@@ -21,15 +23,14 @@ bool has_instructions() noexcept {
 }  // namespace
 
 void set_worker_slot(void* slot) noexcept {
+  g_slot = slot;
   if (has_instructions()) return arch::write_gs_base(reinterpret_cast<std::uint64_t>(slot));
   ::syscall(SYS_arch_prctl, ARCH_SET_GS, slot);
 }
 
-void* worker_slot() noexcept {
-  if (has_instructions()) return reinterpret_cast<void*>(arch::read_gs_base());
-  void* slot = nullptr;
-  ::syscall(SYS_arch_prctl, ARCH_GET_GS, &slot);
-  return slot;
+// Not inlined: a task that goes on has to find the variable of the thread that it is on now.
+[[gnu::noinline]] void* worker_slot() noexcept {
+  return g_slot;
 }
 
 }  // namespace janus::platform

@@ -265,6 +265,17 @@ TEST(worker_slot, is_set_by_system_call_where_the_instructions_are_not_allowed) 
   CHECK(end.exited(0));
 }
 
+TEST(worker_slot, is_known_without_a_system_call_once_it_was_set) {
+  const test::End end = test::in_child([] {
+    kernel::remember_auxv(kTellsNothing);
+    static std::uint64_t slot[2] = {reinterpret_cast<std::uint64_t>(slot), 0};
+    platform::set_worker_slot(slot);
+    if (!test::refuse(kernel::kArchPrctl, kernel::kEPERM)) return false;
+    return platform::worker_slot() == slot;
+  });
+  CHECK(end.exited(0));
+}
+
 TEST(worker_slot, is_the_gs_base) {
   const test::End end = test::in_child([] {
     static std::uint64_t slot[2] = {reinterpret_cast<std::uint64_t>(slot), 0};

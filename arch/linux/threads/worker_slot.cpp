@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/threads/worker_slot.cpp — the gs base: by instruction where the kernel allows it, else by system call.
+#include <arch/worker_slot.h>
+
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/start/auxv.h"
 #include "rt/platform.h"
@@ -22,21 +24,52 @@ Way way() {
   return found;
 }
 
+// A system call takes a microsecond, and in a host's process every function of the C ABI asks. So what a thread has set
+// is kept, by its thread pointer, of which every thread has another one.
+//
+// INVARIANT one-thread-a-place: a place once taken is of one thread pointer for good, and `slot` is read and written by
+// the thread that has it alone. One that has it later begins with what it sets, or with nullptr, since a worker's thread
+// leaves none behind.
+struct Place {
+  std::atomic<const void*> thread;  // nullptr: not taken
+  std::atomic<void*> slot;
+};
+constexpr unsigned kPlacesBits = 8, kProbes = 8;
+Place g_places[1 << kPlacesBits];
+
+// The calling thread's place; nullptr: others have taken all that it could be in. `is_new`: it holds nothing yet.
+Place* own_place(bool& is_new) noexcept {
+  const void* const self = arch::thread_pointer();
+  const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(self) >> 6) * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
+  const std::uint64_t home = mixed >> (64 - kPlacesBits);
+  for (unsigned n = 0; n < kProbes; ++n) {
+    Place& place = g_places[(home + n) & ((1 << kPlacesBits) - 1)];
+    const void* seen = place.thread.load(std::memory_order_relaxed);
+    if (seen == self) return &place;
+    is_new = seen == nullptr && place.thread.compare_exchange_strong(seen, self, std::memory_order_relaxed);
+    if (is_new) return &place;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 void set_worker_slot(void* slot) noexcept {
-  if (way() == Way::kInstruction)
-    asm volatile("wrgsbase %0" ::"r"(slot) : "memory");
-  else
-    kernel::call(kernel::kArchPrctl, kernel::kArchSetGs, slot);
+  if (way() == Way::kInstruction) return arch::write_gs_base(reinterpret_cast<std::uint64_t>(slot));
+  kernel::call(kernel::kArchPrctl, kernel::kArchSetGs, slot);
+  bool is_new = false;
+  if (Place* const place = own_place(is_new)) place->slot.store(slot, std::memory_order_relaxed);
 }
 
 void* worker_slot() noexcept {
+  if (way() == Way::kInstruction) return reinterpret_cast<void*>(arch::read_gs_base());
+  bool is_new = false;
+  Place* const place = own_place(is_new);
+  if (place != nullptr && !is_new) [[likely]]
+    return place->slot.load(std::memory_order_relaxed);
   void* slot = nullptr;
-  if (way() == Way::kInstruction)
-    asm volatile("rdgsbase %0" : "=r"(slot)::"memory");
-  else
-    kernel::call(kernel::kArchPrctl, kernel::kArchGetGs, &slot);
+  kernel::call(kernel::kArchPrctl, kernel::kArchGetGs, &slot);
+  if (place != nullptr) place->slot.store(slot, std::memory_order_relaxed);
   return slot;
 }
 
