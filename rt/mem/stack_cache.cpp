@@ -19,6 +19,7 @@ constexpr std::size_t table_bytes(std::uint32_t slabs) {
 // How many stacks of each class a worker's cache holds: fewer of the larger ones, since more memory lies idle in them,
 // and none of more than 1 MiB.
 constexpr std::uint8_t kDepths[kStackClasses] = {64, 32, 16, 16, 8, 8, 4, 4};
+static_assert(kDepths[kLargestCachedClass] != 0 && kDepths[kLargestCachedClass + 1] == 0);
 constexpr std::uint8_t kMinDepth = 2;
 // All caches of a class together may hold a sixteenth of the memory, and large-first stacks take an eighth of it.
 constexpr std::uint64_t kCachedShare = 16;

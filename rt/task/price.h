@@ -23,7 +23,7 @@ inline constexpr std::int64_t kSystemCall = 8;
 // fences all threads of the process: a few microseconds of its own CPU, and an interrupt on each other CPU.
 inline constexpr std::int64_t kCancel = 8;
 inline constexpr unsigned kFence = 32;
-inline constexpr std::int64_t kMapping = 16;    // a block beyond Heap::kMaxLarge, and its return to the kernel
+inline constexpr std::int64_t kMapping = 16;    // a block or stack of more than 1 MiB, and its return to the kernel
 inline constexpr std::int64_t kStatistics = 4;  // and as much again for each worker
 inline constexpr std::int64_t kStackStep = 32;  // a fault, and the guard is moved
 inline constexpr std::int64_t kPanic = 64;      // its report
