@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/fiber_hooks.cpp — rt/sched/fiber_hooks.h for whichever sanitizer the program has. Built without
-// instrumentation: between the announcement of a switch and the switch no instrumented frame may open.
+// arch/hosted/fiber_hooks.cpp — rt/sched/fiber_hooks.h for the sanitizer that the program has, if any. Built without
+// instrumentation: between the announcement of a switch and the switch no instrumented function may be entered.
 //
 // AddressSanitizer is told of each change of stacks. ThreadSanitizer has one fiber for each task that has begun, not
-// for each stack, since tasks that merely ran on one stack, one after the other, are not ordered thereby; while no task
-// runs, a thread is on the fiber that it was born with.
+// for each stack: two tasks are not ordered merely because they ran on the same stack, one after the other. While no
+// task runs, a thread is on the fiber that it was born with.
 #define JANUS_FIBERS_ARE_WATCHED 1  // by a program that may be instrumented
 #include "rt/sched/fiber_hooks.h"
 
@@ -23,7 +23,7 @@ namespace {
 
 using hosted::StackRecord;
 
-// ThreadSanitizer's fiber of this thread, for when no task runs.
+// The fiber that ThreadSanitizer made for this thread; it is current while no task runs.
 thread_local void* thread_fiber = nullptr;
 
 StackRecord* record_of(Fiber fiber) noexcept {
@@ -32,7 +32,7 @@ StackRecord* record_of(Fiber fiber) noexcept {
 
 thread_local void* stands_on = nullptr;
 
-// `task_fiber` nullptr: no task.
+// Makes a task's fiber current for ThreadSanitizer, or the thread's own if `task_fiber` is nullptr.
 [[gnu::noinline]] void stand_on(void* task_fiber) noexcept {
   if (thread_fiber == nullptr) return;
   void* const fiber = task_fiber != nullptr ? task_fiber : thread_fiber;
@@ -43,8 +43,9 @@ thread_local void* stands_on = nullptr;
 
 // --- Fibers of tasks -------------------------------------------------------------------------------------------------
 
-// To make one takes ThreadSanitizer up to a millisecond, so they are used again, the one that has rested longest first:
-// what a fiber did last is ordered before what it does next, so that a race between two tasks of one fiber goes unseen.
+// ThreadSanitizer takes up to a millisecond to make a fiber, so fibers are reused, the one that has rested longest
+// first: ThreadSanitizer orders all that one fiber does, so a race between two tasks that had the same fiber is not
+// reported.
 class TaskFibers {
  public:
   void* take() noexcept {
@@ -60,7 +61,8 @@ class TaskFibers {
     }
     return __tsan_create_fiber(0);
   }
-  // A fiber may have been left in the middle of calls, which it goes on counting.
+  // `was_left`: the task's frames were left without returning. Such a fiber is not reused, because ThreadSanitizer
+  // still counts them as open calls.
   void give(void* fiber, bool was_left) noexcept {
     {
       LockGuard guard(lock_);
@@ -75,7 +77,7 @@ class TaskFibers {
 
  private:
   static constexpr unsigned kResting = 64;
-  static constexpr unsigned kMost = 8000;  // ThreadSanitizer bears 8,128 threads and fibers
+  static constexpr unsigned kMost = 8000;  // ThreadSanitizer supports 8,128 threads and fibers
 
   [[noreturn]] static void refuse() noexcept {
     static constexpr char kLine[] =
@@ -90,10 +92,10 @@ class TaskFibers {
 };
 TaskFibers task_fibers;
 
-// --- Memory of stacks, which one task has after the other ------------------------------------------------------------
+// --- Memory of stacks, which several tasks use one after the other ---------------------------------------------------
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kOwnFrames = 512;  // of the function that clears
+constexpr std::size_t kOwnFrames = 512;  // bytes for the frame of forget_accesses(), which must not clear itself
 constexpr std::size_t kLeaptOver = 16;   // pages that a frame may leave untouched
 
 bool is_zero(const std::byte* page) noexcept {
@@ -108,8 +110,9 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
   __tsan_java_free(reinterpret_cast<unsigned long>(at), bytes);
 }
 
-// The accesses of tasks that ran below `top` before do not race with those of later ones, though nothing in the runtime
-// orders the two. Clears the stack, as far down as it is not zero.
+// Makes ThreadSanitizer forget the accesses to the stack below `top` by tasks that ran there before: nothing in the
+// runtime orders them with those of later tasks, yet the two do not race. Clears the stack, as far down as it is not
+// zero.
 [[gnu::noinline]] void forget_accesses(const StackRecord& stack, std::byte* top) noexcept {
   std::byte* const here = static_cast<std::byte*>(__builtin_frame_address(0)) - kOwnFrames;
   auto* const end = reinterpret_cast<std::byte*>(reinterpret_cast<std::size_t>(here) & ~std::size_t{15});
@@ -123,20 +126,21 @@ void forget(const std::byte* at, std::size_t bytes) noexcept {
   }
   std::byte* at = lowest;
   std::size_t count = static_cast<std::size_t>(end - lowest);
-  asm volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(0) : "memory");  // no call: its frame would lie there
-  __tsan_java_free(reinterpret_cast<unsigned long>(stack.limit), 8);      // what an earlier call left there
+  asm volatile("rep stosb" : "+D"(at), "+c"(count) : "a"(0) : "memory");  // no call: its frame would be in that memory
+  __tsan_java_free(reinterpret_cast<unsigned long>(stack.limit), 8);      // the block that an earlier call left there
   forget(lowest, static_cast<std::size_t>(top - lowest));
-  // A report looks below an address of this stack for the beginning of a block: here it finds one, wherever it ends.
+  // To describe an address of this stack, a report searches downwards for the beginning of a block. The search ends at
+  // this one.
   __tsan_java_alloc(reinterpret_cast<unsigned long>(stack.limit), 8);
 }
 
-// Where the caller's frame ends, and that of the task's function begins.
+// The address where the caller's frame ends and the frame of the task's function begins.
 #define JANUS_END_OF_CALLERS_FRAME (static_cast<std::byte*>(__builtin_frame_address(0)) + 16)
 
 }  // namespace
 
 Fiber create(const std::byte* limit, const std::byte* top) noexcept {
-  forget_frames(limit, top);  // frames of code that ran there before
+  forget_frames(limit, top);  // of code that ran there before
   return hosted::take_stack_record(limit, static_cast<std::size_t>(top - limit));
 }
 
@@ -185,7 +189,7 @@ void* begin_task(Fiber here, std::uint64_t id) noexcept {
   StackRecord* const record = record_of(here);
   void* const outer = record->task_fiber;
   forget_accesses(*record, JANUS_END_OF_CALLERS_FRAME);
-  stand_on(nullptr);  // the task that waits by calling it is ordered before it by the spawn alone
+  stand_on(nullptr);  // if a task waits for this one by calling it, only the spawn orders the two
   record->task_fiber = task_fibers.take();
   Text<32> name;
   name.append("task %lu", id);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/heap.cpp — rt/mem/heap.h with each block one of the C library's, so that AddressSanitizer knows its
-// bounds and the code that made and freed it, the leak checker the code that lost it, and valgrind all of that. Blocks
-// cost what they cost elsewhere. What the runtime itself holds comes from where no sanitizer looks: its tasks are
-// watched, it is not.
+// arch/hosted/heap.cpp — rt/mem/heap.h with each block allocated by the C library's malloc. So AddressSanitizer knows a
+// block's bounds and the code that allocated and freed it, the leak checker knows the code that lost it, and valgrind
+// knows all of that. Blocks are charged as on the other machines. The runtime's own blocks are allocated below the
+// sanitizer's interceptors: the tasks are watched, the runtime is not.
 #include "rt/mem/heap.h"
 
 #include <sys/mman.h>
@@ -13,7 +13,7 @@
 #include "rt/base/spinlock.h"
 #include "rt/mem/pages.h"
 
-// The C library's own, below what sanitizers put in their place. (__libc_memalign is none of these.)
+// The C library's own functions, which sanitizers do not replace. (They do replace __libc_memalign.)
 extern "C" {
 void* __libc_malloc(std::size_t bytes);
 void __libc_free(void* block);
@@ -22,21 +22,22 @@ void __libc_free(void* block);
 namespace janus {
 namespace {
 
-// Of one block; once that was freed, of the next one at its address.
+// The record of one block. Once the block was freed, the record is reused for the next block at its address.
 struct Entry {
   void* start;
   Heap* heap;
-  Entry* next;        // in its bucket, or in the list of spare ones
-  std::size_t bytes;  // as charged
-  std::size_t asked;  // and as asked for
+  Entry* next;        // in its bucket, or in the list of spare entries
+  std::size_t bytes;  // the size that is charged
+  std::size_t asked;  // the size that was asked for
   std::uint32_t tag;
-  bool is_runtimes;  // made for the runtime, whatever holds it now
+  bool is_runtimes;  // allocated for the runtime, even if a user holds it now
 };
 
-// By address, for all heaps of the process: a freed block is still known as such.
+// A hash table of the blocks of all heaps of the process, by address. Freed blocks stay in it, so that they are
+// recognised as freed.
 class Blocks {
  public:
-  // False: no memory.
+  // Returns false if there is no memory for the entry.
   bool add(void* start, Heap* heap, const Heap::Plan& plan, std::uint32_t tag, bool is_runtimes) noexcept {
     LockGuard guard(lock_);
     Entry* entry = find(start);
@@ -55,7 +56,8 @@ class Blocks {
     return true;
   }
 
-  // kNone: `holder` held the block, and its tag is now `after`; `was` is the entry as it was.
+  // If `holder` holds the block, sets its tag to `after`, copies the entry as it was before to `was`, and returns
+  // kNone.
   Misuse change(Heap* heap, const void* start, Holder holder, std::uint32_t after, Entry& was) noexcept {
     LockGuard guard(lock_);
     Entry* const entry = find(start);
@@ -67,7 +69,7 @@ class Blocks {
     return Misuse::kNone;
   }
 
-  // The entry as it is now; false: there is none.
+  // Copies the block's entry to `out`; returns false if there is none.
   bool look_at(Heap* heap, const void* start, Entry& out) noexcept {
     LockGuard guard(lock_);
     const Entry* const entry = find(start);
@@ -76,7 +78,7 @@ class Blocks {
     return true;
   }
 
-  // One bucket after the other. As Heap::take_over_next().
+  // Implements Heap::take_over_next(), one bucket after the other.
   unsigned take_over_next(Heap* heap, Heap::Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept {
     LockGuard guard(lock_);
     unsigned taken = 0;
@@ -92,7 +94,7 @@ class Blocks {
     return taken;
   }
 
-  // Any block of that heap, whatever holds it; nullptr: there are no more.
+  // Takes any block of that heap out, whether a user or the runtime holds it. Returns nullptr if there are no more.
   void* take_any(Heap* heap, std::size_t& bucket, bool& is_runtimes) noexcept {
     LockGuard guard(lock_);
     for (; bucket < kBuckets; ++bucket) {
@@ -107,7 +109,8 @@ class Blocks {
     return nullptr;
   }
 
-  // What users have put into channels is still theirs, also into those that tasks make until the process is gone.
+  // Shows the runtime's blocks (among them channels) to the leak checker: a block that only an element of a channel
+  // points to is not lost. From now on add() shows new ones, too, because tasks run on until the process is gone.
   void show_to_leak_checker() noexcept {
     LockGuard guard(lock_);
     is_shown_ = true;
@@ -133,7 +136,8 @@ class Blocks {
     return entry;
   }
   static void show(const Entry& entry) noexcept { __lsan_register_root_region(entry.start, entry.bytes); }
-  // Never given back. Not from malloc, where the leak checker would take the table for a user of the blocks.
+  // This memory is never freed. Not from malloc: the leak checker would find the blocks through the table and never
+  // report one as lost.
   bool make_more() noexcept {
     constexpr std::size_t kBytes = 1 << 18;
     void* const pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -174,7 +178,7 @@ void* Heap::allocate(HeapCache*, Plan plan, std::size_t align, std::uint32_t tag
   const std::size_t at = align > 16 ? align : 16;
   void* block = nullptr;
   if (is_runtimes)
-    block = __libc_malloc(plan.bytes);  // no block of the runtime's own wants more than its 16
+    block = __libc_malloc(plan.bytes);  // aligned to 16, and no block of the runtime's own needs more
   else if (at == 16)
     block = std::malloc(sanitizers::has_address() ? (plan.asked != 0 ? plan.asked : 1) : plan.bytes);
   else if (posix_memalign(&block, at, sanitizers::has_address() ? plan.asked : plan.bytes) != 0)
@@ -188,7 +192,7 @@ Heap::Found Heap::free(HeapCache*, void* block) noexcept {
   if (block == nullptr) return {0, kFreeTag, Misuse::kNone};
   Entry was{};
   const Misuse misuse = blocks().change(this, block, Holder::kUser, kFreeTag, was);
-  if (misuse == Misuse::kFreed && sanitizers::has_address()) std::free(block);  // which reports it and ends the process
+  if (misuse == Misuse::kFreed && sanitizers::has_address()) std::free(block);  // reports it and ends the process
   if (misuse != Misuse::kNone) return {0, kFreeTag, misuse};
   give_back(block, was.is_runtimes);
   return {was.bytes, was.tag, Misuse::kNone};
@@ -242,7 +246,7 @@ bool Heap::init() noexcept {
   return true;
 }
 
-// Blocks that were never freed go with their runtime, as elsewhere.
+// Blocks that were never freed are freed with their runtime, as on the other machines.
 void Heap::destroy() noexcept {
   std::size_t bucket = 0;
   bool is_runtimes = false;

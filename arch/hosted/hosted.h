@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hosted.h — the parts of rt/platform.h that a test may want to replace, under names of their own: seam.cpp passes them
-// on as they are, tests/fake_platform puts scripted faults and virtual time in between.
+// hosted.h — the functions of rt/platform.h that a test may want to replace, under names of their own: seam.cpp
+// forwards to them unchanged, tests/fake_platform puts scripted faults and virtual time in between.
 #pragma once
 
 #include "rt/platform.h"
@@ -8,7 +8,7 @@
 namespace janus::hosted {
 
 std::byte* map(std::size_t bytes) noexcept;
-// Whether ThreadSanitizer can be made to forget the accesses there.
+// Whether ThreadSanitizer can be made to forget the accesses to memory at `at`.
 bool is_forgettable(const std::byte* at) noexcept;
 void unmap(std::byte* pages, std::size_t bytes) noexcept;
 void discard(std::byte* pages, std::size_t bytes) noexcept;

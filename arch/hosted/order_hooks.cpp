@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/order_hooks.cpp — rt/base/order_hooks.h for ThreadSanitizer; what the runtime touches for a task is
-// checked for AddressSanitizer, too.
+// arch/hosted/order_hooks.cpp — rt/base/order_hooks.h for ThreadSanitizer. Memory that the runtime reads or writes on a
+// task's behalf is also checked for AddressSanitizer.
 #include "rt/base/order_hooks.h"
 
 #include "arch/hosted/sanitizers.h"

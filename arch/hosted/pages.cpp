@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pages.cpp — memory from mmap. Guards are mprotect's: sanitizers know that call, and hosted tests run few stacks.
+// pages.cpp — memory from mmap. Guard pages are made by mprotect: sanitizers know that call, and hosted tests have few
+// stacks.
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -10,16 +11,16 @@
 namespace janus::hosted {
 namespace {
 
-// Under ThreadSanitizer all that the runtime maps lies in one range of address space, handed out once from the bottom
-// up: accesses to memory can be forgotten only by its interface for virtual machines, which has to know the range, and
-// which looks downwards from an address in a report for the beginning of the block.
+// Under ThreadSanitizer all memory that the runtime maps is in one range of address space, handed out from the bottom
+// up and never twice. Only ThreadSanitizer's interface for virtual machines can forget accesses to memory. It has to
+// know the range, and for a report it searches downwards from an address for the beginning of the block.
 constexpr std::size_t kForgettableBytes = std::size_t{1} << 38;
 std::byte* forgettable = nullptr;
 std::atomic<std::size_t> given{0};
 
 [[gnu::constructor]] void reserve_forgettable() {
   if (__tsan_java_init == nullptr) return;
-  // By a direct system call: the sanitizer would set up its records of each byte.
+  // By a direct system call: for the function, the sanitizer would set up its records of each byte.
   const long pages =
       ::syscall(SYS_mmap, nullptr, kForgettableBytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages < 0) return;
@@ -27,7 +28,7 @@ std::atomic<std::size_t> given{0};
   __tsan_java_init(static_cast<unsigned long>(pages), kForgettableBytes);
 }
 
-// nullptr: any address will do.
+// The address for the next mapping; nullptr if any address will do.
 void* next_address(std::size_t bytes) noexcept {
   if (forgettable == nullptr) return nullptr;
   const std::size_t at = given.fetch_add(bytes, std::memory_order_relaxed);
@@ -46,7 +47,7 @@ std::byte* map(std::size_t bytes) noexcept {
   const int where = at != nullptr ? MAP_FIXED : 0;
   void* pages = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | where, -1, 0);
   if (pages == MAP_FAILED) return nullptr;
-  // A stack that was unmapped with frames still on it may have lain here.
+  // A stack that was unmapped with frames still on it may have been here.
   if (__asan_unpoison_memory_region != nullptr) __asan_unpoison_memory_region(pages, bytes);
   return static_cast<std::byte*>(pages);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/sanitizers.h — what the program's sanitizer offers, if it has one: every name is weak, and nullptr
-// without. Declared here, since the sanitizers' headers are not installed everywhere, and have no weak names.
+// arch/hosted/sanitizers.h — the functions of the program's sanitizer. Every name is weak, and nullptr if the program
+// has no such sanitizer. Declared here because the sanitizers' headers are not installed everywhere, and their names
+// are not weak.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,7 @@ JANUS_WEAK void __tsan_acquire(void* place);
 JANUS_WEAK void __tsan_release(void* place);
 JANUS_WEAK void __tsan_read_range(void* at, std::size_t bytes);
 JANUS_WEAK void __tsan_write_range(void* at, std::size_t bytes);
-// ThreadSanitizer's interface for virtual machines, the only one by which accesses to memory can be forgotten.
+// ThreadSanitizer's interface for virtual machines, the only one that can forget accesses to memory.
 JANUS_WEAK void __tsan_java_init(unsigned long heap, unsigned long bytes);
 JANUS_WEAK void __tsan_java_alloc(unsigned long at, unsigned long bytes);
 JANUS_WEAK void __tsan_java_free(unsigned long at, unsigned long bytes);
@@ -43,7 +44,7 @@ inline bool has_thread() noexcept {
   return __tsan_create_fiber != nullptr;
 }
 
-// For __tsan_switch_to_fiber: what ran on this thread before does not happen before what runs next.
+// A flag of __tsan_switch_to_fiber: the switch does not order what this thread did before with what it does next.
 inline constexpr unsigned kUnordered = 1;
 
 }  // namespace janus::sanitizers

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seam.cpp — rt/platform.h as the host gives it, nothing replaced.
+// seam.cpp — rt/platform.h by the functions of hosted.h, none replaced.
 #include "arch/hosted/hosted.h"
 
 namespace janus::platform {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// signals.cpp — faults and requests to end, by sigaction. A fault that the runtime does not handle goes to the handler
-// that was there before, which in a sanitizer's build is the one that reports.
+// signals.cpp — faults and requests to end, by sigaction. A fault that the runtime does not handle is passed to the
+// handler that was installed before; in a sanitizer's build that is the one that reports it.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr int kFaultSignals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP};
 constexpr unsigned kDirectionFlag = 0x400;
-constexpr std::uint32_t kXstateMagic = 0x46505853;  // in the frame: extended state follows the 512 bytes
+constexpr std::uint32_t kXstateMagic = 0x46505853;  // in the signal frame: extended state follows the 512 bytes
 
 FaultHandler fault_handler = nullptr;
 TerminateHandler terminate_handler = nullptr;
@@ -48,7 +48,7 @@ Registers registers_of(const ucontext_t& c) noexcept {
           register_of(c, REG_R12), register_of(c, REG_R13), register_of(c, REG_R14), register_of(c, REG_R15)};
 }
 
-// Default mxcsr and x87 control word, everything else in its initial state.
+// Gives mxcsr and the x87 control word their defaults, and everything else its initial state.
 void clean_vector_state(ucontext_t& context) {
   auto* state = reinterpret_cast<unsigned char*>(context.uc_mcontext.fpregs);
   if (state == nullptr) return;
@@ -69,8 +69,8 @@ void resume(ucontext_t& context, const Fault& fault) {
   clean_vector_state(context);
 }
 
-// Passes the signal to the handler that was there before; the default action is taken by the faulting instruction as it
-// runs again.
+// Passes the signal to the handler that was installed before. If there was none, restores the default action, which is
+// taken when the faulting instruction runs again.
 void pass_on(int signal, siginfo_t* info, void* context) {
   const struct sigaction& old = before[signal];
   if ((old.sa_flags & SA_SIGINFO) != 0 && old.sa_sigaction != nullptr) return old.sa_sigaction(signal, info, context);
@@ -104,7 +104,7 @@ void end_at_once(int) {
   _exit(late_status);
 }
 
-// The structure that the kernel takes.
+// The kernel's own struct sigaction.
 struct KernelAction {
   void (*handler)(int);
   unsigned long flags;
@@ -117,8 +117,8 @@ asm(".pushsection .text; .type janus_hosted_return, @function; janus_hosted_retu
     ".size janus_hosted_return, . - janus_hosted_return; .popsection");
 extern "C" void janus_hosted_return();
 
-// Installs handlers of signals that are sent, around the C library: ThreadSanitizer would hold these back until the
-// thread next calls one of its functions, and a worker that sleeps calls none.
+// Installs a handler for a signal that is sent, bypassing the C library: ThreadSanitizer would delay the signal until
+// the thread next calls a function that it intercepts, and a sleeping worker calls none.
 void handle(int signal, void (*handler)(int), unsigned long flags) noexcept {
   const KernelAction action{handler, flags | SA_ONSTACK | kHasRestorer, janus_hosted_return, 0};
   ::syscall(SYS_rt_sigaction, signal, &action, nullptr, sizeof action.mask);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/stack_records.cpp — see stack_records.h. At the end of the process the leak checker is shown the stacks
-// of tasks, which it does not find by itself: blocks that only they point to are not lost.
+// arch/hosted/stack_records.cpp — see stack_records.h. At the end of the process the stacks of tasks are registered
+// with the leak checker, which does not find them by itself: a block that only a stack points to is not lost.
 #include "arch/hosted/stack_records.h"
 
 #include <sys/mman.h>
@@ -15,14 +15,14 @@
 namespace janus::hosted {
 namespace {
 
-// Records are never given back to the machine: an exit while tasks run reads them all.
+// The memory of records is never unmapped: an exit while tasks run reads all of them.
 SpinLock lock;
 StackRecord* all = nullptr;
 StackRecord* spare = nullptr;
-// Once set, every switch away from a stack shows that stack: tasks go on until the process is gone.
+// Once set, every switch away from a stack shows that stack to the leak checker: tasks run until the process is gone.
 std::atomic<bool> is_shown = false;
 
-// Shows the stack from `low` to its top: once, unless it is left further down.
+// Shows the leak checker the stack from `low` to its top, unless it was shown from there or from further down before.
 void show_from(StackRecord& stack, const std::byte* low) noexcept {
   const std::byte* const top = stack.limit + stack.bytes;
   const std::byte* const so_far = stack.shown_from.exchange(low, std::memory_order_relaxed);
@@ -32,7 +32,7 @@ void show_from(StackRecord& stack, const std::byte* low) noexcept {
     __lsan_register_root_region(low, static_cast<std::size_t>(top - low));
 }
 
-// Of a stack on which code runs now, the whole is shown.
+// Shows every taken stack from where it was left; a stack on which code runs now is shown as a whole.
 void show_to_leak_checker() noexcept {
   LockGuard guard(lock);
   is_shown.store(true, std::memory_order_relaxed);
@@ -44,7 +44,8 @@ void show_to_leak_checker() noexcept {
   }
 }
 
-// Under the lock. From pages that no heap knows of: the leak checker must not find tasks' memory by way of them.
+// Called under the lock. Uses pages of its own, not the heap: the leak checker must not find tasks' memory by way of
+// the records.
 bool make_more() noexcept {
   constexpr std::size_t kBytes = 65536;
   void* const pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

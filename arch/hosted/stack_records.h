@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/stack_records.h — what sanitizers are told of one stack, while code runs on it or will come back to it.
+// arch/hosted/stack_records.h — the record of a stack that sanitizers know of: one on which code runs or to which code
+// will come back.
 #pragma once
 
 #include <atomic>
@@ -12,9 +13,9 @@ struct StackRecord {
   std::size_t bytes;
   void* fake_stack;  // frames that AddressSanitizer keeps elsewhere while no code runs here
   void* task_fiber;  // ThreadSanitizer's fiber of the innermost task that runs here; nullptr: none does
-  // Where the code that will come back has left the stack; nullptr: code runs on it now.
+  // The address at which the code that will come back left the stack; nullptr while code runs on it.
   std::atomic<const std::byte*> left_at;
-  // As far down as the leak checker has been shown the stack; nullptr: not at all.
+  // The lowest address from which the leak checker was shown the stack; nullptr: it was not shown.
   std::atomic<const std::byte*> shown_from;
   bool is_taken;
   StackRecord* next;  // links all records
@@ -23,7 +24,7 @@ struct StackRecord {
 
 StackRecord* take_stack_record(const std::byte* limit, std::size_t bytes) noexcept;
 void give_stack_record(StackRecord* record) noexcept;
-// The code that runs there leaves the stack, and will come back, to `at`.
+// Called when the code that runs on the stack leaves it, to come back later to `at`.
 void leave_stack(StackRecord& record, const std::byte* at) noexcept;
 
 }  // namespace janus::hosted

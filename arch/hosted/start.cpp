@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/hosted/start.cpp — from the C library's start code, which has run the constructors, to the root task; and how a
-// task waits for a function-local static that another initialises. janus-cc --hosted links with --wrap of these names.
+// arch/hosted/start.cpp — starts the root task from the C library's start code, which has run the constructors; and
+// lets a task wait for a function-local static that another task initialises. janus-cc --hosted links with --wrap of
+// these names.
 #include <sched.h>
 
 #include <cstdint>
@@ -24,8 +25,8 @@ std::int64_t janus_run_main(int argc, char** argv, char** envp) {
   return __real_main(argc, argv, envp);
 }
 
-// The C++ library would let the whole thread wait, and with it the task that initialises, if that is on the same
-// thread. Threads outside tasks mark the guard's second byte, and are not kept apart from tasks.
+// The C++ library would block the whole thread, and so also the task that initialises, if it runs on the same thread.
+// Threads outside tasks use the guard's second byte as a lock among themselves; they do not exclude tasks.
 int __wrap___cxa_guard_acquire(std::uint8_t* guard) noexcept {
   if (janus_task_id() == 0) {
     while (__atomic_exchange_n(&guard[1], 1, __ATOMIC_ACQUIRE) != 0) sched_yield();

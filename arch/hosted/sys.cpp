@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// sys.cpp — output, entropy, system calls and the ways to end. Coverage and leak reports want an orderly exit.
+// sys.cpp — output, entropy, system calls and the ways to end the process. exit() is the C library's, because coverage
+// and leak reports need an orderly exit.
 #include <poll.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -30,14 +31,14 @@ bool entropy(void* bytes, std::size_t count) noexcept {
 
 namespace janus::platform {
 
-// Where waiting has an end, it writes a page at a time: as much fits wherever there is room at all.
+// With a deadline, writes at most a page: that much fits whenever poll() reports room, so the write does not block.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   if (until_ns != kForever && fd >= 0) {
     const std::uint64_t now = until_ns != 0 ? now_ns() : 0;
     const std::uint64_t left = until_ns > now ? until_ns - now : 0;
     pollfd asked = {fd, POLLOUT, 0};
-    // Not by the function, which ThreadSanitizer takes for the task's: it writes to `asked`, in a fault handler on a
-    // stack that all tasks of a worker have in turn.
+    // By a direct system call: ThreadSanitizer would attribute the function's write to `asked` to the running task. In
+    // a fault handler `asked` is on a stack that all tasks of a worker use in turn.
     if (::syscall(SYS_poll, &asked, 1, static_cast<int>((left + 999'999) / 1'000'000)) == 0) return kNoRoom;
     if (count > 4096) count = 4096;
   }

@@ -14,7 +14,7 @@
 namespace janus::hosted {
 namespace {
 
-constexpr std::size_t kSignalStackBytes = 256 * 1024;  // a sanitizer's report runs on it, too
+constexpr std::size_t kSignalStackBytes = 256 * 1024;  // a sanitizer also writes its report on this stack
 
 struct Start {
   platform::ThreadEntry entry;
@@ -23,11 +23,11 @@ struct Start {
   char name[16];
 };
 
-// Where exit_thread() jumps: back into the thread's first function, so that the C library ends the thread as its own.
+// The target of exit_thread()'s jump: the thread's first function, from which the C library ends the thread as usual.
 thread_local jmp_buf thread_end;
 
 void name_and_pin(int cpu, const char* name) noexcept {
-  if (name != nullptr) pthread_setname_np(pthread_self(), name);  // longer than 15 is refused, which does no harm
+  if (name != nullptr) pthread_setname_np(pthread_self(), name);  // fails harmlessly if longer than 15
   if (cpu < 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
@@ -35,7 +35,8 @@ void name_and_pin(int cpu, const char* name) noexcept {
   sched_setaffinity(0, sizeof set, &set);
 }
 
-// Sanitizers install an alternate stack of their own and take it away at the end: it is put back for them.
+// The thread's alternate signal stack. Sanitizers install one of their own and remove it at the end of the thread, so
+// theirs is put back before that.
 class SignalStack {
  public:
   SignalStack() noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// time.cpp — clocks, and sleeping on a word. The words are C++ atomics with their orders, which is what a sanitizer
-// reads.
+// time.cpp — clocks, and sleeping on a word. The words are C++ atomics with their memory orders, which a sanitizer
+// understands.
 #include <linux/futex.h>
 #include <linux/membarrier.h>
 #include <sys/syscall.h>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 
-// By a direct system call: a sanitizer would take note of the write to the present stack, whichever that is.
+// By a direct system call: a sanitizer would record the function's write to the current stack, which may be a task's.
 std::uint64_t read_clock(clockid_t clock) noexcept {
   timespec time{};
   syscall(SYS_clock_gettime, clock, &time);

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# own_names.sh IN OUT: an archive of one object, all of IN, in which what compilers call by themselves has names of our own.
-# The program's are the sanitizer's, which would take what the runtime copies for itself for the doing of whichever task
-# runs.
+# own_names.sh IN OUT: makes the archive OUT, which holds all of IN as one object. In it the functions that compilers call
+# by themselves (memcpy and the like) have names of the runtime's own: under the usual names the program may have the
+# sanitizer's, which would attribute the runtime's own copies to the task that is running.
 set -eu
 object=$2.o
 trap 'rm -f "$object"' EXIT
