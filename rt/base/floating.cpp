@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/floating.cpp — see floating.h. A double is m * 2^e. Where e is below 0 that is m * 5^-e with -e decimals: so
-// all its digits are those of one whole number, a product of small factors.
+// rt/base/floating.cpp — see floating.h. A double is m * 2^e. For negative e that is the whole number m * 5^-e with the
+// decimal point moved -e places to the left. So all its digits are those of one whole number, a product of small
+// factors.
 #include "rt/base/floating.h"
 
 namespace janus {
@@ -8,7 +9,7 @@ namespace {
 
 constexpr unsigned kFractionBits = 52;
 constexpr std::uint64_t kOne = std::uint64_t{1} << kFractionBits;
-constexpr int kAllOnes = 0x7ff;  // the exponent of what is infinite, or not a number
+constexpr int kAllOnes = 0x7ff;  // the exponent of infinities and NaNs
 constexpr int kBias = 1023;
 
 // 0.d1d2d3... * base^point. The last digit is not 0.
@@ -24,13 +25,13 @@ struct Digits {
     if (count == 0) point = 1;
   }
 
-  // To the first `most`, which may be less than none.
+  // Rounds to the first `most` digits. `most` may be negative: then nothing is left.
   void round(std::int64_t most) noexcept {
     if (most >= count) return;
     bool is_up = false;
     if (most >= 0) {
       const unsigned twice = at[most] * 2u;
-      const bool is_above_half = most + 1 < count || (most > 0 && at[most - 1] % 2 != 0);  // or shall be even
+      const bool is_above_half = most + 1 < count || (most > 0 && at[most - 1] % 2 != 0);  // or a tie, to even
       is_up = twice > base || (twice == base && is_above_half);
     }
     count = most < 0 ? 0 : static_cast<int>(most);
@@ -46,8 +47,8 @@ struct Digits {
 
 void set_decimal(Digits& digits, std::uint64_t m, int e) noexcept {
   constexpr std::uint32_t kWordBase = 1'000'000'000;
-  constexpr int kFactors = 13;  // 5^13 is the highest that a word holds
-  std::uint32_t words[88];      // the low ones first; the longest has 86
+  constexpr int kFactors = 13;  // 5^13 is the highest power of 5 that fits into a word
+  std::uint32_t words[88];      // the lowest first; the longest number has 86
   unsigned count = 0;
   for (; m != 0; m /= kWordBase) words[count++] = static_cast<std::uint32_t>(m % kWordBase);
   for (int left = e < 0 ? -e : e; left != 0;) {
@@ -74,7 +75,7 @@ void set_hexadecimal(Digits& digits, std::uint64_t m) noexcept {
   digits.trim();
 }
 
-// Gives the end of the text.
+// Writes the exponent with at least `least` digits; returns the end of the text.
 char* write_exponent(char* to, char letter, int exponent, unsigned least) noexcept {
   char reversed[4];
   unsigned count = 0;

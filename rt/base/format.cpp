@@ -14,8 +14,8 @@ namespace {
 
 constexpr int kMaxInt = std::numeric_limits<int>::max();
 
-// Bytes of the format and of strings. Where one is not to be read, or the last allowed one was, all is over: what
-// follows reads as terminators.
+// Reads the bytes of the format and of strings. Once a byte cannot be read, or the last allowed byte was read, every
+// further read returns a terminator.
 class Reader {
  public:
   explicit Reader(std::size_t most) noexcept : most_(most) {}
@@ -27,7 +27,7 @@ class Reader {
     if (!arch::load_user(at, byte)) has_failed_ = true;
     return static_cast<char>(byte);
   }
-  // Work that is paid for like reading.
+  // Counts other work as if so many bytes had been read.
   void count(std::size_t work) noexcept { count_ = most_ - count_ > work ? count_ + work : most_; }
   [[nodiscard]] bool has_failed() const noexcept { return has_failed_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_failed_ || count_ == most_; }
@@ -39,7 +39,8 @@ class Reader {
   bool has_failed_ = false;
 };
 
-// Where the text goes. Counts what does not fit, so that lengths come out as if there were room, until it is full.
+// The buffer that the text is written to. Text that does not fit is counted, so that lengths are those of the whole
+// text, until `bound` is reached.
 class Sink {
  public:
   Sink(char* buffer, std::size_t capacity, std::size_t bound) noexcept
@@ -52,7 +53,7 @@ class Sink {
     if (size_ < capacity_) buffer_[size_] = byte;
     ++size_;
   }
-  // Of a string of the caller's where there is a reader.
+  // If there is a reader, the bytes belong to the caller's string and are read through it.
   void put(const char* bytes, std::size_t count, Reader* reader) noexcept {
     const std::size_t room = room_for(count);
     for (std::size_t i = 0; i < room; ++i) {
@@ -65,7 +66,7 @@ class Sink {
     size_ += count;
   }
   void fill(char byte, std::size_t count) noexcept {
-    const std::size_t room = room_for(count);  // a width of two thousand millions costs nothing
+    const std::size_t room = room_for(count);  // so a width of two thousand million costs no more than the buffer
     for (std::size_t i = 0; i < room; ++i) buffer_[size_ + i] = byte;
     size_ += count;
   }
@@ -87,9 +88,9 @@ class Sink {
   std::size_t size_ = 0;
 };
 
-// In the order of kFlags.
+// Bits in the order of kFlags.
 enum : unsigned { kLeft = 1, kZero = 2, kPlus = 4, kSpace = 8, kAlternative = 16 };
-constexpr char kFlags[] = "-0+ #'";  // the last: thousands apart, which the only language here does not part
+constexpr char kFlags[] = "-0+ #'";  // ' separates thousands, and has no effect: there is only the C locale
 
 constexpr unsigned kLongDouble = 16;
 
@@ -98,11 +99,11 @@ struct Directive {
   unsigned flags = 0;
   int width = 0;
   int precision = -1;  // none
-  unsigned bytes = 4;  // of an integer; kLongDouble
+  unsigned bytes = 4;  // the size of an integer, or kLongDouble
   bool is_long = false;
   char conversion = '\0';
 };
-// A va_list that can be handed on by reference whatever the ABI makes of it.
+// Holds a va_list, so that it can be passed by reference even where the ABI makes it an array.
 struct Arguments {
   va_list list;
 };
@@ -123,7 +124,7 @@ const char* parse_flags(Reader& reader, const char* at, unsigned& flags) noexcep
   }
 }
 
-// A number in the format, or * for one among the arguments.
+// Parses a number in the format, or takes it from the arguments for a *.
 const char* parse_number(Reader& reader, const char* at, int& number, Arguments& arguments) noexcept {
   if (reader.read(at) == '*') {
     number = va_arg(arguments.list, int);
@@ -178,11 +179,11 @@ const char* parse(Reader& reader, const char* at, Directive& directive, Argument
 
 // ---- Printing -----------------------------------------------------------------------------------------------------
 
-// What stands in the field of a directive: prefix, zeros, text with more zeros in it.
+// The content of a directive's field: prefix, zeros, text with more zeros inserted.
 struct Field {
   char prefix[4];  // a sign, 0x
   unsigned prefix_count = 0;
-  bool takes_zeros = false;  // in place of the blanks before it, if the flag is there
+  bool takes_zeros = false;  // with the flag 0, zeros are written instead of the blanks before it
   const char* text = nullptr;
   std::size_t count = 0;
   std::size_t zeros = 0;
@@ -199,7 +200,7 @@ void add_sign(Field& field, const Directive& directive, bool is_negative) noexce
     field.add_prefix((directive.flags & kPlus) != 0 ? '+' : ' ');
 }
 
-// `text` is a string of the caller's where there is a reader.
+// If there is a reader, field.text is the caller's string.
 void print_field(Sink& sink, const Directive& directive, Field& field, Reader* reader) noexcept {
   const std::size_t taken = field.prefix_count + field.zeros + field.count + field.more_zeros;
   const auto width = static_cast<std::size_t>(directive.width);
@@ -211,7 +212,7 @@ void print_field(Sink& sink, const Directive& directive, Field& field, Reader* r
   if ((directive.flags & kLeft) == 0) sink.fill(' ', padding);
   sink.put(field.prefix, field.prefix_count, nullptr);
   sink.fill('0', field.zeros);
-  // Of a string, somebody may have taken it away since.
+  // A caller's string is read through the reader again: it may have been unmapped since it was measured.
   sink.put(field.text, field.more_zeros_at, reader);
   sink.fill('0', field.more_zeros);
   sink.put(field.text + field.more_zeros_at, field.count - field.more_zeros_at, reader);
@@ -236,7 +237,7 @@ void print_text(Sink& sink, const Directive& directive, const char* text, std::s
   print_field(sink, directive, field, nullptr);
 }
 
-// Prefix, zeros up to the precision, digits.
+// Prints prefix, zeros up to the precision, and digits.
 void print_number(Sink& sink, const Directive& directive, Field& field, std::uint64_t value, unsigned base) noexcept {
   char digits[64];
   char* first = digits + sizeof digits;
@@ -261,7 +262,7 @@ void print_number(Sink& sink, const Directive& directive, Field& field, std::uin
   print_field(sink, directive, field, nullptr);
 }
 
-// Apart, for the room that it takes on the stack.
+// Not inlined because of its large frame.
 [[gnu::noinline]] void print_floating(Sink& sink, Reader& reader, const Directive& directive, double value) noexcept {
   constexpr int kSignBit = 63;
   const auto bits = std::bit_cast<std::uint64_t>(value);
@@ -280,7 +281,8 @@ void print_number(Sink& sink, const Directive& directive, Field& field, std::uin
   print_field(sink, directive, field, nullptr);
 }
 
-// One that takes a word, which on this machine is where everything else comes, too. False: not one of ours.
+// Prints a directive whose argument is not a double: on this machine every such argument is passed in a word. Returns
+// false if the directive is unknown.
 bool print_word(Sink& sink, Reader& reader, Directive& directive, std::uint64_t word) noexcept {
   const unsigned unused = directive.bytes < 8 ? 64 - 8 * directive.bytes : 0;
   const auto number = static_cast<std::int64_t>(word << unused) >> unused;
@@ -340,7 +342,7 @@ bool is_among(char conversion, std::uint64_t which) noexcept {
   return letter < 64 && (which >> letter & 1) != 0;
 }
 
-// `at` stands behind a '%'; gives what follows the directive.
+// Prints the directive whose '%' is just before `at`; returns the address behind the directive.
 const char* print_directive(Sink& sink, Reader& reader, const char* at, Arguments& arguments) noexcept {
   const char* const start = at - 1;
   Directive directive;
@@ -354,7 +356,7 @@ const char* print_directive(Sink& sink, Reader& reader, const char* at, Argument
     print_floating(sink, reader, directive, value);
   } else if (!is_among(directive.conversion, kTakesWord) ||
              !print_word(sink, reader, directive, va_arg(arguments.list, std::uint64_t))) {
-    // What we do not know stays as it was written, and is not to be taken for text.
+    // An unknown directive is printed as written, with a mark so that it is not taken for text.
     sink.put(start, static_cast<std::size_t>(at - start), &reader);
     if (directive.conversion != '\0') print_text(sink, directive, "(not printed)", 13);
   }
