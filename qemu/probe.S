@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe.S — a guest that does what every image does that boots by itself, and nothing else: enter by PVH, go to long
-// mode with pages of its own, save and restore the vector registers as the processor has them, sleep until the timer of
-// the local APIC has ticked ten times, say so, end. An accelerator that runs it within a few seconds is fit for more:
-// some emulate instructions, and repeat one that they do not know for ever.
+// probe.S — a guest that does only what every image that boots by itself does: it is entered by PVH, goes to long mode
+// with pages of its own, saves and restores the vector registers that the processor has, sleeps until the timer of the
+// local APIC has ticked ten times, reports its status and ends. An accelerator that runs it within a few seconds is
+// used: some accelerators emulate instructions, and repeat one that they do not know for ever.
         .set    kStatusPort, 0x2f8
         .set    kDoorPort, 0xf4
         .set    kDone, 0x10
@@ -20,7 +20,7 @@
         .globl  entry
 entry:
         mov     $stack_top, %esp
-        // The first four GiB where they are, in pages of 2 MiB.
+        // Maps the first four GiB to themselves, in pages of 2 MiB.
         mov     $tables_low, %edi
         mov     $0x83, %eax             // present, writable, large
 1:      mov     %eax, (%edi)
@@ -54,9 +54,9 @@ entry:
 long_mode:
         xor     %eax, %eax
         mov     %eax, %ss
-        // The vector registers; with the instructions for all of them where there are such.
+        // Saves and restores the vector registers, by XSAVE and XRSTOR if the processor has them.
         mov     %cr4, %rax
-        or      $0x600, %eax            // the system saves them, and takes their exceptions
+        or      $0x600, %eax            // OSFXSR and OSXMMEXCPT: the system saves them and handles their exceptions
         mov     %rax, %cr4
         mov     $1, %eax
         cpuid
@@ -84,14 +84,14 @@ long_mode:
         shr     $16, %rax
         mov     %ax, 6(%rdi)
         lidt    idt_pointer(%rip)
-        // The interrupt controllers of old stay silent; the local one ticks.
+        // Masks the two 8259 interrupt controllers, and starts the local APIC's timer.
         mov     $0xff, %al
         out     %al, $0x21
         out     %al, $0xa1
         mov     $kLocalApic, %ebx
         movl    $0x1ff, 0xf0(%rbx)      // enabled
         movl    $0xb, 0x3e0(%rbx)       // counts each pulse of the bus
-        movl    $0x20000 | kTimerVector, 0x320(%rbx)    // again and again
+        movl    $0x20000 | kTimerVector, 0x320(%rbx)    // periodic
         movl    $100000, 0x380(%rbx)
 3:      sti
         hlt
@@ -110,7 +110,7 @@ long_mode:
 
 tick:
         incl    ticks(%rip)
-        movl    $0, 0xb0(%rbx)          // end of interrupt; whoever was interrupted keeps the base in rbx
+        movl    $0, 0xb0(%rbx)          // end of interrupt; the interrupted code keeps the APIC's base in rbx
         iretq
 
         .section .rodata

@@ -1,3 +1,3 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What janus-qemu is made of: words (command lines), cpio (file systems), elf (what a file is), kernel (which Linux),
-machine and accelerator (which QEMU), session (one run from start to status)."""
+"""The modules of janus-qemu: words (command lines), cpio (file systems), elf (what kind of program a file is), kernel (which
+Linux to boot), machine and accelerator (how QEMU is run), session (one run from start to status)."""

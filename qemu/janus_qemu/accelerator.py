@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""KVM, where a guest like the one to come was seen to run under it; else TCG. A /dev/kvm that opens proves nothing:
-some hang their guests, and some take seconds for what is emulated in milliseconds."""
+"""Chooses KVM if a probe, a guest of the same kind, was seen to run under it; else TCG. That /dev/kvm can be opened proves
+nothing: on some hosts guests hang under KVM, on others they need seconds for what TCG emulates in milliseconds."""
 import json
 import os
 import pathlib
@@ -11,13 +11,13 @@ from janus_qemu.refusal import Refusal
 from janus_qemu.session import KERNEL_ENDED, Session
 
 DEVICE = '/dev/kvm'
-IMAGE_SECONDS, LINUX_SECONDS = 4, 8      # TCG takes 0.2 and 2
-# Without a file system Linux gets as far as to look for one, panics, and resets.
+IMAGE_SECONDS, LINUX_SECONDS = 4, 8      # limits for the probe; TCG takes 0.2 and 2
+# Without a file system Linux boots until it looks for one, panics, and resets.
 LINUX_TO_ITS_END = 'panic=-1 quiet loglevel=0'
 
 
 def choose(qemu, machine_name, kernel, package_home):
-    """'kvm' or 'tcg', for a machine that boots `kernel`, or if it is None an image without one."""
+    """Returns 'kvm' or 'tcg' for a machine that boots the Linux `kernel`, or, if that is None, an image without a kernel."""
     named = os.environ.get('JANUS_ACCELERATOR')
     if named:
         if named not in ('kvm', 'tcg'):
@@ -42,11 +42,11 @@ def probe(qemu, machine_name, kernel, package_home):
     session = Session(Machine(qemu, machine_name, 1, 256, 'kvm'), boot, kernel is not None, console=None)
     session.run(LINUX_SECONDS if kernel else IMAGE_SECONDS)
     ended_well = session.explanation == KERNEL_ENDED if kernel else session.status == 0
-    return ended_well and not session.complaints  # some warn that the processor lacks what every one has
+    return ended_well and not session.complaints  # sometimes QEMU warns that KVM lacks a feature of every processor
 
 
 class Findings:
-    """What was found out since this machine started."""
+    """The results of probes, kept in a file and valid until the host reboots."""
 
     def __init__(self):
         self._path = kernels.cache() / 'accelerator.json'

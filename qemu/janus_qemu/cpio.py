@@ -6,7 +6,7 @@ import stat
 
 from janus_qemu.refusal import Refusal
 
-END = 'TRAILER!!!'    # the name that an archive ends with; with ./ before it, it is one like others
+END = 'TRAILER!!!'    # the name of the entry that ends an archive; a file of that name is stored with ./ before it
 
 
 class Archive:
@@ -14,7 +14,7 @@ class Archive:
         self._entries = {}
 
     def add_tree(self, root):
-        """All below the directory `root`: directories, files, symbolic links and devices. Nothing else has contents."""
+        """Adds all directories, files, symbolic links and devices below the directory `root`. Sockets and pipes are left out."""
         def refuse(error):
             raise Refusal(f'{error.filename}: {error.strerror}') from error
         for directory, folders, files in os.walk(root, onerror=refuse):

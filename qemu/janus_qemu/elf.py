@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What kind of program a file is: an image that boots by itself says so by a note of the PVH boot protocol."""
+"""Finds out what kind of program a file is: an image that boots by itself has a note of the PVH boot protocol."""
 import enum
 import os
 import stat
@@ -8,7 +8,7 @@ import struct
 from janus_qemu.refusal import Refusal
 
 X86_64 = 62
-SHARED = 3                                   # of files: a library, or a program that may be loaded anywhere
+SHARED = 3                                   # ET_DYN: a library, or a position-independent program
 LOAD, DYNAMIC, INTERPRETER, NOTE = 1, 2, 3, 4
 NAME, FLAGS_1, IS_PROGRAM = 14, 0x6ffffffb, 0x08000000  # DT_SONAME, DT_FLAGS_1, DF_1_PIE
 PVH_ENTRY = (b'Xen\0', 18)  # XEN_ELFNOTE_PHYS32_ENTRY
@@ -46,7 +46,7 @@ def kind_of(path):
 
 
 def _segments(data):
-    """(type, offset, bytes) of each."""
+    """Yields (type, offset, bytes) of each program header."""
     table, = struct.unpack_from('<Q', data, 32)
     size, count = struct.unpack_from('<HH', data, 54)
     for number in range(count):
@@ -57,7 +57,7 @@ def _segments(data):
 
 
 def _dynamic(data, segments):
-    """Value by tag of what a loader is told, before the first zero."""
+    """The entries of the dynamic section before the first DT_NULL: values by tag."""
     found = {}
     for kind, offset, length in segments:
         for at in range(offset, offset + length - 15, 16) if kind == DYNAMIC else ():
@@ -69,12 +69,12 @@ def _dynamic(data, segments):
 
 
 def _is_program(dynamic):
-    """Linkers say so of what can be loaded anywhere (-static-pie), and give libraries a name."""
+    """Linkers mark a position-independent program (-static-pie) with DF_1_PIE, and give a library a DT_SONAME."""
     return NAME not in dynamic and dynamic.get(FLAGS_1, 0) & IS_PROGRAM != 0
 
 
 def _notes(data, segments):
-    """(name, type) of each."""
+    """Yields (name, type) of each note."""
     for kind, offset, length in segments:
         at, end = offset, offset + length
         while kind == NOTE and at + 12 <= end:

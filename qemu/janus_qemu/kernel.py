@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which Linux is booted."""
+"""Finds the Linux kernel to boot."""
 import os
 import pathlib
 import re
@@ -8,7 +8,7 @@ from janus_qemu.refusal import Refusal
 
 
 def cache():
-    """Where downloads and findings are kept for the next run."""
+    """The directory where downloads and results of probes are kept for the next run."""
     return pathlib.Path(os.environ.get('XDG_CACHE_HOME') or pathlib.Path.home() / '.cache') / 'janus-rt'
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""QEMU, and how it is told to be a machine with two serial ports, perhaps a virtio console, and nothing else that speaks."""
+"""QEMU's command line for a machine with two serial ports, perhaps a virtio console, and no other device for output."""
 import dataclasses
 import pathlib
 import shutil
@@ -9,7 +9,7 @@ from janus_qemu.refusal import Refusal
 NAMES = ('q35', 'microvm')
 CONSOLES = ('virtio', 'serial')
 DEBUG_EXIT_DONE = 0x10                        # what the guest writes to port 0xf4
-STATUS_DONE = DEBUG_EXIT_DONE << 1 | 1        # what QEMU makes of it
+STATUS_DONE = DEBUG_EXIT_DONE << 1 | 1        # the status with which QEMU then exits
 
 
 def find_qemu():
@@ -27,28 +27,29 @@ class Machine:
     memory: int               # MiB
     accelerator: str
     disk: pathlib.Path | None = None
-    console: str = 'serial'   # the fastest that there is
+    console: str = 'serial'   # or 'virtio'
 
     def machine_option(self):
-        """Where a microvm describes its devices by ACPI it does so in programs (AML); without, by words on the command line."""
+        """With ACPI a microvm describes its virtio devices in AML, which images do not interpret; without it, by words on the
+        kernel's command line. So ACPI is off if there are such devices."""
         has_devices = self.disk is not None or self.console == 'virtio'
         return self.name + ',acpi=off' if self.name == 'microvm' and has_devices else self.name
 
     def virtio(self, kind, properties):
-        """A virtio device of version 1.0, on PCI, or on a microvm at an address."""
+        """The options for a virtio device of version 1.0: on PCI, or memory-mapped on a microvm."""
         device = f'virtio-{kind}-device' if self.name == 'microvm' else f'virtio-{kind}-pci,disable-legacy=on'
         return ['-global', 'virtio-mmio.force-legacy=false', '-device', f'{device},{properties}']
 
     def console_options(self):
-        """Beside the serial port and to the same place. Whoever tells the device of data does the work itself (ioeventfd):
-        the guest waits for it anyhow."""
+        """The options for a virtio console, which writes to the same place as the serial port. Without ioeventfd, the CPU that
+        notifies the device does the device's work itself: the guest waits for it anyhow."""
         if self.console != 'virtio':
             return []
         at_once = ['-global', f'virtio-{"mmio" if self.name == "microvm" else "serial-pci"}.ioeventfd=off']
         return [*at_once, *self.virtio('serial', 'max_ports=1'), '-device', 'virtconsole,chardev=console']
 
     def disk_options(self):
-        """A block device, which only reads the file."""
+        """The options for a read-only block device on the disk's file."""
         if self.disk is None:
             return []
         file = str(self.disk).replace(',', ',,')
@@ -56,8 +57,8 @@ class Machine:
                 '-blockdev', 'driver=raw,node-name=disk,file=file,read-only=on', *self.virtio('blk', 'drive=disk')]
 
     def command(self, boot, status_fd, control_fd):
-        """The console, COM1 and perhaps virtio's, is QEMU's stdout; the status port, COM2, is the socket `status_fd`. The machine
-        stands still until `control_fd` says otherwise, in QEMU's machine protocol."""
+        """QEMU's command line. The console, COM1 and perhaps virtio's, is QEMU's stdout; the status port, COM2, is the socket
+        `status_fd`. The machine does not run until it is told to by `control_fd`, in QEMU's machine protocol (QMP)."""
         return [str(self.qemu), '-no-user-config', '-nodefaults', '-display', 'none', '-no-reboot',
                 '-machine', self.machine_option(), '-accel', self.accelerator, '-cpu', 'host' if self.accelerator == 'kvm' else 'max',
                 '-smp', str(self.cpus), '-m', f'{self.memory}M',

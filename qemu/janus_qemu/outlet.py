@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writing to a descriptor whose reader may stand still. A thread waits for the reader, so that nobody else has to, and goes
-with the process if need be. O_NONBLOCK is left as it is: it is the open file's, which others share."""
+"""Writes to a descriptor whose reader may be stuck. A thread of its own waits for the reader, so that no other thread has to;
+it ends with the process. O_NONBLOCK is left as it is, because it belongs to the open file, which other processes share."""
 import os
 import queue
 import select
 import socket
 import threading
 
-LAST_WORDS_S = 1    # that a reader has for what is left when we want to end
+LAST_WORDS_S = 1    # how long a reader may take for the remaining output once janus-qemu is about to end
 
 
 class Outlet:
-    """Takes one piece at a time. Once that is written, or cannot be, `done` has a byte to read: 0, or the number of the error."""
+    """Takes one piece at a time. Once the piece is written, or cannot be, `done` has a byte to read: 0, or the error number."""
 
     def __init__(self, descriptor):
         self._descriptor = descriptor
@@ -41,7 +41,7 @@ class Outlet:
 
 
 def say(text):
-    """One line on stderr, if somebody reads it in time."""
+    """Writes one line to stderr; gives up if the reader does not take it in time."""
     outlet = Outlet(2)
     outlet.put(f'janus-qemu: {" ".join(str(text).splitlines())}\n'.encode(errors='surrogateescape'))
     select.select([outlet.done], [], [], LAST_WORDS_S)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Something that cannot be done, said in one line before anything has begun: status 2."""
+"""The exception for a request that cannot be met: one line that says why, before anything was started; status 2."""
 
 
 class Refusal(Exception):

@@ -20,34 +20,34 @@ from janus_qemu.refusal import Refusal
 TIMED_OUT, ENDED_OTHERWISE = 124, 125
 KERNEL_ENDED = 'the kernel ended before the program did (a kernel panic?)'
 ORDERS = {signal.SIGTERM: b'\n', signal.SIGINT: b'\x03'}   # as arch/linux/start/init.h takes them
-GRACE_MS, PATIENCE_S = 5000, 10                           # the runtime's own, and for the way there and back
-LONGEST_S = 3600                                          # that is waited at once
+GRACE_MS, PATIENCE_S = 5000, 10                           # the runtime's default grace; added to it for QEMU and the kernel
+LONGEST_S = 3600                                          # the longest single wait for events
 
 
 def die_with_parent():
-    """Whatever becomes of us, no QEMU stays behind."""
+    """Makes the kernel kill QEMU when janus-qemu ends in any way."""
     ctypes.CDLL(None).prctl(1, signal.SIGKILL)
 
 
 def send(port, data):
-    """To a QEMU that may have ended: then there is nobody to tell, and its end is seen elsewhere."""
+    """Sends to a QEMU that may have ended; in that case the data is dropped, and wait() finds its end."""
     with contextlib.suppress(ConnectionError):
         port.send(data)
 
 
 class Session:
-    """A run. After it: `status` to end with, `explanation` if there is something to explain, QEMU's own `complaints`."""
+    """A run. After it: the `status` to exit with, an `explanation` of it or None, and QEMU's own messages in `complaints`."""
 
     def __init__(self, machine, boot, linux, console=1, starts=True):
         self.machine, self.boot, self.linux = machine, boot, linux
-        self.starts = starts             # or somebody else lets the machine go
-        self.output = console            # a descriptor, or None: nobody wants to see it
-        self.outlet = None               # to there, as long as somebody reads
+        self.starts = starts             # False: gdb starts the machine
+        self.output = console            # a descriptor; None: the console is discarded
+        self.outlet = None               # writes to it; None once writing has failed
         self.status, self.explanation = None, None
-        self.said = b''                  # on COM2
-        self.complaints = b''            # QEMU's own
+        self.said = b''                  # what the guest wrote to COM2
+        self.complaints = b''            # QEMU's stderr
         self.deadline = math.inf
-        self.forced = None               # status and explanation, once we have ended QEMU ourselves
+        self.forced = None               # status and explanation, once the session has killed QEMU
 
     def run(self, timeout):
         ours, theirs = socket.socketpair()
@@ -60,7 +60,7 @@ class Session:
         signal.set_wakeup_fd(wake_write.fileno())
         self.deadline, self.late = time.monotonic() + timeout, (TIMED_OUT, f'ended after {timeout:g} s')
         try:
-            # A session of its own: ^C in a terminal is for us alone, who pass it on.
+            # In a session of its own: ^C in a terminal then reaches only janus-qemu, which passes it on to the guest.
             try:
                 self.qemu = subprocess.Popen(
                     self.machine.command(self.boot, theirs.fileno(), their_control.fileno()), stdin=subprocess.DEVNULL,
@@ -85,8 +85,8 @@ class Session:
     # --- While it runs
 
     def relay(self, wake):
-        """Until QEMU has closed all that it speaks through, and what it said is written; if we have ended it, until a reader
-        had the time for that."""
+        """Relays until QEMU has closed its ends of all streams and the console is written out. If the session has killed QEMU, the
+        reader of the console has LAST_WORDS_S for the rest."""
         self.sources = sources = selectors.DefaultSelector()
         for source, take in ((self.console, self.take_console), (self.qemu.stderr, self.take_complaint), (self.port, self.take_status),
                              (self.control, self.take_control)):
@@ -111,9 +111,9 @@ class Session:
                         self.leave_output()
 
     def take_control(self, data):
-        """QEMU says that it is there, and has opened its output so that it throws away what a reader is not ready for (virtio's
-        console) or may (serial ports). It is to wait instead, as whoever writes to a pipe does: our descriptor is the same
-        open file. Then the machine may go."""
+        """QEMU has sent its greeting, so it has opened its output and made it non-blocking: it would discard what a reader is not
+        ready for (virtio's console), or might (serial ports). Makes the output blocking again, through a descriptor of the same
+        open file, so that QEMU waits for the reader. Then the machine is started."""
         if self.their_output is None:
             return
         os.set_blocking(self.their_output, True)
@@ -122,13 +122,13 @@ class Session:
         send(self.control, ''.join(json.dumps({'execute': order}) + '\n' for order in orders).encode())
 
     def leave_output(self):
-        """Once it is QEMU's alone it ends with it."""
+        """Closes the session's own descriptor of QEMU's output, so that the console ends when QEMU does."""
         if self.their_output is not None:
             os.close(self.their_output)
             self.their_output = None
 
     def take_console(self, data):
-        """No more is read before this is written: whoever reads slowly holds the machine."""
+        """Reads no more until this piece is written: a slow reader stops the machine."""
         if self.outlet is not None:
             self.outlet.put(data)
             self.sources.unregister(self.console)
@@ -167,7 +167,7 @@ class Session:
             self.deadline = time.monotonic() + LAST_WORDS_S
             self.qemu.kill()
 
-    # --- And then
+    # --- After it has ended
 
     def verdict(self, status):
         if self.forced:
@@ -177,7 +177,7 @@ class Session:
         return (result, None) if problem is None else (ENDED_OTHERWISE, problem)
 
     def status_said(self):
-        """What the guest said its status is, or what is wrong with how it said so."""
+        """Returns the status that the guest reported and None, or None and what is wrong with its report."""
         lines = self.said.replace(b'\r', b'').split(b'\n')
         unfinished = lines.pop()
         ends = [line for line in lines if line.startswith(b'exit')]
@@ -190,7 +190,7 @@ class Session:
         return int(number[1]), None
 
     def problem_of_qemu(self, status, has_said):
-        """How QEMU ended, if that is not how it ends when all is well."""
+        """Describes how QEMU ended; None if that is how it ends after a successful run."""
         if status < 0:
             return f'QEMU died of signal {-status}'
         if self.complaints and status == 1:

@@ -1,30 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Settings and arguments as a guest's command line."""
+"""Encodes settings and arguments as a guest's command line."""
 import os
 
 from janus_qemu.refusal import Refusal
 
-# Bytes that arrive whole. The loader for QEMU's q35 has room for 4,095 and writes on without looking, over the start info, and an
-# image of ours takes 4,096, to which a microvm adds up to 74 for where its devices are.
+# The longest line that arrives whole, in bytes. QEMU's loader for q35 has room for 4,095 and writes past it, over the start
+# info, without a check; a janus-rt image reads 4,096, of which a microvm uses up to 74 for the addresses of its devices.
 IMAGE_LINE = 4000
 DEVICE = 'virtio_mmio.device='   # kernel-free/boot/command_line.h
 LINUX_LINE = 2047     # bytes that Linux on x86 takes
-LINUX_WORDS = 31      # arguments, and likewise settings, that it hands to init
-# The console is the program's: the kernel is silent unless it panics, and then resets at once. It has one program to
-# serve, so it need not guard it from others, nor try out its cryptography, which takes a third of the way to init.
+LINUX_WORDS = 31      # arguments that the kernel passes to init, and as many settings
+# The console belongs to the program: the kernel prints nothing unless it panics, and then resets at once. It runs a single
+# program, so it needs neither mitigations nor its cryptographic self-tests, which take a third of the time until init starts.
 LINUX_KERNEL = ['console=ttyS0', 'quiet', 'loglevel=0', 'panic=-1', 'mitigations=off', 'cryptomgr.notests']
 LINUX_INIT = ['JANUS_INIT=/dev/ttyS1']   # arch/linux/start/init.h
 
 
 def quoted(word):
-    """A word as images without a kernel read it: in quotation marks where it needs them, with \\ before " and \\."""
+    """Quotes a word for an image without a kernel: in quotation marks if it needs them, with \\ before " and \\."""
     if word and not any(c in ' \t\n\r\v\f"\\' for c in word):
         return word
     return '"' + word.replace('\\', '\\\\').replace('"', '\\"') + '"'
 
 
 def check_none_is_taken(arguments):
-    """Images take quotation marks away before they ask which words are settings, and which at the end are about devices."""
+    """Refuses words that an image would misread: it removes quotation marks before it decides which words at the beginning are
+    settings and which at the end describe devices."""
     program, last = arguments[0], arguments[-1]
     if program.startswith('JANUS_') and '=' in program:
         raise Refusal(f'{program} would be taken for a setting: say ./{program}')
@@ -41,7 +42,7 @@ def for_image(settings, arguments):
 
 
 def quoted_for_linux(word):
-    """Linux knows quotation marks around a word, and no way to have one within."""
+    """Quotes a word for Linux, which allows quotation marks around a word but none inside it."""
     if '"' in word or '\n' in word:
         raise Refusal(f"a kernel's command line cannot hold a quotation mark or a new line: {word!r}")
     if word == '--':
