@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# absent_headers.py TABLE C_DIRECTORY CXX_DIRECTORY — installs a header of each name in TABLE, which ends the compilation with one
-# line: that there is none, and what to do instead. A header that cannot be found is the only error that is fatal for every compiler, so the
-# line is the name of one.
+# absent_headers.py TABLE C_DIRECTORY CXX_DIRECTORY — installs a header for each name in TABLE. Including it ends the
+# compilation with one line: that janus-rt has no such header, and what to use instead. The line is the name of a header to
+# include, because a header that cannot be found is the only error that stops every compiler at once.
 import os
 import sys
 from pathlib import Path

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// byteswap.h: bytes of a number in the other order.
+// byteswap.h: reversing the bytes of a number.
 #ifndef JANUS_C_BYTESWAP_H
 #define JANUS_C_BYTESWAP_H
 

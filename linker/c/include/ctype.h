@@ -24,7 +24,7 @@ int toupper(int c) __JANUS_NOTHROW;
 __END_DECLS
 
 #ifdef __cplusplus
-// The classes as bits, which libstdc++'s locales are declared with.
+// The classes as bits, for the declarations of libstdc++'s locales.
 enum {
   _ISupper = 1 << 0,
   _ISlower = 1 << 1,

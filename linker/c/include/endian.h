@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// endian.h: the order of bytes, which is x86_64's, and numbers from and to an order.
+// endian.h: the byte order of x86_64, and conversions of numbers between byte orders.
 #ifndef JANUS_C_ENDIAN_H
 #define JANUS_C_ENDIAN_H
 #include <stdint.h>

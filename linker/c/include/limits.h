@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// limits.h: the sizes of C's types on x86_64, and what Linux says of names.
+// limits.h: the limits of C's types on x86_64, and Linux's limits on the lengths of names.
 #ifndef JANUS_C_LIMITS_H
 #define JANUS_C_LIMITS_H
 

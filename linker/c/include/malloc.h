@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// malloc.h: what other systems keep beside stdlib.h.
+// malloc.h: functions that other systems have in addition to those of stdlib.h.
 #ifndef JANUS_C_MALLOC_H
 #define JANUS_C_MALLOC_H
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 // math.h: mathematical functions are not in this library. The headers of libstdc++ mention them by name, so C++
 // gets their declarations; a program that uses one does not link.
 #ifndef __cplusplus
-// Not found: that ends the compilation, with one line.
+// This header is never found: so the compilation ends, with one line.
 #include <janus-rt has no mathematical functions yet: link a library that has those you need, and declare them>
 #endif
 #ifndef JANUS_C_MATH_H
@@ -28,7 +28,7 @@
 #define M_PI 3.14159265358979323846
 #define M_SQRT2 1.41421356237309504880
 
-// As libstdc++ undefines them again, for its own functions.
+// Macros, which libstdc++ undefines again for its own functions.
 #define fpclassify(x) __builtin_fpclassify(FP_NAN, FP_INFINITE, FP_NORMAL, FP_SUBNORMAL, FP_ZERO, x)
 #define isfinite(x) __builtin_isfinite(x)
 #define isinf(x) __builtin_isinf(x)

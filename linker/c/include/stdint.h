@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdint.h: from what the compiler predefines.
+// stdint.h: defined by the compiler's predefined macros.
 #ifndef JANUS_C_STDINT_H
 #define JANUS_C_STDINT_H
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdio.h: formatting, and streams over the kernel's files. Output is not buffered: each call is one piece, so lines of
-// two tasks do not mix, and nothing waits for a flush. Input is.
+// stdio.h: formatting, and streams over the kernel's files. Input is buffered. Output is not: each call writes one
+// piece, so lines of two tasks do not mix, and nothing waits for a flush.
 #ifndef JANUS_C_STDIO_H
 #define JANUS_C_STDIO_H
 #include <stdarg.h>
@@ -32,7 +32,7 @@ extern FILE *stdin, *stdout, *stderr;
 #define stdout stdout
 #define stderr stderr
 
-// As C has them; a long double is printed as the nearest double.
+// As C defines them; a long double is printed as the nearest double.
 int snprintf(char* __JANUS_RESTRICT to, size_t size, const char* __JANUS_RESTRICT format, ...) __JANUS_NOTHROW
     __JANUS_PRINTF(3, 4);
 int vsnprintf(char* __JANUS_RESTRICT to, size_t size, const char* __JANUS_RESTRICT format,
@@ -53,7 +53,7 @@ int fileno(FILE* file) __JANUS_NOTHROW;
 int feof(FILE* file) __JANUS_NOTHROW;
 int ferror(FILE* file) __JANUS_NOTHROW;
 void clearerr(FILE* file) __JANUS_NOTHROW;
-// 0 for _IONBF alone: there is no other way.
+// Returns 0 only for _IONBF: output is never buffered.
 int setvbuf(FILE* __JANUS_RESTRICT file, char* __JANUS_RESTRICT buffer, int mode, size_t size) __JANUS_NOTHROW;
 void setbuf(FILE* __JANUS_RESTRICT file, char* __JANUS_RESTRICT buffer) __JANUS_NOTHROW;
 
@@ -64,7 +64,7 @@ int getc(FILE* file);
 int getchar(void);
 int ungetc(int c, FILE* file);
 
-// All of it or 0: what does not fit into a file is not counted in items.
+// Returns `count`, or 0 on any failure: items that were written before it are not counted.
 size_t fwrite(const void* __JANUS_RESTRICT from, size_t size, size_t count, FILE* __JANUS_RESTRICT file);
 int fputs(const char* __JANUS_RESTRICT text, FILE* __JANUS_RESTRICT file);
 int fputc(int c, FILE* file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stdlib.h: memory, numbers, sorting, the environment, the end.
+// stdlib.h: memory, numbers, sorting, the environment, the end of the program.
 #ifndef JANUS_C_STDLIB_H
 #define JANUS_C_STDLIB_H
 #define __need_size_t

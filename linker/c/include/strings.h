@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// strings.h: what POSIX keeps beside string.h.
+// strings.h: functions that POSIX has in addition to those of string.h.
 #ifndef JANUS_C_STRINGS_H
 #define JANUS_C_STRINGS_H
 #define __need_size_t

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: Apache-2.0
-// syscall.h: the other name of sys/syscall.h.
+// syscall.h: another name of sys/syscall.h.
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bytes.c: looking through bytes, and the odd copies that other systems have. memcpy, memmove, memset and memcmp are
-// the runtime's.
+// bytes.c: searching in bytes, and variants of memcpy and memset that other systems have. memcpy, memmove, memset and
+// memcmp are the runtime's.
 #include <stdint.h>
 #include <string.h>
 
@@ -20,18 +20,18 @@ JANUS_C_DEFINE void* memrchr(const void* bytes, int value, size_t count) {
   return NULL;
 }
 
-// Two-Way (Crochemore and Perrin, 1991), which takes time in proportion to `count` whatever it is given, with the step
-// of Horspool, which is what programs mostly get by.
+// The Two-Way algorithm (Crochemore and Perrin, 1991), which takes time linear in `count` for every input, with
+// Horspool's step, which alone decides most moves in practice.
 
 enum Order { kLess, kGreater };
 
-// Where the largest suffix of the needle begins in that order of bytes, and its period.
+// The largest suffix of the needle in one order of bytes: where it begins, and its period.
 struct suffix {
   size_t start, period;
 };
 
 static struct suffix largest_suffix(const unsigned char* needle, size_t count, enum Order order) {
-  // needle[start..] is the largest so far, needle[other..] is compared with it and has `same` bytes in common.
+  // needle[start..] is the largest suffix so far; needle[other..] is compared with it and has `same` bytes in common.
   size_t start = 0, other = 1, same = 0, period = 1;
   while (other + same < count) {
     const unsigned char of_other = needle[other + same], of_largest = needle[start + same];
@@ -53,17 +53,19 @@ static struct suffix largest_suffix(const unsigned char* needle, size_t count, e
   return (struct suffix){start, period};
 }
 
-// A match is looked for from `start` to the right, then to the left of it. A mismatch on the right moves the needle to
-// behind itself, since no shorter move lines up with what has matched; one on the left moves it by the period, and
-// where the whole needle has that period, what overlaps then is known to match: so many bytes are `known`. Any move by
-// fewer would need the needle's last byte where it is now.
+// The needle is compared from `cut.start` to the right, then to the left of it. A mismatch on the right moves the
+// needle so that `cut.start` is behind the mismatch, since no shorter move lines up with the bytes that have matched. A
+// mismatch on the left moves it by the period; if the whole needle has that period, the bytes that overlap then are
+// known to match, and `known` is their number. The needle's last byte is compared before all that: if another byte is
+// there, `step` says how far to move, but at least by `known`, since any shorter move would need the needle's last byte
+// at that place.
 JANUS_C_DEFINE void* memmem(const void* bytes, size_t count, const void* needle, size_t needle_count) {
   if (needle_count == 0) return (void*)bytes;
   if (needle_count == 1) return memchr(bytes, *(const unsigned char*)needle, count);
   if (needle_count > count) return NULL;
   const unsigned char* pattern = needle;
   const size_t last = needle_count - 1;
-  size_t step[256];  // from the last place of a byte to the end
+  size_t step[256];  // the distance from the last place of a byte in the needle to the needle's end
   for (size_t c = 0; c < 256; c++) step[c] = needle_count;
   for (size_t i = 0; i <= last; i++) step[pattern[i]] = last - i;
   const struct suffix less = largest_suffix(pattern, needle_count, kLess);
@@ -114,5 +116,5 @@ JANUS_C_DEFINE void bzero(void* bytes, size_t count) {
 
 JANUS_C_DEFINE void explicit_bzero(void* bytes, size_t count) {
   memset(bytes, 0, count);
-  __asm__ volatile("" : : "r"(bytes) : "memory");  // the zeroes are looked at, so they are stored
+  __asm__ volatile("" : : "r"(bytes) : "memory");  // counts as a read, so the zeroes are stored
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// checked.c: the forms that code compiled against a hardened libc calls: they know how large the target is, and end the
-// task before anything is written past it. Also what the compiler's own checks call.
+// checked.c: the functions that code compiled against a hardened libc calls: they get the size of the target, and panic
+// the task before anything is written past it. Also the function that the compiler's stack protector calls.
 #include <fcntl.h>
 #include <janus/rt.h>
 #include <limits.h>
@@ -177,7 +177,7 @@ JANUS_C_DEFINE ssize_t __read_chk(int fd, void* bytes, size_t count, size_t room
   return read(fd, bytes, count);
 }
 
-// For calls of open() without a mode; creating a file needs one.
+// Called for open() without a mode; creating a file needs one.
 JANUS_C_DEFINE int __open_2(const char* path, int flags) {
   if (flags & O_CREAT) __chk_fail();
   return open(path, flags);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ctype.c: the classes of the C locale. Any int may be asked for: what is no character is in no class.
+// ctype.c: the character classes of the C locale. The argument may be any int: one that is no character is in no class.
 #include <ctype.h>
 
 #include "linker/c/src/define.h"

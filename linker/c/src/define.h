@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// define.h: how this library defines its functions: weak, so that a program's own definition, or that of one of its
-// libraries, wins without clashing with a neighbour from the same file.
+// define.h: this library's functions are weak, so that a definition in the program or in one of its libraries is used
+// instead, and does not clash when another function of the same file is linked.
 #pragma once
 
 #define JANUS_C_DEFINE __attribute__((__weak__))

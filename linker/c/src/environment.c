@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// environment.c: the variables that the program was started with.
+// environment.c: the environment variables that the program was started with.
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "linker/c/src/define.h"
 
-// Set by the start code; empty in a host that has its own.
+// Set by the start code; stays empty in a host that has start code of its own.
 static char* no_variables[] = {NULL};
 JANUS_C_DEFINE char** environ = no_variables;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// errno.c: one errno a task, made when the task first asks where it is. Threads outside tasks share one, as do
-// tasks that have no memory left for their own: it then still tells the one who looks at once.
+// errno.c: one errno for each task, allocated when the task first uses it. Threads outside tasks share one, and so do
+// tasks that have no memory left for their own: its value is then right only if it is read at once.
 #include <errno.h>
 #include <janus/rt.h>
 
@@ -8,8 +8,8 @@
 
 static int shared_errno;
 
-// Written by the root task before any other task is there, and on its account: so no task can end while it makes the
-// key, and the key goes with nobody's budget.
+// Written by the root task before any other task exists, and charged to the root task's account: so no task can end in
+// the middle of making the key, and the key does not go away with a budget.
 static janus_local_key key;
 static int has_key;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// error_text.c: what the numbers of errno.h mean, in the words that users of Linux know.
+// error_text.c: the texts for the error numbers of errno.h, as they are usual on Linux.
 #include <errno.h>
 #include <string.h>
 
@@ -140,7 +140,8 @@ static const char* const texts[] = {
     [EHWPOISON] = "Memory page has hardware error",
 };
 
-// The text of an unknown number is the same for all of them: there is one place for it, and nobody may write there.
+// All unknown numbers have the same constant text, because there is no buffer of a task's own that it could be written
+// to.
 JANUS_C_DEFINE char* strerror(int error) {
   const char* text = NULL;
   if (error >= 0 && (unsigned)error < sizeof texts / sizeof *texts) text = texts[error];

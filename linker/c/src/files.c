@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// files.c: files by the kernel's calls. Each costs one of the task's `syscalls` and may hold its worker.
+// files.c: files by system calls. Each call costs one of the task's `syscalls` and may block its worker.
 #include <errno.h>
 #include <fcntl.h>
 #include <janus/rt.h>
@@ -12,7 +12,7 @@
 #include "linker/c/src/define.h"
 #include "linker/start/program.h"
 
-// The kernel's answers are -errno. The runtime's own lie below and have no errno; these are the nearest.
+// The kernel's failures are -errno. The runtime's own are below -4095 and have no errno; each gets the nearest one.
 static int errno_of(int64_t failure) {
   if (failure >= -4095) return (int)-failure;
   switch (failure) {
@@ -57,7 +57,7 @@ JANUS_C_DEFINE int open(const char* path, int flags, ...) {
   return fd;
 }
 
-// off_t has 64 bits, so the two are one; a program compiled for large files asks for this name.
+// The same as open(), since off_t has 64 bits; a program compiled for large files calls it by this name.
 JANUS_C_DEFINE int open64(const char* path, int flags, ...) {
   va_list values;
   va_start(values, flags);
@@ -100,7 +100,7 @@ JANUS_C_DEFINE int rmdir(const char* path) {
   return (int)janus_c_answer(janus_syscall(SYS_rmdir, path));
 }
 
-// A file or an empty directory; the kernel has a call for each.
+// Removes a file or an empty directory; the kernel has a call for each.
 JANUS_C_DEFINE int remove(const char* path) {
   const int64_t result = janus_syscall(SYS_unlink, path);
   return result == -EISDIR ? rmdir(path) : (int)janus_c_answer(result);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// format.c: snprintf and its kin, as C has them. A long double is printed as the nearest double, wide characters if
-// they are ASCII, and arguments are taken in order: %1$d is printed as it stands.
+// format.c: the snprintf family, as C defines it. A long double is printed as the nearest double, and a wide character
+// only if it is ASCII. Arguments are always taken in order: %1$d is printed as written.
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -13,7 +13,8 @@
 #include "linker/c/src/define.h"
 #include "linker/c/src/pay.h"
 
-// Where the text goes. `length` is what all of it would take, and may pass `room`; only what fits is stored.
+// The buffer that the text is written to. `length` is the length of the whole text and may exceed `room`; only what
+// fits is stored.
 struct sink {
   char* to;
   size_t room, length;
@@ -29,7 +30,7 @@ struct conversion {
   char letter;
 };
 
-// How much of `count` there is room for.
+// Returns how many of `count` bytes there is room for.
 static size_t fitting(const struct sink* sink, size_t count) {
   const size_t left = sink->length < sink->room ? sink->room - sink->length : 0;
   return count < left ? count : left;
@@ -54,7 +55,7 @@ static void fill(struct sink* sink, char c, long count) {
   sink->length += (size_t)count;
 }
 
-// Pads what follows a prefix of its own (a sign, 0x) and zeroes to the width.
+// Writes a prefix (a sign, 0x), zeroes and the text, padded with blanks to the width.
 static void put_padded(struct sink* sink, const struct conversion* c, const char* prefix, long zeroes, const char* text,
                        size_t count) {
   const size_t prefix_count = strlen(prefix);
@@ -66,7 +67,7 @@ static void put_padded(struct sink* sink, const struct conversion* c, const char
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
-// For each that is read one by one.
+// Charges for text that is read element by element. Called after each element, with the number read so far.
 static void pay_for_reading(size_t count) {
   enum { kReadsPerOp = 64 };
   if (count % kReadsPerOp == 0) janus_pay(1);
@@ -168,8 +169,8 @@ static void put_wide_string(struct sink* sink, const struct conversion* c, const
   if (c->flags & kLeft) fill(sink, ' ', blanks);
 }
 
-// The runtime's (rt/abi/system.cpp, rt/base/floating.h): the digits, and how many zeros belong where among them. It
-// charges for them.
+// A function of the runtime (rt/abi/system.cpp, rt/base/floating.h): writes the digits, and returns how many zeros have
+// to be inserted and where. It charges the task for the work.
 size_t janus_write_floating(char* text, uint64_t bits, char letter, int precision, _Bool keeps_point, size_t* zeros_at,
                             size_t* zeros);
 
@@ -236,7 +237,7 @@ static unsigned flag_of(char c) {
       return kAlternate;
     case '0':
       return kZero;
-    case '\'':  // thousands apart, and digits of the language: the only one here has neither
+    case '\'':  // ' separates thousands and I takes the locale's digits; the C locale, the only one here, has neither
     case 'I':
       return kIgnored;
     default:
@@ -244,7 +245,7 @@ static unsigned flag_of(char c) {
   }
 }
 
-// A number in the format, or * for one among the values.
+// Parses a number in the format, or takes it from the values for a *.
 static int parse_count(const char** at, va_list* values) {
   if (**at == '*') {
     ++*at;
@@ -265,7 +266,7 @@ static char parse_size(const char** at) {
   return size == 'h' ? 'H' : 'q';
 }
 
-// Reads what follows a %. The letter is 0 at the end of the format.
+// Parses the conversion that follows a %. The letter is 0 at the end of the format.
 static struct conversion parse_conversion(const char** at, va_list* values) {
   struct conversion c = {0, 0, -1, 0, 0};
   size_t read = 0;
@@ -288,7 +289,7 @@ static struct conversion parse_conversion(const char** at, va_list* values) {
   return c;
 }
 
-// False for a letter that is none of C's.
+// Prints one conversion; returns false if its letter is unknown.
 static int put_conversion(struct sink* sink, struct conversion* c, va_list* values) {
   switch (c->letter) {
     case 'd':
@@ -354,7 +355,7 @@ static void put_format(struct sink* sink, const char* format, va_list* values) {
     if (*percent == '\0') return;
     format = percent + 1;
     struct conversion c = parse_conversion(&format, values);
-    // What is no conversion is printed as it stands.
+    // An unknown conversion is printed as written.
     if (!put_conversion(sink, &c, values)) put(sink, percent, (size_t)(format - percent));
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory.c: malloc and its family over the runtime's allocator, so that every block is charged to the task's budget.
-// A block of 0 bytes is a block of its own.
+// malloc(0) returns a block of its own.
 #include <errno.h>
 #include <janus/rt.h>
 #include <malloc.h>
@@ -61,7 +61,7 @@ JANUS_C_DEFINE void* aligned_alloc(size_t alignment, size_t bytes) {
   return memalign(alignment, bytes);
 }
 
-// Leaves errno and, on failure, *block alone, as POSIX has it.
+// Does not change errno, nor on failure *block, as POSIX requires.
 JANUS_C_DEFINE int posix_memalign(void** block, size_t alignment, size_t bytes) {
   if (!is_power_of_two(alignment) || alignment % sizeof(void*) != 0) return EINVAL;
   void* taken = janus_alloc_aligned(alignment, bytes);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// number.c: integers from text, and integer arithmetic with two results. Nothing of floating point.
+// number.c: converts text to integers; absolute values, and division with remainder. No floating point.
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,8 @@ static int digit_value(char c) {
   return INT_MAX;
 }
 
-// After the sign: the base that is meant by 0, and past 0x where hexadecimal digits follow it.
+// Parses the prefix after the sign: replaces base 0 by the base that the prefix means, and returns the address behind
+// 0x if a hexadecimal digit follows it.
 static const char* after_prefix(const char* at, int* base) {
   const int hexadecimal = at[0] == '0' && (at[1] == 'x' || at[1] == 'X') && isxdigit((unsigned char)at[2]);
   if ((*base == 0 || *base == 16) && hexadecimal) {
@@ -30,7 +31,8 @@ static const char* after_prefix(const char* at, int* base) {
   return at;
 }
 
-// Reads white space, a sign, a prefix and digits. *end is behind the last digit, or `text` if there is none.
+// Parses white space, a sign, a prefix and digits. *end becomes the address behind the last digit, or `text` if there
+// is none.
 static struct number parse(const char* text, char** end, int base) {
   struct number number = {0, 0, 0};
   const char* at = text;
@@ -71,7 +73,7 @@ JANUS_C_DEFINE long long strtoll(const char* restrict text, char** restrict end,
   return (long long)(number.negative ? 0 - number.magnitude : number.magnitude);
 }
 
-// long is long long here.
+// The functions for long and intmax_t call those for long long.
 _Static_assert(LONG_MAX == LLONG_MAX && INTMAX_MAX == LLONG_MAX, "one parser serves all of them");
 
 JANUS_C_DEFINE long strtol(const char* restrict text, char** restrict end, int base) {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// pay.h: for loops of this library whose length a caller names. Those over memory that is there (mem*, str*) carry no
-// checks: they end where it ends.
+// pay.h: charges for loops of this library whose length is an argument of the caller's. Loops over existing memory
+// (mem*, str*) have no such checks: they end where the memory ends.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
-// The runtime's (rt/abi/yield.cpp): charges the task so many ops, as its own checks would, and gives way when its slice
-// is over. Outside tasks nothing happens.
+// A function of the runtime (rt/abi/yield.cpp): charges the task `ops` ops, as checks in its own code would, and yields
+// if its slice is over. Does nothing outside tasks.
 void janus_pay(uint32_t ops);
 
-// For bulk work, a piece of it at a time.
+// Bulk work is done and charged piece by piece: charges for the next piece of `bytes` and returns its size.
 enum { kBytesAtOnce = 65536, kBytesPerOp = 4096 };
 
 static inline size_t janus_next_piece(size_t bytes) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// process.c: the end of a task or of the program.
+// process.c: abort, exit and assert, which end a task or the program; rand.
 #include <assert.h>
 #include <janus/rt.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include "linker/c/src/define.h"
 #include "linker/start/program.h"
 
-// Ends the task that calls it, and the program if that is main's.
+// Panics the calling task, which ends the program if it is main's task.
 JANUS_C_DEFINE void abort(void) {
   janus_task_panic("abort() was called");
 }
@@ -32,7 +32,7 @@ JANUS_C_DEFINE void exit(int status) {
   janus_exit(status);
 }
 
-// The state is the program's; one step is atomic, so tasks never get the same number from the same step.
+// One state for the whole program. A step is atomic, so two tasks never get their numbers from the same step.
 static unsigned next_random = 1;
 
 static int scramble(unsigned state) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// round.c: the two functions of math.h that headers of the C++ library call for hash tables. There are no others here.
+// round.c: ceil and floor, the only functions of math.h here: headers of the C++ library call them for hash tables.
 #include <stdint.h>
 
 #include "linker/c/src/define.h"
@@ -7,10 +7,10 @@
 double ceil(double x);
 double floor(double x);
 
-// From here on every double is whole; also true of infinities, and no number compares with what is none.
+// Every double from 2^52 on is whole, infinity included; a NaN fails every comparison.
 static const double kAllWhole = 4503599627370496.0;
 
-// Towards zero, with the sign of `x` even where that is all that is left.
+// Rounds towards zero; a result of zero keeps the sign of `x`.
 static double truncated(double x) {
   if (!(__builtin_fabs(x) < kAllWhole)) return x;
   return __builtin_copysign((double)(int64_t)x, x);

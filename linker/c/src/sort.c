@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort.c: qsort and bsearch. Quicksort on the median of three, insertion sort for what is short, and heap sort once the
-// partitions turn out bad: in place, O(n log n) always, and O(log n) of the task's small stack. What it takes is
-// charged as the loops of the program are; bsearch takes 64 steps at most.
+// sort.c: qsort and bsearch. Quicksort on the median of three, insertion sort for short ranges, and heap sort once too
+// many partitions were bad: in place, O(n log n) in every case, and O(log n) of the task's small stack. The steps of
+// qsort are charged like the program's own loops; bsearch, which takes at most 64 steps, charges nothing.
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ typedef int (*comparison)(const void*, const void*);
 struct sorter {
   size_t bytes;
   comparison compare;
-  unsigned unpaid;  // comparisons, and pieces of items that were moved
+  unsigned unpaid;  // steps not charged yet: comparisons, and swaps of pieces of items
 };
 
 static void count_step(struct sorter* s) {
@@ -48,7 +48,7 @@ static void insertion_sort(struct sorter* s, char* items, size_t count) {
       swap(s, at - s->bytes, at);
 }
 
-// Lets the item at `root` sink until none below it is greater.
+// Moves the item at `root` down the heap until none of its children is greater.
 static void sift_down(struct sorter* s, char* items, size_t root, size_t count) {
   for (size_t child; (child = 2 * root + 1) < count; root = child) {
     char* larger = items + child * s->bytes;
@@ -77,9 +77,9 @@ static void choose_pivot(struct sorter* s, char* items, size_t count) {
   if (compare(s, first, middle) < 0) swap(s, first, middle);
 }
 
-// Hoare's: the pivot ends up at the index given back, nothing greater to its left, nothing smaller to its right. The
-// indices are checked against the ends as well, so that a comparison that contradicts itself leaves the array a
-// permutation and stays inside.
+// Hoare's partition. Returns the pivot's final index: no item to its left is greater, none to its right is smaller. The
+// indices are also checked against the ends, so that with an inconsistent comparison the array still becomes a
+// permutation of itself and no access is out of bounds.
 static size_t partition(struct sorter* s, char* items, size_t count) {
   choose_pivot(s, items, count);
   size_t low = 0, high = count;
@@ -104,7 +104,7 @@ static void sort(struct sorter* s, char* items, size_t count, unsigned bad_parti
     const size_t pivot = partition(s, items, count);
     char* upper = items + (pivot + 1) * s->bytes;
     const size_t upper_count = count - pivot - 1;
-    // The shorter part by recursion, the longer one by going round: the stack stays O(log n).
+    // Recursion for the shorter part, the loop for the longer one: so the stack stays O(log n).
     if (pivot < upper_count) {
       sort(s, items, pivot, bad_partitions_left);
       items = upper;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream.c: streams come and go, and where they stand.
+// stream.c: opening, closing, positioning and locking streams.
 #include "linker/c/src/stream.h"
 
 #include <errno.h>
@@ -12,8 +12,8 @@
 #include "linker/c/src/answer.h"
 #include "linker/c/src/define.h"
 
-// The runtime's (rt/abi/once.cpp). 1: ours until we give it back, or end by force. 0: another task's. Negative: why
-// not.
+// Functions of the runtime (rt/abi/once.cpp). Result 1: the task has the lock until it gives it back, or ends in any
+// way. 0: another task has it. Negative: the reason for failure.
 int janus_hold_try(const void* object);
 void janus_hold_end(const void* object);
 
@@ -24,7 +24,7 @@ JANUS_C_DEFINE FILE* stdin = &standard_input;
 JANUS_C_DEFINE FILE* stdout = &standard_output;
 JANUS_C_DEFINE FILE* stderr = &standard_error;
 
-// --- For all of a stream's functions
+// --- Shared by all functions of a stream
 // -----------------------------------------------------------------------------------
 
 int janus_stream_fail(FILE* file, int error) {
@@ -62,7 +62,7 @@ int janus_stream_forget_ahead(FILE* file) {
 // --- Opening and closing
 // ------------------------------------------------------------------------------------------------
 
-// What open() is to be told; -1 for a mode that is none.
+// The flags for open(); -1 for an invalid mode.
 static int flags_of(const char* mode) {
   int flags;
   switch (*mode) {
@@ -103,7 +103,7 @@ JANUS_C_DEFINE FILE* fdopen(int fd, const char* mode) {
     errno = EINVAL;
     return NULL;
   }
-  // Where the machine cannot tell (with no kernel), a bad one is found when it is used.
+  // On a machine that cannot tell (one without a kernel), a bad descriptor is found only when it is used.
   const long get_flags = 3;  // F_GETFL
   const int64_t opened = janus_syscall(SYS_fcntl, (long)fd, get_flags);
   const int64_t has = opened & O_ACCMODE, wants = flags & O_ACCMODE;
@@ -126,7 +126,7 @@ JANUS_C_DEFINE FILE* fopen(const char* restrict path, const char* restrict mode)
   return file;
 }
 
-// For programs that were compiled for large files elsewhere.
+// Called by objects that were compiled for large files against another C library.
 FILE* fopen64(const char* path, const char* mode);
 JANUS_C_DEFINE FILE* fopen64(const char* path, const char* mode) {
   return fopen(path, mode);
@@ -138,7 +138,7 @@ JANUS_C_DEFINE int fclose(FILE* file) {
   return result < 0 ? EOF : 0;
 }
 
-// Nothing waits to be written. What was read ahead goes back, where the file can.
+// There is never output to write. Bytes that were read ahead are given back by a seek, if the file can seek.
 JANUS_C_DEFINE int fflush(FILE* file) {
   if (file == NULL || !(file->mode & kReads)) return 0;
   if (!janus_stream_lock(file)) return EOF;

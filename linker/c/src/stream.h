@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream.h: what a FILE is. Output goes out at once, by janus_write, so only what was read ahead is kept here, and only
-// those who read, seek or do both with one stream take its lock.
+// stream.h: struct __janus_file, which is FILE. Output is written at once, by janus_write, so the buffer only holds
+// bytes that were read ahead. The lock is taken to read or seek, and to write to a stream that can be read.
 #pragma once
 
 #include <stdint.h>
 #include <stdio.h>
 
 enum { kReads = 1, kWrites = 2 };  // struct __janus_file::mode
-enum { kPushBack = 8 };            // bytes that ungetc() has room for, whatever was read
+enum { kPushBack = 8 };            // bytes that ungetc() always has room for
 
 struct __janus_file {
   int fd;
   unsigned mode;
   int error, eof;
-  uint32_t lock;     // only its address counts: a task reads or seeks
-  uint32_t at, end;  // what was read ahead: bytes[at] to bytes[end]
+  uint32_t lock;     // only its address is used, to identify the lock
+  uint32_t at, end;  // bytes[at] to bytes[end - 1] were read ahead
   unsigned char bytes[kPushBack + BUFSIZ];
 };
 
 #define JANUS_C_INTERNAL __attribute__((__visibility__("hidden")))
 
-// The task's until it unlocks or ends, also in the middle of a read that its budget does not reach for. 0 if it was
-// cancelled while another one had it, or has no memory to hold it; the stream then has an error.
+// Waits for the stream's lock. The task holds it until it unlocks or ends, even if it ends in the middle of a read
+// because its budget is exhausted. Returns 0, with the stream's error set, if the task was cancelled while another task
+// had the lock, or if there is no memory for the lock.
 JANUS_C_INTERNAL int janus_stream_lock(FILE* file);
 JANUS_C_INTERNAL void janus_stream_unlock(FILE* file);
 
-// Under the lock: the kernel's position becomes the stream's, if it has one. 0, or -1.
+// Call with the lock held. Drops the bytes that were read ahead and moves the kernel's position back to the stream's.
+// Returns 0, or -1 if the file has no position.
 JANUS_C_INTERNAL int janus_stream_forget_ahead(FILE* file);
 
-// Marks the stream and sets errno; EOF, so that callers can give that back.
+// Sets the stream's error mark and errno. Returns EOF, for the caller to return.
 JANUS_C_INTERNAL int janus_stream_fail(FILE* file, int error);

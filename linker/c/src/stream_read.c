@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_read.c: reading from streams, 1 KiB ahead of the program.
+// stream_read.c: reading from streams, which read up to 1 KiB ahead.
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
@@ -7,7 +7,7 @@
 #include "linker/c/src/define.h"
 #include "linker/c/src/stream.h"
 
-// Under the lock. What read() gave; the stream's marks tell why it was no more than 0.
+// Call with the lock held. Returns the result of read(); if it is not above 0, sets the stream's error or end mark.
 static ssize_t read_some(FILE* file, void* to, size_t count) {
   const ssize_t got = read(file->fd, to, count);
   if (got < 0) __atomic_store_n(&file->error, 1, __ATOMIC_RELAXED);
@@ -15,7 +15,8 @@ static ssize_t read_some(FILE* file, void* to, size_t count) {
   return got;
 }
 
-// Under the lock. False at the end of the file, which lasts until clearerr() or a seek, and on an error.
+// Call with the lock held. Returns whether a byte is ready, reading ahead if need be. False on an error and at the end
+// of the file; the mark for the end lasts until clearerr(), ungetc() or a seek.
 static int has_more(FILE* file) {
   if (file->at < file->end) return 1;
   if (feof(file)) return 0;
@@ -26,7 +27,7 @@ static int has_more(FILE* file) {
   return 1;
 }
 
-// Under the lock. How many bytes there were, up to `count`.
+// Call with the lock held. Reads up to `count` bytes and returns their number.
 static size_t take(FILE* file, unsigned char* to, size_t count) {
   size_t taken = 0;
   while (taken < count) {
@@ -47,7 +48,7 @@ static size_t take(FILE* file, unsigned char* to, size_t count) {
   return taken;
 }
 
-// False, with the stream's error set, for one that is not read from.
+// Takes the lock for reading. Returns false, with the stream's error set, if the stream cannot be read or not locked.
 static int begin(FILE* file) {
   if (file->mode & kReads) return janus_stream_lock(file);
   janus_stream_fail(file, EBADF);
@@ -103,7 +104,7 @@ JANUS_C_DEFINE char* fgets(char* restrict to, int size, FILE* restrict file) {
   return to;
 }
 
-// There is room for eight in a row.
+// There is always room to push back eight bytes (kPushBack).
 JANUS_C_DEFINE int ungetc(int c, FILE* file) {
   if (c == EOF || !begin(file)) return EOF;
   const int fits = file->at > 0;

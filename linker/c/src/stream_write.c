@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_write.c: writing to streams. Each call hands the runtime one piece, so that lines of two tasks do not mix.
+// stream_write.c: writing to streams. Each call passes the runtime one piece, so that lines of two tasks do not mix.
 #include <errno.h>
 #include <janus/rt.h>
 #include <stdarg.h>
@@ -9,11 +9,11 @@
 #include "linker/c/src/define.h"
 #include "linker/c/src/stream.h"
 
-// 0, or EOF.
+// Writes one piece. Returns 0, or EOF with the stream's error set.
 static int put(FILE* file, const void* bytes, size_t count) {
   if (!(file->mode & kWrites)) return janus_stream_fail(file, EBADF);
   if (file->mode & kReads) {
-    // What is written goes where the program has read to, not where the stream has read ahead to.
+    // The bytes go to the position up to which the program has read, not to the end of what was read ahead.
     if (!janus_stream_lock(file)) return EOF;
     janus_stream_forget_ahead(file);
     janus_stream_unlock(file);
@@ -47,7 +47,8 @@ JANUS_C_DEFINE int putchar(int c) {
   return fputc(c, stdout);
 }
 
-// The text and its end of line are one piece. Not by printf: most small programs would link formats for this alone.
+// The text and its newline are written as one piece. Does not use printf: most small programs would link the formatting
+// code for this alone.
 JANUS_C_DEFINE int puts(const char* text) {
   char line[256];
   const size_t length = strlen(text);
@@ -63,7 +64,7 @@ JANUS_C_DEFINE int puts(const char* text) {
 // --- Formats
 // -----------------------------------------------------------------------------------------------------------
 
-// Longer than a line is put together on the heap: stacks of tasks are small.
+// Formats text that does not fit into vfprintf's buffer on the heap, because stacks of tasks are small.
 static int put_long(FILE* file, size_t length, const char* format, va_list values) {
   char* text = janus_alloc(length + 1);
   if (text == NULL) return janus_stream_fail(file, ENOMEM);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// string.c: strings that end in NUL. What looks at or moves plain bytes is in bytes.c, and memcpy's kin in the runtime.
+// string.c: functions for strings that end in NUL. Those for plain bytes are in bytes.c; memcpy, memmove, memset and
+// memcmp are in the runtime.
 #include <ctype.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -7,10 +8,11 @@
 
 #include "linker/c/src/define.h"
 
-// Eight bytes at a time once aligned: an aligned word never crosses into a page that the string does not touch.
+// strlen reads eight bytes at a time once aligned: an aligned word is never partly in a page that the string does not
+// touch.
 typedef uint64_t __attribute__((__may_alias__)) word;
 
-// The high bit of the first zero byte, and perhaps of later ones; 0 if there is none.
+// Returns a word in which the high bit of the first zero byte is set, and perhaps of later bytes; 0 if no byte is zero.
 static uint64_t zero_bytes(word w) {
   return (w - 0x0101010101010101u) & ~w & 0x8080808080808080u;
 }
@@ -71,7 +73,7 @@ JANUS_C_DEFINE char* strstr(const char* text, const char* needle) {
   return memmem(text, strlen(text), needle, strlen(needle));
 }
 
-// How many characters from the start of `text` are in `set`, or are not.
+// For span(), which returns the length of the start of `text` whose characters are all in `set`, or all not in it.
 enum Membership { kOutside, kInside };
 
 static size_t span(const char* text, const char* set, enum Membership wanted) {
@@ -149,7 +151,7 @@ JANUS_C_DEFINE char* strtok_r(char* restrict text, const char* restrict separato
   return text;
 }
 
-// One place for the whole program, as C has it. Tasks that run beside each other want strtok_r.
+// The position is shared by the whole program, as C defines it. Tasks that run at the same time need strtok_r.
 JANUS_C_DEFINE char* strtok(char* restrict text, const char* restrict separators) {
   static char nothing[1];
   static char* rest = nothing;

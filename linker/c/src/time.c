@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// time.c: the clocks. The runtime's two, and the processor time that the kernel keeps.
+// time.c: the runtime's two clocks, and the processor time that the kernel counts.
 #include <time.h>
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sys/cdefs.h: the few words that all headers of this library share.
+// sys/cdefs.h: the macros that all headers of this library share.
 #ifndef JANUS_C_SYS_CDEFS_H
 #define JANUS_C_SYS_CDEFS_H
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sys/single_threaded.h: asked by libstdc++ whether it may do without atomic operations. Never: tasks share memory.
+// sys/single_threaded.h: tells libstdc++ whether it may do without atomic operations. Never: tasks share memory.
 #ifndef JANUS_C_SYS_SINGLE_THREADED_H
 #define JANUS_C_SYS_SINGLE_THREADED_H
 #include <sys/cdefs.h>
