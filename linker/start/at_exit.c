@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// at_exit.c: what a program wants done at its end, a stack. Any task may register; who ends the program pops.
+// at_exit.c: the functions registered for the program's end, as a stack. Any task may push; the task that ends the
+// program pops.
 #include <janus/rt.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@ struct at_exit {
 
 static struct at_exit* newest;  // atomic
 
-// The first ones need no memory: C++ programs register before main, and C promises 32.
+// The first records need no allocation: C++ programs register before main, and C guarantees 32.
 enum { kFirstCount = 32 };
 static struct at_exit first[kFirstCount];
 static unsigned first_taken;  // atomic
@@ -28,13 +29,13 @@ static struct at_exit* take_record(void) {
   return janus_alloc(sizeof(struct at_exit));
 }
 
-// What runs at the end runs as main: a task that lives on a budget of its own has no say in that.
+// What is registered runs as main at the end, on main's budget, so a task with a budget of its own may not register.
 static int push(void (*destructor)(void*), void* argument, void (*function)(void)) {
   if (!janus_may_exit()) return -1;
   struct at_exit* record = take_record();
   if (record == NULL) return -1;
   *record = (struct at_exit){destructor, argument, function, __atomic_load_n(&newest, __ATOMIC_RELAXED)};
-  // Release: pairs with the acquire in pop(), so that the record arrives whole.
+  // Release: pairs with the acquire in pop(), which then sees the whole record.
   while (!__atomic_compare_exchange_n(&newest, &record->next, record, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED)) {
   }
   return 0;
@@ -49,7 +50,8 @@ JANUS_C_DEFINE int atexit(void (*function)(void)) {
   return push(NULL, NULL, function);
 }
 
-// Records are not freed: the program ends, and a record that stays what it is cannot be taken for another one (ABA).
+// Returns the newest record, or NULL. Records are never freed: the program is about to end, and a record that is not
+// reused cannot cause an ABA error.
 static struct at_exit* pop(void) {
   struct at_exit* record = __atomic_load_n(&newest, __ATOMIC_ACQUIRE);
   while (record != NULL &&

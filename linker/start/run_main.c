@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_main.c: from the root task into main, and out again. The arrays are the linker's: addresses of functions that
-// compilers left in .preinit_array, .init_array and .fini_array.
+// run_main.c: what the root task runs before main, main, and what runs after it. The linker defines the arrays:
+// addresses of functions that compilers put into .preinit_array, .init_array and .fini_array.
 #include <stddef.h>
 #include <unistd.h>
 
@@ -13,7 +13,8 @@ typedef void (*finaliser)(void);
 extern const initialiser __preinit_array_start[], __preinit_array_end[], __init_array_start[], __init_array_end[];
 extern const finaliser __fini_array_start[], __fini_array_end[];
 
-// What compilers pass to __cxa_atexit to say whose destructor it is. There is one library: the program.
+// Compilers pass its address to __cxa_atexit to identify the library that a destructor belongs to. The program is the
+// only one.
 extern void* __dso_handle;
 __attribute__((__visibility__("hidden"))) void* __dso_handle = NULL;
 
@@ -29,7 +30,7 @@ int64_t janus_run_main(int argc, char** argv, char** envp) {
 }
 
 void janus_run_fini(void) {
-  static size_t taken;  // finalisers handed out, so that two tasks that call exit() run none twice
+  static size_t taken;  // finalisers taken so far, so that two tasks that call exit() run none twice
   if (!janus_may_exit()) return;
   janus_run_at_exit();
   const size_t count = (size_t)(__fini_array_end - __fini_array_start);
