@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""commands.py — what somebody types: janus tasks, task, nurseries, budgets, channels. Stands behind records.py, as one text."""
+"""commands.py — the gdb commands janus tasks, task, nurseries, budgets, channels. Appended to records.py to form one file."""
 import gdb.unwinder
 
 UNLIMITED = (1 << 64) - 1
@@ -7,18 +7,18 @@ COMPONENTS = ('ops', 'memory', 'spawns', 'channel_ops', 'syscalls')
 PRESERVED = ('rbx', 'rbp', 'r12', 'r13', 'r14', 'r15')
 
 
-# --- The frames of a task that no thread stands in ---------------------------------------------------------------------
+# --- The frames of a task that no thread is running --------------------------------------------------------------------
 
 class Place:
-    """gdb wants addresses that frames are told apart by."""
+    """The addresses by which gdb identifies a frame."""
 
     def __init__(self, sp, pc):
         self.sp, self.pc = sp, pc
 
 
 class TaskUnwinder(gdb.unwinder.Unwinder):
-    """While a task is being looked at, says of the selected thread's innermost frame that the task's own frames are its callers.
-    Nothing is written, so that it works on a core as well."""
+    """While a task is inspected, presents the task's own frames to gdb as the callers of the selected thread's innermost frame.
+    Writes nothing, so that it works on a core as well."""
 
     def __init__(self):
         super().__init__('janus-task')
@@ -32,7 +32,7 @@ class TaskUnwinder(gdb.unwinder.Unwinder):
             return None
         number = gdb.lookup_type('unsigned long')
         value = {name: gdb.Value(content).cast(number) for name, content in self.registers.items()}
-        # Each frame has to lie above the one that it called: this one just below the task's.
+        # Each frame has to be above the one that it called, so this one is put just below the task's.
         info = frame.create_unwind_info(Place(gdb.Value(self.registers['rsp'] - 16).cast(number), frame.read_register('rip')))
         for name, content in value.items():
             info.add_saved_register(name, content)
@@ -71,7 +71,7 @@ def on_task(at, task, command):
         gdb.newest_frame().older().select()
         lines = gdb.execute(command, to_string=True).splitlines()
         is_backtrace = command.split()[0] in ('bt', 'backtrace', 'where')
-        for line in lines:  # frame 0 is the thread's, which has nothing to do with the task
+        for line in lines:  # frame 0 is the thread's, not the task's
             if not (is_backtrace and line.startswith('#0 ')):
                 print(line)
     finally:
@@ -145,7 +145,7 @@ class Nurseries(gdb.Command):
 
     def invoke(self, argument, from_tty):
         for runtime in runtimes():
-            inside = {}  # nursery -> those that its tasks have opened
+            inside = {}  # nursery -> the nurseries that its tasks have opened
             for nursery in runtime.nurseries.values():
                 owner = runtime.tasks.get(nursery.owner)
                 inside.setdefault(owner.nursery if owner is not None else NOTHING, []).append(nursery)
@@ -212,7 +212,7 @@ class Channels(gdb.Command):
 
     @staticmethod
     def waiting(runtime, queue):
-        """A circle that the list's head is part of."""
+        """Labels of the tasks in a wait queue, which is a circular list through its head."""
         at, tasks = runtime.at, []
         wait = word(queue + at['wait.next'])
         while wait != queue and len(tasks) < 16:

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""records.py — what there is in a program under janus-rt, running or as a core: tasks, nurseries, accounts, channels.
+"""records.py — reads the records of a program under janus-rt, running or as a core: tasks, nurseries, accounts, channels.
 
-The first half of janus.py, gdb's commands for such programs; commands.py is the other. The same text lies in each program
-that janus-cc links, unless it strips it, and gdb loads it by itself where its `auto-load safe-path` lets it. Where the
-runtime's records lie and how they are laid out, the program says (janus_debugger_layout, rt/abi/debugger.cpp). Reads only;
-docs/debugging.md.
+The first half of janus.py, gdb's commands for such programs; commands.py is the second. janus.py is also in each program that
+janus-cc links, unless it strips it, and gdb loads it by itself where its `auto-load safe-path` allows it. The addresses of the
+runtime's records and their layout are in a table of the program (janus_debugger_layout, rt/abi/debugger.cpp). Nothing is
+written; docs/debugging.md.
 """
 import re
 import struct
@@ -12,7 +12,7 @@ import struct
 import gdb
 
 NOTHING = 0
-MOST_NESTED = 64  # nurseries, accounts, joins in one another: what is damaged may go in circles
+MOST_NESTED = 64  # the depth at which nested nurseries are cut off: damaged records may form a cycle
 
 
 class NoProgram(gdb.GdbError):
@@ -41,7 +41,7 @@ def half_in(record, offset):
 
 
 def text_in(record, offset, most=32):
-    """What others wrote stays on its line."""
+    """A text from the program, with unprintable characters escaped, so that it stays on its line."""
     text = record[offset:offset + most].split(b'\0')[0]
     return ''.join(chr(c) if 32 <= c < 127 else f'\\x{c:02x}' for c in text)
 
@@ -59,20 +59,20 @@ def function_at(address):
 
 
 def build_ids():
-    """Of the file that gdb has, and of what runs or has left the core, as hexadecimal digits; None where one cannot be had."""
+    """The build ids, as hexadecimal digits, of the file that gdb has and of the process or core; None if one is not available."""
     file_id = next((o.build_id for o in gdb.objfiles() if o.is_valid() and o.filename == gdb.current_progspace().filename), None)
     section = re.search(r'(0x[0-9a-f]+) - 0x[0-9a-f]+ is \.note\.gnu\.build-id$', gdb.execute('info files', to_string=True), re.M)
     if file_id is None or section is None:
         return file_id, None
     try:
-        # A note: three words, the owner's name, the digits. A core has the page that begins a file, unless coredump_filter says no.
+        # A note: three words, the owner's name, the id. A core has the first page of a file, unless coredump_filter excludes it.
         return file_id, read(int(section[1], 16) + 16, len(file_id) // 2).hex()
     except gdb.GdbError:
         return file_id, None
 
 
 def layout():
-    """Names of places, and where they are, as the program has them."""
+    """The program's table of layout: offsets, sizes and constants by name."""
     table = address_of('janus_debugger_layout')
     if table == NOTHING:
         raise NoProgram('janus: this program does not say how its runtime is laid out: it was stripped, or its runtime is not of this '
@@ -90,7 +90,7 @@ def layout():
         table += 32
 
 
-# --- What there is -----------------------------------------------------------------------------------------------------
+# --- Records of the runtime --------------------------------------------------------------------------------------------
 
 class Task:
     def __init__(self, at, address, record):
@@ -108,7 +108,7 @@ class Task:
         self.waiters = word_in(record, at['task.waiters'])
         extra = word_in(record, at['task.extra'])
         self.name = text_in(read(extra + at['extra.name'], 32), 0) if extra != NOTHING else ''
-        self.worker = None   # that it runs on
+        self.worker = None   # the worker that it runs on: number and address
         self.inner = None    # the task that it runs in place of waiting for it
         self.joins = None    # the task that it waits for
 
@@ -130,7 +130,7 @@ class Nursery:
 
 
 class Runtime:
-    """A runtime of the process, as it is at this moment."""
+    """A snapshot of a runtime of the process."""
 
     def __init__(self, at, address):
         self.at = at
@@ -171,7 +171,7 @@ class Runtime:
         return [first + i * self.at['worker.stride'] for i in range(count)]
 
     def queued(self):
-        """Tasks in deques and in the injector; those that have not started are found nowhere else."""
+        """Addresses of the tasks in deques and in the injector; tasks that have not started are found nowhere else."""
         at = self.at
         for worker in self.workers():
             ring, top, bottom = (word(worker + at[name]) for name in ('worker.ring', 'worker.top', 'worker.bottom'))
@@ -253,10 +253,10 @@ class Runtime:
     @staticmethod
     def function(task):
         name = function_at(task.fn)
-        return '' if name.startswith('janus::') else f' <{name}>'  # the runtime's own say nothing to anybody
+        return '' if name.startswith('janus::') else f' <{name}>'  # the runtime's own functions tell a user nothing
 
     def accounts(self):
-        """Open ones: address, record."""
+        """Yields (address, record) of each open account but the first."""
         at, table = self.at, self.address + self.at['runtime.accounts']
         end = struct.unpack('<I', read(table + at['accounts.end'], 4))[0]
         index, segment = 0, 0
