@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""oci_image.py PROGRAM [-o DIR] — an OCI image layout in DIR (NAME.oci) that holds that one file and nothing else: no
-shell, no libraries, no user but 65534. The same file under the same name gives the same bytes, and so the same digest,
-which is printed."""
+"""oci_image.py PROGRAM [-o DIR] — writes an OCI image layout to DIR (default: NAME.oci) that holds only the program: no shell,
+no libraries; it runs as user 65534. The same file under the same name gives the same bytes, and so the same digest, which is
+printed."""
 import hashlib
 import io
 import json
@@ -24,11 +24,11 @@ MANIFEST = 'application/vnd.oci.image.manifest.v1+json'
 CONFIG = 'application/vnd.oci.image.config.v1+json'
 LAYER = 'application/vnd.oci.image.layer.v1.tar'
 PLATFORM = {'architecture': 'amd64', 'os': 'linux'}
-ALWAYS = '1970-01-01T00:00:00Z'  # an image knows no time of its own
+ALWAYS = '1970-01-01T00:00:00Z'  # no time of the build, so that the image is reproducible
 
 
 def layer_of(name, content):
-    """A tar of one file that everybody may read and run, and nobody change; it knows no time and no owner."""
+    """Returns a tar of one file that every user may read and execute and none may write, without a time or an owner."""
     entry = tarfile.TarInfo(name)
     entry.size, entry.mode = len(content), 0o555
     out = io.BytesIO()
@@ -46,7 +46,7 @@ class Layout:
         (directory / 'blobs/sha256').mkdir(parents=True)
 
     def add(self, media_type, content):
-        """Stores a blob; what refers to it."""
+        """Stores a blob; returns its descriptor."""
         digest = hashlib.sha256(content).hexdigest()
         (self._directory / 'blobs/sha256' / digest).write_bytes(content)
         return {'mediaType': media_type, 'digest': f'sha256:{digest}', 'size': len(content)}
@@ -66,7 +66,7 @@ def write_json(path, value):
 
 
 def build(directory, name, content):
-    """The digest of the image's manifest."""
+    """Writes the layout; returns the digest of the image's manifest."""
     layout = Layout(directory)
     layer = layout.add(LAYER, layer_of(name, content))
     config = layout.add(CONFIG, encoded({
@@ -85,7 +85,7 @@ def check_program(path):
 
 
 def replace(new, directory):
-    """Puts the layout `new` where an older one stood, or nothing."""
+    """Moves the layout `new` to `directory`, replacing an older layout; refuses to replace anything else."""
     if directory.exists() and not (directory / 'oci-layout').is_file():
         raise Refusal(f'{directory} is there and is no image')
     shutil.rmtree(directory, ignore_errors=True)

@@ -1,3 +1,4 @@
 # SPDX-License-Identifier: Apache-2.0
-# static-libraries.cmake: what find_library looks for, since a program is one static file. Read by project(), for the toolchain.
+# static-libraries.cmake: makes find_library find archives only, since a program is one static file. Read by project(), as set by
+# janus-rt.cmake.
 set(CMAKE_FIND_LIBRARY_SUFFIXES .a)
