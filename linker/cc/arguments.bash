@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-# arguments.bash: what janus-cc was told. What is understood here is not passed on, what cannot be is refused in one line,
-# and everything else goes to the step that it is for.
+# arguments.bash: reads janus-cc's arguments. Options that janus-cc handles itself are not passed on, those that are not possible
+# are refused in one line, and all others are passed to the step that they are for.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
 
-# The words of a response file as gcc reads them, each with a NUL behind it: blanks part them, quotes hold them together, and
-# a backslash takes the meaning from what follows.
+# Prints the words of a response file as gcc reads them, each followed by a NUL: blanks separate words, quotes group, and a
+# backslash escapes the next character.
 split_response_file() {
   awk '
     { text = text $0 "\n" }
@@ -45,7 +45,8 @@ expand_response_files() {
   done
 }
 
-# The short name of a long one of gcc's, which all else here knows, as `argument`; what stands behind its = as `value`.
+# Replaces a long option of gcc's by its short name, the only one that the other functions know: sets `argument`, and `value` to
+# the text behind its =.
 shorten() {
   local short
   case $1 in
@@ -85,7 +86,7 @@ shorten() {
   case $1 in *=*) value=${1#*=} with_value=1 ;; esac
 }
 
-# Options whose value is the next argument.
+# Whether the value of an option is the next argument.
 takes_value() {
   case $1 in
     -o | -I | -D | -U | -L | -l | -x | -T | -Ttext | -Tdata | -Tbss | -u | -e | -z | -A | -B | -G | -MF | -MT | -MQ | -MJ | \
@@ -96,7 +97,7 @@ takes_value() {
   esac
 }
 
-# Which step an option is for, as `step`. (Not by echo: a process for each of ten thousand arguments takes its time.)
+# Sets `step` to the step that an option is for. (Not printed: a subshell for each of ten thousand arguments takes too long.)
 step_of() {
   case $1 in
     -L* | -Wl,* | -Xlinker | -T* | -u | -e | -z | -s | -r | -nostdlib | -nodefaultlibs | -nostartfiles | -fuse-ld=*) step=link ;;
@@ -106,7 +107,7 @@ step_of() {
   esac
 }
 
-# Libraries of the host that have no counterpart here, or whose counterpart is linked anyway.
+# Whether a library of the host is left out: it has no counterpart here, or its counterpart is linked anyway.
 is_host_library() {
   if [ "$hosted" = 1 ]; then return 1; fi
   case $1 in
@@ -115,7 +116,7 @@ is_host_library() {
   esac
 }
 
-# The language that gcc reads from a file's name, as `language`; empty for what the linker takes.
+# Sets `language` to the language that gcc derives from a file's name; empty for an input of the linker.
 language_of() {
   case $1 in
     *.c | *.i) language=c ;;
@@ -127,8 +128,8 @@ language_of() {
   esac
 }
 
-# What the arguments come to: words, each of a kind (source, input, compile, link, both, value of the one before), in
-# their order, because the linker's results depend on it.
+# The result of reading the arguments: words in their order, because the linker's result depends on it, each with a kind (source,
+# input, compile, link, both, trap, or value of the word before).
 words=() kinds=() languages=() forced=() roots=()
 machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
 linker='' position_option='' hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
@@ -140,8 +141,8 @@ add_word() {
   forced+=("${4:-}")
 }
 
-# Build systems look libraries up by themselves, and name their files. As -l does it, one of the host's that has its counterpart here
-# is left out (1), and a shared library stands for the archive beside it; sets `file`.
+# Build systems look up libraries by themselves and pass their files. These are handled as for -l: returns 1 for a library of the
+# host that is left out, and sets `file` to the archive beside a shared library.
 static_file_of() {
   local name=${1##*/} archive
   case $name in
@@ -167,7 +168,7 @@ add_file() {
   local file=$1 language
   case $current_language:$file in
     none:-)
-      # Known once all options are: with -E it is C.
+      # The language is known only once all options are: with -E it is C.
       language=stdin
       ;;
     none:*) language_of "$file" ;;
@@ -196,7 +197,7 @@ add_file() {
   add_word "$file" input
 }
 
-# By its name or, behind a colon, that of its file.
+# Adds a library given by its name or, behind a colon, by the name of its file.
 add_library() {
   local library=$1 name=$1
   case $1 in
@@ -211,13 +212,14 @@ add_library() {
   add_word "-l$library" link
 }
 
-# gcc before 13 has one word for all of them, clang wants none without its own.
+# Adds an option that makes sanitizers trap. It depends on the compiler (trap_option): gcc before 13 has a single one, and clang does
+# not know that one.
 take_trap() {
   traps=1
   add_word "$1" trap
 }
 
-# The same for a program on the host's C library, where most options mean what they say.
+# As take_option, for a program on the host's C library (--hosted), where most options are simply passed on.
 take_hosted_option() {
   case $1 in
     --hosted) ;;
@@ -242,7 +244,7 @@ take_hosted_option() {
   esac
 }
 
-# By the compiler, or said to the linker.
+# Refuses options that make a shared library, for the compiler or for the linker.
 refuse_shared() {
   case $1=$2 in
     -shared= | --shared= | -Xlinker=-shared | -Xlinker=--shared | -Xlinker=-Bshareable) ;;
@@ -257,7 +259,7 @@ refuse_shared() {
   refuse "$1${2:+ $2}: a program is one static file; make an archive instead (configure --disable-shared, cmake -DBUILD_SHARED_LIBS=OFF, ar rcs libNAME.a)"
 }
 
-# Options that end here: understood, and not passed on. False for all others.
+# Handles options that are dropped, refused, changed or recorded for later steps. False for all others.
 take_option() {
   local option=$1 value=$2
   refuse_shared "$option" "$value"
@@ -291,7 +293,7 @@ take_option() {
   esac
 }
 
-# Options that are passed on and say something about the work.
+# Takes note of options that are passed on and also matter to janus-cc.
 note_option() {
   case $1 in
     -E | -M | -MM) links=0 preprocesses=1 ;;
@@ -343,7 +345,7 @@ read_arguments() {
   if [ "$links" = header ]; then links=0; fi
 }
 
-# As gcc does it: every missing file is named, and without any file there is nothing to do.
+# As in gcc, every missing file is reported, and it is an error if no file is left.
 check_inputs() {
   local i missing=0
   for i in "${!words[@]}"; do
@@ -381,7 +383,7 @@ check_hosted_options() {
   esac
 }
 
-# Nobody means to overwrite what is read, whatever names the two have. (A device may be both.)
+# Refuses an output that is the same file as an input, even by another name. (A device may be both.)
 check_output() {
   local i result=$output
   if [ "$links" = 1 ]; then result=${output:-a.out}; fi
@@ -405,7 +407,7 @@ check_linking() {
   esac
 }
 
-# What is known only once all options are.
+# Checks that need all options.
 check_options() {
   if [ "$hosted" = 1 ]; then
     check_hosted_options
@@ -428,7 +430,7 @@ check_options() {
   esac
 }
 
-# The words for one step, in order; for linking with the files, sources as their objects.
+# Sets `collected` to the words for one step, in their order; for linking including the files, with objects in place of sources.
 collect() {
   local step=$1 i wanted=0
   collected=()

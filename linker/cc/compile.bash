@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# compile.bash: from sources to objects, or to whatever -E, -S and -M make of them.
+# compile.bash: compiles sources to objects, or to the outputs of -E, -S and -M.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
 
-# The oldest that know what we pass to them.
+# The oldest compilers that know all options that janus-cc passes to them.
 oldest_gcc=10 oldest_clang=11
 
-# What a compiler says of itself: its kind, its major version, the C++ that it speaks unless told otherwise, and where it
-# looks for headers, below the roots that are named. In our order: the C++ library's, whose header-only parts work here; ours; the compiler's; and last the
-# host's, for the headers of other libraries. Those of the host's C library stop the compilation, because they all include
-# features.h, which is ours.
+# Asks a compiler for its kind, its major version, its default C++ standard, and its header directories, with the given options
+# for roots. Sets `headers` to the directories in the order that janus-cc needs: the C++ library's, whose header-only parts work
+# here; janus-rt's; the compiler's; and last the host's, for the headers of other libraries. The headers of the host's C library stop
+# the compilation, because they all include features.h, which is janus-rt's.
 examine_compiler() {
   local language=$1 directory listing=0 line said cxx=() compiler=() host=()
   shift
@@ -44,7 +44,7 @@ examine_compiler() {
   if [ "$hosted" = 1 ]; then headers=(-isystem "$prefix/include"); fi
 }
 
-# The compiler's word on it: gcc's last one is that it stopped.
+# Refuses a compiler that failed, with its first error, else its last line. (gcc's last line only says that compilation stopped.)
 does_not_work() {
   local why
   why=$(grep -m 1 'error:' <<<"$3") || why=$(tail -n 1 <<<"$3")
@@ -53,7 +53,7 @@ does_not_work() {
 
 too_old() { refuse "$1 is $compiler_kind $compiler_major, and janus-cc needs $2 or newer; CC and CXX choose another one"; }
 
-# gcc before 13 knows one word for it.
+# Collects an option that makes sanitizers trap, in the form that the compiler knows: gcc before 13 has a single one.
 trap_option() {
   if [ "$compiler_kind" = gcc ] && [ "$compiler_major" -lt 13 ]; then
     collected+=(-fsanitize-undefined-trap-on-error)
@@ -64,7 +64,7 @@ trap_option() {
   fi
 }
 
-# Said once: what is asked for in vain.
+# Warns, once, of options that have no effect.
 warn_of_exceptions() {
   local option
   for option in -fexceptions -frtti; do
@@ -75,10 +75,10 @@ warn_of_exceptions() {
   warn_of_exceptions() { :; }
 }
 
-# Sets `compile` to the command for a language, all but files.
+# Sets `compile` to the command for a language, without the files.
 compile_command() {
   local before=(-D__JANUS__=1 -fstack-clash-protection)
-  # A sanitizer walks stacks by way of their frames.
+  # A sanitizer walks stacks by frame pointers.
   if [ "$hosted" = 1 ]; then before=(-D__JANUS__=1 -D__JANUS_HOSTED__=1 -fno-omit-frame-pointer -fno-exceptions -fno-rtti); fi
   if [ "$hosted" = 1 ] && [ "$1" != c++ ]; then before=("${before[@]:0:3}"); fi
   if [ "$1" = c++ ]; then
@@ -86,7 +86,7 @@ compile_command() {
       must_be_installed "${cxx_compiler[0]}" CXX
       examine_compiler c++ "${cxx_compiler[@]}"
       cxx_headers=("${headers[@]}") cxx_kind=$compiler_kind cxx_major=$compiler_major
-      # What the API in janus/rt.hpp is written in; docs/decisions/0197.
+      # The standard that janus/rt.hpp needs; docs/decisions/0197.
       if [ "$default_cxx" -lt 202002 ]; then default_standard=-std=gnu++20; fi
     fi
     compiler_kind=$cxx_kind compiler_major=$cxx_major headers=("${cxx_headers[@]}")
@@ -109,10 +109,10 @@ compile_command() {
   if [ "$own_headers" = 1 ]; then compile+=("${headers[@]}"); fi
 }
 
-# As `group`: which compiler a language is for.
+# Sets `group` to the compiler for a language, c or c++.
 group_of() { if [ "$1" = c++ ]; then group=c++; else group=c; fi; }
 
-# Some sources of one language in one command, as the user would have it.
+# Compiles several sources of one language by one command, as the user's command would.
 compile_group() {
   local group=$1 status=0
   shift
@@ -123,7 +123,7 @@ compile_group() {
   return "$status"
 }
 
-# -c, -S, -E and the like, in the order of the files.
+# Runs -c, -S, -E and the like, in the order of the files, and exits.
 compile_only() {
   local group before='' i files=() failed=0
   if [ -n "$output" ] && [ "$sources" -gt 1 ]; then
@@ -147,8 +147,8 @@ compile_only() {
   exit "$failed"
 }
 
-# Files that compilers leave beside the object (-save-temps, -gsplit-dwarf, -fstack-usage) are to lie beside the program, with
-# the names that gcc gives them. clang 14 has no word for that.
+# Makes the files that compilers write beside the object (-save-temps, -gsplit-dwarf, -fstack-usage) appear beside the program, with
+# the names that gcc gives them. clang 14 has no option for that.
 beside_the_program() {
   case " ${words[*]} " in
     *' -save-temps'* | *' -gsplit-dwarf'* | *' -fstack-usage'* | *' -fdump-'* | *' -ftest-coverage'* | *' -fcallgraph-info'* | \
@@ -159,8 +159,8 @@ beside_the_program() {
   compile+=(-dumpdir "${output:-a}-")
 }
 
-# Dependencies lie and say what they would if the compiler had linked, too: named for the program; without -o for the source, by gcc since 11
-# with "a-" before it. To the preprocessor alone gcc does not tell the program's name.
+# Gives the file of dependencies the place and the target that it would have if the compiler had linked, too: named after the program,
+# or without -o after the source, by gcc since 11 with "a-" before it. gcc does not pass the program's name to -Wp,-MD.
 name_dependencies() {
   local program=${output##*/} file target=$output
   file=${output%"$program"}${program%.*}.d
@@ -176,7 +176,7 @@ name_dependencies() {
   if [ "$dependency_target" = 0 ]; then compile+=(-MQ "$target"); fi
 }
 
-# Each source into an object of its own below $scratch, where messages can name it.
+# Compiles each source to an object below $scratch that has the source's name, so that messages can name it.
 compile_to_objects() {
   local i base where failed=0 status group
   objects=()

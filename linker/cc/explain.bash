@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# explain.bash: what a failed link means, where the linker's own words do not say it.
+# explain.bash: explains a failed link where the linker's own messages do not.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
 
 undefined_names() {
   sed -nE "s/.*undefined reference to [\`']([^']+)'.*/\1/p; s/.*undefined (hidden )?symbol: (.*)/\2/p" "$scratch/log" | sort -u
 }
 
-# One line when names of C or POSIX are missing, one when parts of the C++ library are that no header holds.
+# Prints one line if names of C or POSIX are undefined, and one if names of the compiled part of the C++ library are.
 explain_undefined_names() {
   local names cxx
   names=$(undefined_names | sed -E 's/^__isoc[0-9]*_//; s/^__(.*)_chk$/\1/; s/^_IO_//' | grep -Fx -f "$support/c-names" | sort -u | paste -sd ' ')
@@ -19,7 +19,7 @@ explain_undefined_names() {
   fi
 }
 
-# Names the objects with thread-local variables: those whose sections the linker lists when it is asked for a map.
+# Names the objects with thread-local variables, found by their sections in a map from the linker.
 explain_thread_locals() {
   local object variables
   run_compiler c "${link[@]/%janus.ld/no-checks.ld}" -Xlinker -Map -Xlinker "$scratch/map" -o "$scratch/ignored" >/dev/null 2>&1
@@ -33,7 +33,7 @@ explain_thread_locals() {
     done
 }
 
-# Objects for another processor, by name.
+# Names the objects that are for another processor.
 explain_strangers() {
   local i machine
   grep -qE 'file in wrong format|is incompatible with|incompatible target' "$scratch/log" || return 0
@@ -44,7 +44,7 @@ explain_strangers() {
   done
 }
 
-# Rust's std among the inputs: thousands of lines from the linker, and one that helps. 1 if it is not there.
+# If an input holds Rust's std, prints one line in place of thousands from the linker. Returns 1 if none does.
 explain_rust_std() {
   local archive
   archive=$(sed -nE 's/.*[ /:]([^ /:]+)\(std-[0-9a-f]{16}\.std\..*/\1/p; s/^([^ /:]+)\(std-[0-9a-f]{16}\.std\..*/\1/p' "$scratch/log" | head -n 1)
@@ -52,7 +52,7 @@ explain_rust_std() {
   say "error: $archive holds Rust's std, which wants threads and a C library; make it a #![no_std] crate, with -C panic=abort"
 }
 
-# A compiler without the sanitizer's own library, in one line. 1 if that is not it.
+# If the compiler's library for the sanitizer is not installed, says so in one line. Returns 1 if that is not the reason.
 explain_missing_sanitizer() {
   local name
   name=$(grep -E 'cannot (find|open)|No such file' "$scratch/log" | grep -oE '(lib|-l)(clang_rt\.)?(a|t|l|ub)san[a-z_]*' | head -n 1)
@@ -61,7 +61,7 @@ explain_missing_sanitizer() {
   say "error: ${name/#-l/lib}: the sanitizer's library is not installed beside this compiler; on Debian libasan, libtsan, liblsan and libubsan come with libgcc-N-dev for gcc, and libclang-rt-N-dev has clang's"
 }
 
-# Drops the link's own words about what is explained better here.
+# Prints the linker's messages and explanations, without those messages that are explained better here.
 report_link() {
   if [ "$hosted" = 1 ]; then
     explain_missing_sanitizer || cat -- "$scratch/log" >&2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# link.bash: from objects to one static file.
+# link.bash: links objects to one static file.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
 
 is_stripped() {
@@ -10,7 +10,7 @@ is_stripped() {
   return 1
 }
 
-# The compiler links as it would; the runtime comes last, and main and what waits for function-local statics by way of it.
+# The compiler links as usual. The runtime comes last; --wrap redirects main and the waiting for function-local statics to it.
 link_hosted_command() {
   collect link
   link=("${c_compiler[@]}") link_language=c
@@ -21,7 +21,8 @@ link_hosted_command() {
     -Wl,--wrap=__cxa_guard_abort "$prefix/lib/libjanus_hosted.a" -Wl,--push-state,--as-needed -lstdc++ -lm -Wl,--pop-state -pthread)
 }
 
-# Who links one archive by its file says behind it that libraries are shared again (CMake does). Here they are archives all the same.
+# Build systems that link one archive statically switch back to shared libraries behind it (CMake does). Here the libraries that
+# follow have to be archives, too, so such options are replaced.
 prefer_archives() {
   local i word said before=''
   for i in "${!collected[@]}"; do
@@ -62,7 +63,8 @@ link_command() {
   local runtime=$prefix/lib/libjanus_rt.a
   # shellcheck disable=SC2054  # the commas are the linker's
   if [ "$machine" = bare ]; then
-    # Where it is linked is where it lies, from 1 MiB on; each kind of page apart, as nobody copies them later.
+    # The image is loaded at the address that it is linked for, from 1 MiB on. Pages with different permissions are kept apart,
+    # because nothing copies them to other pages later.
     runtime=$prefix/lib/libjanus_rt_bare.a
     link+=(-static -no-pie -Wl,-Ttext-segment=0x100000 -Wl,-z,separate-code -Wl,-z,max-page-size=4096
       -Wl,-u,janus_pvh_start)
@@ -71,13 +73,13 @@ link_command() {
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
   fi
-  # Who strips a program wants no names of its functions, and none of what looks them up; nor names of
-  # errors, nor a debugger.
+  # A stripped program needs neither the names of its functions, nor the code that looks them up, nor the names of errors, nor what a
+  # debugger reads.
   if ! is_stripped; then
     link+=("$support/reports.ld")
     if [ "$machine" = linux ]; then link+=("$support/reports-linux.ld"); fi
   fi
-  # main is asked for at once: it may lie in an archive, which stands before ours.
+  # main is requested at the beginning: it may be in an archive that comes before janus-rt's.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi
   # shellcheck disable=SC2054  # the commas are the linker's
   link+=(-Wl,-z,noexecstack -Wl,-z,relro -Wl,-z,now -Wl,--gc-sections -Wl,-z,start-stop-gc
@@ -85,7 +87,7 @@ link_command() {
     -Wl,--start-group "$runtime" "$prefix/lib/libjanus_c.a" -lgcc -Wl,--end-group)
 }
 
-# Never a device: `-o /dev/null` is how scripts try things out.
+# Removes a regular file, never a device: scripts use `-o /dev/null` to try options.
 remove_output() {
   if [ -f "$1" ]; then rm -f -- "$1"; fi
 }
