@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clocks.cpp: the clocks of std::chrono over the runtime's, so that in deterministic mode they are virtual as well.
+// clocks.cpp: the clocks of std::chrono read the runtime's, so that in deterministic mode they are virtual as well.
 #include <janus/rt.h>
 
 #include <chrono>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hash_table.cpp: what std::unordered_map, unordered_set and std::hash ask of the library behind their headers: how
-// many buckets a table has and when that changes, and the hash of bytes.
+// hash_table.cpp: the functions of the compiled C++ library that std::unordered_map, unordered_set and std::hash call:
+// how many buckets a table has and when that changes, and the hash of bytes.
 #include <initializer_list>
 
 #include <bits/functional_hash.h>
@@ -23,7 +23,7 @@ bool is_prime(std::uint64_t n) {
   return n > 1;
 }
 
-// Trial division: next to filling as many buckets it is nothing.
+// By trial division, whose time is small compared with filling as many buckets.
 std::size_t next_prime(std::size_t n) {
   if (n <= 2) return 2;
   for (n |= 1; !is_prime(n);) n += 2;
@@ -41,7 +41,8 @@ std::size_t product(std::size_t buckets, float load) {
 
 namespace __detail {
 
-// At least `count` buckets. None wanted: one, which is not on the heap, until the first element comes.
+// Returns a number of buckets, at least `count`. For a `count` of 0 it is 1, which is not on the heap, until the first
+// element is inserted.
 WEAK std::size_t _Prime_rehash_policy::_M_next_bkt(std::size_t count) const {
   if (count == 0) return 1;
   const std::size_t buckets = count >= kMostBuckets ? kMostBuckets : next_prime(count);
@@ -49,7 +50,7 @@ WEAK std::size_t _Prime_rehash_policy::_M_next_bkt(std::size_t count) const {
   return buckets;
 }
 
-// Whether `more` elements beside `elements` need more than `buckets`, and how many then.
+// Returns whether `more` elements in addition to `elements` need more than `buckets` buckets, and how many then.
 WEAK std::pair<bool, std::size_t> _Prime_rehash_policy::_M_need_rehash(std::size_t buckets, std::size_t elements,
                                                                        std::size_t more) const {
   std::size_t wanted = elements + more;
@@ -91,7 +92,7 @@ WEAK std::size_t _Hash_bytes(const void* bytes, std::size_t count, std::size_t s
   return mixed(hash);
 }
 
-// Fowler, Noll and Vo's, as its name has it.
+// The hash of Fowler, Noll and Vo (FNV-1a).
 WEAK std::size_t _Fnv_hash_bytes(const void* bytes, std::size_t count, std::size_t hash) {
   const auto* at = static_cast<const unsigned char*>(bytes);
   for (; count > 0; --count) hash = (hash ^ *at++) * std::size_t{1099511628211u};

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// list.cpp: what std::list asks of the library behind its header: nodes in rings, whose end is a node of the list's
-// own.
+// list.cpp: the functions of the compiled C++ library that std::list calls. Nodes form a ring, whose end is a node in
+// the list object.
 #include <list>
 
 #define WEAK [[gnu::weak]]
 
 namespace std::__detail {
 
-// In front of `position`.
+// Inserts this node in front of `position`.
 WEAK void _List_node_base::_M_hook(_List_node_base* const position) noexcept {
   _M_next = position;
   _M_prev = position->_M_prev;
@@ -20,7 +20,7 @@ WEAK void _List_node_base::_M_unhook() noexcept {
   _M_next->_M_prev = _M_prev;
 }
 
-// What stands from `first` to before `end`, maybe in another list, moves in front of this node.
+// Moves the nodes from `first` up to but not including `end`, maybe of another list, in front of this node.
 WEAK void _List_node_base::_M_transfer(_List_node_base* const first, _List_node_base* const end) noexcept {
   if (this == end || first == end) return;
   _List_node_base* const last = end->_M_prev;
@@ -43,11 +43,11 @@ WEAK void _List_node_base::_M_reverse() noexcept {
   } while (node != this);
 }
 
-// The ends of two lists.
+// Swaps two lists, given by their end nodes.
 WEAK void _List_node_base::swap(_List_node_base& one, _List_node_base& other) noexcept {
   _List_node_base before_one;
   before_one._M_hook(one._M_next);
-  one._M_unhook();  // the nodes of `one` now hang on before_one
+  one._M_unhook();  // the nodes of `one` are now in the ring of before_one
   if (other._M_next != &other) {
     one._M_hook(other._M_next);
     other._M_unhook();

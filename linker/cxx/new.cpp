@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// new.cpp: operator new and delete over the runtime's allocator, charged to the task's budget. Without memory the new
-// handler is asked, if the program set one; else the nothrow forms give nullptr and the others, which could only throw,
-// panic the task. Weak: a program may replace them.
+// new.cpp: operator new and delete over the runtime's allocator, charged to the task's budget. If there is no memory,
+// the new handler is called, if the program set one; else the nothrow forms return nullptr and the others, which would
+// have to throw, panic the task. Weak: a program may replace them.
 #include <janus/rt.h>
 
 #include <atomic>
@@ -12,7 +12,7 @@ namespace {
 
 std::atomic<std::new_handler> new_handler{nullptr};
 
-// nullptr once there is neither memory nor a handler that could find some.
+// Returns nullptr if there is no memory and no new handler that could free some.
 void* try_allocate(std::size_t bytes, std::size_t align) noexcept {
   for (;;) {
     if (void* block = janus_alloc_aligned(align, bytes)) return block;
@@ -70,7 +70,7 @@ WEAK void* operator new[](std::size_t bytes, std::align_val_t align, const std::
   return operator new(bytes, align, tag);
 }
 
-// The allocator knows size and alignment of its blocks, so that every form comes down to one.
+// The allocator knows the size and alignment of its blocks, so all forms of operator delete do the same.
 WEAK void operator delete(void* block) noexcept {
   janus_free(block);
 }

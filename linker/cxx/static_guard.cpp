@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// static_guard.cpp: who initialises a function-local static, and who waits for it (__cxa_guard_*, Itanium C++ ABI).
-// A task that comes second waits and its worker goes on; if the first one ends by a panic, the next one tries again, as
-// after an exception. The compiler looks at the guard's first byte and calls only while it is 0.
+// static_guard.cpp: decides which task initialises a function-local static and makes others wait (__cxa_guard_*,
+// Itanium C++ ABI). While a second task waits, its worker runs other tasks. If the first task ends by a panic, the next
+// one tries again, as after an exception. Compiled code checks the guard's first byte and calls these functions only
+// while it is 0.
 #include <janus/rt.h>
 
 #include <cstdint>
 
 extern "C" {
 
-// The runtime's (rt/abi/once.cpp). 1: the caller's to initialise, 0: done, negative: why not.
+// Functions of the runtime (rt/abi/once.cpp). Result 1: the caller has to initialise the static; 0: it is initialised;
+// negative: the reason for failure.
 int janus_once_begin(std::uint8_t* flag);
 void janus_once_end(std::uint8_t* flag, int is_done);
 

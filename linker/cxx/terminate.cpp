@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// terminate.cpp: where C++ programs end that cannot throw: each is a panic of the task, which says why.
+// terminate.cpp: the functions that would throw or terminate in C++. Exceptions do not exist here, so each panics the
+// task, with the reason.
 #include <bits/functexcept.h>
 #include <janus/rt.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tree.cpp: what std::map, std::set and their kin ask of the library behind their header: steps along a red-black tree,
-// and putting nodes in and taking them out (Guibas and Sedgewick 1978). The header node's parent is the root, its left
-// and right are the ends; it is red, which tells it from the root, whose parent it is.
+// tree.cpp: the functions of the compiled C++ library that std::map, std::set and their multi forms call: iteration in
+// a red-black tree, insertion and removal of nodes (Guibas and Sedgewick 1978). The header node's parent is the root,
+// its left and right are the first and the last node. The header is the root's parent; it is red, which distinguishes
+// it from the root.
 #include <bits/stl_tree.h>
 
 #include <utility>
@@ -24,7 +25,7 @@ Node*& child(Node* node, bool on_left) {
   return on_left ? node->_M_left : node->_M_right;
 }
 
-// Puts `with` (which may be none) where `old` hangs.
+// Replaces `old` by `with`, which may be nullptr, as a child of its parent.
 void replace_below_parent(Node* old, Node* with, Node& header) {
   Node* const parent = old->_M_parent;
   if (header._M_parent == old)
@@ -34,7 +35,8 @@ void replace_below_parent(Node* old, Node* with, Node& header) {
   if (with != nullptr) with->_M_parent = parent;
 }
 
-// Lifts the child on the other side of `to_left` into the place of `node`, which sinks to that side.
+// Rotates: the child of `node` on the side opposite to `to_left` takes the place of `node`, which becomes its child on
+// the side of `to_left`.
 void rotate(Node* node, bool to_left, Node& header) {
   Node* const riser = child(node, !to_left);
   Node* const middle = child(riser, to_left);
@@ -45,7 +47,8 @@ void rotate(Node* node, bool to_left, Node& header) {
   node->_M_parent = riser;
 }
 
-// `node` is red, maybe below a red parent; everything else is in order.
+// Restores the tree's invariants. Precondition: `node` is red, maybe below a red parent, and that is the only
+// violation.
 void repair_red(Node* node, Node& header) {
   while (node != header._M_parent && is_red(node->_M_parent)) {
     Node* parent = node->_M_parent;
@@ -70,11 +73,12 @@ void repair_red(Node* node, Node& header) {
   header._M_parent->_M_color = _S_black;
 }
 
-// The paths through `node`, which may be none and hangs below `parent`, have one black node too few.
+// Restores the tree's invariants. Precondition: the paths through `node`, a child of `parent` that may be nullptr, have
+// one black node too few.
 void repair_black(Node* node, Node* parent, Node& header) {
   while (node != header._M_parent && !is_red(node)) {
     const bool on_left = parent->_M_left == node;
-    Node* sibling = child(parent, !on_left);  // there is one: its paths have a black node more
+    Node* sibling = child(parent, !on_left);  // exists: its paths have one more black node
     if (is_red(sibling)) {
       sibling->_M_color = _S_black;
       parent->_M_color = _S_red;
@@ -141,7 +145,7 @@ WEAK const Node* _Rb_tree_decrement(const Node* node) noexcept {
   return previous_of(const_cast<Node*>(node));
 }
 
-// Below `parent`, which is the header if the tree is empty.
+// Inserts `node` below `parent`, which is the header if the tree is empty.
 WEAK void _Rb_tree_insert_and_rebalance(const bool on_left, Node* node, Node* parent, Node& header) noexcept {
   node->_M_parent = parent;
   node->_M_left = node->_M_right = nullptr;
@@ -156,7 +160,7 @@ WEAK void _Rb_tree_insert_and_rebalance(const bool on_left, Node* node, Node* pa
   repair_red(node, header);
 }
 
-// Gives the node, now out of the tree.
+// Removes `node` from the tree and returns it.
 WEAK Node* _Rb_tree_rebalance_for_erase(Node* const node, Node& header) noexcept {
   if (header._M_left == node)
     header._M_left = node->_M_right != nullptr ? Node::_S_minimum(node->_M_right) : node->_M_parent;
@@ -164,7 +168,7 @@ WEAK Node* _Rb_tree_rebalance_for_erase(Node* const node, Node& header) noexcept
     header._M_right = node->_M_left != nullptr ? Node::_S_maximum(node->_M_left) : node->_M_parent;
 
   if (node->_M_left != nullptr && node->_M_right != nullptr) {
-    // Its successor, which has no left child, changes places and colours with it.
+    // The successor of `node`, which has no left child, changes places and colours with it.
     Node* const successor = Node::_S_minimum(node->_M_right);
     Node* const below = successor->_M_right;
     Node* parent = successor->_M_parent;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// bits/gthr-default.h: what libstdc++'s headers believe of threads; found before their own, which wants POSIX threads.
-// There are some, so reference counts are atomic. What tasks wait with is in janus/rt.h.
+// bits/gthr-default.h: tells libstdc++'s headers about threads; found before their own file, which needs POSIX threads.
+// Threads exist, so reference counts are atomic. What tasks use to wait is in janus/rt.h.
 #pragma once
 
 #define __GTHREADS 1
 
-// Named in declarations and in inline functions that nothing here calls.
+// Used in declarations and in inline functions that are never called here.
 typedef int __gthread_once_t;
 typedef int __gthread_mutex_t;
 typedef int __gthread_recursive_mutex_t;

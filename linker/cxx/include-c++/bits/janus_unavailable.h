@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// bits/janus_unavailable.h: how the headers beside this folder name what is not there: declared, so that a use of it is
-// one error that names what tasks have instead, rather than a page of what follows from a missing name. Templates are
-// defined, too: one without a body that is given a lambda is a second error to gcc.
+// bits/janus_unavailable.h: macros with which the headers beside this folder declare what is not available, so that a
+// use is one error that says what tasks use instead, rather than a page of errors that follow from a missing name.
+// Templates are also defined: gcc reports a second error for one without a body that is given a lambda.
 #pragma once
 
 #define __JANUS_UNAVAILABLE(instead) __attribute__((__unavailable__(instead)))
 
-// The same in the body of a template, which clang does not let that attribute speak for.
+// For a static_assert in the body of a template, where the attribute has no effect with clang.
 template <class...>
 struct __janus_is_available {
   static constexpr bool value = false;
