@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// boot.cpp — from 64-bit mode to main's runtime, in order. Step 1 is entry.S. Up to step 7 the boot tables are in
-// force, in which the first 4 GiB are where they are; one CPU runs, on the boot stack, with interrupts off.
+// boot.cpp — the boot steps from 64-bit mode to janus_boot(), in order; step 1 is entry.S. Up to step 7 the boot page
+// tables are in force, which map the first 4 GiB at their physical addresses; one CPU runs, on the boot stack, with
+// interrupts off.
 #include <arch/cpu.h>
 
 #include "kernel-free/boot/command_line.h"
@@ -24,7 +25,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp);
 namespace janus::bare {
 namespace {
 
-constexpr std::uint64_t kLowEnd = 0x100000;  // below it is what firmware uses; we take one page there
+constexpr std::uint64_t kLowEnd = 0x100000;  // firmware uses the memory below; only the start page is taken there
 constexpr std::uint64_t kLeastFrames = 256;
 constexpr std::size_t kMostCommandLine = 4096;
 
@@ -33,10 +34,10 @@ MemoryMap g_memory;
 ProcessorList g_processors;
 Range g_initrd{0, 0};
 const char* const* g_device_words = nullptr;
-std::uint64_t g_start_page = 0;  // where further CPUs begin; 0: there is no low memory for them
+std::uint64_t g_start_page = 0;  // where the other CPUs begin; 0: there is no low memory for it
 
-// --- Step 3: what the loader says. None of it is believed: the boot tables reach 4 GiB, and no record goes on for
-// ever. ---
+// --- Step 3: what the loader says. All of it is checked: addresses must lie below 4 GiB, which is as far as the boot
+// page tables reach, and counts and lengths are bounded. ---
 
 template <class T>
 const T* records(std::uint64_t address, std::uint64_t count, const char* otherwise) {
@@ -70,7 +71,7 @@ void find_initrd(const StartInfo& info) {
 
 // --- Step 4: memory ---
 
-// The last page of low memory that no firmware has taken for itself.
+// Chooses the last page of low RAM, below what firmware reserves for itself.
 void find_start_page(Range ram) {
   constexpr std::uint64_t kHighest = 0x9f000;
   const std::uint64_t end = ram.end < kHighest ? ram.end : kHighest;
@@ -84,18 +85,18 @@ std::uint64_t physical_end() {
   return std::uint64_t{1} << (bits < 46 ? bits : 46);
 }
 
-// Empty for what cannot be.
+// The range of a memory map entry, cut off at `most`; empty if it begins beyond that.
 Range range_of(const StartMemory& memory, std::uint64_t most) {
   if (memory.address >= most) return {0, 0};
   return {memory.address, memory.bytes < most - memory.address ? memory.address + memory.bytes : most};
 }
 
-// What is announced as RAM and as something else is something else.
+// Memory that the map lists both as RAM and as another type is not used as RAM.
 void read_memory_map(const StartInfo& info) {
   const auto* const entries =
       records<StartMemory>(info.memory_map, info.memory_map_count, "the loader's memory map is not where it says");
   const std::uint64_t most = physical_end();
-  unsigned ends = 0;  // of the initrd, that are in RAM
+  unsigned ends = 0;  // how many of the initrd's two ends are in RAM
   for (std::uint32_t n = 0; n < info.memory_map_count; ++n) {
     const Range ram = range_of(entries[n], most);
     if (entries[n].type != StartMemory::kRam || ram.is_empty()) continue;
@@ -179,7 +180,7 @@ const char* const* device_words() noexcept {
 extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* info) {
   using namespace janus;
   using namespace janus::bare;
-  // 2. This CPU can take faults, and say what happened.
+  // 2. From here on this CPU can take faults and report them.
   g_cpus[0] = &g_first_cpu;
   fill_vectors();
   prepare_cpu_here(g_first_cpu);
@@ -196,12 +197,13 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   // 5. Which CPUs are there.
   find_processors(*info);
 
-  // 6. Page tables of our own: the image with its rights, all free memory at kDirectMap, nothing else.
+  // 6. Our own page tables: the image with its segments' rights; at kDirectMap all free memory, the initrd and the
+  // APIC's registers; nothing else.
   make_page_tables();
   if (g_start_page != 0) place_start_code(g_start_page);
 
-  // 7. From here on page 0 faults, what is written is not executed, and the loader's words are gone. An emulator keeps
-  // enough of it in mind.
+  // 7. From here on page 0 faults, no page is both writable and executable, and the loader's data must not be read any
+  // more. An emulator is made to keep enough translations.
   use_tables_here();
   g_direct_map = kDirectMap;
   widen_translations_here();
@@ -217,7 +219,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   // 9. The other CPUs.
   start_cpus(g_processors, g_start_page);
 
-  // 10. Files, and the thread that becomes worker 0. This one is idle from now on.
+  // 10. Files, and the thread that becomes worker 0. The code here becomes the CPU's idle thread.
   open_initrd(g_initrd);
   Thread* const first = make_thread(kFirstThreadStack, first_thread, nullptr, g_first_cpu, "janus");
   if (first == nullptr) refuse("no memory for the first thread");

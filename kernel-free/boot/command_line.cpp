@@ -11,7 +11,7 @@ bool is_space(char c) {
   return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// Unquotes the word at `from` and ends it with a zero byte; gives where the next one may begin.
+// Unquotes the word at `from` in place and ends it with a zero byte; returns where the next word may begin.
 char* cut_word(char* from) {
   char* to = from;
   bool is_quoted = false;
@@ -30,7 +30,7 @@ char* cut_word(char* from) {
 
 constexpr char kDevice[] = "virtio_mmio.device=";
 
-// What follows `prefix` in the word; nullptr: it begins otherwise.
+// Returns what follows `prefix` in the word; nullptr: the word does not begin with it.
 char* behind(const char* prefix, char* word) {
   while (*prefix != '\0')
     if (*word++ != *prefix++) return nullptr;
@@ -44,8 +44,8 @@ bool is_setting(char* word) {
   return *word == '=';
 }
 
-// The words at the end that are about devices lose their beginnings, and move up by one: an end of argv comes before
-// them.
+// Strips kDevice from the device words at the end and moves them up by one place, so that the nullptr that ends argv
+// fits before them. Returns the first of them.
 char** part_devices(char** end, char** begin) {
   char** first = end;
   while (first != begin && behind(kDevice, first[-1]) != nullptr) --first;
@@ -80,7 +80,8 @@ Words parse_command_line(char* line, char** pointers) noexcept {
   words.devices = part_devices(next, words.argv);
   words.argc = static_cast<int>(words.devices - 1 - words.argv);
   if (words.argc != 0) return words;
-  // There is no name: it takes the place of argv's end, and everything behind moves up once more.
+  // The line names no program: g_no_name takes the place of the nullptr that ended argv, and everything behind it moves
+  // up by one more place.
   for (char** word = next + 1; word >= words.devices; --word) word[1] = word[0];
   *words.devices++ = nullptr;
   words.argv[0] = g_no_name;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // entry.S — the first instruction. A loader that speaks PVH (QEMU's -kernel, Firecracker, Cloud Hypervisor) reads the
-// note, puts the program where its headers say and jumps to janus_pvh_start: 32-bit protected mode, flat segments, no
-// paging, interrupts off, ebx the address of the start info. Step 1 of 11 (boot.cpp has the others): .bss is
-// cleared, then into 64-bit mode, on the boot stack, with the first 4 GiB mapped as they are.
+// note, loads the program where its headers say and jumps to janus_pvh_start: 32-bit protected mode, flat segments, no
+// paging, interrupts off, ebx the address of the start info. Step 1 of 11 (boot.cpp has the others): clears .bss and
+// enters 64-bit mode, on the boot stack, with the first 4 GiB mapped at their physical addresses.
 #include <arch/asm.h>
 #include "kernel-free/cpu/selectors.h"
 
 #define NOTE_PHYS32_ENTRY 18            // XEN_ELFNOTE_PHYS32_ENTRY
 
 #define CR0_PROTECTED 0x1
-#define CR0_MONITOR 0x2                 // wait follows the task-switched bit, which is never set
+#define CR0_MONITOR 0x2                 // the wait instruction obeys the task-switched bit, which is never set
 #define CR0_EMULATE 0x4
 #define CR0_TASK_SWITCHED 0x8
-#define CR0_X87_ERRORS 0x20             // as exceptions
-#define CR0_WRITE_PROTECT 0x10000       // read-only pages are, for us, too
+#define CR0_X87_ERRORS 0x20             // are reported as exceptions
+#define CR0_WRITE_PROTECT 0x10000       // read-only pages are read-only in ring 0, too
 #define CR0_CACHES_OFF 0x60000000
 #define CR0_PAGING 0x80000000
 #define CR4_PAE 0x20
@@ -23,12 +23,12 @@
 #define EFER_NO_EXECUTE 0x800
 
 #define ENTRY_TABLE 0x3                 // present, writable
-#define ENTRY_2_MIB 0x83                // the same, a large page
+#define ENTRY_2_MIB 0x83                // present, writable, a large page
 
 #define COM1 0x3f8
 #define COM2 0x2f8
 #define LINE_STATUS 5
-#define ALL_SENT 0x40                   // set, too, where there is no port at all
+#define ALL_SENT 0x40                   // also reads as set where there is no port
 #define EXIT_PORT 0xf4                  // these two as in console/end.cpp
 #define ORDERLY 0x10
 
@@ -59,8 +59,9 @@ janus_pvh_start:
         mov     $janus_boot_stack_top, %esp
         mov     %ebx, %ebp
 
-        // What a segment has beyond its part of the file becomes nought: firmware has run since the loader did that.
-        // If its last byte does not take what is written there is no memory, and no stack to look into the map on.
+        // Zero each segment's memory beyond its part of the file: the loader did so, but firmware has run since. If the
+        // segment's last byte does not keep what is written, there is no memory, and no stack for reading the memory
+        // map.
         mov     $__ehdr_start, %edx
         movzwl  ELF_SEGMENT_COUNT(%edx), %ebx
         add     ELF_SEGMENTS(%edx), %edx
@@ -96,10 +97,10 @@ janus_pvh_start:
         cpuid
         bt      $29, %edx               // 64-bit mode
         jnc     .Ltoo_old
-        bt      $20, %edx               // pages that are not executed
+        bt      $20, %edx               // no-execute pages
         jnc     .Ltoo_old
 
-        // 4 GiB as they are: one table of the top level, one below it, four of 2 MiB pages.
+        // Map 4 GiB at their physical addresses: one table of the top level, one below it, four of 2 MiB pages.
         movl    $.Lthird_level + ENTRY_TABLE, .Lfourth_level
         mov     $.Lthird_level, %edi
         mov     $.Lsecond_level + ENTRY_TABLE, %eax
@@ -132,7 +133,8 @@ janus_pvh_start:
         lgdt    .Lboot_gdt
         ljmp    $SELECTOR_CODE, $.Lin_64_bits
 
-        // No line of C++ can run: a line on the first port, the status on the second, and the end, as refuse() does it.
+        // No C++ code can run here. As refuse() does: a line on the first serial port, the status on the second, and
+        // the end of the machine.
 .Ltoo_old:
         mov     $.Ltoo_old_text, %esi
 .Lrefuse:
@@ -155,7 +157,7 @@ janus_pvh_start:
         mov     $ORDERLY, %eax
         out     %eax, %dx
         lidt    .Lno_idt
-        ud2                             // nobody to handle it: the machine resets
+        ud2                             // without a handler it resets the machine
 
         .code64
 .Lin_64_bits:
@@ -171,8 +173,8 @@ janus_pvh_start:
         ud2
         .size   janus_pvh_start, . - janus_pvh_start
 
-// What the ELF header calls the entry: whoever jumps here does not know PVH. In which mode nobody can say, so nothing
-// is assumed but 64-bit code and a stack of our own.
+// The entry point in the ELF header: a loader that jumps here does not use PVH. The mode that it leaves the processor
+// in is unknown, so only 64-bit code and a stack of our own are assumed.
 FUNC(_start)
         .cfi_undefined %rip
         cli
@@ -210,7 +212,7 @@ END(_start)
 .Lsecond_level:
         .skip   4 * 4096
 
-        // What step 1 runs on, and then the first CPU when it has nothing to do.
+        // The boot stack: the boot steps run on it, then the first CPU's idle thread.
         .globl  janus_boot_stack_guard
         .hidden janus_boot_stack_guard
 janus_boot_stack_guard:

@@ -52,7 +52,8 @@ bool is_guard(std::uint64_t page) {
   return false;
 }
 
-// The part that the linker laid out to become read-only: whole pages of a writable segment.
+// The pages of a writable segment that the linker laid out to become read-only after relocation, as far as they are
+// whole.
 Range relro() {
   for (const Segment* segment = first_segment(); segment != last_segment(); ++segment)
     if (segment->type == Segment::kReadOnlyAfterRelocation)
@@ -67,7 +68,7 @@ Entry rights_of(const Segment& segment) {
   return is_writable ? kReadWrite : is_executable ? kReadExecute : kReadOnly;
 }
 
-// Pages without a guard among them, of one kind.
+// Maps pages that all get the same rights and contain no guard page.
 bool map_run(Range run, Entry rights) {
   return run.is_empty() || map_physical(run.begin, run, rights);
 }

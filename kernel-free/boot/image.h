@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// image.h — the program in memory, as its own ELF headers describe it. It lies where it was linked: addresses are
-// physical ones.
+// image.h — the program in memory, as its own ELF headers describe it. It lies where it was linked: its addresses are
+// physical addresses, too.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +9,11 @@
 
 namespace janus::bare {
 
-// From the headers to the end of the data, in whole pages.
+// The image from its ELF header to the end of its data, in whole pages.
 [[nodiscard]] Range image_range() noexcept;
 
-// Every segment with the rights that its header asks for, and read-only what the linker asks to be so once relocated;
-// pages that only guard a stack are left out. False: no memory for tables. A segment that is both writable and
+// Maps every segment with the rights that its header asks for, but read-only what the linker marks as read-only after
+// relocation; guard pages of stacks are left out. False: no memory for page tables. A segment that is both writable and
 // executable ends the machine.
 [[nodiscard]] bool map_image() noexcept;
 

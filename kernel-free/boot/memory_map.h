@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory_map.h — which parts of the machine's memory are RAM that nobody uses. Plain arithmetic; tests feed it.
+// memory_map.h — which parts of the machine's memory are unused RAM. Pure arithmetic: unit tests call it.
 #pragma once
 
 #include <cstddef>
@@ -14,14 +14,14 @@ struct Range {
   [[nodiscard]] bool is_empty() const { return begin >= end; }
 };
 
-// Ascending, apart from each other, all of whole pages.
+// Ranges in ascending order that do not overlap, each of whole pages.
 class MemoryMap {
  public:
   static constexpr std::size_t kMost = 64;
 
-  // RAM; of what is announced twice one part counts. More ranges than there is room for are left out.
+  // Adds RAM, rounded inwards to pages; memory that is added twice counts once. Ranges beyond kMost are left out.
   void add(Range ram) noexcept;
-  // Somebody uses it, or it must stay as it is. Rounded outwards to pages.
+  // Removes memory that is in use or must stay as it is, rounded outwards to pages.
   void remove(Range used) noexcept;
 
   [[nodiscard]] std::size_t count() const { return count_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// start_info.h — what a PVH loader leaves for us: Xen's public interface, arch-x86/hvm/start_info.h. All addresses are
-// physical.
+// start_info.h — the record that a PVH loader passes: Xen's public interface, arch-x86/hvm/start_info.h. All addresses
+// are physical.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ struct StartInfo {
   std::uint32_t version;  // 1 and later: with a memory map
   std::uint32_t flags;
   std::uint32_t module_count;
-  std::uint64_t modules;       // of StartModule
+  std::uint64_t modules;       // an array of StartModule
   std::uint64_t command_line;  // ends with a zero byte
   std::uint64_t rsdp;          // ACPI's root pointer, or 0
-  std::uint64_t memory_map;    // of StartMemory
+  std::uint64_t memory_map;    // an array of StartMemory
   std::uint32_t memory_map_count;
   std::uint32_t reserved;
 };
