@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// clock.cpp — the rate of the time stamp counter: from the hypervisor (pvclock) or the processor (cpuid 15h) where they
-// tell, else measured against the interval timer of the PC. The date comes from the battery clock.
+// clock.cpp — the rate of the time stamp counter: from the hypervisor (pvclock) or the processor (cpuid 15h) if they
+// report it, else measured against the interval timer of the PC. The date comes from the battery clock.
 #include "kernel-free/clock/clock.h"
 
 #include <arch/cpu.h>
@@ -23,14 +23,14 @@ constexpr std::uint64_t kMeasuredNs = 2'000'000;
 
 // Written before there is a second thread.
 std::uint64_t g_zero = 0;
-std::uint64_t g_ns_per_tick = 0;  // 32 bits behind the point
+std::uint64_t g_ns_per_tick = 0;  // fixed point, 32 fractional bits
 std::int64_t g_unix_at_zero_ns = 0;
 
 std::uint64_t rate_of_hz(std::uint64_t hz) {
   return (kSecond << 32) / hz;
 }
 
-// cpuid 15h: the counter's rate in terms of a crystal's, which some processors name.
+// cpuid 15h: the counter's rate as a multiple of a crystal's frequency, which only some processors report.
 std::uint64_t rate_from_processor() {
   if (arch::cpuid(0).eax < 0x15) return 0;
   const arch::Cpuid leaf = arch::cpuid(0x15);

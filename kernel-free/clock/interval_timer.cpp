@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// interval_timer.cpp — channel 2, which can be started without an interrupt and without a sound.
+// interval_timer.cpp — uses channel 2, which can be started without an interrupt and without a sound.
 #include "kernel-free/clock/interval_timer.h"
 
 #include <arch/cpu.h>
@@ -11,14 +11,14 @@ namespace {
 
 constexpr std::uint16_t kChannel = 0x42, kCommand = 0x43, kGate = 0x61;
 constexpr std::uint8_t kCountDownOnce = 0xb0, kLatchAll = 0xc8;
-constexpr std::uint8_t kIsOver = 0x80;  // a bit of the latched status: the output has risen, as it does at 0
+constexpr std::uint8_t kIsOver = 0x80;  // a bit of the latched status: the output is high, which it becomes at 0
 constexpr std::uint64_t kHz = 1'193'182, kSecond = 1'000'000'000;
 constexpr unsigned kTries = 4, kMostReads = 100'000, kMostMeasurings = 32;
 
 struct Reading {
   std::uint16_t left;
-  bool is_over;              // the count has come to 0, and goes on from the top
-  std::uint64_t tsc, doubt;  // the counter's value was latched within so many ticks
+  bool is_over;              // the count has reached 0 and continues from the top
+  std::uint64_t tsc, doubt;  // the count was latched within `doubt` ticks around `tsc`
 };
 
 Reading read_once() {
@@ -30,7 +30,7 @@ Reading read_once() {
           after - before};
 }
 
-// A virtual machine may be held up between any two instructions.
+// The reading with the least doubt of kTries: a virtual machine may be stopped between any two instructions.
 Reading read_closely() {
   Reading best = read_once();
   for (unsigned n = 1; n < kTries; ++n) {
@@ -48,7 +48,7 @@ void start() {
   out8(kChannel, 0xff);
 }
 
-// False: the count came to 0 meanwhile, and how often nobody knows.
+// False: the count reached 0 meanwhile, an unknown number of times. Leaves `sample` alone if the timer does not count.
 bool measure(std::uint64_t wanted, IntervalSample& sample) {
   start();
   const Reading first = read_closely();
@@ -66,7 +66,7 @@ bool measure(std::uint64_t wanted, IntervalSample& sample) {
 
 }  // namespace
 
-// A machine that shares its host with others may stand still for longer than the timer counts.
+// Measures repeatedly, because a virtual machine may be stopped for longer than the timer counts.
 IntervalSample measure_interval(std::uint64_t ns) noexcept {
   IntervalSample sample{0, 0};
   for (unsigned n = 0; n < kMostMeasurings && !measure(ns * kHz / kSecond, sample); ++n) continue;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// kvm_clock.h — the rate of the time stamp counter as KVM tells it.
+// kvm_clock.h — the rate of the time stamp counter as KVM reports it.
 #pragma once
 
 #include <cstdint>
 
 namespace janus::bare {
 
-// What the host writes where this register says, and goes on writing until it is told not to.
+// This register tells the host where to write a KvmTimeRecord; the host keeps updating it until the register is 0.
 inline constexpr std::uint32_t kMsrKvmSystemTime = 0x4b564d01;
 
 struct KvmTimeRecord {
@@ -18,7 +18,7 @@ struct KvmTimeRecord {
 };
 static_assert(sizeof(KvmTimeRecord) == 32);
 
-// Nanoseconds a tick, 32 bits behind the point; 0: not under KVM, or it does not say.
+// Nanoseconds per tick, fixed point with 32 fractional bits; 0: not under KVM, or the rate could not be read.
 [[nodiscard]] std::uint64_t rate_from_kvm() noexcept;
 
 }  // namespace janus::bare
