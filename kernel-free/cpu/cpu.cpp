@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.cpp — what a CPU does for itself.
+// cpu.cpp — how a CPU prepares itself: descriptors, idle thread, features.
 #include "kernel-free/cpu/cpu.h"
 
 #include <arch/cpu.h>
@@ -9,13 +9,13 @@
 namespace janus::bare {
 
 Cpu g_first_cpu{};
-Cpu* g_cpus[platform::kMaxCpus];  // all zeroes here, so that 8 KiB are not a part of every image
+Cpu* g_cpus[platform::kMaxCpus];  // zero-initialized, so that its 8 KiB are not a part of every image
 unsigned g_cpu_count = 1;
 
 namespace {
 
-// What the processor can guard us with, as far as it has it. No page here is a user's, so SMEP and SMAP only matter
-// should one ever be. Without the first a machine check resets the machine before anybody can say so.
+// Enables fsgsbase and the protection features that the processor has. No page is a user page, so SMEP and SMAP matter
+// only if one ever becomes one. Without kCr4MachineCheck a machine check resets the machine before it can be reported.
 void enable_features_here() {
   constexpr std::uint64_t kCr4MachineCheck = 1 << 6;
   constexpr std::uint64_t kCr4Umip = 1 << 11, kCr4Fsgsbase = 1 << 16, kCr4Smep = 1 << 20, kCr4Smap = 1 << 21;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.h — one processor: its stacks, its threads, what it was asked.
+// cpu.h — one CPU: its stacks, its threads, the requests that it has answered.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@ namespace janus::bare {
 inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kInterruptStack = 2 * kPage, kIdleStack = 4 * kPage;
 
-// A stack above a page that is absent once our own page tables are in force.
+// A stack above a guard page, which is absent once our own page tables are in force.
 template <std::size_t Bytes>
 struct alignas(kPage) GuardedStack {
   std::byte guard[kPage];
@@ -24,29 +24,29 @@ struct alignas(kPage) GuardedStack {
 };
 
 struct alignas(kPage) Cpu {
-  // --- Read by everyone, written as it starts ---
+  // --- Read by all CPUs, written while this CPU is started ---
   unsigned index;
   std::uint32_t apic_id;
   std::atomic<bool> is_online;
 
   // --- Written by this CPU ---
   alignas(64) Thread* current;
-  std::uint64_t timer_at_ns;  // what the timer is set to; kForever: not at all
+  std::uint64_t timer_at_ns;  // when the timer fires; kForever: it is not set
   std::uint64_t slice_end_ns;
-  unsigned moments;  // waited (requests.cpp)
+  unsigned moments;  // calls of wait_a_moment() (requests.cpp)
   alignas(64) std::atomic<bool> is_halted;
-  std::atomic<bool> is_sharing;                  // the page tables (page_tables.h)
-  std::atomic<std::uint64_t> fenced, forgotten;  // the counts that it has answered (requests.h)
-  std::uint64_t widened;                         // another one
+  std::atomic<bool> is_sharing;                  // it is within Sharing (page_tables.h)
+  std::atomic<std::uint64_t> fenced, forgotten;  // the request counts that it has answered (requests.h)
+  std::uint64_t widened;                         // the same for widenings; no other CPU reads it
 
-  Lock threads_lock;  // of the ring
+  Lock threads_lock;  // protects the ring of the CPU's threads
   Thread idle;
   Descriptors descriptors;
 
   GuardedStack<kInterruptStack> interrupt_stacks[kIstCount];
 };
 
-// All that have been found and could be started; [0] is the one that booted. Constant once the first thread runs.
+// All CPUs that were found and could be started; [0] is the one that booted. Constant once the first thread runs.
 extern Cpu* g_cpus[platform::kMaxCpus];
 extern unsigned g_cpu_count;
 
@@ -56,8 +56,8 @@ extern unsigned g_cpu_count;
 
 extern Cpu g_first_cpu;
 
-// What every CPU does for itself when it starts, with `cpu` filled in as far as its index: registers, descriptors, idle
-// thread as the current one.
+// Prepares the calling CPU when it starts: registers, descriptors, the idle thread as the current one. `cpu` is its
+// record, zeroed before.
 void prepare_cpu_here(Cpu& cpu) noexcept;
 
 }  // namespace janus::bare

@@ -18,7 +18,7 @@ struct Gate {
 };
 static_assert(sizeof(Gate) == 16);
 
-constexpr std::uint8_t kInterruptGate = 0x8e;  // present; interrupts are off inside
+constexpr std::uint8_t kInterruptGate = 0x8e;  // present; entering by it turns interrupts off
 
 Gate g_vectors[kVectors];
 
@@ -74,7 +74,7 @@ void load_descriptors(Descriptors& descriptors, const std::uint64_t (&ist_tops)[
   const TableRegister idt{sizeof g_vectors - 1, reinterpret_cast<std::uint64_t>(g_vectors)};
   asm volatile(
       "lgdt %0\n\t"
-      "pushq %2\n\t"  // the code segment is read anew by a far return
+      "pushq %2\n\t"  // a far return reloads the code segment
       "leaq 1f(%%rip), %%rax\n\t"
       "pushq %%rax\n\t"
       "lretq\n"

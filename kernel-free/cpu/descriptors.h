@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// descriptors.h — what a CPU needs to take interrupts and faults: segments, and a stack for each kind, so that nothing
-// is ever pushed onto a task's stack: that may be used up, or hold values below its stack pointer (the red zone).
+// descriptors.h — what a CPU needs to take interrupts and faults: segments, and a stack for each kind of trap, so that
+// nothing is ever pushed onto a task's stack, which may be used up, or hold values below its stack pointer (the red
+// zone).
 #pragma once
 
 #include <cstddef>
@@ -8,8 +9,8 @@
 
 namespace janus::bare {
 
-// The interrupt stacks, by their number in the task state segment. Page faults happen while other faults are handled,
-// and interrupts while neither is.
+// The interrupt stacks, by their number in the task state segment. A page fault may happen while another fault is
+// handled; an interrupt is taken only while neither is.
 enum Ist : std::uint8_t {
   kIstDoubleFault = 1,
   kIstNmi,
@@ -31,16 +32,16 @@ struct [[gnu::packed]] TaskState {
 };
 static_assert(sizeof(TaskState) == 104);
 
-// One CPU's own.
+// The descriptors of one CPU.
 struct Descriptors {
   std::uint64_t gdt[4];
   TaskState task;
 };
 
-// Fills and loads them; `ist_tops` has the stacks in the order of Ist. The calling CPU.
+// Fills `descriptors` and loads them on the calling CPU; `ist_tops` has the stacks' tops in the order of Ist.
 void load_descriptors(Descriptors& descriptors, const std::uint64_t (&ist_tops)[kIstCount]) noexcept;
 
-// The same table of vectors for all. Filled once, before the first load_descriptors().
+// Fills the table of vectors that all CPUs share. Called once, before the first load_descriptors().
 void fill_vectors() noexcept;
 
 }  // namespace janus::bare

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// entropy.cpp — from the processor's own source and a virtio device, mixed with the time stamp counter. Without either
-// there is nothing here that an attacker could not guess, and entropy() says so, as a line does of the runtime's own
-// keys. A program that never asks for random numbers contains none of the code for the device.
+// entropy.cpp — random numbers from the processor's own source and a virtio device, mixed with the time stamp counter.
+// Without either source an attacker could guess them: entropy() then fails, and a line says that the runtime's own keys
+// are weak. A program that never asks for random numbers contains none of the code for the device.
 #include "kernel-free/cpu/entropy.h"
 
 #include <atomic>
@@ -16,7 +16,7 @@
 namespace janus::bare {
 namespace {
 
-constexpr int kTries = 16;  // Intel's advice is 10 for rdrand; rdseed may run dry, and rdrand then serves
+constexpr int kTries = 16;  // Intel recommends 10 for rdrand; rdseed may run dry, then rdrand is used
 
 bool has_rdseed() {
   return arch::cpuid(0).eax >= 7 && (arch::cpuid(7).ebx >> 18 & 1) != 0;
@@ -62,7 +62,7 @@ std::uint64_t any_random_word() noexcept {
 namespace janus::platform {
 namespace {
 
-// Words of which `draw` gives some, as long as it does.
+// Fills the bytes with words from `draw`; false as soon as `draw` fails.
 template <class Draw>
 bool fill(void* bytes, std::size_t count, Draw draw) {
   auto* next = static_cast<char*>(bytes);
@@ -80,7 +80,7 @@ bool fill(void* bytes, std::size_t count, Draw draw) {
 
 }  // namespace
 
-// From both sources, or from the one that there is.
+// Uses both sources, or the one that is present.
 bool entropy(void* bytes, std::size_t count) noexcept {
   return fill(bytes, count, [](std::uint64_t& word) {
     std::uint64_t more = 0;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// entropy.h — a random word even where there is no entropy: for the stack protector, which finds accidents without.
+// entropy.h — a word that is random if the processor has a source, else a guessable one: for the stack protector, which
+// detects accidents even so.
 #pragma once
 
 #include <cstdint>

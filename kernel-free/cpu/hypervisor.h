@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hypervisor.h — who pretends to be the machine, as it says itself.
+// hypervisor.h — which hypervisor runs this machine, as cpuid reports it.
 #pragma once
 
 #include <cstdint>

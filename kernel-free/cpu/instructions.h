@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// instructions.h — what only a kernel may execute, and C++ has no words for.
+// instructions.h — privileged instructions, and others that C++ cannot express.
 #pragma once
 
 #include <cstddef>
@@ -65,7 +65,7 @@ inline void forget_page(std::uint64_t address) noexcept {
   asm volatile("invlpg (%0)" : : "r"(address) : "memory");
 }
 
-// Reads a byte, for the sake of the translation.
+// Reads a byte, so that the CPU looks up and keeps its page's translation.
 inline void touch(const std::byte* at) noexcept {
   asm volatile("testb $0, %0" : : "m"(*at) : "cc");
 }
@@ -86,12 +86,13 @@ inline void interrupts_off() noexcept {
 inline void interrupts_on() noexcept {
   asm volatile("sti" : : : "memory");
 }
-// Sleeps until an interrupt; one that is pending comes after the hlt has begun, so none is missed.
+// Sleeps until an interrupt. sti takes effect only after the instruction behind it, so that an interrupt that is
+// pending ends the hlt and is not missed.
 inline void interrupts_on_and_halt() noexcept {
   asm volatile("sti; hlt" : : : "memory");
 }
 
-// --- Bytes. Not mem*: those use vector registers, which in a handler still belong to whoever was interrupted. ---
+// --- Bytes. Not mem*: those use vector registers, which in a handler still hold the interrupted code's values. ---
 
 inline void copy_bytes(void* to, const void* from, std::size_t count) noexcept {
   asm volatile("rep movsb" : "+D"(to), "+S"(from), "+c"(count) : : "memory");

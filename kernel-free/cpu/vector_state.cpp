@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// vector_state.cpp — Intel SDM volume 1, chapter 13. Without xsave only x87 and SSE are there, and fxsave keeps them.
+// vector_state.cpp — Intel SDM volume 1, chapter 13. Without xsave only the x87 and SSE registers exist, which fxsave
+// saves.
 #include "kernel-free/cpu/vector_state.h"
 
 #include <arch/context.h>
@@ -10,7 +11,8 @@
 namespace janus::bare {
 namespace {
 
-// x87, SSE, AVX and the three parts of AVX-512. Larger ones (AMX tiles) stay off: a thread's record has no room.
+// x87, SSE, AVX and the three parts of AVX-512. Larger parts (AMX tiles) stay off: a thread's record has no room for
+// them.
 constexpr std::uint64_t kWanted = 0xe7;
 constexpr std::uint64_t kCr4OsXsave = 1 << 18;
 

@@ -6,21 +6,21 @@
 
 namespace janus::bare {
 
-// As fxsave or xsave lays them out.
+// The registers in the layout of fxsave or xsave.
 struct alignas(64) VectorState {
   std::byte bytes[2688];
 };
 
-// Lets the calling CPU use all of them.
+// Enables all of these registers on the calling CPU.
 void enable_vectors_here() noexcept;
 
-// What a thread begins with.
+// Sets `state` to the values that a thread begins with.
 void init_vectors(VectorState& state) noexcept;
 
 void save_vectors(VectorState& state) noexcept;
 void load_vectors(const VectorState& state) noexcept;
 
-// The registers of the calling CPU become what a thread begins with.
+// Sets the calling CPU's registers to the values that a thread begins with.
 void clean_vectors() noexcept;
 
 }  // namespace janus::bare
