@@ -14,7 +14,7 @@ namespace {
 enum Register : std::uint16_t { kData = 0, kInterrupts = 1, kQueue = 2, kLine = 3, kModem = 4, kLineStatus = 5 };
 constexpr std::uint8_t kEmptyQueue = 0x20, kAllSent = 0x40, kNoChip = 0xff;
 constexpr unsigned kQueueBytes = 16;
-// A chip that is never ready is no reason to stand still for ever.
+// Bounds the wait for a chip that never becomes ready.
 constexpr unsigned kPatience = 1'000'000;
 
 void wait_for(std::uint16_t port, std::uint8_t state) {
@@ -27,7 +27,7 @@ void init(std::uint16_t port) {
   out8(port + kData, 1);
   out8(port + kInterrupts, 0);
   out8(port + kLine, 3);
-  out8(port + kQueue, 7);  // on, and empty
+  out8(port + kQueue, 7);  // on, and emptied
   out8(port + kModem, 3);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// end.cpp — how the machine says that it is done. Whoever started it reads the status as a line on the second serial
-// port, since QEMU's own exit status cannot tell every value from its failures; then the machine stops: by QEMU's exit
-// device, and where that is not there by a reset, for which QEMU is told to end.
+// end.cpp — ends the machine. The status is printed as a line on the second serial port, for the process that started
+// QEMU, since QEMU's own exit status cannot tell every value from its failures; then the machine stops: by QEMU's exit
+// device, or where there is none by a reset, on which QEMU is told to end.
 #include <atomic>
 
 #include "kernel-free/console/line.h"
@@ -32,7 +32,7 @@ using namespace janus::bare;
 
 void exit(int status) noexcept {
   constexpr std::uint16_t kExitPort = 0xf4, kKeyboardPort = 0x64;
-  constexpr std::uint32_t kOrderly = 0x10;  // QEMU ends with 2 * 16 + 1
+  constexpr std::uint32_t kOrderly = 0x10;  // QEMU's exit status is then 2 * 16 + 1
   constexpr std::uint8_t kResetLine = 0xfe;
   end_alone();
   Line{}.text("exit ").number(static_cast<unsigned>(status) & 255).print_at_last(kStatusPort);
@@ -40,7 +40,7 @@ void exit(int status) noexcept {
   drain(kStatusPort);
   out32(kExitPort, kOrderly);
   out8(kKeyboardPort, kResetLine);
-  // Still here: a fault without anybody to handle it resets every machine.
+  // The machine still runs: a fault without a handler resets every machine.
   const struct [[gnu::packed]] {
     std::uint16_t limit;
     std::uint64_t base;
@@ -54,7 +54,7 @@ void abort() noexcept {
   exit(kAborted);
 }
 
-// Nor anybody to leave it to.
+// There are no core dumps.
 bool allow_core() noexcept {
   return false;
 }

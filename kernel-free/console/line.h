@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// line.h — a line of text, put together here and printed in one piece.
+// line.h — a line of text, assembled in a buffer and printed in one piece.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace janus::bare {
 
 class Line {
  public:
-  Line() noexcept {}  // its bytes are not cleared: nobody reads beyond the count
+  Line() noexcept {}  // bytes_ is not cleared: nothing beyond count_ is read
 
   Line& text(const char* string) noexcept {
     while (*string != '\0') put(*string++);
@@ -19,7 +19,7 @@ class Line {
   }
   Line& number(std::uint64_t value) noexcept { return digits(value, 10); }
   Line& hex(std::uint64_t value) noexcept { return text("0x").digits(value, 16); }
-  // With its newline, on the console.
+  // Prints the line and a newline on the console.
   void print() noexcept {
     end();
     bare::print(bytes_, count_);
@@ -46,7 +46,7 @@ class Line {
   char bytes_[200];
 };
 
-// "janus: ..." and status 134: the machine cannot do what it was started for.
+// Prints "janus: ..." and ends the machine with status 134: it cannot do what it was started for.
 [[noreturn]] void refuse(const char* why) noexcept;
 
 }  // namespace janus::bare
