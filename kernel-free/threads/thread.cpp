@@ -44,7 +44,8 @@ Thread* make_thread(std::size_t stack_bytes, platform::ThreadEntry entry, void* 
   if (base == nullptr) return nullptr;
   std::byte* const fault_guard = base + kStackGuard + stack_bytes;
   std::byte* const record = base + bytes - kPage;
-  // A trap may not find these missing: it writes to them with nobody left to fill them, or when no memory is left.
+  // These pages must be present when a trap writes to them: it could not handle a page fault there, or no memory may be
+  // left.
   bool is_there = true;
   for (std::byte* page = record - kFaultStack; page <= record; page += kPage)
     is_there = is_there && fill(reinterpret_cast<std::uint64_t>(page)) == Filled::kYes;

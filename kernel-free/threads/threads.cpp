@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads.cpp — turns, sleep and the timer of each CPU. Threads do not change CPUs, so all that is decided here is
-// decided by the CPU itself, with interrupts off; others only add threads to its ring, make one awake and interrupt it.
-// INVARIANT no-lost-wake-up: a CPU looks at its threads' states with interrupts off and halts by `sti; hlt`. Whoever
-// makes a thread awake does so before it sends the interrupt, which is therefore pending by then, or was seen.
+// threads.cpp — turns, sleep and the timer of each CPU. Threads do not change CPUs, so a CPU alone decides which of its
+// threads runs, with interrupts off; other CPUs only add threads to its ring, make a thread awake and interrupt the
+// CPU.
+// INVARIANT no-lost-wake-up: a CPU looks at its threads' states with interrupts off and halts by `sti; hlt`. The CPU
+// that makes a thread awake does so before it sends the interrupt: so either the state was seen, or the interrupt is
+// pending at the hlt and ends it.
 #include "kernel-free/threads/threads.h"
 
 #include "kernel-free/cpu/cpu.h"
@@ -22,7 +24,7 @@ bool is_ready(const Thread& thread, std::uint64_t now) {
   return thread.state.load(std::memory_order_acquire) == Thread::kAwake || now >= thread.until_ns;  // pairs with wake()
 }
 
-// The next one in the ring that can run, not the current one; nullptr: none.
+// The next thread in the ring, other than the current one, that can run; nullptr: none.
 Thread* find_other(Cpu& cpu, std::uint64_t now) {
   Hold hold(cpu.threads_lock);
   for (Thread* other = cpu.current->next; other != cpu.current; other = other->next)
@@ -30,8 +32,8 @@ Thread* find_other(Cpu& cpu, std::uint64_t now) {
   return nullptr;
 }
 
-// When the timer has to come: for whoever sleeps with a limit, for the end of a turn if somebody else is ready, and for
-// the end of all.
+// Sets the timer to the earliest of: the end of a thread's sleep with a limit, the end of the current turn if another
+// thread is ready, and the time of end_at().
 void arm_timer(Cpu& cpu, bool others_ready) {
   if (!has_apic()) return;
   std::uint64_t at = others_ready ? cpu.slice_end_ns : platform::kForever;
@@ -50,7 +52,8 @@ void arm_timer(Cpu& cpu, bool others_ready) {
   set_timer(at);
 }
 
-// Awake again, by whatever interrupt: before anything is touched that others may have moved meanwhile (requests.h).
+// Ends a halt, after whichever interrupt: called before anything is touched whose mapping other CPUs may have changed
+// meanwhile (requests.h).
 void leave_halt(Cpu& cpu) {
   if (!cpu.is_halted.load(std::memory_order_relaxed)) return;
   cpu.is_halted.store(false, std::memory_order_seq_cst);
@@ -59,7 +62,7 @@ void leave_halt(Cpu& cpu) {
 }
 
 void halt(Cpu& cpu) {
-  if (!has_apic()) {  // nobody could wake us
+  if (!has_apic()) {  // no interrupt would end a halt
     interrupts_on();
     arch::pause();
     return;
@@ -69,7 +72,7 @@ void halt(Cpu& cpu) {
   answer_requests(cpu);
   interrupts_on_and_halt();
   interrupts_off();
-  leave_halt(cpu);  // what woke us may have been an interrupt that nobody handles
+  leave_halt(cpu);  // the interrupt that ended the halt may be one that has no handler
 }
 
 std::uint64_t gs_base() {
@@ -83,7 +86,7 @@ void unlink(Cpu& cpu, Thread& thread) {
   before->next = thread.next;
 }
 
-// What `frame` holds is put away with the current thread, and the next one's comes in its place.
+// Saves `frame` in the current thread's record, and fills it with the registers of the next thread.
 void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
   Thread& last = *cpu.current;
   copy_bytes(&last.frame, &frame, sizeof frame);
@@ -103,18 +106,19 @@ void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
   free_thread(last);
 }
 
-// A turn that is over ends; one that goes on will be ended by the timer.
+// Ends the current turn if it is over and another thread is ready; else the timer will end it.
 void share_turns(Cpu& cpu, TrapFrame& frame) {
   const std::uint64_t now = platform::now_ns();
   if (now >= g_end_at.load(std::memory_order_relaxed)) platform::exit(g_end_status.load(std::memory_order_relaxed));
   Thread& running = *cpu.current;
-  const bool is_running = is_ready(running, now);  // else it is in stay_while(), and looks for itself
+  const bool is_running = is_ready(running, now);  // else it is in stay_while(), which looks for another thread itself
   Thread* const other = is_running ? find_other(cpu, now) : nullptr;
   if (other != nullptr && now >= cpu.slice_end_ns) switch_to(cpu, *other, frame);
   arm_timer(cpu, other != nullptr);
 }
 
-// By instruction: on an interrupt stack like every other switch, so that there is one way to put a thread away.
+// Enters on_switch() by an int instruction, so that this switch runs on an interrupt stack like every other one and
+// there is only one way to save a thread.
 void switch_away() {
   asm volatile("int %0" : : "i"(kSwitch) : "memory");
 }

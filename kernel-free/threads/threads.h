@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads.h — who runs on a CPU. A CPU with one thread halts in it while it waits; with more, they take turns of
-// kSliceNs, so that one that spins cannot keep out the one that it spins for.
+// threads.h — which thread runs on a CPU. A CPU with one thread halts in it while the thread waits; several threads
+// take turns of kSliceNs, so that a thread that spins cannot keep out the thread that it spins for.
 #pragma once
 
 #include <atomic>
@@ -10,19 +10,20 @@
 
 namespace janus::bare {
 
-// Its CPU runs it from now on.
+// Adds the thread to its CPU's ring: the CPU runs it from now on. Any CPU.
 void add_thread(Thread& thread) noexcept;
 
-// Returns when the state is no longer `while_state`, or the thread's until_ns has come. The thread that calls it.
+// Returns when the calling thread's state is no longer `while_state`, or its until_ns has passed; other threads of the
+// CPU run meanwhile.
 void stay_while(Thread::State while_state) noexcept;
 
-// A CPU with nothing to run.
+// The calling thread becomes its CPU's idle thread, which runs when no other can run.
 [[noreturn]] void run_idle() noexcept;
 
-// The thread has been made awake: its CPU is told. Interrupts are off.
+// Tells a CPU that one of its threads was added or made awake. Interrupts must be off.
 void poke(Cpu& cpu) noexcept;
 
-// Ends the machine with that status at that time, whatever runs then.
+// Ends the machine with `status` at `at_ns`, whichever thread runs then.
 void end_at(std::uint64_t at_ns, int status) noexcept;
 
 }  // namespace janus::bare

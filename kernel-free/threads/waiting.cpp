@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// waiting.cpp — rt/platform.h's wait and wake, as a kernel's futex does it: those who wait are found by the address of
-// their word, in one of a few buckets.
+// waiting.cpp — rt/platform.h's wait and wake, like a kernel's futex: waiting threads are found by the address of their
+// word, in one of kBuckets buckets.
 #include <atomic>
 
 #include "kernel-free/cpu/cpu.h"
@@ -38,7 +38,8 @@ Bucket& bucket_of(const std::atomic<std::uint32_t>& word) {
   return g_buckets[(address >> 6 ^ address >> 12) % kBuckets];
 }
 
-// The word has been read before the lock was taken, so its page is there.
+// Puts the thread into its word's bucket; false: the word is not `seen` any more. The caller has read the word before
+// the lock is taken, so its page is present.
 bool enlist(Thread& thread, std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) {
   Bucket& bucket = bucket_of(word);
   Hold hold(bucket.lock);
@@ -50,7 +51,7 @@ bool enlist(Thread& thread, std::atomic<std::uint32_t>& word, std::uint32_t seen
   return true;
 }
 
-// Whoever wakes it has taken it out, or it does so itself.
+// Takes the thread out of its word's bucket, unless wake() has done so.
 void leave(Thread& thread, const std::atomic<std::uint32_t>& word) {
   Bucket& bucket = bucket_of(word);
   Hold hold(bucket.lock);
@@ -74,7 +75,8 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t un
   leave(me, word);
 }
 
-// Under the lock until the CPU has been told: once it is awake, the thread may end.
+// Holds the bucket's lock until the CPU has been told: once awake, the thread may end, but not before leave() has got
+// the lock.
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
   Bucket& bucket = bucket_of(word);
   Hold hold(bucket.lock);

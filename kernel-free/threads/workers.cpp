@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// workers.cpp — rt/platform.h's threads, their slots, and the CPUs there are.
+// workers.cpp — rt/platform.h's threads, their worker slots, and the list of CPUs.
 #include <atomic>
 
 #include <arch/cpu.h>
@@ -15,7 +15,7 @@ namespace {
 
 std::atomic<unsigned> g_turn{0};
 
-// Where a thread that may run anywhere goes: the CPUs in turn, beginning behind the one that booted.
+// The CPU for a thread that may run anywhere: the CPUs in turn, beginning after the one that booted.
 Cpu& next_cpu() {
   return *g_cpus[(g_turn.fetch_add(1, std::memory_order_relaxed) + 1) % g_cpu_count];
 }
@@ -43,7 +43,7 @@ bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexc
   return true;
 }
 
-// The CPU frees it once it stands on another thread's stack.
+// The CPU frees the thread after it has switched to another one.
 void exit_thread() noexcept {
   interrupts_off();
   this_thread().is_dead = true;
@@ -51,7 +51,7 @@ void exit_thread() noexcept {
   __builtin_unreachable();
 }
 
-// It stays on the CPU that it was made for.
+// The thread stays on the CPU that it was made for.
 void adopt_thread(int, const char* name) noexcept {
   Thread& thread = this_thread();
   for (std::size_t n = 0; name != nullptr && n < sizeof thread.name; ++n) {
@@ -77,7 +77,7 @@ void* worker_slot() noexcept {
   return reinterpret_cast<void*>(read_msr(kMsrGsBase));
 }
 
-// Nobody sends signals here: requests to end do not come.
+// There are no signals, so no request to end ever comes.
 void on_terminate(TerminateHandler) noexcept {}
 
 void exit_later(std::uint64_t after_ns, int status) noexcept {
