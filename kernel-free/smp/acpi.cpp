@@ -6,14 +6,14 @@ namespace janus::bare {
 namespace {
 
 constexpr std::uint64_t kRootBytes = 20, kExtendedRootBytes = 36, kHeaderBytes = 36, kMostTableBytes = 1 << 20;
-constexpr std::uint64_t kMostTables = 512;  // that a directory names; machines have some ten
+constexpr std::uint64_t kMostTables = 512;  // tables that a directory lists; machines have about ten
 
 bool is_root(std::uint64_t address) {
   return address < kReachable - kExtendedRootBytes && begins_with(address, "RSD PTR ", 8) &&
          adds_up(address, kRootBytes);
 }
 
-// The length of a table that is where it is said to be, and whole; 0 for any other.
+// The length of the table at `address`; 0 if it is out of reach or damaged.
 std::uint64_t table_bytes(std::uint64_t address) {
   if (address == 0 || address > kReachable - kHeaderBytes) return 0;
   const std::uint64_t bytes = read_physical<std::uint32_t>(address + 4);
@@ -24,8 +24,8 @@ bool is_named(std::uint64_t table, const char* name) {
   return table != 0 && table <= kReachable - kHeaderBytes && begins_with(table, name, 4);
 }
 
-// The first table of that name; 0 if there is none or it is damaged. So no more than two tables are added up, whatever
-// the directory names, and how often.
+// The first table of that name in the directory; 0 if there is none or it is damaged. So only two checksums are
+// computed, the directory's and the table's, whatever the directory lists and how often.
 std::uint64_t find_in(std::uint64_t directory, std::uint64_t entry_bytes, const char* name) {
   std::uint64_t bytes = table_bytes(directory);
   if (bytes > kHeaderBytes + kMostTables * entry_bytes) bytes = kHeaderBytes + kMostTables * entry_bytes;
@@ -44,7 +44,7 @@ std::uint64_t find_table(std::uint64_t root, const char* name) {
   return find_in(read_physical<std::uint32_t>(root + 16), 4, name);
 }
 
-// False: its entries do not fill it.
+// Adds the CPUs that the MADT lists as enabled. False: its entries do not fill it exactly.
 bool read_controllers(std::uint64_t table, std::uint64_t bytes, ProcessorList& list) {
   constexpr std::uint64_t kFirstEntry = 44;
   constexpr std::uint8_t kLocalApic = 0, kLocalX2apic = 9;

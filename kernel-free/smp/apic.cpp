@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apic.cpp — Intel SDM volume 3, chapter 10. Registers have one number in both forms: with x2APIC it counts model
+// apic.cpp — Intel SDM volume 3, chapter 10. A register has the same number in both modes: with x2APIC it counts model
 // specific registers, without it steps of 16 bytes.
 #include "kernel-free/smp/apic.h"
 
@@ -36,7 +36,7 @@ constexpr std::uint32_t kDivideBy16 = 3, kMostTicks = ~0u;
 enum class Kind : std::uint8_t { kUnknown, kNone, kMemory, kX2 };
 Kind g_kind = Kind::kUnknown;
 std::uint64_t g_registers = 0;
-std::uint64_t g_ticks_per_ns = 0;  // 32 bits behind the point; written before there is a second CPU
+std::uint64_t g_ticks_per_ns = 0;  // fixed point, 32 fractional bits; written before there is a second CPU
 
 Kind kind() {
   if (g_kind == Kind::kUnknown) {
@@ -62,7 +62,7 @@ void write(Register which, std::uint32_t value) {
 
 void command(std::uint32_t apic_id, std::uint32_t what) {
   if (g_kind == Kind::kX2) {
-    asm volatile("mfence; lfence" : : : "memory");  // what was stored before is seen by whom it is for
+    asm volatile("mfence; lfence" : : : "memory");  // earlier stores are visible when the interrupt arrives
     write_msr(kMsrX2apic + kCommand, std::uint64_t{apic_id} << 32 | what);
     return;
   }
@@ -114,7 +114,7 @@ void start_apic_here() noexcept {
   write(kErrorEntry, kMasked);
   write(kTimerDivide, kDivideBy16);
   write(kTimerEntry, kTimer | (has_deadlines() ? kDeadlineMode : 0));
-  asm volatile("mfence" : : : "memory");  // before the first deadline
+  asm volatile("mfence" : : : "memory");  // the timer's entry is written before the first deadline
 }
 
 std::uint32_t apic_id_here() noexcept {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// apic.h — the local interrupt controller of each CPU: interrupts to others, and a timer.
+// apic.h — each CPU's local interrupt controller (APIC): interrupts to other CPUs, and a timer.
 #pragma once
 
 #include <cstdint>
@@ -10,36 +10,37 @@ namespace janus::bare {
 
 struct Cpu;
 
-// Whether the machine has them; looked up once, on the first CPU.
+// Whether the machine has local APICs; looked up once, on the first CPU.
 [[nodiscard]] bool has_apic() noexcept;
 [[nodiscard]] bool has_x2apic() noexcept;
-// Where its registers are, to be mapped uncached; empty with x2APIC.
+// The physical range of an APIC's registers, to be mapped uncached; empty with x2APIC and without APICs.
 [[nodiscard]] Range apic_registers() noexcept;
 
-// Masks the old interrupt controllers, which nobody asks here.
+// Masks the old interrupt controllers (8259), which are not used.
 void silence_old_controllers() noexcept;
 
-// On the calling CPU: on, with its timer stopped. Needs has_apic().
+// Enables the calling CPU's APIC, with its timer stopped. Requires has_apic().
 void start_apic_here() noexcept;
 [[nodiscard]] std::uint32_t apic_id_here() noexcept;
-// The same before it is started, as the processor says it.
+// The calling CPU's APIC id as cpuid reports it, which needs no start_apic_here().
 [[nodiscard]] std::uint32_t boot_apic_id() noexcept;
 
 void acknowledge_interrupt() noexcept;
-// Interrupts are off.
+// Interrupts must be off for the next three.
 void send_interrupt(const Cpu& to, std::uint8_t vector) noexcept;
 void send_init(std::uint32_t apic_id) noexcept;
 void send_start(std::uint32_t apic_id, std::uint64_t page) noexcept;
 
-// --- The timer of the calling CPU, one shot: Vector::kTimer. Interrupts are off. ---
+// --- The calling CPU's timer, which fires once and raises Vector::kTimer. Interrupts must be off. ---
 
-// Counts down from as far as it goes, for calibration; then how far it has come.
+// For calibration: starts the timer at its largest count; timer_ticks_run() returns how many ticks have passed since.
 void run_timer_freely() noexcept;
 [[nodiscard]] std::uint64_t timer_ticks_run() noexcept;
-// So many ticks in so many nanoseconds.
+// Sets the timer's rate to `ticks` in `ns` nanoseconds, and stops it.
 void set_timer_rate(std::uint64_t ticks, std::uint64_t ns) noexcept;
 
-// On the clock of now_ns(); kForever: stops it. May come early where it cannot count so far.
+// Makes the timer fire at a time of now_ns()'s clock; kForever: stops it. It may fire early if it cannot count that
+// far.
 void set_timer(std::uint64_t at_ns) noexcept;
 
 }  // namespace janus::bare

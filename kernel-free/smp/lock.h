@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// lock.h — for short sections of the machine, taken with interrupts off.
-// INVARIANT no-wait-is-deaf: whoever waits with interrupts off answers, while it waits, what other CPUs ask of this one
-// (requests.h). So somebody who holds a lock may wait for all CPUs to answer.
-// INVARIANT no-fault-in-a-section: the stack below us is touched before the lock is taken, since a page that is filled
-// at its first touch takes locks itself; what a caller gave us is never touched inside. Only the outermost section
-// touches the stack: to look so far below a frame of an inner one would be the fault that must not be.
+// lock.h — spinlocks for the short critical sections of kernel-free, held with interrupts off.
+// INVARIANT no-wait-is-deaf: a CPU that waits with interrupts off answers the requests of other CPUs while it waits
+// (requests.h). So the holder of a lock may wait for all CPUs to answer.
+// INVARIANT no-fault-in-a-section: the stack that a section needs is touched before its lock is taken, since filling a
+// page at its first touch takes locks itself; a caller's memory is not touched inside (but by write_out(), whose lock
+// filling never takes). Only the outermost section touches the stack: to touch as far below the frame of an inner
+// section would itself be the fault that must not happen.
 #pragma once
 
 #include <atomic>
@@ -20,7 +21,7 @@ namespace janus::bare {
 // Our own functions below the outermost section need less than this of the stack.
 inline constexpr int kSectionStack = 1024;
 
-// As if so much more were in use: where a stack grows, it then does.
+// Touches the stack kBytes below the stack pointer: a stack that grows on demand then grows that far.
 template <int kBytes>
 [[gnu::always_inline]] inline void touch_stack() noexcept {
   asm volatile("subq %0, %%rsp\n\ttestb $0, (%%rsp)\n\taddq %0, %%rsp" : : "i"(kBytes) : "cc", "memory");
@@ -40,13 +41,13 @@ class Lock {
   std::atomic<bool> held_{false};
 };
 
-// Interrupts are off as long as it lives, and what a section needs of the stack is there. A task without so much left
-// overflows here, where nothing is held.
+// Keeps interrupts off during its lifetime; the kBytes of stack that a section needs are touched before. A task that
+// has less stack left overflows here, where it holds no lock.
 template <int kBytes>
 class QuietWithin {
  public:
   QuietWithin() noexcept : flags_(read_flags()) {
-    if ((flags_ & kFlagInterrupts) == 0) return;  // inside another, or in a trap, whose stack is all there
+    if ((flags_ & kFlagInterrupts) == 0) return;  // inside another section, or in a trap, whose stack is present
     touch_stack<kBytes>();
     interrupts_off();
   }

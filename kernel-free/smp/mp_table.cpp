@@ -25,7 +25,7 @@ Told processors_from_mp_table(ProcessorList& list) noexcept {
   for (std::uint64_t at = table + kHeaderBytes; at < table + bytes;) {
     const bool is_processor = read_physical<std::uint8_t>(at) == kProcessor;
     const std::uint64_t length = is_processor ? kProcessorBytes : kOtherBytes;
-    if (at + length > table + bytes) {  // its entries do not fill it
+    if (at + length > table + bytes) {  // the entries do not fill the table exactly
       list.count = list.announced = 0;
       return Told::kDamaged;
     }

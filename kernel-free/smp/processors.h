@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// processors.h — which CPUs the firmware says there are. All of it reads memory that others wrote: nothing in it is
-// believed, and what does not hold leaves us with the CPU that we run on.
+// processors.h — which CPUs the firmware reports. Its tables may be wrong or hostile, so all that is read from them is
+// checked; if a check fails, only the CPU that runs this code is used.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace janus::bare {
 
-// All but the one that runs.
+// All CPUs but the one that runs this code.
 struct ProcessorList {
   std::uint32_t own_id;
   unsigned count;                         // entries in `ids`
-  unsigned announced;                     // there may be more than there is room for, or than can be reached
-  std::uint32_t ids[platform::kMaxCpus];  // of their local APICs
+  unsigned announced;                     // CPUs found, among them those without room in `ids` or out of reach
+  std::uint32_t ids[platform::kMaxCpus];  // the ids of their local APICs
 };
 
-// An id that xAPIC interrupts can reach; larger ones need x2APIC.
+// The largest APIC id that xAPIC interrupts can reach; larger ones need x2APIC.
 inline constexpr std::uint32_t kMostXapicId = 254;
 
-// Once each, and the CPU that runs this not at all.
+// Adds a CPU, unless it is the one that runs this code or is listed already.
 void add_processor(ProcessorList& list, std::uint32_t apic_id) noexcept;
 
-// What a kind of tables tells. Unless it is kAll the list is empty.
+// What was read from one kind of tables. Unless it is kAll the list is empty.
 enum class Told : std::uint8_t { kNothing, kDamaged, kAll };
 
-// ACPI's MADT; `rsdp` may be 0, then the usual places are searched.
+// Reads ACPI's MADT. If `rsdp` is 0 or not valid, the usual places are searched for the root pointer.
 [[nodiscard]] Told processors_from_acpi(std::uint64_t rsdp, ProcessorList& list) noexcept;
-// The older MultiProcessor specification.
+// Reads the table of the older MultiProcessor specification.
 [[nodiscard]] Told processors_from_mp_table(ProcessorList& list) noexcept;
 
-// --- For both. The boot tables are in force, which reach physical addresses below 4 GiB. ---
+// --- Used by both, under the boot page tables, which reach physical addresses below 4 GiB. ---
 
 inline constexpr std::uint64_t kReachable = std::uint64_t{1} << 32;
 
@@ -43,9 +43,10 @@ template <class T>
   copy_bytes(&value, at_physical<const void>(address), sizeof value);
   return value;
 }
-// Bytes that add up to 0.
+// Whether the bytes lie below kReachable and add up to 0, as firmware's checksums do.
 [[nodiscard]] bool adds_up(std::uint64_t address, std::uint64_t bytes) noexcept;
-// The first place, at a multiple of 16, in [begin, end) that begins with `mark` and passes `is_good`; or 0.
+// The first address, a multiple of 16, in the areas where firmware leaves its tables, that begins with `mark` and
+// passes `is_good`; 0: none.
 [[nodiscard]] std::uint64_t search_firmware(const char* mark, std::uint64_t mark_bytes,
                                             bool (*is_good)(std::uint64_t address)) noexcept;
 [[nodiscard]] bool begins_with(std::uint64_t address, const char* mark, std::uint64_t mark_bytes) noexcept;

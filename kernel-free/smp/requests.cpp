@@ -14,9 +14,9 @@
 namespace janus::bare {
 namespace {
 
-std::atomic<std::uint64_t> g_fences{0}, g_forgettings{0}, g_widenings{0};  // how many were asked for
+std::atomic<std::uint64_t> g_fences{0}, g_forgettings{0}, g_widenings{0};  // how many of each were requested
 
-// What is to be forgotten: of the last one that was asked for, and of the next, by their numbers modulo 2.
+// The addresses to be forgotten of the latest request and of the next one, indexed by the request's number modulo 2.
 struct Asked {
   std::atomic<std::uint64_t> begin, end;
 };
@@ -24,7 +24,7 @@ Asked g_asked[2];
 
 using Count = std::atomic<std::uint64_t> Cpu::*;
 
-// Everybody whose count is behind, and who is awake, does it; and then has done it.
+// Interrupts all other CPUs that are not halted; returns when each has reached the wanted count or is halted.
 void ask_all(Count count, std::uint64_t wanted) {
   const Cpu& here = this_cpu();
   for (unsigned n = 0; n < g_cpu_count; ++n)
@@ -39,14 +39,14 @@ void ask_all(Count count, std::uint64_t wanted) {
   }
 }
 
-// A few pages one by one, so that the rest stays known.
+// Forgets a few pages one by one, so that the CPU keeps its other translations.
 void forget(Range range) {
   if (range.end - range.begin > kMostAlone * kPage) return write_cr3(read_cr3());
   for (std::uint64_t at = range.begin; at < range.end; at += kPage) forget_page(at);
 }
 
-// Who is behind by more than one forgets everything. So does who was not waited for (it is halted, or was) and reads
-// what is written for a later one already: the count, looked at again, is a later one then.
+// A CPU that is behind by more than one request forgets everything. So does a CPU that was not waited for (it is or was
+// halted) and may have read the range of a later request: the count, when it is read again, is a later one then.
 void catch_up(Cpu& here) {
   const std::uint64_t asked = g_forgettings.load(std::memory_order_acquire);  // pairs with the asker's raise
   const std::uint64_t done = here.forgotten.load(std::memory_order_relaxed);
@@ -74,8 +74,8 @@ void answer_requests(Cpu& here) noexcept {
   here.widened = widenings;
 }
 
-// At a pause an emulator takes the lock that its processors share, and that the one needs which is to answer: a
-// thousand times as long for both. So most moments are without.
+// At a pause instruction an emulator takes the lock that its processors share and that the answering one needs, too:
+// both take a thousand times as long. So most calls execute none.
 void wait_a_moment() noexcept {
   constexpr unsigned kMomentsToPause = 64;
   Cpu& here = this_cpu();
@@ -93,7 +93,8 @@ void fence_everywhere() noexcept {
 void forget_translations_everywhere(Range range) noexcept {
   Quiet quiet;
   const std::uint64_t wanted = g_forgettings.load(std::memory_order_relaxed) + 1;
-  std::atomic_thread_fence(std::memory_order_release);  // the count before this one is seen by who sees what follows
+  // Pairs with catch_up(): a CPU that sees the range that follows also sees the previous count.
+  std::atomic_thread_fence(std::memory_order_release);
   g_asked[wanted % 2].begin.store(range.begin, std::memory_order_relaxed);
   g_asked[wanted % 2].end.store(range.end, std::memory_order_relaxed);
   g_forgettings.store(wanted, std::memory_order_release);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// start_cpu.S — where a further CPU begins: in real mode, at the start of a page below 1 MiB into which the code up to
-// janus_start_cpu_end has been copied. From there straight into 64-bit mode, under the page tables that are in force.
+// start_cpu.S — where every CPU but the first begins: in real mode, at the start of a page below 1 MiB into which the
+// code up to janus_start_cpu_end has been copied. It enters 64-bit mode directly, under the page tables that are in
+// force.
 #include <arch/asm.h>
 #include "kernel-free/cpu/selectors.h"
 
@@ -34,7 +35,7 @@ janus_start_cpu:
         .p2align 3
 janus_start_cpu_tables:                 // filled in in the copy: the top page table
         .long   0
-janus_start_cpu_gdt:                    // the same: where the segments below lie
+janus_start_cpu_gdt:                    // filled in, too: where the segments below lie
         .word   15
         .long   .Lsegments - janus_start_cpu
         .p2align 3
@@ -53,7 +54,7 @@ FUNC(janus_start_cpu_64)
         mov     %eax, %fs
         mov     %eax, %gs
         mov     $1, %eax
-        lock xadd %eax, janus_started_cpus(%rip)        // the CPUs that were started share out what was prepared
+        lock xadd %eax, janus_started_cpus(%rip)        // each started CPU takes the next prepared entry
         shl     $4, %rax
         add     janus_starting_cpus(%rip), %rax
         mov     (%rax), %rdi            // the Cpu

@@ -30,13 +30,14 @@ struct Starting {
   std::uint64_t stack_top;
 };
 
-// Cpu and idle stack of one that is to be started. Every page is there from the beginning: traps write to them.
+// The record and idle stack of a CPU that is to be started. All pages but the guards are present from the beginning,
+// since traps write to them.
 struct OtherCpu {
   Cpu cpu;
   GuardedStack<kIdleStack> idle_stack;
 };
 
-std::atomic<bool> g_let_go{false};  // g_cpus is complete
+std::atomic<bool> g_let_go{false};  // true: g_cpus is complete
 
 bool guard_page(std::byte* page) {
   std::size_t made = 0;
@@ -85,8 +86,8 @@ bool is_up(const Starting* starting, unsigned count, std::uint32_t apic_id) {
   return false;
 }
 
-// All at once: they come up side by side. One that has not digested its INIT yet misses the start, as an emulator's may
-// that did not get to run; one that is up does not hear it.
+// Starts all CPUs at once, so that they come up in parallel. A CPU that has not processed its INIT yet, as an emulated
+// one that did not get to run, misses the start-up interrupt, so it is repeated; a CPU that is up ignores it.
 void start_all(const ProcessorList& list, const Starting* starting, unsigned count, std::uint64_t page) {
   constexpr unsigned kTries = 500;
   const bool is_virtual = arch::features().has(arch::Features::kHypervisor);
@@ -99,7 +100,7 @@ void start_all(const ProcessorList& list, const Starting* starting, unsigned cou
   }
 }
 
-// In the order of the list, so that CPUs are numbered the same in every run.
+// Adds the CPUs that came up to g_cpus, in the order of the list, so that they are numbered the same in every run.
 void take_online(const ProcessorList& list, const Starting* starting, unsigned count) {
   for (unsigned n = 0; n < count; ++n) {
     for (unsigned m = 0; m < count; ++m) {
@@ -111,8 +112,8 @@ void take_online(const ProcessorList& list, const Starting* starting, unsigned c
   }
 }
 
-// How many there is memory for: more than a quarter of all is not for CPUs that may never come. One that is started
-// takes whichever is next, so there is one for each.
+// Prepares an entry for each CPU, as far as there is memory, and returns how many: no more than a quarter of all memory
+// is used for CPUs that may never come. A started CPU takes whichever entry is next.
 unsigned prepare(Starting* starting, unsigned count) {
   const std::uint64_t most = frames_taken() + frames_in_all() / 4;
   for (unsigned n = 0; n < count; ++n) {
@@ -154,7 +155,7 @@ void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
   }
   say_how_many(others.announced + 1);
   g_let_go.store(true, std::memory_order_release);  // pairs with janus_run_started_cpu
-  // Who has not come may still come: what its first steps need stays.
+  // A CPU that has not come may still come: what its first steps need stays mapped.
   if (table == nullptr || g_cpu_count != count + 1) return;
   platform::unmap(table, bytes);
   unmap_physical(page);
@@ -166,7 +167,7 @@ void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
 extern "C" [[noreturn]] void janus_run_started_cpu(janus::bare::Cpu* cpu) {
   using namespace janus::bare;
   prepare_cpu_here(*cpu);
-  answer_requests(*cpu);  // what was asked for before it was there
+  answer_requests(*cpu);  // requests made before this CPU was up
   widen_translations_here();
   start_apic_here();
   cpu->apic_id = apic_id_here();
@@ -175,5 +176,5 @@ extern "C" [[noreturn]] void janus_run_started_cpu(janus::bare::Cpu* cpu) {
   while (!g_let_go.load(std::memory_order_acquire)) janus::arch::pause();
   for (unsigned n = 0; n < g_cpu_count; ++n)
     if (g_cpus[n] == cpu) run_idle();
-  for (;;) asm volatile("cli; hlt");  // too late
+  for (;;) asm volatile("cli; hlt");  // it came up too late to be in g_cpus
 }

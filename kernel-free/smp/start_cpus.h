@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// start_cpus.h — all CPUs but the first.
+// start_cpus.h — starts all CPUs but the first.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@
 
 namespace janus::bare {
 
-// Under the boot tables: copies the code that they begin with into that page. The page tables to be are made.
+// Copies the code that these CPUs begin with into the page. Called under the boot page tables, after make_tables().
 void place_start_code(std::uint64_t page) noexcept;
 
-// Starts those on the list, which are all but this one, and takes the ones that come into g_cpus; says so if some do
-// not. With the clock running.
+// Starts the CPUs on the list, which are all but the calling one, and adds those that come up to g_cpus; prints a line
+// if some do not. Requires that the clock runs.
 void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept;
 
 }  // namespace janus::bare
