@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // careful_copy.S — size_t janus_copy_carefully(void* to, const void* from, size_t count)      rdi, rsi, rdx
-// The one instruction of the machine that may fault on an address that a caller gave. A fault is let go on behind it
-// (fix_up), where rcx says how many bytes are left.
+// Contains the only instruction of kernel-free that may fault on a caller's address. After such a fault execution goes
+// on behind it (fix_up), with the number of bytes left in rcx.
 #include <arch/asm.h>
 
 FUNC(janus_copy_carefully)
-        cld                             // whatever a caller of ours has left
+        cld                             // the caller's code may have left DF set
         mov     %rdx, %rcx
         .globl  janus_copy_may_fault
         .hidden janus_copy_may_fault

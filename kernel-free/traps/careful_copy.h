@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// careful_copy.h — to and from memory that a caller named, and that may not be there.
+// careful_copy.h — copies to and from a caller's memory, which may not be mapped.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include "kernel-free/traps/trap_frame.h"
 
 extern "C" {
-// Bytes that could not be copied any more: 0 if all were.
+// Returns how many bytes could not be copied; 0: all were.
 std::size_t janus_copy_carefully(void* to, const void* from, std::size_t count);
 }
 
@@ -17,7 +17,8 @@ namespace janus::bare {
   return janus_copy_carefully(to, from, count) == 0;
 }
 
-// The fault happened in that copy, which goes on where it says so.
+// If the fault happened in janus_copy_carefully(), changes the frame so that the function returns the bytes left; else
+// false.
 [[nodiscard]] bool fix_up(TrapFrame& frame) noexcept;
 
 }  // namespace janus::bare

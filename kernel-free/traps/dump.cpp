@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dump.cpp — the last words, and the end. What is printed here passes by the console's lock, whose holder may be the
-// one that broke.
+// dump.cpp — prints why the machine fails, and ends it. It prints without the console's lock, whose holder may be the
+// code that failed.
 #include <utility>
 
 #include "kernel-free/console/line.h"
@@ -12,7 +12,7 @@ namespace janus::bare {
 namespace {
 
 constexpr int kAborted = 128 + 6;
-bool g_is_dying = false;  // of the CPU that ends the machine
+bool g_is_dying = false;  // used only by the CPU that ends the machine
 
 constexpr struct {
   char name[6];
@@ -39,7 +39,7 @@ void print_registers(const TrapFrame& frame) {
 
 void die(const char* why, const TrapFrame* frame) noexcept {
   end_alone();
-  // Whoever comes here again, because printing failed, only ends.
+  // A second call, because printing failed, only ends the machine.
   if (!std::exchange(g_is_dying, true)) {
     const Thread& thread = this_thread();
     Line line;

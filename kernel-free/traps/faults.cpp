@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// faults.cpp — a fault of a thread is offered to the runtime, on the thread's fault stack and with interrupts
-// on, since the runtime takes locks that others may hold. The handler never jumps: it edits the frame, and the trap
-// returns. Every other fault is the machine's own, and its end.
+// faults.cpp — a fault of a thread is passed to the runtime's handler, on the thread's fault stack and with interrupts
+// on, since the runtime takes locks that other threads may hold. The handler never jumps: the frame is changed as it
+// says, and the trap returns. Every other fault is the machine's own and ends it.
 #include <atomic>
 
 #include "kernel-free/cpu/cpu.h"
@@ -14,10 +14,11 @@ namespace {
 
 std::atomic<platform::FaultHandler> g_handler{nullptr};
 
-// The second byte of a vector, for traps.S: the fault has been moved, and janus_fault is to be called.
+// A bit in the second byte of a frame's vector, for traps.S: the frame has been moved to the fault stack, and
+// janus_fault is to be called.
 constexpr std::uint64_t kIsFault = 0x100;
 
-// The kinds that Linux makes signals of, by the same vectors.
+// The kind of fault that Linux's signal for the same vector stands for.
 platform::FaultKind kind_of(std::uint64_t vector) {
   using platform::FaultKind;
   switch (vector) {
@@ -58,12 +59,13 @@ platform::Registers registers_of(const TrapFrame& f) {
   return {f.rax, f.rbx, f.rcx, f.rdx, f.rsi, f.rdi, f.rbp, f.rsp, f.r8, f.r9, f.r10, f.r11, f.r12, f.r13, f.r14, f.r15};
 }
 
-// What a function finds that is called: DF and TF clear, default mxcsr and x87 word, no vector register in use.
+// Resumes where the handler says, in the state that a called function expects: DF and TF clear, default mxcsr and x87
+// word, no vector register in use.
 void go_on_elsewhere(TrapFrame& frame, const platform::Fault& fault) {
   frame.rip = fault.resume_ip;
   frame.rsp = fault.resume_sp;
   frame.rdi = fault.resume_arg;
-  frame.rbp = 0;  // frame pointer chains of what was left end here
+  frame.rbp = 0;  // ends the chain of frame pointers: the faulting code is not returned to
   frame.rflags &= ~(kFlagTrap | kFlagDirection | kFlagAlignment);
   clean_vectors();
 }
@@ -85,7 +87,7 @@ TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept {
 
 }  // namespace janus::bare
 
-// From traps.S, on the fault stack.
+// Called by traps.S, on the fault stack.
 extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
   using namespace janus;
   using namespace janus::bare;

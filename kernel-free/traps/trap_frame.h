@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trap_frame.h — the registers of whoever was interrupted, as traps.S pushes them above what the processor pushed.
+// trap_frame.h — the registers of the interrupted code, as traps.S pushes them on top of what the processor pushed.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +30,11 @@ enum Vector : std::uint8_t {
   kMachineCheck = 18,
   kSimdError = 19,
   kLastException = 31,
-  // Ours. The old interrupt controllers are told to use 32 to 47, and masked.
+  // Our own vectors. The old interrupt controllers are told to use 32 to 47, and masked.
   kFirstOldInterrupt = 32,
   kTimer = 48,    // of the local APIC
-  kRequest = 49,  // from another CPU: look at what was asked, and at your threads
-  kSwitch = 50,   // by instruction: another thread of this CPU goes on
+  kRequest = 49,  // from another CPU: answer its requests, and look at the threads' states
+  kSwitch = 50,   // by an int instruction: switch to another thread of this CPU
   kSpurious = 63,
   kVectors = 64,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// traps.S — where the processor enters us for an interrupt, a fault or the switch instruction; always on one of the
-// CPU's interrupt stacks. All registers go into a TrapFrame (trap_frame.h); traps.cpp says from which frame to leave.
+// traps.S — the entry points for interrupts, faults and the int instruction that switches threads, always on one of the
+// CPU's interrupt stacks. All general registers go into a TrapFrame (trap_frame.h); traps.cpp returns the frame to
+// return from.
 #include <arch/asm.h>
 
 #define FRAME_VECTOR 120
@@ -9,7 +10,7 @@
 // Vectors whose exception pushes an error code; the others get a zero, so that all frames are alike.
 #define HAS_ERROR(n) (((1 << 8) | (1 << 10) | (1 << 11) | (1 << 12) | (1 << 13) | (1 << 14) | (1 << 17) | (1 << 21) | (1 << 29) | (1 << 30)) >> (n) & 1)
 
-// Those that traps.cpp knows apart: the exceptions and ours, 48 to 50. The others enter as one.
+// The vectors that have an entry of their own: the exceptions, our 48 to 50, and 63. All others share the entry of 63.
 #define IS_NAMED(n) ((n) < 32 || (n) >= 48 && (n) <= 50 || (n) == 63)
 
         .section .text.janus_trap, "ax", @progbits
@@ -54,7 +55,7 @@ janus_trap_common:
         cld
         mov     %rsp, %rdi
         call    janus_trap
-        mov     %rax, %rsp              // this frame, another thread's, or this one moved to the thread's fault stack
+        mov     %rax, %rsp              // this frame, perhaps now of another thread, or its copy on the fault stack
         testb   $FRAME_IS_FAULT, FRAME_VECTOR + 1(%rsp)
         jz      1f
         mov     %rsp, %rdi

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// traps.cpp — every vector comes through here. INVARIANT nothing-lost-to-a-trap: whoever was interrupted finds all its
-// registers as they were; ours are compiled to use general ones only, and those are in the frame.
+// traps.cpp — every vector comes through here. INVARIANT nothing-lost-to-a-trap: interrupted code finds all its
+// registers as they were; the code of kernel-free is compiled to use general registers only, and those are in the
+// frame.
 #include "kernel-free/traps/traps.h"
 
 #include "kernel-free/cpu/instructions.h"
@@ -9,10 +10,11 @@
 namespace janus::bare {
 namespace {
 
-// Where the linker has put the runtime's own text; without its script nowhere (linker/runtime-text.ld).
+// The runtime's own text, as linker/runtime-text.ld places it; an empty range if that script was not used.
 extern "C" [[gnu::weak, gnu::visibility("hidden")]] const char janus_text[], janus_text_end[];
 
-// What a task touches may be refused: it panics. The runtime ends everybody when it finds nothing where it works.
+// Whether the fault is in the runtime's own text. Memory may be refused to a task, which then panics; refused to the
+// runtime itself, the machine would end.
 bool is_runtimes(std::uint64_t ip) {
   const auto first = reinterpret_cast<std::uint64_t>(janus_text);
   return ip - first < reinterpret_cast<std::uint64_t>(janus_text_end) - first;
@@ -32,7 +34,7 @@ TrapFrame* on_page_fault(TrapFrame& frame) {
 }  // namespace
 }  // namespace janus::bare
 
-// From traps.S: gives the frame to leave by.
+// Called by traps.S; returns the frame to return from.
 extern "C" janus::bare::TrapFrame* janus_trap(janus::bare::TrapFrame* frame) {
   using namespace janus::bare;
   switch (frame->vector) {
@@ -54,8 +56,8 @@ extern "C" janus::bare::TrapFrame* janus_trap(janus::bare::TrapFrame* frame) {
     case kMachineCheck:
       die("a machine check", frame);
     default:
-      // Beyond the exceptions only what was on its way when it was masked: nothing waits for it, nothing acknowledges
-      // it.
+      // A vector beyond the exceptions is an interrupt that was on its way when it was masked: no code waits for it,
+      // and it is not acknowledged.
       return frame->vector > kLastException ? frame : begin_fault(*frame, 0);
   }
 }

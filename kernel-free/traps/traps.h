@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// traps.h — what the files that handle one kind of trap give to traps.cpp. All run on an interrupt stack with
-// interrupts off, and without vector registers, which still hold what the interrupted code left there.
+// traps.h — the handlers of single kinds of traps, which traps.cpp calls. All run on an interrupt stack with interrupts
+// off, and without vector registers, which still hold what the interrupted code left there.
 #pragma once
 
 #include "kernel-free/traps/trap_frame.h"
@@ -9,7 +9,8 @@ namespace janus::bare {
 
 struct Thread;
 
-// From which frame to leave: `frame`, with whatever thread the CPU is to run now in its place (threads.cpp).
+// These leave in `frame` the registers of the thread that the CPU is to run now, which may be another one
+// (threads.cpp).
 void on_timer(TrapFrame& frame) noexcept;
 void on_request(TrapFrame& frame) noexcept;
 void on_switch(TrapFrame& frame) noexcept;
@@ -18,7 +19,8 @@ void on_switch(TrapFrame& frame) noexcept;
 // machine (faults.cpp).
 [[nodiscard]] TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept;
 
-// All there is to know, on the console; then the end, with status 134 (dump.cpp).
+// Prints the reason and, if there is a frame, all registers on the console; then ends the machine with status 134
+// (dump.cpp).
 [[noreturn]] void die(const char* why, const TrapFrame* frame) noexcept;
 
 }  // namespace janus::bare
