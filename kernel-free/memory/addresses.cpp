@@ -9,16 +9,16 @@
 namespace janus::bare {
 namespace {
 
-Lock g_lock;                              // of the lists
+Lock g_lock;                              // protects the lists
 std::uint64_t g_free[kLargestPower + 1];  // by power: the first free block, or 0
 bool g_begun = false;
 
-// The level at which an entry spans no more than a block.
+// The highest level at which an entry spans no more than a block.
 unsigned level_of(unsigned power) {
   return power >= 39 ? 4 : power >= 30 ? 3 : power >= 21 ? 2 : 1;
 }
 
-// False: no memory for the table that the entry is in. The addresses are lost then.
+// Lists a free block. False: no memory for the table that its entry is in; the addresses are then lost.
 bool push(std::uint64_t block, unsigned power) {
   Entry* const entry = entry_of(block, level_of(power));
   if (entry == nullptr) return false;
@@ -30,7 +30,7 @@ bool push(std::uint64_t block, unsigned power) {
 std::uint64_t pop(unsigned power) {
   const std::uint64_t block = g_free[power];
   if (block == 0) return 0;
-  Entry* const entry = entry_of(block, level_of(power));  // its tables are there since it was pushed
+  Entry* const entry = entry_of(block, level_of(power));  // its tables exist since push()
   g_free[power] = *entry & kAddressBits;
   std::atomic_ref<Entry>(*entry).store(absent(Absence::kNothing), std::memory_order_relaxed);
   return block;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// addresses.h — which addresses mappings get: blocks of a power of two, at a multiple of it, split in halves as needed
-// and never joined again. A free block is listed in the page tables themselves: its first entry names the next one.
-// Address space is plentiful; blocks of 2 MiB and more share no table with others, so their tables go with them.
+// addresses.h — allocates the addresses of mappings: blocks of a power of two bytes, aligned to their size, split in
+// halves as needed and never joined again, since address space is plentiful. Free blocks are listed in the page tables
+// themselves: the first entry of a block names the next block. Blocks of 2 MiB and more share no table with others, so
+// their tables are freed with them.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +19,9 @@ inline constexpr std::uint64_t kAreaEnd = kAreaBegin * 2;
 // The power of two of the smallest block that holds so many bytes; more than kLargestPower if none does.
 [[nodiscard]] unsigned block_for(std::size_t bytes) noexcept;
 
-// 0: no addresses, or no memory for their tables. Within Sharing.
+// Takes a block of 2^power bytes. 0: no addresses, or no memory for their tables. Within Sharing.
 [[nodiscard]] std::uint64_t take_block(unsigned power) noexcept;
-// Nothing is mapped in it. Within Sharing.
+// Gives a block back, in which nothing is mapped any more. Within Sharing.
 void give_block(std::uint64_t address, unsigned power) noexcept;
 
 }  // namespace janus::bare

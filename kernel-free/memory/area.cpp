@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // area.cpp — the part of the page tables that changes while the program runs: reserving, filling at the first touch,
-// taking away. Of what is taken away everything is marked first (kLeaving), then all CPUs forget their translations,
-// and only then do frames go back: nobody can still write to one that is somebody else's by then.
+// taking away. To take a range away, first all its entries are marked (kLeaving), then all CPUs forget their
+// translations, and only then are its frames freed: so no CPU can still write to a frame that is in use again.
 #include <atomic>
 
 #include "kernel-free/cpu/cpu.h"
@@ -19,11 +19,12 @@ Entry* table_at(Entry entry) {
 }
 
 Entry load(Entry& entry) {
-  return std::atomic_ref<Entry>(entry).load(std::memory_order_acquire);  // pairs with whoever put a table there
+  return std::atomic_ref<Entry>(entry).load(std::memory_order_acquire);  // pairs with the exchange in table_below()
 }
 
-// Calls what(entry, level) for the entries that make up the range: the highest that lie in it whole, but tables that
-// `enters` lets in. Where one lies in it in part and is no table, `what` gets it, too, when there is none below.
+// Calls what(entry, level) for the entries that make up the range: the highest that lie in it whole, or with
+// enters_whole the entries of their tables. An entry that lies in the range only in part and is no table is passed,
+// too.
 template <typename What>
 void each_entry(Entry* table, unsigned level, std::uint64_t table_begin, Range range, What& what) {
   const std::uint64_t span = span_of(level);
@@ -48,7 +49,7 @@ void each_entry(Range range, What what) {
 
 // --- Taking away ---
 
-// Marks pages, and whole tables where they go, too.
+// Marks pages as kLeaving, and whole tables if enters_whole is false.
 struct Mark {
   bool enters_whole;
   bool* found;
@@ -57,7 +58,7 @@ struct Mark {
     std::atomic_ref<Entry> shared(entry);
     const Entry seen = shared.load(std::memory_order_relaxed);
     if ((seen & kPresent) == 0) return;
-    // The processor may set bits of it until everybody has forgotten it; they mean nothing to us.
+    // Processors may set bits of the entry until all CPUs have forgotten it; those bits are not used.
     shared.store(absent(Absence::kLeaving, seen & kAddressBits), std::memory_order_relaxed);
     *found = true;
   }
@@ -99,7 +100,8 @@ struct Reserve {
   void operator()(Entry& entry, unsigned) { entry = absent(Absence::kReserved); }
 };
 
-// The tables at both ends of the range, so that every entry lies in it whole or not at all.
+// Makes the tables at both ends of the range, so that every entry lies in it whole or not at all. False: no memory for
+// them.
 bool split_ends(Range range) {
   for (const std::uint64_t end : {range.begin, range.end}) {
     unsigned level = 4;
@@ -114,7 +116,7 @@ bool split_ends(Range range) {
 Sharing::Sharing() noexcept {
   std::atomic<bool>& mine = this_cpu().is_sharing;
   for (;;) {
-    mine.store(true, std::memory_order_seq_cst);  // before the look: pairs with Excluding
+    mine.store(true, std::memory_order_seq_cst);  // before g_excluding is read: pairs with Excluding
     if (!g_excluding.load(std::memory_order_seq_cst)) return;
     mine.store(false, std::memory_order_release);
     while (g_excluding.load(std::memory_order_relaxed)) wait_a_moment();
@@ -127,7 +129,7 @@ Sharing::~Sharing() {
 
 Excluding::Excluding() noexcept {
   g_one_excludes.lock();
-  g_excluding.store(true, std::memory_order_seq_cst);  // before the looks: pairs with Sharing
+  g_excluding.store(true, std::memory_order_seq_cst);  // before is_sharing is read: pairs with Sharing
   for (unsigned n = 0; n < g_cpu_count; ++n)
     while (g_cpus[n]->is_sharing.load(std::memory_order_seq_cst)) wait_a_moment();
 }

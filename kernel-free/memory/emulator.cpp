@@ -9,8 +9,8 @@
 
 namespace janus::bare {
 
-// Fills all places that there may be, then has them forgotten. A table that is wider already stays, or becomes twice as
-// wide as what was touched.
+// For one table size after the other, touches a page for each place and then makes the CPU forget them all. A table
+// that is wider already keeps its size, or becomes twice as wide as what was touched.
 void widen_translations_here() noexcept {
   if (!is_below(kEmulator)) return;
   const Range memory = longest_range();

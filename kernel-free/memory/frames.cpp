@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frames.cpp — frames that were given back go out again last in, first out; a list through the frames themselves. What
-// was never taken is only a range, so that boot touches none of it.
+// frames.cpp — frames that were given back are taken again last in, first out, from a list through the frames
+// themselves. Frames that were never taken are only ranges, so that boot touches none of them.
 #include "kernel-free/memory/frames.h"
 
 #include "kernel-free/cpu/instructions.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kFrameBytes = 4096, kKeptPart = 32;
 
-Lock g_lock;  // of all that follows
+Lock g_lock;  // protects all that follows
 Frame g_given_back = 0;
 Range g_fresh[MemoryMap::kMost];
 std::size_t g_fresh_count = 0, g_fresh_at = 0;

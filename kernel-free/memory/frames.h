@@ -12,7 +12,8 @@ namespace janus::bare {
 // The address of a page in physical memory. 0 is none.
 using Frame = std::uint64_t;
 
-// Where all RAM of ours can be reached. While the boot tables are in force, physical addresses are addresses.
+// Where all our RAM is mapped. g_direct_map is 0 while the boot page tables are in force, which map physical addresses
+// one to one.
 inline constexpr std::uint64_t kDirectMap = 0xffff'8000'0000'0000;
 extern std::uint64_t g_direct_map;
 
@@ -21,15 +22,16 @@ template <class T>
   return reinterpret_cast<T*>(g_direct_map + address);
 }
 
-// From here on they can be taken. Before there is a second CPU.
+// Makes the map's frames available to take_frame(). Called once, before there is a second CPU.
 void give_all_frames(const MemoryMap& map) noexcept;
 
-// Zeroed; 0 when no memory is left. The last ones are for those with whom everything would end.
+// Takes a zeroed frame; 0: no memory is left. The last frames are for callers with may_be_last, whose failure would end
+// the machine.
 [[nodiscard]] Frame take_frame(bool may_be_last = true) noexcept;
 void give_frame(Frame frame) noexcept;
 
 [[nodiscard]] std::uint64_t frames_in_all() noexcept;
-// Of memory that was given to begin with, whoever has it now.
+// The longest range that give_all_frames() got, whether its frames are taken now or not.
 [[nodiscard]] Range longest_range() noexcept;
 [[nodiscard]] std::uint64_t frames_taken() noexcept;
 

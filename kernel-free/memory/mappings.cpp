@@ -13,8 +13,8 @@ Range range_of(const std::byte* pages, std::size_t bytes) {
   return {begin, begin + bytes};
 }
 
-// Of these pages, those that are absent for one reason become so for the other. `filled` receives where there are pages
-// that somebody has touched, from the first to the last. False: no memory for a table.
+// Pages of the range that are absent for reason `before` become absent for reason `after`. `filled` receives the range
+// from the first page that is present to the last. False: no memory for a table.
 bool change(Range range, Absence before, Absence after, Range& filled) {
   filled = {range.end, range.begin};
   for (std::uint64_t at = range.begin; at < range.end;) {
@@ -90,8 +90,8 @@ bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::si
   return true;
 }
 
-// No CPU knows anything of a page that is absent. Its tables are there, so that it needs little of a stack: less than
-// the runtime keeps for itself, while it makes that stack larger.
+// No CPU has a translation of an absent page, so none has to be forgotten. The tables exist, so that little stack is
+// needed: less than the runtime keeps for itself while it enlarges the very stack.
 bool clear_guard(std::byte* pages, std::size_t bytes) noexcept {
   constexpr int kStack = 512;
   QuietWithin<kStack> quiet;

@@ -23,7 +23,7 @@ bool can_map_at(unsigned level) {
   return level == 3 && (arch::cpuid(0x80000001).edx >> 26 & 1) != 0;  // pages of 1 GiB
 }
 
-// The largest page that both addresses allow and that is needed whole.
+// The level of the largest page that both addresses are aligned to and that the range fills.
 unsigned level_for(std::uint64_t address, Range physical) {
   for (unsigned level = 3; level > 1; --level) {
     const std::uint64_t mask = span_of(level) - 1;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// page_tables.h — which address means what. There are no other books: an entry that is not present says itself why.
+// page_tables.h — the page tables, which are the only record of what is mapped: an entry that is not present says why.
 //
 // INVARIANT tables-are-shared-or-held: a CPU that looks at or fills the area of mappings has is_sharing set, so that no
-// table is taken from under it; who takes pages or tables away waits until no CPU shares, and keeps others out
-// (Sharing, Excluding). Within Sharing, entries change by compare-and-exchange, and only away from kReserved,
-// kNothing or kGuard.
+// table is freed while it uses it; a CPU that takes pages or tables away waits until no CPU shares, and keeps others
+// out (Sharing, Excluding). Within Sharing, entries change by compare-and-exchange, and only away from kReserved,
+// kNothing or kGuard; only entries of a block that no other CPU can use (it is free, or not yet mapped) are stored to.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ inline constexpr Entry kReadExecute = kPresent | kUsed;
 enum class Absence : std::uint8_t {
   kNothing,   // no mapping: a fault
   kReserved,  // filled with a zeroed page at the first touch
-  kGuard,     // a fault, and it stays one
+  kGuard,     // a fault; a touch never fills it
   kFree,      // the first entry of a free block; the rest of it names the next one (addresses.h)
   kLeaving,   // being taken away; still names its frame or table
 };
@@ -59,9 +59,9 @@ enum class Absence : std::uint8_t {
 // --- Boot: one CPU, whole ranges. False: no memory for tables. ---
 
 [[nodiscard]] bool make_tables() noexcept;
-// By large pages where whole ones fit.
+// Uses large pages where whole ones fit.
 [[nodiscard]] bool map_physical(std::uint64_t address, Range physical, Entry bits) noexcept;
-// A small page that map_physical() mapped is absent on the calling CPU.
+// Unmaps a small page that map_physical() mapped; only the calling CPU forgets its translation.
 void unmap_physical(std::uint64_t page) noexcept;
 void use_tables_here() noexcept;
 [[nodiscard]] Frame top_table() noexcept;
@@ -90,29 +90,31 @@ class Excluding {
   Quiet quiet_;
 };
 
-// The entry of that level for an address, with the tables that lead to it; what they stand for stays as it was.
+// The entry of `level` for an address. Missing tables on the way are made and stand for what the entry above stood for.
 // nullptr: no memory. Within Sharing.
 [[nodiscard]] Entry* entry_of(std::uint64_t address, unsigned level) noexcept;
 
-// Nothing becomes reserved. False: no memory, and nothing was reserved. Within Sharing.
+// Reserves a range in which nothing is mapped. False: no memory, and nothing was reserved. Within Sharing.
 [[nodiscard]] bool reserve(Range range) noexcept;
 
-// The pages in the range go back, their entries become `instead`. With kNothing the range is a whole block, and its
-// guards and the tables that served it alone go, too. Takes Excluding itself.
+// Frees the pages in the range; their entries become `instead`. With kNothing the range must be a whole block, and its
+// guards and the tables that served only it go, too. Takes Excluding itself.
 void take_away(Range range, Absence instead) noexcept;
 
 enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
-// Puts a page where one is reserved; one of the last there are for whoever may take that. Any trap; no lock is held.
+// Puts a zeroed page where one is reserved; may_take_last as in take_frame(). May be called in any trap; no lock that
+// it takes itself may be held.
 [[nodiscard]] Filled fill(std::uint64_t address, bool may_take_last = true) noexcept;
 
-// What the entry that decides about an address is, and of which level. Boot, and tests.
+// The entry that decides about an address, and its level. In the area of mappings: within Sharing, but at boot and in
+// tests.
 struct Found {
   Entry entry;
   unsigned level;
 };
 [[nodiscard]] Found look_up(std::uint64_t address) noexcept;
 
-// Once: the program will hear of it as a fault.
+// Prints, at its first call only, that no memory is left; the program sees a fault.
 void say_memory_is_gone() noexcept;
 
 }  // namespace janus::bare
