@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.cpp — virtual I/O device specification 1.2, 3.1 (how a device is begun) and 2.1 (its status).
+// device.cpp — virtual I/O device specification 1.2, 3.1 (initialization of a device) and 2.1 (its status).
 #include "kernel-free/devices/device.h"
 
 #include <arch/cpu.h>
@@ -32,7 +32,7 @@ bool reset(const Transport& transport) {
 
 }  // namespace
 
-// Version 1, and nothing else: what we ask every device of the kind can do.
+// Accepts version 1 and no other feature: every device of the kind can do what we request.
 bool Device::agree_on_features() const noexcept {
   constexpr unsigned kVersion1 = 32;
   if (!transport_.offers(kVersion1)) return false;
@@ -73,7 +73,7 @@ bool Device::begin(const Transport& transport) noexcept {
 
 void Device::give_up() noexcept {
   works_ = false;
-  (void)reset(transport_);  // if it does not even do that, it still knows of no frame that is anybody else's
+  (void)reset(transport_);  // if even that fails, the frames that the device knows of are never given back
 }
 
 Device::Outcome Device::ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,

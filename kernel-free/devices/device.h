@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// device.h — a virtio device of which we ask one thing after the other, and wait for the answer by looking. A device
-// that answers what cannot be, or not at all, is reset and never asked again; the frames that it knows of stay its own.
+// device.h — a virtio device that gets one request at a time; the answer is polled for. A device that gives an invalid
+// answer, or none, is reset and never used again; the frames that it knows of stay its own.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ enum class DeviceKind : std::uint16_t { kDisk = 2, kConsole = 3, kRandom = 4 };
 
 class Device {
  public:
-  // False: it does not speak version 1 of the specification, or there is no memory for its queue.
+  // Initializes the device. False: it does not speak version 1 of the specification, or there is no memory for its queue.
   [[nodiscard]] bool begin(const Transport& transport) noexcept;
 
   // How many pieces a request may have.
   [[nodiscard]] unsigned most_pieces() const noexcept { return queue_.size(); }
 
   enum class Outcome : std::uint8_t { kDone, kFalse, kSilent, kGivenUp };
-  // Whoever calls it holds a lock of the device's, and no other. With interrupts on or off.
+  // Sends a request and waits for the answer, no longer than patience_ns; on kDone `written` is how many bytes the
+  // device wrote. The caller holds a lock of the device's, and no other. With interrupts on or off.
   [[nodiscard]] Outcome ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,
                             std::uint32_t& written) noexcept;
 

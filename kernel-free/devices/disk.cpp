@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// disk.cpp — virtio-blk: virtual I/O device specification 1.2, 5.2. What is read comes into frames that the disk keeps,
-// and is copied from there, so that no address of a caller's ever reaches the device.
+// disk.cpp — virtio-blk: virtual I/O device specification 1.2, 5.2. Data is read into frames that the disk keeps, and
+// copied from there, so that no address of a caller's ever reaches the device.
 #include "kernel-free/devices/disk.h"
 
 #include "kernel-free/console/line.h"
@@ -22,7 +22,7 @@ struct Header {
   std::uint32_t kind, reserved;
   std::uint64_t sector;
 };
-constexpr std::uint32_t kStatusAt = 64;  // in the same frame
+constexpr std::uint32_t kStatusAt = 64;  // in the frame of the header
 constexpr std::uint8_t kGood = 0, kUnset = 0xff;
 
 }  // namespace
@@ -71,7 +71,7 @@ void complain(const Disk& disk, Device::Outcome outcome) {
     Line{}.text("janus: disk ").number(disk.number).text(what).text(": it is not asked any more").print();
 }
 
-// So many bytes, whole sectors, into the data frames.
+// Reads `bytes`, whole sectors, into the data frames.
 bool fetch(Disk& disk, std::uint64_t sector, std::uint32_t bytes) {
   auto* const header = at_physical<Header>(disk.control);
   auto* const status = at_physical<std::uint8_t>(disk.control + kStatusAt);
@@ -91,7 +91,7 @@ bool fetch(Disk& disk, std::uint64_t sector, std::uint32_t bytes) {
   return outcome == Device::Outcome::kDone && written == bytes + 1 && *status == kGood;
 }
 
-// From the data frames, `skip` bytes on. How many could be copied.
+// Copies from the data frames, beginning at byte `skip`; returns how many bytes could be copied.
 std::size_t copy_out(const Disk& disk, char* to, std::size_t skip, std::size_t count) {
   for (std::size_t done = 0; done < count;) {
     const std::size_t at = skip + done, rest = kPage - at % kPage;

@@ -10,12 +10,13 @@ namespace janus::bare {
 struct Disk;
 inline constexpr unsigned kMostDisks = 8;
 
-// The nth disk, which stays; nullptr: there is none, or it does not work.
+// The nth disk, which is never freed; nullptr: there is none, or it does not work.
 [[nodiscard]] Disk* find_disk(unsigned nth) noexcept;
-// One that find_disk() has given.
+// A disk that find_disk() has returned before.
 [[nodiscard]] Disk& disk_at(unsigned nth) noexcept;
 [[nodiscard]] std::uint64_t bytes_of(const Disk& disk) noexcept;
-// From anywhere on it, to a caller's memory: how many bytes, fewer only at the end; or -EIO or -EFAULT if not one came.
+// Reads from any offset to a caller's memory. Returns how many bytes came, fewer than `count` at the disk's end or
+// before an error; -EIO or -EFAULT if an error came first.
 [[nodiscard]] long read_disk(Disk& disk, char* to, std::size_t count, std::uint64_t offset) noexcept;
 
 }  // namespace janus::bare

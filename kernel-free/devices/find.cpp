@@ -10,7 +10,7 @@
 namespace janus::bare {
 namespace {
 
-Lock g_lock;  // of PCI's two ports, and of what is mapped
+Lock g_lock;  // protects PCI's two ports and the mappings of registers
 
 bool map_page(std::uint64_t page) {
   const std::uint64_t address = kDirectMap + page;

@@ -9,21 +9,21 @@
 
 namespace janus::bare {
 
-// The nth of its kind, with its registers mapped; in the order of PCI's slots, then of the words. False: there are not
-// so many. Any thread, interrupts on.
+// Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers. False:
+// there are not so many. Any thread, interrupts on.
 [[nodiscard]] bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept;
 
-// Which of its queues is used: of a console what is transmitted by its first port.
+// The queue of a device that is used: of a console the one that its first port transmits from.
 [[nodiscard]] constexpr std::uint16_t queue_of(DeviceKind kind) noexcept {
   return kind == DeviceKind::kConsole ? 1 : 0;
 }
 
-// --- For find.cpp. One thread at a time. `nth` counts down at each one that is found. ---
+// --- For find.cpp, by one thread at a time. `nth` counts down at each device that is found. ---
 
 [[nodiscard]] bool find_on_pci(DeviceKind kind, unsigned& nth, Transport& found) noexcept;
 [[nodiscard]] bool find_by_words(DeviceKind kind, unsigned& nth, Transport& found) noexcept;
-// Makes device registers reachable, uncached; nullptr where that is no place for any: memory of ours, or beyond what
-// can be mapped.
+// Maps device registers uncached. nullptr: no registers can be there, because it is memory of ours or beyond what can
+// be mapped; or there is no memory for page tables.
 [[nodiscard]] volatile std::uint8_t* map_registers(Range physical) noexcept;
 
 }  // namespace janus::bare

@@ -26,7 +26,7 @@ bool read_number(const char*& text, std::uint64_t& value) {
   }
 }
 
-// BYTES, perhaps with a K, @ADDRESS, and what is of no use to us. 0: something else.
+// Reads the address from BYTES, perhaps with a K, @ADDRESS, and what is not used here. 0: the text is malformed.
 std::uint64_t address_in(const char* text) {
   std::uint64_t bytes, address;
   if (!read_number(text, bytes)) return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// output.cpp — virtio-console: virtual I/O device specification 1.2, 5.3. One with one port: where there may be several
-// (VIRTIO_CONSOLE_F_MULTIPORT) the first may be missing, and the device takes what it is given all the same. Of the
-// port the queue that transmits: nobody types. Interrupts stay off while the device is waited for, as they do for the
-// serial port: what is said is in one order, whichever way each part of it goes.
+// output.cpp — virtio-console: virtual I/O device specification 1.2, 5.3. Only a device with one port is used: where
+// there may be several (VIRTIO_CONSOLE_F_MULTIPORT) the first may be missing, and the device takes what it is given all
+// the same. Only the transmit queue is used, since there is no input. Interrupts stay off while the device is waited
+// for, as they do for the serial port: so all output is in one order, whichever device each part of it goes to.
 #include "kernel-free/devices/output.h"
 
 #include "kernel-free/console/line.h"
@@ -18,11 +18,11 @@ constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 constexpr unsigned kMultiport = 1;
 constexpr unsigned kMostFrames = 8;  // 32 KiB at a time
 
-// Under g_console_lock, but for frame_count, which is set before anybody writes and falls once.
+// Protected by g_console_lock, but for frame_count, which is set before the first write and drops to 0 at most once.
 struct Output {
   Device device;
   Frame frames[kMostFrames];
-  unsigned frame_count;  // 0: the serial port
+  unsigned frame_count;  // 0: output goes to the serial port
   Piece pieces[kMostFrames];
 };
 Output g_output{};
@@ -33,7 +33,7 @@ bool begin(Output& output) {
   return output.frame_count != 0;
 }
 
-// How many bytes of the caller's could be copied into the frames.
+// Copies the caller's bytes into the frames; returns how many could be copied.
 std::size_t fill(const Output& output, const char* bytes, std::size_t count) {
   for (std::size_t done = 0; done < count; done += kPage) {
     const std::size_t piece = count - done < kPage ? count - done : kPage;
@@ -58,7 +58,8 @@ void print_frames(const Output& output, std::size_t count) {
   line.print_at_last(kConsolePort);
 }
 
-// What is in the frames. If the device fails nobody knows what of it has been seen, so all of it is said again.
+// Sends what is in the frames. If the device fails it is unknown how much of it was shown, so all of it is printed
+// again on the serial port.
 void send(Output& output, std::size_t count) {
   unsigned used = 0;
   for (std::size_t done = 0; done < count; done += kPage, ++used)
@@ -72,7 +73,7 @@ void send(Output& output, std::size_t count) {
   print_frames(output, count);
 }
 
-// Bytes that could be copied, of at most as many as go at once.
+// Writes as many of the bytes as go at once; returns how many could be copied.
 std::size_t write_piece(Output& output, const char* bytes, std::size_t count) {
   if (output.frame_count != 0) {
     const std::size_t most = output.frame_count * kPage;
@@ -98,7 +99,7 @@ void find_output() noexcept {
     Line{}.text("janus: the console device does not work as virtio 1.0 says: output goes by the serial port").print();
 }
 
-// A page may be filled in the middle: nothing of that wants the console.
+// A page of the caller's may be filled while the lock is held: filling never takes the console's lock.
 std::size_t write_out(const char* bytes, std::size_t count) noexcept {
   Hold hold(g_console_lock);
   std::size_t done = 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// output.h — what programs write: by virtio's console where the machine has one that works, else by the serial port.
-// What the machine itself says goes by the serial port in any case (console/console.h).
+// output.h — a program's output: to virtio's console where the machine has one that works, else to the serial port. The
+// machine's own messages go to the serial port in any case (console/console.h).
 #pragma once
 
 #include <cstddef>
 
 namespace janus::bare {
 
-// Looks for the device. Once, before anybody writes; interrupts on.
+// Looks for the device. Called once, before the first write; interrupts on.
 void find_output() noexcept;
 
-// From memory of a caller that may not be there: how many bytes of it were. What one call gives stays together, and is
-// on its way when it returns.
+// Writes from a caller's memory, which may not be mapped; returns how many bytes could be read from it. The bytes of
+// one call stay together, and have been handed to the device when it returns.
 [[nodiscard]] std::size_t write_out(const char* bytes, std::size_t count) noexcept;
 
 }  // namespace janus::bare

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pci.cpp — virtio devices on PCI: virtual I/O device specification 1.2, 4.1. Configuration goes by the two ports that
-// every PC has. Addresses are where the firmware has put them.
+// pci.cpp — virtio devices on PCI: virtual I/O device specification 1.2, 4.1. Configuration space is accessed by the
+// two ports that every PC has. Base addresses stay as the firmware has set them.
 #include <cstddef>
 
 #include "kernel-free/cpu/instructions.h"
@@ -43,7 +43,7 @@ bool is_kind(const Function& function, DeviceKind kind) {
          (ids >> 16 == kModern + static_cast<std::uint32_t>(kind) || ids >> 16 == transitional);
 }
 
-// Where the memory behind one of the six base addresses begins; 0: nowhere.
+// Where the memory of one of the six base address registers begins; 0: it has none.
 std::uint64_t base_of(const Function& function, unsigned bar) {
   constexpr std::uint32_t kIsPorts = 1, kWidth = 6, k64Bits = 4;
   if (bar > 5) return 0;
@@ -65,7 +65,7 @@ bool find_structure(const Function& function, Structure::Kind kind, Structure& f
   constexpr std::uint32_t kVendorSpecific = 9, kHasCapabilities = 1 << 20;
   if ((function.read(kCommand) & kHasCapabilities) == 0) return false;
   unsigned at = function.read(kCapabilities) & 0xfc;
-  for (unsigned n = 0; at >= 64 && n < 48; ++n) {  // a list that bites its tail has an end
+  for (unsigned n = 0; at >= 64 && n < 48; ++n) {  // bounded, since a list may be circular
     const std::uint32_t head = function.read(at);
     if ((head & 0xff) == kVendorSpecific && head >> 24 == kind) {
       const std::uint64_t base = base_of(function, function.read(at + 4) & 0xff);

@@ -27,7 +27,7 @@ T load(T& shared) {
 }  // namespace
 
 struct Queue::Memory {
-  static constexpr std::uint16_t kNoInterrupts = 1;  // we look
+  static constexpr std::uint16_t kNoInterrupts = 1;  // the answer is polled for
 
   Descriptor descriptors[kMost];
   struct {
@@ -71,14 +71,14 @@ void Queue::publish(const Piece* pieces, unsigned count) noexcept {
   }
   shared.available.ring[published_ % size_] = 0;  // every request begins with the first descriptor
   ++published_;
-  // The device's reads come behind it: pairs with its look at the index.
+  // Pairs with the device's read of the index, behind which it reads the request.
   std::atomic_ref<std::uint16_t>(shared.available.index).store(published_, std::memory_order_release);
 }
 
 Queue::Answer Queue::look(std::uint32_t& written) noexcept {
   Memory& shared = memory();
   const std::uint16_t before = static_cast<std::uint16_t>(published_ - 1);
-  // Pairs with the device's store behind all that it has written.
+  // Pairs with the device's store of the index, which comes after all else that it has written.
   const std::uint16_t index = std::atomic_ref<std::uint16_t>(shared.used.index).load(std::memory_order_acquire);
   if (index == before) return Answer::kNotYet;
   Used& entry = shared.used.ring[before % size_];

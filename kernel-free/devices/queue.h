@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // queue.h — a split virtqueue (virtual I/O device specification 1.2, 2.7) with one request in it at a time, so that all
 // that a device may answer is known beforehand.
-// INVARIANT devices-are-not-believed: what a device has written is read once, and counts only if it is the one answer
-// to the one request, about no more bytes than were offered. Nothing of it is ever an index or an address of ours.
+// INVARIANT devices-are-not-believed: what a device has written is read once, and accepted only if it is the one answer
+// to the one request, about no more bytes than were offered. It is never used as an index or an address.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace janus::bare {
 
 enum class Direction : std::uint8_t { kToDevice, kFromDevice };
 
-// Within one frame.
+// A part of a request, within one frame.
 struct Piece {
   std::uint64_t physical;
   std::uint32_t bytes;
@@ -24,18 +24,20 @@ class Queue {
  public:
   static constexpr std::uint16_t kMost = 32;
 
-  // In a zeroed frame, which is the device's for ever. `size`: a power of two up to kMost.
+  // Places the queue in a zeroed frame, which is the device's for ever. `size`: a power of two up to kMost.
   void begin(Frame frame, std::uint16_t size) noexcept;
   [[nodiscard]] std::uint16_t size() const noexcept { return size_; }
   [[nodiscard]] std::uint64_t descriptors() const noexcept { return frame_; }
   [[nodiscard]] std::uint64_t available() const noexcept;
   [[nodiscard]] std::uint64_t used() const noexcept;
 
-  // Up to size() pieces, those from the device last. The request before has been answered.
+  // Publishes a request of up to size() pieces, those from the device last. The previous request must have been
+  // answered.
   void publish(const Piece* pieces, unsigned count) noexcept;
 
   enum class Answer : std::uint8_t { kNotYet, kDone, kFalse };
-  // kDone: so many bytes came, which are no more than there was room for. kFalse: a device that works does not do that.
+  // kDone: `written` bytes came, which are no more than there was room for. kFalse: the answer is invalid; a device
+  // that works does not give it.
   [[nodiscard]] Answer look(std::uint32_t& written) noexcept;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// random.cpp — virtio-rng: virtual I/O device specification 1.2, 5.4. It is asked for some words at a time, and each is
-// given out once.
+// random.cpp — virtio-rng: virtual I/O device specification 1.2, 5.4. The device is asked for kWords words at a time,
+// and each word is given out once.
 #include "kernel-free/devices/random.h"
 
 #include "kernel-free/console/line.h"
@@ -19,7 +19,7 @@ struct Source {
   enum class State : std::uint8_t { kUnknown, kAbsent, kWorks } state;
   Device device;
   Frame frame;
-  std::uint32_t left;  // words in the frame that nobody has got
+  std::uint32_t left;  // words in the frame that were not given out yet
 };
 Source g_source{};
 
@@ -30,7 +30,7 @@ bool begin(Source& source) {
   return source.frame != 0;
 }
 
-// It may give fewer bytes than it is asked for; parts of words are left.
+// The device may give fewer bytes than it is asked for; a part of a word is not used.
 bool refill(Source& source) {
   const Piece piece{source.frame, kWords * sizeof(std::uint64_t), Direction::kFromDevice};
   std::uint32_t written = 0;

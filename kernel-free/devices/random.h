@@ -6,8 +6,8 @@
 
 namespace janus::bare {
 
-// A word that nobody has got before. False: there is no such device, or it does not work. Any thread, interrupts on;
-// may wait for the device.
+// Gives a word that was not given out before. False: there is no such device, or it does not work. Any thread,
+// interrupts on; may wait for the device.
 [[nodiscard]] bool draw_from_device(std::uint64_t& word) noexcept;
 
 }  // namespace janus::bare

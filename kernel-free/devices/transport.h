@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // transport.h — where a virtio device's registers are: the virtual I/O device specification 1.2, 4.1 (PCI) and 4.2
-// (memory mapped). Both have the same registers at other places and of other widths, so that a table tells them apart.
+// (memory mapped). Both have the same registers, at different offsets and of different widths, which a table of each has.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ enum class Register : std::uint8_t {
   kQueueMost,
   kQueueSize,
   kQueueEnable,
-  kDescriptors,  // 64 bits each, which are written in two halves
+  kDescriptors,  // this and the next two have 64 bits, written in two halves
   kAvailable,
   kUsed,
 };
@@ -30,8 +30,8 @@ extern const RegisterPlace kPciRegisters[kRegisters], kMmioRegisters[kRegisters]
 struct Transport {
   const RegisterPlace* places;  // kPciRegisters or kMmioRegisters
   volatile std::uint8_t* registers;
-  volatile std::uint8_t* notify;  // of the queue
-  volatile std::uint8_t* config;  // what belongs to the kind of device
+  volatile std::uint8_t* notify;  // where the queue is notified
+  volatile std::uint8_t* config;  // the configuration of this kind of device
   std::uint16_t queue;            // the only one that we use
 
   [[nodiscard]] std::uint32_t read(Register which) const noexcept;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// turn.h — a lock for as long as a device takes, which is long: interrupts stay on, so that requests are answered and
-// threads take turns. Whoever waits for it spins. The stack that is needed below is touched first, as in lock.h: a task
-// that overflows does so where nothing is held.
+// turn.h — holds a lock for as long as a device takes, which is long: interrupts stay on, so that requests are answered
+// and threads take turns. A thread that waits for the lock spins. The stack that is needed below is touched first, as
+// in lock.h: a task that overflows does so where it holds no lock.
 #pragma once
 
 #include <arch/cpu.h>
@@ -13,7 +13,7 @@ namespace janus::bare {
 class Turn {
  public:
   explicit Turn(Lock& lock) noexcept : lock_(lock) {
-    touch_stack<3 * kSectionStack>();  // sections of others are within
+    touch_stack<3 * kSectionStack>();  // sections of other locks are entered within
     while (!lock_.try_lock()) arch::pause();
   }
   ~Turn() { lock_.unlock(); }
