@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// errors.h — Linux's numbers, as its calls answer them.
+// errors.h — Linux's error numbers, as its system calls return them.
 #pragma once
 
 namespace janus::bare {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // files.cpp — Linux's system calls on files, as far as they only read: openat, read, pread64, lseek, fstat, newfstatat,
-// getdents64, close, and write to the console. By Linux's numbers and layouts, so that a program compiled for either
-// machine is the same. What names mean is in names.cpp. Whatever a caller points to is copied with care.
+// getdents64, close, and write to the console. They have Linux's numbers and layouts, so that a program compiled for
+// either machine is the same. Names are resolved in names.cpp. A caller's memory is accessed only by careful_copy.h.
 #include "kernel-free/files/files.h"
 
 #include <atomic>
@@ -32,17 +32,18 @@ enum Number : long {
 };
 // --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
 
-// A program that closes one beside a read of it may find the offset of what is opened there next moved.
+// A program that closes a file while another thread reads it may find the offset of the file opened next in its place
+// moved.
 struct File {
-  std::atomic<Thing> thing;           // of no kind: closed
-  std::atomic<std::uint64_t> offset;  // bytes, or for a directory where its next entry is looked for
+  std::atomic<Thing> thing;           // kNone: closed
+  std::atomic<std::uint64_t> offset;  // in bytes; for a directory the node where the search for its next entry begins
 };
 static_assert(std::atomic<Thing>::is_always_lock_free);
 constexpr long kFirstFile = 3, kFiles = 1024;
 File g_files[kFiles]{};
-Lock g_files_lock;  // of opening and closing
+Lock g_files_lock;  // protects opening and closing
 
-// Of no kind: it is not open. Whoever has it may go on with it: nodes and disks stay.
+// Kind kNone: it is not open. The result stays usable after the file is closed: nodes and disks are never freed.
 Thing thing_of(long fd) {
   if (fd < kFirstFile || fd >= kFiles) return {};
   return g_files[fd].thing.load(std::memory_order_acquire);  // pairs with open_thing()
@@ -76,16 +77,15 @@ long close_file(long fd) {
   return 0;
 }
 
-// As Linux looks at a range before it looks into it: in the half of the addresses that programs have, whatever of that
-// there is.
+// Whether the range is in the half of the addresses that programs have, mapped or not, which Linux checks first.
 bool is_users(const void* begin, std::size_t bytes) {
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 47;
   return bytes <= kEnd && reinterpret_cast<std::uint64_t>(begin) <= kEnd - bytes;
 }
 
-// Where a path begins that does not begin at the root: there, or in an open directory.
+// Where a relative path begins: at the root, or in an open directory.
 long start_of(long directory, Thing& start) {
-  constexpr long kHere = -100;  // AT_FDCWD; there is no other directory to be in
+  constexpr long kHere = -100;  // AT_FDCWD: the root, which is the only working directory
   start = kRoot;
   if (static_cast<int>(directory) == kHere) return 0;
   start = thing_of(static_cast<int>(directory));
@@ -145,7 +145,7 @@ long read_at(const Thing& thing, char* to, std::size_t count, std::uint64_t offs
 }
 
 long read(long fd, char* to, std::size_t count) {
-  if (is_console(fd)) return 0;  // nobody types
+  if (is_console(fd)) return 0;  // the console has no input
   const Thing thing = thing_of(fd);
   if (!is_open(thing)) return kEBADF;
   std::atomic<std::uint64_t>& place = g_files[fd].offset;
@@ -180,7 +180,7 @@ struct Status {
 };
 static_assert(sizeof(Status) == 144);
 
-// All that is the same of everything.
+// What is set alike for files and devices of all kinds.
 Status plain_status(std::uint32_t mode, std::uint64_t id, std::uint64_t bytes) {
   Status status{};
   status.links = 1;
@@ -201,7 +201,7 @@ Status status_of_node(const Node& node) {
   return status;
 }
 
-// Devices by Linux's numbers. Of a disk it would say that it has 0 bytes; here its size is told, as lseek does.
+// Devices have Linux's numbers. Linux reports 0 bytes for a disk; here its size is reported, as by lseek.
 Status status_of_thing(const Thing& thing) {
   constexpr std::uint64_t kNullId = 0x103, kZeroId = 0x105, kFirstDiskId = 254 << 8, kIdsOfDisk = 16;
   if (thing.kind == Thing::Kind::kNode) return status_of_node(g_archive[thing.number]);
@@ -292,7 +292,7 @@ namespace janus::platform {
 
 using namespace janus::bare;
 
-// The console takes what it is given in a bounded time: nobody waits for room.
+// The console takes what it is given in a bounded time, so there is no wait for room that could be limited.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept {
   const bool is_output = fd == 1 || fd == 2;
   if (!is_output && !thing_of(fd).is_nothing()) return kEBADF;

@@ -6,7 +6,7 @@
 
 namespace janus::bare {
 
-// Physical; empty: there are no files. A damaged archive ends the machine.
+// Indexes the initrd at these physical addresses; empty: there are no files. A damaged archive ends the machine.
 void open_initrd(Range initrd) noexcept;
 
 }  // namespace janus::bare

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kHeaderBytes = 110, kDigits = 8, kMostNameBytes = 4096;
 enum Field : unsigned { kInode = 0, kMode = 1, kLinks = 4, kModified = 5, kSize = 6, kNameSize = 11 };
 
-// One entry after the other.
+// Reads one entry of the archive after the other.
 class Reader {
  public:
   Reader(const char* archive, std::size_t bytes) : archive_(archive), bytes_(bytes) {}
@@ -92,7 +92,7 @@ class Reader {
   std::size_t bytes_, at_ = 0;
 };
 
-// The characters of a path, one after the other, in the order of the index.
+// The rank of a path's nth character in the order of the index: 0 at its end, then the slash, then all others.
 int rank(Name path, std::size_t n) {
   if (n >= path.bytes) return 0;
   return path.text[n] == '/' ? 1 : 2 + static_cast<unsigned char>(path.text[n]);
@@ -105,7 +105,7 @@ int compare(Name a, Name b) {
   }
 }
 
-// `path` against "directory/name" (or "name" in the root).
+// Compares `path` with "directory/name" (or "name" in the root).
 int compare_joined(Name path, Name directory, Name name) {
   const std::size_t skip = directory.bytes == 0 ? 0 : directory.bytes + 1;
   for (std::size_t n = 0;; ++n) {
@@ -132,13 +132,13 @@ Name last_part(Name path) {
   return bytes == 0 ? path : Name{path.text + bytes + 1, path.bytes - bytes - 1};
 }
 
-// Whether a directory can hold that name. An entry "." or ".." would lead whoever walks the tree around for ever.
+// Whether a directory can hold that name. An entry "." or ".." would lead a program that walks the tree in circles.
 bool is_name(Name name) {
   const bool is_dots = name.text[0] == '.' && (name.bytes == 1 || (name.bytes == 2 && name.text[1] == '.'));
   return name.bytes <= kMostNameLength && !is_dots;
 }
 
-// Entries of one path are in the order of the archive.
+// Entries of the same path are in the order of the archive.
 int compare(const Node& a, const Node& b) {
   const int difference = compare(a.path, b.path);
   return difference != 0 ? difference : a.data < b.data ? -1 : 1;
@@ -183,7 +183,7 @@ void Archive::sift_down(std::size_t from, std::size_t end) noexcept {
   }
 }
 
-// In place, and never worse than n log n: whoever packed the archive chose the order.
+// Heapsort: in place, and never worse than n log n, since the archive's order may be hostile.
 void Archive::sort() noexcept {
   for (std::size_t n = count_ / 2; n-- > 0;) sift_down(n, count_);
   for (std::size_t end = count_; end-- > 1;) {
@@ -192,7 +192,7 @@ void Archive::sort() noexcept {
   }
 }
 
-// Of the entries of one path the last one stays, as if each had replaced the one before.
+// Of the entries of the same path only the last one stays, as if each had replaced the one before.
 void Archive::keep_last_of_each() noexcept {
   std::size_t last = 0;
   for (std::size_t n = 1; n < count_; ++n) {
@@ -202,7 +202,7 @@ void Archive::keep_last_of_each() noexcept {
   count_ = last + 1;
 }
 
-// Of several names of one file only one comes with the data.
+// Of several hard links to a file only one has the data in the archive; the others are made to point to it.
 void Archive::share_data_of_links() noexcept {
   for (std::size_t n = 0; n < count_; ++n) {
     Node& node = nodes_[n];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// initrd.h — the files that the loader brought along: a cpio archive ("newc"), indexed once, then read where it lies.
+// initrd.h — the files that the loader put into memory: a cpio archive ("newc"), indexed once, then read where it lies.
 #pragma once
 
 #include <cstddef>
@@ -30,12 +30,12 @@ struct Node {
 // The longest name that a directory can hold, as on Linux.
 inline constexpr std::size_t kMostNameLength = 255;
 
-// Sorted by path, a slash before every other character: what lies in a directory follows it. [0] is the root. Of what
-// the archive names more than once the last one counts; what nobody could name in a directory is left out.
+// Nodes sorted by path, a slash before every other character: the contents of a directory follow it. [0] is the root.
+// Of entries with the same path the last one counts; entries whose name no directory can hold are left out.
 class Archive {
  public:
   enum class Opened : std::uint8_t { kYes, kDamaged, kNoMemory };
-  // `archive` can be read from here on. Once.
+  // Indexes `archive`, which must stay readable from here on. Called once.
   [[nodiscard]] Opened open(const char* archive, std::size_t bytes) noexcept;
 
   [[nodiscard]] std::size_t count() const { return count_; }
@@ -46,7 +46,7 @@ class Archive {
   [[nodiscard]] std::size_t parent(std::size_t node) const noexcept;
   // The first entry of a directory at or behind `from` (begin with the directory itself + 1); count() at the end.
   [[nodiscard]] std::size_t next_in(std::size_t directory, std::size_t from) const noexcept;
-  // The part of its path that its directory knows it by.
+  // The node's name in its directory: the last part of its path.
   [[nodiscard]] Name name_of(std::size_t node) const noexcept;
 
  private:

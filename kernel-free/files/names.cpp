@@ -17,7 +17,7 @@ struct Path {
   std::size_t bytes;
 };
 
-// The next part of the path into `name`: 1; 0 at its end; else an error.
+// Reads the next part of the path into `name`. Returns 1; 0 at the path's end; else an error.
 long next_name(Path& path) {
   char c;
   path.bytes = 0;
@@ -61,7 +61,7 @@ long walk_archive(Thing& thing, const char* text) {
   return 0;
 }
 
-// The disk that the path names.
+// Finds the disk that the path names; false: none.
 bool find_disk_of(const char* caller, Thing& found) {
   char path[] = "/dev/vda";
   for (std::uint32_t nth = 0; nth < kMostDisks; ++nth) {

@@ -11,7 +11,8 @@
 
 namespace janus::bare {
 
-// In one word, so that who reads it beside whoever writes it has one thing or the other.
+// What a descriptor or a path stands for. It is one word, so that a thread that reads it while another one writes it
+// gets the old or the new value.
 struct alignas(8) Thing {
   enum class Kind : std::uint32_t { kNone, kNode, kNull, kZero, kDisk };
 
@@ -25,11 +26,11 @@ inline constexpr Thing kRoot{Thing::Kind::kNode, 0};
 // Constant once the first thread runs.
 extern Archive g_archive;
 
-// As in a mode: Node::kDirectory and its like.
+// The type bits of a file's mode: Node::kDirectory and its like.
 [[nodiscard]] std::uint32_t type_of(const Thing& thing) noexcept;
 [[nodiscard]] std::uint64_t size_of(const Thing& thing) noexcept;
 
-// From `from`, for a path that does not begin at the root. The path is a caller's memory. 0, or an error. Disks are
+// Resolves a path, a relative one from `from`; the path is in a caller's memory. Returns 0 or an error. Disks are
 // looked for here, so that a program that names no files contains none of the code for them.
 [[nodiscard]] long walk(const Thing& from, const char* path, Thing& found) noexcept;
 
