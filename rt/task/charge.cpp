@@ -39,7 +39,6 @@ int yield(Task& task) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
-  (void)is_cancelled(task);  // a walk, if one is due, is paid with this slice
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
   Scheduler& scheduler = *current_worker().scheduler;
   // Before the look at the request: a request that comes later sets the slices to 0 again.

@@ -265,6 +265,7 @@ TEST(worker_slot, is_set_by_system_call_where_the_instructions_are_not_allowed) 
   CHECK(end.exited(0));
 }
 
+#ifndef NDEBUG
 TEST(worker_slot, is_known_without_a_system_call_once_it_was_set) {
   const test::End end = test::in_child([] {
     kernel::remember_auxv(kTellsNothing);
@@ -275,6 +276,7 @@ TEST(worker_slot, is_known_without_a_system_call_once_it_was_set) {
   });
   CHECK(end.exited(0));
 }
+#endif
 
 TEST(worker_slot, is_the_gs_base) {
   const test::End end = test::in_child([] {

@@ -24,8 +24,8 @@ Way way() {
   return found;
 }
 
-// A system call takes a microsecond, and in a host's process every function of the C ABI asks. So what a thread has set
-// is kept, by its thread pointer, of which every thread has another one.
+// A system call takes a microsecond, and where assertions are compiled in, every lock asks. So there what a thread has
+// set is kept, by its thread pointer, of which every thread has another one.
 //
 // INVARIANT one-thread-a-place: a place once taken is of one thread pointer for good, and `slot` is read and written by
 // the thread that has it alone. One that has it later begins with what it sets, or with nullptr, since a worker's thread
@@ -34,11 +34,17 @@ struct Place {
   std::atomic<const void*> thread;  // nullptr: not taken
   std::atomic<void*> slot;
 };
+#ifdef NDEBUG
+constexpr bool kAreKept = false;
+#else
+constexpr bool kAreKept = true;
+#endif
 constexpr unsigned kPlacesBits = 8, kProbes = 8;
 Place g_places[1 << kPlacesBits];
 
 // The calling thread's place; nullptr: others have taken all that it could be in. `is_new`: it holds nothing yet.
 Place* own_place(bool& is_new) noexcept {
+  if (!kAreKept) return nullptr;
   const void* const self = arch::thread_pointer();
   const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(self) >> 6) * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
   const std::uint64_t home = mixed >> (64 - kPlacesBits);
