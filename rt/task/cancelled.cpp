@@ -8,24 +8,26 @@
 
 namespace janus {
 
-// A walk up to the root, of `steps` steps.
-[[gnu::noinline]] static bool was_cancelled_above(const Nursery* nursery, std::int64_t& steps) noexcept {
-  for (steps = 0; nursery != nullptr; ++steps) {
-    if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return true;
+// A walk up to the root: the nurseries on the way, or kCancelledAbove.
+constexpr unsigned kCancelledAbove = 0;
+[[gnu::noinline]] static unsigned walk_up(const Nursery* nursery) noexcept {
+  unsigned steps = 1;
+  for (; nursery != nullptr; ++steps) {
+    if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return kCancelledAbove;
     Task* const owner = nursery->owner.load(std::memory_order_relaxed);
-    if (owner == nullptr) return false;
-    if (owner->cancel.load(std::memory_order_relaxed) != 0) return true;
+    if (owner == nullptr) break;
+    if (owner->cancel.load(std::memory_order_relaxed) != 0) return kCancelledAbove;
     nursery = owner->nursery_of_whoever_has_it();
   }
-  return false;
+  return steps;
 }
 
 [[gnu::noinline]] static bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
-  std::int64_t steps;
-  const bool was_cancelled = was_cancelled_above(&nursery, steps);
-  take_fuel_unchecked(current_worker(), steps / price::kStepsPerOp);
-  if (!was_cancelled) nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
-  return was_cancelled;
+  const unsigned steps = walk_up(&nursery);
+  if (steps == kCancelledAbove) return true;
+  if (Worker* const worker = worker_of(*nursery.runtime)) take_fuel_unchecked(*worker, steps / price::kStepsPerOp);
+  nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
+  return false;
 }
 
 // Walks only when something has been cancelled since the last walk.
@@ -43,8 +45,7 @@ bool is_cancelled(Nursery& nursery) noexcept {
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
   const std::uint64_t epoch = runtime.cancel_epoch.load(std::memory_order_acquire);
-  std::int64_t steps;
-  return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && was_cancelled_above(&nursery, steps);
+  return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && walk_up(&nursery) == kCancelledAbove;
 }
 
 }  // namespace janus

@@ -8,7 +8,7 @@
 namespace janus {
 
 // Whether `task` was told to end: itself, its nursery, or an ancestor of either. The first look after a cancel anywhere in
-// the runtime walks up to the root, which the running task pays for.
+// the runtime walks up to the root, which the running task pays for, if a task calls.
 bool is_cancelled(Task& task) noexcept;
 // Whether the children of `nursery` were told to end: for a child that no other task knows, so that nothing can have
 // cancelled it alone.

@@ -20,7 +20,7 @@ class PaidWalk {
   void step() noexcept { ++steps_; }
 
  private:
-  std::int64_t steps_ = 0;
+  unsigned steps_ = 0;
 };
 
 // The slow paths of is_at_or_below() and may_use().

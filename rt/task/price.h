@@ -46,7 +46,7 @@ inline constexpr std::size_t kBytesPerBadWait = 16384;
 // The price of looking at the tags of Heap::kWalkPages pages, which are looked at at once.
 inline constexpr std::int64_t kHeapWalk = 16;
 // Steps up the tree of tasks for 1 op; each may have to wait for the machine's memory.
-inline constexpr std::int64_t kStepsPerOp = 2;
+inline constexpr unsigned kStepsPerOp = 2;
 // A format and its strings are looked at byte by byte: this many for 1 op.
 inline constexpr std::size_t kFormattedBytesPerOp = 64;
 // The digits of a double are multiplied once for each power of two that it is away from 2^52.

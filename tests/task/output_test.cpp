@@ -2,6 +2,7 @@
 // output_test.cpp — writing where there is no room: who waits, and who goes on.
 #include "rt/task/log.h"
 #include "tests/conformance/world.h"
+#include "tests/harness/thread_group.h"
 #include "tests/task/pipe.h"
 
 namespace janus::test {
@@ -82,6 +83,46 @@ TEST(output, who_waits_for_room_or_for_a_turn_can_be_cancelled) {
     CHECK_EQ(stuck.cancel(), 0);
     CHECK_EQ(stuck.end(), JANUS_CANCELLED);
     CHECK_EQ(told.load(), 11);
+  });
+}
+
+// A thread of the host pays for no look at them, and has no worker.
+TEST(output, a_thread_outside_sends_away_tasks_that_are_cancelled_while_it_waits_for_room) {
+  if (!has_pipes()) SKIP("no kernel, no pipe");
+  everywhere([] {
+    const Pipe full;
+    ThreadGroup threads;
+    std::atomic<int> answer{1}, began{0}, told{0};
+    auto outside = [&] { answer.store(janus_write(full.in(), much, kMuch)); };
+    threads.start(outside);
+    static char read[4096];
+    std::size_t got = 0;
+    CHECK(eventually([&] { return (got += full.read(read, 1)) != 0; }));  // the thread has the turn
+    Scope others(JANUS_ON_ERROR_COLLECT), waiting(JANUS_ON_ERROR_COLLECT);
+    auto writer = [&] {
+      began.fetch_add(1);
+      const int status = janus_write(full.in(), much, kMuch);
+      told.fetch_add(status == JANUS_CANCELLED ? 1 : 100);
+      return status;
+    };
+    auto other = [] { return janus_park(-1); };
+    for (int i = 0; i < 4; ++i) waiting.go(writer);
+    CHECK(eventually([&] { return began.load() == 4; }));
+    others.go(other);
+    CHECK_EQ(others.cancel(), 0);
+    CHECK_EQ(others.end(), JANUS_CANCELLED);
+    CHECK_EQ(told.load(), 0);
+    CHECK_EQ(waiting.cancel(), 0);
+    CHECK_EQ(waiting.end(), JANUS_CANCELLED);
+    CHECK_EQ(told.load(), 4);
+    CHECK(eventually([&] {
+      got += full.read(read, sizeof read);
+      return answer.load() != 1;
+    }));
+    threads.join();
+    for (std::size_t more; (more = full.read(read, sizeof read)) != 0;) got += more;
+    CHECK_EQ(answer.load(), 0);
+    CHECK_EQ(got, kMuch);
   });
 }
 
