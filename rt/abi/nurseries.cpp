@@ -143,8 +143,7 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       if (is_given(given.budget)) asked.budget = &budget;
       asked.name = read_name(given.name, name);
     }
-    if (me.task != nullptr && is_mapping_of_its_own(asked.stack_class))
-      take_fuel_unchecked(*me.worker, price::kMapping);
+    if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
     task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
   }
   if (task == nullptr) {

@@ -39,11 +39,9 @@ inline constexpr std::size_t kMostStackBytes =
   return size_class;
 }
 
-// Larger stacks are kept by no cache: each is mapped when it is taken, and its pages go back when it is given.
+// Larger stacks are in no worker's cache: each is taken from the shared pool and handed back to it, and its pages to the
+// kernel.
 inline constexpr unsigned kLargestCachedClass = 7;
-[[nodiscard]] constexpr bool is_mapping_of_its_own(unsigned size_class) noexcept {
-  return size_class > kLargestCachedClass;
-}
 
 // What lies above the class's size: colour, record, base frame.
 inline constexpr std::size_t kStackTopBytes = kPageBytes + kWatchersStackBytes;

@@ -107,6 +107,7 @@ bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexc
 
 void exit_thread() noexcept {
   set_signal_mask(~std::uint64_t{0});
+  set_worker_slot(nullptr);
   const SignalStack none{nullptr, kStackDisabled, 0};
   call(kSigaltstack, &none, nullptr);
   ThreadBlock* block;
