@@ -662,6 +662,9 @@ TEST(charge, a_large_block_has_its_price_by_whichever_call_it_comes) {
       CHECK_EQ(cost_of([&] { blocks[1] = janus_alloc_aligned(4096, bytes); }), price);
       CHECK_EQ(cost_of([&] { blocks[2] = janus_realloc(nullptr, bytes); }), price);
       for (void* const block : blocks) janus_free(block);
+      janus_channel* channel = nullptr;
+      CHECK_EQ(cost_of([&] { channel = janus_channel_create(bytes / 4, 4); }), price);
+      janus_channel_release(channel);
     }
   });
 }

@@ -332,6 +332,32 @@ TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
   }
 }
 
+// A stack that is mapped for this task alone.
+TEST(refused, a_task_that_gets_no_stack_has_ended_as_one_that_panicked) {
+  fake_platform::reset();
+  janus_stats stats = {};
+  const long status = run_in(
+      with_workers(1),
+      [] {
+        Scope scope(JANUS_ON_ERROR_COLLECT);
+        janus_spawn_options options = {};
+        options.stack_size = 4 << 20;
+        const janus_task task = janus_nursery_spawn_in(scope.get(), return_arg, as_arg(5), &options);
+        CHECK(task.raw != 0);
+        fake_platform::refuse_maps(1);
+        CHECK_EQ(scope.await(), JANUS_PANIC);
+        fake_platform::refuse_maps(1, 0);
+        std::int64_t result = 0;
+        CHECK_EQ(janus_task_join(task, &result), 0);
+        CHECK_EQ(result, JANUS_PANIC);
+        CHECK_EQ(janus_task_release(task), 0);
+        return static_cast<int>(scope.end());
+      },
+      &stats);
+  CHECK_EQ(status, JANUS_PANIC);
+  CHECK_EQ(stats.tasks_panicked, 1u);
+}
+
 TEST(refused, a_spawn_starts_no_thread) {
   fake_platform::reset();
   run_in(with_workers(2), [] {
