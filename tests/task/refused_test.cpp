@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // refused_test.cpp — the machine gives no memory or no thread, at each call of a runtime's that asks for one: the call
 // says so, everything is as it was, and when there is memory again it works. And what needs nothing of the machine.
+#include "rt/task/channel.h"
 #include "rt/task/handle.h"
+#include "rt/task/runtime.h"
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
@@ -330,6 +332,25 @@ TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
     for (janus_rt* const rt : runtimes) janus_rt_destroy(rt);
     CHECK_EQ(fake_platform::mapped_bytes(), 0u);
   }
+}
+
+// As if somebody had retained it two billion times.
+TEST(refused, a_channel_has_so_many_references_and_not_one_more) {
+  fake_platform::reset();
+  run_in(with_workers(1), [] {
+    janus_channel* const channel = janus_channel_create(8, 0);
+    const auto handle = reinterpret_cast<std::uint64_t>(channel);
+    auto* const record = static_cast<Channel*>(runtime_of(current_worker()).channels.at(index_of_handle(handle)));
+    constexpr std::uint32_t kMost = std::uint32_t{1} << 31;
+    record->life.fetch_add(kMost - 2);
+    CHECK(janus_channel_retain(channel) == channel);
+    CHECK(janus_channel_retain(channel) == nullptr);
+    CHECK_EQ(janus_last_error(), JANUS_E_STATE);
+    record->life.fetch_sub(kMost - 1);
+    janus_channel_release(channel);
+    CHECK(janus_channel_retain(channel) == nullptr);
+    CHECK_EQ(janus_last_error(), JANUS_E_STALE);
+  });
 }
 
 // A stack that is mapped for this task alone.

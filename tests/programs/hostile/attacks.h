@@ -97,6 +97,20 @@ static int64_t flood(void* self) {
   return 0;
 }
 
+// Each is copied into the channel and out of it.
+static int64_t send_1_mib(void* unused) {
+  (void)unused;
+  char* block = (char*)janus_alloc((size_t)1 << 20);
+  janus_channel* channel = janus_channel_create((size_t)1 << 20, 1);
+  while (block != NULL && channel != NULL && janus_yield_check(1) == 0) {
+    janus_channel_try_send(channel, block);
+    janus_channel_try_recv(channel, block);
+  }
+  janus_channel_release(channel);
+  janus_free(block);
+  return 0;
+}
+
 static int64_t guess_handles(void* unused) {
   (void)unused;
   for (uint64_t raw = 1; janus_yield_check(1) == 0; raw += 0x100000001) {
@@ -299,6 +313,7 @@ static const struct attack {
     {"talking pairs", talk_to_somebody, 1},
     {"panickers", let_others_panic, 1},
     {"channel floods", flood, 1},
+    {"messages of 1 MiB", send_1_mib, 0},
     {"stack overflows", let_others_overflow, 0},
     {"blocks of 1 TiB", ask_for_too_much, 0},
     {"guessed handles", guess_handles, 0},
