@@ -37,11 +37,23 @@ static void work_together(int phase) {
   janus_nursery_destroy(nursery);
 }
 
+// main is one of those that work, and is left alone without having waited for anybody.
+static void work_beside(int phase) {
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_nursery_spawn_in(nursery, wait_for_byte, (void*)(intptr_t)phase, NULL);
+  work((void*)(intptr_t)phase);
+  janus_print(1, "left alone\n");
+  work_alone();
+  janus_nursery_await(nursery, NULL);
+  janus_nursery_destroy(nursery);
+}
+
 int main(int argc, char** argv) {
   for (int phase = 1; phase < argc; phase++) {
     janus_print(1, "%s\n", argv[phase]);
     if (!strcmp(argv[phase], "alone")) work_alone();
     if (!strcmp(argv[phase], "together")) work_together(phase);
+    if (!strcmp(argv[phase], "beside")) work_beside(phase);
   }
   return 0;
 }

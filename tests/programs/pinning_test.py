@@ -98,6 +98,12 @@ def pins():
         program.go_on()
         program.begins('alone')
         program.comes_to('whoever is left alone is free again, without ever yielding', all_free)
+    with Program('beside') as program:
+        program.begins('beside')
+        program.comes_to('main is pinned while it works beside another', none_shared)
+        program.go_on()
+        program.begins('left alone')
+        program.comes_to('and free once the other sleeps, though it has not waited itself', all_free)
     with Program('together', 'together') as program:
         program.begins('together')
         program.comes_to('pinned', none_shared)
