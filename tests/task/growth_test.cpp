@@ -70,6 +70,21 @@ std::int64_t overflow(void* began) {
   frame[0] = std::byte{1};
   (void)frame[0];
 }
+// Has grown far beyond where it stands when it has a child that is not to have that.
+[[gnu::noinline]] void have_a_child_on_a_budget_at(std::uintptr_t place) {
+  volatile std::byte frame[512];
+  frame[0] = std::byte{1};
+  if (here() > place) {
+    have_a_child_on_a_budget_at(place);
+  } else {
+    use(kMost / 2);
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, {100'000, 200'000, 4, 4, 4});
+    auto child = [] { return use(kFirst / 2), 7; };
+    scope.go(child);
+    CHECK_EQ(scope.end(), 0);
+  }
+  CHECK(frame[0] == std::byte{1});
+}
 
 }  // namespace
 
@@ -90,6 +105,11 @@ TEST(growth, each_task_may_go_as_deep_as_was_promised_and_no_deeper_wherever_it_
   for (const std::size_t parent :
        {std::size_t{0}, kFirst / 2, kFirst, kMost / 4, kMost / 2, kMost * 3 / 4, kMost - 2 * kFrames})
     run_growing([parent] { have_children_at(here() - parent); });
+}
+
+TEST(growth, who_has_a_child_on_a_budget_keeps_what_he_stands_on) {
+  for (const std::size_t depth : {std::size_t{0}, kFirst / 2, 2 * kFirst, kMost / 4})
+    run_growing([depth] { have_a_child_on_a_budget_at(here() - depth); });
 }
 
 TEST(growth, who_grows_pays_for_it_until_his_end) {
