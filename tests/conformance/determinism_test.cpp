@@ -109,7 +109,6 @@ TEST(determinism, logical_workers_do_steal) {
   CHECK_GT(stats.steals, 0u);
 }
 
-// Their bits that nobody can guess are drawn from the seed; without one they differ from run to run.
 // Any other worker may step where a task is spawned: what goes wrong only if the child is quicker is found.
 TEST(determinism, a_child_may_be_quicker_than_its_spawner) {
   int quicker = 0;
@@ -126,6 +125,7 @@ TEST(determinism, a_child_may_be_quicker_than_its_spawner) {
   CHECK_LT(quicker, 60);
 }
 
+// Their bits that nobody can guess are drawn from the seed; without one they differ from run to run.
 TEST(determinism, handles_come_from_the_seed) {
   const auto handle_in = [](const janus_rt_config& config) {
     std::uint64_t handle = 0;

@@ -70,6 +70,7 @@ std::int64_t overflow(void* began) {
   frame[0] = std::byte{1};
   (void)frame[0];
 }
+
 // Has grown far beyond where it stands when it has a child that is not to have that.
 [[gnu::noinline]] void have_a_child_on_a_budget_at(std::uintptr_t place) {
   volatile std::byte frame[512];
