@@ -77,7 +77,7 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
   Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited; not counted for the root
   Atomic<std::uint64_t> owed_;               // ops that were spent here and not drawn yet
-  // The part of `left_` that came from recharges: accounts below that have used up their own may draw it.
+  // What came from recharges, and accounts below that have used up their own have not drawn yet.
   Atomic<std::uint64_t> recharged_[kComponents];
   Atomic<std::uint64_t> on_loan_;  // as a lender: ops lent and not given back
   Account* lender_;
@@ -179,10 +179,9 @@ class Accounts {
   // As transfer(), out of which `to` then pays back what it has on loan as a lender; the accounts below `to` may draw
   // the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the amounts.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
-  // For an account `to` below `from` that has used up its own: moves up to `most` and at least `least` of what `from`
-  // was recharged with. False: there is not so much.
-  [[nodiscard]] bool draw_recharged(Account* from, Account* to, Component component, std::uint64_t least,
-                                    std::uint64_t most) noexcept;
+  // For an account `to` below `from` that has used up its own: moves up to `most` of what `from` was recharged with and
+  // still has.
+  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t most) noexcept;
 
   // The waiters for more in this account.
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }
@@ -229,6 +228,7 @@ class Accounts {
   static void pay_debt(Account* account) noexcept;
   static std::uint64_t pay_loans(Account* lender, std::uint64_t most) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
+  static void add_recharged(Account* account, Component component, std::uint64_t amount) noexcept;
 
   // account_table.cpp
   struct Place;

@@ -143,31 +143,24 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
     if (!transfer(from, to, amounts)) return false;
     moved[Component::kOps] -= pay_loans(to, moved[Component::kOps]);
   }
-  for (unsigned i = 0; i < kComponents; ++i) {
-    std::uint64_t seen = to->recharged_[i].load(std::memory_order_relaxed);
-    while (!to->recharged_[i].compare_exchange_weak(seen, saturating_add(seen, moved.of[i], kMaxFinite),
-                                                    std::memory_order_relaxed)) {
-    }
-  }
+  for (unsigned i = 0; i < kComponents; ++i) add_recharged(to, component_at(i), moved.of[i]);
   return true;
 }
 
-[[gnu::noinline, gnu::cold]] bool Accounts::draw_recharged(Account* from, Account* to, Component component,
-                                                           std::uint64_t least, std::uint64_t most) noexcept {
+[[gnu::noinline, gnu::cold]] void Accounts::draw_recharged(Account* from, Account* to, Component component,
+                                                           std::uint64_t most) noexcept {
   Atomic<std::uint64_t>& pool = from->recharged_[static_cast<unsigned>(component)];
   std::uint64_t seen = pool.load(std::memory_order_relaxed);
   std::uint64_t part = 0;
   do {
-    if (seen < least || seen == 0) return false;
     part = seen < most ? seen : most;
+    if (part == 0) return;
   } while (!pool.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
-  Amounts wanted{};
-  wanted[component] = part;
-  if (transfer(from, to, wanted)) return true;
-  // Other tasks on that account have spent some of it meanwhile.
-  wanted[component] = least;
-  if (part != least && transfer(from, to, wanted)) return true;
-  return false;
+  // Others may have spent some of what the account was recharged with; what comes in later may be drawn in its place.
+  const std::uint64_t moved = take_recalling(from, component, part) ? part : take_up_to(from, component, part);
+  add_recharged(from, component, part - moved);
+  to->granted_.fetch_or(bit_of(component), std::memory_order_relaxed);
+  put(to, component, moved);
 }
 
 // Checks INVARIANT nothing-rests-in-a-closed-account for an account without references.

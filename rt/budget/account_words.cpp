@@ -122,6 +122,13 @@ std::uint64_t Accounts::take_up_to(Account* account, Component component, std::u
   return amount;
 }
 
+void Accounts::add_recharged(Account* account, Component component, std::uint64_t amount) noexcept {
+  Atomic<std::uint64_t>& pool = account->recharged_[static_cast<unsigned>(component)];
+  std::uint64_t seen = pool.load(std::memory_order_relaxed);
+  while (!pool.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_relaxed)) {
+  }
+}
+
 // The finite amount that was left is dropped: it vanishes into the unlimited one (INVARIANT conservation).
 void Accounts::grant_unlimited(Account* account, Component component) noexcept {
   account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);

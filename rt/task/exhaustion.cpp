@@ -17,17 +17,20 @@ struct Exhausted : AccountWait {
   bool is_unrechargeable;
 };
 
-// Whether the wait's amount could be drawn for its task. Ops are a debt, and may be paid bit by bit.
+// Whether the wait's amount could be drawn for its task. Ops are a debt, and are paid bit by bit. Of all else what a
+// task with an account of its own waits for gathers there.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;
+  const bool is_debt = wait.component == Component::kOps;
   if (own != account) {
     const std::uint64_t interval = runtime.options.yield_interval;
-    const std::uint64_t most = wait.component == Component::kOps && wait.amount < interval ? interval : wait.amount;
-    if (!accounts.draw_recharged(account, own, wait.component, wait.amount, most)) return false;
-    return accounts.draw(own, wait.component, wait.amount);
+    std::uint64_t most = is_debt && wait.amount < interval ? interval : wait.amount;
+    if (is_debt) most += accounts.owed(own);  // which all that comes in pays first
+    const std::uint64_t left = accounts.left(own, wait.component);
+    if (left < most) accounts.draw_recharged(account, own, wait.component, most - left);
   }
-  if (wait.component != Component::kOps) return accounts.draw(own, wait.component, wait.amount);
+  if (!is_debt) return accounts.draw(own, wait.component, wait.amount);
   wait.amount -= accounts.draw_up_to(own, Component::kOps, wait.amount);
   return wait.amount == 0;
 }

@@ -368,12 +368,13 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   CHECK_EQ(table.left(cage, Component::kOps), 0);
   CHECK_EQ(table.accounts.on_loan(inner), 30);
   // Nor may those below draw what has gone into loans.
-  CHECK(!table.accounts.draw_recharged(cage, inner, Component::kOps, 1, 50));
+  table.accounts.draw_recharged(cage, inner, Component::kOps, 50);
+  CHECK_EQ(table.left(inner, Component::kOps), 10);
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
   CHECK_EQ(table.left(cage, Component::kOps), 40);
   CHECK_EQ(table.accounts.on_loan(inner), 0);
-  CHECK(!table.accounts.draw_recharged(cage, inner, Component::kOps, 41, 50));
-  CHECK(table.accounts.draw_recharged(cage, inner, Component::kOps, 1, 40));
+  table.accounts.draw_recharged(cage, inner, Component::kOps, 50);
+  CHECK_EQ(table.left(inner, Component::kOps), 50);
   // It was paid for, and so it is the lender's when it comes back unspent.
   table.accounts.give_back(inner, 25);
   CHECK_EQ(table.left(cage, Component::kOps), 25);
@@ -382,19 +383,44 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   table.accounts.close(cage);
 }
 
-// Who has waited draws more than it needs; where others have spent of that meanwhile, as much as it needs.
-TEST(account, of_a_recharge_that_others_have_spent_of_the_least_is_drawn) {
+// Of all that an account was recharged with since it was opened, and never more than it has.
+TEST(account, of_a_recharge_that_others_have_spent_the_rest_is_drawn) {
   Table table(kAll);
   Account* const cage = table.open(table.root(), kNothing);
   Account* const inner = table.open(cage, kNothing);
+  const auto draw = [&](std::uint64_t most) {
+    table.accounts.draw_recharged(cage, inner, Component::kOps, most);
+    return table.left(inner, Component::kOps);
+  };
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 100)));
   CHECK(table.accounts.draw(cage, Component::kOps, 60));
-  CHECK(table.accounts.draw_recharged(cage, inner, Component::kOps, 10, 80));
-  CHECK_EQ(table.left(inner, Component::kOps), 10);
-  CHECK_EQ(table.left(cage, Component::kOps), 30);
-  CHECK(!table.accounts.draw_recharged(cage, inner, Component::kOps, 21, 80));
+  CHECK_EQ(draw(10), 10);
+  CHECK_EQ(draw(80), 40);
+  CHECK_EQ(table.left(cage, Component::kOps), 0);
+  CHECK_EQ(draw(80), 40);
+  // What comes in takes the place of what others have spent, but what is no recharge is not drawn beyond that.
+  table.accounts.credit(cage, Component::kOps, 100);
+  CHECK_EQ(draw(80), 100);
+  CHECK_EQ(table.left(cage, Component::kOps), 40);
   table.accounts.close(inner);
   table.accounts.close(cage);
+}
+
+// Whatever part of the root's memory lies in the caches of workers.
+TEST(account, a_recharge_of_memory_is_drawn_from_the_root_with_its_caches) {
+  Table table(only(Component::kMemory, 1 << 20));
+  janus::MemoryCache cache{};
+  table.accounts.register_cache(cache);
+  CHECK(table.accounts.draw_memory(&cache, table.root(), 1000));
+  Account* const inner = table.open(table.root(), kNothing);
+  const std::uint64_t rest = table.accounts.left(table.root(), Component::kMemory);
+  CHECK(table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, rest)));
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, rest);
+  CHECK_EQ(table.left(inner, Component::kMemory), rest);
+  CHECK_EQ(table.accounts.left(table.root(), Component::kMemory), 0);
+  table.accounts.close(inner);
+  table.accounts.credit_memory(&cache, table.root(), 1000);
+  table.accounts.unregister_cache(cache);
 }
 
 TEST(account, a_deep_chain_closes_from_either_end) {

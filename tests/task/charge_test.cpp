@@ -807,6 +807,51 @@ TEST(charge, a_recharge_goes_to_those_who_ran_dry_in_that_order) {
   });
 }
 
+// A child with a budget of its own that wants more than one recharge brings; then one that draws on the nursery, and has
+// not run dry when the first recharge comes.
+TEST(charge, a_recharge_that_is_too_small_for_the_first_is_kept_from_who_comes_later) {
+  run_in(with_workers(1), [] {
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(200'000, 1 << 20));
+    std::array<janus_task, 2> tasks;
+    const auto state = [&](std::size_t number) { return janus_task_state(tasks[number]); };
+    janus_budget more = {};
+    more.ops = 600'000;
+    auto owe = [](void* ops) -> std::int64_t { return janus_yield_check(reinterpret_cast<std::intptr_t>(ops)); };
+    tasks[0] = scope.go(owe, as_arg(1'000'000), 0, some(1000, 65536));
+    CHECK(eventually([&] { return state(0) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK_EQ(state(0), JANUS_TASK_BUDGET_EXHAUSTED);
+    tasks[1] = scope.go(owe, as_arg(590'000));
+    CHECK(eventually([&] { return state(1) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK(eventually([&] { return state(0) == JANUS_TASK_COMPLETED; }));
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
+// As above, of memory, with the recharge beside all that the nursery has.
+TEST(charge, memory_for_who_ran_dry_gathers_with_each_recharge) {
+  run_in(with_workers(1), [] {
+    constexpr std::uint64_t kWanted = 300'000;
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1 << 20));
+    auto allocate = [] {
+      void* const block = janus_alloc(kWanted);
+      janus_free(block);
+      return block != nullptr ? 0 : -1;
+    };
+    const janus_task first = scope.go(allocate, 0, some(10'000, 65536));
+    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    janus_budget more = {};
+    more.memory = 150'000;
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK_EQ(janus_task_state(first), JANUS_TASK_BUDGET_EXHAUSTED);
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_COMPLETED; }));
+    CHECK_EQ(scope.end(), 0);
+  });
+}
+
 // Two draw on the nursery, two have budgets of their own, and each wants one op at a time.
 TEST(charge, a_recharge_goes_in_that_order_to_all_whatever_they_draw_on) {
   run_in(with_workers(1), [] {
