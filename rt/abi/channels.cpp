@@ -121,6 +121,18 @@ template <typename Element, Transfer<Element> kTransfer>
   return me.task != nullptr ? transfer(me, me.task, named, element, kTransfer) : JANUS_E_NO_TASK;
 }
 
+// A send or receive of a task. `kFast` and `kGeneral` are the same operation.
+template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
+[[gnu::always_inline]] inline int transfer_of_task(janus_channel* named, Element element) noexcept {
+  const Caller me = enter_yield();  // charged once it is known to take the fast path
+  Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
+  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
+      [[unlikely]]
+    return transfer_slow<Element, kGeneral>(named, element);
+  pay_fast(*me.worker);
+  return kFast(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
+}
+
 }  // namespace
 
 }  // namespace janus
@@ -162,23 +174,11 @@ void janus_channel_release(janus_channel* named) {
 }
 
 [[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {
-  const Caller me = enter_yield();  // charged once it is known to take the fast path
-  Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
-  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
-      [[unlikely]]
-    return transfer_slow<const void*, send<Path::kGeneral>>(named, element);
-  pay_fast(*me.worker);
-  return send<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
+  return transfer_of_task<const void*, send<Path::kFast>, send<Path::kGeneral>>(named, element);
 }
 
 [[gnu::flatten]] int janus_channel_recv(janus_channel* named, void* element) {
-  const Caller me = enter_yield();  // charged once it is known to take the fast path
-  Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
-  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
-      [[unlikely]]
-    return transfer_slow<void*, receive<Path::kGeneral>>(named, element);
-  pay_fast(*me.worker);
-  return receive<Path::kFast>(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
+  return transfer_of_task<void*, receive<Path::kFast>, receive<Path::kGeneral>>(named, element);
 }
 
 int janus_channel_try_send(janus_channel* named, const void* element) {

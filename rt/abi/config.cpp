@@ -88,18 +88,20 @@ bool read_seed(const char* value, Settings& out) noexcept {
   return out.has_seed = parse_seed(value, out.seed);
 }
 
-bool read_stack(const char* value, Settings& out) noexcept {
+// From 1 to `most`, which fits in `out`.
+bool read_bytes(const char* value, std::uint64_t most, std::uint32_t& out) noexcept {
   std::uint64_t bytes = 0;
-  out.has_stack = parse_size(value, bytes) && bytes >= 1 && bytes <= kMaxStack;
-  out.stack = static_cast<std::uint32_t>(bytes);
-  return out.has_stack;
+  const bool is_size = parse_size(value, bytes) && bytes >= 1 && bytes <= most;
+  out = static_cast<std::uint32_t>(bytes);
+  return is_size;
+}
+
+bool read_stack(const char* value, Settings& out) noexcept {
+  return out.has_stack = read_bytes(value, kMaxStack, out.stack);
 }
 
 bool read_stack_max(const char* value, Settings& out) noexcept {
-  std::uint64_t bytes = 0;
-  out.has_stack_max = parse_size(value, bytes) && bytes >= 1 && bytes <= kMostStackMax;
-  out.stack_max = static_cast<std::uint32_t>(bytes);
-  return out.has_stack_max;
+  return out.has_stack_max = read_bytes(value, kMostStackMax, out.stack_max);
 }
 
 bool read_memory(const char* value, Settings& out) noexcept {

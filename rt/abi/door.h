@@ -99,9 +99,7 @@ inline void charge_more(Caller& me, std::int64_t ops) noexcept {
 
 // Charges for work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
 inline void charge_part(Caller& me, std::size_t bytes) noexcept {
-  if (me.task == nullptr) return;
-  (void)charge_bytes(*me.task, bytes);
-  me.worker = &current_worker();
+  charge_more(me, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
 }
 
 // The runtime that a NULL means: the caller's, or the process's. nullptr: there is none.

@@ -79,12 +79,6 @@ int put(const Caller& me, int fd, const char* bytes, std::size_t count) noexcept
   return answer;
 }
 
-void pay_for_formatting(Caller& me, std::size_t reads) noexcept {
-  if (me.task == nullptr) return;
-  (void)charge_ops(*me.task, static_cast<std::int64_t>(reads / price::kFormattedBytesPerOp));
-  me.worker = &current_worker();
-}
-
 }  // namespace
 
 }  // namespace janus
@@ -119,8 +113,8 @@ int janus_print(int fd, const char* format, ...) {
     return JANUS_E_INVALID;
   }
   const bool is_short = first.size < sizeof few;
-  pay_for_formatting(me,
-                     is_short ? first.reads : 2 * first.reads);  // while nothing is held; what is long is read again
+  const std::size_t reads = is_short ? first.reads : 2 * first.reads;               // what is long is read again
+  charge_more(me, static_cast<std::int64_t>(reads / price::kFormattedBytesPerOp));  // while nothing is held
   if (is_short) return put(me, fd, few, first.size);
   const std::size_t most = (first.size < kMaxPrinted ? first.size : kMaxPrinted) + 1;
   Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;

@@ -88,9 +88,11 @@ template <Path kPath>
   return left;
 }
 
-void publish_before_wait(Task& task) noexcept {
+// stop(), where who cancels may be told of the wait.
+[[gnu::always_inline]] inline bool stop_published(Task& task, Pending publish) noexcept {
   if (!task.is_published) [[unlikely]]
     publish_frames(*task.frame);
+  return stop<Path::kGeneral>(current_worker(), task, publish);
 }
 
 }  // namespace
@@ -105,19 +107,16 @@ template void resumed<Path::kGeneral>(Task& task) noexcept;
 template void resumed<Path::kFast>(Task& task) noexcept;
 
 [[gnu::noinline]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
-  publish_before_wait(task);
   Stop as{state, publish, what};
-  return stop<Path::kGeneral>(current_worker(), task, {publish_stop, &task, &as});
+  return stop_published(task, {publish_stop, &task, &as});
 }
 
 [[gnu::flatten]] bool block_unlocking(Task& task, TaskLock& lock) noexcept {
-  publish_before_wait(task);
-  return stop<Path::kGeneral>(current_worker(), task, {publish_unlocking, &task, &lock});
+  return stop_published(task, {publish_unlocking, &task, &lock});
 }
 
 [[gnu::noinline]] bool block_for_turn(Task& task, TurnLock& lock) noexcept {
-  publish_before_wait(task);
-  return stop<Path::kGeneral>(current_worker(), task, {publish_awaiting_turn, &task, &lock});
+  return stop_published(task, {publish_awaiting_turn, &task, &lock});
 }
 
 template <Path kPath>
