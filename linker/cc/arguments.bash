@@ -133,6 +133,7 @@ language_of() {
 words=() kinds=() languages=() forced=() roots=()
 machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
 linker='' position_option='' hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
+preprocessed=0
 
 add_word() {
   words+=("$1")
@@ -186,6 +187,9 @@ add_file() {
     sources=$((sources + 1))
     case $language in
       *-header) if [ "$links" = 1 ]; then links=header; fi ;;
+    esac
+    case $current_language:$file in
+      cpp-output:* | c++-cpp-output:* | assembler:* | none:*.i | none:*.ii | none:*.s) preprocessed=1 ;;
     esac
     add_word "$file" source "${language%-header}" "${current_language#none}"
     return
@@ -281,6 +285,7 @@ take_option() {
       sanitizers+=${sanitizers:+,}${option#*=}
       add_word "$option" both
       ;;
+    -nolibc) refuse "$option: the small C library starts main, and a function of the program's own wins over one of its; leave it out, or use -nostdlib" ;;
     -static | -no-pie | -nopie) position=fixed ;;
     -static-pie | -pie) position=independent position_option=$option ;;
     -o) output=$value ;;

@@ -47,6 +47,8 @@ examine_compiler() {
 # Refuses a compiler that failed, with its first error, else its last line. (gcc's last line only says that compilation stopped.)
 does_not_work() {
   local why
+  check_for_signal "$1" "$2" ''
+  [ "$1" -le 128 ] || exit "$1"
   why=$(grep -m 1 'error:' <<<"$3") || why=$(tail -n 1 <<<"$3")
   refuse "$2 does not work (status $1): $why"
 }
@@ -107,6 +109,8 @@ compile_command() {
     compile=("${c_compiler[@]}" "${before[@]}" "${collected[@]}")
   fi
   if [ "$own_headers" = 1 ]; then compile+=("${headers[@]}"); fi
+  # clang warns of directories of headers where nothing is left to be preprocessed.
+  if [ "$preprocessed" = 1 ] && [ "$compiler_kind" = clang ]; then compile+=(-Qunused-arguments); fi
 }
 
 # Sets `group` to the compiler for a language, c or c++.

@@ -6,17 +6,20 @@ undefined_names() {
   sed -nE "s/.*undefined reference to [\`']([^']+)'.*/\1/p; s/.*undefined (hidden )?symbol: (.*)/\2/p" "$scratch/log" | sort -u
 }
 
-# Prints one line if names of C or POSIX are undefined, and one if names of the compiled part of the C++ library are.
+# Prints one line if names of C or POSIX are undefined, one if names of the compiled part of the C++ library are, and one if
+# those are that a compiler calls for an option.
 explain_undefined_names() {
   local names cxx
   names=$(undefined_names | sed -E 's/^__isoc[0-9]*_//; s/^__(.*)_chk$/\1/; s/^_IO_//' | grep -Fx -f "$support/c-names" | sort -u | paste -sd ' ')
   if [ -n "$names" ]; then
     say "note: of C or POSIX, but not in the small C library of janus-rt (janus-cc.md lists what is, porting.md what stands for the rest): $names"
   fi
-  cxx=$(undefined_names | grep -E '^(std::|__cxa_|__gxx_|_Unwind_|vtable for (std::|__cxxabiv1::)|typeinfo for std::)' | sort -u | head -5 | paste -sd ';' | sed 's/;/; /g')
+  cxx=$(undefined_names | grep -E '^(std::|__gnu_debug::|__gnu_cxx::|__cxa_|__gxx_|_Unwind_|vtable for (std::|__cxxabiv1::)|typeinfo for std::)' | sort -u | head -5 | paste -sd ';' | sed 's/;/; /g')
   if [ -n "$cxx" ]; then
     say "note: of the C++ library's compiled part, which is not linked (its headers are; no exceptions, no RTTI, no streams; janus-cc.md says what there is): $cxx"
   fi
+  names=$(undefined_names | grep -E '^(__cyg_profile_func_|__sanitizer_cov_)' | paste -sd ' ')
+  if [ -n "$names" ]; then say "note: called because of -finstrument-functions or -fsanitize-coverage=, and the program's own to define: $names"; fi
 }
 
 # Names the objects with thread-local variables, found by their sections in a map from the linker.
@@ -74,6 +77,7 @@ report_link() {
     return
   fi
   cat -- "$scratch/log" >&2
+  if [ "$own_libraries" = 0 ]; then return; fi
   explain_undefined_names
   explain_strangers
 }

@@ -89,7 +89,7 @@ link_command() {
 
 # Removes a regular file, never a device: scripts use `-o /dev/null` to try options.
 remove_output() {
-  if [ -f "$1" ]; then rm -f -- "$1"; fi
+  if [ -f "$1" ]; then rm -f -- "$1" 2>/dev/null; fi
 }
 
 link_program() {

@@ -178,10 +178,12 @@ def rust():
     if missing('rustc'):
         return
     directory = copy('rust')
-    does('a static library of Rust is made', 'rustc', '--crate-type', 'staticlib', '--edition', '2021', '-C', 'panic=abort', '-O', 'rust_main.rs', '-o',
-         'libdemo.a', cwd=directory)
-    does('... whose main janus-cc links', 'janus-cc', 'libdemo.a', 'greet.c', '-o', 'demo', cwd=directory)
-    greets('... and it runs', directory / 'demo', 'Rust')
+    for crate in ('rust_main.rs', 'rust_alloc.rs'):
+        for options in ([], ['-O']):
+            does(f'a static library of Rust is made, {crate} {options}', 'rustc', '--crate-type', 'staticlib', '--edition', '2021', '-C', 'panic=abort',
+                 *options, crate, '-o', 'libdemo.a', cwd=directory)
+            does('... whose main janus-cc links', 'janus-cc', 'libdemo.a', 'greet.c', '-o', 'demo', cwd=directory)
+            greets('... and it runs', directory / 'demo', 'Rust')
 
 
 for part in (autotools, cmake, meson, make, pkg_config, rust):

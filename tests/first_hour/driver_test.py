@@ -86,6 +86,13 @@ def inputs():
     cc('-c', WHOLE)
     subprocess.run(['ar', 'rcs', archive, work / 'whole.o'], check=True)
     makes('main in an archive', 7, archive)
+    for compiler in compilers:
+        for name, option in (('whole.i', '-E'), ('whole.s', '-S')):
+            cc(option, WHOLE, '-o', name, CC=compiler)
+            makes(f'{compiler}: {name}, with nothing left to preprocess, and no warning', 7, '-Werror', name, CC=compiler)
+        cc('-E', '-x', 'c++', WHOLE, '-o', 'whole.ii', CC=compiler)
+        makes(f'{compiler}: whole.ii as well', 7, '-Werror', 'whole.ii', CC=compiler)
+        makes(f'{compiler}: by -x, too', 7, '-Werror', '-x', 'cpp-output', 'whole.i', CC=compiler)
 
 
 def own_input():
@@ -181,7 +188,7 @@ def options():
     for option, remedy in (('-shared', 'archive'), ('-m32', '64 bits'), ('-pg', 'leave it out'), ('--coverage', 'hosted'), ('-fopenmp', 'nurseries'),
                            ('-fsplit-stack', 'larger'), ('-fsanitize=thread', 'undefined works'), ('--shared', 'archive'), ('-Wl,-shared', 'archive'),
                            ('-Wl,-O1,-shared', 'archive'), ('-Xlinker -shared', 'archive'), ('--hosted -Wl,-shared', 'by the compiler itself'),
-                           ('--profile', 'leave it out'), ('-fuse-ld=gold', 'leave it out'), ('--target=bare -fuse-ld=gold', 'leave it out'),
+                           ('--profile', 'leave it out'), ('-nolibc', 'leave it out'), ('-fuse-ld=gold', 'leave it out'), ('--target=bare -fuse-ld=gold', 'leave it out'),
                            ('--target=bare -fuse-ld=lld', 'leave it out'), ('--target=bare -static-pie', 'leave out'), ('--target=bare --pie', 'leave out')):
         refuses(f'{option} is one line with the remedy', f'error: \\S+( -shared)?: .*{remedy}', *option.split(), WHOLE, '-o', 'out')
     for option in ('-fuse-ld=gold', '--target=bare -fuse-ld=lld', '--target=bare -static-pie'):
@@ -189,6 +196,8 @@ def options():
         tap.check(f'... but for {option} with -c, where nothing is linked', done.returncode == 0 and done.stderr == '', done.stderr)
     if shutil.which('ld.lld'):
         makes('-fuse-ld=lld', 7, '-fuse-ld=lld', WHOLE)
+    done = cc('-nostdlib', source('calls_puts.c', '#include <stdio.h>\nint main(void) { return puts(""); }\n'), '-o', 'out')
+    tap.check('-nostdlib is the linker\'s plain work, without notes', done.returncode == 1 and 'janus-cc:' not in done.stderr, done.stderr)
     refuses('an option without its value', "missing argument to '-o'", WHOLE, '-o')
     refuses('an output in no directory', 'nowhere/out: there is no directory nowhere', WHOLE, '-o', 'nowhere/out')
     makes('-save-temps and -gsplit-dwarf', 7, '-g', '-gsplit-dwarf', '-save-temps', WHOLE)
@@ -283,6 +292,19 @@ def wrappers():
     wrapper = script('wrappers/cc', 'exec janus-cc "$@"\n')
     makes('a script in CC that calls janus-cc does not call it for ever', 7, WHOLE, CC=wrapper, CXX=wrapper)
     makes('... nor for C++', 20, '-x', 'c++', work / 'plus.txt', CC=wrapper, CXX=wrapper)
+    for name in ('gcc', 'g++'):
+        link = work / 'in-place' / name
+        link.parent.mkdir(exist_ok=True)
+        link.symlink_to(janus_cc)
+    path = plain['PATH']
+    makes('a link to janus-cc by the name of gcc in PATH drives the next gcc', 7, WHOLE, PATH=f'{link.parent}:{path}')
+    makes('... and by that of g++ the next g++', 20, '-x', 'c++', work / 'plus.txt', driver=link, PATH=f'{link.parent}:{path}')
+    makes('... also where it is named in CC', 7, WHOLE, CC=link.parent / 'gcc', PATH=f'{link.parent}:{path}')
+    wrapper = script('in-place-of-gcc/gcc', 'exec janus-cc "$@"\n')
+    for setting in ({}, {'CC': 'gcc'}, {'CC': wrapper}):
+        refuses(f'a script by that name in PATH, which calls janus-cc, does not call it for ever: {setting}', 'calls janus-cc; CC and CXX',
+                WHOLE, '-o', 'out', PATH=f'{wrapper.parent}:{path}', **setting)
+    makes('CC may be blank', 7, WHOLE, CC=' ', CXX=' ')
     makes('a compiler whose path has blanks', 7, WHOLE, CC=script('my tools/gcc', 'exec gcc "$@"\n'))
 
 
@@ -320,6 +342,10 @@ def bad_compilers():
     refuses('one of which only half is there: what is missing is named', "does not work \\(status 1\\): gcc: fatal error: cannot execute 'cc1'", WHOLE,
             '-o', 'out', CC=script('bad/half', half))
     crashing = script('bad/crashing', 'case "$*" in *-dM*) exec gcc "$@";; esac\necho half >out\nkill -SEGV $$\n')
+    for arguments in ([WHOLE, '-o', 'out'], ['-dumpmachine']):
+        done = cc(*arguments, CC=script('bad/crashes', 'kill -SEGV $$\n'))
+        tap.check('one that crashes at once is named with its signal', done.returncode == 139 and
+                  re.fullmatch(r'janus-cc: error: \S*crashes was ended by signal 11 \(SEGV\); nothing was made\n', done.stderr), f'{done.returncode} {done.stderr}')
     for how, arguments in (('compiling', ['-c']), ('linking', [])):
         done = cc(*arguments, WHOLE, '-o', 'out', CC=crashing)
         tap.check(f'one that crashes when {how} is named with its signal, and leaves nothing', done.returncode == 139 and
