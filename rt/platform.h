@@ -128,6 +128,9 @@ struct Symbol {
 [[gnu::weak]] Symbol symbol_of(std::uint64_t address) noexcept;
 // Tells a tool that watches rsp (Valgrind) that [low, high) is a stack that will be switched to. Weak, as symbol_of().
 [[gnu::weak]] void announce_stack(const std::byte* low, const std::byte* high) noexcept;
+// Whether such a tool runs the program, as Valgrind does: a push that faults has moved rsp already when it is run again.
+// Weak, as symbol_of().
+[[gnu::weak]] bool is_emulated() noexcept;
 
 // --- Faults and requests to end --------------------------------------------------------------------------------------
 

@@ -34,6 +34,7 @@ constexpr char kErrors[] =
     "JANUS_E_UNSUPPORTED: not in this release or on this machine";
 
 constexpr std::int64_t kFirstError = kErrorClosed;
+constexpr std::int64_t kLowestOfKernel = -4096;
 
 constexpr const char* nth(const char* texts, std::int64_t n) noexcept {
   for (; n > 0; --n) {
@@ -51,5 +52,6 @@ extern "C" const char* janus_strerror(int64_t value) {
   using namespace janus;
   if (value <= 0 && value >= kPendingCode) return nth(kOutcomes, -value);
   if (value <= kFirstError && value >= kErrorUnsupported) return nth(kErrors, kFirstError - value);
+  if (value < 0 && value > kLowestOfKernel) return "no error of janus-rt: one of the kernel, negated, as errno.h has them";
   return "no error of janus-rt";
 }

@@ -18,8 +18,6 @@ namespace {
 constexpr unsigned kDeepest = 16;           // nurseries in nurseries; the caller's stack bounds the walk
 constexpr unsigned kMostNurseries = 16384;  // that are looked into
 
-constexpr std::size_t kShownName = 40;  // of text that users wrote
-
 struct Walk {
   TaskReport& report;
   unsigned tasks = 0;
@@ -34,22 +32,16 @@ void append_channel(TaskReport& report, const Channel* channel) noexcept {
   report.append(" %#lx (%lu of %lu)", channel->handle.load(std::memory_order_relaxed), count, capacity);
 }
 
-// Of a blocked task: one that joins another awaits none of its own nurseries.
-bool awaits_nursery(const RunDetails& member) noexcept {
-  for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer)
-    if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kWaiter) != 0) return true;
-  return false;
-}
-
 // Under the lock of the member's nursery.
 void describe(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
   const TaskState state = task.state.load(std::memory_order_relaxed);
-  const char* const why = why_it_waits(member);
+  const char* const why = what_for(state);
   report.append("janus:   ");
   append_task(report, task);
   append_function(report, reinterpret_cast<std::uint64_t>(task.fn));
-  report.append(" %s", why != nullptr ? why : "is ready, or runs");
+  if (append_awaited == nullptr || !append_awaited(report, member))
+    report.append(" %s", why != nullptr ? why : "is ready, or runs");
   if (state == TaskState::kAtChannel) append_channel(report, task.waits_at);
   report.append("; nursery ");
   append_path(report, task);
@@ -115,12 +107,6 @@ const char* what_for(TaskState state) noexcept {
     default:
       return nullptr;
   }
-}
-
-const char* why_it_waits(const RunDetails& member) noexcept {
-  const TaskState state = member.task->state.load(std::memory_order_relaxed);
-  if (state == TaskState::kBlocked && !awaits_nursery(member)) return "waits for another task to end";
-  return what_for(state);
 }
 
 bool find_place(const Task& task, Place& place) noexcept {

@@ -29,11 +29,12 @@ const char* what_for(TaskState state) noexcept;
 // for it for long. Holds the locks of their nurseries meanwhile; the caller holds runtime.outside_lock. Returns how
 // many tasks were described.
 inline constexpr unsigned kMostTasks = 16384, kFramesOfEach = 8;
+inline constexpr std::size_t kShownName = 40;     // of text that users wrote
 inline constexpr std::size_t kRoomOfTask = 8192;  // of one task, with what has to follow it
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;
 
-// What a member of a nursery waits for; nullptr: it does not wait.
-const char* why_it_waits(const RunDetails& member) noexcept;
+// Appends which nursery or task a member waits for. False: for neither. Missing, as fold().
+[[gnu::weak]] bool append_awaited(TaskReport& report, const RunDetails& member) noexcept;
 // Where a waiting task has stopped, with its stack up to its own frame. False: it cannot be made out.
 bool find_place(const Task& task, Place& place) noexcept;
 

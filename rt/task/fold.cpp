@@ -57,7 +57,7 @@ void add_path(Key& key, const Task& task) noexcept {
 
 std::uint64_t key_of(const RunDetails& member) noexcept {
   const Task& task = *member.task;
-  const char* const why = why_it_waits(member);
+  const char* const why = what_for(task.state.load(std::memory_order_relaxed));
   Key key;
   key.add(reinterpret_cast<std::uint64_t>(task.fn));
   key.add(reinterpret_cast<std::uint64_t>(why));

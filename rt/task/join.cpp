@@ -57,6 +57,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Join wait{task->waiters, nullptr, &self, 0, false};
   if (wait.next != nullptr) wait.next->previous = &wait;
   task->waiters = &wait;
+  std::atomic_ref(self.joins).store(task, std::memory_order_relaxed);
   while (!wait.is_over) {
     if (is_cancelled(self)) {
       unlink_join(*task, wait);

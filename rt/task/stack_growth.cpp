@@ -152,7 +152,9 @@ std::size_t most_stack_of(const Runtime& runtime, const Task& task) noexcept {
 std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept {
   const bool is_known = worker.stack != nullptr && task.frame != nullptr && worker.runtime->stacks.grows();
   if (!is_known || !begins_on(task, *worker.stack)) return stack_class_bytes(task.stack_class);
-  return static_cast<std::size_t>(page_of(address_of(task.frame)) - worker.stack->limit);
+  const auto bytes = static_cast<std::size_t>(page_of(address_of(task.frame)) - worker.stack->limit);
+  const std::size_t most = most_stack_of(*worker.runtime, task);
+  return bytes < most ? bytes : most;  // the page that it starts in, and its guard's, are not its own
 }
 
 // What is touched lies at rsp or above, or in the red zone; a push and a probe are no exception. What lies below rsp by

@@ -121,6 +121,7 @@ struct alignas(64) Task : Runnable {
   union {
     std::int64_t result;  // once kEnded
     Channel* waits_at;    // kAtChannel: the channel whose lock rules the state; read through std::atomic_ref
+    const Task* joins;    // kBlocked in a join: whose end it waits for; through std::atomic_ref
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;

@@ -23,7 +23,8 @@ def checked(program, *arguments, **settings):
 
 def clean():
     for source, arguments, status in (('debugger/standing.c', ['run'], 0), ('programs/fib.c', ['16'], 0), ('programs/skynet.c', ['1000'], 0),
-                                      ('programs/hello.c', ['20'], 0), ('programs/primes.c', ['200'], 0), ('programs/nqueens.c', ['6'], 0), ('programs/hello.cpp', ['3'], 0)):
+                                      ('programs/hello.c', ['20'], 0), ('programs/primes.c', ['200'], 0), ('programs/nqueens.c', ['6'], 0), ('programs/growth.c', ['kernel'], 0),
+                                      ('programs/growth.c', ['recursion', '20'], 0), ('programs/hello.cpp', ['3'], 0)):
         program = work / pathlib.Path(source).name
         made = run([janus_cc, '-O2', '-g', here.parent / source, '-o', program], env=environment(), timeout=60)
         if not tap.check(f'{source} compiles', made.returncode == 0, made.stderr.decode()):

@@ -133,6 +133,21 @@ static int deadlock_by_join(void) {
 }
 
 // Others go on while one task has a stack overflow and another writes to nowhere.
+static int64_t crash_with_another(void* arrived) {
+  __atomic_fetch_add((int*)arrived, 1, __ATOMIC_ACQ_REL);
+  while (__atomic_load_n((int*)arrived, __ATOMIC_ACQUIRE) < 2) janus_yield_check(1);
+  return write_to_nowhere((void*)16);
+}
+
+// Two tasks at the same moment.
+static int crash_together(void) {
+  int arrived = 0;
+  const janus_nursery_options options = {.on_error = JANUS_ON_ERROR_COLLECT};
+  janus_nursery* nursery = janus_nursery_open(NULL, &options);
+  for (int i = 0; i < 2; i++) (void)janus_nursery_spawn_in(nursery, crash_with_another, &arrived, NULL);
+  return (int)janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 0 : 1;
+}
+
 static int contain(void) {
   int counter = 0;
   const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "sandbox"};
@@ -384,6 +399,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "crash")) return (int)write_to_nowhere(NULL);
   if (!strcmp(how, "overflow")) return (int)recurse(NULL);
   if (!strcmp(how, "contain")) return contain();
+  if (!strcmp(how, "crash-together")) return crash_together();
   if (!strcmp(how, "misfree")) return misfree();
   if (!strcmp(how, "free-twice")) return (int)free_twice(NULL);
   if (!strcmp(how, "disown")) return janus_task_release(janus_task_self()) == 0 ? 9 : 1;

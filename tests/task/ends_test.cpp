@@ -346,9 +346,13 @@ TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   }
   std::size_t length = 0;
   for (std::size_t more; (more = pipe.read(text + length, sizeof text - 1 - length)) != 0;) length += more;
+  // Where a child runs on its stack, it is not said which ones.
   CHECK(begins_with(text,
                     "janus: deadlock: every task waits for another\n"
-                    "janus:   task 1 waits for tasks to end; nursery -\n"));
+                    "janus:   task 1 waits for tasks to end; nursery -\n") ||
+        begins_with(text,
+                    "janus: deadlock: every task waits for another\n"
+                    "janus:   task 1 waits for nursery - to end; nursery -\n"));
   CHECK_EQ(times_in(text, "janus: deadlock: "), 2u);
   CHECK_EQ(times_in(text, " waits at a channel 0x"), 1u);
   CHECK_EQ(times_in(text, " (0 of 0); nursery -/-\n"), 1u);

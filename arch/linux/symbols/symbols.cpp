@@ -133,14 +133,24 @@ bool read_table(long file, Table& table) {
   return true;
 }
 
-// A thread that comes while another reads, or that reads itself and is in a fault handler, does without.
+// Whoever comes while another thread reads waits for it, but not for long: it may be that thread itself, in a fault
+// handler.
+bool is_read_by_another() {
+  constexpr std::uint64_t kMillisecond = 1'000'000;
+  std::atomic<std::uint32_t> never{0};
+  for (int n = 0; n < 100 && g_state.load(std::memory_order_acquire) == State::kReading; ++n)
+    platform::wait(never, 0, platform::now_ns() + kMillisecond);
+  return g_state.load(std::memory_order_acquire) == State::kReady;
+}
+
 bool has_table() {
   State seen = State::kUnknown;
-  if (!g_state.compare_exchange_strong(seen, State::kReading, std::memory_order_acquire)) return seen == State::kReady;
+  if (!g_state.compare_exchange_strong(seen, State::kReading, std::memory_order_acquire))
+    return seen == State::kReady || (seen == State::kReading && is_read_by_another());
   const long file = call_again(kOpenat, kAtCwd, "/proc/self/exe", kOpenCloexec);
   const bool is_read = !failed(file) && read_table(file, g_table);
   if (!failed(file)) call(kClose, file);
-  g_state.store(is_read ? State::kReady : State::kNone, std::memory_order_release);  // pairs with the compare_exchange
+  g_state.store(is_read ? State::kReady : State::kNone, std::memory_order_release);  // pairs with the loads
   return is_read;
 }
 

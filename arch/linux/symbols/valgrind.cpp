@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/symbols/valgrind.cpp — announces stacks to valgrind, by instructions that it takes for a client's request
-// and that do nothing on a processor: four rotations that cancel each other, and an exchange of rbx with itself. A
-// member of the archive that janus-cc asks for, unless it strips the program.
+// arch/linux/symbols/valgrind.cpp — asks whether valgrind runs the program, and announces stacks to it, by instructions
+// that it takes for a client's request and that do nothing on a processor: four rotations that cancel each other, and an
+// exchange of rbx with itself. A member of the archive that janus-cc asks for, unless it strips the program.
 #include "rt/platform.h"
 
 extern "C" {
@@ -11,10 +11,12 @@ extern const char janus_valgrind;
 
 namespace janus::platform {
 
-void announce_stack(const std::byte* low, const std::byte* high) noexcept {
-  constexpr std::uint64_t kRegisterStack = 0x1501;
-  const std::uint64_t request[6] = {kRegisterStack, reinterpret_cast<std::uint64_t>(low),
-                                    reinterpret_cast<std::uint64_t>(high)};
+namespace {
+
+// 0 if nobody answers.
+std::uint64_t ask(std::uint64_t what, const std::byte* first, const std::byte* second) noexcept {
+  const std::uint64_t request[6] = {what, reinterpret_cast<std::uint64_t>(first),
+                                    reinterpret_cast<std::uint64_t>(second)};
   std::uint64_t answer = 0;
   asm volatile(
       "rolq $3, %%rdi\n\t"
@@ -25,6 +27,19 @@ void announce_stack(const std::byte* low, const std::byte* high) noexcept {
       : "+d"(answer)
       : "a"(request)
       : "cc", "memory");
+  return answer;
+}
+
+}  // namespace
+
+bool is_emulated() noexcept {
+  constexpr std::uint64_t kRunningOnValgrind = 0x1001;
+  return ask(kRunningOnValgrind, nullptr, nullptr) != 0;
+}
+
+void announce_stack(const std::byte* low, const std::byte* high) noexcept {
+  constexpr std::uint64_t kRegisterStack = 0x1501;
+  (void)ask(kRegisterStack, low, high);
 }
 
 }  // namespace janus::platform

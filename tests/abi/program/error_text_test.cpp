@@ -31,9 +31,11 @@ TEST(error_text, each_value_has_its_name_and_says_what_it_means) {
 }
 
 TEST(error_text, no_other_value_has_one) {
-  for (const std::int64_t other : {std::int64_t{1}, std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-4095},
-                                   std::int64_t{-4096}, std::int64_t{-4109}, std::int64_t{4102}, INT64_MIN, INT64_MAX})
+  for (const std::int64_t other :
+       {std::int64_t{1}, std::int64_t{-4096}, std::int64_t{-4109}, std::int64_t{4102}, INT64_MIN, INT64_MAX})
     CHECK_STREQ(janus_strerror(other), "no error of janus-rt");
+  for (const std::int64_t other : {std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-4095}})
+    CHECK_STREQ(janus_strerror(other), "no error of janus-rt: one of the kernel, negated, as errno.h has them");
 }
 
 TEST(error_text, every_error_that_rt_h_numbers_is_among_them) {
