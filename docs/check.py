@@ -4,6 +4,7 @@
 
     check.py SOURCE_ROOT
 """
+import json
 import pathlib
 import re
 import subprocess
@@ -81,6 +82,18 @@ tap.none('what installed pages link to is installed beside them', sorted(
 measured, shown = (quote.MARKS.search((root / page).read_text()) for page in ('docs/performance.md', 'README.md'))
 tap.none('the figures of README.md are those of performance.md', [line for line in shown[0].splitlines() if line not in ['', shown[1].strip(), shown[3],
       *quote.figures(measured[0]).splitlines()]] if shown[0].count('\n|') == 12 else ['there are not ten of them'])
+
+operations = {'`janus_context_switch`, one way': 'switch', '`janus_yield_check(1)`': 'check', '`JANUS_LOOP_CHECK`': 'loop_check',
+              '`janus_yield`, to another task': 'yield', '`janus_nursery_spawn`': 'spawn', 'taking a child, running it, its end': 'run',
+              '`janus_nursery_create`, `janus_nursery_await_all`, no child': 'nursery', 'the same with one child: a fork-join step': 'scope_of_one',
+              '`janus_channel_send` into a buffer with room': 'send', '`janus_channel_recv` from a buffer': 'recv',
+              'a word there and back over two rendezvous channels': 'round_trip', '`janus_alloc(64)`, `janus_free`': 'alloc',
+              "the deque's push, pop": 'push pop', "the deque's steal, without the heavy fence itself": 'steal'}
+counted = json.loads((root / 'tests/bench/instructions.json').read_text())['operations']
+wanted = [f"| {name} | {', '.join(str(round(counted[key]['instructions'])) for key in keys.split())} | "
+          f"{', '.join(str(round(counted[key]['locked'])) for key in keys.split())} |" for name, keys in operations.items()]
+page = (root / 'docs/performance.md').read_text()
+tap.none('performance.md has the instructions that instructions.json holds', [row for row in wanted if row not in page])
 
 tap.none('the index of decisions is what decisions_index.py prints',
       [] if (root / 'docs/decisions/README.md').read_text() == decisions_index.index(root) else ['docs/decisions_index.py . > docs/decisions/README.md'])

@@ -26,28 +26,28 @@ from installed import Tap, environment, install, run, work_directory  # noqa: E4
 PATIENCE = 100
 PAGES = [root / 'README.md', *(page for page in sorted((root / 'docs').glob('*.md')) if page.name != 'tutorial.md')]
 
-# What is not run, which file runs it or checks what it would give, and why not here.
+# What is not run, which file runs it or checks what it would give, by what words, and why not here.
 BUILDS = 'it builds a project of that build system'
 ALONE = 'a Linux that boots in an emulator wants the machine for itself'
 ELSEWHERE = {
     'meson setup build && ninja -C build && meson test -C build && meson install -C build':
-        ('dev', 'the same commands, one by one; all tests would be run by a test'),
-    './configure CC=janus-cc CXX=janus-cc --disable-shared': ('tests/first_hour/build_systems_test.py', BUILDS),
-    'cmake -DCMAKE_TOOLCHAIN_FILE=PREFIX/share/janus-rt/cmake/janus-rt.cmake': ('tests/first_hour/build_systems_test.py', BUILDS),
-    'CC=janus-cc CXX=janus-cc meson setup': ('tests/first_hour/build_systems_test.py', BUILDS),
-    'XDG_DATA_DIRS=PREFIX/share meson setup --native-file janus-rt.ini': ('tests/first_hour/build_systems_test.py', BUILDS),
-    'podman run oci:service.oci /run/beat': ('tests/image/image_test.py', 'there is no engine; it runs the image by runc, or in a cage'),
+        ('dev', 'meson install -C', 'the same commands, one by one; all tests would be run by a test'),
+    './configure CC=janus-cc CXX=janus-cc --disable-shared': ('tests/first_hour/build_systems_test.py', './configure', BUILDS),
+    'cmake -DCMAKE_TOOLCHAIN_FILE=PREFIX/share/janus-rt/cmake/janus-rt.cmake': ('tests/first_hour/build_systems_test.py', 'CMAKE_TOOLCHAIN_FILE', BUILDS),
+    'CC=janus-cc CXX=janus-cc meson setup': ('tests/first_hour/build_systems_test.py', "'meson', 'setup'", BUILDS),
+    'XDG_DATA_DIRS=PREFIX/share meson setup --native-file janus-rt.ini': ('tests/first_hour/build_systems_test.py', '--native-file', BUILDS),
+    'podman run oci:service.oci /run/beat': ('tests/image/image_test.py', 'umoci', 'there is no engine; it runs the image by runc, or in a cage'),
     'docker run --read-only --tmpfs /run:mode=1777 --network none --cap-drop ALL --security-opt no-new-privileges '
     '--security-opt seccomp=deployment-seccomp.json --cpus 2 --memory 256m --stop-timeout 15 service /run/beat':
-        ('tests/image/deployment_test.py', 'there is no engine; it runs the service under what the options mean'),
-    './dev qemu --linux hello': ('tests/docs/worlds_test.py', ALONE),
-    'janus-qemu --linux --smp 2 --initrd /usr/include/linux treehash /netfilter': ('tests/qemu/linux_test.py', ALONE),
-    'janus-qemu --linux service ...': ('tests/qemu/linux_test.py', ALONE),
+        ('tests/image/deployment_test.py', 'seccomp', 'there is no engine; it runs the service under what the options mean'),
+    './dev qemu --linux hello': ('tests/docs/worlds_test.py', '--linux', ALONE),
+    'janus-qemu --linux --smp 2 --initrd /usr/include/linux treehash /netfilter': ('tests/qemu/linux_test.py', '--initrd', ALONE),
+    'janus-qemu --linux service ...': ('tests/qemu/linux_test.py', '--linux', ALONE),
     'python3 docs/decisions_index.py . > docs/decisions/README.md':
-        ('docs/check.py', 'it writes into the sources; what it prints is compared'),
-    'git tag -a v0.2.0 -m v0.2.0': ('docs/contributing.md', 'it is a maintainer who makes a release'),
+        ('docs/check.py', 'decisions_index', 'it writes into the sources; what it prints is compared'),
+    'git tag -a v0.2.0 -m v0.2.0': ('docs/contributing.md', 'git tag', 'it is a maintainer who makes a release'),
     'tests/bench/scaling.py build-install/prefix/bin/janus-cc':
-        ('tests/bench/scaling_test.py', 'it takes minutes, and writes into its page'),
+        ('tests/bench/scaling_test.py', 'scaling', 'it takes minutes, and writes into its page'),
 }
 
 # What stands in the directory of each page, besides hello.c and prog.c: the program that the page shows as a whole, or the README.
@@ -281,7 +281,7 @@ def main():
     tap.about = ''
     elsewhere = sum(counts[text] for text in ELSEWHERE)
     print(f'# {counts["run"]} commands are run, {counts["usage"]} held to a usage, {elsewhere} are in the table')
-    tap.none('what is run elsewhere has a test there', [text for text, (where, _) in ELSEWHERE.items() if not (root / where).exists()])
+    tap.none('what is run elsewhere has a test there', [text for text, (where, words, _) in ELSEWHERE.items() if words not in (root / where).read_text()])
     if len(chosen) == len(PAGES):
         tap.none('the table has nothing that is not in the book', [text for text in ELSEWHERE if not counts[text]])
     tap.end()
