@@ -52,6 +52,7 @@ extern "C" const char* janus_strerror(int64_t value) {
   using namespace janus;
   if (value <= 0 && value >= kPendingCode) return nth(kOutcomes, -value);
   if (value <= kFirstError && value >= kErrorUnsupported) return nth(kErrors, kFirstError - value);
-  if (value < 0 && value > kLowestOfKernel) return "no error of janus-rt: one of the kernel, negated, as errno.h has them";
+  if (value < 0 && value > kLowestOfKernel)
+    return "no error of janus-rt: one of the kernel, negated, as errno.h has them";
   return "no error of janus-rt";
 }
