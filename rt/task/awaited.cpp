@@ -25,12 +25,11 @@ const Nursery* awaited_by(const RunDetails& member) noexcept {
 
 bool append_awaited(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
-  if (task.state.load(std::memory_order_relaxed) != TaskState::kBlocked) return false;
+  if (task.state.load(std::memory_order_acquire) != TaskState::kBlocked) return false;
   if (const Nursery* const nursery = awaited_by(member)) {
     report.append(" waits for nursery ").append_escaped(nursery->name[0] != 0 ? nursery->name : "-", kShownName);
   } else {
-    const Task* const other = std::atomic_ref(task.joins).load(std::memory_order_relaxed);
-    report.append(" waits for task %lu", std::atomic_ref(other->id).load(std::memory_order_relaxed));
+    report.append(" waits for task %lu", std::atomic_ref(member.joined).load(std::memory_order_relaxed));
   }
   report.append(" to end");
   return true;

@@ -44,6 +44,10 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
 // Makes the frame's task, and the tasks below it on the same stack, members of their nurseries, and the nurseries that
 // they opened findable.
 void publish_frames(RunFrame& frame) noexcept;
+inline void publish_before_wait(Task& task) noexcept {
+  if (!task.is_published) [[unlikely]]
+    publish_frames(*task.frame);
+}
 // Called before `frame.open` is walked: links the nurseries of janus_nursery_create into it. They are the innermost.
 void link_current(RunFrame& frame) noexcept;
 

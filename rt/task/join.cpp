@@ -4,6 +4,7 @@
 
 #include "rt/base/order_hooks.h"
 #include "rt/task/cancel.h"
+#include "rt/task/children.h"
 #include "rt/task/handle.h"
 #include "rt/task/kinship.h"
 #include "rt/task/runtime.h"
@@ -57,7 +58,8 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   Join wait{task->waiters, nullptr, &self, 0, false};
   if (wait.next != nullptr) wait.next->previous = &wait;
   task->waiters = &wait;
-  std::atomic_ref(self.joins).store(task, std::memory_order_relaxed);
+  publish_before_wait(self);
+  std::atomic_ref(self.frame->details.joined).store(task->id, std::memory_order_relaxed);
   while (!wait.is_over) {
     if (is_cancelled(self)) {
       unlink_join(*task, wait);

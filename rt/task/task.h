@@ -121,7 +121,6 @@ struct alignas(64) Task : Runnable {
   union {
     std::int64_t result;  // once kEnded
     Channel* waits_at;    // kAtChannel: the channel whose lock rules the state; read through std::atomic_ref
-    const Task* joins;    // kBlocked in a join: whose end it waits for; through std::atomic_ref
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;
@@ -167,6 +166,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::size_t growth_paid = 0;
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
   std::int64_t outer_fuel = -1;  // what was left of the slice, maybe the parent's, when the grace began; -1: it did not
+  std::uint64_t joined = 0;      // the number of the task that it waits for; through std::atomic_ref
   int last_error = 0;
   std::uint8_t held_count = 0;          // the length of held_turns
   bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock

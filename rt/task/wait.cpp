@@ -90,8 +90,7 @@ template <Path kPath>
 
 // stop(), where who cancels may be told of the wait.
 [[gnu::always_inline]] inline bool stop_published(Task& task, Pending publish) noexcept {
-  if (!task.is_published) [[unlikely]]
-    publish_frames(*task.frame);
+  publish_before_wait(task);
   return stop<Path::kGeneral>(current_worker(), task, publish);
 }
 
