@@ -168,6 +168,8 @@ def traced_calls(allowed):
         log = work / 'strace'
         run(['strace', '-f', '-qq', '-o', log, *map(str, arguments)], env=environment(JANUS_MEMORY='64m', JANUS_WORKERS=4), timeout=120)
         made |= set(re.findall(r'^\d+ +(?:<\.\.\. )?([a-z0-9_]+)', log.read_text(), re.MULTILINE))
+    # Of a thread that is ended in a call strace may read the result (-EAGAIN) for the number. No call has a negative one.
+    made = {name for name in made if not name.startswith('syscall_0xffffffff')}
     tap.check('strace sees calls at all', {'mmap', 'futex', 'exit_group'} <= made, made)
     tap.check('no other call is made', made <= set(allowed), made - set(allowed))
     timers = {'alarm', 'setitimer', 'timer_create', 'timer_settime', 'timerfd_create', 'timerfd_settime', 'nanosleep', 'clock_nanosleep'}
