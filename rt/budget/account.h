@@ -180,8 +180,9 @@ class Accounts {
   // the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the amounts.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
   // For an account `to` below `from` that has used up its own: moves up to `most` of what `from` was recharged with and
-  // still has.
-  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t most) noexcept;
+  // still has; if `least` is not 0, all of `most` or nothing.
+  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t least,
+                      std::uint64_t most) noexcept;
 
   // The waiters for more in this account.
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }

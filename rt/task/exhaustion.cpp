@@ -17,8 +17,8 @@ struct Exhausted : AccountWait {
   bool is_unrechargeable;
 };
 
-// Whether the wait's amount could be drawn for its task. Ops are a debt, and are paid bit by bit. Of all else what a
-// task with an account of its own waits for gathers there.
+// Whether the wait's amount could be drawn for its task. Ops are a debt, and are paid bit by bit. All else comes as a
+// whole or not at all: who asks for more than there ever is must not take what there is.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;
@@ -28,7 +28,8 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
     std::uint64_t most = is_debt && wait.amount < interval ? interval : wait.amount;
     if (is_debt) most += accounts.owed(own);  // which all that comes in pays first
     const std::uint64_t left = accounts.left(own, wait.component);
-    if (left < most) accounts.draw_recharged(account, own, wait.component, most - left);
+    const std::uint64_t least = is_debt ? 0 : most - left;
+    if (left < most) accounts.draw_recharged(account, own, wait.component, least, most - left);
   }
   if (!is_debt) return accounts.draw(own, wait.component, wait.amount);
   wait.amount -= accounts.draw_up_to(own, Component::kOps, wait.amount);

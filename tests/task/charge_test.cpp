@@ -831,7 +831,7 @@ TEST(charge, a_recharge_that_is_too_small_for_the_first_is_kept_from_who_comes_l
 }
 
 // As above, of memory, with the recharge beside all that the nursery has.
-TEST(charge, memory_for_who_ran_dry_gathers_with_each_recharge) {
+TEST(charge, memory_for_who_ran_dry_comes_when_recharges_add_up_to_it) {
   run_in(with_workers(1), [] {
     constexpr std::uint64_t kWanted = 300'000;
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1 << 20));
