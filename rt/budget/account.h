@@ -177,12 +177,12 @@ class Accounts {
                               Component* short_of = nullptr) noexcept;
 
   // As transfer(), out of which `to` then pays back what it has on loan as a lender; the accounts below `to` may draw
-  // the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the amounts.
+  // the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the amounts. False:
+  // `from` has not so much.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
   // For an account `to` below `from` that has used up its own: moves up to `most` of what `from` was recharged with and
-  // still has; if `least` is not 0, all of `most` or nothing.
-  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t least,
-                      std::uint64_t most) noexcept;
+  // still has; `as_a_whole`: all of that or nothing.
+  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t most, bool as_a_whole) noexcept;
 
   // The waiters for more in this account.
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }

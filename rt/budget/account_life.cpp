@@ -140,7 +140,7 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
     if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
   }
   if (from == to) {
-    // Nothing moves, but nobody may promise more than there is.
+    // Nothing moves, but no recharge promises more than there is.
     for (unsigned i = 0; i < kComponents; ++i)
       if (moved.of[i] > left(from, component_at(i))) return false;
   } else {
@@ -152,17 +152,18 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::draw_recharged(Account* from, Account* to, Component component,
-                                                           std::uint64_t least, std::uint64_t most) noexcept {
+                                                           std::uint64_t most, bool as_a_whole) noexcept {
   Atomic<std::uint64_t>& pool = from->recharged_[static_cast<unsigned>(component)];
   std::uint64_t seen = pool.load(std::memory_order_relaxed);
   std::uint64_t part = 0;
   do {
     part = seen < most ? seen : most;
-    if (part == 0 || part < least) return;
+    if (part == 0 || (as_a_whole && part < most)) return;
   } while (!pool.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
   // Others may have spent some of what the account was recharged with; what comes in later may be drawn in its place.
-  std::uint64_t moved = part;
-  if (!take_recalling(from, component, part)) moved = least != 0 ? 0 : take_up_to(from, component, part);
+  const std::uint64_t moved = !as_a_whole                             ? take_up_to(from, component, part)
+                              : take_recalling(from, component, part) ? part
+                                                                      : 0;
   add_recharged(from, component, part - moved);
   to->granted_.fetch_or(bit_of(component), std::memory_order_relaxed);
   put(to, component, moved);

@@ -13,12 +13,13 @@ namespace janus {
 
 namespace {
 
-// Of a blocked task; nullptr: it joins another.
+// Of a blocked task; nullptr: it awaits none. One that it has awaited keeps the mark of its waiter until it is destroyed.
 const Nursery* awaited_by(const RunDetails& member) noexcept {
-  const Nursery* nursery = member.published;
-  while (nursery != nullptr && (nursery->word.load(std::memory_order_relaxed) & NurseryWord::kWaiter) == 0)
-    nursery = nursery->outer;
-  return nursery;
+  for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer) {
+    const std::uint64_t word = nursery->word.load(std::memory_order_relaxed);
+    if ((word & NurseryWord::kWaiter) != 0 && !NurseryWord::is_terminal(word)) return nursery;
+  }
+  return nullptr;
 }
 
 }  // namespace
@@ -26,11 +27,13 @@ const Nursery* awaited_by(const RunDetails& member) noexcept {
 bool append_awaited(TaskReport& report, const RunDetails& member) noexcept {
   const Task& task = *member.task;
   if (task.state.load(std::memory_order_acquire) != TaskState::kBlocked) return false;
-  if (const Nursery* const nursery = awaited_by(member)) {
+  const std::uint64_t joined = std::atomic_ref(member.joined).load(std::memory_order_relaxed);
+  if (joined != 0)
+    report.append(" waits for task %lu", joined);
+  else if (const Nursery* const nursery = awaited_by(member))
     report.append(" waits for nursery ").append_escaped(nursery->name[0] != 0 ? nursery->name : "-", kShownName);
-  } else {
-    report.append(" waits for task %lu", std::atomic_ref(member.joined).load(std::memory_order_relaxed));
-  }
+  else
+    return false;  // at a channel of another runtime
   report.append(" to end");
   return true;
 }

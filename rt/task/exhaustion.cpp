@@ -28,8 +28,7 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
     std::uint64_t most = is_debt && wait.amount < interval ? interval : wait.amount;
     if (is_debt) most += accounts.owed(own);  // which all that comes in pays first
     const std::uint64_t left = accounts.left(own, wait.component);
-    const std::uint64_t least = is_debt ? 0 : most - left;
-    if (left < most) accounts.draw_recharged(account, own, wait.component, least, most - left);
+    if (left < most) accounts.draw_recharged(account, own, wait.component, most - left, !is_debt);
   }
   if (!is_debt) return accounts.draw(own, wait.component, wait.amount);
   wait.amount -= accounts.draw_up_to(own, Component::kOps, wait.amount);

@@ -59,7 +59,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   if (wait.next != nullptr) wait.next->previous = &wait;
   task->waiters = &wait;
   publish_before_wait(self);
-  std::atomic_ref(self.frame->details.joined).store(task->id, std::memory_order_relaxed);
+  const std::atomic_ref joined(self.frame->details.joined);
   while (!wait.is_over) {
     if (is_cancelled(self)) {
       unlink_join(*task, wait);
@@ -67,7 +67,10 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
       (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
       return kCancelledCode;
     }
-    if (!block_unlocking(self, task->lock)) {
+    joined.store(task->id, std::memory_order_relaxed);
+    const bool has_stack = block_unlocking(self, task->lock);
+    joined.store(0, std::memory_order_relaxed);
+    if (!has_stack) {
       unlink_join(*task, wait);
       task->lock.unlock();
       return kErrorNoMemory;

@@ -368,12 +368,12 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   CHECK_EQ(table.left(cage, Component::kOps), 0);
   CHECK_EQ(table.accounts.on_loan(inner), 30);
   // Nor may those below draw what has gone into loans.
-  table.accounts.draw_recharged(cage, inner, Component::kOps, 0, 50);
+  table.accounts.draw_recharged(cage, inner, Component::kOps, 50, false);
   CHECK_EQ(table.left(inner, Component::kOps), 10);
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
   CHECK_EQ(table.left(cage, Component::kOps), 40);
   CHECK_EQ(table.accounts.on_loan(inner), 0);
-  table.accounts.draw_recharged(cage, inner, Component::kOps, 0, 50);
+  table.accounts.draw_recharged(cage, inner, Component::kOps, 50, false);
   CHECK_EQ(table.left(inner, Component::kOps), 50);
   // It was paid for, and so it is the lender's when it comes back unspent.
   table.accounts.give_back(inner, 25);
@@ -389,7 +389,7 @@ TEST(account, of_a_recharge_that_others_have_spent_the_rest_is_drawn) {
   Account* const cage = table.open(table.root(), kNothing);
   Account* const inner = table.open(cage, kNothing);
   const auto draw = [&](std::uint64_t most) {
-    table.accounts.draw_recharged(cage, inner, Component::kOps, 0, most);
+    table.accounts.draw_recharged(cage, inner, Component::kOps, most, false);
     return table.left(inner, Component::kOps);
   };
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 100)));
@@ -413,12 +413,11 @@ TEST(account, of_a_recharge_that_is_too_small_nothing_is_drawn_but_for_a_debt) {
   CHECK(!table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, 2'000'000)));
   for (int i = 0; i < 3; ++i)
     CHECK(table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, 900'000)));
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, std::uint64_t{1} << 40,
-                                std::uint64_t{1} << 40);
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 2'000'000, 2'000'000);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, std::uint64_t{1} << 40, true);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 2'000'000, true);
   CHECK_EQ(table.left(inner, Component::kMemory), 0);
   CHECK_EQ(table.left(table.root(), Component::kMemory), 1'000'000);
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 500'000, 500'000);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 500'000, true);
   CHECK_EQ(table.left(inner, Component::kMemory), 500'000);
   table.accounts.close(inner);
 }
@@ -432,7 +431,7 @@ TEST(account, a_recharge_of_memory_is_drawn_from_the_root_with_its_caches) {
   Account* const inner = table.open(table.root(), kNothing);
   const std::uint64_t rest = table.accounts.left(table.root(), Component::kMemory);
   CHECK(table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, rest)));
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, rest, rest);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, rest, true);
   CHECK_EQ(table.left(inner, Component::kMemory), rest);
   CHECK_EQ(table.accounts.left(table.root(), Component::kMemory), 0);
   table.accounts.close(inner);

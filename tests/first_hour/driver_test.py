@@ -304,7 +304,8 @@ def wrappers():
     for setting in ({}, {'CC': 'gcc'}, {'CC': wrapper}):
         refuses(f'a script by that name in PATH, which calls janus-cc, does not call it for ever: {setting}', 'calls janus-cc; CC and CXX',
                 WHOLE, '-o', 'out', PATH=f'{wrapper.parent}:{path}', **setting)
-    makes('CC may be blank', 7, WHOLE, CC=' ', CXX=' ')
+    for blank in (' ', '\t', '\n'):
+        makes(f'CC may be blank, {blank!r}', 7, WHOLE, CC=blank, CXX=blank)
     makes('a compiler whose path has blanks', 7, WHOLE, CC=script('my tools/gcc', 'exec gcc "$@"\n'))
 
 

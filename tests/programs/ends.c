@@ -26,6 +26,11 @@ static int64_t recurse(void* arg) {
   return yes ? recurse(arg) + frame[0] : 0;
 }
 
+static int64_t do_nothing(void* arg) {
+  (void)arg;
+  return 0;
+}
+
 static int64_t count(void* counter) {
   __atomic_fetch_add((int*)counter, 1, __ATOMIC_RELAXED);
   return 0;
@@ -132,7 +137,22 @@ static int deadlock_by_join(void) {
   return (int)janus_nursery_await(nursery, NULL);
 }
 
-// Others go on while one task has a stack overflow and another writes to nowhere.
+static int64_t await_and_join(void* sleeper) {
+  const janus_nursery_options finished = {.name = "finished"};
+  janus_nursery* nursery = janus_nursery_open(NULL, &finished);
+  (void)janus_nursery_spawn_in(nursery, do_nothing, NULL, NULL);
+  (void)janus_nursery_await(nursery, NULL);
+  return janus_task_join(*(janus_task*)sleeper, NULL);
+}
+
+// The joiner has awaited a nursery, which is still there.
+static int deadlock_after_await(void) {
+  janus_nursery* nursery = janus_nursery_open(NULL, NULL);
+  janus_task sleeper = janus_nursery_spawn_in(nursery, sleep_for_ever, NULL, NULL);
+  janus_nursery_spawn_in(nursery, await_and_join, &sleeper, NULL);
+  return (int)janus_nursery_await(nursery, NULL);
+}
+
 static int64_t crash_with_another(void* arrived) {
   __atomic_fetch_add((int*)arrived, 1, __ATOMIC_ACQ_REL);
   while (__atomic_load_n((int*)arrived, __ATOMIC_ACQUIRE) < 2) janus_yield_check(1);
@@ -148,6 +168,7 @@ static int crash_together(void) {
   return (int)janus_nursery_await(nursery, NULL) == JANUS_PANIC ? 0 : 1;
 }
 
+// Others go on while one task has a stack overflow and another writes to nowhere.
 static int contain(void) {
   int counter = 0;
   const janus_nursery_options collect = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "sandbox"};
@@ -399,6 +420,7 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "crash")) return (int)write_to_nowhere(NULL);
   if (!strcmp(how, "overflow")) return (int)recurse(NULL);
   if (!strcmp(how, "contain")) return contain();
+  if (!strcmp(how, "deadlock-after-await")) return deadlock_after_await();
   if (!strcmp(how, "crash-together")) return crash_together();
   if (!strcmp(how, "misfree")) return misfree();
   if (!strcmp(how, "free-twice")) return (int)free_twice(NULL);

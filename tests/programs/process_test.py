@@ -47,6 +47,8 @@ def statuses():
         ends_with(f'parking with nobody to unpark is one, too, {workers} workers', 3, 'park', settings=settings)
         ends_with(f'who waits for one task is told from who waits for a nursery, {workers} workers', 3, 'deadlock-join', settings=settings,
                   stderr=rb"task 1 'main' waits for (?:tasks|nursery -) to end(.*\n)*.*'joiner' <join_other> waits for task 2 to end; nursery -/-\n")
+        ends_with(f'... also if it awaited a nursery before, {workers} workers', 3, 'deadlock-after-await', settings=settings,
+                  stderr=rb"<await_and_join> waits for task 2 to end; nursery -/-\n")
     ends_with('a deadlock is status 3 in deterministic mode', 3, 'deadlock', settings={'JANUS_SEED': 1})
     ends_with('a panic of main is status 134, by SIGABRT, and says why', -signal.SIGABRT, 'panic', stderr=rb'janus: .*main has had enough.*\njanus:   at 0x[0-9a-f]+ <main\+0x[0-9a-f]+>')
     reports = [run([ends, 'crash-together'], env=environment(JANUS_WORKERS=2)).stderr for _ in range(20)]

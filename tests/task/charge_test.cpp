@@ -852,6 +852,26 @@ TEST(charge, memory_for_who_ran_dry_comes_when_recharges_add_up_to_it) {
   });
 }
 
+// On the account of its spawner's nursery, which a recharge from there only opens to it.
+TEST(charge, who_asks_for_more_than_there_ever_is_takes_nothing) {
+  run_in(with_workers(1), [] {
+    constexpr std::uint64_t kMuch = std::uint64_t{1} << 40;
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND);
+    auto allocate = [] { return janus_alloc(kMuch) == nullptr ? 0 : -1; };
+    const janus_task greedy = scope.go(allocate, 0, some(10'000, 65536));
+    CHECK(eventually([&] { return janus_task_state(greedy) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    const std::uint64_t before = janus_budget_get_current().memory;
+    janus_budget more = {};
+    more.memory = before / 2;
+    for (int i = 0; i < 5; ++i) CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK_EQ(janus_budget_grant64(scope.get(), 1, kMuch), JANUS_E_BUDGET);
+    CHECK_EQ(janus_budget_get_current().memory, before);
+    CHECK_EQ(janus_task_state(greedy), JANUS_TASK_BUDGET_EXHAUSTED);
+    scope.cancel();
+    CHECK_EQ(scope.end(), JANUS_CANCELLED);
+  });
+}
+
 // Two draw on the nursery, two have budgets of their own, and each wants one op at a time.
 TEST(charge, a_recharge_goes_in_that_order_to_all_whatever_they_draw_on) {
   run_in(with_workers(1), [] {

@@ -79,7 +79,8 @@ int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
 long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);
-// Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children [any].
+// Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children; JANUS_E_BUDGET if the caller
+// has not so much [any].
 int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
 
 #ifdef __cplusplus
