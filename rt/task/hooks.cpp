@@ -35,6 +35,7 @@ void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
 
 void on_attention(Worker& worker) noexcept {
   Runtime& runtime = runtime_of(worker);
+  serve_unserved(runtime, &worker);
   if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
   Task* const root = runtime.terminable.load(std::memory_order_acquire);
   if (root == nullptr) return;

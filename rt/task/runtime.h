@@ -64,8 +64,8 @@ struct Runtime {
   PoolCharge pool_charge;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
-  // Ops of a fresh slice: the yield interval, or none from a request to end until a check has looked. Tasks that only
-  // ever give way or talk use up no slice, and would not look.
+  // Ops of a fresh slice: the yield interval, or none from a request for attention until a check has looked. Tasks that
+  // only ever give way or talk use up no slice, and would not look.
   std::atomic<std::uint32_t> slice_ops;
   std::uint64_t memory_limit;
   std::uint64_t started_ns;
@@ -87,6 +87,8 @@ struct Runtime {
 
 // The calling thread's worker, if it is one of this runtime, else nullptr.
 Worker* worker_of(const Runtime& runtime) noexcept;
+// Any thread, any signal handler. A worker calls hooks::on_attention() soon, whatever its tasks do.
+void request_attention(Runtime& runtime) noexcept;
 // The calling task, of whichever runtime; nullptr: outside tasks.
 Task* calling_task() noexcept;
 
