@@ -63,10 +63,10 @@ link_command() {
   local runtime=$prefix/lib/libjanus_rt.a
   # shellcheck disable=SC2054  # the commas are the linker's
   if [ "$machine" = bare ]; then
-    # The image is loaded at the address that it is linked for, from 1 MiB on. What is written to has pages of its own, because
-    # nothing copies them to other pages later.
+    # The image is loaded at the address that it is linked for, from 1 MiB on. Pages with different permissions are kept apart,
+    # because nothing copies them to other pages later.
     runtime=$prefix/lib/libjanus_rt_bare.a
-    link+=(-static -no-pie -Wl,-Ttext-segment=0x100000 -Wl,-z,noseparate-code -Wl,-z,max-page-size=4096
+    link+=(-static -no-pie -Wl,-Ttext-segment=0x100000 -Wl,-z,separate-code -Wl,-z,max-page-size=4096
       -Wl,-u,janus_pvh_start)
   elif [ "$position" = independent ]; then
     link+=(-static-pie -Wl,-z,noseparate-code)

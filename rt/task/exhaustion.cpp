@@ -63,9 +63,9 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
         auto& wait = *static_cast<Exhausted*>(each);
         each = waits.after(each);
         if (wait.looks_itself) {
-          // A task that is not woken is about to wait, and is looked for again, or was woken, and has yet to look.
+          // If it is not woken, it is about to wait, and is looked for again, or it was woken, and has yet to look.
           if (how == Serving::kInOrder && !wake(worker, *wait.task, TaskState::kExhausted) &&
-              state_of(*wait.task) == TaskState::kRunning)
+              state_of(*wait.task) != TaskState::kReady)
             runtime.accounts.list_unserved(account);
           continue;
         }
@@ -97,8 +97,6 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
     queue.leave(wait);
 }
 
-}  // namespace
-
 Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   Account* const account = task.nursery->account;
@@ -122,6 +120,8 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
     queue.lock.lock();
   }
   if (wait.is_linked()) queue.leave(wait);
+  if (!queue.waits[static_cast<unsigned>(component)].is_empty())  // there may be enough for the next
+    runtime.accounts.list_unserved(account);
   queue.lock.unlock();
   change_own(runtime, own_wait, false);
   runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
@@ -129,10 +129,6 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   // What was paid of a debt is paid; the rest stays with the account.
   if (component == Component::kOps) runtime.accounts.owe(task.account, wait.amount);
   return wait.is_unrechargeable || !has_stack ? Recharge::kNever : Recharge::kCancelled;
-}
-
-void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
-  (void)serve(runtime, worker, account->index(), account->index() + 1, Serving::kInOrder);
 }
 
 void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
@@ -148,6 +144,14 @@ bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
   const std::uint32_t end = runtime.accounts.end();
   // There may be enough for one that waits behind another.
   return serve(runtime, worker, 1, end, Serving::kEach) || serve(runtime, worker, 1, end, Serving::kFail);
+}
+
+}  // namespace
+
+constinit const BudgetWaits kBudgetWaits = {wait_for_recharge, serve_unserved, fail_unrechargeable};
+
+void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
+  (void)serve(runtime, worker, account->index(), account->index() + 1, Serving::kInOrder);
 }
 
 }  // namespace janus

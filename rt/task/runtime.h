@@ -17,6 +17,8 @@ namespace janus {
 
 inline constexpr std::size_t kChannelBytes = 192;  // the record size of the slab of channels
 
+struct BudgetWaits;
+
 struct RuntimeOptions {
   unsigned workers = 0;  // 0: what the machine offers, 4 in deterministic mode
   std::uint64_t seed = 0;
@@ -78,6 +80,8 @@ struct Runtime {
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
+  // How they wait; nullptr before somebody could: let_wait_for_budgets().
+  std::atomic<const BudgetWaits*> budget_waits;
   RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // woken from outside, or may be (deadlock.cpp); never reset

@@ -862,6 +862,37 @@ TEST(charge, what_the_first_leaves_of_a_recharge_goes_to_the_next) {
   });
 }
 
+// The first asks for more than it is recharged with, and leaves by itself, but does not end.
+TEST(charge, who_stops_waiting_lets_the_next_one_look) {
+  run_in(with_workers(1), [] {
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1 << 20));
+    auto allocate_much = [](void* ends) -> std::int64_t {
+      const bool is_refused = janus_alloc(600'000) == nullptr;
+      while (!*static_cast<volatile bool*>(ends)) janus_yield();
+      return is_refused ? -1 : 0;
+    };
+    auto allocate = [](void*) -> std::int64_t {
+      janus_free(janus_alloc(120'000));
+      return 0;
+    };
+    volatile bool ends = false;
+    const janus_task first = scope.go(allocate_much, const_cast<bool*>(&ends), 0, some(100'000, 500'000));
+    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    const janus_task second = scope.go(allocate, nullptr, 0, some(100'000, 65536));
+    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    janus_budget more = {};
+    more.memory = 80'000;
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    CHECK_EQ(janus_task_state(second), JANUS_TASK_BUDGET_EXHAUSTED);
+    CHECK_EQ(janus_task_cancel(first), 0);
+    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_COMPLETED; }));
+    CHECK_LT(janus_task_state(first), JANUS_TASK_COMPLETED);
+    ends = true;
+    CHECK_EQ(janus_task_join(second, nullptr), 0);
+    scope.end();
+  });
+}
+
 // The budget does for both of its tasks, but one has the rest of it as its slice when the other wants it.
 TEST(charge, what_is_left_of_a_slice_goes_to_who_ran_dry_meanwhile) {
   run_in(with_workers(3), [] {
@@ -870,6 +901,7 @@ TEST(charge, what_is_left_of_a_slice_goes_to_who_ran_dry_meanwhile) {
       std::atomic<bool> goes_on{false};
       std::atomic<bool> has_begun{false};
       auto hold = [&] {
+        for (int i = 0; i < 2; ++i) janus_yield_check(1);  // so that it has a whole slice
         has_begun = true;
         while (!goes_on) __builtin_ia32_pause();
         return 0;
@@ -906,6 +938,7 @@ TEST(charge, who_waits_for_a_recharge_hears_of_what_comes_into_its_own_budget) {
       auto parent = [](void* pointer) -> std::int64_t {
         auto hold = [](void* held) -> std::int64_t {
           auto& with = *static_cast<Shared*>(held);
+          for (int i = 0; i < 2; ++i) janus_yield_check(1);
           janus_unpark(with.parent);
           while (!with.goes_on) __builtin_ia32_pause();
           return 0;
@@ -934,6 +967,7 @@ TEST(charge, nobody_ends_for_want_of_what_is_there) {
     std::atomic<bool> goes_on{false};
     std::atomic<bool> has_begun{false};
     auto hold = [&] {
+      for (int i = 0; i < 2; ++i) janus_yield_check(1);
       has_begun = true;
       while (!goes_on) __builtin_ia32_pause();
       return 0;
