@@ -883,6 +883,7 @@ TEST(charge, who_stops_waiting_lets_the_next_one_look) {
     janus_budget more = {};
     more.memory = 80'000;
     CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    for (int i = 0; i < 20; ++i) janus_yield();  // until what came in by the recharge has been offered
     CHECK_EQ(janus_task_state(second), JANUS_TASK_BUDGET_EXHAUSTED);
     CHECK_EQ(janus_task_cancel(first), 0);
     CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_COMPLETED; }));
