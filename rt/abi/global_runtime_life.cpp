@@ -5,7 +5,6 @@
 #include "rt/abi/config.h"
 #include "rt/abi/door.h"
 #include "rt/abi/runtime_options.h"
-#include "rt/task/exhaustion.h"
 #include "rt/task/log.h"
 
 // Of the host's C library, where there is one.
@@ -17,8 +16,7 @@ namespace {
 
 RankedLock<LockRank::kProcess> beginning;
 
-// `prepare`: called before the runtime runs anything, unless it is nullptr.
-[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, void (*prepare)(Runtime&) noexcept) noexcept {
+[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config) noexcept {
   if (is_own_program()) return JANUS_E_STATE;
   janus_rt_config given;
   if (config != nullptr) read_user_bytes(&given, config, sizeof given);
@@ -38,7 +36,6 @@ RankedLock<LockRank::kProcess> beginning;
   options.ends_by_panic = settings.core;
   Runtime* const runtime = create_registered(options, &error);
   if (runtime == nullptr) return error;
-  if (prepare != nullptr) prepare(*runtime);
   set_process_runtime(runtime);
   return 0;
 }
@@ -50,7 +47,7 @@ Runtime* process_runtime_or_new() noexcept {
   return process_runtime();
 #else
   if (Runtime* const runtime = process_runtime()) return runtime;
-  (void)begin(nullptr, nullptr);
+  (void)begin(nullptr);
   return process_runtime();
 #endif
 }
@@ -67,7 +64,7 @@ void janus_rt_init(janus_rt_config config) {
 
 int janus_rt_try_init(const janus_rt_config* config) {
   const int error = enter_outside();
-  return error != 0 ? error : begin(config, let_wait_for_budgets);
+  return error != 0 ? error : begin(config);
 }
 
 void janus_rt_shutdown(void) {
