@@ -60,8 +60,7 @@ void terminate(int signal) noexcept {
   if (runtime == nullptr || runtime->terminate_signal.exchange(signal, std::memory_order_acq_rel) != 0)
     platform::exit(128 + signal);
   platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
-  runtime->scheduler.request_attention();
-  runtime->slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(), which then sees the request
+  request_attention(*runtime);
 }
 
 std::int64_t run_main(void*) noexcept {

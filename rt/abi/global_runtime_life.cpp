@@ -5,6 +5,7 @@
 #include "rt/abi/config.h"
 #include "rt/abi/door.h"
 #include "rt/abi/runtime_options.h"
+#include "rt/task/exhaustion.h"
 #include "rt/task/log.h"
 
 // Of the host's C library, where there is one.
@@ -16,7 +17,8 @@ namespace {
 
 RankedLock<LockRank::kProcess> beginning;
 
-[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config) noexcept {
+// `prepare`: called before the runtime runs anything, unless it is nullptr.
+[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, void (*prepare)(Runtime&) noexcept) noexcept {
   if (is_own_program()) return JANUS_E_STATE;
   janus_rt_config given;
   if (config != nullptr) read_user_bytes(&given, config, sizeof given);
@@ -36,6 +38,7 @@ RankedLock<LockRank::kProcess> beginning;
   options.ends_by_panic = settings.core;
   Runtime* const runtime = create_registered(options, &error);
   if (runtime == nullptr) return error;
+  if (prepare != nullptr) prepare(*runtime);
   set_process_runtime(runtime);
   return 0;
 }
@@ -47,7 +50,7 @@ Runtime* process_runtime_or_new() noexcept {
   return process_runtime();
 #else
   if (Runtime* const runtime = process_runtime()) return runtime;
-  (void)begin(nullptr);
+  (void)begin(nullptr, nullptr);
   return process_runtime();
 #endif
 }
@@ -64,7 +67,7 @@ void janus_rt_init(janus_rt_config config) {
 
 int janus_rt_try_init(const janus_rt_config* config) {
   const int error = enter_outside();
-  return error != 0 ? error : begin(config);
+  return error != 0 ? error : begin(config, let_wait_for_budgets);
 }
 
 void janus_rt_shutdown(void) {

@@ -8,6 +8,7 @@
 #include "rt/task/await.h"
 #include "rt/task/cancel.h"
 #include "rt/task/children.h"
+#include "rt/task/exhaustion.h"
 #include "rt/task/handle.h"
 #include "rt/task/name.h"
 #include "rt/task/open.h"
@@ -109,7 +110,10 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     asked.on_exhaustion = static_cast<ExhaustionPolicy>(given.on_exhaustion);
     asked.name = read_name(given.name, name);
     budget = amounts_of(given.budget);
-    if (is_given(given.budget)) asked.budget = &budget;
+    if (is_given(given.budget)) {
+      let_wait_for_budgets(*runtime);
+      asked.budget = &budget;
+    }
     asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
   }
   Nursery* nursery = nullptr;
@@ -140,7 +144,10 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
       if ((given.flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
       if ((given.flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
       budget = amounts_of(given.budget);
-      if (is_given(given.budget)) asked.budget = &budget;
+      if (is_given(given.budget)) {
+        let_wait_for_budgets(*nursery->runtime);
+        asked.budget = &budget;
+      }
       asked.name = read_name(given.name, name);
     }
     if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);

@@ -6,6 +6,7 @@
 #include "rt/abi/runtime_table.h"
 #include "rt/abi/stats.h"
 #include "rt/include/janus/llvm.h"
+#include "rt/task/exhaustion.h"
 #include "rt/task/runtime_life.h"
 
 namespace janus {
@@ -37,7 +38,10 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
   int error = check_config(merged, complaint);
   Runtime* runtime = nullptr;
   if (error == 0) runtime = create_registered(options_of(merged), &error);
-  if (runtime == nullptr) set_error(enter_free(), error);
+  if (runtime != nullptr)
+    let_wait_for_budgets(*runtime);  // the config may give the root task one
+  else
+    set_error(enter_free(), error);
   return reinterpret_cast<janus_rt*>(runtime);
 }
 

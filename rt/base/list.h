@@ -4,6 +4,7 @@
 #pragma once
 
 #include "rt/base/assert.h"
+#include "rt/base/atomic.h"
 
 namespace janus {
 
@@ -92,6 +93,55 @@ class List {
   }
 
   Link head_;
+};
+
+// A queue whose head is one word, for records that hold several: its nodes are linked in a ring. All zero bytes are an
+// empty one.
+template <typename T, typename Tag = void>
+class CompactList {
+ public:
+  // Any thread may ask; to one that does not exclude changes, the answer may be out of date.
+  [[nodiscard]] bool is_empty() const noexcept { return first_.load(std::memory_order_relaxed) == nullptr; }
+  [[nodiscard]] T* front() const noexcept { return item(first_.load(std::memory_order_relaxed)); }
+  // The node behind `node`; nullptr at the end.
+  [[nodiscard]] T* after(T* node) const noexcept {
+    Link* const next = link(node)->next;
+    return next == first_.load(std::memory_order_relaxed) ? nullptr : item(next);
+  }
+
+  void push_back(T* node) noexcept {
+    Link* const added = link(node);
+    JANUS_ASSERT(!added->is_linked());
+    Link* const first = first_.load(std::memory_order_relaxed);
+    if (first == nullptr) {
+      added->previous = added->next = added;
+      first_.store(added, std::memory_order_relaxed);
+      return;
+    }
+    added->previous = first->previous;
+    added->next = first;
+    first->previous->next = added;
+    first->previous = added;
+  }
+
+  // Precondition: `node` is in this list.
+  void remove(T* node) noexcept {
+    Link* const gone = link(node);
+    Link* const next = gone->next;
+    JANUS_ASSERT(next->previous == gone && gone->previous->next == gone);
+    if (first_.load(std::memory_order_relaxed) == gone)
+      first_.store(next == gone ? nullptr : next, std::memory_order_relaxed);
+    gone->previous->next = next;
+    next->previous = gone->previous;
+    gone->previous = gone->next = nullptr;
+  }
+
+ private:
+  using Link = ListLink<Tag>;
+  static Link* link(T* node) noexcept { return static_cast<Link*>(node); }
+  static T* item(Link* link) noexcept { return static_cast<T*>(link); }
+
+  Atomic<Link*> first_;
 };
 
 }  // namespace janus

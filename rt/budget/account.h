@@ -17,6 +17,12 @@ class PoolCharge;
 
 enum class Component : unsigned { kOps, kMemory, kSpawns, kChannelOps, kSyscalls };
 inline constexpr unsigned kComponents = 5;
+constexpr Component component_at(unsigned number) noexcept {
+  return static_cast<Component>(number);
+}
+constexpr std::uint8_t bit_of(Component component) noexcept {
+  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(component));
+}
 
 // Drawing on an unlimited component does not diminish it. As a requested amount it means all that the giver has.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
@@ -37,11 +43,23 @@ struct AccountWait : ListLink<> {
   Component component;
   std::uint64_t amount;
 };
-// The waiters of one account, in the order in which they found it used up.
+// The waiters of one account for each component, in the order in which they found it used up.
+//
+// INVARIANT no-lost-return: what comes into an account while a task waits there is offered to it.
+//   put:  1 add the amount    2 (the exchange is a full fence)    3 does somebody wait? then list the account as unserved
+//   wait: 1 enter the queue   2 full fence                        3 is the amount there?
+// At least one side sees the other's first step. Whoever serves takes the account off the list before it looks.
 struct AccountQueue {
   RankedLock<LockRank::kAccountQueue> lock;
-  List<AccountWait> waits;
-  std::uint32_t waiting[kComponents] = {};  // how many waiters want each component
+  Atomic<std::uint32_t> next_unserved;  // on the list of unserved accounts; 0: not on it
+  CompactList<AccountWait> waits[kComponents];
+
+  // Under the lock. The caller of enter() then looks whether the amount is there.
+  void enter(AccountWait& wait) noexcept {
+    waits[static_cast<unsigned>(wait.component)].push_back(&wait);
+    full_fence();
+  }
+  void leave(AccountWait& wait) noexcept { waits[static_cast<unsigned>(wait.component)].remove(&wait); }
 };
 
 // One account. Type-stable: the record is reused for other accounts, its memory stays readable until
@@ -79,7 +97,11 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint64_t> owed_;               // ops that were spent here and not drawn yet
   // What came from recharges, and accounts below that have used up their own have not drawn yet.
   Atomic<std::uint64_t> recharged_[kComponents];
-  Atomic<std::uint64_t> on_loan_;  // as a lender: ops lent and not given back
+  // What this account has drawn of what its parent was recharged with, and has not spent: when it comes back, others
+  // may draw it again. All that was drawn of other components is spent.
+  Atomic<std::uint64_t> drawn_memory_;
+  Atomic<std::uint32_t> drawn_ops_;
+  Atomic<std::uint32_t> on_loan_;  // as a lender: ops lent and not given back
   Account* lender_;
   Atomic<std::uint32_t> references_;
   Atomic<std::uint8_t> granted_;  // bit c: component c was granted. Bits are only added while open
@@ -109,6 +131,12 @@ class Accounts {
   void charge_records(std::uint64_t bytes, PoolCharge* pools) noexcept {
     record_bytes_ = bytes;
     pools_ = pools;
+  }
+  // Called before the first wait: when something comes into an account at which others wait, notify(context) is called,
+  // by any thread, with any lock held. Once: not again until take_unserved().
+  void notify_of_returns(void (*notify)(void*) noexcept, void* context) noexcept {
+    notify_ = notify;
+    notify_context_ = context;
   }
   // Called by one thread, when no other one draws or credits any more. Every Account and index becomes invalid.
   void destroy() noexcept;
@@ -149,7 +177,7 @@ class Accounts {
   // Borrows up to `most` ops beyond what the account has, for the grace of a cancelled task, from the account's lender,
   // which has at most `limit` on loan. Returns how much. The caller gives back what is not spent; the rest is paid out
   // of what the lender is recharged with, or never.
-  [[nodiscard]] std::uint64_t borrow(Account* account, std::uint64_t most, std::uint64_t limit) noexcept;
+  [[nodiscard]] std::uint64_t borrow(Account* account, std::uint64_t most, std::uint32_t limit) noexcept;
   void give_back(Account* account, std::uint64_t amount) noexcept;
   // How much the lender of the account has on loan.
   [[nodiscard]] std::uint64_t on_loan(const Account* account) const noexcept {
@@ -180,12 +208,28 @@ class Accounts {
   // the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the amounts. False:
   // `from` has not so much.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
-  // For an account `to` below `from` that has used up its own: moves up to `most` of what `from` was recharged with and
-  // still has; `as_a_whole`: all of that or nothing.
-  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t most, bool as_a_whole) noexcept;
+  // For an account `to` below `from` that has used up its own: moves `amount` out of what `from` was recharged with and
+  // still has. Ops are a debt, which is spent at once: as many as there are, and beyond that up to `ahead`, which
+  // accounts below `from` may draw again when they come back unspent. All else comes as a whole or not at all; memory
+  // may be drawn again. Called by one thread at a time for each `to`, which is open.
+  void draw_recharged(Account* from, Account* to, Component component, std::uint64_t amount,
+                      std::uint64_t ahead = 0) noexcept {
+    if (draw_of_recharge != nullptr) draw_of_recharge(*this, from, to, component, amount, ahead);
+  }
 
   // The waiters for more in this account.
   [[nodiscard]] AccountQueue& queue(Account* account) const noexcept { return account->queue_; }
+  // Lists the account as one that something has come into while others wait there.
+  void list_unserved(Account* account) noexcept;
+  // Takes that list, whose first account has this index. take_off_unserved() takes an account off it, which may be
+  // another one by now, and returns the index of the next.
+  static constexpr std::uint32_t kEndOfUnserved = ~std::uint32_t{0};
+  [[nodiscard]] std::uint32_t take_unserved() noexcept {
+    return unserved_.exchange(kEndOfUnserved, std::memory_order_seq_cst);
+  }
+  [[nodiscard]] std::uint32_t take_off_unserved(std::uint32_t index) const noexcept {
+    return at(index)->queue_.next_unserved.exchange(0, std::memory_order_seq_cst);
+  }
   // Indices below this were given out at least once.
   [[nodiscard]] std::uint32_t end() const noexcept { return fresh_.load(std::memory_order_relaxed); }
 
@@ -224,12 +268,11 @@ class Accounts {
   // account_words.cpp: the words of one account.
   static bool take(Account* account, Component component, std::uint64_t amount) noexcept;
   static std::uint64_t take_all(Account* account, Component component) noexcept;
-  static void put(Account* account, Component component, std::uint64_t amount) noexcept;
+  static Account* next_above(Account* closed, Component component, std::uint64_t amount) noexcept;
+  void put(Account* account, Component component, std::uint64_t amount) noexcept;
   static void grant_unlimited(Account* account, Component component) noexcept;
   static void pay_debt(Account* account) noexcept;
-  static std::uint64_t pay_loans(Account* lender, std::uint64_t most) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
-  static void add_recharged(Account* account, Component component, std::uint64_t amount) noexcept;
 
   // account_table.cpp
   struct Place;
@@ -265,7 +308,14 @@ class Accounts {
   // account_life.cpp
   [[nodiscard]] static bool is_empty(const Account& account) noexcept;
   bool carve(Account* from, const Amounts& wanted, Amounts& taken, Component* short_of) noexcept;
-  static void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
+  void uncarve(Account* from, const Amounts& taken, unsigned components) noexcept;
+
+  // account_recharge.cpp, which a program may lack
+  static void add_recharged(Account* account, Component component, std::uint64_t amount) noexcept;
+  std::uint64_t pay_loans(Account* lender, std::uint64_t most) noexcept;
+  [[gnu::weak]] static void draw_of_recharge(Accounts& accounts, Account* from, Account* to, Component component,
+                                             std::uint64_t amount, std::uint64_t ahead) noexcept;
+  [[gnu::weak]] static void pass_on_drawn(Account* closed, Component component, std::uint64_t amount) noexcept;
 
   Atomic<Account*> segments_[kSegments];
   Atomic<std::uint64_t> free_;   // low half: index of the first free record; high half: a count against ABA
@@ -275,10 +325,13 @@ class Accounts {
   Atomic<MemoryCache*> caches_;                          // every cache that was ever registered
   Atomic<std::uint32_t> registered_;
   RankedLock<LockRank::kMoves> moves_;  // held while chunks move between the root and a cache
-  std::uint64_t record_bytes_;          // what a record costs
-  PoolCharge* pools_;                   // pays for records (charge_records())
-  std::uint32_t fills_;                 // calls of fill(); under moves_
-  std::uint32_t failed_recalls_;        // recent recalls that did not bring in enough; under moves_
+  Atomic<std::uint32_t> unserved_;      // index of the first unserved account, or kEndOfUnserved
+  void (*notify_)(void*) noexcept;      // notify_of_returns()
+  void* notify_context_;
+  std::uint64_t record_bytes_;    // what a record costs
+  PoolCharge* pools_;             // pays for records (charge_records())
+  std::uint32_t fills_;           // calls of fill(); under moves_
+  std::uint32_t failed_recalls_;  // recent recalls that did not bring in enough; under moves_
 };
 
 }  // namespace janus

@@ -9,13 +9,6 @@
 namespace janus {
 namespace {
 
-constexpr Component component_at(unsigned number) noexcept {
-  return static_cast<Component>(number);
-}
-constexpr std::uint8_t bit_of(Component component) noexcept {
-  return static_cast<std::uint8_t>(1u << static_cast<unsigned>(component));
-}
-
 void report_short(Component* out, Component component) noexcept {
   if (out != nullptr) *out = component;
 }
@@ -26,6 +19,7 @@ void report_short(Component* out, Component component) noexcept {
 
 [[gnu::noinline, gnu::cold]] bool Accounts::init(const Amounts& root) noexcept {
   fresh_.store(1, std::memory_order_relaxed);
+  unserved_.store(kEndOfUnserved, std::memory_order_relaxed);
   charge_records(0, nullptr);
   Account* const account = take_record(false);
   if (account == nullptr) return false;
@@ -85,7 +79,7 @@ void report_short(Component* out, Component component) noexcept {
   account->is_closed_.store(true, std::memory_order_seq_cst);
   for (unsigned i = 0; i < kComponents; ++i) {
     const std::uint64_t rest = take_all(account, component_at(i));
-    if (rest != kUnlimited) put(account->parent_, component_at(i), rest);
+    if (rest != kUnlimited) put(account, component_at(i), rest);
   }
   if (const std::uint64_t debt = account->owed_.exchange(0, std::memory_order_seq_cst)) owe(account, debt);
   release(account);
@@ -132,41 +126,6 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
     }
   }
   return true;
-}
-
-[[gnu::noinline, gnu::cold]] bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noexcept {
-  Amounts moved = amounts;
-  for (unsigned i = 0; i < kComponents; ++i) {
-    if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
-  }
-  if (from == to) {
-    // Nothing moves, but no recharge promises more than there is.
-    for (unsigned i = 0; i < kComponents; ++i)
-      if (moved.of[i] > left(from, component_at(i))) return false;
-  } else {
-    if (!transfer(from, to, amounts)) return false;
-    moved[Component::kOps] -= pay_loans(to, moved[Component::kOps]);
-  }
-  for (unsigned i = 0; i < kComponents; ++i) add_recharged(to, component_at(i), moved.of[i]);
-  return true;
-}
-
-[[gnu::noinline, gnu::cold]] void Accounts::draw_recharged(Account* from, Account* to, Component component,
-                                                           std::uint64_t most, bool as_a_whole) noexcept {
-  Atomic<std::uint64_t>& pool = from->recharged_[static_cast<unsigned>(component)];
-  std::uint64_t seen = pool.load(std::memory_order_relaxed);
-  std::uint64_t part = 0;
-  do {
-    part = seen < most ? seen : most;
-    if (part == 0 || (as_a_whole && part < most)) return;
-  } while (!pool.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
-  // Others may have spent some of what the account was recharged with; what comes in later may be drawn in its place.
-  const std::uint64_t moved = !as_a_whole                             ? take_up_to(from, component, part)
-                              : take_recalling(from, component, part) ? part
-                                                                      : 0;
-  add_recharged(from, component, part - moved);
-  to->granted_.fetch_or(bit_of(component), std::memory_order_relaxed);
-  put(to, component, moved);
 }
 
 // Checks INVARIANT nothing-rests-in-a-closed-account for an account without references.

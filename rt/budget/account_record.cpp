@@ -16,7 +16,8 @@ Account* Accounts::take_record(bool has_paid) noexcept {
   account->owed_.store(0, std::memory_order_relaxed);
   account->on_loan_.store(0, std::memory_order_relaxed);
   for (Atomic<std::uint64_t>& recharged : account->recharged_) recharged.store(0, std::memory_order_relaxed);
-  account->queue_.waits.reset();
+  account->drawn_memory_.store(0, std::memory_order_relaxed);
+  account->drawn_ops_.store(0, std::memory_order_relaxed);
   account->references_.store(1, std::memory_order_relaxed);
   account->is_closed_.store(false, std::memory_order_relaxed);
   live_.fetch_add(1, std::memory_order_relaxed);

@@ -36,7 +36,7 @@ std::size_t Accounts::segment_bytes(unsigned number) noexcept {
   return (sizeof(Account) << kFirstSegmentBits) << number;
 }
 
-Account* Accounts::at(std::uint32_t index) const noexcept {
+[[gnu::noinline]] Account* Accounts::at(std::uint32_t index) const noexcept {
   const Place place(index);
   // Acquire: pairs with segment(), so that the records are seen initialised.
   return segments_[place.segment].load(std::memory_order_acquire) + place.offset;

@@ -29,12 +29,19 @@ std::uint64_t Accounts::take_all(Account* account, Component component) noexcept
   return seen;
 }
 
+// Where an amount goes that comes into a closed account.
+[[gnu::noinline, gnu::cold]] Account* Accounts::next_above(Account* closed, Component component,
+                                                           std::uint64_t amount) noexcept {
+  if (pass_on_drawn != nullptr) pass_on_drawn(closed, component, amount);
+  return closed->parent_;
+}
+
 // INVARIANT nothing-rests-in-a-closed-account: put() adds and then checks whether the account is closed; close() marks
 // it closed and then takes what is left. All four are seq_cst, so at least one of the two sees the other's first step,
 // and moves the amount on.
 void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
   while (amount != 0) {
-    while (account->is_closed_.load(std::memory_order_seq_cst)) account = account->parent_;
+    while (account->is_closed_.load(std::memory_order_seq_cst)) account = next_above(account, component, amount);
     Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
     std::uint64_t seen = left.load(std::memory_order_relaxed);
     do {
@@ -42,7 +49,11 @@ void Accounts::put(Account* account, Component component, std::uint64_t amount) 
     } while (!left.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_seq_cst,
                                          std::memory_order_relaxed));
     if (component == Component::kOps) pay_debt(account);
-    if (!account->is_closed_.load(std::memory_order_seq_cst)) return;
+    if (!account->is_closed_.load(std::memory_order_seq_cst)) {
+      if (!account->queue_.waits[static_cast<unsigned>(component)].is_empty()) [[unlikely]]
+        list_unserved(account);
+      return;
+    }
     amount = take_all(account, component);
     if (amount == kUnlimited) return;
   }
@@ -74,40 +85,25 @@ void Accounts::pay_debt(Account* account) noexcept {
   }
 }
 
-std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint64_t limit) noexcept {
-  Atomic<std::uint64_t>& on_loan = account->lender_->on_loan_;
-  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
-  std::uint64_t amount = 0;
+std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint32_t limit) noexcept {
+  Atomic<std::uint32_t>& on_loan = account->lender_->on_loan_;
+  std::uint32_t seen = on_loan.load(std::memory_order_relaxed);
+  std::uint32_t amount = 0;
   do {
     if (seen >= limit) return 0;
-    amount = limit - seen < most ? limit - seen : most;
+    amount = limit - seen < most ? limit - seen : static_cast<std::uint32_t>(most);
   } while (!on_loan.compare_exchange_weak(seen, seen + amount, std::memory_order_relaxed));
   return amount;
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
   Account* const lender = account->lender_;
-  std::uint64_t seen = lender->on_loan_.load(std::memory_order_relaxed);
-  std::uint64_t part = 0;
+  std::uint32_t seen = lender->on_loan_.load(std::memory_order_relaxed);
+  std::uint32_t part = 0;
   do {
-    part = seen < amount ? seen : amount;
+    part = seen < amount ? seen : static_cast<std::uint32_t>(amount);
   } while (!lender->on_loan_.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
   put(lender, Component::kOps, amount - part);  // the part of the loan that the lender has paid back meanwhile
-}
-
-// Pays back loans with up to `most` ops of the lender, so that it may lend again; returns how much. Takes the ops
-// first: until then the loan counts.
-std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept {
-  Atomic<std::uint64_t>& on_loan = lender->on_loan_;
-  std::uint64_t seen = on_loan.load(std::memory_order_relaxed);
-  if (seen == 0) return 0;
-  const std::uint64_t taken = take_up_to(lender, Component::kOps, seen < most ? seen : most);
-  std::uint64_t paid = 0;
-  do {
-    paid = seen < taken ? seen : taken;  // other threads may have given some back meanwhile
-  } while (!on_loan.compare_exchange_weak(seen, seen - paid, std::memory_order_relaxed));
-  put(lender, Component::kOps, taken - paid);
-  return paid;
 }
 
 std::uint64_t Accounts::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {
@@ -120,13 +116,6 @@ std::uint64_t Accounts::take_up_to(Account* account, Component component, std::u
     if (amount == 0) return 0;
   } while (!left.compare_exchange_weak(seen, seen - amount, std::memory_order_seq_cst, std::memory_order_relaxed));
   return amount;
-}
-
-void Accounts::add_recharged(Account* account, Component component, std::uint64_t amount) noexcept {
-  Atomic<std::uint64_t>& pool = account->recharged_[static_cast<unsigned>(component)];
-  std::uint64_t seen = pool.load(std::memory_order_relaxed);
-  while (!pool.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_relaxed)) {
-  }
 }
 
 // The finite amount that was left is dropped: it vanishes into the unlimited one (INVARIANT conservation).

@@ -43,8 +43,8 @@ int yield(Task& task) noexcept {
   Scheduler& scheduler = *current_worker().scheduler;
   // Before the look at the request: a request that comes later sets the slices to 0 again.
   std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
-  if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with terminate()
-    slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_relaxed);
+  if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with request_attention()
+    slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_seq_cst);
   if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
   // What was spent beyond the slice is paid before anything else happens; a cancel overrides that, and the account
   // keeps the debt.
@@ -85,7 +85,7 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
     if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
     end_for_budget(task);
   }
-  switch (wait_for_recharge(task, component, amount)) {
+  switch (runtime.budget_waits.load(std::memory_order_relaxed)->wait(task, component, amount)) {
     case Recharge::kDrawn:
       return 0;
     case Recharge::kCancelled:

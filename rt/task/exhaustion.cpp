@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/exhaustion.cpp — waiting for a recharge, and the end of waits for which none can come.
+// rt/task/exhaustion.cpp — waiting for more of a budget, and the end of waits for which none can come.
 #include "rt/task/exhaustion.h"
 
 #include "rt/task/cancel.h"
@@ -10,12 +10,23 @@ namespace janus {
 
 namespace {
 
-// One wait, on the waiting task's stack.
+// One wait, on the waiting task's stack, in the queue of the account that a recharge of its nursery reaches. A task with
+// an account of its own has another one in the queue of that, so that it is woken, and looks itself, when something comes
+// in there.
 struct Exhausted : AccountWait {
   Task* task;
+  bool looks_itself;
   bool is_served;
   bool is_unrechargeable;
 };
+
+// Whether the wait's amount could be drawn of what the task's own account has.
+[[gnu::noinline]] bool draw_own(Runtime& runtime, Exhausted& wait) noexcept {
+  Account* const own = wait.task->account;
+  if (wait.component != Component::kOps) return runtime.accounts.draw(own, wait.component, wait.amount);
+  wait.amount -= runtime.accounts.draw_up_to(own, Component::kOps, wait.amount);
+  return wait.amount == 0;
+}
 
 // Whether the wait's amount could be drawn for its task. Ops are a debt, and are paid bit by bit. All else comes as a
 // whole or not at all: who asks for more than there ever is must not take what there is.
@@ -24,78 +35,95 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
   const bool is_debt = wait.component == Component::kOps;
   if (own != account) {
-    const std::uint64_t interval = runtime.options.yield_interval;
-    std::uint64_t most = is_debt && wait.amount < interval ? interval : wait.amount;
-    if (is_debt) most += accounts.owed(own);  // which all that comes in pays first
+    const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // which all that comes in pays first
+    const std::uint64_t wanted = wait.amount + owed;
+    const std::uint64_t slice = is_debt ? runtime.options.yield_interval : 0;
     const std::uint64_t left = accounts.left(own, wait.component);
-    if (left < most) accounts.draw_recharged(account, own, wait.component, most - left, !is_debt);
+    const std::uint64_t ahead = wait.amount < slice ? slice - wait.amount : 0;
+    if (left < wanted) accounts.draw_recharged(account, own, wait.component, wanted - left, ahead);
   }
-  if (!is_debt) return accounts.draw(own, wait.component, wait.amount);
-  wait.amount -= accounts.draw_up_to(own, Component::kOps, wait.amount);
-  return wait.amount == 0;
+  return draw_own(runtime, wait);
 }
 
-// Both under the queue's lock.
-void enqueue(AccountQueue& queue, Exhausted& wait) noexcept {
-  queue.waits.push_back(&wait);
-  ++queue.waiting[static_cast<unsigned>(wait.component)];
-}
-void dequeue(AccountQueue& queue, Exhausted& wait) noexcept {
-  List<AccountWait>::remove(&wait);
-  --queue.waiting[static_cast<unsigned>(wait.component)];
-}
+enum class Serving : std::uint8_t {
+  kInOrder,  // none before those that came earlier
+  kEach,     // all that can be served
+  kFail,     // none: their waits end
+};
 
-// Bit c: a task waits for component c.
-unsigned wanted_in(const AccountQueue& queue) noexcept {
-  unsigned wanted = 0;
-  for (unsigned c = 0; c < kComponents; ++c) wanted |= queue.waiting[c] != 0 ? 1u << c : 0;
-  return wanted;
-}
-
-// Under the queue's lock. Ends where, for every component that is wanted, a task that ran dry earlier still waits: so a
-// recharge that brings nothing for a crowd does not walk along it.
-void serve(Runtime& runtime, Worker* worker, Account* account) noexcept {
-  AccountQueue& queue = runtime.accounts.queue(account);
-  unsigned dry = 0;
-  for (AccountWait* each = queue.waits.front(); each != nullptr && (wanted_in(queue) & ~dry) != 0;) {
-    auto& wait = *static_cast<Exhausted*>(each);
-    each = queue.waits.after(each);
-    const unsigned bit = 1u << static_cast<unsigned>(wait.component);
-    if ((dry & bit) != 0) continue;
-    if (!draw_for(runtime, account, wait)) {
-      dry |= bit;
-      continue;
+// Of the accounts from `first` up to `end`. Under no lock. True: somebody's wait ends.
+bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t end, Serving how) noexcept {
+  bool any = false;
+  for (std::uint32_t index = first; index < end; ++index) {
+    Account* const account = runtime.accounts.at(index);
+    AccountQueue& queue = runtime.accounts.queue(account);
+    LockGuard guard(queue.lock);
+    for (auto& waits : queue.waits) {
+      for (AccountWait* each = waits.front(); each != nullptr;) {
+        auto& wait = *static_cast<Exhausted*>(each);
+        each = waits.after(each);
+        if (wait.looks_itself) {
+          // If it is not woken, it is about to wait, and is looked for again, or it was woken, and has yet to look.
+          if (how == Serving::kInOrder && !wake(worker, *wait.task, TaskState::kExhausted) &&
+              state_of(*wait.task) != TaskState::kReady)
+            runtime.accounts.list_unserved(account);
+          continue;
+        }
+        if (how == Serving::kFail) {
+          wait.is_unrechargeable = true;
+        } else if (draw_for(runtime, account, wait)) {
+          queue.leave(wait);
+          wait.is_served = true;
+        } else {
+          if (how == Serving::kInOrder) break;
+          continue;
+        }
+        any |= wake(worker, *wait.task, TaskState::kExhausted);
+      }
     }
-    dequeue(queue, wait);
-    wait.is_served = true;
-    (void)wake(worker, *wait.task, TaskState::kExhausted);
   }
+  return any;
 }
 
-}  // namespace
+// Enters or leaves the queue of an account of the task's own, if it has one.
+[[gnu::noinline]] void change_own(Runtime& runtime, Exhausted& wait, bool enters) noexcept {
+  Account* const own = wait.task->account;
+  if (own == wait.task->nursery->account) return;
+  AccountQueue& queue = runtime.accounts.queue(own);
+  LockGuard guard(queue.lock);
+  if (enters)
+    queue.enter(wait);
+  else
+    queue.leave(wait);
+}
 
 Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   Account* const account = task.nursery->account;
   AccountQueue& queue = runtime.accounts.queue(account);
-  Exhausted wait{{{}, component, amount}, &task, false, false};
+  Exhausted wait{{{}, component, amount}, &task, false, false, false};
+  Exhausted own_wait{{{}, component, amount}, &task, true, false, false};
+  change_own(runtime, own_wait, true);
   queue.lock.lock();
-  // The account may have been recharged before this task came; but no task overtakes those that wait already.
-  if (queue.waiting[static_cast<unsigned>(component)] == 0 && draw_for(runtime, account, wait)) {
-    queue.lock.unlock();
-    return Recharge::kDrawn;
-  }
+  queue.enter(wait);
   runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
-  enqueue(queue, wait);
   bool has_stack = true;
-  while (!wait.is_served && !wait.is_unrechargeable && has_stack && !is_cancelled(task)) {
+  while (!wait.is_served) {
+    // No task overtakes those that wait already; but what comes into an account of its own is the task's alone.
+    const bool is_first = queue.waits[static_cast<unsigned>(component)].front() == &wait;
+    wait.is_served = is_first ? draw_for(runtime, account, wait) : task.account != account && draw_own(runtime, wait);
+    if (wait.is_served || wait.is_unrechargeable || is_cancelled(task)) break;
     has_stack = block(
         task, TaskState::kExhausted,
         [](Task&, void* lock) { static_cast<decltype(AccountQueue::lock)*>(lock)->unlock(); }, &queue.lock);
-    if (has_stack) queue.lock.lock();
+    if (!has_stack) break;
+    queue.lock.lock();
   }
-  if (!wait.is_served) dequeue(queue, wait);
+  if (wait.is_linked()) queue.leave(wait);
+  if (!queue.waits[static_cast<unsigned>(component)].is_empty())  // there may be enough for the next
+    runtime.accounts.list_unserved(account);
   queue.lock.unlock();
+  change_own(runtime, own_wait, false);
   runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
   if (wait.is_served) return Recharge::kDrawn;
   // What was paid of a debt is paid; the rest stays with the account.
@@ -103,25 +131,27 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   return wait.is_unrechargeable || !has_stack ? Recharge::kNever : Recharge::kCancelled;
 }
 
-void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
-  LockGuard guard(runtime.accounts.queue(account).lock);
-  serve(runtime, worker, account);
+void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
+  for (std::uint32_t index = runtime.accounts.take_unserved(); index != Accounts::kEndOfUnserved;) {
+    const std::uint32_t account = index;
+    index = runtime.accounts.take_off_unserved(index);
+    (void)serve(runtime, worker, account, account + 1, Serving::kInOrder);
+  }
 }
 
 bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
   if (runtime.exhausted.load(std::memory_order_relaxed) == 0) return false;
-  bool any = false;
-  for (std::uint32_t index = 1; index < runtime.accounts.end(); ++index) {
-    AccountQueue& queue = runtime.accounts.queue(runtime.accounts.at(index));
-    LockGuard guard(queue.lock);
-    if (queue.waits.is_empty()) continue;
-    for (AccountWait* each = queue.waits.front(); each != nullptr; each = queue.waits.after(each)) {
-      auto& wait = *static_cast<Exhausted*>(each);
-      wait.is_unrechargeable = true;
-      any |= wake(worker, *wait.task, TaskState::kExhausted);
-    }
-  }
-  return any;
+  const std::uint32_t end = runtime.accounts.end();
+  // There may be enough for one that waits behind another.
+  return serve(runtime, worker, 1, end, Serving::kEach) || serve(runtime, worker, 1, end, Serving::kFail);
+}
+
+}  // namespace
+
+constinit const BudgetWaits kBudgetWaits = {wait_for_recharge, serve_unserved, fail_unrechargeable};
+
+void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept {
+  (void)serve(runtime, worker, account->index(), account->index() + 1, Serving::kInOrder);
 }
 
 }  // namespace janus

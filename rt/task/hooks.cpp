@@ -29,12 +29,15 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
 // Ends the tasks that wait for a recharge that no other can bring; if there are none, it is a deadlock.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
-  if (fail_unrechargeable(runtime, &worker)) return;
+  const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
+  if (waits != nullptr && waits->fail_unrechargeable(runtime, &worker)) return;
   handle_deadlock(runtime, worker, entered);
 }
 
 void on_attention(Worker& worker) noexcept {
   Runtime& runtime = runtime_of(worker);
+  if (const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed))
+    waits->serve_unserved(runtime, &worker);
   if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
   Task* const root = runtime.terminable.load(std::memory_order_acquire);
   if (root == nullptr) return;

@@ -22,6 +22,7 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 }
 
 [[gnu::cold]] Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
+  JANUS_ASSERT(runtime.budget_waits.load(std::memory_order_relaxed) != nullptr);
   if (parent->depth() >= kMostBudgetsAbove) return nullptr;
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);

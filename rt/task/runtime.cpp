@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/runtime.cpp — which worker and task the calling thread is.
+// rt/task/runtime.cpp — which worker and task the calling thread is, and the request that a worker look.
 #include "rt/task/runtime.h"
 
 namespace janus {
@@ -7,6 +7,11 @@ namespace janus {
 Worker* worker_of(const Runtime& runtime) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   return worker != nullptr && worker->runtime == &runtime ? worker : nullptr;
+}
+
+void request_attention(Runtime& runtime) noexcept {
+  runtime.scheduler.request_attention();
+  runtime.slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(), which then sees the request
 }
 
 Task* calling_task() noexcept {

@@ -17,6 +17,8 @@ namespace janus {
 
 inline constexpr std::size_t kChannelBytes = 192;  // the record size of the slab of channels
 
+struct BudgetWaits;
+
 struct RuntimeOptions {
   unsigned workers = 0;  // 0: what the machine offers, 4 in deterministic mode
   std::uint64_t seed = 0;
@@ -64,8 +66,8 @@ struct Runtime {
   PoolCharge pool_charge;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
-  // Ops of a fresh slice: the yield interval, or none from a request to end until a check has looked. Tasks that only
-  // ever give way or talk use up no slice, and would not look.
+  // Ops of a fresh slice: the yield interval, or none from a request for attention until a check has looked. Tasks that
+  // only ever give way or talk use up no slice, and would not look.
   std::atomic<std::uint32_t> slice_ops;
   std::uint64_t memory_limit;
   std::uint64_t started_ns;
@@ -78,6 +80,8 @@ struct Runtime {
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
+  // How they wait; nullptr before somebody could: let_wait_for_budgets().
+  std::atomic<const BudgetWaits*> budget_waits;
   RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // woken from outside, or may be (deadlock.cpp); never reset
@@ -87,6 +91,8 @@ struct Runtime {
 
 // The calling thread's worker, if it is one of this runtime, else nullptr.
 Worker* worker_of(const Runtime& runtime) noexcept;
+// Any thread, any signal handler. A worker calls hooks::on_attention() soon, whatever its tasks do.
+void request_attention(Runtime& runtime) noexcept;
 // The calling task, of whichever runtime; nullptr: outside tasks.
 Task* calling_task() noexcept;
 

@@ -77,6 +77,8 @@ bool init_parts(Runtime& runtime) noexcept {
   if constexpr (fiber_hooks::kAreWatched) runtime.stacks.on_cold(forget_fiber);
   if (!runtime.tasks.init(sizeof(Task)) || !runtime.nurseries.init(sizeof(Nursery))) return false;
   runtime.root_account = runtime.accounts.root();
+  const auto notify = [](void* of) noexcept { request_attention(*static_cast<Runtime*>(of)); };
+  runtime.accounts.notify_of_returns(notify, &runtime);
   return runtime.channels.init(kChannelBytes);
 }
 

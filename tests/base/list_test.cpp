@@ -104,6 +104,27 @@ TEST(list, splicing_moves_all_in_order_and_empties_the_other) {
   CHECK_EQ(other.pop_front(), &a);
 }
 
+TEST(list, of_a_compact_one_the_first_is_in_front_and_any_is_removed) {
+  alignas(janus::CompactList<Item, Queue>) unsigned char memory[sizeof(janus::CompactList<Item, Queue>)] = {};
+  auto& list = *reinterpret_cast<janus::CompactList<Item, Queue>*>(memory);
+  CHECK(list.is_empty());
+  CHECK_EQ(list.front(), nullptr);
+  Item items[3] = {Item(0), Item(1), Item(2)};
+  for (int removed = 0; removed < 3; ++removed) {
+    for (Item& item : items) list.push_back(&item);
+    list.remove(&items[removed]);
+    CHECK(!static_cast<janus::ListLink<Queue>&>(items[removed]).is_linked());
+    int expected = removed == 0 ? 1 : 0;
+    for (Item* item = list.front(); item != nullptr; item = list.after(item)) {
+      CHECK_EQ(item->number, expected);
+      expected += expected + 1 == removed ? 2 : 1;
+    }
+    CHECK_EQ(expected, 3);
+    while (Item* const first = list.front()) list.remove(first);
+    CHECK(list.is_empty());
+  }
+}
+
 TEST(list, reset_makes_zeroed_memory_a_list) {
   alignas(ItemQueue) unsigned char memory[sizeof(ItemQueue)] = {};
   ItemQueue& list = *reinterpret_cast<ItemQueue*>(memory);

@@ -368,12 +368,12 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   CHECK_EQ(table.left(cage, Component::kOps), 0);
   CHECK_EQ(table.accounts.on_loan(inner), 30);
   // Nor may those below draw what has gone into loans.
-  table.accounts.draw_recharged(cage, inner, Component::kOps, 50, false);
+  table.accounts.draw_recharged(cage, inner, Component::kOps, 50);
   CHECK_EQ(table.left(inner, Component::kOps), 10);
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
   CHECK_EQ(table.left(cage, Component::kOps), 40);
   CHECK_EQ(table.accounts.on_loan(inner), 0);
-  table.accounts.draw_recharged(cage, inner, Component::kOps, 50, false);
+  table.accounts.draw_recharged(cage, inner, Component::kOps, 50);
   CHECK_EQ(table.left(inner, Component::kOps), 50);
   // It was paid for, and so it is the lender's when it comes back unspent.
   table.accounts.give_back(inner, 25);
@@ -389,7 +389,7 @@ TEST(account, of_a_recharge_that_others_have_spent_the_rest_is_drawn) {
   Account* const cage = table.open(table.root(), kNothing);
   Account* const inner = table.open(cage, kNothing);
   const auto draw = [&](std::uint64_t most) {
-    table.accounts.draw_recharged(cage, inner, Component::kOps, most, false);
+    table.accounts.draw_recharged(cage, inner, Component::kOps, most);
     return table.left(inner, Component::kOps);
   };
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 100)));
@@ -413,13 +413,97 @@ TEST(account, of_a_recharge_that_is_too_small_nothing_is_drawn_but_for_a_debt) {
   CHECK(!table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, 2'000'000)));
   for (int i = 0; i < 3; ++i)
     CHECK(table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, 900'000)));
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, std::uint64_t{1} << 40, true);
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 2'000'000, true);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, std::uint64_t{1} << 40);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 2'000'000);
   CHECK_EQ(table.left(inner, Component::kMemory), 0);
   CHECK_EQ(table.left(table.root(), Component::kMemory), 1'000'000);
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 500'000, true);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, 500'000);
   CHECK_EQ(table.left(inner, Component::kMemory), 500'000);
   table.accounts.close(inner);
+}
+
+// When the account closes that has drawn it, or later; but nothing else that the account had.
+TEST(account, what_was_drawn_of_a_recharge_and_comes_back_may_be_drawn_again) {
+  for (const Component component : {Component::kOps, Component::kMemory}) {
+    Table table(kAll);
+    Amounts own{};
+    own[component] = 1000;
+    Account* const cage = table.open(table.root(), own);
+    own[component] = 50;
+    Account* const first = table.open(cage, own);
+    Account* const second = table.open(cage, kNothing);
+    CHECK(table.accounts.recharge(table.root(), cage, only(component, 500)));
+    if (component == Component::kOps)
+      table.accounts.draw_recharged(cage, first, component, 100, 300);
+    else
+      table.accounts.draw_recharged(cage, first, component, 300);
+    CHECK(component == Component::kOps ? table.accounts.draw(first, component, 150)
+                                       : table.accounts.draw_memory(nullptr, first, 150));
+    table.accounts.close(first);
+    if (component == Component::kMemory) table.accounts.credit_memory(nullptr, first, 150);
+    // Ops: of 400 drawn 100 are spent at once. Of memory nothing is.
+    const std::uint64_t may_be_drawn = component == Component::kOps ? 100 + 300 : 500;
+    table.accounts.draw_recharged(cage, second, component, may_be_drawn);
+    CHECK_EQ(table.left(second, component), may_be_drawn);
+    table.accounts.draw_recharged(cage, second, component, 1);
+    CHECK_EQ(table.left(second, component), may_be_drawn);
+    table.accounts.close(second);
+    table.accounts.close(cage);
+  }
+}
+
+// A nursery's own recharge is its opener's when the nursery ends, not a recharge of what is above.
+TEST(account, what_is_left_of_a_recharge_at_the_end_is_no_recharge_above) {
+  Table table(kAll);
+  Account* const outer = table.open(table.root(), only(Component::kOps, 1000));
+  Account* const inner = table.open(outer, kNothing);
+  CHECK(table.accounts.recharge(outer, inner, only(Component::kOps, 600)));
+  table.accounts.close(inner);
+  Account* const other = table.open(outer, kNothing);
+  table.accounts.draw_recharged(outer, other, Component::kOps, 10, 10);
+  CHECK_EQ(table.left(other, Component::kOps), 0);
+  CHECK_EQ(table.left(outer, Component::kOps), 1000);
+  table.accounts.close(other);
+  table.accounts.close(outer);
+}
+
+// Once, however much comes in, until the list is taken.
+TEST(account, who_waits_is_told_of_what_comes_in) {
+  Table table(kAll);
+  Account* const one = table.open(table.root(), kSome);
+  Account* const other = table.open(table.root(), kSome);
+  unsigned told = 0;
+  table.accounts.notify_of_returns([](void* count) noexcept { ++*static_cast<unsigned*>(count); }, &told);
+  const auto listed = [&] {
+    unsigned count = 0;
+    for (std::uint32_t index = table.accounts.take_unserved(); index != Accounts::kEndOfUnserved; ++count)
+      index = table.accounts.take_off_unserved(index);
+    return count;
+  };
+  table.accounts.credit(one, Component::kOps, 1);
+  CHECK_EQ(told, 0);
+  janus::AccountWait waits[2] = {{{}, Component::kOps, 5000}, {{}, Component::kSyscalls, 5000}};
+  table.accounts.queue(one).enter(waits[0]);
+  table.accounts.queue(other).enter(waits[1]);
+  table.accounts.credit(one, Component::kSyscalls, 1);
+  table.accounts.credit(other, Component::kOps, 1);
+  CHECK_EQ(told, 0);
+  CHECK_EQ(listed(), 0);
+  table.accounts.credit(one, Component::kOps, 1);
+  table.accounts.credit(one, Component::kOps, 1);
+  table.accounts.credit(other, Component::kSyscalls, 1);
+  CHECK_EQ(told, 1);
+  CHECK_EQ(listed(), 2);
+  CHECK_EQ(listed(), 0);
+  table.accounts.credit(other, Component::kSyscalls, 1);
+  CHECK_EQ(told, 2);
+  CHECK_EQ(listed(), 1);
+  table.accounts.queue(one).leave(waits[0]);
+  table.accounts.queue(other).leave(waits[1]);
+  table.accounts.credit(one, Component::kOps, 1);
+  CHECK_EQ(told, 2);
+  table.accounts.close(one);
+  table.accounts.close(other);
 }
 
 // Whatever part of the root's memory lies in the caches of workers.
@@ -431,7 +515,7 @@ TEST(account, a_recharge_of_memory_is_drawn_from_the_root_with_its_caches) {
   Account* const inner = table.open(table.root(), kNothing);
   const std::uint64_t rest = table.accounts.left(table.root(), Component::kMemory);
   CHECK(table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, rest)));
-  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, rest, true);
+  table.accounts.draw_recharged(table.root(), inner, Component::kMemory, rest);
   CHECK_EQ(table.left(inner, Component::kMemory), rest);
   CHECK_EQ(table.accounts.left(table.root(), Component::kMemory), 0);
   table.accounts.close(inner);

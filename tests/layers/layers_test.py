@@ -152,6 +152,10 @@ def found_in(files, compiler):
 def claims(root, build, compiler):
     found = list(layers.violations(root, build))
     yield "this tree keeps its layers", not found, found
+    areas = [layer.folder for layer in layers.LAYERS if layer.folder.startswith("rt/") and layer.folder != "rt/include/" and layer.folder.endswith("/")]
+    found = [f"{area}: no sources" for area in areas if not any(Path(root, area).glob("*.cpp"))]
+    found += [f"{area}: no tests" for area in areas if not any(Path(root, "tests", Path(area).name).rglob("*_test.cpp"))]
+    yield "each area of rt has a folder, and one of its tests", len(areas) == 6 and not found, found or areas
     found = found_in(GOOD, compiler)
     yield "a good tree is accepted", not found, found
     for claim, changed, said in SEEDED:

@@ -22,7 +22,8 @@ SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
 LIFE = "rt/task/nursery_life.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp"
-ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", *(f"rt/budget/account_{part}.cpp" for part in ("table", "draw", "record", "life"))]
+ACCOUNT_H, UNSERVED = "rt/budget/account.h", "rt/budget/account_unserved.cpp"
+ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "draw", "record", "life", "recharge"))]
 
 # What the test program of each model is made of, beside itself.
 SOURCES = {
@@ -156,6 +157,14 @@ MISTAKES = [
              "    account->owed_.fetch_add(amount, std::memory_order_seq_cst);\n")),
     mistake("account", "who puts something in does not look whether somebody owes",
             (ACCOUNT, "    if (component == Component::kOps) pay_debt(account);\n", "")),
+    mistake("account", "who waits looks before others see that it waits",
+            (ACCOUNT_H, "push_back(&wait);\n    full_fence();", "push_back(&wait);")),
+    mistake("account", "who puts something in does not look whether somebody waits",
+            (ACCOUNT, "        list_unserved(account);\n", "        (void)0;\n")),
+    mistake("account", "an account that was served stays listed",
+            (ACCOUNT_H, "next_unserved.exchange(0,", "next_unserved.fetch_add(0,")),
+    mistake("account", "who lists a second account forgets the first",
+            (UNSERVED, "next.store(first,", "next.store(kEndOfUnserved,")),
     mistake("account", "two who pay do not tell each other what they pay",
             (ACCOUNT, "account->owed_.exchange(0, std::memory_order_seq_cst);\n    const", "account->owed_.load(std::memory_order_seq_cst);\n    const")),
     mistake("account", "who pays a part does not look again",

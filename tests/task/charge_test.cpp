@@ -830,6 +830,166 @@ TEST(charge, a_recharge_that_is_too_small_for_the_first_is_kept_from_who_comes_l
   });
 }
 
+// Two with budgets of their own run dry, and the recharge does for both; but the first draws more of it than it needs,
+// and has that until it ends.
+TEST(charge, what_the_first_leaves_of_a_recharge_goes_to_the_next) {
+  run_in(with_workers(1), [] {
+    for (const bool is_memory : {false, true}) {
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(20'000, 1 << 20));
+      auto spend = [](void*) -> std::int64_t {
+        for (int i = 0; i < 60; ++i) janus_yield_check(100);
+        return 0;
+      };
+      auto allocate = [](void*) -> std::int64_t {
+        janus_free(janus_alloc(200'000));
+        for (int i = 0; i < 20; ++i) janus_yield();
+        return 0;
+      };
+      std::array<janus_task, 2> tasks;
+      for (janus_task& task : tasks) {
+        task = is_memory ? scope.go(allocate, nullptr, 0, some(1000, 65536))
+                         : scope.go(spend, nullptr, 0, some(5900, 65536));
+        CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+      }
+      janus_budget more = {};
+      more.memory = is_memory ? 200'000 : 0;
+      more.ops = is_memory ? 0 : 1000;
+      CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+      for (const janus_task task : tasks)
+        CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_COMPLETED; }));
+      CHECK_EQ(scope.end(), 0);
+    }
+  });
+}
+
+// The first asks for more than it is recharged with, and leaves by itself, but does not end.
+TEST(charge, who_stops_waiting_lets_the_next_one_look) {
+  run_in(with_workers(1), [] {
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1 << 20));
+    auto allocate_much = [](void* ends) -> std::int64_t {
+      const bool is_refused = janus_alloc(600'000) == nullptr;
+      while (!*static_cast<volatile bool*>(ends)) janus_yield();
+      return is_refused ? -1 : 0;
+    };
+    auto allocate = [](void*) -> std::int64_t {
+      janus_free(janus_alloc(120'000));
+      return 0;
+    };
+    volatile bool ends = false;
+    const janus_task first = scope.go(allocate_much, const_cast<bool*>(&ends), 0, some(100'000, 500'000));
+    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    const janus_task second = scope.go(allocate, nullptr, 0, some(100'000, 65536));
+    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    janus_budget more = {};
+    more.memory = 80'000;
+    CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
+    for (int i = 0; i < 20; ++i) janus_yield();  // until what came in by the recharge has been offered
+    CHECK_EQ(janus_task_state(second), JANUS_TASK_BUDGET_EXHAUSTED);
+    CHECK_EQ(janus_task_cancel(first), 0);
+    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_COMPLETED; }));
+    CHECK_LT(janus_task_state(first), JANUS_TASK_COMPLETED);
+    ends = true;
+    CHECK_EQ(janus_task_join(second, nullptr), 0);
+    scope.end();
+  });
+}
+
+// The budget does for both of its tasks, but one has the rest of it as its slice when the other wants it.
+TEST(charge, what_is_left_of_a_slice_goes_to_who_ran_dry_meanwhile) {
+  run_in(with_workers(3), [] {
+    for (int i = 0; i < 20; ++i) {
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1500));
+      std::atomic<bool> goes_on{false};
+      std::atomic<bool> has_begun{false};
+      auto hold = [&] {
+        for (int i = 0; i < 2; ++i) janus_yield_check(1);  // so that it has a whole slice
+        has_begun = true;
+        while (!goes_on) __builtin_ia32_pause();
+        return 0;
+      };
+      auto spend = [] {
+        for (int left = 600; left > 0; --left) janus_yield_check(1);
+        return 0;
+      };
+      const janus_task holder = scope.go(hold);
+      CHECK(eventually([&] { return has_begun.load(); }));
+      const janus_task other = scope.go(spend);
+      CHECK(eventually([&] { return janus_task_state(other) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+      goes_on = true;
+      CHECK(eventually([&] { return janus_task_state(other) == JANUS_TASK_COMPLETED; }));
+      CHECK_EQ(janus_task_join(holder, nullptr), 0);
+      CHECK_EQ(scope.end(), 0);
+    }
+  });
+}
+
+// One has a budget of its own, which a child of it shares; and others wait for a recharge before it.
+TEST(charge, who_waits_for_a_recharge_hears_of_what_comes_into_its_own_budget) {
+  run_in(with_workers(4), [] {
+    struct Shared {
+      janus_task parent = {};
+      std::atomic<bool> goes_on{false};
+    };
+    for (int i = 0; i < 20; ++i) {
+      Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(20'000));
+      auto run_dry = [] { return janus_yield_check(1000); };
+      const janus_task other = scope.go(run_dry, 0, some(100, 65536));
+      CHECK(eventually([&] { return janus_task_state(other) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+      Shared shared;
+      auto parent = [](void* pointer) -> std::int64_t {
+        auto hold = [](void* held) -> std::int64_t {
+          auto& with = *static_cast<Shared*>(held);
+          for (int i = 0; i < 2; ++i) janus_yield_check(1);
+          janus_unpark(with.parent);
+          while (!with.goes_on) __builtin_ia32_pause();
+          return 0;
+        };
+        static_cast<Shared*>(pointer)->parent = janus_task_self();
+        Scope inner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND);
+        inner.go(hold, pointer);
+        janus_park(-1);
+        for (int left = 1200; left > 0; --left) janus_yield_check(1);
+        return inner.end();
+      };
+      const janus_task task = scope.go(parent, &shared, 0, some(1500, 1 << 20));
+      CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+      shared.goes_on = true;
+      CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_COMPLETED; }));
+      scope.cancel();
+      CHECK_EQ(scope.end(), JANUS_CANCELLED);
+    }
+  });
+}
+
+// One waits for a recharge that does not come, and behind it one for ops that are there again.
+TEST(charge, nobody_ends_for_want_of_what_is_there) {
+  run_in(with_workers(3), [] {
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1600));
+    std::atomic<bool> goes_on{false};
+    std::atomic<bool> has_begun{false};
+    auto hold = [&] {
+      for (int i = 0; i < 2; ++i) janus_yield_check(1);
+      has_begun = true;
+      while (!goes_on) __builtin_ia32_pause();
+      return 0;
+    };
+    auto spend = [] {
+      for (int left = 600; left > 0; --left) janus_yield_check(1);
+      return 0;
+    };
+    const janus_task first = scope.go(spend, 0, some(100, 65536));
+    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    scope.go(hold);
+    CHECK(eventually([&] { return has_begun.load(); }));
+    const janus_task second = scope.go(spend);
+    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    goes_on = true;
+    CHECK_EQ(janus_task_join(second, nullptr), 0);
+    CHECK_EQ(janus_task_state(second), JANUS_TASK_COMPLETED);
+    CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
+  });
+}
+
 // As above, of memory, with the recharge beside all that the nursery has.
 TEST(charge, memory_for_who_ran_dry_comes_when_recharges_add_up_to_it) {
   run_in(with_workers(1), [] {

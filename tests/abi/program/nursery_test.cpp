@@ -25,7 +25,10 @@ TEST(nursery, a_failing_child_gives_its_own_value) {
 TEST(nursery, values_of_zero_or_more_are_success_whatever_their_width) {
   std::int64_t large = INT64_MAX;
   janus_nursery* nursery = open_nursery();
-  spawn(nursery, return_number, &large);
+  const janus_task task = spawn(nursery, return_number, &large);
+  std::int64_t value = 0;
+  CHECK_EQ(janus_task_join(task, &value), 0);
+  CHECK_EQ(value, INT64_MAX);
   janus_result result = {};
   CHECK_EQ(end(nursery, &result), 0);
   CHECK_EQ(result.kind, JANUS_KIND_SUCCESS);

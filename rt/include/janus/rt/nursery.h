@@ -10,7 +10,7 @@
 #define JANUS_ON_ERROR_CANCEL 0u   // cancels the others
 #define JANUS_ON_ERROR_COLLECT 1u  // lets them go on, and counts
 // ... and what becomes of a child that has used up its budget.
-#define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until it is recharged
+#define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until there is enough
 #define JANUS_ON_EXHAUSTION_FAIL 1u     // ends as JANUS_BUDGET_EXCEEDED
 #define JANUS_ON_EXHAUSTION_DENY 2u     // the operation answers JANUS_E_BUDGET; without ops it waits
 
