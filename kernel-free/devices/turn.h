@@ -13,7 +13,7 @@ namespace janus::bare {
 class Turn {
  public:
   explicit Turn(Lock& lock) noexcept : lock_(lock) {
-    touch_stack<3 * kSectionStack>();  // sections of other locks are entered within
+    touch_stack<kDeviceStack>();  // with the sections of other locks that are entered within
     while (!lock_.try_lock()) arch::pause();
   }
   ~Turn() { lock_.unlock(); }

@@ -90,11 +90,9 @@ bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::si
   return true;
 }
 
-// No CPU has a translation of an absent page, so none has to be forgotten. The tables exist, so that little stack is
-// needed: less than the runtime keeps for itself while it enlarges the very stack.
+// No CPU has a translation of an absent page, so none has to be forgotten.
 bool clear_guard(std::byte* pages, std::size_t bytes) noexcept {
-  constexpr int kStack = 512;
-  QuietWithin<kStack> quiet;
+  QuietWithin<kTablesStack> quiet;
   Range filled;
   return change(range_of(pages, bytes), Absence::kGuard, Absence::kReserved, filled);
 }

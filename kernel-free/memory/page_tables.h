@@ -76,7 +76,7 @@ class Sharing {
   Sharing& operator=(const Sharing&) = delete;
 
  private:
-  Quiet quiet_;
+  QuietWithin<kTablesStack> quiet_;
 };
 
 class Excluding {
@@ -87,7 +87,7 @@ class Excluding {
   Excluding& operator=(const Excluding&) = delete;
 
  private:
-  Quiet quiet_;
+  QuietWithin<kTablesStack> quiet_;
 };
 
 // The entry of `level` for an address. Missing tables on the way are made and stand for what the entry above stood for.

@@ -18,8 +18,14 @@
 
 namespace janus::bare {
 
-// Our own functions below the outermost section need less than this of the stack.
-inline constexpr int kSectionStack = 1024;
+// What a section touches of the stack, which is as much as its own functions need: one that holds a lock for a moment,
+// one within the tables of pages, and one that talks to a device (turn.h) or writes to the console. Code that was not
+// optimised needs more. tests/arch/stack_need_test.py
+#ifdef __OPTIMIZE__
+inline constexpr int kSectionStack = 384, kTablesStack = 704, kConsoleStack = 640, kDeviceStack = 1280;
+#else
+inline constexpr int kSectionStack = 1024, kTablesStack = 1024, kConsoleStack = 1024, kDeviceStack = 3072;
+#endif
 
 // Touches the stack kBytes below the stack pointer: a stack that grows on demand then grows that far.
 template <int kBytes>
@@ -62,16 +68,18 @@ class QuietWithin {
 };
 using Quiet = QuietWithin<kSectionStack>;
 
-class Hold {
+template <int kBytes>
+class HoldWithin {
  public:
-  explicit Hold(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
-  ~Hold() { lock_.unlock(); }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
+  explicit HoldWithin(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
+  ~HoldWithin() { lock_.unlock(); }
+  HoldWithin(const HoldWithin&) = delete;
+  HoldWithin& operator=(const HoldWithin&) = delete;
 
  private:
-  Quiet quiet_;
+  QuietWithin<kBytes> quiet_;
   Lock& lock_;
 };
+using Hold = HoldWithin<kSectionStack>;
 
 }  // namespace janus::bare

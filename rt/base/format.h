@@ -45,6 +45,8 @@ namespace janus {
 // Appends text to a buffer that it does not own. Text that does not fit is cut off, and is_cut() is true from then on.
 class TextWriter {
  public:
+  // Takes over the whole buffer. `capacity` is not 0.
+  TextWriter(char* bytes, std::size_t capacity) noexcept : bytes_(bytes), capacity_(capacity) { bytes_[0] = '\0'; }
   [[gnu::format(printf, 2, 3)]] TextWriter& append(const char* format, ...) noexcept;
   [[gnu::format(printf, 2, 0)]] void vappend(const char* format, va_list arguments) noexcept;
   // Appends untrusted text within a line: bytes that are not printable ASCII become \xNN, so that it can neither begin
@@ -63,8 +65,6 @@ class TextWriter {
   TextWriter& operator=(const TextWriter&) = delete;
 
  protected:
-  // Takes over the whole buffer. `capacity` is not 0.
-  TextWriter(char* bytes, std::size_t capacity) noexcept : bytes_(bytes), capacity_(capacity) { bytes_[0] = '\0'; }
   void take(const TextWriter& other) noexcept;
 
  private:

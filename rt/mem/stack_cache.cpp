@@ -128,8 +128,8 @@ void StackPool::destroy() noexcept {
 
 Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   if (cache == nullptr) [[unlikely]] {
-    Items item;
-    return fetch(size_class, item, 1) == 0 ? nullptr : handed_out(build(item[0]));
+    std::uintptr_t item = 0;
+    return fetch(size_class, &item, 1) == 0 ? nullptr : handed_out(build(item));
   }
   std::atomic<std::uint32_t>& count = cache->counts_[size_class];
   std::uint32_t have = count.load(std::memory_order_relaxed);
@@ -137,7 +137,7 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
   if (have == 0) [[unlikely]] {
     link(*cache);
     const unsigned depth = depths_[size_class];
-    have = fetch(size_class, reinterpret_cast<Items&>(*items), depth != 0 ? depth / 2 : 1);
+    have = fetch(size_class, items, depth != 0 ? depth / 2 : 1);
     if (have == 0) return nullptr;
     for (unsigned n = 0; n < kTopsAhead && n < have; ++n) fetch_top(items[have - 1 - n]);
   }
@@ -153,8 +153,8 @@ Stack* StackPool::take(StackCache* cache, unsigned size_class) noexcept {
     if (Stack* const stack = take(cache, size_class)) return stack;
   if (due == Due::kUnpaid || pool_charge_ == nullptr || !pool_charge_->overdraw(stack_class_bytes(size_class)))
     return nullptr;
-  Items item;
-  return fetch_paid(size_class, item, 1) == 0 ? nullptr : handed_out(build(item[0]));
+  std::uintptr_t item = 0;
+  return fetch_paid(size_class, &item, 1) == 0 ? nullptr : handed_out(build(item));
 }
 
 void StackPool::give(StackCache* cache, Stack* stack) noexcept {

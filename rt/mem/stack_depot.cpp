@@ -46,7 +46,7 @@ void add(std::atomic<std::size_t>& sum, std::size_t n) noexcept {
 
 // Takes up to `wanted` warm stacks if there are any; otherwise cold or new ones, which have to be paid for, as they
 // will have pages. Returns how many.
-unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) noexcept {
+unsigned StackPool::fetch(unsigned size_class, std::uintptr_t* items, unsigned wanted) noexcept {
   ClassPool& pool = pools_[size_class];
   unsigned count = 0;
   {
@@ -62,7 +62,7 @@ unsigned StackPool::fetch(unsigned size_class, Items& items, unsigned wanted) no
 }
 
 // Takes up to `count` cold stacks, or else new ones, for which the caller has paid; what it does not get is paid back.
-unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept {
+unsigned StackPool::fetch_paid(unsigned size_class, std::uintptr_t* items, unsigned count) noexcept {
   ClassPool& pool = pools_[size_class];
   unsigned got = 0;
   {
@@ -78,7 +78,7 @@ unsigned StackPool::fetch_paid(unsigned size_class, Items& items, unsigned count
 
 // Precondition: all are of one group. With many stacks out it is likely that these will be used, too, and their pages
 // cost less in one call than by faults.
-void StackPool::populate(const Items& items, unsigned count) noexcept {
+void StackPool::populate(const std::uintptr_t* items, unsigned count) noexcept {
   StackSlab* const slab = slab_at(reinterpret_cast<const void*>(items[0] & ~kToBuild));
   std::uint64_t which = 0;
   std::uint32_t index = 0;
@@ -107,7 +107,7 @@ void StackPool::count_out(ClassPool& pool, unsigned count) noexcept {
 }
 
 // Takes from the first group on the list only.
-unsigned StackPool::fetch_warm(ClassPool& pool, Items& items, unsigned wanted) noexcept {
+unsigned StackPool::fetch_warm(ClassPool& pool, std::uintptr_t* items, unsigned wanted) noexcept {
   StackGroup* const group = pool.lists[StackGroup::kWarm].first;
   if (group == nullptr) return 0;
   unsigned count = 0;
@@ -118,7 +118,7 @@ unsigned StackPool::fetch_warm(ClassPool& pool, Items& items, unsigned wanted) n
   return count;
 }
 
-unsigned StackPool::fetch_cold(ClassPool& pool, Items& items, unsigned wanted) noexcept {
+unsigned StackPool::fetch_cold(ClassPool& pool, std::uintptr_t* items, unsigned wanted) noexcept {
   StackGroup* const group = pool.lists[StackGroup::kCold].first;
   if (group == nullptr) return 0;
   unsigned count = 0;
@@ -128,7 +128,7 @@ unsigned StackPool::fetch_cold(ClassPool& pool, Items& items, unsigned wanted) n
 }
 
 // Makes the guards of a new group, without the lock: the group is in no list yet.
-unsigned StackPool::fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept {
+unsigned StackPool::fetch_unprepared(unsigned size_class, std::uintptr_t* items, unsigned wanted) noexcept {
   ClassPool& pool = pools_[size_class];
   StackGroup* group = nullptr;
   {

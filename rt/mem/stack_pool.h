@@ -140,7 +140,6 @@ class StackPool {
     std::atomic<std::size_t> out{0};   // stacks held, or in caches
     std::atomic<std::size_t> most{0};  // the most that were out since the last give_excess(), approximately
   };
-  using Items = std::uintptr_t[kMaxRefill];
 
   [[nodiscard]] StackExtent extent_of(unsigned size_class) const noexcept {
     return grows() ? growing_extent(size_class, most_) : fixed_extent(size_class);
@@ -148,14 +147,15 @@ class StackPool {
 
   // The sources are layered: stack_lookup, stack_depot, stack_reserve, stack_cache. Each calls only those before it.
   void hand_back(unsigned size_class, const std::uintptr_t* items, unsigned count) noexcept;
-  [[nodiscard]] unsigned fetch(unsigned size_class, Items& items, unsigned wanted) noexcept;
-  [[nodiscard]] unsigned fetch_paid(unsigned size_class, Items& items, unsigned count) noexcept;
-  void populate(const Items& items, unsigned count) noexcept;
+  // `items` has room for `wanted`, at most kMaxRefill.
+  [[nodiscard]] unsigned fetch(unsigned size_class, std::uintptr_t* items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_paid(unsigned size_class, std::uintptr_t* items, unsigned count) noexcept;
+  void populate(const std::uintptr_t* items, unsigned count) noexcept;
   [[nodiscard]] unsigned pay_for(unsigned size_class, unsigned wanted) noexcept;
   void pay_back(unsigned size_class, unsigned count) noexcept;
-  [[nodiscard]] unsigned fetch_warm(ClassPool& pool, Items& items, unsigned wanted) noexcept;
-  [[nodiscard]] unsigned fetch_cold(ClassPool& pool, Items& items, unsigned wanted) noexcept;
-  [[nodiscard]] unsigned fetch_unprepared(unsigned size_class, Items& items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_warm(ClassPool& pool, std::uintptr_t* items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_cold(ClassPool& pool, std::uintptr_t* items, unsigned wanted) noexcept;
+  [[nodiscard]] unsigned fetch_unprepared(unsigned size_class, std::uintptr_t* items, unsigned wanted) noexcept;
   [[nodiscard]] StackGroup* claim_group(ClassPool& pool, unsigned size_class) noexcept;
   [[nodiscard]] bool grow(ClassPool& pool, unsigned size_class) noexcept;
   void count_guards(const StackGroup& group) noexcept;

@@ -165,6 +165,8 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   } user_fault;
   // The fault handler's own: it is handling a fault; and it is reporting one of the runtime's own.
   bool is_in_fault, is_dumping;
+  // Where a report is written that is made on the stack of a task, which may be near its end. Owner only.
+  char report[1024];
 
   // rt/sched/pinning.cpp
   int thread;                   // its thread id, written as it starts

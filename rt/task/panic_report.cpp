@@ -14,7 +14,6 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kLineBytes = 1024;   // of a report
 constexpr std::size_t kShownReason = 500;  // of text that users wrote
 
 }  // namespace
@@ -23,7 +22,7 @@ constexpr std::size_t kShownReason = 500;  // of text that users wrote
                                                const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
   take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or that of the parent whose slice it is
-  Text<kLineBytes> line;
+  TextWriter line(worker.report, sizeof worker.report);
   line.append("janus: ");
   append_task(line, task);
   line.append(" panicked: ");

@@ -29,7 +29,7 @@ void discard(std::byte* pages, std::size_t bytes) noexcept {
 // Linux 6.14; where it is refused the pages are made when they are touched. The vector lives on the caller's stack,
 // which may be a task's.
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
-  constexpr std::size_t kBatch = 32, kPage = 4096;
+  constexpr std::size_t kBatch = 16, kPage = 4096;
   while (which != 0) {
     Range batch[kBatch];
     std::size_t n = 0;

@@ -1,0 +1,146 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# stack_need_test.py ROOT BUILD COMPILER... — no call of the runtime needs more of a task's stack than what is kept free
+# for it, so that a task overflows at the door of a call, where it holds nothing, or not at all. Speaks TAP.
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'harness'))
+from stack_need import Needs, Program  # noqa: E402
+from tap import Tap  # noqa: E402
+
+# Where a walk ends, and why.
+ENDS = '|'.join([
+    r'^janus::look_at_stack\(',  # the door itself: touches the guard where too little is left
+    r'assertion_failed|end_for_own_fault|end_for_damage|bare::die|platform::(exit|abort)\(',  # the process ends
+    r'handle_deadlock',  # the process ends, or a worker that has no task to run looks at all of them
+    r'^janus::\(anonymous namespace\)::begin\(|process_runtime_or_new|create_registered|destroy_registered|make_root',  # never in a task
+    r'run_children|run_nested',  # has made sure of room for a child, which begins anew (has_room_for_children)
+    r'end_left_open',  # on a spare stack; on this one where the machine has no memory for another
+    r'print_floating|write_floating',  # the runtime's own lines have no floating numbers
+])
+# Who calls through a pointer, and whom. What runs on another stack, or is the user's and comes in by doors of its own,
+# needs nothing here.
+POINTERS = [
+    (r'^janus::charge_waiting\(', ['janus::(anonymous namespace)::wait_for_recharge']),
+    (r'^janus::hooks::on_attention\(', ['janus::(anonymous namespace)::serve_unserved']),
+    (r'^janus::Accounts::list_unserved\(', ['janus::request_attention']),
+    (r'^janus::PoolCharge::reclaim\(', ['janus::StackPool::trim']),
+    (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
+    (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
+    (r'janus::StackPool::decommit_one_group\(', []),  # of a sanitizer
+    (r'::finish\(', []),  # what a C++ task left to be destroyed
+    (r'^janus_(task_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
+    (r'cause_of\(|what_for\(', []),  # a table of jumps in a function without a frame
+    (r'janus::kernel::Once::run<', ['janus::kernel::read_mask']),
+    (r'kernel::.*\bhandle\(', []),  # of a signal: on a stack of its own
+    (r'platform::.*\bread_ns\(', 256),  # the kernel's clock, in the page that it maps
+]
+NEVER_RETURN = ['janus_task_abandon']  # goes on in the frame that called the task
+# Called by no task, or on a stack of their own.
+NO_TASKS = re.compile(r'^janus_(boot|start_process|start_cpu|trap_|fault|thread|main_|fiber_|run_on_stack|call_)')
+
+MADE_UP = '''
+void outside(char*);
+void janus_end(void) { for (;;) outside(0); }
+void __attribute__((noinline)) deep(void) { char room[3000]; outside(room); }
+void __attribute__((noinline)) by_tail(void) { outside(0); deep(); }
+void janus_shallow(int n) { if (n == 7) { char room[100]; outside(room); } by_tail(); }
+void janus_table(int n) {
+  char room[200];
+  switch (n) {
+    case 0: outside(room); break;
+    case 1: outside(room + 1); outside(room); break;
+    case 2: deep(); break;
+    case 3: outside(room + 3); break;
+    case 4: outside(room + 4); outside(room + 5); break;
+    case 5: outside(room + 7); break;
+  }
+  outside(room);
+}
+void janus_pointer(void (*called)(void)) { called(); outside(0); }
+void janus_masked(void) {
+  __asm__ volatile("subq $512, %rsp\\n\\ttestb $0, (%rsp)\\n\\taddq $512, %rsp\\n\\tcli");
+  deep();
+  __asm__ volatile("sti");
+  deep();
+  outside(0);
+}
+'''
+
+
+def link(archive, program):
+    subprocess.run(['ld', '-o', program, '-e', '0', '--unresolved-symbols=ignore-all', '--whole-archive', archive], check=True)
+    return program
+
+
+def check_made_up(tap, compiler, folder):
+    (folder / 'made_up.c').write_text(MADE_UP)
+    subprocess.run([*compiler, '-x', 'c', '-O2', '-fomit-frame-pointer', '-fcf-protection=none', '-c', folder / 'made_up.c',
+                    '-o', folder / 'made_up.o'], check=True)
+    subprocess.run(['ld', '-o', folder / 'made_up', '-e', '0', '--unresolved-symbols=ignore-all', folder / 'made_up.o'], check=True)
+    program = Program(folder / 'made_up')
+    needs = Needs(program, '^$')
+    of = {name: needs.of(name)[0] for name in program.functions}
+    tap.check('a deep frame below a shallow one is found', 3000 < of['deep'] < 3200, of)
+    tap.check('a call that is the last leaves its caller\'s frame first', of['deep'] <= of['janus_shallow'] <= of['deep'] + 140, of)
+    tap.check('a deep frame behind a table of jumps is found', of['janus_table'] > of['deep'] + 200, of)
+    tap.check('a function that never returns is known to', not program.functions['janus_end'].returns)
+    tap.check('a call through a pointer of which nothing was told is seen', needs.untold == {'janus_pointer'}, needs.untold)
+    masked = [call.section for call in program.functions['janus_masked'].calls if call.name == 'deep']
+    tap.check('what is called with interrupts off is told from what is not', len(masked) == 2 and masked[0] > 512 and masked[1] == 0, masked)
+
+
+def check_calls(tap, where, program, reserve):
+    needs = Needs(program, ENDS, POINTERS)
+    too_deep = []
+    for name in sorted(program.functions):
+        if not name.startswith('janus_') or NO_TASKS.match(name):
+            continue
+        bytes_below, path = needs.of(name)
+        calls = {call.name for call in program.functions[name].calls}
+        is_other_name = len(calls) == 1 and next(iter(calls)) in program.functions and next(iter(calls)).startswith('janus_')
+        below_door = bytes_below - path[0][1] if len(path) > 1 else 0
+        if below_door > reserve and not is_other_name:
+            too_deep.append(f'{below_door} bytes: {needs.path(path)}')
+    tap.none(f'{where}: no call needs more stack than is kept for it', sorted(too_deep, reverse=True))
+    tap.none(f'{where}: whoever calls through a pointer has told whom', sorted(needs.untold))
+    told = {name for _, names in POINTERS if isinstance(names, list) for name in names}
+    tap.none(f'{where}: and whom is there', [name for name in told if 'kernel' not in name and not any(
+        there.startswith(name + '(') for there in program.plain_names.values())])
+
+
+def check_sections(tap, program):
+    needs = Needs(program, ENDS, counts_touches=False)
+    too_deep, count = [], 0
+    for name, function in program.functions.items():
+        for call in function.calls:
+            if call.section == 0 or call.name is None:
+                continue
+            count += 1
+            bytes_below, path = needs.of(call.name)
+            if call.depth + bytes_below > call.section:
+                too_deep.append(f'{call.depth + bytes_below} of {call.section} bytes: {program.short(name)} > {needs.path(path)}')
+    tap.none('with no kernel below: what runs with interrupts off fits into what was touched', too_deep)
+    tap.check('with no kernel below: there are such sections', count > 20, count)
+
+
+def main():
+    root, build, *compiler = sys.argv[1:]
+    tap = Tap('stack need')
+    reserve = int(re.search(r'kStackReserve = (\d+)', (Path(root) / 'rt/sched/scheduler.h').read_text())[1])
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        check_made_up(tap, compiler, folder)
+        check_calls(tap, 'on Linux', Program(link(f'{build}/rt/libjanus_rt.a', folder / 'linux'), NEVER_RETURN), reserve)
+        bare = Program(link(f'{build}/rt/libjanus_rt_bare.a', folder / 'bare'), NEVER_RETURN)
+        check_calls(tap, 'with no kernel below', bare, reserve)
+        check_sections(tap, bare)
+    tap.end()
+
+
+main()
