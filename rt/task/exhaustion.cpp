@@ -3,6 +3,7 @@
 #include "rt/task/exhaustion.h"
 
 #include "rt/task/cancel.h"
+#include "rt/task/deadlock.h"
 #include "rt/task/wait.h"
 #include "rt/task/wake.h"
 
@@ -48,10 +49,9 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
 enum class Serving : std::uint8_t {
   kInOrder,  // none before those that came earlier
   kEach,     // all that can be served
-  kFail,     // none: their waits end
 };
 
-// Of the accounts from `first` up to `end`. Under no lock. True: somebody's wait ends.
+// Of the accounts from `first` up to `end`. Under no lock. True: somebody was served.
 bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t end, Serving how) noexcept {
   bool any = false;
   for (std::uint32_t index = first; index < end; ++index) {
@@ -69,21 +69,80 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
             runtime.accounts.list_unserved(account);
           continue;
         }
-        if (how == Serving::kFail) {
-          wait.is_unrechargeable = true;
-        } else if (draw_for(runtime, account, wait)) {
+        if (draw_for(runtime, account, wait)) {
           queue.leave(wait);
           wait.is_served = true;
-        } else {
-          if (how == Serving::kInOrder) break;
-          continue;
+          any |= wake(worker, *wait.task, TaskState::kExhausted);
+        } else if (how == Serving::kInOrder) {
+          break;
         }
-        any |= wake(worker, *wait.task, TaskState::kExhausted);
       }
+    }
+  }
+  if (any) runtime.rounds_of_ends.store(0, std::memory_order_relaxed);
+  return any;
+}
+
+// --- When nobody can recharge ----------------------------------------------------------------------------------------
+
+// Whether all that opened a nursery above the task await it, and so do nothing else, such as recharge it, before it ends.
+// Every worker sleeps.
+bool do_all_above_await(const Task& task) noexcept {
+  unsigned most = 64;
+  for (const Nursery* nursery = task.nursery; nursery != nullptr && most-- != 0;) {
+    const bool is_awaited = nursery->alive.load(std::memory_order_relaxed) == Nursery::kClosing ||
+                            (nursery->word.load(std::memory_order_acquire) & NurseryWord::kWaiter) != 0;
+    if (!is_awaited) return false;
+    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
+    nursery = owner != nullptr ? owner->nursery : nullptr;
+  }
+  return true;
+}
+
+enum class Hopeless : std::uint8_t { kAwaited, kAll };
+
+// Ends waits in each queue. One: that which asks for the most, or of equal ones that came last. More: those that came
+// first. True: there were some.
+bool end_waits(Runtime& runtime, Worker* worker, Hopeless which, std::uint32_t most) noexcept {
+  bool any = false;
+  const auto end_wait = [&](Exhausted& wait) {
+    wait.is_unrechargeable = true;
+    any |= wake(worker, *wait.task, TaskState::kExhausted);
+  };
+  const std::uint32_t end = runtime.accounts.end();
+  for (std::uint32_t index = 1; index < end; ++index) {
+    AccountQueue& queue = runtime.accounts.queue(runtime.accounts.at(index));
+    LockGuard guard(queue.lock);
+    for (auto& waits : queue.waits) {
+      Exhausted* greatest = nullptr;
+      std::uint32_t count = 0;
+      for (AccountWait* each = waits.front(); each != nullptr && count < most; each = waits.after(each)) {
+        auto& wait = *static_cast<Exhausted*>(each);
+        if (wait.looks_itself || wait.is_unrechargeable) continue;
+        if (which == Hopeless::kAwaited && !do_all_above_await(*wait.task)) continue;
+        if (most != 1) {
+          end_wait(wait);
+          ++count;
+        } else if (greatest == nullptr || wait.amount >= greatest->amount) {
+          greatest = &wait;
+        }
+      }
+      if (greatest != nullptr) end_wait(*greatest);
     }
   }
   return any;
 }
+
+// How many waits of a queue end in this round, since the last time that anybody was served. One by one, as what one
+// leaves may be enough for the next; but a crowd has an end.
+std::uint32_t ends_in_round(std::uint32_t round) noexcept {
+  constexpr std::uint32_t kOneByOne = 32, kMostDoublings = 20;
+  if (round < kOneByOne) return 1;
+  const std::uint32_t doublings = round - kOneByOne + 1;
+  return std::uint32_t{1} << (doublings < kMostDoublings ? doublings : kMostDoublings);
+}
+
+// --- Waiting ---------------------------------------------------------------------------------------------------------
 
 // Enters or leaves the queue of an account of the task's own, if it has one.
 [[gnu::noinline]] void change_own(Runtime& runtime, Exhausted& wait, bool enters) noexcept {
@@ -141,9 +200,11 @@ void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
 
 bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
   if (runtime.exhausted.load(std::memory_order_relaxed) == 0) return false;
-  const std::uint32_t end = runtime.accounts.end();
   // There may be enough for one that waits behind another.
-  return serve(runtime, worker, 1, end, Serving::kEach) || serve(runtime, worker, 1, end, Serving::kFail);
+  if (serve(runtime, worker, 1, runtime.accounts.end(), Serving::kEach)) return true;
+  if (may_be_recharged(runtime)) return false;
+  const std::uint32_t most = ends_in_round(runtime.rounds_of_ends.fetch_add(1, std::memory_order_relaxed));
+  return end_waits(runtime, worker, Hopeless::kAwaited, most) || end_waits(runtime, worker, Hopeless::kAll, most);
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 // charge_test.cpp — what is spent is accounted for: ops to the last one, recharges in order, records and tables while
 // they live, task-local keys.
 #include <array>
+#include <chrono>
+#include <thread>
 #include <vector>
 
 #include "rt/sched/scheduler.h"
@@ -988,6 +990,114 @@ TEST(charge, nobody_ends_for_want_of_what_is_there) {
     CHECK_EQ(janus_task_state(second), JANUS_TASK_COMPLETED);
     CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
   });
+}
+
+// When all tasks wait, the one that asks for the most ends first, though it came first; what was its own is enough for
+// the other.
+TEST(charge, the_end_of_one_wait_leaves_enough_for_another) {
+  run_in(with_workers(2), [] {
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1'000'000));
+    bool completed = false;
+    auto greedy = [] { return janus_alloc(100'000'000) != nullptr ? 0 : -1; };
+    auto modest = [&] {
+      void* const block = janus_alloc(700'000);
+      janus_free(block);
+      completed = block != nullptr;
+      return 0;
+    };
+    const janus_task first = scope.go(greedy, 0, some(10'000, 400'000));
+    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    const janus_task second = scope.go(modest);
+    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
+    CHECK(completed);
+  });
+}
+
+// Of three that keep something from each other and ask for the same, only one has to end.
+TEST(charge, waits_end_one_by_one) {
+  run_in(with_workers(1), [] {
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 4'000'000));
+    int completed = 0;
+    auto keep_and_allocate = [&] {
+      Scope kept(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1000, 1'000'000));
+      for (int i = 0; i < 3; ++i) janus_yield();
+      void* const block = janus_alloc(1'200'000);
+      janus_free(block);
+      ++completed;
+      return kept.end();
+    };
+    for (int i = 0; i < 3; ++i) scope.go(keep_and_allocate);
+    CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
+    CHECK_EQ(completed, 2);
+  });
+}
+
+// Whoever awaits one cage may recharge the next when that has ended.
+TEST(charge, waits_in_a_cage_that_nobody_awaits_yet_go_on) {
+  run_in(with_workers(2), [] {
+    auto spend = [] {
+      for (int left = 600; left > 0; --left) janus_yield_check(1);
+      return 0;
+    };
+    Scope later(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(100));
+    Scope sooner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(100));
+    // In a nursery of its own, too, which its opener does await.
+    auto spend_within = [&] {
+      Scope within(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND);
+      within.go(spend);
+      return within.end();
+    };
+    later.go(spend_within);
+    sooner.go(spend);
+    CHECK_EQ(sooner.end(), JANUS_BUDGET_EXCEEDED);
+    janus_budget more = {};
+    more.ops = 2000;
+    CHECK_EQ(janus_nursery_recharge(later.get(), more), 0);
+    CHECK_EQ(later.end(), 0);
+  });
+}
+
+TEST(charge, a_crowd_that_nobody_recharges_has_an_end) {
+  run_in(with_workers(2), [] {
+    constexpr int kCrowd = 1000;
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(100'000, 64 << 20));
+    auto spend = [] {
+      janus_yield_check(1'000'000);
+      return 0;
+    };
+    for (int i = 0; i < kCrowd; ++i) CHECK(scope.go(spend).raw != 0);
+    CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
+  });
+}
+
+// In a host all workers sleep whenever nobody outside has work for them, which is no end.
+TEST(charge, a_thread_outside_may_recharge_when_all_tasks_wait) {
+  const janus_rt_config config = with_workers(2);
+  janus_rt* const rt = janus_rt_create(&config);
+  REQUIRE(rt != nullptr);
+  janus_nursery_options options = {};
+  options.on_error = JANUS_ON_ERROR_COLLECT;
+  options.on_exhaustion = JANUS_ON_EXHAUSTION_SUSPEND;
+  options.budget = some(1000, 1 << 20);
+  auto spend = [] {
+    for (int left = 5000; left > 0; --left) janus_yield_check(1);
+    return 0;
+  };
+  for (const bool comes : {true, false}) {
+    janus_nursery* const nursery = janus_nursery_open(rt, &options);
+    const janus_task task = spawn(nursery, call_closure<decltype(spend)>, &spend);
+    auto has_run_dry = [&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; };
+    while (!has_run_dry()) __builtin_ia32_pause();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    CHECK(has_run_dry());
+    janus_budget more = {};
+    more.ops = 10'000;
+    if (comes) CHECK_EQ(janus_nursery_recharge(nursery, more), 0);
+    CHECK_EQ(janus_nursery_await(nursery, nullptr), comes ? 0 : JANUS_BUDGET_EXCEEDED);
+    CHECK_EQ(janus_nursery_destroy(nursery), 0);
+  }
+  janus_rt_destroy(rt);
 }
 
 // As above, of memory, with the recharge beside all that the nursery has.
