@@ -133,7 +133,7 @@ bool end_waits(Runtime& runtime, Worker* worker, Hopeless which, std::uint32_t m
   return any;
 }
 
-// How many waits of a queue end in this round, since the last time that anybody was served. One by one, as what one
+// How many waits of a queue end in this round, since anybody was served or began to wait. One by one, as what one
 // leaves may be enough for the next; but a crowd has an end.
 std::uint32_t ends_in_round(std::uint32_t round) noexcept {
   constexpr std::uint32_t kOneByOne = 32, kMostDoublings = 20;
@@ -166,6 +166,7 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   queue.lock.lock();
   queue.enter(wait);
   runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
+  runtime.rounds_of_ends.store(0, std::memory_order_relaxed);
   bool has_stack = true;
   while (!wait.is_served) {
     // No task overtakes those that wait already; but what comes into an account of its own is the task's alone.

@@ -1014,9 +1014,19 @@ TEST(charge, the_end_of_one_wait_leaves_enough_for_another) {
   });
 }
 
-// Of three that keep something from each other and ask for the same, only one has to end.
+// Of three that keep something from each other and ask for the same, only one has to end; also where many waits ended
+// before.
 TEST(charge, waits_end_one_by_one) {
   run_in(with_workers(1), [] {
+    auto spend = [] {
+      janus_yield_check(1'000'000);
+      return 0;
+    };
+    for (int i = 0; i < 50; ++i) {
+      Scope hopeless(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1000, 100'000));
+      hopeless.go(spend);
+      CHECK_EQ(hopeless.end(), JANUS_BUDGET_EXCEEDED);
+    }
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 4'000'000));
     int completed = 0;
     auto keep_and_allocate = [&] {
