@@ -62,25 +62,16 @@ void cancel_all(Runtime& runtime, Worker& worker) noexcept {
   }
 }
 
-// Under outside_lock. A thread that has a nursery here and does not await it may recharge tasks, wake them, free.
-bool may_thread_act(const Runtime& runtime) noexcept {
-  return !runtime.options.is_program &&
-         (runtime.waits_for_turns.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime));
-}
-
 }  // namespace
-
-bool may_be_recharged(Runtime& runtime) noexcept {
-  LockGuard guard(runtime.outside_lock);
-  return may_thread_act(runtime);
-}
 
 void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered) noexcept {
   LockGuard guard(runtime.outside_lock);
-  if (runtime.options.is_program ? runtime.terminable.load(std::memory_order_acquire) == nullptr
-                                 : runtime.is_fed_from_outside.load(std::memory_order_acquire))
+  if (runtime.options.is_program) {
+    if (runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
+  } else if (runtime.is_fed_from_outside.load(std::memory_order_acquire) ||
+             runtime.waits_for_turns.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime)) {
     return;
-  if (may_thread_act(runtime)) return;
+  }
   // A task that waits for one that runs waits, too. So no worker may have run during the look.
   if (!runtime.scheduler.all_slept_since(entered)) return;
   worker.counters.deadlocks.add();

@@ -6,10 +6,6 @@
 
 namespace janus {
 
-// While all tasks wait: whether a thread outside may recharge some, since it has a nursery here and does not await it.
-// Never in a program.
-bool may_be_recharged(Runtime& runtime) noexcept;
-
 // Called by the last worker that goes to sleep. A program ends with status 3. Where a thread has called janus_rt_run,
 // or waits for a nursery of its own, what it waits for is cancelled, and its call returns JANUS_E_DEADLOCK. Reports one
 // line, and one for each of the first few tasks. Does nothing if a worker has run since all slept, as `entered` says.

@@ -3,7 +3,6 @@
 #include "rt/task/exhaustion.h"
 
 #include "rt/task/cancel.h"
-#include "rt/task/deadlock.h"
 #include "rt/task/wait.h"
 #include "rt/task/wake.h"
 
@@ -85,21 +84,22 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
 
 // --- When nobody can recharge ----------------------------------------------------------------------------------------
 
-// Whether all that opened a nursery above the task await it, and so do nothing else, such as recharge it, before it ends.
-// Every worker sleeps.
-bool do_all_above_await(const Task& task) noexcept {
-  unsigned most = 64;
-  for (const Nursery* nursery = task.nursery; nursery != nullptr && most-- != 0;) {
+enum class Hopeless : std::uint8_t {
+  kAwaited,  // waits above which every nursery is awaited: who opened one may recharge it when it goes on
+  kAll,      // all but those of a thread outside that does not await its nursery, and so may recharge it now
+};
+
+// While every worker sleeps: whether the task's wait is one of these.
+bool is_hopeless(const Runtime& runtime, const Task& task, Hopeless which) noexcept {
+  for (const Nursery* nursery = task.nursery;;) {
+    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     const bool is_awaited = nursery->alive.load(std::memory_order_relaxed) == Nursery::kClosing ||
                             (nursery->word.load(std::memory_order_acquire) & NurseryWord::kWaiter) != 0;
-    if (!is_awaited) return false;
-    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
-    nursery = owner != nullptr ? owner->nursery : nullptr;
+    if (owner == nullptr) return is_awaited || runtime.options.is_program;
+    if (which == Hopeless::kAwaited && !is_awaited) return false;
+    nursery = owner->nursery;
   }
-  return true;
 }
-
-enum class Hopeless : std::uint8_t { kAwaited, kAll };
 
 // Ends waits in each queue. One: that which asks for the most, or of equal ones that came last. More: those that came
 // first. True: there were some.
@@ -119,7 +119,7 @@ bool end_waits(Runtime& runtime, Worker* worker, Hopeless which, std::uint32_t m
       for (AccountWait* each = waits.front(); each != nullptr && count < most; each = waits.after(each)) {
         auto& wait = *static_cast<Exhausted*>(each);
         if (wait.looks_itself || wait.is_unrechargeable) continue;
-        if (which == Hopeless::kAwaited && !do_all_above_await(*wait.task)) continue;
+        if (!is_hopeless(runtime, *wait.task, which)) continue;
         if (most != 1) {
           end_wait(wait);
           ++count;
@@ -203,7 +203,6 @@ bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
   if (runtime.exhausted.load(std::memory_order_relaxed) == 0) return false;
   // There may be enough for one that waits behind another.
   if (serve(runtime, worker, 1, runtime.accounts.end(), Serving::kEach)) return true;
-  if (may_be_recharged(runtime)) return false;
   const std::uint32_t most = ends_in_round(runtime.rounds_of_ends.fetch_add(1, std::memory_order_relaxed));
   return end_waits(runtime, worker, Hopeless::kAwaited, most) || end_waits(runtime, worker, Hopeless::kAll, most);
 }

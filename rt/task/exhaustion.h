@@ -25,8 +25,8 @@ struct BudgetWaits {
   Recharge (*wait)(Task& task, Component component, std::uint64_t amount) noexcept;
   // Serves those that wait for accounts into which something came without a recharge (no-lost-return).
   void (*serve_unserved)(Runtime& runtime, Worker* worker) noexcept;
-  // No task can run that could recharge another: serves those for whom there is enough; or else, unless a thread outside
-  // may, ends the wait of one or some at each account, whose end may leave enough for others. True: somebody goes on.
+  // No task can run that could recharge another: serves those for whom there is enough; or else
+  // ends the wait of one or some at each account, whose end may leave enough for others. True: somebody goes on.
   bool (*fail_unrechargeable)(Runtime& runtime, Worker* worker) noexcept;
 };
 extern const BudgetWaits kBudgetWaits;

@@ -444,12 +444,12 @@ static int workers(void) {
   return (int)stats.workers;
 }
 int main(void) {
-  const janus_rt_config config = {.worker_count = 2, .flags = JANUS_RT_NO_SIGNALS};
+  const janus_rt_config config = {.worker_count = 3, .flags = JANUS_RT_NO_SIGNALS};
   int value = 0, before = janus_rt_get() != NULL;
   janus_rt_init(config);
-  if (janus_rt_get() == NULL || workers() != 2 || janus_rt_try_init(&config) != JANUS_E_STATE) return 1;
+  if (janus_rt_get() == NULL || workers() != 3 || janus_rt_try_init(&config) != JANUS_E_STATE) return 1;
   janus_rt_shutdown();
-  if (janus_rt_get() != NULL || janus_rt_try_init(&config) != 0 || workers() != 2) return 2;
+  if (janus_rt_get() != NULL || janus_rt_try_init(&config) != 0 || workers() != 3) return 2;
   janus_rt_shutdown();
   void *scheduler = janus_scheduler_create(config);
   if (scheduler == NULL || janus_rt_get() != NULL) return 3;

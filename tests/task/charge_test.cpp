@@ -1081,6 +1081,31 @@ TEST(charge, a_crowd_that_nobody_recharges_has_an_end) {
   });
 }
 
+// A nursery that the thread has open besides tells nothing of what it awaits, nor does one that ended in a deadlock.
+TEST(charge, what_a_thread_awaits_ends_whatever_else_it_has_open) {
+  const janus_rt_config config = with_workers(2);
+  janus_rt* const rt = janus_rt_create(&config);
+  REQUIRE(rt != nullptr);
+  janus_nursery_options options = {};
+  options.on_error = JANUS_ON_ERROR_COLLECT;
+  options.on_exhaustion = JANUS_ON_EXHAUSTION_SUSPEND;
+  options.budget = some(1000, 1 << 20);
+  auto spend = [] {
+    janus_yield_check(1'000'000);
+    return 0;
+  };
+  janus_nursery* const idle = janus_nursery_open(rt, nullptr);
+  for (int i = 0; i < 3; ++i) {
+    janus_nursery* const nursery = janus_nursery_open(rt, &options);
+    CHECK(spawn(nursery, call_closure<decltype(spend)>, &spend).raw != 0);
+    CHECK_EQ(janus_nursery_await(nursery, nullptr), JANUS_BUDGET_EXCEEDED);
+    CHECK_EQ(janus_nursery_destroy(nursery), 0);
+  }
+  CHECK_EQ(janus_nursery_await(idle, nullptr), 0);
+  CHECK_EQ(janus_nursery_destroy(idle), 0);
+  janus_rt_destroy(rt);
+}
+
 // In a host all workers sleep whenever nobody outside has work for them, which is no end.
 TEST(charge, a_thread_outside_may_recharge_when_all_tasks_wait) {
   const janus_rt_config config = with_workers(2);

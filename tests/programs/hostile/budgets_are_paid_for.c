@@ -49,6 +49,24 @@ static long most_in_a_cage(janus_task_fn fn) {
   return opened;
 }
 
+static int64_t spend(void* unused) {
+  (void)unused;
+  for (int left = 600; left > 0; --left) janus_yield_check(1);
+  return 0;
+}
+
+// A cage that runs dry is recharged after another has, for which its opener waits: until then all tasks wait.
+static void recharge_what_is_awaited_later(void) {
+  const janus_budget little = {100, kMemory, 10, 10, 0}, more = {.ops = 2000};
+  janus_nursery* later = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, little);
+  janus_nursery* sooner = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, little);
+  CHECK(spawn(later, spend, NULL).raw != 0);
+  CHECK(spawn(sooner, spend, NULL).raw != 0);
+  CHECK_EQ(close_cage(sooner), JANUS_BUDGET_EXCEEDED);
+  CHECK_EQ(janus_nursery_recharge(later, more), 0);
+  CHECK_EQ(close_cage(later), 0);
+}
+
 int main(void) {
   const long workers = (long)read_accounts().stats.workers;
   const long at_least = kAccount + kPerWorker * workers;
@@ -59,6 +77,7 @@ int main(void) {
     CHECK_THAT(most_in_a_cage(open_many), opened > 100 && opened <= kMemory / at_least);
     CHECK_THAT(most_in_a_cage(spawn_many), opened > 10 && opened <= kMemory / at_least);
   }
+  for (int round = 0; round < 20; ++round) recharge_what_is_awaited_later();
   CHECK_NOTHING_LOST(before, 20);
   janus_print(1, "figure: budgets that 1 MiB pays for: %ld\n", most_in_a_cage(open_many));
   return end();
