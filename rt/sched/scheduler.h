@@ -41,7 +41,7 @@ class Scheduler {
  public:
   // Code of the runtime may start on a stack only with at least this many bytes left above its limit: as much as any of
   // its calls needs on any machine, so that a task never overflows in the middle of one. tests/arch/stack_need_test.py
-  static constexpr std::size_t kStackReserve = 2560 + kWatchersStackBytes;
+  static constexpr std::size_t kStackReserve = 2816 + kWatchersStackBytes;
 
   // Creates the workers' records and, unless `with_caller`, their threads. False: nothing is left behind; `started`
   // says how many threads the machine gave.

@@ -168,13 +168,16 @@ class Program:
 
 class Needs:
     """What functions need. The walk ends at functions whose plain name matches `ends`; `pointers`: (pattern of a plain
-    name, names of those that it may call through a pointer, or bytes that they need); `counts_touches`: a touch counts as a need."""
+    name, names of those that it may call through a pointer, or bytes that they need); `counts_touches`: a touch counts as a
+    need; `below`: (pattern of a plain name, what the walk ends at besides, below such a function)."""
 
-    def __init__(self, program, ends, pointers=(), counts_touches=True):
+    def __init__(self, program, ends, pointers=(), counts_touches=True, below=()):
         self.program = program
+        self._below = [(re.compile(pattern), Needs(program, f'{ends}|{more}', pointers, counts_touches)) for pattern, more in below]
         self._ends, self._counts_touches = re.compile(ends), counts_touches
         self._pointers = [(re.compile(pattern), names) for pattern, names in pointers]
         self._known, self._path = {}, []
+        self._cut_at = None  # where on the path the outermost function stands that was met again below
         self.untold = set()  # those that call through a pointer, of which nothing was told
 
     def of(self, name):
@@ -184,18 +187,30 @@ class Needs:
             return _UNKNOWN, [(name, _UNKNOWN)]
         if name in self._known:
             return self._known[name]
-        if name in self._path or self._ends.search(self.program.plain_names[name]):
+        if self._ends.search(self.program.plain_names[name]):
+            return 0, []
+        for pattern, needs in self._below:
+            if pattern.search(self.program.plain_names[name]):
+                self._known[name] = needs.of(name)
+                self.untold |= needs.untold
+                return self._known[name]
+        if name in self._path:  # one more round of a cycle, which ends where it began
+            met = self._path.index(name)
+            self._cut_at = met if self._cut_at is None else min(self._cut_at, met)
             return 0, []
         self._path.append(name)
         own = max(function.frame, function.touches if self._counts_touches else 0)
         best = own, [(name, own)]
-        for call in function.calls:
+        for call in sorted(function.calls, key=lambda call: (str(call.name), call.depth)):
             for callee in [call.name] if call.name is not None else self._behind_pointer(name):
                 bytes_below, path = (callee, []) if isinstance(callee, int) else self.of(callee)
                 if call.depth + bytes_below > best[0]:
                     best = call.depth + bytes_below, [(name, call.depth), *path]
         self._path.pop()
-        self._known[name] = best
+        if self._cut_at is not None and self._cut_at >= len(self._path):
+            self._cut_at = None
+        if self._cut_at is None:  # or else it is less than what others would find from here
+            self._known[name] = best
         return best
 
     def _behind_pointer(self, name):

@@ -41,6 +41,8 @@ POINTERS = [
     (r'kernel::.*\bhandle\(', []),  # of a signal: on a stack of its own
     (r'platform::.*\bread_ns\(', 256),  # the kernel's clock, in the page that it maps
 ]
+# What a function never comes to: it tells of a cancel at once (Pace::kAtOnce), and does not let others run meanwhile.
+BELOW = [(r'^janus::hooks::on_attention\(', 'let_others_run')]
 NEVER_RETURN = ['janus_task_abandon']  # goes on in the frame that called the task
 # Called by no task, or on a stack of their own.
 NO_TASKS = re.compile(r'^janus_(boot|start_process|start_cpu|trap_|fault|thread|main_|fiber_|run_on_stack|call_)')
@@ -97,7 +99,7 @@ def check_made_up(tap, compiler, folder):
 
 
 def check_calls(tap, where, program, reserve):
-    needs = Needs(program, ENDS, POINTERS)
+    needs = Needs(program, ENDS, POINTERS, below=BELOW)
     too_deep = []
     for name in sorted(program.functions):
         if not name.startswith('janus_') or NO_TASKS.match(name):
