@@ -1,40 +1,99 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Prints docs/decisions/README.md: a line for each decision, by its number and its first line, and which one stands in
-place of it now. docs/check.py holds the file to this.
+"""Prints docs/decisions/README.md: the decisions of each layer, with number, title and status. docs/check.py compares the
+file with this output, and reports what complaints() finds.
 
     decisions_index.py SOURCE_ROOT > docs/decisions/README.md
+
+A decision begins with these lines:
+
+    # Subject: decision
+
+    Status: accepted. Layer: rt/task. Rules: rt/task/a.h, rt/task/b.cpp.
+
+Status: `accepted`, `superseded by NNNN` or `partly superseded by NNNN` (several numbers: with commas). Rules: the source files
+that the decision is about, or `no single file`.
 """
+import dataclasses
 import pathlib
 import re
 import sys
 
 HEAD = """# Decisions
 
-What was decided and why, what was rejected, and what would change our mind; each half a page. They are kept as they were:
-one that no longer holds, or not all of it, says which one came after it.
-
+Each page says what was decided and why, what was rejected, and what would change our mind. The status of a decision that does
+not hold any more, or not as a whole, names the decision that came after it. `python3 docs/decisions_index.py . >
+docs/decisions/README.md` writes this list.
 """
 
-
-def title(text):
-    """Of the first line, without its number."""
-    return re.sub(r'^(\d{4})?[.:]?\s*', '', text.splitlines()[0].lstrip('# ')).strip()
-
-
-def successors(text):
-    return re.findall(r'^\*\*(Superseded|Amended) by (\d{4})\.?\*\*', text, re.M)
+LAYERS = ('arch', 'kernel-free', 'rt/base', 'rt/budget', 'rt/mem', 'rt/sched', 'rt/task', 'rt/abi', 'linker and C library',
+          'tests and tools', 'docs')
+NO_FILE = 'no single file'
+SHAPE = re.compile(r'# (?P<title>[^\n:]+: [^\n]+)\n\n'
+                   r'Status: (?P<status>accepted|(?:partly )?superseded by \d{4}(?:, \d{4})*)\. '
+                   r'Layer: (?P<layer>[^\n]+?)\. Rules: (?P<rules>[^\n]+)\.\n\n')
 
 
-def line(page):
-    text = page.read_text(encoding='utf-8')
-    after = ''.join(f'; {word.lower()} by {number}' for word, number in successors(text))
-    return f'- [{page.name[:4]}]({page.name}) {title(text)}{after}\n'
+@dataclasses.dataclass(frozen=True)
+class Decision:
+    page: pathlib.Path
+    title: str
+    status: str
+    layer: str
+    rules: tuple
+
+    @property
+    def number(self):
+        return self.page.name[:4]
+
+    @property
+    def successors(self):
+        return re.findall(r'\d{4}', self.status)
+
+
+def read(page):
+    """The decision of a page; None if its head has another shape."""
+    head = SHAPE.match(page.read_text(encoding='utf-8'))
+    if head is None:
+        return None
+    rules = () if head['rules'] == NO_FILE else tuple(head['rules'].split(', '))
+    return Decision(page, head['title'], head['status'], head['layer'], rules)
+
+
+def pages(root):
+    return sorted((pathlib.Path(root) / 'docs/decisions').glob('[0-9]*.md'))
+
+
+def file_name(decision):
+    words = re.sub("'s", 's', decision.title.lower()).replace('c++', 'cxx')
+    return f'{decision.number}-{re.sub("[^a-z0-9]+", "-", words).strip("-")}.md'
+
+
+def complaints(root):
+    """A line for each violation of the form, in any decision."""
+    numbers = [page.name[:4] for page in pages(root)]
+    yield from (f'{number}: two decisions have this number' for number in sorted(set(numbers)) if numbers.count(number) > 1)
+    for page in pages(root):
+        decision = read(page)
+        if decision is None:
+            yield f'{page.name}: it does not begin as decisions_index.py says'
+            continue
+        if page.name != file_name(decision):
+            yield f'{page.name}: its title wants the name {file_name(decision)}'
+        if decision.layer not in LAYERS:
+            yield f'{page.name}: there is no layer {decision.layer}'
+        yield from (f'{page.name}: there is no decision {number}' for number in decision.successors if number not in numbers)
+        yield from (f'{page.name}: there is no file {name}' for name in decision.rules if not (pathlib.Path(root) / name).exists())
+
+
+def table(layer, decisions):
+    rows = (f'| [{one.number}]({one.page.name}) | {one.title} | {one.status} |\n' for one in decisions if one.layer == layer)
+    return f'\n## {layer}\n\n| | decision | status |\n|---|---|---|\n' + ''.join(rows)
 
 
 def index(root):
-    pages = sorted((pathlib.Path(root) / 'docs/decisions').glob('[0-9]*.md'))
-    return HEAD + ''.join(line(page) for page in pages)
+    decisions = [decision for decision in map(read, pages(root)) if decision is not None]
+    return HEAD + ''.join(table(layer, decisions) for layer in LAYERS)
 
 
 if __name__ == '__main__':

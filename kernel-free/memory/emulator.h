@@ -5,7 +5,7 @@
 // use, and as narrow as what was in use, down to 64, if fewer than 30 were for a tenth of a second. Firmware uses few.
 // A kernel makes its CPUs forget as often as processes come and go; here that hardly ever happens, and the narrow table
 // that firmware left would stay.
-// QEMU: accel/tcg/cputlb.c. docs/decisions/0286-an-emulator-widens-its-tables-when-told-to-forget.md
+// QEMU: accel/tcg/cputlb.c. docs/decisions/0286
 #pragma once
 
 namespace janus::bare {

@@ -15,7 +15,7 @@ namespace janus {
 //     bulk work       and 1 op for each whole 4 KiB that is copied or written; an element of a channel is such work
 // An op stands for up to 100 ns of the runtime's work and the kernel's, as it was measured on the machine of
 // docs/hostile.md; what takes less costs one all the same. So a slice of 1,024 ops takes some 0.1 ms, whatever it is
-// spent on. How turns are shared does not rest on it (docs/decisions/0187-parties-share-time.md).
+// spent on. How turns are shared does not rest on it (docs/decisions/0187).
 namespace price {
 inline constexpr std::int64_t kCall = 1;
 inline constexpr std::int64_t kSystemCall = 8;
