@@ -1,19 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-# requirements.py — reads docs/requirements.md: tables of `| rows | what is required | status | tests |`, and says what
-# is wrong with them. Tests are named in backquotes:
+# requirements.py — reads docs/requirements.md and says what is wrong with it. Its tables have one requirement in each
+# row: `| number | what is required, as a sentence | status | tests |`. The status is a word of STATUSES, then the
+# deviations that concern the row in parentheses, then a colon and what is missing: `partly (D-3, D-7): no timers`.
+# Tests are named in backquotes:
 #
 #     suite.name        a TEST(suite, name), whatever program it is linked into
 #     test              one of meson's tests, all of it
-#     test: claim       what one of meson's tests says; a claim may be the beginning of several
-#     (suite.name)      the same of a test that is skipped where the machine has not what it is about
+#     test: claim       a result of one of meson's tests; a claim may be the beginning of several
+#     (suite.name)      a test that is skipped on machines that lack what it needs
 import json
 import re
+import string
 from typing import NamedTuple
 
-LAST = {'R': 355, 'C': 94}
+LAST = {'R': 365, 'C': 95}
 DIGITS = {'R': 3, 'C': 2}
-# What has to be said beside the word.
-STATUSES = {'met': False, 'partly': True, 'later': False, 'not ours': True}
+# Whether the status has to be followed by what is missing, or why.
+STATUSES = {'met': False, 'partly': True, 'open': True, 'not ours': True}
+STATUS = re.compile(r'([\w ]*?)(?: \((D-\d+(?:, D-\d+)*)\))?(?:: ?(.*))?')
+MIN_WORDS = 3  # of a sentence that says what is required
 
 
 class Row(NamedTuple):
@@ -21,6 +26,7 @@ class Row(NamedTuple):
     numbers: list  # 'R001', ...
     required: str
     status: str
+    deviations: list  # 'D-1', ...
     note: str
     tests: list
     some_machines: list  # tests in parentheses
@@ -39,9 +45,10 @@ def rows_of(page):
             continue
         cells = [cell.strip() for cell in text.strip().strip('|').split('|')]
         cells += [''] * (4 - len(cells))
-        status, _, note = cells[2].partition(':')
+        said = STATUS.fullmatch(cells[2])
+        status, deviations, note = said.groups(default='') if said else (cells[2], '', '')
         shown = ' '.join(cells[3:])
-        yield Row(line, list(numbers_in(cells[0])), cells[1], status.strip(), note.strip(),
+        yield Row(line, list(numbers_in(cells[0])), cells[1], status, deviations.split(', ') if deviations else [], note,
                   re.findall(r'`([^`]+)`', re.sub(r'\(`[^`]+`\)', '', shown)), re.findall(r'\(`([^`]+)`\)', shown))
 
 
@@ -71,16 +78,38 @@ def introspected(build):
     return json.loads(plan.read_text()) if plan.exists() else []
 
 
-def problems(page, has_test):
-    rows, seen = list(rows_of(page)), {}
+def is_sentence(text):
+    return text[:1] in '"`' + string.ascii_uppercase and text.endswith('.') and len(text.split()) >= MIN_WORDS
+
+
+def deviations_in(text):
+    """Of each row of the table in docs/deviations.md: its cells."""
+    return [[cell.strip() for cell in line.strip('|').split('|')] for line in text.splitlines() if line.startswith('| D-')]
+
+
+def problems(page, has_test, deviations=''):
+    rows, seen, texts = list(rows_of(page)), {}, {}
+    concerned = {(number, cells[0]) for cells in deviations_in(deviations) if len(cells) > 3 for number in numbers_in(cells[3])}
     for row in rows:
         where = f'line {row.line} ({", ".join(row.numbers[:2])})'
         for number in row.numbers:
             if number in seen:
                 yield f'{where}: {number} is in line {seen[number]}, too'
             seen.setdefault(number, row.line)
+        if len(row.numbers) != 1:
+            yield f'{where}: a row of {len(row.numbers)} requirements'
         if not row.required:
             yield f'{where}: nothing is required'
+        elif not is_sentence(row.required):
+            yield f'{where}: what is required is no sentence: {row.required}'
+        elif row.required in texts:
+            yield f'{where}: requires the same as line {texts[row.required]}'
+        texts.setdefault(row.required, row.line)
+        marked = {(number, deviation) for number in row.numbers for deviation in row.deviations}
+        for number, deviation in sorted(marked - concerned):
+            yield f'{where}: {deviation} does not name {number}'
+        for number, deviation in sorted(pair for pair in concerned - marked if pair[0] in row.numbers):
+            yield f'{where}: {deviation} names {number}, which does not name it'
         if row.status not in STATUSES:
             yield f'{where}: {row.status!r} is no status'
         elif STATUSES[row.status] and not row.note:
