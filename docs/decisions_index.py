@@ -12,7 +12,7 @@ A decision begins with these lines:
     Status: accepted. Layer: rt/task. Rules: rt/task/a.h, rt/task/b.cpp.
 
 Status: `accepted`, `superseded by NNNN` or `partly superseded by NNNN` (several numbers: with commas). Rules: the source files
-that the decision is about, or `no single file`.
+that the decision is about, or `no single file`. Then come the sections of SECTIONS, in this order; others may stand in between.
 """
 import dataclasses
 import pathlib
@@ -28,6 +28,7 @@ docs/decisions/README.md` writes this list.
 
 LAYERS = ('arch', 'kernel-free', 'rt/base', 'rt/budget', 'rt/mem', 'rt/sched', 'rt/task', 'rt/abi', 'linker and C library',
           'tests and tools', 'docs')
+SECTIONS = ['Context', 'Decision', 'Rejected', 'What would change our mind']
 NO_FILE = 'no single file'
 SHAPE = re.compile(r'# (?P<title>[^\n:]+: [^\n]+)\n\n'
                    r'Status: (?P<status>accepted|(?:partly )?superseded by \d{4}(?:, \d{4})*)\. '
@@ -60,6 +61,10 @@ def read(page):
     return Decision(page, head['title'], head['status'], head['layer'], rules)
 
 
+def sections(page):
+    return [name for name in re.findall(r'^\*\*([^*]+)\.\*\*', page.read_text(encoding='utf-8'), re.M) if name in SECTIONS]
+
+
 def pages(root):
     return sorted((pathlib.Path(root) / 'docs/decisions').glob('[0-9]*.md'))
 
@@ -80,6 +85,8 @@ def complaints(root):
             continue
         if page.name != file_name(decision):
             yield f'{page.name}: its title wants the name {file_name(decision)}'
+        if sections(page) != SECTIONS:
+            yield f'{page.name}: its sections are not {", ".join(SECTIONS)}'
         if decision.layer not in LAYERS:
             yield f'{page.name}: there is no layer {decision.layer}'
         yield from (f'{page.name}: there is no decision {number}' for number in decision.successors if number not in numbers)
