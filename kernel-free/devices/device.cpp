@@ -2,6 +2,8 @@
 // device.cpp — virtual I/O device specification 1.2, 3.1 (initialization of a device) and 2.1 (its status).
 #include "kernel-free/devices/device.h"
 
+#include <initializer_list>
+
 #include <arch/cpu.h>
 
 #include "kernel-free/smp/requests.h"

@@ -3,6 +3,7 @@
 // taking away. To take a range away, first all its entries are marked (kLeaving), then all CPUs forget their
 // translations, and only then are its frames freed: so no CPU can still write to a frame that is in use again.
 #include <atomic>
+#include <initializer_list>
 
 #include "kernel-free/cpu/cpu.h"
 #include "kernel-free/memory/addresses.h"

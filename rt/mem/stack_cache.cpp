@@ -3,6 +3,7 @@
 #include "rt/mem/stack_pool.h"
 
 #include <bit>
+#include <initializer_list>
 
 #include "rt/base/assert.h"
 #include "rt/budget/pool_charge.h"

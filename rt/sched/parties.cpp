@@ -3,6 +3,7 @@
 #include "rt/sched/parties.h"
 
 #include <bit>
+#include <initializer_list>
 
 #include "rt/base/assert.h"
 #include "rt/platform.h"

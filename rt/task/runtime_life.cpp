@@ -2,6 +2,7 @@
 // rt/task/runtime_life.cpp — how the parts of a runtime are made, and in which order they go.
 #include "rt/task/runtime_life.h"
 
+#include <initializer_list>
 #include <new>
 
 #include "rt/base/assert.h"

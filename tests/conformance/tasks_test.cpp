@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // tasks_test.cpp — tasks together: trees, chains, stealing, joins, handles, budgets, on every number of workers.
 #include <algorithm>
+#include <iterator>
 
 #include "tests/conformance/world.h"
 

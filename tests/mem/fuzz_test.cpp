@@ -2,6 +2,8 @@
 // fuzz_test.cpp — several threads, each with a model of what it holds, allocate, move and free by chance, and try by
 // chance to free what is not theirs to free. Every block's size, tag and contents are looked at whenever it is touched;
 // every misuse must be told as what it is and change nothing; in the end the books agree to the byte.
+#include <new>
+
 #include "rt/mem/heap.h"
 #include "tests/harness/test.h"
 #include "tests/harness/thread_group.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // heap_test.cpp — what one worker, or two by turns, can expect of the heap.
+#include <iterator>
+
 #include "rt/mem/heap.h"
 
 #include "tests/harness/test.h"

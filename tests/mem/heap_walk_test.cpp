@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // heap_walk_test.cpp — a walk finds every block that is meant, once, and touches no other, whatever else goes on.
+#include <iterator>
+
 #include "rt/mem/heap.h"
 #include "tests/harness/test.h"
 #include "tests/harness/thread_group.h"

@@ -2,6 +2,7 @@
 // arch/linux/limits/resources.cpp — how much of the machine this process has: CPUs by affinity and quota, memory by
 // size and limit.
 #include <bit>
+#include <initializer_list>
 
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/limits/cgroup.h"

@@ -3,6 +3,9 @@
 // and SIGINT reach the runtime, a closed pipe is an error and does not end the program, and the orphans of the first
 // process of a container are reaped.
 #include "arch/linux/kernel_call.h"
+
+#include <initializer_list>
+
 #include "arch/linux/signals/interrogate.h"
 #include "arch/linux/signals/signal_action.h"
 #include "arch/linux/start/init.h"

@@ -3,6 +3,7 @@
 #include "arch/linux/start/init.h"
 
 #include <atomic>
+#include <initializer_list>
 #include <new>
 
 #include "arch/linux/kernel_call.h"
