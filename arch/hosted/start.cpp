@@ -12,8 +12,8 @@ extern "C" {
 
 extern char** environ;
 
-[[noreturn]] void janus_boot(int argc, char** argv, char** envp);  // rt/abi/boot.cpp
-int janus_once_begin(std::uint8_t* flag);                          // rt/abi/once.cpp
+[[noreturn]] void janus_boot(int argc, char** argv, char** envp);  // rt/abi/start/boot.cpp
+int janus_once_begin(std::uint8_t* flag);                          // rt/abi/lock_by_address.cpp
 void janus_once_end(std::uint8_t* flag, int is_done);
 [[gnu::weak]] int __real_main(int argc, char** argv, char** envp);
 

@@ -9,7 +9,7 @@
 
 extern "C" {
 
-// Functions of the runtime (rt/abi/once.cpp). Result 1: the caller has to initialise the static; 0: it is initialised;
+// Functions of the runtime (rt/abi/lock_by_address.cpp). Result 1: the caller has to initialise the static; 0: it is initialised;
 // negative: the reason for failure.
 int janus_once_begin(std::uint8_t* flag);
 void janus_once_end(std::uint8_t* flag, int is_done);

@@ -3,7 +3,7 @@
 
 The first half of janus.py, gdb's commands for such programs; commands.py is the second. janus.py is also in each program that
 janus-cc links, unless it strips it, and gdb loads it by itself where its `auto-load safe-path` allows it. The addresses of the
-runtime's records and their layout are in a table of the program (janus_debugger_layout, rt/abi/debugger.cpp). Nothing is
+runtime's records and their layout are in a table of the program (janus_debugger_layout, rt/abi/inspect/debugger.cpp). Nothing is
 written; docs/debugging.md.
 """
 import re

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it belongs to the task, so that it
 // survives migration; outside tasks it belongs to the thread.
-#include "rt/abi/door.h"
-#include "rt/abi/global_runtime_life.h"
-#include "rt/abi/thread_table.h"
-#include "rt/task/await.h"
-#include "rt/task/children.h"
-#include "rt/task/open.h"
-#include "rt/task/result.h"
-#include "rt/task/runtime_text.h"
-#include "rt/task/spawn.h"
+#include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/thread_table.h"
+#include "rt/abi/start/global_runtime_life.h"
+#include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/result.h"
+#include "rt/task/nurseries/spawn.h"
+#include "rt/task/report/runtime_text.h"
+#include "rt/task/run/await.h"
+#include "rt/task/wait/children.h"
 
 namespace janus {
 

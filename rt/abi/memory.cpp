@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/memory.cpp — blocks.
-#include "rt/task/memory.h"
-#include "rt/abi/door.h"
+#include "rt/task/account/memory.h"
+#include "rt/abi/entry/entry.h"
 
 namespace janus {
 

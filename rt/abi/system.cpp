@@ -2,15 +2,15 @@
 // rt/abi/system.cpp — output, system calls, entropy, and the end of the process.
 #include <stdarg.h>
 
-#include "rt/abi/door.h"
+#include "rt/abi/entry/entry.h"
 #include "rt/base/floating.h"
 #include "rt/base/format.h"
 #include "rt/sched/hooks.h"
-#include "rt/task/charge.h"
-#include "rt/task/memory.h"
-#include "rt/task/output.h"
-#include "rt/task/panic.h"
-#include "rt/task/records.h"
+#include "rt/task/account/charge.h"
+#include "rt/task/account/memory.h"
+#include "rt/task/locks/output.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/wait/records.h"
 
 namespace janus {
 

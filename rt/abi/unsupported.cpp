@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/unsupported.cpp — functions that version 1 declares, but this release does not have: they return that, and do
 // nothing else.
-#include "rt/abi/door.h"
+#include "rt/abi/entry/entry.h"
 
 using namespace janus;
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/yield.cpp — yield points, time, and parking.
-#include "rt/abi/door.h"
-#include "rt/abi/runtime_of_handle.h"
-#include "rt/task/cancel.h"
-#include "rt/task/charge.h"
-#include "rt/task/handle.h"
-#include "rt/task/park.h"
-#include "rt/task/slice.h"
+#include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/runtime_of_handle.h"
+#include "rt/task/account/charge.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/park.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/slice.h"
 
 using namespace janus;
 
 extern "C" {
 
-// The general case of janus_yield. Its price has a rule of its own (rt/task/charge.h), so the door charges nothing.
+// The general case of janus_yield. Its price has a rule of its own (rt/task/account/charge.h), so the door charges nothing.
 [[gnu::noinline]] static int yield_from_afar() noexcept {
   const Caller me = enter_free();
   return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;

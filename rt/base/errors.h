@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/errors.h — the C ABI's errors as numbers, for the layers that find them; rt/abi/abi_check.cpp compares them.
+// rt/base/errors.h — the C ABI's errors as numbers, for the layers that find them; rt/abi/entry/abi_check.cpp compares them.
 #pragma once
 
 namespace janus {

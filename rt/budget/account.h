@@ -90,7 +90,7 @@ class alignas(kAccountLine) Account {
 
  private:
   friend class Accounts;
-  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+  friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
   Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
   Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited; not counted for the root

@@ -91,7 +91,7 @@ class Slab {
   [[nodiscard]] std::size_t mappings() const noexcept { return mappings_.load(std::memory_order_relaxed); }
 
  private:
-  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+  friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
   using Record = SlabCache::Record;
   static constexpr std::size_t kChunkBytes = std::size_t{256} << 10;
   static constexpr std::size_t kHeldAt = 128;  // offset in a chunk of the bits of given-once, with assertions only

@@ -114,7 +114,7 @@ class Deque {
   std::int64_t top() const noexcept { return top_.load(std::memory_order_relaxed); }
 
  private:
-  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+  friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
   struct Ring {
     Ring* older;  // the smaller ring before this one; mapped until destroy(), since a slow thief may still read it

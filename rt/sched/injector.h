@@ -39,7 +39,7 @@ class Injector {
   std::uint64_t size() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
-  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+  friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
   RankedLock<LockRank::kInjector> lock_;
   Runnable* head_ = nullptr;

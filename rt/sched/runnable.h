@@ -26,7 +26,7 @@ struct Runnable {
   std::uint8_t marks;  // TaskMarks
   bool is_published;   // it and all tasks below it on the stack are members and have published their nurseries
   bool yielded_free;   // the last thing that it did was a yield
-  // The party whose turns it takes (rt/sched/parties.h). Does not change while it is queued.
+  // The party whose turns it takes (rt/sched/groups.h). Does not change while it is queued.
   std::uint32_t party;
 
   // nullptr: it has not started, and any worker may call it from a base frame.

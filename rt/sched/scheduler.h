@@ -89,7 +89,7 @@ class Scheduler {
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
   }
-  // Any thread. Makes room for runnables of `party`, below `parent` (parties.h). Precondition: no runnable uses the
+  // Any thread. Makes room for runnables of `party`, below `parent` (groups.h). Precondition: no runnable uses the
   // number at present. False: no memory.
   [[nodiscard]] bool add_party(std::uint32_t party, std::uint32_t parent) noexcept {
     return party_table_.add(party, parent);
@@ -189,7 +189,7 @@ class Scheduler {
   }
 
  private:
-  friend struct DebuggerLayout;  // rt/abi/debugger.cpp
+  friend struct DebuggerLayout;  // rt/abi/inspect/debugger.cpp
 
   // Queues an entry again that was popped and not wanted.
   void push_back(Worker& worker, Entry entry) noexcept;

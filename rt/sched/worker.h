@@ -17,9 +17,9 @@
 #include "rt/sched/counters.h"
 #include "rt/sched/deque.h"
 #include "rt/sched/fiber_hooks.h"
+#include "rt/sched/groups.h"
 #include "rt/sched/handle_cache.h"
 #include "rt/sched/parker.h"
-#include "rt/sched/parties.h"
 #include "rt/sched/runnable.h"
 #include "rt/sched/steal_backoff.h"
 #include "rt/sched/yield_queue.h"
@@ -103,7 +103,7 @@ inline constexpr unsigned kFairSources = 3;
 // behind k others, or alone (k = 0), is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch also counts as
 // dispatch_ops, so that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
 //
-// While there are parties other than party 0 (parties.h), each dispatch decides whose turn it is (turns.cpp). The fast
+// While there are parties other than party 0 (groups.h), each dispatch decides whose turn it is (turns.cpp). The fast
 // paths know party 0 alone, and require until_fair to be above yield_bar. That is 0, and kOutOfReach from the moment
 // when a runnable of another party is queued or runs here until there has been none for a while. So the one comparison
 // with which fast paths test for a fair round tests for other parties, too.

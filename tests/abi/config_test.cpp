@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rt/abi/config.h"
-#include "rt/abi/runtime_options.h"
+#include "rt/abi/start/config.h"
+#include "rt/abi/start/runtime_options.h"
 
-#include "rt/abi/budget_convert.h"
+#include "rt/abi/entry/budget_convert.h"
 #include "tests/harness/test.h"
 
 namespace {

@@ -46,7 +46,7 @@ MACHINES = ("arch/linux/", "kernel-free/")
 # Called upward by contract: the first function of whoever stands above _start.
 UPWARD = {"arch/linux/": {"janus_boot"}, "kernel-free/": {"janus_boot"}}
 # What a layer asks of the one that defines its hooks.
-HOOKS = {"rt/sched/": ("janus::hooks::", "rt/task/hooks.cpp")}
+HOOKS = {"rt/sched/": ("janus::hooks::", "rt/task/run/hooks.cpp")}
 # Made by the linker.
 LINKER_SYMBOLS = re.compile(r"_GLOBAL_OFFSET_TABLE_|_DYNAMIC|__ehdr_start|__rela_iplt_(start|end)|__(start|stop)_\w+")
 # What compilers call without being asked; weak, so that a program may bring its own.
@@ -215,11 +215,38 @@ def need_violation(layer, name, defined):
 
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {
-    "janus::panic": "rt/task/forced_end.cpp",
-    "janus::end_for_budget": "rt/task/forced_end.cpp",
-    "janus::panic_for_access": "rt/task/forced_end.cpp",
-    "janus::end_left_open": "rt/task/await.cpp",
+    "janus::panic": "rt/task/run/abort_task.cpp",
+    "janus::end_for_budget": "rt/task/run/abort_task.cpp",
+    "janus::panic_for_access": "rt/task/run/abort_task.cpp",
+    "janus::end_left_open": "rt/task/run/await.cpp",
 }
+
+
+# The folders of a layer from the ground up, where it has any: each sees itself and those to its left. "" are the files
+# beside the folders.
+RANKS = {
+    "rt/task/": ("record", "report", "wait", "account", "locks", "nurseries", "stacks", "channels", "run"),
+    "rt/abi/": ("reports", "entry", "inspect", "start", ""),
+}
+
+
+def rank_of(layer, path):
+    """Where a file stands among the folders of its layer; None: in none of them."""
+    folder = path[len(layer):].rpartition("/")[0]
+    return RANKS[layer].index(folder) if folder in RANKS[layer] else None
+
+
+def rank_violations(edges):
+    """A line for each include or call from a folder to one above it, and for each file in none of the folders."""
+    for layer in RANKS:
+        inside = sorted({(a, b) for a, b in edges if a.startswith(layer) and b.startswith(layer)})
+        for file in sorted({file for edge in inside for file in edge}):
+            if rank_of(layer, file) is None:
+                yield f"{file}: stands in no folder of {layer} that has a rank"
+        for a, b in inside:
+            ranks = rank_of(layer, a), rank_of(layer, b)
+            if None not in ranks and ranks[0] < ranks[1]:
+                yield f"{a}: includes or calls {b}, whose folder stands above its own"
 
 
 def room_of(path):
@@ -260,8 +287,10 @@ def tied_rooms(edges):
 
 
 def room_violations(root, objects):
-    """A line for each circle of rooms of a layer."""
-    edges = [(room_of(a), room_of(b)) for a, b in (*included_paths(root), *called_sources(objects))]
+    """A line for each circle of rooms of a layer, and for each step up among its folders."""
+    files = [*included_paths(root), *called_sources(objects)]
+    yield from rank_violations(files)
+    edges = [(room_of(a), room_of(b)) for a, b in files]
     for layer in LAYERS:
         if not re.fullmatch(r"rt/\w+/", layer.folder) or layer.folder == PUBLIC:
             continue
@@ -309,22 +338,22 @@ def is_ours(symbol):
 ANYONE = "rt/abi/"
 PROCESS_WIDE = {
     "handler_in_force": "rt/mem/misuse.cpp",  # what a corrupt heap calls; it cannot know whose heap it was
-    "local_keys": "rt/task/locals.cpp",       # task-local keys name a meaning, in whatever runtime a task runs
-    "local_keys_lock": "rt/task/locals.cpp",
-    "free_keys_of_root": "rt/task/locals.cpp",
-    "free_keys_of_all": "rt/task/locals.cpp",
-    "the_runtime": "rt/abi/global_runtime.cpp",  # what NULL stands for: one unit alone may name it
-    "runtime_places": "rt/abi/runtime_table.cpp",  # handles of all runtimes meet here
-    "is_program": "rt/abi/global_runtime.cpp",
+    "local_keys": "rt/task/account/locals.cpp",       # task-local keys name a meaning, in whatever runtime a task runs
+    "local_keys_lock": "rt/task/account/locals.cpp",
+    "free_keys_of_root": "rt/task/account/locals.cpp",
+    "free_keys_of_all": "rt/task/account/locals.cpp",
+    "the_runtime": "rt/abi/entry/global_runtime.cpp",  # what NULL stands for: one unit alone may name it
+    "runtime_places": "rt/abi/entry/runtime_table.cpp",  # handles of all runtimes meet here
+    "is_program": "rt/abi/entry/global_runtime.cpp",
     "every_thread_is_worker": ANYONE,  # a constant once there is a second thread; every entry of the ABI asks it
-    "beginning": "rt/abi/global_runtime_life.cpp",
-    "threads": "rt/abi/thread_table.cpp",  # threads outside tasks, with their current nurseries
-    "threads_lock": "rt/abi/thread_table.cpp",
-    "program": "rt/abi/boot.cpp",          # argc, argv, environ: one process, one main
-    "grace_ms": "rt/abi/boot.cpp",
-    "buckets": "rt/task/turn.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
-    "lines_dropped": "rt/task/log.cpp",  # what the runtime had to say and nobody took
-    "nobody_reads": "rt/task/log.cpp",
+    "beginning": "rt/abi/start/global_runtime_life.cpp",
+    "threads": "rt/abi/entry/thread_table.cpp",  # threads outside tasks, with their current nurseries
+    "threads_lock": "rt/abi/entry/thread_table.cpp",
+    "program": "rt/abi/start/boot.cpp",          # argc, argv, environ: one process, one main
+    "grace_ms": "rt/abi/start/boot.cpp",
+    "buckets": "rt/task/locks/keyed_lock.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
+    "lines_dropped": "rt/task/report/log.cpp",  # what the runtime had to say and nobody took
+    "nobody_reads": "rt/task/report/log.cpp",
 }
 
 
@@ -355,7 +384,7 @@ def is_constant(symbol):
 # --- Data with one writer ----------------------------------------------------------------------------------------------
 
 # What may be written in one header and one source alone (said at that header), and what writing it looks like.
-FUEL_WRITERS = ("rt/task/slice.h", "rt/task/slice.cpp")
+FUEL_WRITERS = ("rt/task/wait/slice.h", "rt/task/wait/slice.cpp")
 FUEL_WRITE = re.compile(r"\bfuel\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\bfuel\s*(?:\+\+|--)|(?:\+\+|--)\s*[\w.>()-]*\bfuel\b"
                         r"|(?<!&)&\s*[\w.>()-]*(?:->|\.)fuel\b|\bslot_(?:store|sub_is_negative)<[^>]*\bfuel\b")
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)

@@ -26,11 +26,11 @@ GOOD = {
     "rt/sched/run.cpp": '#include "rt/sched/run.h"\n#include "rt/base/list.h"\n#include "rt/platform.h"\n'
                         "namespace janus { namespace hooks { int start(); }\n"
                         "int run() { return count() + platform::now() + hooks::start(); } }\n",
-    "rt/task/slice.h": "struct Slice { long fuel; };  // the writer of fuel\n",
-    "rt/task/slice.cpp": '#include "rt/task/slice.h"\nnamespace janus { void take(Slice& s) { s.fuel -= 1; } }\n',
-    "rt/task/read.cpp": '#include "rt/task/slice.h"\n// fuel = 0 in a comment\n'
+    "rt/task/wait/slice.h": "struct Slice { long fuel; };  // the writer of fuel\n",
+    "rt/task/wait/slice.cpp": '#include "rt/task/wait/slice.h"\nnamespace janus { void take(Slice& s) { s.fuel -= 1; } }\n',
+    "rt/task/wait/read.cpp": '#include "rt/task/wait/slice.h"\n// fuel = 0 in a comment\n'
                         'namespace janus { bool look(const Slice& s) { return true && s.fuel >= 0 && s.fuel != 3; } }\n',
-    "rt/task/hooks.cpp": '#include "rt/sched/run.h"\nnamespace janus { namespace hooks { int start() { return 1; } } }\n',
+    "rt/task/run/hooks.cpp": '#include "rt/sched/run.h"\nnamespace janus { namespace hooks { int start() { return 1; } } }\n',
     "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
 }
 
@@ -47,16 +47,26 @@ SEEDED = [
      {"rt/base/list.h": '#include "rt/sched/run.h"\nnamespace janus { int count(); inline constexpr int kLimit = 3; }\n'},
      "rt/base/: includes itself by way of rt/sched/"),
     ("two rooms that include each other are refused, though their headers do not",
-     {"rt/task/slice.cpp": '#include "rt/task/slice.h"\n#include "rt/task/read.h"\n', "rt/task/read.h": "",
-      "rt/task/read.cpp": '#include "rt/task/slice.h"\n'},
-     "rt/task/read: includes or calls itself by way of rt/task/slice"),
+     {"rt/task/wait/slice.cpp": '#include "rt/task/wait/slice.h"\n#include "rt/task/wait/read.h"\n', "rt/task/wait/read.h": "",
+      "rt/task/wait/read.cpp": '#include "rt/task/wait/slice.h"\n'},
+     "rt/task/wait/read: includes or calls itself by way of rt/task/wait/slice"),
     ("two rooms that call each other are refused, though they do not include each other",
-     {"rt/task/slice.cpp": "namespace janus { int look(); int take() { return look(); } }\n",
-      "rt/task/read.cpp": "namespace janus { int take(); int look() { return take(); } }\n"},
-     "rt/task/read: includes or calls itself by way of rt/task/slice"),
+     {"rt/task/wait/slice.cpp": "namespace janus { int look(); int take() { return look(); } }\n",
+      "rt/task/wait/read.cpp": "namespace janus { int take(); int look() { return take(); } }\n"},
+     "rt/task/wait/read: includes or calls itself by way of rt/task/wait/slice"),
+    ("an include of a folder that stands above is refused",
+     {"rt/task/wait/read.cpp": '#include "rt/task/run/start.h"\n', "rt/task/run/start.h": ""},
+     "rt/task/wait/read.cpp: includes or calls rt/task/run/start.h, whose folder stands above its own"),
+    ("a call into a folder that stands above is refused",
+     {"rt/task/wait/read.cpp": "namespace janus { int start(); int look() { return start(); } }\n",
+      "rt/task/run/start.cpp": "namespace janus { int start() { return 1; } }\n"},
+     "rt/task/wait/read.cpp: includes or calls rt/task/run/start.cpp, whose folder stands above its own"),
+    ("a file beside the folders that have ranks is refused",
+     {"rt/task/read.h": "", "rt/task/wait/read.cpp": '#include "rt/task/read.h"\n'},
+     "rt/task/read.h: stands in no folder of rt/task/ that has a rank"),
     ("a call upward that is declared as one is defined where it is said to be",
-     {"rt/task/slice.cpp": "namespace janus { int panic() { return 1; } }\n"},
-     "janus::panic: is defined in rt/task/slice.cpp, and called upward only to rt/task/forced_end.cpp"),
+     {"rt/task/wait/slice.cpp": "namespace janus { int panic() { return 1; } }\n"},
+     "janus::panic: is defined in rt/task/wait/slice.cpp, and called upward only to rt/task/run/abort_task.cpp"),
     ("an include around the platform seam is refused",
      {"arch/linux/futex.h": "", "rt/sched/run.h": '#include "arch/linux/futex.h"\nnamespace janus { int run(); }\n'},
      "rt/sched/run.h: includes arch/linux/futex.h: points upward or aside"),
@@ -75,9 +85,9 @@ SEEDED = [
      {"rt/base/list.cpp": "namespace janus { int run(); int count() { return run(); } }\n"},
      "rt/base/list.cpp: needs janus::run(): it is defined in rt/sched/run.cpp"),
     ("a hook that is defined anywhere else is refused",
-     {"rt/task/hooks.cpp": "namespace janus { int start() { return 1; } }\n",
-      "rt/task/task.cpp": "namespace janus { namespace hooks { int start() { return 1; } } }\n"},
-     "rt/sched/run.cpp: needs janus::hooks::start(): it is defined in rt/task/task.cpp"),
+     {"rt/task/run/hooks.cpp": "namespace janus { int start() { return 1; } }\n",
+      "rt/task/run/task.cpp": "namespace janus { namespace hooks { int start() { return 1; } } }\n"},
+     "rt/sched/run.cpp: needs janus::hooks::start(): it is defined in rt/task/run/task.cpp"),
     ("a link around the platform seam is refused",
      {"arch/linux/clock.cpp": "namespace janus { namespace kernel { int raw() { return 1; } }\n"
                               "namespace platform { int now() { return 1; } } }\n",
@@ -108,7 +118,7 @@ SEEDED = [
        {"rt/sched/run.cpp": "namespace janus { struct Worker { long fuel; } w, *p = &w;\n"
                             "template <long Worker::*kField> bool slot_sub_is_negative(long);\n"
                             f"int run() {{ {write}; return w.fuel == 1 && p->fuel <= 2; }} }}\n"},
-       f"rt/sched/run.cpp: writes fuel, which rt/task/slice.h alone does: int run() {{ {write};")
+       f"rt/sched/run.cpp: writes fuel, which rt/task/wait/slice.h alone does: int run() {{ {write};")
       for write in ("w.fuel -= 1", "p->fuel = 7", "--p->fuel", "w.fuel++", "long* at = &w.fuel; *at = 1",
                     "(void)sizeof(slot_sub_is_negative<&Worker::fuel>(1))")),
 ]
@@ -153,7 +163,7 @@ def claims(root, build, compiler):
     found = list(layers.violations(root, build))
     yield "this tree keeps its layers", not found, found
     areas = [layer.folder for layer in layers.LAYERS if layer.folder.startswith("rt/") and layer.folder != "rt/include/" and layer.folder.endswith("/")]
-    found = [f"{area}: no sources" for area in areas if not any(Path(root, area).glob("*.cpp"))]
+    found = [f"{area}: no sources" for area in areas if not any(Path(root, area).rglob("*.cpp"))]
     found += [f"{area}: no tests" for area in areas if not any(Path(root, "tests", Path(area).name).rglob("*_test.cpp"))]
     yield "each area of rt has a folder, and one of its tests", len(areas) == 6 and not found, found or areas
     found = found_in(GOOD, compiler)

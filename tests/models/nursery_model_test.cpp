@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // nursery_model_test.cpp — every interleaving of an owner that ends its nursery, and opens the next one in the same
-// record, with visitors from elsewhere that spawn into it, close it or cancel it (rt/task/nursery_life.h): who is
+// record, with visitors from elsewhere that spawn into it, close it or cancel it (rt/task/record/nursery_life.h): who is
 // welcome changes the nursery that welcomed it, which does not end before its child, nor before a cancel has come down
 // to the children; whoever ends it wakes the owner; and the record is clean when it serves the next. How an owner
 // sleeps, and how it is woken, is what wait_for_children() and wake() do.
-#include "rt/task/nursery_life.h"
+#include "rt/task/record/nursery_life.h"
 
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // parties_test.cpp — turns among parties: nobody's share depends on how many he is.
-#include "rt/sched/parties.h"
+#include "rt/sched/groups.h"
 
 #include "rt/base/rng.h"
 #include "tests/sched/jobs.h"

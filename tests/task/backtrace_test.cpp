@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // backtrace_test.cpp — which frames of a stack are followed: those that lie on it to the last byte, the topmost one
 // included, whose return address ends where the stack begins. Damaged ones end the walk, wherever they point.
-#include "rt/task/backtrace.h"
+#include "rt/task/report/backtrace.h"
 
 #include "tests/harness/test.h"
 

@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "rt/mem/span.h"
-#include "rt/task/channel.h"
-#include "rt/task/handle.h"
-#include "rt/task/runtime.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/record/channel.h"
+#include "rt/task/record/runtime.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {

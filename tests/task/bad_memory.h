@@ -2,7 +2,7 @@
 // bad_memory.h — pointers that a buggy task may come with, of every kind, and worlds to try them in.
 #pragma once
 
-#include "rt/abi/global_runtime.h"
+#include "rt/abi/entry/global_runtime.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {

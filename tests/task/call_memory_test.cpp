@@ -3,7 +3,7 @@
 // called panics, nothing was taken, and everybody else goes on. On 1, 2 and 4 workers, with others at work.
 #include <iterator>
 
-#include "rt/abi/door.h"
+#include "rt/abi/entry/entry.h"
 #include "tests/task/bad_memory.h"
 
 // A format that is no literal is the very point of one of them.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // channel_test.cpp — channels under those who do not keep to one worker: threads outside, tasks of other runtimes,
 // cancels in the middle of a hand-over. What is sent arrives once, or the sender knows that it did not.
-#include "rt/abi/global_runtime.h"
+#include "rt/abi/entry/global_runtime.h"
 #include "tests/conformance/world.h"
 #include "tests/harness/thread_group.h"
 

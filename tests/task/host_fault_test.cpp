@@ -4,7 +4,7 @@
 #include <signal.h>
 #include <sys/mman.h>
 
-#include "rt/task/user_memory.h"
+#include "rt/task/wait/user_memory.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// once_test.cpp — what our libraries are built on (rt/abi/once.cpp): what is done once, and locks by address, among
+// once_test.cpp — what our libraries are built on (rt/abi/lock_by_address.cpp): what is done once, and locks by address, among
 // tasks, and what a thread outside tasks is told.
 #include "tests/task/bad_memory.h"
 

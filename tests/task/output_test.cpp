@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // output_test.cpp — writing where there is no room: who waits, and who goes on.
-#include "rt/task/log.h"
+#include "rt/task/report/log.h"
 #include "tests/conformance/world.h"
 #include "tests/harness/thread_group.h"
 #include "tests/task/pipe.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // refused_test.cpp — the machine gives no memory or no thread, at each call of a runtime's that asks for one: the call
 // says so, everything is as it was, and when there is memory again it works. And what needs nothing of the machine.
-#include "rt/task/channel.h"
-#include "rt/task/handle.h"
-#include "rt/task/runtime.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/record/channel.h"
+#include "rt/task/record/runtime.h"
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // stale_test.cpp — pointers and handles of what is gone: whoever uses them is told so, as often as they like, and
 // nothing is freed twice.
-#include "rt/abi/door.h"
-#include "rt/task/channel.h"
-#include "rt/task/children.h"
-#include "rt/task/handle.h"
-#include "rt/task/runtime.h"
+#include "rt/abi/entry/entry.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/record/channel.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/children.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {

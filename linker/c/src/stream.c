@@ -12,7 +12,7 @@
 #include "linker/c/src/answer.h"
 #include "linker/c/src/define.h"
 
-// Functions of the runtime (rt/abi/once.cpp). Result 1: the task has the lock until it gives it back, or ends in any
+// Functions of the runtime (rt/abi/lock_by_address.cpp). Result 1: the task has the lock until it gives it back, or ends in any
 // way. 0: another task has it. Negative: the reason for failure.
 int janus_hold_try(const void* object);
 void janus_hold_end(const void* object);

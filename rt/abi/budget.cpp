@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/budget.cpp — reads what is left of a budget, and recharges one.
+#include "rt/abi/entry/budget_convert.h"
+#include "rt/abi/entry/entry.h"
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/wait/slice.h"
+
+namespace janus {
+
+namespace {
+
+// A task pays from its account, a thread outside tasks from the root's. No task pays for a nursery of another runtime.
+int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
+  Runtime& runtime = *nursery.runtime;
+  if (me.task != nullptr && worker_in(runtime, me) == nullptr) return JANUS_E_NO_CAP;
+  Account* const payer = me.task != nullptr ? me.task->account : runtime.root_account;
+  if (!runtime.accounts.recharge(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
+  serve_exhausted(runtime, worker_in(runtime, me), nursery.account);
+  return 0;
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_budget janus_budget_get_current(void) {
+  const Caller me = enter();
+  if (me.task == nullptr) return {};
+  Accounts& accounts = runtime_of(*me.worker).accounts;
+  Amounts left;
+  for (unsigned c = 0; c < kComponents; ++c) left.of[c] = accounts.left(me.task->account, static_cast<Component>(c));
+  // The rest of the slice is the task's too.
+  left[Component::kOps] += rest_of_slice(*me.worker);
+  return budget_of(left);
+}
+
+// Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. A task that was given
+// a budget of its own has only that, until one above recharges it.
+int janus_budget_recharge(janus_budget amount) {
+  const Caller me = enter();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (me.task->has(TaskFlags::kOwnAccount)) return JANUS_E_NO_CAP;
+  Accounts& accounts = runtime_of(*me.worker).accounts;
+  const Amounts wanted = amounts_of(amount);
+  for (unsigned c = 0; c < kComponents; ++c) {
+    const std::uint64_t left = accounts.left(me.task->account, static_cast<Component>(c));
+    if (wanted.of[c] != kUnlimited && wanted.of[c] > left) return JANUS_E_BUDGET;
+  }
+  return 0;
+}
+
+int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check(pointer, me, &error);
+  return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
+}
+
+int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
+  Amounts amounts{};
+  amounts.of[component] = amount;
+  return recharge(me, *nursery, amounts);
+}
+
+}  // extern "C"

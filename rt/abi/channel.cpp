@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/channel.cpp — channels.
+#include <type_traits>
+
+#include "rt/abi/entry/entry.h"
+#include "rt/base/order_hooks.h"
+#include "rt/task/account/charge.h"
+#include "rt/task/channels/channel_life.h"
+#include "rt/task/channels/transfer.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/slice.h"
+#include "rt/task/wait/user_memory.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
+  return static_cast<std::uint32_t>(handle >> 32);
+}
+
+// The record that a handle leads to, whatever it serves by now; nullptr: the handle leads to none.
+[[gnu::always_inline]] inline Channel* record_of(Runtime* runtime, std::uint64_t handle) noexcept {
+  return runtime != nullptr ? static_cast<Channel*>(runtime->channels.at(index_of_handle(handle))) : nullptr;
+}
+
+// Finds a channel that a user named. nullptr, with *error: NULL, or a channel that is gone.
+Channel* check_channel(const Caller& me, const janus_channel* named, int* error) noexcept {
+  const std::uint64_t handle = word_of(named);
+  *error = JANUS_E_INVALID;
+  if (handle == 0) return nullptr;
+  Channel* const channel = record_of(runtime_of_handle(me, handle), handle);
+  const std::uint64_t life = channel != nullptr ? channel->life.load(std::memory_order_acquire) : 0;
+  if (secret_of_handle(handle) == 0 || Channel::secret_of(life) != secret_of_handle(handle)) {
+    refuse_handle(me, "channel", handle, error);
+    return nullptr;
+  }
+  *error = JANUS_E_STALE;
+  if (Channel::references_of(life) == 0) return nullptr;
+  *error = 0;
+  return channel;
+}
+
+// For the fast path: a channel that the worker has looked up before. nullptr: check_channel() has to look.
+[[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
+  const std::uint64_t handle = word_of(named);
+  auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
+  if (channel == nullptr) [[unlikely]]
+    return nullptr;
+  return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
+}
+
+// Charges the channel_op, and the ops for an element of `bytes`, after the op at the door. A task may have to wait for
+// them, so that its worker is another one afterwards.
+int pay(Caller& me, std::size_t bytes) noexcept {
+  if (me.task == nullptr) return 0;
+  me.worker->counters.channel_ops.add();
+  const int answer = charge(*me.task, Component::kChannelOps, 1);
+  if (answer != 0) return answer;
+  if (bytes >= price::kBytesPerOp) (void)charge_bytes(*me.task, bytes);
+  me.worker = &current_worker();
+  me.worker->scheduler->sched_point();
+  return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
+}
+
+// Charges the op and the channel_op, after goes_fast(), which has seen that there is fuel.
+void pay_fast(Worker& worker) noexcept {
+  worker.counters.channel_ops.add();
+  take_fuel_unchecked(worker, price::kCall);
+}
+
+template <typename Element>
+using Transfer = int (*)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept;
+
+// A send comes before the receive that gets its element, and a receive before the send that gets its room.
+template <typename Element>
+void order_before(const Channel& channel, Element element) noexcept {
+  constexpr bool kSends = std::is_same_v<Element, const void*>;
+  if constexpr (kSends) order_hooks::reads(element, channel.element_bytes);
+  order_hooks::release(kSends ? &channel : order_hooks::second(&channel));
+}
+template <typename Element>
+void order_after(const Channel* channel, Element element, std::size_t bytes, int result) noexcept {
+  constexpr bool kSends = std::is_same_v<Element, const void*>;
+  if (result == 0 || result == JANUS_E_CLOSED) order_hooks::acquire(kSends ? order_hooks::second(channel) : channel);
+  if constexpr (!kSends)
+    if (result == 0) order_hooks::writes(element, bytes);
+}
+
+// From the door on. `waiter`: the task that waits; nullptr: none does. Paying may take long, and the channel may go
+// meanwhile, so it is looked up again.
+template <typename Element>
+int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
+             Transfer<Element> send_or_receive) noexcept {
+  int error = 0;
+  Channel* channel = check_channel(me, named, &error);
+  if (channel == nullptr) return error;
+  const int answer = pay(me, channel->element_bytes);
+  if (answer != 0) return answer;
+  channel = check_channel(me, named, &error);
+  if (channel == nullptr) return error;
+  if (element == nullptr && channel->element_bytes != 0) return JANUS_E_INVALID;
+  if (me.worker != nullptr && me.worker->runtime == channel->runtime)
+    me.worker->channels_found.keep(word_of(named), channel);
+  const auto go = [&]() noexcept {
+    return send_or_receive(worker_in(*channel->runtime, me), waiter, *channel, element,
+                           secret_of_handle(word_of(named)));
+  };
+  if constexpr (!kTasksAreWatched) return go();
+  const std::size_t bytes = channel->element_bytes;
+  order_before(*channel, element);
+  const int result = go();
+  order_after(channel, element, bytes, result);
+  return result;
+}
+
+// The whole of a send or receive that does not take the fast path.
+template <typename Element, Transfer<Element> kTransfer>
+[[gnu::noinline]] int transfer_slow(janus_channel* named, Element element) noexcept {
+  const Caller me = enter();
+  return me.task != nullptr ? transfer(me, me.task, named, element, kTransfer) : JANUS_E_NO_TASK;
+}
+
+// A send or receive of a task. `kFast` and `kGeneral` are the same operation.
+template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
+[[gnu::always_inline]] inline int transfer_of_task(janus_channel* named, Element element) noexcept {
+  const Caller me = enter_yield();  // charged once it is known to take the fast path
+  Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
+  if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
+      [[unlikely]]
+    return transfer_slow<Element, kGeneral>(named, element);
+  pay_fast(*me.worker);
+  return kFast(me.worker, me.task, *channel, element, secret_of_handle(word_of(named)));
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
+  const Caller me = enter();
+  Runtime* const runtime = runtime_or_own(nullptr, me);
+  int error = runtime == nullptr ? JANUS_E_STATE : 0;
+  Channel* channel = nullptr;
+  if (error == 0) channel = create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity, &error);
+  if (channel == nullptr) {
+    set_error_of(me, me.task != nullptr ? me.task->account : nullptr, error);
+    return nullptr;
+  }
+  return reinterpret_cast<janus_channel*>(channel->handle.load(std::memory_order_relaxed));
+}
+
+janus_channel* janus_channel_retain(janus_channel* named) {
+  const Caller me = enter();
+  int error = 0;
+  Channel* const channel = check_channel(me, named, &error);
+  if (channel != nullptr) error = retain_channel(*channel, secret_of_handle(word_of(named)));
+  if (error == 0) return named;
+  set_error(me, error);
+  return nullptr;
+}
+
+void janus_channel_release(janus_channel* named) {
+  const Caller me = enter_free();
+  int error = 0;
+  Channel* const channel = check_channel(me, named, &error);
+  if (channel != nullptr)
+    error = release_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
+  if (error != 0) set_error(me, error);
+}
+
+[[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {
+  return transfer_of_task<const void*, send<Path::kFast>, send<Path::kGeneral>>(named, element);
+}
+
+[[gnu::flatten]] int janus_channel_recv(janus_channel* named, void* element) {
+  return transfer_of_task<void*, receive<Path::kFast>, receive<Path::kGeneral>>(named, element);
+}
+
+int janus_channel_try_send(janus_channel* named, const void* element) {
+  return transfer(enter(), nullptr, named, element, send<Path::kGeneral>);
+}
+
+int janus_channel_try_recv(janus_channel* named, void* element) {
+  return transfer(enter(), nullptr, named, element, receive<Path::kGeneral>);
+}
+
+int janus_channel_close(janus_channel* named) {
+  const Caller me = enter();
+  int error = 0;
+  Channel* const channel = check_channel(me, named, &error);
+  if (channel != nullptr) order_hooks::release(channel);
+  return channel == nullptr
+             ? error
+             : close_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
+}
+
+}  // extern "C"

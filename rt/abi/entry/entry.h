@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/entry/entry.h — the door: how every exported function begins, except janus_rt_get, janus_unix_time_ns and
+// janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is no caller. It finds out the
+// caller (a task, or a thread outside tasks), whether it may call, and the cost; and every call that costs something
+// looks at the task's fuel as a yield check does. So a loop of any such calls gives way at the end of its slice, sees a
+// cancel, pays grace after it, and waits or ends when the ops are gone.
+//
+//     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
+//     enter(ops)        charged, if a task calls
+//     enter_fast()      enter() for the few calls that everything is made of, where nothing needs a look; otherwise
+//                       `task` is nullptr, nothing is charged, and enter() has to be called
+//     enter_outside()   for [threads outside tasks]: a task gets the error, and nothing else happens
+//
+// [task] functions return JANUS_E_NO_TASK where `task` is nullptr.
+//
+// After enter() the task may be on another worker than before: only the Caller that it returns is valid. A task that
+// was told to end is charged like any other, to its grace; each call decides for itself whether it returns
+// JANUS_CANCELLED.
+#pragma once
+
+#include "rt/abi/entry/global_runtime.h"
+#include "rt/abi/entry/runtime_table.h"
+#include "rt/include/janus/rt.h"
+#include "rt/task/account/charge.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/run/abort_task.h"
+#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/slice.h"
+#include "rt/task/wait/user_memory.h"
+
+namespace janus {
+
+struct Caller {
+  Worker* worker;  // nullptr: a thread that is no worker
+  Task* task;      // nullptr: outside tasks
+};
+
+// In a host's process a thread may be no worker.
+[[gnu::noinline]] inline Worker* worker_in_host() noexcept {
+  return static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+}
+
+// Ends the task, before anything is taken, where too little stack is left for code of the runtime.
+[[gnu::always_inline]] inline Caller enter_free() noexcept {
+  Worker* worker;
+  if (every_thread_is_worker) [[likely]] {
+    worker = &current_worker();
+  } else {
+    worker = worker_in_host();
+    if (worker == nullptr) return {nullptr, nullptr};
+  }
+  Task* const task = current_task(*worker);
+  if (task != nullptr) [[likely]]
+    require_stack(*worker);
+  return {worker, task};
+}
+
+// The end of a slice, at the door.
+[[gnu::noinline]] inline Caller give_way(Task& task) noexcept {
+  (void)yield_slow(task);
+  return {&current_worker(), &task};
+}
+
+[[gnu::always_inline]] inline Caller enter(std::int64_t ops = price::kCall) noexcept {
+  const Caller me = enter_free();
+  if (me.task == nullptr) return me;
+  if (take_fuel(ops)) [[unlikely]]
+    return give_way(*me.task);
+  return me;
+}
+
+// Charges nothing: for janus_yield, whose price has a rule of its own, and for calls that charge later.
+[[gnu::always_inline]] inline Caller enter_yield() noexcept {
+  if (!every_thread_is_worker) [[unlikely]]
+    return {nullptr, nullptr};
+  Worker* const worker = &current_worker();
+  if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker->stack_limit)) [[unlikely]]
+    return {nullptr, nullptr};
+  return {worker, current_task(*worker)};
+}
+
+[[gnu::always_inline]] inline Caller enter_fast() noexcept {
+  const Caller me = enter_yield();
+  if (me.task == nullptr) [[unlikely]]
+    return me;
+  if (!take_fuel(price::kCall)) [[likely]]
+    return me;
+  put_fuel_back(*me.worker, price::kCall);
+  return {nullptr, nullptr};
+}
+
+// Charges what a call turns out to cost beyond its price at the door.
+inline void charge_more(Caller& me, std::int64_t ops) noexcept {
+  if (me.task == nullptr) return;
+  (void)charge_ops(*me.task, ops);
+  me.worker = &current_worker();
+}
+
+// Charges for work in proportion to `bytes`, before each part of at most price::kBytesAtOnce.
+inline void charge_part(Caller& me, std::size_t bytes) noexcept {
+  charge_more(me, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
+}
+
+// The runtime that a NULL means: the caller's, or the process's. nullptr: there is none.
+inline Runtime* runtime_or_own(janus_rt* rt, Caller caller) noexcept {
+  if (rt != nullptr) return reinterpret_cast<Runtime*>(rt);
+  return caller.task != nullptr ? &runtime_of(*caller.worker) : process_runtime();
+}
+
+// The caller's worker, if it is one of that runtime: the caches of no other one fit.
+inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
+  return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
+}
+
+// Sets what janus_last_error returns.
+void set_error(Caller caller, int error) noexcept;
+// As set_error(), for an operation that `payer` was to pay; may be the task's end.
+inline void set_error_of(const Caller& caller, const Account* payer, int error) noexcept {
+  if (error == JANUS_E_BUDGET && caller.task != nullptr) end_if_fail_rules(*caller.task, payer);
+  set_error(caller, error);
+}
+
+// For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would have budgets,
+// workers and memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.
+[[nodiscard]] inline int enter_outside() noexcept {
+  const Caller me = enter();
+  if (me.task == nullptr) return 0;
+  set_error(me, JANUS_E_STATE);
+  return JANUS_E_STATE;
+}
+
+// --- What users name -------------------------------------------------------------------------------------------------
+
+inline std::uint64_t word_of(const void* handle) noexcept {
+  return reinterpret_cast<std::uintptr_t>(handle);
+}
+
+// The runtime that a handle belongs to; nullptr: none. If it is not the caller's own, its host has to keep it alive.
+[[gnu::always_inline]] inline Runtime* runtime_of_handle(const Caller& me, std::uint64_t handle) noexcept {
+  Runtime* const own = me.task != nullptr ? me.worker->runtime : nullptr;
+  if (own != nullptr && own->number == runtime_number_of(handle)) [[likely]]
+    return own;
+  return runtime_elsewhere(handle);
+}
+
+// Refuses a handle that was never given out: the calling task panics; outside tasks it is an error.
+void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle, int* error) noexcept;
+
+inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
+  if (nursery == nullptr) return nullptr;
+  return reinterpret_cast<janus_nursery*>(nursery->handle.load(std::memory_order_relaxed));
+}
+
+// Finds a nursery that a user named. nullptr, with *error: NULL, one that is gone, or one that the caller may not use:
+// the calling task is neither its owner nor below it, or is in a cage that the nursery is not in. Threads outside tasks
+// are the host's, and may use all.
+inline Nursery* check(const janus_nursery* named, const Caller& me, int* error) noexcept {
+  const std::uint64_t handle = word_of(named);
+  *error = JANUS_E_INVALID;
+  if (handle == 0) return nullptr;
+  Runtime* const runtime = runtime_of_handle(me, handle);
+  auto* const nursery =
+      runtime != nullptr ? static_cast<Nursery*>(runtime->nurseries.at(index_of_handle(handle))) : nullptr;
+  if (nursery == nullptr || nursery->handle.load(std::memory_order_relaxed) != handle) [[unlikely]] {
+    refuse_handle(me, "nursery", handle, error);
+    return nullptr;
+  }
+  *error = JANUS_E_STALE;
+  if (!Nursery::is_alive(nursery->alive.load(std::memory_order_acquire))) return nullptr;
+  *error = JANUS_E_NO_CAP;
+  if (me.task != nullptr && (me.worker->runtime != runtime || !may_use(*me.task, *nursery))) return nullptr;
+  *error = 0;
+  return nursery;
+}
+
+}  // namespace janus

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/entry/thread_table.cpp — see thread_table.h.
+#include "rt/abi/entry/thread_table.h"
+
+#include <arch/worker_slot.h>
+
+#include "rt/base/lock_rank.h"
+#include "rt/include/janus/rt.h"
+
+namespace janus {
+
+namespace {
+
+// A thread outside tasks that has a current nursery. Threads are identified by their thread pointer.
+struct ThreadEntry {
+  const void* thread;
+  Nursery* current;
+  int last_error;
+};
+// A thread that has no nursery open leaves its entry to others; one that ended with a nursery open keeps it.
+constexpr unsigned kThreads = 64;
+RankedLock<LockRank::kThreads> threads_lock;
+ThreadEntry threads[kThreads];
+
+// Under threads_lock. nullptr: all entries are taken.
+[[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
+  const void* const me = arch::thread_pointer();
+  ThreadEntry* spare = nullptr;
+  for (ThreadEntry& entry : threads) {
+    if (entry.thread == me) return &entry;
+    if (entry.current == nullptr && (spare == nullptr || spare->thread != nullptr)) spare = &entry;
+  }
+  if (spare != nullptr) *spare = {me, nullptr, 0};
+  return spare;
+}
+
+}  // namespace
+
+[[gnu::noinline]] Nursery* current_of_thread() noexcept {
+  LockGuard guard(threads_lock);
+  const ThreadEntry* const entry = entry_of_thread();
+  return entry != nullptr ? entry->current : nullptr;
+}
+
+bool push_current_of_thread(Nursery& nursery) noexcept {
+  LockGuard guard(threads_lock);
+  ThreadEntry* const entry = entry_of_thread();
+  if (entry == nullptr) return false;
+  nursery.traits.has_current = true;
+  nursery.previous_current = entry->current;
+  entry->current = &nursery;
+  return true;
+}
+
+Nursery* pop_current_of_thread() noexcept {
+  LockGuard guard(threads_lock);
+  ThreadEntry* const entry = entry_of_thread();
+  if (entry == nullptr || entry->current == nullptr) return nullptr;
+  Nursery* const nursery = entry->current;
+  entry->current = nursery->previous_current;
+  return nursery;
+}
+
+void set_error_of_thread(int error) noexcept {
+  LockGuard guard(threads_lock);
+  if (ThreadEntry* const entry = entry_of_thread()) entry->last_error = error;
+}
+
+int last_error_of_thread() noexcept {
+  LockGuard guard(threads_lock);
+  const ThreadEntry* const entry = entry_of_thread();
+  return entry != nullptr ? entry->last_error : JANUS_E_NO_MEMORY;  // 64 others have nurseries open
+}
+
+}  // namespace janus

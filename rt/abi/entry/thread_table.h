@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/entry/thread_table.h — what a thread outside tasks has of its own: the nurseries that it has opened and not awaited,
+// the last of them current, and its last error. Each of these functions is about the calling thread.
+#pragma once
+
+#include "rt/task/record/nursery.h"
+
+namespace janus {
+
+// nullptr: there is none.
+[[nodiscard]] Nursery* current_of_thread() noexcept;
+// False: 64 other threads have nurseries open.
+[[nodiscard]] bool push_current_of_thread(Nursery& nursery) noexcept;
+// Takes off the current nursery; nullptr: there is none.
+[[nodiscard]] Nursery* pop_current_of_thread() noexcept;
+
+void set_error_of_thread(int error) noexcept;
+[[nodiscard]] int last_error_of_thread() noexcept;
+
+}  // namespace janus

@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/nursery.cpp — nurseries by handle.
+#include "rt/abi/entry/budget_convert.h"
+#include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/start/global_runtime_life.h"
+#include "rt/base/order_hooks.h"
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/account/name.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/result.h"
+#include "rt/task/nurseries/spawn.h"
+#include "rt/task/report/runtime_text.h"
+#include "rt/task/run/await.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/children.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::size_t kFirstNurseryOptions = sizeof(janus_nursery_options);
+constexpr std::size_t kFirstSpawnOptions = sizeof(janus_spawn_options);
+
+bool is_cap_good(janus_cap cap) noexcept {
+  return cap.raw == 0 || cap.raw == 1;
+}
+
+int check_options(const janus_nursery_options& options) noexcept {
+  if (options.size != 0 && options.size < kFirstNurseryOptions) return JANUS_E_INVALID;
+  if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY)
+    return JANUS_E_INVALID;
+  if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return JANUS_E_INVALID;
+  // Without a budget of its own, the blocks of its tasks cannot be told from others.
+  if (options.flags != 0 && !is_given(options.budget)) return JANUS_E_INVALID;
+  if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
+  return options.deadline_ns != 0 ? JANUS_E_UNSUPPORTED : 0;
+}
+
+int check_options(const janus_spawn_options& options) noexcept {
+  if (options.size != 0 && options.size < kFirstSpawnOptions) return JANUS_E_INVALID;
+  if (options.priority > JANUS_PRIORITY_LOW || options.stack_size > kMaxStackBytes) return JANUS_E_INVALID;
+  if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0) return JANUS_E_INVALID;
+  if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
+  return options.priority != JANUS_PRIORITY_NORMAL ? JANUS_E_UNSUPPORTED : 0;
+}
+
+// Reads the options once, and checks what was read. 0, or the error.
+template <typename Options>
+int read_options(const Options* from, Options& options) noexcept {
+  static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
+  std::uint32_t size;
+  read_user_bytes(&size, from, sizeof size);  // alone: a short structure may end where the memory ends
+  if (size != 0 && size < sizeof options) return JANUS_E_INVALID;
+  read_user_bytes(&options, from, sizeof options);
+  return check_options(options);
+}
+
+// nullptr: there is no name.
+const char* read_name(const char* from, char (&name)[kNameBytes]) noexcept {
+  if (from == nullptr) return nullptr;
+  (void)read_user_string(name, sizeof name, from);
+  return name;
+}
+
+void fill(janus_result* out, const Report& report) noexcept {
+  if (out == nullptr) return;
+  const janus_result result = {static_cast<std::uint32_t>(report.outcome),
+                               report.errors,
+                               report.code,
+                               report.task_id,
+                               report.was_cancelled ? 1u : 0u,
+                               0};
+  write_user(out, result);
+}
+
+// Finds a nursery that the caller owns, and that is not of janus_nursery_create. nullptr, with *error: there is none.
+Nursery* check_owned(janus_nursery* pointer, const Caller& me, int* error) noexcept {
+  Nursery* const nursery = check(pointer, me, error);
+  if (nursery == nullptr) return nullptr;
+  if (nursery->owner.load(std::memory_order_relaxed) == me.task && !nursery->traits.has_current) return nursery;
+  *error = JANUS_E_STATE;
+  return nullptr;
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options) {
+  const Caller me = enter();
+  Runtime* runtime = runtime_or_own(rt, me);
+  if (runtime == nullptr && rt == nullptr) runtime = process_runtime_or_new();
+  NurseryOptions asked;
+  Amounts budget;
+  char name[kNameBytes];
+  // A task opens nurseries in its own runtime: in another one no task could ever await them.
+  const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
+  int error = runtime == nullptr || is_elsewhere ? JANUS_E_STATE : 0;
+  if (me.task == nullptr && rt != nullptr && !is_runtime(rt)) error = JANUS_E_STALE;
+  janus_nursery_options given;
+  if (options != nullptr && error == 0) error = read_options(options, given);
+  if (options != nullptr && error == 0) {
+    asked.on_error = static_cast<ErrorPolicy>(given.on_error);
+    asked.on_exhaustion = static_cast<ExhaustionPolicy>(given.on_exhaustion);
+    asked.name = read_name(given.name, name);
+    budget = amounts_of(given.budget);
+    if (is_given(given.budget)) {
+      let_wait_for_budgets(*runtime);
+      asked.budget = &budget;
+    }
+    asked.reclaims_blocks = (given.flags & JANUS_NURSERY_RECLAIM) != 0;
+  }
+  Nursery* nursery = nullptr;
+  if (error == 0) {
+    Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
+    nursery = open_nursery(*runtime, owner, asked, &error);
+  }
+  if (nursery == nullptr)
+    set_error_of(me, me.task != nullptr && asked.budget == nullptr ? me.task->account : nullptr, error);
+  return handle_of(nursery);
+}
+
+janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void* arg,
+                                  const janus_spawn_options* options) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check(pointer, me, &error);
+  if (nursery != nullptr && (fn == nullptr || is_runtimes_text(fn))) error = JANUS_E_INVALID;
+  janus_spawn_options given;
+  if (error == 0 && options != nullptr) error = read_options(options, given);
+  Task* task = nullptr;
+  if (error == 0) {
+    SpawnOptions asked{nursery->runtime->options.stack_class, TaskFlags::kExposed | TaskFlags::kKept, nullptr, nullptr};
+    Amounts budget;
+    char name[kNameBytes];
+    if (options != nullptr) {
+      if (given.stack_size != 0) asked.stack_class = static_cast<std::uint8_t>(stack_class_for(given.stack_size));
+      if ((given.flags & JANUS_SPAWN_DETACHED) != 0) asked.flags = TaskFlags::kExposed;
+      if ((given.flags & JANUS_SPAWN_RUN_CANCELLED) != 0) asked.flags |= TaskFlags::kRunCancelled;
+      budget = amounts_of(given.budget);
+      if (is_given(given.budget)) {
+        let_wait_for_budgets(*nursery->runtime);
+        asked.budget = &budget;
+      }
+      asked.name = read_name(given.name, name);
+    }
+    if (me.task != nullptr && asked.stack_class > kLargestCachedClass) take_fuel_unchecked(*me.worker, price::kMapping);
+    task = spawn<Path::kGeneral>(worker_in(*nursery->runtime, me), *nursery, fn, arg, asked, &error);
+  }
+  if (task == nullptr) {
+    if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
+    set_error_of(me, nursery != nullptr ? nursery->account : nullptr, error);
+    return {0};
+  }
+  const janus_task handle = {handle_of(*nursery->runtime, *task)};
+  launch(worker_in(*nursery->runtime, me), *task);
+  return handle;
+}
+
+int janus_nursery_close(janus_nursery* pointer) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  close_nursery(worker_in(*nursery->runtime, me), *nursery);
+  return 0;
+}
+
+int janus_nursery_cancel(janus_nursery* pointer) {
+  const Caller me = enter(price::kCall + price::kCancel);
+  int error = 0;
+  Nursery* const nursery = check(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  cancel_nursery(worker_in(*nursery->runtime, me), *nursery, Pace::kInPartsPaid);
+  return 0;
+}
+
+int janus_nursery_state(const janus_nursery* pointer) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check(const_cast<janus_nursery*>(pointer), me, &error);
+  if (nursery == nullptr) return error;
+  flush_local_count(worker_in(*nursery->runtime, me), *nursery);
+  const NurseryState state = nursery_state(*nursery);
+  if (state == NurseryState::kClosed || state == NurseryState::kCancelled) order_hooks::acquire(nursery);
+  return static_cast<int>(state);
+}
+
+int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  flush_local_count(worker_in(*nursery->runtime, me), *nursery);
+  if (!is_terminal(*nursery)) {
+    fill(result, {Outcome::kPending, 0, JANUS_PENDING, 0, nursery_state(*nursery) == NurseryState::kCancelling});
+    return JANUS_PENDING;
+  }
+  order_hooks::acquire(nursery);
+  fill(result, report_of(*nursery));
+  return 0;
+}
+
+long janus_nursery_await(janus_nursery* pointer, janus_result* result) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check_owned(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  if (me.task != nullptr)
+    await_nursery(*me.task, *nursery);
+  else
+    await_from_thread(*nursery);
+  const Report report = report_of(*nursery);
+  fill(result, report);
+  return static_cast<long>(report.code);
+}
+
+int janus_nursery_destroy(janus_nursery* pointer) {
+  const Caller me = enter();
+  int error = 0;
+  Nursery* const nursery = check_owned(pointer, me, &error);
+  if (nursery == nullptr) return error;
+  flush_local_count(worker_in(*nursery->runtime, me), *nursery);
+  if (!is_terminal(*nursery)) return JANUS_PENDING;
+  destroy_nursery(worker_in(*nursery->runtime, me), *nursery);
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/reports/error_text.cpp — the interface's values as text. A member of the archive of its own: linked where a program
+// calls janus_strerror, and by janus-cc unless it strips the program, so that the runtime's messages have their names.
+#include <janus/rt.h>
+
+#include <cstdint>
+
+#include "rt/base/errors.h"
+
+namespace janus {
+
+namespace {
+
+// In the order of the values, from 0 and from -4097 downwards. The texts stand one behind the other: pointers to them
+// would have to be relocated.
+constexpr char kOutcomes[] =
+    "JANUS_SUCCESS: no error\0"
+    "JANUS_CANCELLED: told to end\0"
+    "JANUS_PANIC: a task panicked\0"
+    "JANUS_BUDGET_EXCEEDED: a task's budget was used up\0"
+    "JANUS_PENDING: not ended yet";
+constexpr char kErrors[] =
+    "JANUS_E_CLOSED: the channel or nursery is closed\0"
+    "JANUS_E_WOULD_BLOCK: it would have had to wait\0"
+    "JANUS_E_TIMEOUT: the time given has passed\0"
+    "JANUS_E_NO_TASK: not called from a task\0"
+    "JANUS_E_NO_CAP: the right to do so was not granted\0"
+    "JANUS_E_BUDGET: the budget does not reach\0"
+    "JANUS_E_NO_MEMORY: the machine has no memory left\0"
+    "JANUS_E_STALE: the object has ended, or was released\0"
+    "JANUS_E_INVALID: a senseless argument\0"
+    "JANUS_E_STATE: not possible in this state\0"
+    "JANUS_E_DEADLOCK: the wait could never end\0"
+    "JANUS_E_UNSUPPORTED: not in this release or on this machine";
+
+constexpr std::int64_t kFirstError = kErrorClosed;
+constexpr std::int64_t kLowestOfKernel = -4096;
+
+constexpr const char* nth(const char* texts, std::int64_t n) noexcept {
+  for (; n > 0; --n) {
+    while (*texts != '\0') ++texts;
+    ++texts;
+  }
+  return texts;
+}
+
+}  // namespace
+
+}  // namespace janus
+
+extern "C" const char* janus_strerror(int64_t value) {
+  using namespace janus;
+  if (value <= 0 && value >= kPendingCode) return nth(kOutcomes, -value);
+  if (value <= kFirstError && value >= kErrorUnsupported) return nth(kErrors, kFirstError - value);
+  if (value < 0 && value > kLowestOfKernel)
+    return "no error of janus-rt: one of the kernel, negated, as errno.h has them";
+  return "no error of janus-rt";
+}

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/start/boot.cpp — a program of ours, from _start to its exit status. main is the root task.
+#include "rt/abi/entry/global_runtime.h"
+#include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/inspect/task_list.h"
+#include "rt/abi/reports/stats.h"
+#include "rt/abi/start/config.h"
+#include "rt/abi/start/runtime_options.h"
+#include "rt/base/format.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/report/log.h"
+#include "rt/task/run/run.h"
+#include "rt/task/run/runtime_life.h"
+
+extern "C" {
+
+// What a program brings along; all weak, so that the archive needs no symbol of a program.
+[[gnu::weak]] extern const janus_rt_config janus_config;
+[[gnu::weak]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
+[[gnu::weak]] void janus_run_fini(void);
+
+// Missing in a stripped program (rt/abi/reports/error_text.cpp).
+#pragma weak janus_strerror
+
+}  // extern "C"
+
+namespace janus {
+
+namespace {
+
+constexpr int kBadSettings = 2, kUnread = 1;
+constexpr std::uint32_t kDefaultGraceMs = 5000;
+constexpr char kNothingToRunOn[] = "janus: the machine gives no memory or threads for the runtime";
+
+constexpr char kNoCore[] = "janus: JANUS_CORE: the limit of a core's size is 0 here (ulimit -Hc)\n";
+
+struct Program {
+  int argc;
+  char** argv;
+  char** envp;
+  std::int64_t value;  // what main itself returned
+  bool returned;
+  TaskList tasks;
+};
+
+constinit Program program{};
+std::uint32_t grace_ms = kDefaultGraceMs;
+
+[[noreturn]] void refuse(const char* line) noexcept {
+  Text<320> text;
+  text.append("%s\n", line);
+  (void)!platform::write(2, text.data(), text.size());
+  platform::exit(kBadSettings);
+}
+
+// In a signal handler: store and wake, nothing else.
+void terminate(int signal) noexcept {
+  Runtime* const runtime = process_runtime();
+  if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();
+  if (runtime == nullptr || runtime->terminate_signal.exchange(signal, std::memory_order_acq_rel) != 0)
+    platform::exit(128 + signal);
+  platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
+  request_attention(*runtime);
+}
+
+std::int64_t run_main(void*) noexcept {
+  program.value = janus_run_main(program.argc, program.argv, program.envp);
+  // Its nurseries end here, before the destructors of globals; a failure in them that was not read becomes its result.
+  Task& self = *calling_task();
+  const std::int64_t result = end_left_open(self, program.value, program.value < 0);
+  if (janus_run_fini != nullptr) janus_run_fini();
+  program.returned = true;
+  return result;
+}
+
+// A negative value is not visible from outside: an exit status has 8 bits. -1 to -4, which any program may return, are
+// not named: they need not mean JANUS_CANCELLED and the like.
+void say_what_is_left(std::int64_t value) noexcept {
+  Text<160> line;
+  line.append("janus: main returned %ld", value);
+  const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
+  if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
+  line.append(": exit status %ld\n", value & 255);
+  say(line.data(), line.size());
+}
+
+int status_of(Runtime& runtime, std::int64_t result) noexcept {
+  const int signal = runtime.terminate_signal.load(std::memory_order_acquire);
+  if (signal != 0 && result < 0) return 128 + signal;
+  if (program.value < 0) say_what_is_left(program.value);
+  return result != program.value ? kUnread : static_cast<int>(program.value & 255);
+}
+
+}  // namespace
+
+}  // namespace janus
+
+// _start calls this, with nothing of the runtime alive.
+extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
+  using namespace janus;
+  // A program has begun already, and code that runs in it belongs to a task.
+  if (every_thread_is_worker) panic(*calling_task(), "janus_boot is for the start code");
+  program.argc = argc;
+  program.argv = argv;
+  program.envp = envp;
+  Settings settings{};
+  Complaint complaint;
+  if (!parse_settings(envp, settings, complaint)) refuse(complaint.data());
+  const janus_rt_config config = merge(settings, &janus_config);
+  if (check_config(config, complaint) != 0) refuse(complaint.data());
+  if (config.grace_ms != 0) grace_ms = config.grace_ms;
+  RuntimeOptions options = options_of(config);
+  options.with_caller = true;
+  options.is_program = true;
+  options.ends_by_closed_pipe = (config.flags & (JANUS_RT_NO_SIGNALS | JANUS_RT_IGNORE_SIGPIPE)) == 0;
+  options.ends_by_panic = settings.core;
+  if (settings.core && !platform::allow_core()) say(kNoCore, sizeof kNoCore - 1);
+  int error = 0;
+  Runtime* const runtime = create_registered(options, &error);
+  if (runtime == nullptr) refuse(kNothingToRunOn);
+  mark_as_program();
+  set_process_runtime(runtime);
+  if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);
+  std::int64_t result = 0;
+  if (!run_root_here(*runtime, run_main, nullptr, kRootStackClass, result)) refuse(kNothingToRunOn);
+  const int status = status_of(*runtime, result);
+  if (options.prints_stats) print_statistics(*runtime);
+  if (!program.returned) platform::abort();
+  platform::exit(status);
+}

@@ -1,0 +1,309 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rt/abi/start/config.h"
+
+#include <cstddef>
+#include <limits>
+
+#include "rt/base/checked.h"
+
+namespace janus {
+namespace {
+
+constexpr std::uint64_t kMaxWorkers = 1024;
+constexpr std::uint64_t kMaxStack = 1024 * 1024;
+constexpr std::uint64_t kMostStackMax = 8 * 1024 * 1024;
+constexpr std::uint64_t kMaxMemory = std::numeric_limits<std::int64_t>::max();
+constexpr std::uint64_t kMaxGrace = std::numeric_limits<std::uint32_t>::max();
+
+// ---- Values -------------------------------------------------------------------------------------------------------
+
+bool is_same(const char* a, const char* b) noexcept {
+  for (; *a != '\0' && *a == *b; ++a) ++b;
+  return *a == *b;
+}
+
+// The value of a digit, or a number that is no digit in any base.
+unsigned digit_of(char c) noexcept {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A') + 10;
+  return ~0u;
+}
+
+// Parses digits from `at` on, which ends behind them. False: there is none, or they do not fit.
+bool parse_digits(const char*& at, unsigned base, std::uint64_t& number) noexcept {
+  const char* const start = at;
+  number = 0;
+  for (; digit_of(*at) < base; ++at) {
+    if (!checked_mul(number, std::uint64_t{base}, number)) return false;
+    if (!checked_add(number, std::uint64_t{digit_of(*at)}, number)) return false;
+  }
+  return at != start;
+}
+
+bool parse_number(const char* value, std::uint64_t& number) noexcept {
+  return parse_digits(value, 10, number) && *value == '\0';
+}
+
+bool parse_seed(const char* value, std::uint64_t& seed) noexcept {
+  const bool is_hex = value[0] == '0' && (value[1] == 'x' || value[1] == 'X');
+  if (is_hex) value += 2;
+  return parse_digits(value, is_hex ? 16 : 10, seed) && *value == '\0';
+}
+
+// A number of bytes may have k, m or g behind it, for 2^10, 2^20 and 2^30 bytes.
+unsigned shift_of(char unit) noexcept {
+  switch (unit) {
+    case 'k':
+    case 'K':
+      return 10;
+    case 'm':
+    case 'M':
+      return 20;
+    case 'g':
+    case 'G':
+      return 30;
+    default:
+      return 0;
+  }
+}
+
+bool parse_size(const char* value, std::uint64_t& bytes) noexcept {
+  if (!parse_digits(value, 10, bytes)) return false;
+  const unsigned shift = shift_of(*value);
+  if (shift != 0) ++value;
+  return *value == '\0' && checked_mul(bytes, std::uint64_t{1} << shift, bytes);
+}
+
+// ---- One reader for each name: false if the value is senseless ----------------------------------------------------
+
+bool read_workers(const char* value, Settings& out) noexcept {
+  std::uint64_t number = 0;
+  out.has_workers = parse_number(value, number) && number >= 1 && number <= kMaxWorkers;
+  out.workers = static_cast<std::uint32_t>(number);
+  return out.has_workers;
+}
+
+bool read_seed(const char* value, Settings& out) noexcept {
+  return out.has_seed = parse_seed(value, out.seed);
+}
+
+// From 1 to `most`, which fits in `out`.
+bool read_bytes(const char* value, std::uint64_t most, std::uint32_t& out) noexcept {
+  std::uint64_t bytes = 0;
+  const bool is_size = parse_size(value, bytes) && bytes >= 1 && bytes <= most;
+  out = static_cast<std::uint32_t>(bytes);
+  return is_size;
+}
+
+bool read_stack(const char* value, Settings& out) noexcept {
+  return out.has_stack = read_bytes(value, kMaxStack, out.stack);
+}
+
+bool read_stack_max(const char* value, Settings& out) noexcept {
+  return out.has_stack_max = read_bytes(value, kMostStackMax, out.stack_max);
+}
+
+bool read_memory(const char* value, Settings& out) noexcept {
+  return out.has_memory = parse_size(value, out.memory) && out.memory >= 1 && out.memory <= kMaxMemory;
+}
+
+bool read_switch(const char* value, bool& out) noexcept {
+  out = value[0] == '1';
+  return (value[0] == '0' || value[0] == '1') && value[1] == '\0';
+}
+
+bool read_pin(const char* value, Settings& out) noexcept {
+  return out.has_pin = read_switch(value, out.pin);
+}
+
+bool read_stats(const char* value, Settings& out) noexcept {
+  return out.has_stats = read_switch(value, out.stats);
+}
+
+bool read_core(const char* value, Settings& out) noexcept {
+  return out.has_core = read_switch(value, out.core);
+}
+
+// What POSIX calls the two dispositions.
+bool read_sigpipe(const char* value, Settings& out) noexcept {
+  out.ignores_sigpipe = is_same(value, "ignore");
+  return out.has_sigpipe = out.ignores_sigpipe || is_same(value, "default");
+}
+
+bool read_profile(const char* value, Settings& out) noexcept {
+  out.profile = is_same(value, "service")     ? JANUS_PROFILE_SERVICE
+                : is_same(value, "cluster")   ? JANUS_PROFILE_CLUSTER
+                : is_same(value, "sovereign") ? JANUS_PROFILE_SOVEREIGN
+                                              : JANUS_PROFILE_DEFAULT;
+  return out.has_profile = out.profile != JANUS_PROFILE_DEFAULT;
+}
+
+bool read_grace(const char* value, Settings& out) noexcept {
+  std::uint64_t number = 0;
+  out.has_grace = parse_number(value, number) && number <= kMaxGrace;
+  out.grace_ms = static_cast<std::uint32_t>(number);
+  return out.has_grace;
+}
+
+bool read_trace(const char* value, Settings& out) noexcept {
+  out.trace = value;
+  return out.has_trace = *value != '\0';
+}
+
+struct Setting {
+  const char* name;
+  bool Settings::*is_there;
+  bool (*read)(const char* value, Settings& out) noexcept;
+  const char* sense;  // "not ..."
+};
+
+constexpr Setting kSettings[] = {
+    {"JANUS_WORKERS", &Settings::has_workers, read_workers, "a number from 1 to 1024"},
+    {"JANUS_SEED", &Settings::has_seed, read_seed, "a number from 0 to 2^64-1, decimal or 0x..."},
+    {"JANUS_STACK", &Settings::has_stack, read_stack, "a number of bytes from 1 to 1m (k and m may follow)"},
+    {"JANUS_STACK_MAX", &Settings::has_stack_max, read_stack_max,
+     "a number of bytes from 1 to 8m (k and m may follow)"},
+    {"JANUS_MEMORY", &Settings::has_memory, read_memory, "a number of bytes above 0 (k, m or g may follow)"},
+    {"JANUS_PIN", &Settings::has_pin, read_pin, "0 or 1"},
+    {"JANUS_PROFILE", &Settings::has_profile, read_profile, "service, cluster or sovereign"},
+    {"JANUS_GRACE", &Settings::has_grace, read_grace, "a number of milliseconds from 0 to 4294967295"},
+    {"JANUS_STATS", &Settings::has_stats, read_stats, "0 or 1"},
+    {"JANUS_TRACE", &Settings::has_trace, read_trace, "the name of a file"},
+    {"JANUS_SIGPIPE", &Settings::has_sigpipe, read_sigpipe, "default or ignore"},
+    {"JANUS_CORE", &Settings::has_core, read_core, "0 or 1"},
+};
+
+// The value if `entry` is NAME=value, else nullptr.
+const char* value_of(const char* entry, const char* name) noexcept {
+  for (; *name != '\0'; ++name, ++entry) {
+    if (*entry != *name) return nullptr;
+  }
+  return *entry == '=' ? entry + 1 : nullptr;
+}
+
+// A senseless value may hold anything; the complaint stays one short, printable line.
+void complain(const Setting& setting, const char* value, Complaint& complaint) noexcept {
+  constexpr std::size_t kMaxShown = 64;
+  complaint.clear();
+  complaint.append("janus: %s=", setting.name);
+  complaint.append_escaped(value, kMaxShown);
+  complaint.append(": not %s", setting.sense);
+}
+
+bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept {
+  for (const Setting& setting : kSettings) {
+    const char* const value = value_of(entry, setting.name);
+    if (value == nullptr) continue;
+    if (out.*setting.is_there || setting.read(value, out)) return true;
+    complain(setting, value, complaint);
+    return false;
+  }
+  return true;
+}
+
+// ---- A program's fields -------------------------------------------------------------------------------------------
+
+constexpr std::uint32_t kAllFlags =
+    JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN | JANUS_RT_NO_SIGNALS | JANUS_RT_PIN | JANUS_RT_IGNORE_SIGPIPE;
+constexpr std::uint32_t kPinFlags = JANUS_RT_PIN | JANUS_RT_NO_PIN;
+constexpr std::uint32_t kMaxYieldInterval = 1u << 20;
+
+bool is_size_known(std::uint32_t size) noexcept {
+  return size == 0 || size == sizeof(janus_rt_config);
+}
+
+bool are_reserved_zero(const janus_rt_config& config) noexcept {
+  for (const std::uint8_t byte : config.reserved) {
+    if (byte != 0) return false;
+  }
+  return true;
+}
+
+template <typename T>
+void prefer(T& field, T wanted) noexcept {
+  if (field == T{}) field = wanted;
+}
+
+// The flags that the program leaves open: deterministic or not, pinned or not.
+std::uint32_t flags_from(const Settings& settings, std::uint32_t flags) noexcept {
+  if (settings.has_seed) flags |= JANUS_RT_DETERMINISTIC;
+  if (settings.ignores_sigpipe) flags |= JANUS_RT_IGNORE_SIGPIPE;
+  if (settings.has_pin && (flags & kPinFlags) == 0) flags |= settings.pin ? JANUS_RT_PIN : JANUS_RT_NO_PIN;
+  return flags;
+}
+
+}  // namespace
+
+bool parse_settings(const char* const* environment, Settings& out, Complaint& complaint) noexcept {
+  out = Settings{};
+  if (environment == nullptr) return true;
+  for (; *environment != nullptr; ++environment) {
+    if (!read_entry(*environment, out, complaint)) return false;
+  }
+  return true;
+}
+
+int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
+  const struct {
+    const char* field;
+    bool is_sensible;
+    const char* sense;
+  } checks[] = {
+      {"size", is_size_known(config.size), "0 or sizeof(janus_rt_config)"},
+      {"worker_count", config.worker_count <= kMaxWorkers, "a number up to 1024"},
+      {"flags", (config.flags & ~kAllFlags) == 0, "made of JANUS_RT_* flags"},
+      {"flags", (config.flags & kPinFlags) != kPinFlags, "one of JANUS_RT_PIN and JANUS_RT_NO_PIN"},
+      {"profile", config.profile <= JANUS_PROFILE_SOVEREIGN, "one of JANUS_PROFILE_*"},
+      {"yield_interval", config.yield_interval <= kMaxYieldInterval, "a number up to 1048576"},
+      {"stack_size", config.stack_size <= kMaxStack, "a number up to 1048576"},
+      {"stack_max", config.stack_max <= kMostStackMax, "a number up to 8388608"},
+      {"memory", config.memory <= kMaxMemory, "a number of bytes below 2^63"},
+      {"victim_strategy", config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "one of JANUS_VICTIM_*"},
+      {"stats", config.stats <= 1, "0 or 1"},
+      {"reserved", are_reserved_zero(config), "zero"},
+  };
+  for (const auto& check : checks) {
+    if (check.is_sensible) continue;
+    complaint.clear();
+    complaint.append("janus: janus_rt_config.%s: not %s", check.field, check.sense);
+    return JANUS_E_INVALID;
+  }
+  const struct {
+    const char* field;
+    bool is_asked_for;
+  } later[] = {
+      {"profile (JANUS_PROFILE): sovereign",
+       config.profile == JANUS_PROFILE_SOVEREIGN},  // without capabilities it would promise nothing
+      {"start_thread", config.start_thread != nullptr},
+      {"slice_ops", config.slice_ops != 0},
+      {"stack_cache", config.stack_cache != 0},
+      {"trace (JANUS_TRACE)", config.trace != nullptr},
+  };
+  for (const auto& field : later) {
+    if (!field.is_asked_for) continue;
+    complaint.clear();
+    complaint.append("janus: janus_rt_config.%s: not in this release", field.field);
+    return JANUS_E_UNSUPPORTED;
+  }
+  return 0;
+}
+
+janus_rt_config merge(const Settings& settings, const janus_rt_config* program) noexcept {
+  janus_rt_config config = program != nullptr ? *program : janus_rt_config{};
+  config.size = sizeof(janus_rt_config);
+  config.flags = flags_from(settings, config.flags);
+  if (settings.has_workers) prefer(config.worker_count, settings.workers);
+  if (settings.has_seed) prefer(config.deterministic_seed, settings.seed);
+  if (settings.has_stack) prefer(config.stack_size, settings.stack);
+  if (settings.has_stack_max) prefer(config.stack_max, settings.stack_max);
+  if (settings.has_memory) prefer(config.memory, settings.memory);
+  if (settings.has_profile) prefer(config.profile, settings.profile);
+  // No grace at all is the shortest one: 0 asks for the default.
+  if (settings.has_grace) prefer(config.grace_ms, settings.grace_ms != 0 ? settings.grace_ms : 1u);
+  if (settings.has_stats) prefer(config.stats, std::uint32_t{settings.stats});
+  if (settings.has_trace) prefer(config.trace, settings.trace);
+  return config;
+}
+
+}  // namespace janus

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/start/config.h — what the environment (JANUS_*) and a program's janus_config ask of the runtime. Pure: reads what
+// it is given, allocates nothing, and leaves it to the caller to print a complaint and to end the program with
+// status 2.
+#pragma once
+
+#include <cstdint>
+
+#include "rt/base/format.h"
+#include "rt/include/janus/rt.h"
+
+namespace janus {
+
+// The settings in the environment. A value means something only if its has_ is true.
+struct Settings {
+  bool has_workers, has_seed, has_stack, has_memory, has_pin, has_profile, has_grace, has_stats, has_trace, has_sigpipe,
+      has_core;
+  bool has_stack_max;
+  bool pin;                 // JANUS_PIN
+  bool stats;               // JANUS_STATS
+  bool ignores_sigpipe;     // JANUS_SIGPIPE
+  bool core;                // JANUS_CORE; no field of a program's own, since it is for the person who debugs
+  std::uint32_t workers;    // JANUS_WORKERS, 1 ... 1024
+  std::uint32_t stack;      // JANUS_STACK in bytes, up to 1 MiB
+  std::uint32_t stack_max;  // JANUS_STACK_MAX in bytes, up to 8 MiB
+  std::uint32_t profile;    // JANUS_PROFILE as JANUS_PROFILE_*
+  std::uint32_t grace_ms;   // JANUS_GRACE
+  std::uint64_t seed;       // JANUS_SEED; its presence asks for deterministic mode
+  std::uint64_t memory;     // JANUS_MEMORY in bytes, not 0
+  const char* trace;        // JANUS_TRACE, in the environment's own memory
+};
+
+// A line without its newline.
+using Complaint = Text<256>;
+
+// Reads a NULL-terminated environment (nullptr: an empty one). Of two values of one name the first counts, as for
+// getenv. False: a value is senseless, and `complaint` says which, where and why.
+[[nodiscard]] bool parse_settings(const char* const* environment, Settings& out, Complaint& complaint) noexcept;
+
+// Checks what a program or host asks for, once it is merged. 0; JANUS_E_INVALID: a field is senseless;
+// JANUS_E_UNSUPPORTED: it makes sense, but not to this release.
+[[nodiscard]] int check_config(const janus_rt_config& config, Complaint& complaint) noexcept;
+
+// Merges both: the program's fields win where they are not 0. `program` may be nullptr; the result has the full size.
+// What neither asks for is 0.
+[[nodiscard]] janus_rt_config merge(const Settings& settings, const janus_rt_config* program) noexcept;
+
+}  // namespace janus

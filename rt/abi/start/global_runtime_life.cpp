@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/start/global_runtime_life.cpp — the adapter: the process's runtime begins and ends.
+#include "rt/abi/start/global_runtime_life.h"
+
+#include "rt/abi/entry/entry.h"
+#include "rt/abi/start/config.h"
+#include "rt/abi/start/runtime_options.h"
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/report/log.h"
+
+// Of the host's C library, where there is one.
+extern "C" [[gnu::weak]] char** environ;
+
+namespace janus {
+
+namespace {
+
+RankedLock<LockRank::kProcess> beginning;
+
+// `prepare`: called before the runtime runs anything, unless it is nullptr.
+[[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, void (*prepare)(Runtime&) noexcept) noexcept {
+  if (is_own_program()) return JANUS_E_STATE;
+  janus_rt_config given;
+  if (config != nullptr) read_user_bytes(&given, config, sizeof given);
+  LockGuard guard(beginning);
+  if (process_runtime() != nullptr) return JANUS_E_STATE;
+  Settings settings{};
+  Complaint complaint;
+  if (!parse_settings(&environ != nullptr ? environ : nullptr, settings, complaint)) {
+    complaint.end_line();
+    say(complaint.data(), complaint.size());
+    return JANUS_E_INVALID;
+  }
+  const janus_rt_config merged = merge(settings, config != nullptr ? &given : nullptr);
+  int error = check_config(merged, complaint);
+  if (error != 0) return error;
+  RuntimeOptions options = options_of(merged);
+  options.ends_by_panic = settings.core;
+  Runtime* const runtime = create_registered(options, &error);
+  if (runtime == nullptr) return error;
+  if (prepare != nullptr) prepare(*runtime);
+  set_process_runtime(runtime);
+  return 0;
+}
+
+}  // namespace
+
+Runtime* process_runtime_or_new() noexcept {
+#ifdef JANUS_NO_AUTOINIT
+  return process_runtime();
+#else
+  if (Runtime* const runtime = process_runtime()) return runtime;
+  (void)begin(nullptr, nullptr);
+  return process_runtime();
+#endif
+}
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+void janus_rt_init(janus_rt_config config) {
+  (void)janus_rt_try_init(&config);
+}
+
+int janus_rt_try_init(const janus_rt_config* config) {
+  const int error = enter_outside();
+  return error != 0 ? error : begin(config, let_wait_for_budgets);
+}
+
+void janus_rt_shutdown(void) {
+  if (enter_outside() != 0 || is_own_program()) return;
+  LockGuard guard(beginning);
+  (void)destroy_registered(take_process_runtime());
+}
+
+janus_rt* janus_rt_get(void) {
+  return reinterpret_cast<janus_rt*>(process_runtime());
+}
+
+}  // extern "C"

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/start/runtime_options.h — the options of a runtime, from a config.
+#pragma once
+
+#include "rt/include/janus/rt.h"
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+// The config's fields have been checked.
+RuntimeOptions options_of(const janus_rt_config& config) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/abi/task.cpp — tasks by handle, the calling task, task-local values.
+#include "rt/abi/entry/entry.h"
+#include "rt/abi/entry/runtime_of_handle.h"
+#include "rt/base/order_hooks.h"
+#include "rt/task/account/locals.h"
+#include "rt/task/account/name.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/join.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/report/runtime_text.h"
+#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/cancel.h"
+
+namespace janus {
+
+namespace {
+
+// A task's result, and its record, are for the owner of its nursery and the tasks below that; and for the host, outside
+// tasks. A task may give up its own handle, too.
+bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
+  if (me.task == nullptr || me.task == &task) return true;
+  return worker_in(runtime, me) != nullptr && is_at_or_below(*me.task, *task.nursery);
+}
+
+constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is reported
+
+// Whether it may be called as a destructor: a call of any other address faults in the call itself, which is the
+// runtime's, or in the runtime's text. Programs have the lower half of 48 bits.
+bool may_destroy(void (*function)(void*)) noexcept {
+  if (function == janus_free) return true;
+  return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);
+}
+
+int view_of(TaskState state) noexcept {
+  switch (state) {
+    case TaskState::kParked:
+    case TaskState::kNesting:
+    case TaskState::kAtChannel:
+    case TaskState::kAwaitsTurn:
+      return JANUS_TASK_BLOCKED;
+    default:
+      return static_cast<int>(state);
+  }
+}
+
+}  // namespace
+
+}  // namespace janus
+
+using namespace janus;
+
+extern "C" {
+
+int janus_task_join(janus_task task, int64_t* result) {
+  const Caller me = enter();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (task.raw == 0) return JANUS_E_INVALID;
+  return join(*me.task, task.raw, result);
+}
+
+int janus_task_result(janus_task handle, janus_result* result) {
+  const Caller me = enter();
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
+  if (task == nullptr) return JANUS_E_STALE;
+  if (!is_kin(*runtime.get(), me, *task)) {
+    task->lock.unlock();
+    return JANUS_E_NO_CAP;
+  }
+  const bool ended = task->has(TaskFlags::kEnded);
+  const bool told = task->cancel.load(std::memory_order_relaxed) != 0;
+  janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told ? 1u : 0u, 0};
+  if (ended) {
+    out.kind = static_cast<std::uint32_t>(task->outcome);
+    out.errors = task->outcome == Outcome::kSuccess || task->outcome == Outcome::kCancelled ? 0 : 1;
+    out.code = task->result;
+    order_hooks::acquire(order_hooks::second(task));
+  }
+  task->lock.unlock();
+  if (result != nullptr) write_user(result, out);
+  return ended ? 0 : JANUS_PENDING;
+}
+
+int janus_task_release(janus_task handle) {
+  const Caller me = enter_free();
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
+  if (task == nullptr) return JANUS_E_STALE;
+  if (!is_kin(*runtime.get(), me, *task)) {
+    task->lock.unlock();
+    return JANUS_E_NO_CAP;
+  }
+  return release_locked(worker_in(*runtime.get(), me), task);
+}
+
+int janus_task_cancel(janus_task handle) {
+  const Caller me = enter(price::kCall + price::kCancel);
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
+  if (task == nullptr) return JANUS_E_STALE;
+  Worker* const worker = worker_in(*runtime.get(), me);
+  Descent descent;
+  if (!task->has(TaskFlags::kEnded)) descent = cancel_task(worker, *task);
+  task->lock.unlock();
+  tell_members(*runtime.get(), worker, descent, Pace::kInPartsPaid);
+  return 0;
+}
+
+int janus_task_state(janus_task handle) {
+  const Caller me = enter();
+  if (handle.raw == 0) return JANUS_E_INVALID;
+  const RuntimeOfHandle runtime(me, handle.raw);
+  Task* const task = runtime.lock();
+  if (task == nullptr) return JANUS_E_STALE;
+  const TaskState state = task->state.load(std::memory_order_relaxed);
+  order_hooks::acquire(order_hooks::second(task));  // if it has ended
+  task->lock.unlock();
+  return view_of(state);
+}
+
+janus_task janus_task_self(void) {
+  const Caller me = enter_free();
+  if (me.task == nullptr) return {0};
+  if (!me.task->has(TaskFlags::kExposed)) {  // no other task looks at it yet
+    me.task->state.store(TaskState::kRunning, std::memory_order_relaxed);
+    me.task->set(TaskFlags::kExposed);
+  }
+  return {handle_of(runtime_of(*me.worker), *me.task)};
+}
+
+uint64_t janus_task_id(void) {
+  const Caller me = enter_free();
+  return me.task != nullptr ? me.task->id : 0;
+}
+
+int janus_cancelled(void) {
+  const Caller me = enter_free();
+  return me.task != nullptr && sees_cancel(*me.task) ? 1 : 0;
+}
+
+void janus_task_panic(const char* why) {
+  const Caller me = enter_free();
+  if (me.task == nullptr) platform::abort();
+  char reason[kReasonBytes];
+  if (why != nullptr) (void)read_user_string(reason, sizeof reason, why);
+  panic(*me.task, why != nullptr ? reason : "(no reason given)");
+}
+
+int janus_task_set_name(const char* name) {
+  const Caller me = enter();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  if (name == nullptr) return JANUS_E_INVALID;
+  char copied[kNameBytes];
+  (void)read_user_string(copied, sizeof copied, name);
+  return name_itself(*me.worker, *me.task, copied);
+}
+
+// While the task runs it cannot be taken to another worker, and no pin exists yet for a task that does not run.
+int janus_task_pin(void) {
+  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+}
+int janus_task_unpin(void) {
+  return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
+}
+
+int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
+  const Caller me = enter();
+  if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
+  write_user(key, janus_local_key{0});  // tries the place for the key before one is taken
+  int error = 0;
+  const std::uint32_t fresh = new_local(me.task, destroy, &error);
+  if (fresh == 0) return error;
+  write_user(key, janus_local_key{fresh});
+  return 0;
+}
+
+int janus_local_delete(janus_local_key key) {
+  const Caller me = enter();
+  return delete_local(me.task, key.raw);
+}
+
+void* janus_local_get(janus_local_key key) {
+  const Caller me = enter_free();
+  return me.task != nullptr ? get_local(*me.task, key.raw) : nullptr;
+}
+
+int janus_local_set(janus_local_key key, void* value) {
+  const Caller me = enter();
+  if (me.task == nullptr) return JANUS_E_NO_TASK;
+  return is_local(key.raw) ? set_local(*me.task, key.raw, value) : JANUS_E_INVALID;
+}
+
+}  // extern "C"

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/group_node.cpp — see group_node.h.
+#include "rt/sched/group_node.h"
+
+#include "rt/base/assert.h"
+
+namespace janus {
+
+namespace {
+
+bool goes_before(const PartyNode& one, const PartyNode& other) noexcept {
+  const std::uint64_t mine = one.spent_so_far(), its = other.spent_so_far();
+  return mine != its ? mine < its : one.arrival < other.arrival;
+}
+
+// Merges two heaps into one, below `above`. Each node on the way down has its children exchanged, which keeps the paths
+// short.
+PartyNode* merge(PartyNode* one, PartyNode* other, PartyNode* above) noexcept {
+  PartyNode* root = nullptr;
+  PartyNode** place = &root;
+  while (one != nullptr && other != nullptr) {
+    if (goes_before(*other, *one)) {
+      PartyNode* const later = one;
+      one = other;
+      other = later;
+    }
+    *place = one;
+    one->above = above;
+    above = one;
+    PartyNode* const rest = one->right;
+    one->right = one->left;
+    place = &one->left;
+    one = rest;
+  }
+  *place = one != nullptr ? one : other;
+  if (*place != nullptr) (*place)->above = above;
+  return root;
+}
+
+}  // namespace
+
+void PartyNode::add_member(PartyNode& member, std::uint64_t arrived) noexcept {
+  JANUS_ASSERT(first_runnable == nullptr);
+  member.left = member.right = nullptr;
+  member.arrival = arrived;
+  first_member = merge(first_member, &member, nullptr);
+}
+
+void PartyNode::remove_member(PartyNode& member) noexcept {
+  PartyNode* const rest = merge(member.left, member.right, member.above);
+  if (member.above == nullptr)
+    first_member = rest;
+  else if (member.above->left == &member)
+    member.above->left = rest;
+  else
+    member.above->right = rest;
+}
+
+void PartyNode::push_runnable(Runnable* runnable) noexcept {
+  JANUS_ASSERT(first_member == nullptr);
+  runnable->next = nullptr;
+  (first_runnable == nullptr ? first_runnable : last_runnable->next) = runnable;
+  last_runnable = runnable;
+}
+
+// Where many wait, the next runnable has long left the cache. Its record was prefetched a turn ago, so that now the top
+// of its stack can be, and the record of the one behind it.
+Runnable* PartyNode::pop_runnable() noexcept {
+  Runnable* const first = first_runnable;
+  first_runnable = first->next;
+  if (first_runnable == nullptr) return first;
+  __builtin_prefetch(first_runnable->next);
+  if (const auto* const stack = reinterpret_cast<const char*>(first_runnable->suspension()))
+    for (int line = -1; line <= 3; ++line) __builtin_prefetch(stack + 64 * line);
+  return first;
+}
+
+}  // namespace janus

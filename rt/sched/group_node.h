@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/group_node.h — a circle of members that share turns: each member records what it has spent, and the one that
+// has spent least is next; among equals, the one that arrived first. The members form a skew heap (Sleator and Tarjan,
+// 1986), linked through themselves, so that a circle needs no memory.
+#pragma once
+
+#include <cstdint>
+
+#include "rt/base/atomic.h"
+#include "rt/sched/runnable.h"
+
+namespace janus {
+
+// One member of a circle. A node has either runnables of its own or members below it, never both. Each node is in its
+// parent's circle exactly while it has any of these.
+struct PartyNode {
+  // Atomic because PartyTable::add() writes them for a reused number while the owner may still charge the number's last
+  // user.
+  Atomic<PartyNode*> parent;    // nullptr: the node belongs to the highest circle
+  Atomic<std::uint64_t> spent;  // never decreases while the number is in use
+
+  // Its links and rank in its parent's heap, while it is a member there.
+  PartyNode *above, *left, *right;
+  std::uint64_t arrival;
+
+  // Of the circle below it.
+  PartyNode* first_member;  // the member that has spent least
+  std::uint64_t clock;      // what the member with the last turn had spent; one that enters counts as at least this
+
+  Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
+
+  [[nodiscard]] bool is_empty() const noexcept { return first_member == nullptr && first_runnable == nullptr; }
+  [[nodiscard]] std::uint64_t spent_so_far() const noexcept { return spent.load(std::memory_order_relaxed); }
+  void spend(std::uint64_t amount) noexcept {
+    spent.store(spent_so_far() + amount, std::memory_order_relaxed);  // written by the owner alone while in use
+  }
+  // What is compared when turns are given: what the node has spent, and for one that is not a member at least `clock`.
+  [[nodiscard]] std::uint64_t counts_in(const PartyNode& circle) const noexcept {
+    return is_empty() && spent_so_far() < circle.clock ? circle.clock : spent_so_far();
+  }
+
+  void add_member(PartyNode& member, std::uint64_t arrived) noexcept;
+  void remove_member(PartyNode& member) noexcept;
+  void push_runnable(Runnable* runnable) noexcept;
+  Runnable* pop_runnable() noexcept;
+};
+
+}  // namespace janus

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/account/charge.cpp — what the running task does is charged to its account.
+#include "rt/task/account/charge.h"
+
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/slice.h"
+#include "rt/task/wait/wait.h"
+#include "rt/task/wait/yield.h"
+
+namespace janus {
+
+// --- Ops -------------------------------------------------------------------------------------------------------------
+
+int charge_ops(Task& task, std::int64_t ops) noexcept {
+  return take_fuel(ops) ? yield_slow(task) : 0;
+}
+
+int charge_bytes(Task& task, std::size_t bytes) noexcept {
+  return charge_ops(task, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
+}
+
+int yield(Task& task) noexcept {
+  Worker& worker = current_worker();
+  worker.counters.yields.add();
+  if (task.yielded_free && worker.fuel == worker.slice) {
+    // A loop of nothing but yields would never end, so the second in a row is charged as an operation.
+    worker.counters.yields_charged.add();
+    take_fuel_unchecked(worker, price::kCall);
+  }
+  if (worker.fuel < 0) [[unlikely]]
+    return yield_slow(task);
+  give_way(worker, task);
+  task.yielded_free = true;
+  return sees_cancel(task) ? -1 : 0;
+}
+
+[[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
+  const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
+  Scheduler& scheduler = *current_worker().scheduler;
+  // Before the look at the request: a request that comes later sets the slices to 0 again.
+  std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
+  if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with request_attention()
+    slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_seq_cst);
+  if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
+  // What was spent beyond the slice is paid before anything else happens; a cancel overrides that, and the account
+  // keeps the debt.
+  if (debt != 0 && is_cancelled(task))
+    runtime_of(current_worker()).accounts.owe(task.account, debt);
+  else if (debt != 0)
+    (void)charge_waiting(task, Component::kOps, debt);
+  const bool told = sees_cancel(task);
+  if (told && task.frame->frame_sp != 0 && task.frame->details.grace < 0) panic(task, kGraceIsGone);
+  commit_slice(current_worker(), task);  // if the task has waited, it has a slice already
+  begin_slice(current_worker(), task);
+  task.yielded_free = false;
+  if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) {
+    if (!scheduler.keeps_turn(current_worker(), task)) return yield(task);
+    scheduler.sched_point();
+  }
+  return told ? -1 : 0;
+}
+
+// --- The other components --------------------------------------------------------------------------------------------
+
+int charge(Task& task, Component component, std::uint64_t amount) noexcept {
+  Runtime& runtime = runtime_of(current_worker());
+  if (task.account == runtime.root_account && component != Component::kMemory) [[likely]]
+    return 0;
+  return runtime.accounts.draw(task.account, component, amount) ? 0 : charge_waiting(task, component, amount);
+}
+
+[[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  if (component != Component::kOps && !runtime.accounts.granted(task.account, component)) return kErrorNoCap;
+  current_worker().counters.exhaustions.add();
+  const Nursery* const policy_owner = policy_owner_of(task);
+  const ExhaustionPolicy policy =
+      policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
+  if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return kErrorBudget;
+  if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr) {
+    if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
+    end_for_budget(task);
+  }
+  switch (runtime.budget_waits.load(std::memory_order_relaxed)->wait(task, component, amount)) {
+    case Recharge::kDrawn:
+      return 0;
+    case Recharge::kCancelled:
+      (void)sees_cancel(task);
+      return kCancelledCode;
+    case Recharge::kNever:
+      break;
+  }
+  end_for_budget(task);
+}
+
+[[gnu::cold]] void end_if_fail_rules(Task& task, const Account* payer) noexcept {
+  if (payer != task.account) return;
+  if (does_fail_rule(task)) end_for_budget(task);
+}
+
+}  // namespace janus

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/account/charge.h — charges what the running task does to its account, by the prices of rt/task/record/price.h: ops at its
+// checks, the other components as they are asked for. Where the account has too little, the task waits, gets an error
+// or ends; so each of these may leave the worker. Memory is charged through rt/task/account/memory.h; what is charged to an
+// account without a task that could wait, such as records, is rt/task/wait/records.h.
+#pragma once
+
+#include "rt/task/record/price.h"
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+// --- Ops -------------------------------------------------------------------------------------------------------------
+
+// Charges `ops` to the running task, and looks at what is left as a yield check does: gives way at the end of a slice,
+// pays grace after a cancel, waits or ends without ops. The task may change workers. 0, or -1: told to end.
+int charge_ops(Task& task, std::int64_t ops) noexcept;
+// Charges for `bytes` of bulk work that is about to be done: at most price::kBytesAtOnce of them, or an element of a
+// channel.
+int charge_bytes(Task& task, std::size_t bytes) noexcept;
+
+// Puts the task behind every ready task. 0, or -1: the task was told to end. Free, except for a yield after a yield
+// with nothing charged in between, which costs one op.
+int yield(Task& task) noexcept;
+// At the end of a slice: pays what was spent, looks for a cancel and for other ready tasks. 0, or -1: told to end.
+int yield_slow(Task& task) noexcept;
+
+// --- The other components --------------------------------------------------------------------------------------------
+
+// Draws `amount` of `component` for the running task. Where the account has not so much, its exhaustion policy decides:
+// this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the component
+// was never granted; kErrorBudget.
+int charge(Task& task, Component component, std::uint64_t amount) noexcept;
+// As charge(), after an attempt to draw that failed.
+int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;
+
+// After an operation that `payer` could not pay, and that does not wait (a spawn, a record): ends the running task if
+// `payer` is its own account and JANUS_ON_EXHAUSTION_FAIL rules it.
+void end_if_fail_rules(Task& task, const Account* payer) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/account/locals.cpp — task-local values.
+#include "rt/task/account/locals.h"
+
+#include "rt/task/account/group.h"
+#include "rt/task/account/memory.h"
+#include "rt/task/record/nursery.h"
+#include "rt/task/wait/slice.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kRounds = 4;  // as POSIX asks at least for thread-specific data
+constexpr unsigned kKeyBits = 10;
+static_assert(1u << kKeyBits == kLocalKeys);
+constexpr unsigned kEntries = 32;  // in a page of a task's table
+constexpr unsigned kPages = kLocalKeys / kEntries;
+constexpr std::size_t kDeposit = 64;  // bytes of memory that a key costs its maker
+// A cage gets a key while it has less than an eighth as many as are free. Where kPlenty are free, that always holds.
+constexpr std::uint32_t kPartOfFree = 8;
+constexpr std::uint32_t kPlenty =
+    kLocalKeys - kReservedLocalKeys - (kLocalKeys - kReservedLocalKeys) / (kPartOfFree + 1);
+constexpr std::int64_t kOpsToCount = 8;  // what it costs to count a cage's keys
+constexpr std::uint32_t kMostUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
+
+unsigned place_of(std::uint32_t key) noexcept {
+  return key % kLocalKeys;
+}
+
+// What a place for a key holds. Written under the lock; read without it.
+struct KeyPlace {
+  std::atomic<std::uint32_t> key = 0;  // 0: free
+  std::atomic<void (*)(void*)> destroy = nullptr;
+  std::uint32_t uses = 0;     // how often it was given out; kMostUses: never again, so that no key comes twice
+  std::uint32_t account = 0;  // index of the maker's account, if that is below the root: it has paid ...
+  std::uint64_t runtime = 0;  // ... in the runtime whose handle_key begins with this ...
+  void* deposit = nullptr;    // ... with this block
+  std::uint32_t crowd = 0;    // index of the account of the maker's outermost cage, if it is in one
+  std::uint32_t next_free = 0;
+};
+constinit RankedLock<LockRank::kLocalKeys> local_keys_lock;
+constinit KeyPlace local_keys[kLocalKeys];
+
+// Places that have no key and may get one. Under the lock.
+struct FreePlaces {
+  std::uint32_t first;  // places that were given back, the newest first; 0: none, since place 0 is never in here
+  std::uint32_t fresh;  // places from here to `end` were never given out
+  std::uint32_t end;
+  std::uint32_t count;
+
+  // Requires that there is one.
+  std::uint32_t take() noexcept {
+    --count;
+    if (first == 0) return fresh++;
+    const std::uint32_t place = first;
+    first = local_keys[place].next_free;
+    return place;
+  }
+  void give(std::uint32_t place) noexcept {
+    local_keys[place].next_free = first;
+    first = place;
+    ++count;
+  }
+};
+constinit FreePlaces free_keys_of_root = {0, 1, kReservedLocalKeys, kReservedLocalKeys - 1};
+constinit FreePlaces free_keys_of_all = {0, kReservedLocalKeys, kLocalKeys, kLocalKeys - kReservedLocalKeys};
+
+// Whether the task is below the root, and pays for what it takes of what all share.
+bool has_to_pay(const Task* task) noexcept {
+  return task != nullptr && task->account != task->nursery->runtime->root_account;
+}
+
+// Under the lock: ends the place's key. Returns the deposit, which may be nullptr.
+void* clear(KeyPlace& place) noexcept {
+  const std::uint32_t number = place_of(place.key.load(std::memory_order_relaxed));
+  if (place.uses != kMostUses) (number < kReservedLocalKeys ? free_keys_of_root : free_keys_of_all).give(number);
+  place.key.store(0, std::memory_order_relaxed);
+  place.destroy.store(nullptr, std::memory_order_relaxed);
+  void* const deposit = place.deposit;
+  place.deposit = nullptr;
+  return deposit;
+}
+
+// Clears the first key from `place` on that the account has paid for. Returns its deposit; nullptr: there is none.
+void* clear_next_of(const Runtime& runtime, const Account& account, unsigned& place) noexcept {
+  LockGuard guard(local_keys_lock);
+  for (; place < kLocalKeys; ++place) {
+    KeyPlace& each = local_keys[place];
+    if (each.deposit != nullptr && each.account == account.index() && each.runtime == runtime.handle_key[0])
+      return clear(each);
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+// The values of one task: pages of entries, made when they are first needed.
+struct LocalTable {
+  struct Entry {
+    std::uint32_t key;  // of the value: the place may serve another key by now
+    void* value;
+  };
+  Entry* pages[kPages];
+};
+
+// Under the lock: how many of the places that all share the crowd has.
+static std::uint32_t count_keys_of(const Runtime& runtime, const Account& crowd) noexcept {
+  std::uint32_t count = 0;
+  for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {
+    const KeyPlace& each = local_keys[place];
+    count += each.deposit != nullptr && each.crowd == crowd.index() && each.runtime == runtime.handle_key[0] ? 1 : 0;
+  }
+  return count;
+}
+
+// Under the lock: whether there is a place for a task of that crowd, which pays. Where many are taken, no crowd has
+// more than a part of what is left, so that crowds which come later find some, too.
+static bool has_place_for(const Runtime& runtime, const Account* crowd) noexcept {
+  if (free_keys_of_all.count == 0) return false;
+  if (crowd == nullptr || free_keys_of_all.count >= kPlenty) return true;
+  take_fuel_unchecked(current_worker(), kOpsToCount);
+  return count_keys_of(runtime, *crowd) * kPartOfFree < free_keys_of_all.count;
+}
+
+std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {
+  const bool pays = has_to_pay(task);
+  Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
+  const Account* const crowd = pays ? crowd_of(task) : nullptr;
+  void* const deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit, error) : nullptr;
+  if (pays && deposit == nullptr) return 0;
+  {
+    LockGuard guard(local_keys_lock);
+    FreePlaces& places = pays || free_keys_of_root.count == 0 ? free_keys_of_all : free_keys_of_root;
+    if (pays ? has_place_for(*runtime, crowd) : places.count != 0) {
+      const std::uint32_t place = places.take();
+      KeyPlace& free = local_keys[place];
+      free.account = pays ? task->account->index() : 0;
+      free.crowd = crowd != nullptr ? crowd->index() : 0;
+      free.runtime = pays ? runtime->handle_key[0] : 0;
+      free.deposit = deposit;
+      free.destroy.store(destroy, std::memory_order_relaxed);
+      const std::uint32_t key = ++free.uses << kKeyBits | place;
+      free.key.store(key, std::memory_order_release);  // pairs with is_local()
+      return key;
+    }
+  }
+  if (pays) release_own(*runtime, &current_worker(), deposit);
+  *error = kErrorNoMemory;
+  return 0;
+}
+
+int delete_local(const Task* task, std::uint32_t key) noexcept {
+  void* deposit = nullptr;
+  {
+    LockGuard guard(local_keys_lock);
+    KeyPlace& place = local_keys[place_of(key)];
+    if (key == 0 || place.key.load(std::memory_order_relaxed) != key) return kErrorInvalid;
+    const bool is_here = task != nullptr && place.runtime == task->nursery->runtime->handle_key[0];
+    if (has_to_pay(task) && !(is_here && place.account == task->account->index())) return kErrorNoCap;
+    deposit = clear(place);
+    if (!is_here) deposit = nullptr;  // one of another runtime goes with that runtime
+  }
+  if (deposit != nullptr) release_own(*task->nursery->runtime, &current_worker(), deposit);
+  return 0;
+}
+
+void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) noexcept {
+  if (runtime.accounts.held(&account) < kDeposit) return;  // a key's deposit would be among that
+  unsigned place = kReservedLocalKeys;
+  while (void* const deposit = clear_next_of(runtime, account, place)) release_own(runtime, worker, deposit);
+}
+
+bool is_local(std::uint32_t key) noexcept {
+  return key != 0 && local_keys[place_of(key)].key.load(std::memory_order_acquire) == key;  // pairs with new_local()
+}
+
+void* get_local(const Task& task, std::uint32_t key) noexcept {
+  if (!task.is_marked(TaskMarks::kHasLocals) || !is_local(key)) return nullptr;
+  const LocalTable::Entry* const page = task.frame->details.locals->pages[place_of(key) / kEntries];
+  if (page == nullptr) return nullptr;
+  const LocalTable::Entry& entry = page[place_of(key) % kEntries];
+  return entry.key == key ? entry.value : nullptr;
+}
+
+int set_local(Task& task, std::uint32_t key, void* value) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  int error = 0;
+  if (!task.is_marked(TaskMarks::kHasLocals)) {
+    void* const table = allocate_own(runtime, &current_worker(), &task, sizeof(LocalTable), &error);
+    if (table == nullptr) return error;
+    __builtin_memset(table, 0, sizeof(LocalTable));
+    task.mark(TaskMarks::kHasLocals);
+    task.frame->details.locals = static_cast<LocalTable*>(table);
+  }
+  LocalTable::Entry*& page = task.frame->details.locals->pages[place_of(key) / kEntries];
+  if (page == nullptr) {
+    constexpr std::size_t kPageBytes = kEntries * sizeof(LocalTable::Entry);
+    void* const entries = allocate_own(runtime, &current_worker(), &task, kPageBytes, &error);
+    if (entries == nullptr) return error;
+    __builtin_memset(entries, 0, kPageBytes);
+    page = static_cast<LocalTable::Entry*>(entries);
+  }
+  page[place_of(key) % kEntries] = {key, value};
+  return 0;
+}
+
+void destroy_locals(Task& task) noexcept {
+  bool again = true;
+  for (unsigned round = 0; round < kRounds && again; ++round) {
+    again = false;
+    for (unsigned place = 0; place < kLocalKeys; ++place) {
+      // Read anew each time: a destructor may have set a value that needed another page.
+      LocalTable::Entry* const page = task.frame->details.locals->pages[place / kEntries];
+      if (page == nullptr) {
+        place |= kEntries - 1;
+        continue;
+      }
+      LocalTable::Entry& entry = page[place % kEntries];
+      void* const value = entry.value;
+      entry.value = nullptr;
+      if (value == nullptr || !is_local(entry.key)) continue;
+      auto* const destroy = local_keys[place].destroy.load(std::memory_order_relaxed);
+      if (destroy == nullptr) continue;
+      destroy(value);
+      again = true;
+    }
+  }
+}
+
+void free_locals(Task& task) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  Worker& worker = current_worker();
+  LocalTable* const table = task.frame->details.locals;
+  for (LocalTable::Entry* page : table->pages)
+    if (page != nullptr) release_own(runtime, &worker, page);
+  release_own(runtime, &worker, table);
+  task.frame->details.locals = nullptr;
+}
+
+}  // namespace janus

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/account/memory.cpp — the heap behind a budget: reserve, then allocate; what fails is refunded.
+#include "rt/task/account/memory.h"
+
+#include "rt/base/format.h"
+#include "rt/mem/pages.h"
+#include "rt/task/account/charge.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/yield.h"
+
+namespace janus {
+
+namespace {
+
+HeapCache* cache_of(Worker* worker) noexcept {
+  return worker != nullptr ? &worker->heap : nullptr;
+}
+
+// The worker's chunk of memory, which the worker registers when it is first used.
+MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
+  if (worker == nullptr) return nullptr;
+  if (!worker->memory.is_registered()) [[unlikely]]
+    runtime.accounts.register_cache(worker->memory);
+  return &worker->memory;
+}
+
+// A block that is a mapping of its own begins with a page; few others do.
+[[gnu::always_inline]] inline bool may_be_mapping(const void* block) noexcept {
+  return reinterpret_cast<std::uintptr_t>(block) % kPageBytes == 0;
+}
+
+// After a draw that failed. 0: it was drawn after all, maybe after a wait; otherwise the reason why not.
+[[gnu::noinline, gnu::cold]] int reserve_slow(Runtime& runtime, Worker* worker, Task* task, Account* payer,
+                                              std::uint64_t bytes) noexcept {
+  // What idle stacks hold of the root's memory is given back for blocks.
+  while (payer == runtime.root_account && runtime.pool_charge.reclaim())
+    if (runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) return 0;
+  return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : kErrorBudget;
+}
+
+void charge_copy(Task& task, std::size_t bytes) noexcept {
+  for (; bytes > price::kBytesAtOnce; bytes -= price::kBytesAtOnce) (void)charge_bytes(task, price::kBytesAtOnce);
+  (void)charge_bytes(task, bytes);
+}
+
+void copy_in_parts(Task* task, std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  for (; bytes > price::kBytesAtOnce; bytes -= price::kBytesAtOnce) {
+    __builtin_memcpy(to, from, price::kBytesAtOnce);
+    to += price::kBytesAtOnce;
+    from += price::kBytesAtOnce;
+    if (task != nullptr) let_others_run(*task);
+  }
+  __builtin_memcpy(to, from, bytes);
+}
+
+// --- Blocks that are not the caller's ---
+
+enum class Deed : std::uint8_t { kFree, kResize };
+
+const char* why_not(Deed deed, Misuse misuse) noexcept {
+  switch (misuse) {
+    case Misuse::kNone:
+      break;
+    case Misuse::kFreed:
+      return deed == Deed::kFree ? "double free of %p" : "realloc of %p, which was freed before";
+    case Misuse::kNoBlock:
+      return deed == Deed::kFree ? "free of %p, where no block begins" : "realloc of %p, where no block begins";
+    case Misuse::kRuntimes:
+      return deed == Deed::kFree ? "free of %p, which is the runtime's own"
+                                 : "realloc of %p, which is the runtime's own";
+  }
+  return "misuse of %p";
+}
+
+// Called with no lock held and nothing changed.
+[[noreturn, gnu::noinline, gnu::cold]] void end_for_misuse(Task* task, Deed deed, const void* block,
+                                                           Misuse misuse) noexcept {
+  Text<96> why;
+  why.append(why_not(deed, misuse), block);
+  if (task != nullptr) panic(*task, why.data());
+  Text<128> line;
+  line.append("janus: %s, outside tasks\n", why.data());
+  (void)!platform::write(2, line.data(), line.size());
+  platform::abort();
+}
+
+// Allocates a block that `payer` has paid for: `plan.bytes` go back to it if there is none.
+[[gnu::always_inline]] inline void* allocate_paid(Runtime& runtime, Worker* worker, Account* payer,
+                                                  const Heap::Plan& plan, std::size_t align,
+                                                  std::uint32_t holder_bit) noexcept {
+  void* const block = runtime.heap.allocate(cache_of(worker), plan, align, payer->index() | holder_bit);
+  if (block == nullptr) [[unlikely]]
+    runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, plan.bytes);
+  return block;
+}
+
+// `holder_bit`: 0 or kRuntimeTag.
+[[gnu::always_inline]] inline void* allocate_for(std::uint32_t holder_bit, Runtime& runtime, Worker* worker, Task* task,
+                                                 std::size_t bytes, std::size_t align, int* error) noexcept {
+  Heap::Plan plan = Heap::plan_for(bytes, align);
+  Heap::note_asked(plan, bytes);
+  *error = kErrorNoMemory;  // unless another reason comes up
+  if (plan.bytes == 0) return nullptr;
+  Account* const payer = task != nullptr ? task->account : runtime.root_account;
+  if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) [[unlikely]] {
+    *error = reserve_slow(runtime, worker, task, payer, plan.bytes);
+    if (*error != 0) return nullptr;
+    *error = kErrorNoMemory;
+    if (task != nullptr) worker = &current_worker();  // it may have waited
+  }
+  return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
+}
+
+// Charges the walk from a closed account up to the first open one, to which the memory goes. Freeing is free of charge
+// except for this: the length of the walk is up to the tasks that opened the budgets.
+[[gnu::noinline, gnu::cold]] void pay_for_walk_from(const Account* closed) noexcept {
+  PaidWalk walk;
+  for (; closed->is_closed(); closed = closed->parent()) walk.step();
+}
+
+void credit(Runtime& runtime, Worker* worker, const Heap::Found& freed) noexcept {
+  Account* const root = runtime.root_account;
+  Account* payer = root;
+  if (freed.tag != root->index()) {
+    payer = runtime.accounts.at(freed.tag);
+    if (worker != nullptr && payer->is_closed()) pay_for_walk_from(payer);
+  }
+  runtime.accounts.credit_memory(memory_cache_of(runtime, worker), payer, freed.bytes);
+}
+
+}  // namespace
+
+void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align,
+               int* error) noexcept {
+  return allocate_for(0, runtime, worker, task, bytes, align, error);
+}
+
+[[gnu::cold]] void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept {
+  if (task != nullptr && price_of_block(bytes) != 0) {
+    (void)charge_ops(*task, price_of_block(bytes));
+    worker = &current_worker();
+  }
+  return allocate_for(kRuntimeTag, runtime, worker, task, bytes, kMinBlock, error);
+}
+
+[[gnu::cold]] void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept {
+  Heap::Plan plan = Heap::plan_for(bytes, kMinBlock);
+  Heap::note_asked(plan, bytes);
+  if (plan.bytes == 0) return nullptr;
+  if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) return nullptr;
+  return allocate_paid(runtime, worker, payer, plan, kMinBlock, kRuntimeTag);
+}
+
+[[gnu::always_inline]] static inline void release_whole(Runtime& runtime, Worker* worker, Task* task,
+                                                        void* block) noexcept {
+  const Heap::Found freed = runtime.heap.free(cache_of(worker), block);
+  if (freed.tag == kFreeTag) [[unlikely]]
+    end_for_misuse(task, Deed::kFree, block, freed.misuse);
+  credit(runtime, worker, freed);
+}
+
+[[gnu::noinline]] static void release_page_aligned(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+  if (task == nullptr || runtime.heap.is_in_chunks(block) || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
+    return release_whole(runtime, worker, task, block);
+  const Heap::Found held = runtime.heap.take_over(block);
+  if (held.misuse != Misuse::kNone) end_for_misuse(task, Deed::kFree, block, held.misuse);
+  release_in_parts(runtime, *task, block);
+}
+
+void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+  if (may_be_mapping(block)) [[unlikely]]
+    return release_page_aligned(runtime, worker, task, block);
+  release_whole(runtime, worker, task, block);
+}
+
+// The kernel's time grows with the number of pages that were touched.
+[[gnu::noinline, gnu::cold]] void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept {
+  const std::size_t bytes = runtime.heap.size_of(block);
+  auto* pages = static_cast<std::byte*>(block);
+  for (std::size_t rest = Heap::kHasPages && may_be_mapping(block) ? bytes : 0; rest > price::kFreedAtOnce;
+       rest -= price::kFreedAtOnce) {
+    platform::discard(pages, price::kFreedAtOnce);
+    pages += price::kFreedAtOnce;
+    let_others_run(task);
+  }
+  release_own(runtime, &current_worker(), block);
+}
+
+[[gnu::cold]] void release_own(Runtime& runtime, Worker* worker, void* block) noexcept {
+  credit(runtime, worker, runtime.heap.free_own(cache_of(worker), block));
+}
+
+[[gnu::cold]] void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes,
+                               int* error) noexcept {
+  const Heap::Found before = runtime.heap.look_at(block);
+  if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
+  // In place only where that changes no charge: the task that holds the block is not always the one that pays for it.
+  if (Heap::kHasPages && bytes <= before.bytes && bytes >= before.bytes / 2) return block;
+  if (task != nullptr) {  // before anything is taken
+    charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);
+    (void)charge_ops(*task, price_of_block(bytes));
+    worker = &current_worker();
+  }
+  void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
+  if (moved == nullptr) return nullptr;
+  if (task != nullptr) worker = &current_worker();
+  // As the runtime's, no task can free it while it is copied. If the new one has the same address, the old one was
+  // freed meanwhile.
+  Heap::Found old{0, kFreeTag, Misuse::kFreed};
+  if (moved != block) old = runtime.heap.take_over(block);
+  if (old.misuse != Misuse::kNone) {
+    release(runtime, worker, task, moved);
+    end_for_misuse(task, Deed::kResize, block, old.misuse);
+  }
+  const std::size_t readable = runtime.heap.readable(block, old.bytes);
+  copy_in_parts(task, static_cast<std::byte*>(moved), static_cast<const std::byte*>(block),
+                readable < bytes ? readable : bytes);
+  if (task != nullptr)
+    release_in_parts(runtime, *task, block);
+  else
+    release_own(runtime, worker, block);
+  return moved;
+}
+
+}  // namespace janus

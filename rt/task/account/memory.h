@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/account/memory.h — blocks that an account pays for: charged to the account of the task that asks, credited there when
+// freed, whichever task frees it. Outside tasks the root account pays.
+#pragma once
+
+#include <cstddef>
+
+#include "rt/task/record/price.h"
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+// What a block costs in ops, in addition to the call.
+inline std::int64_t price_of_block(std::size_t bytes) noexcept {
+  return bytes <= Heap::kMaxLarge ? 0 : price::kMapping;
+}
+
+// nullptr: *error says whether the budget or the machine ran out. `task` and `worker` nullptr: outside tasks.
+void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
+// These two are given a user's address, which is not nullptr. If it is not a user's block, nothing is changed and the
+// task panics; outside tasks, where there is no task to blame, the program ends.
+void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept;
+void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
+
+// As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.
+void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept;
+// As allocate_own(), but neither waits nor ends a task for what `payer` cannot pay: nullptr then.
+void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept;
+void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;
+// As release_own(), in the middle of what `task` does: others run meanwhile if it takes long.
+void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept;
+
+}  // namespace janus

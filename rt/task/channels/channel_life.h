@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/channels/channel_life.h — making a channel, its references, closing it.
+#pragma once
+
+#include "rt/task/record/channel.h"
+
+namespace janus {
+
+inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
+
+Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
+                        int* error) noexcept;
+// `secret`: of the handle by which the channel was found. The channel may be gone by now: JANUS_E_STALE.
+// Adds a reference; JANUS_E_STATE when there are too many.
+int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
+// Gives up a reference; giving up the last one closes and frees the channel. This and close_channel() let others run
+// where many wait, so that the calling task may be on another worker afterwards; it pays an op for each task that it
+// wakes.
+int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
+int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
+
+}  // namespace janus

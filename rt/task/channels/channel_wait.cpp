@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/channels/channel_wait.cpp — waiting at a channel.
+#include "rt/task/channels/channel_wait.h"
+
+#include "rt/task/record/panic.h"
+#include "rt/task/record/price.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/slice.h"
+
+namespace janus {
+
+void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept {
+  Task& task = *wait.task;
+  const bool is_foreign = wait.is_foreign;
+  if (end_wait<Path::kGeneral>(wait, status))
+    push_ready(worker, task);
+  else if (is_foreign)
+    (void)wake(nullptr, task, TaskState::kBlocked);
+}
+
+namespace {
+
+// Prefetches the next waits: of many waits nothing is left in the cache. Tasks that went to sleep one after the other
+// lie on stacks that went out in that order, at equal distances: where the next ones are is a good guess, and does no
+// harm if it is wrong. Keeps ahead of the loop that wakes them.
+class WaitScout {
+ public:
+  explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {
+    for (int n = 0; n < kTasksAhead && at_ != nullptr; ++n) step();
+  }
+  void step() noexcept {
+    ChannelWait* const next = at_ != nullptr ? queue_.after(at_) : nullptr;
+    if (next != nullptr) {
+      const auto here = reinterpret_cast<std::uintptr_t>(at_), there = reinterpret_cast<std::uintptr_t>(next);
+      __builtin_prefetch(reinterpret_cast<const void*>(there + (there - here) * kWaitsAhead), 1);
+      __builtin_prefetch(next->task, 1);
+    }
+    at_ = next;
+  }
+
+ private:
+  static constexpr int kTasksAhead = 8;
+  static constexpr std::uintptr_t kWaitsAhead = 8;
+  List<ChannelWait>& queue_;
+  ChannelWait* at_;
+};
+
+List<ChannelWait>& leaving_of(Channel& channel, Way way) noexcept {
+  return way == Way::kSend ? channel.leaving_senders : channel.leaving_receivers;
+}
+
+unsigned wake_from(Worker* worker, Channel& channel, Way way, unsigned most) noexcept {
+  using enum ChannelWait::Status;
+  List<ChannelWait>& leaving = leaving_of(channel, way);
+  unsigned woken = 0;
+  WaitScout scout(leaving);
+  for (; woken < most; ++woken) {
+    ChannelWait* const wait = leaving.pop_front();
+    if (wait == nullptr) break;
+    scout.step();
+    wait->is_sender = way == Way::kSend;
+    wait->secret = Channel::secret_of(channel.life.load(std::memory_order_relaxed));
+    complete_wait(worker, *wait, channel.state == ChannelState::kClosed ? kClosed : kLookAgain);
+  }
+  return woken;
+}
+
+}  // namespace
+
+unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept {
+  const unsigned senders = wake_from(worker, channel, Way::kSend, most);
+  return senders + wake_from(worker, channel, Way::kReceive, most - senders);
+}
+
+[[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Way way) noexcept {
+  List<ChannelWait>& queue = way == Way::kSend ? channel.senders : channel.receivers;
+  ChannelWait& wait = *queue.pop_front();
+  if (worker_ != nullptr) {
+    if (!wait.is_foreign) Scheduler::begin_slice_of_party(*worker_, wait.task->party);
+    // A fault of a caller that is none of our workers has no address: where the memory begins is near enough.
+    if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
+  }
+  complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
+  dropped_ += 1 + channel.element_bytes / price::kBytesPerBadWait;
+  if (dropped_ < price::kBadWaitsAtOnce) return;
+  leaving_of(channel, way).splice_back(queue);
+  (void)wake_from(worker_, channel, way, price::kLooksAtOnce);
+}
+
+[[gnu::noinline, gnu::cold]] void BadWaits::end() noexcept {
+  if (worker_ == nullptr) return;
+  const Task* const task = current_task(*worker_);
+  Scheduler::begin_slice_of_party(*worker_, task != nullptr ? task->party : 0);
+}
+
+[[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
+                                              int reason) noexcept {
+  List<ChannelWait>::remove(&wait);
+  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
+  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
+  return reason;
+}
+
+namespace {
+
+// Called by a task that left to look again: wakes some of the others. If the last reference is given up, the caller
+// that does so wakes the rest, and the lock may be at rest then.
+[[gnu::noinline, gnu::cold]] void wake_others(Channel& channel, std::uint32_t secret) noexcept {
+  LockOwner* const me = owner_in(channel, &current_worker());
+  const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
+  if (channel.is_alive(secret)) (void)wake_leaving(worker_of(*channel.runtime), channel, price::kLooksAtOnce);
+  channel.lock.unlock(me, hold);
+}
+
+// Of a wait that is over; called with no lock held.
+int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status status) noexcept {
+  if (status == ChannelWait::Status::kBadMemory) [[unlikely]] {
+    take_fuel_unchecked(current_worker(), price::kBadWait);
+    panic_for_access(*wait.task, true, reinterpret_cast<std::uint64_t>(wait.data));
+  }
+  if (status == ChannelWait::Status::kLookAgain) [[unlikely]] {
+    wake_others(channel, wait.secret);
+    return kTryAgain;
+  }
+  return status == ChannelWait::Status::kClosed ? kErrorClosed : 0;
+}
+
+// Leaves the stack, and then releases the lock. False: there is no stack to go on with.
+bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Hold hold) noexcept {
+  if (!wait.is_foreign) return block_at<Path::kGeneral>(channel, self, hold);
+  return block(
+      self, TaskState::kBlocked,
+      [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
+}
+
+// Whether the wait is over, asked with no lock held: mostly it is, and the lock is not needed to see that.
+bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
+  const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
+  if (status == ChannelWait::Status::kWaiting || wait.is_foreign) return false;
+  result = result_of(channel, wait, status);
+  return true;
+}
+
+// Called under the lock, which it releases. Waits until served, closed or cancelled.
+[[gnu::noinline]] int wait_locked(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold) noexcept {
+  int result = 0;
+  while (wait.status.load(std::memory_order_relaxed) == ChannelWait::Status::kWaiting) {
+    if (is_cancelled(self)) return give_up_wait(channel, self, wait, hold, kCancelledCode);
+    if (!leave(channel, self, wait, hold)) return give_up_wait(channel, self, wait, hold, kErrorNoMemory);
+    if (is_over(channel, wait, result)) [[likely]]
+      return result;
+    hold = channel.lock.lock(owner_in(channel, &current_worker()));
+  }
+  channel.lock.unlock(owner_in(channel, &current_worker()), hold);
+  return result_of(channel, wait, wait.status.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept {
+  const bool is_foreign = owner_in(channel, &current_worker()) == nullptr;
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, is_foreign, false, 0};
+  queue.push_back(&wait);
+  return wait_locked(channel, self, wait, hold);
+}
+
+int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept {
+  int result = 0;
+  if (is_over(channel, wait, result)) return result;
+  return wait_locked(channel, self, wait, channel.lock.lock(owner_in(channel, &current_worker())));
+}
+
+}  // namespace janus

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/channels/channel_wait.h — a task that waits at a channel: how it comes into the queue, and what ends its wait. A wait
+// is ended with the channel's lock held.
+#pragma once
+
+#include "rt/sched/path.h"
+#include "rt/task/record/channel.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/wait.h"
+#include "rt/task/wait/wake.h"
+
+namespace janus {
+
+enum class Way : bool { kSend, kReceive };
+
+// One wait, on the waiting task's own stack, linked under the channel's lock.
+struct ChannelWait : ListLink<> {
+  // kBadMemory: the memory at `data` cannot be accessed; `data` is now the address that was touched. kLookAgain:
+  // nothing has happened, and the task has to try again.
+  enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory, kLookAgain };
+  Task* task;
+  void* data;  // what to send, or where to receive
+  // Written under the lock. Once it is not kWaiting, only the waiting task looks at this object.
+  std::atomic<Status> status;
+  bool is_foreign;       // the task is of another runtime than the channel
+  bool is_sender;        // valid with kLookAgain
+  std::uint32_t secret;  // valid with kLookAgain: of the channel, which may be gone by now
+};
+
+// --- For the other side ---
+
+// Whether the task is waiting here: it was not woken to look for a cancel, and is of the channel's runtime.
+[[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
+  return arch::cmp_relaxed(wait.task->state, TaskState::kAtChannel);
+}
+
+// First half of ending a wait that is out of its queue. True: the task is ready now, and the caller queues it. False:
+// it was woken to look, and must not be touched after the store: it may be gone, or wait elsewhere. Fast path: requires
+// is_here().
+template <Path kPath>
+[[gnu::always_inline]] inline bool end_wait(ChannelWait& wait, ChannelWait::Status status) noexcept {
+  Task& task = *wait.task;
+  const bool was_here = kPath == Path::kFast || is_here(wait);
+  wait.status.store(status, std::memory_order_release);  // pairs with is_over(): it sees what was copied
+  if (was_here) turn_ready(task);
+  return was_here;
+}
+
+// Both halves. A task of another runtime takes the channel's lock before it goes, so it is still there to be woken.
+void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
+
+// Wakes up to `most` of the tasks in `leaving_...`. Returns how many.
+unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept;
+
+// Drops waiters whose memory cannot be accessed, during one hold of the channel's lock. The time that takes counts for
+// the party of the dropped tasks, and they pay for it when they go on, in a panic; the caller, which has other things
+// to do, does not.
+class BadWaits {
+ public:
+  explicit BadWaits(Worker* worker) noexcept : worker_(worker) {}
+  ~BadWaits() {
+    if (dropped_ != 0) [[unlikely]]
+      end();
+  }
+  BadWaits(const BadWaits&) = delete;
+  BadWaits& operator=(const BadWaits&) = delete;
+
+  // The first task that waits to do this named memory that cannot be accessed. After many of them no task waits there
+  // any more, since all are moved to `leaving_...`.
+  void drop(Channel& channel, Way way) noexcept;
+
+ private:
+  void end() noexcept;
+
+  Worker* const worker_;  // nullptr: the caller is no worker of the channel's runtime
+  std::size_t dropped_ = 0;
+};
+
+// --- For the task that waits ---
+
+// Result of a wait after which the caller begins again by try_again().
+inline constexpr int kTryAgain = 1;
+
+// Waits behind all others in `queue` until it is served, the channel is closed or the task is cancelled. The channel's
+// lock is held as `hold` says, and is released. `self` is published.
+int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept;
+// Goes on after a first wait, with no lock held.
+[[gnu::noinline, gnu::cold]] int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept;
+// Takes the wait out of its queue and releases the lock, which is held as `hold` says. Returns `reason`.
+[[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,
+                                              int reason) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/channels/transfer.cpp — sending and receiving: one text for both paths. The fast path is for the lock's owner with a
+// word to hand over, and is a leaf except for the calls that it ends with. What it does not do itself it leaves as it
+// was, and begins again on the general path.
+#include "rt/task/channels/transfer.h"
+
+#include <type_traits>
+
+#include <arch/jump_back.h>
+
+#include "rt/task/channels/channel_wait.h"
+#include "rt/task/record/nursery.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/user_memory.h"
+#include "rt/task/wait/wait.h"
+#include "rt/task/wait/yield.h"
+
+namespace janus {
+
+namespace {
+
+using arch::UserCopy;
+using Hold = BiasedLock::Hold;
+
+template <Way kWay, Path kPath>
+int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
+
+// Of a channel whose lock is held, for use after the lock is released.
+std::uint32_t secret_of(const Channel& channel) noexcept {
+  return Channel::secret_of(channel.life.load(std::memory_order_relaxed));
+}
+
+// Fast path: requires elements that are words.
+template <Path kPath>
+[[gnu::always_inline]] inline std::byte* slot(Channel& channel, std::size_t at) noexcept {
+  return channel.buffer + at * (kPath == Path::kFast ? sizeof(std::uint64_t) : channel.element_bytes);
+}
+// Where the next element goes. Requires room for one.
+template <Path kPath>
+[[gnu::always_inline]] inline std::byte* free_slot(Channel& channel) noexcept {
+  const std::size_t at = channel.first + channel.count;
+  return slot<kPath>(channel, at >= channel.capacity ? at - channel.capacity : at);
+}
+
+// Either side may be a user's memory.
+template <Path kPath>
+[[gnu::always_inline]] inline UserCopy copy(const Channel& channel, void* to, const void* from) noexcept {
+  if (kPath == Path::kFast || channel.element_bytes == sizeof(std::uint64_t)) [[likely]] {
+    std::uint64_t word;
+    if (!arch::load_user(from, word)) return UserCopy::kBadSource;
+    return arch::store_user(to, word) ? UserCopy::kDone : UserCopy::kBadTarget;
+  }
+  return copy_user_bytes(to, from, channel.element_bytes);
+}
+
+// --- Ends. Each releases the lock, which is held as `hold` says; on the fast path the caller owns it ---
+
+// The lock was revoked while the owner held it.
+[[gnu::noinline, gnu::cold]] int finish_revoked(Worker& worker, Channel& channel) noexcept {
+  channel.lock.leave(worker.locks);
+  return 0;
+}
+
+template <Path kPath>
+[[gnu::always_inline]] inline int finish(Worker* worker, Channel& channel, Hold hold) noexcept {
+  if constexpr (kPath == Path::kFast)
+    return channel.lock.try_exit(worker->locks) ? 0 : finish_revoked(*worker, channel);
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  return 0;
+}
+
+// Begins again on the general path: nothing has happened.
+template <Way kWay>
+[[gnu::noinline]] int begin_again(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
+  const std::uint32_t secret = secret_of(channel);
+  channel.lock.unlock_biased(worker->locks);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+}
+template <Way kWay>
+[[gnu::noinline, gnu::cold]] int begin_again_revoked(Worker* worker, Task* self, Channel& channel, void* data,
+                                                     std::uint32_t secret) noexcept {
+  channel.lock.leave(worker->locks);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+}
+
+// For threads outside tasks: touches the memory, so that the fault is the thread's, and its host's to handle.
+template <Way kWay>
+void touch(void* data, std::size_t bytes) noexcept {
+  auto* const first = static_cast<volatile char*>(data);
+  for (std::size_t at = 0; at < bytes; ++at) {
+    const char was = first[at];
+    if (kWay == Way::kReceive) first[at] = was;
+  }
+}
+
+// The caller's own memory cannot be accessed: a task panics. If it can by now, begins again: nothing has happened.
+template <Way kWay>
+[[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
+  const std::uint32_t secret = secret_of(channel);
+  const std::size_t bytes = channel.element_bytes;
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  blame_caller();
+  touch<kWay>(data, bytes);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int fail_own_copy(Worker* worker, Task* self, Channel& channel, void* data,
+                                                Hold hold) noexcept {
+  if constexpr (kPath == Path::kFast) return begin_again<kWay>(worker, self, channel, data);
+  return blame<kWay>(worker, self, channel, data, hold);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int refuse(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
+                                         int error) noexcept {
+  if constexpr (kPath == Path::kFast) return begin_again<kWay>(worker, self, channel, data);
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  return error;
+}
+
+// For the owner of the lock, and a task that has looked for a cancel and whose slice is charged to no account. To be
+// called last. Unlike wait_at(), it has nothing to look at before the first wait.
+[[gnu::flatten]] int wait_at_from_jump(void* self_pointer, void* channel_pointer, void* queue_pointer, void* data,
+                                       void*) noexcept {
+  Task& self = *static_cast<Task*>(self_pointer);
+  Channel& channel = *static_cast<Channel*>(channel_pointer);
+  ChannelWait wait{{}, &self, data, ChannelWait::Status::kWaiting, false, false, 0};
+  static_cast<List<ChannelWait>*>(queue_pointer)->push_back(&wait);
+  if (!block_at<Path::kFast>(channel, self, BiasedLock::Hold::kBiased)) [[unlikely]]
+    return give_up_wait(channel, self, wait, BiasedLock::Hold::kBiased, kErrorNoMemory);
+  if (wait.status.load(std::memory_order_acquire) == ChannelWait::Status::kServed) [[likely]]
+    return 0;
+  const int result = wait_on(channel, self, wait);
+  if (result != kTryAgain) [[likely]]
+    return result;
+  const auto again = wait.is_sender ? try_again<Way::kSend> : try_again<Way::kReceive>;
+  return again(channel, self, wait.data, wait.secret);
+}
+
+// Publishing takes the nursery's lock, which comes before the channel's.
+template <Way kWay>
+[[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
+                                              Hold hold) noexcept {
+  const std::uint32_t secret = secret_of(channel);
+  channel.lock.unlock(owner_in(channel, worker), hold);
+  publish_frames(*self->frame);
+  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int wait_or_refuse(Worker* worker, Task* self, Channel& channel, void* data,
+                                                 Hold hold) noexcept {
+  if (kPath == Path::kGeneral && self == nullptr)
+    return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorWouldBlock);
+  if (!self->is_published) [[unlikely]]
+    return publish_and_begin_again<kWay>(worker, self, channel, data, hold);
+  List<ChannelWait>& queue = kWay == Way::kSend ? channel.senders : channel.receivers;
+  if constexpr (kPath == Path::kFast) return janus_jump_back(self, &channel, &queue, data, nullptr, wait_at_from_jump);
+  return wait_at(channel, *self, queue, data, hold);
+}
+
+// Called when the deque is full.
+[[gnu::noinline, gnu::cold]] int queue_and_finish(Worker& worker, Channel& channel, Task& ready) noexcept {
+  worker.scheduler->push_woken(worker, &ready);
+  channel.lock.unlock_biased(worker.locks);
+  return 0;
+}
+[[gnu::noinline, gnu::cold]] int wake_worker(Worker& worker) noexcept {
+  worker.scheduler->wake_one();
+  return 0;
+}
+
+// Ends `wait`, the first in `queue`: what it waited for has happened.
+template <Path kPath>
+[[gnu::always_inline]] inline int serve(Worker* worker, Channel& channel, List<ChannelWait>& queue, ChannelWait& wait,
+                                        Hold hold) noexcept {
+  queue.drop_front(&wait);
+  if constexpr (kPath == Path::kGeneral) {
+    complete_wait(worker, wait, ChannelWait::Status::kServed);
+    return finish<kPath>(worker, channel, hold);
+  } else {
+    Task& task = *wait.task;
+    (void)end_wait<kPath>(wait, ChannelWait::Status::kServed);
+    if (!worker->scheduler->try_push_woken(*worker, &task)) [[unlikely]]
+      return queue_and_finish(*worker, channel, task);
+    if (!channel.lock.try_exit(worker->locks)) [[unlikely]]
+      return finish_revoked(*worker, channel);
+    return worker->scheduler->wants_wake_for_woken<kPath>() ? wake_worker(*worker) : 0;
+  }
+}
+
+// --- The operations ---
+
+// The fast path drops no waiter.
+template <Path kPath>
+using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
+
+// Hands over to the first task that waits on the other side, or takes from it; a waiter whose memory cannot be accessed
+// is put out of the queue. `is_done` false: no task waits there.
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int meet(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
+                                       bool& is_done) noexcept {
+  constexpr UserCopy kOwnIsBad = kWay == Way::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
+  List<ChannelWait>& others = kWay == Way::kSend ? channel.receivers : channel.senders;
+  is_done = true;
+  [[maybe_unused]] Drops<kPath> drops(worker);
+  while (ChannelWait* const other = others.front()) {
+    if (kPath == Path::kFast && !is_here(*other)) [[unlikely]]
+      return begin_again<kWay>(worker, self, channel, data);
+    const UserCopy copied =
+        kWay == Way::kSend ? copy<kPath>(channel, other->data, data) : copy<kPath>(channel, data, other->data);
+    if (copied == UserCopy::kDone) [[likely]]
+      return serve<kPath>(worker, channel, others, *other, hold);
+    if (kPath == Path::kFast || copied == kOwnIsBad)
+      return fail_own_copy<kWay, kPath>(worker, self, channel, data, hold);
+    if constexpr (kPath == Path::kGeneral) drops.drop(channel, kWay == Way::kSend ? Way::kReceive : Way::kSend);
+  }
+  is_done = false;
+  return 0;
+}
+
+template <Path kPath>
+[[gnu::always_inline]] inline int send_held(Worker* worker, Task* self, Channel& channel, void* data,
+                                            Hold hold) noexcept {
+  bool is_done;
+  const int result = meet<Way::kSend, kPath>(worker, self, channel, data, hold, is_done);
+  if (is_done) return result;
+  if (channel.state == ChannelState::kClosed) [[unlikely]]
+    return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  if (channel.count == channel.capacity) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
+  if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]]
+    return fail_own_copy<Way::kSend, kPath>(worker, self, channel, data, hold);
+  ++channel.count;
+  return finish<kPath>(worker, channel, hold);
+}
+
+// There is room: takes the elements of the senders that have waited longest.
+void refill(Worker* worker, Channel& channel) noexcept {
+  BadWaits drops(worker);
+  while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
+    if (copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone) {
+      drops.drop(channel, Way::kSend);
+      continue;
+    }
+    ++channel.count;
+    (void)channel.senders.pop_front();
+    complete_wait(worker, *sender, ChannelWait::Status::kServed);
+  }
+}
+
+// What is in the buffer came first. A closed channel still gives what it has.
+template <Path kPath>
+[[gnu::always_inline]] inline int receive_held(Worker* worker, Task* self, Channel& channel, void* data,
+                                               Hold hold) noexcept {
+  if (channel.count != 0) {
+    if (kPath == Path::kFast && !channel.senders.is_empty()) [[unlikely]]
+      return begin_again<Way::kReceive>(worker, self, channel, data);
+    const std::size_t first = channel.first, next = first + 1 == channel.capacity ? 0 : first + 1;
+    if (copy<kPath>(channel, data, slot<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]]
+      return fail_own_copy<Way::kReceive, kPath>(worker, self, channel, data, hold);
+    channel.first = next;
+    --channel.count;
+    if constexpr (kPath == Path::kGeneral) {
+      if (!channel.senders.is_empty()) refill(worker, channel);
+    }
+    return finish<kPath>(worker, channel, hold);
+  }
+  bool is_done;
+  const int result = meet<Way::kReceive, kPath>(worker, self, channel, data, hold, is_done);
+  if (is_done) return result;
+  if (channel.state == ChannelState::kClosed) [[unlikely]]
+    return refuse<Way::kReceive, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  return wait_or_refuse<Way::kReceive, kPath>(worker, self, channel, data, hold);
+}
+
+// The caller is no worker of the channel's runtime: from now on neither that runtime nor the caller's own can know that
+// no stranger will wake its tasks (deadlock.h). Noted before the channel is touched, since that may be all that either
+// of them does.
+[[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
+  channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+  if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+}
+
+// Whether the caller's own memory can be accessed. Under the lock.
+template <Way kWay>
+[[gnu::noinline, gnu::cold]] bool is_own_there(const Channel& channel, void* data) noexcept {
+  if constexpr (kWay == Way::kSend)
+    return is_readable(data, channel.element_bytes);
+  else
+    return is_writable(data, channel.element_bytes);
+}
+
+template <Way kWay, Path kPath>
+[[gnu::always_inline]] inline int transfer_held(Worker* worker, Task* self, Channel& channel, void* data,
+                                                Hold hold) noexcept {
+  if constexpr (kWay == Way::kSend)
+    return send_held<kPath>(worker, self, channel, data, hold);
+  else
+    return receive_held<kPath>(worker, self, channel, data, hold);
+}
+
+// `looks_again`: the task has waited before, and has to check that its own memory can be accessed.
+template <Way kWay>
+int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret,
+                        bool looks_again) noexcept {
+  const Runtime& runtime = *channel.runtime;
+  if (owner_in(channel, worker) == nullptr) [[unlikely]]
+    note_stranger(channel, self);
+  for (;; looks_again = true) {
+    const Hold hold = channel.lock.lock(owner_in(channel, worker));
+    if (!channel.is_alive(secret)) [[unlikely]]
+      return refuse<kWay, Path::kGeneral>(worker, self, channel, data, hold, looks_again ? kErrorClosed : kErrorStale);
+    if (looks_again && !is_own_there<kWay>(channel, data)) [[unlikely]]
+      return blame<kWay>(worker, self, channel, data, hold);
+    const int result = transfer_held<kWay, Path::kGeneral>(worker, self, channel, data, hold);
+    if (result != kTryAgain) [[likely]]
+      return result;
+    worker = worker_of(runtime);
+  }
+}
+
+template <Way kWay, Path kPath>
+int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept {
+  if constexpr (kPath == Path::kFast) {
+    if (!channel.lock.try_enter(worker->locks)) [[unlikely]]
+      return begin_again_revoked<kWay>(worker, self, channel, data, secret);
+    return transfer_held<kWay, kPath>(worker, self, channel, data, Hold::kBiased);
+  } else {
+    return transfer_in_general<kWay>(worker, self, channel, data, secret, false);
+  }
+}
+
+}  // namespace
+
+template <Path kPath>
+int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
+  return transfer<Way::kSend, kPath>(worker, self, channel, const_cast<void*>(element), secret);
+}
+template int send<Path::kGeneral>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
+template int send<Path::kFast>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
+
+template <Path kPath>
+int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept {
+  return transfer<Way::kReceive, kPath>(worker, self, channel, element, secret);
+}
+template int receive<Path::kGeneral>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
+template int receive<Path::kFast>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
+
+template <Way kWay>
+int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept {
+  return transfer_in_general<kWay>(worker_of(*channel.runtime), &self, channel, data, secret, true);
+}
+template int try_again<Way::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
+template int try_again<Way::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
+
+// That a worker owns the lock implies that there is no deterministic mode, that there is a heavy fence, and that the
+// channel is alive and of this runtime.
+bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept {
+  const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
+  return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0 &&
+         self.account == runtime.root_account && arch::cmp_relaxed(self.cancel, std::uint8_t{0}) &&
+         arch::cmp_relaxed(self.nursery->clean_epoch, runtime.cancel_epoch.load(std::memory_order_acquire));
+}
+
+}  // namespace janus

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/channels/transfer.h — sending to a channel and receiving from one.
+#pragma once
+
+#include "rt/sched/path.h"
+#include "rt/task/channels/channel_wait.h"
+
+namespace janus {
+
+// `self` nullptr: does not wait, gives JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks. The channel_op is paid
+// for. `secret`: of the handle by which the channel was found. Fast path: requires goes_fast(), for the running task.
+template <Path kPath>
+int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
+template <Path kPath>
+int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept;
+
+// For the running task, which has waited and was woken to try again: checks first that its own memory can be accessed.
+template <Way kWay>
+int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept;
+
+// Whether the fast path is open: the element is a word, the worker owns the channel's lock (which no worker does of a
+// free record), and the task has fuel, lives on the root's account and was not told to end.
+bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept;
+
+}  // namespace janus

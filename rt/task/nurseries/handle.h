@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/handle.h — the handles of tasks, nurseries and channels that users are given, and the records behind them.
+#pragma once
+
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+// A handle is, from the top: 32 bits that cannot be guessed; the runtime's number; the record's index plus 1. A caller
+// that has one was given it, and may use it. It contains no address, so that nothing that a user names is read before
+// it is known to be a record.
+inline constexpr unsigned kIndexBits = 26;
+inline constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1;
+inline constexpr unsigned kMaxRuntimes = 1u << (32 - kIndexBits);
+
+constexpr unsigned runtime_number_of(std::uint64_t handle) noexcept {
+  return static_cast<std::uint32_t>(handle) >> kIndexBits;
+}
+// The record's index; beyond that of any record where the handle is invalid.
+constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
+  return (static_cast<std::uint32_t>(handle) & kIndexMask) - 1;
+}
+
+// Called before the first handle is made: the key comes from the machine's entropy, in deterministic mode from the
+// seed.
+void init_handle_key(Runtime& runtime) noexcept;
+
+// Never 0. `number` is given only once for things of one kind, and is below 2^62.
+enum class Handled : std::uint8_t { kTask, kNursery, kChannel };
+std::uint64_t make_handle(const Runtime& runtime, Handled kind, std::uint64_t number, std::uint32_t index) noexcept;
+
+// The handle of an exposed task.
+std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
+// The task of a handle, with its lock held; nullptr: the handle is {0}, forged or stale. `caller`: the worker of the
+// calling task, which pays if the handle is that of another task than the record's present one; nullptr: no task calls.
+Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept;
+// Called when nothing of the task is left: its record goes back to the pool, and its handles are stale.
+void free_record(Worker* worker, Task& task) noexcept;
+// Gives up the handle of a task that lock_handle() returned, and releases its lock.
+int release_locked(Worker* worker, Task* task) noexcept;
+// Frees all records that a terminal nursery has kept.
+void release_records(Worker* worker, Nursery& nursery) noexcept;
+
+}  // namespace janus

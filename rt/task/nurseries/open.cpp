@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/open.cpp — opening a nursery, and the end of its record.
+#include "rt/task/nurseries/open.h"
+
+#include <bit>
+
+#include "rt/task/account/locals.h"
+#include "rt/task/account/name.h"
+#include "rt/task/account/reclaim.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/records.h"
+
+namespace janus {
+
+namespace {
+
+// A record that was never a nursery is all zeroes.
+[[gnu::cold]] Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
+  SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
+  auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
+  if (nursery == nullptr)
+    nursery = static_cast<Nursery*>(alloc_under_pressure(runtime, runtime.nurseries, cache, false, error));
+  if (nursery != nullptr && nursery->runtime == nullptr) {
+    nursery->runtime = &runtime;
+    nursery->migrated_tasks.reset();
+    const std::uint32_t index = runtime.nurseries.index_of(nursery);
+    nursery->handle.store(make_handle(runtime, Handled::kNursery, index, index), std::memory_order_relaxed);
+  }
+  return nursery;
+}
+
+// Sets all of them in one store.
+[[gnu::always_inline]] inline void set(NurseryTraits& traits, const NurseryTraits& value) noexcept {
+  const auto bits = std::bit_cast<std::uint64_t>(value);
+  __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
+}
+
+// Sets what the last use may have left behind, and returns the value for `alive`. INVARIANT zeroed-when-free: no
+// members, no children and nothing else in `word`, not read, and what clear_leftovers() clears.
+[[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Account* account,
+                                                         NurseryTraits traits) noexcept {
+  JANUS_ASSERT(is_zeroed_when_free(nursery) && nursery.runtime != nullptr);
+  set(nursery.traits, traits);
+  nursery.account = account;
+  return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
+}
+
+// The account that pays for the record while it lives: that of the task that opened it.
+Account* payer_of_record(const Nursery& nursery) noexcept {
+  return nursery.traits.owns_account ? nursery.account->parent() : nursery.account;
+}
+
+// For a nursery that a task owns: its children that begin and end on this worker are counted with plain arithmetic.
+[[gnu::always_inline]] inline void attach_to_owner(Nursery& nursery, Worker& worker, Task& owner,
+                                                   std::uint32_t alive) noexcept {
+  nursery.owner.store(&owner, std::memory_order_relaxed);
+  nursery.owner_worker.store(&worker, std::memory_order_relaxed);
+  // What held for the owner holds for its nursery: one walk up the tree serves all below.
+  // The epoch is read first: a cancel of the owner that comes after it moves the epoch on.
+  const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
+  const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
+  nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
+  if (owner.is_published) [[unlikely]]
+    owner.is_published = false;
+  worker.counters.nurseries_opened.add();
+  nursery.alive.store(alive, std::memory_order_release);
+}
+
+// A nursery that is opened by a task that was told to end is told, too.
+void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
+  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery, Pace::kAtOnce);
+}
+
+void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) noexcept {
+  nursery.owner.store(nullptr, std::memory_order_relaxed);
+  nursery.owner_worker.store(nullptr, std::memory_order_relaxed);
+  nursery.word.store(NurseryWord::kShared, std::memory_order_relaxed);
+  nursery.clean_epoch.store(runtime.cancel_epoch.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  {
+    LockGuard guard(runtime.outside_lock);
+    link_nursery(runtime.outside, nursery);
+  }
+  nursery.alive.store(alive, std::memory_order_release);
+}
+
+}  // namespace
+
+[[gnu::cold]] Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
+  Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
+  Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
+  *error = kErrorBudget;
+  if (!pay_for_record(runtime, payer, sizeof(Nursery))) return nullptr;
+  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
+  Nursery* const nursery = account != nullptr ? take_record(runtime, worker, error) : nullptr;
+  if (nursery == nullptr) {
+    if (account != nullptr && account != payer) runtime.accounts.close(account);
+    refund_record(runtime, payer, sizeof(Nursery));
+    return nullptr;
+  }
+  NurseryTraits traits;
+  traits.on_error = options.on_error;
+  traits.on_exhaustion = options.on_exhaustion;
+  traits.owns_account = options.budget != nullptr;
+  traits.reclaims_blocks = options.reclaims_blocks;
+  traits.draws = account != runtime.root_account;
+  traits.has_leftovers = traits.draws || options.name != nullptr;
+  const std::uint32_t alive = init_nursery(*nursery, account, traits);
+  if (options.name != nullptr) copy_name(nursery->name, options.name);
+  if (owner != nullptr) {
+    link_current(*owner->frame);
+    link_nursery(owner->frame->open, *nursery);
+    nursery->traits.is_linked = true;
+    attach_to_owner(*nursery, *worker, *owner, alive);
+    pass_cancel_on(nursery, *worker, *owner);
+  } else {
+    belong_to_nobody(*nursery, runtime, alive);
+    if (worker != nullptr) worker->counters.nurseries_opened.add();
+  }
+  return nursery;
+}
+
+// Whether open_current<kFast>() has all that it needs; a record that never served before has no runtime.
+[[gnu::always_inline]] static inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
+  const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
+  return record != nullptr && record->runtime != nullptr && owner.account == runtime_of(worker).root_account &&
+         !owner.is_marked(TaskMarks::kSawCancel);
+}
+
+template <Path kPath>
+Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
+  constexpr bool kIsFast = kPath == Path::kFast;
+  if (kIsFast && !is_ready_to_open(worker, owner)) [[unlikely]]
+    return nullptr;
+  Runtime& runtime = runtime_of(worker);
+  if constexpr (!kIsFast) {
+    *error = kErrorBudget;
+    if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
+  }
+  Nursery* const nursery =
+      kIsFast ? static_cast<Nursery*>(Slab::take_hot(worker.nurseries)) : take_record(runtime, &worker, error);
+  if (!kIsFast && nursery == nullptr) {
+    refund_record(runtime, owner.account, sizeof(Nursery));
+    return nullptr;
+  }
+  NurseryTraits traits;
+  traits.has_current = true;
+  traits.draws = traits.has_leftovers = !kIsFast && owner.account != runtime.root_account;
+  const std::uint32_t alive = init_nursery(*nursery, owner.account, traits);
+  RunFrame& frame = *owner.frame;
+  nursery->previous_current = frame.current;
+  frame.current = nursery;
+  attach_to_owner(*nursery, worker, owner, alive);
+  if constexpr (!kIsFast) pass_cancel_on(nursery, worker, owner);
+  return nursery;
+}
+template Nursery* open_current<Path::kGeneral>(Worker& worker, Task& owner, int* error) noexcept;
+template Nursery* open_current<Path::kFast>(Worker& worker, Task& owner, int* error) noexcept;
+
+// The nursery is in no list any more, and has nothing left over.
+void recycle(Worker& worker, Nursery& nursery) noexcept {
+  nursery.alive.store(0, std::memory_order_relaxed);
+  JANUS_ASSERT(is_zeroed_when_free(nursery));
+  worker.counters.nurseries_ended.add();
+  runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
+}
+
+// Brings the record back to what init_nursery() takes for granted.
+[[gnu::noinline, gnu::cold]] static void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
+  Runtime& runtime = *nursery.runtime;
+  if (nursery.records != nullptr) release_records(worker, nursery);
+  nursery.code = 0;
+  nursery.failed_id = 0;
+  nursery.errors = 0;
+  nursery.outcome = Outcome::kSuccess;
+  nursery.name[0] = 0;
+  Account* const payer = payer_of_record(nursery);
+  if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
+  refund_record(runtime, payer, sizeof(Nursery));
+}
+
+// Takes the nursery out of a list that other threads read.
+[[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
+  if (owner != nullptr) {
+    LockGuard guard(owner->nursery->lock);
+    unlink_nursery(owner->frame->details.published, nursery);
+  } else {
+    LockGuard guard(nursery.runtime->outside_lock);
+    unlink_nursery(nursery.runtime->outside, nursery);
+  }
+}
+
+// For a terminal nursery in no list: makes it as init_nursery() expects it, once the last visitor has left.
+static void reset(Nursery& nursery) noexcept {
+  nursery.life().reset();
+  nursery.local_count = 0;
+  nursery.was_read.store(false, std::memory_order_relaxed);
+}
+
+void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
+  JANUS_ASSERT(is_terminal(nursery) && Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)));
+  if (nursery.traits.owns_account) [[unlikely]]
+    end_local_keys(*nursery.runtime, worker, *nursery.account);
+  if (nursery.traits.reclaims_blocks) [[unlikely]] {
+    reclaim_blocks(worker, nursery);
+    if (worker != nullptr) worker = &current_worker();
+  }
+  if (nursery.traits.has_leftovers) [[unlikely]] {
+    clear_leftovers(worker, nursery);
+    if (worker != nullptr) worker = &current_worker();
+  }
+  Task* const owner = nursery.owner.load(std::memory_order_relaxed);
+  if (owner == nullptr || nursery.traits.is_published) [[unlikely]]
+    unlink_seen(nursery, owner);
+  else
+    unlink_nursery(owner->frame->open, nursery);
+  reset(nursery);
+  if (worker != nullptr) return recycle(*worker, nursery);
+  nursery.runtime->nurseries.give(nullptr, &nursery);
+}
+
+}  // namespace janus

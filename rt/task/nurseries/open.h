@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/open.h — opens a nursery, and gives its record back when it has ended.
+#pragma once
+
+#include "rt/sched/path.h"
+#include "rt/task/record/nursery.h"
+
+namespace janus {
+
+struct NurseryOptions {
+  ErrorPolicy on_error = ErrorPolicy::kCancel;
+  ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
+  const Amounts* budget = nullptr;
+  const char* name = nullptr;
+  bool reclaims_blocks = false;
+};
+
+// nullptr: *error says why. `owner` nullptr: a thread outside tasks opens the nursery.
+Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
+// What janus_nursery_create opens: a nursery of the running task, with every option at its default, as the current one.
+// Fast path: only on the root's account, for a task that was not told to end; nullptr says only that the general path
+// has to be taken.
+template <Path kPath>
+Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
+// Gives the record of a terminal nursery, which is in no list any more and has nothing left over, back to the pool.
+void recycle(Worker& worker, Nursery& nursery) noexcept;
+// Destroys a terminal nursery. Its owner only; the task may give way, and be on another worker afterwards.
+void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/park.cpp — one token for each task.
+#include "rt/task/nurseries/park.h"
+
+#include "rt/base/order_hooks.h"
+#include "rt/task/record/nursery.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/wait.h"
+#include "rt/task/wait/wake.h"
+
+namespace janus {
+
+int park(Task& task, bool forever) noexcept {
+  for (;;) {
+    if (task.token.exchange(0, std::memory_order_acquire) != 0) {  // pairs with unpark()
+      order_hooks::acquire(&task.frame);
+      return 0;
+    }
+    if (sees_cancel(task)) return -1;
+    if (!forever) return kErrorTimeout;
+    const bool left = block(
+        task, TaskState::kParked,
+        [](Task& self, void*) {
+          // The task is published now: looks again for a token that came before unpark() could see that. The partner is
+          // unpark().
+          arch::full_fence();
+          if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
+        },
+        nullptr);
+    if (!left) return kErrorNoMemory;
+  }
+}
+
+void unpark(Worker* worker, Task& task) noexcept {
+  order_hooks::release(&task.frame);
+  // Also where the task takes the token before it sleeps, so that no wake-up follows.
+  if (worker == nullptr) task.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
+  if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
+}
+
+}  // namespace janus

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/result.cpp — what a nursery comes to: the gravest failure of its children, the first of its kind.
+#include "rt/task/nurseries/result.h"
+
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+namespace {
+
+// panic > failed > budget > none of them: only failures are recorded.
+int severity(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::kPanic:
+      return 4;
+    case Outcome::kFailed:
+      return 3;
+    case Outcome::kBudget:
+      return 2;
+    default:
+      return 0;
+  }
+}
+
+std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
+  switch (outcome) {
+    case Outcome::kFailed:
+      return code;
+    case Outcome::kCancelled:
+      return -1;
+    case Outcome::kPanic:
+      return -2;
+    case Outcome::kBudget:
+      return -3;
+    case Outcome::kSuccess:
+    case Outcome::kPending:  // no terminal nursery has it
+      break;
+  }
+  return 0;
+}
+
+}  // namespace
+
+[[gnu::noinline]] void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept {
+  Nursery& nursery = *task.nursery;
+  if (outcome == Outcome::kCancelled) return pass_cancel_on(&current_worker(), nursery, pace);
+  {
+    LockGuard guard(nursery.lock);
+    nursery.traits.has_leftovers = true;
+    ++nursery.errors;
+    if (severity(outcome) > severity(nursery.outcome)) {
+      nursery.outcome = outcome;
+      nursery.code = code;
+      nursery.failed_id = task.id;
+    }
+  }
+  if (nursery.traits.on_error == ErrorPolicy::kCancel) cancel_nursery(&current_worker(), nursery, pace);
+}
+
+// The nursery is terminal: all children have ended, and what they recorded happened before.
+Report report_of(Nursery& nursery) noexcept {
+  nursery.was_read.store(true, std::memory_order_relaxed);
+  const bool cancelled = (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0;
+  Outcome outcome = nursery.outcome;
+  if (outcome == Outcome::kSuccess && cancelled) outcome = Outcome::kCancelled;
+  const bool is_deadlock =
+      outcome == Outcome::kCancelled && (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kDeadlocked) != 0;
+  const std::int64_t code = is_deadlock ? kErrorDeadlock : value_of(outcome, nursery.code);
+  return {outcome, nursery.errors, code, nursery.failed_id, cancelled};
+}
+
+}  // namespace janus

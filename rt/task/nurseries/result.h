@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/result.h — the result of a nursery.
+#pragma once
+
+#include "rt/task/record/nursery.h"
+#include "rt/task/record/task.h"
+#include "rt/task/wait/cancel.h"
+
+namespace janus {
+
+// The result of a nursery or a task.
+struct Report {
+  Outcome outcome;
+  std::uint32_t errors;
+  std::int64_t code;
+  std::uint64_t task_id;
+  bool was_cancelled;
+};
+
+// Records in the task's nursery that the task has not ended in success; a failure cancels its siblings where the
+// nursery says so. A task that was cancelled from above the nursery passes that on, so that the nursery ends as
+// cancelled, too, although it may not have been told yet.
+void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept;
+// The result of a terminal nursery; it counts as read from now on.
+Report report_of(Nursery& nursery) noexcept;
+
+}  // namespace janus

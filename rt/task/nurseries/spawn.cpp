@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/nurseries/spawn.cpp — a new child of a nursery.
+#include "rt/task/nurseries/spawn.h"
+
+#include "rt/base/order_hooks.h"
+#include "rt/task/account/name.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/records.h"
+
+namespace janus {
+
+// Sets what a spawn gives to a record; the rest is zeroed when free.
+[[gnu::always_inline]] static inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn,
+                                                    void* arg, std::uint8_t stack_class, std::uint8_t flags) noexcept {
+  JANUS_ASSERT(is_zeroed_when_free(task) && may_be_running(state_of(task)));
+  task.stack_class = stack_class;
+  task.fn = fn;
+  task.arg = arg;
+  task.belong_to(nursery);
+  task.account = account;
+  if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
+  order_hooks::release(&task);
+}
+
+namespace {
+
+constexpr std::uint64_t kIdBlock = 256;  // numbers that a worker takes at once
+
+Task* take_record(Runtime& runtime, Worker* worker, bool has_paid, int* error) noexcept {
+  SlabCache* const cache = worker != nullptr ? &worker->tasks : nullptr;
+  void* record = runtime.tasks.take(cache);
+  if (record == nullptr) [[unlikely]]
+    record = alloc_under_pressure(runtime, runtime.tasks, cache, has_paid, error);
+  return static_cast<Task*>(record);
+}
+
+// Whether spawn<kFast>() has all that it needs.
+[[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery) noexcept {
+  return is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive &&
+         worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
+}
+
+// Counts a spawned task, and returns its number.
+[[gnu::always_inline]] inline std::uint64_t count_spawned(Worker& worker) noexcept {
+  const std::uint64_t spawned = worker.counters.spawned.read();
+  JANUS_ASSERT(spawned != worker.ids.end);
+  worker.counters.spawned.add();
+  return worker.ids.first + spawned;
+}
+std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept {
+  if (worker == nullptr) [[unlikely]] {
+    runtime.spawned_outside.fetch_add(1, std::memory_order_relaxed);
+    return runtime.next_id.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::uint64_t spawned = worker->counters.spawned.read();
+  if (spawned == worker->ids.end) [[unlikely]] {
+    worker->ids.first = runtime.next_id.fetch_add(kIdBlock, std::memory_order_relaxed) - spawned;
+    worker->ids.end = spawned + kIdBlock;
+  }
+  return count_spawned(*worker);
+}
+
+}  // namespace
+
+void launch(Worker* worker, Task& task) noexcept {
+  Scheduler& scheduler = task.nursery->runtime->scheduler;
+  if (worker == nullptr) return scheduler.inject(&task);
+  scheduler.push_fresh(*worker, &task);
+  scheduler.sched_point();
+}
+
+template <Path kPath>
+Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept {
+  constexpr bool kIsFast = kPath == Path::kFast;
+  if (kIsFast && !is_ready_to_spawn(*worker, nursery)) [[unlikely]]
+    return nullptr;
+  Runtime& runtime = kIsFast ? runtime_of(*worker) : *nursery.runtime;
+  if (!kIsFast) *error = kErrorState;
+  if (!count_child_in<kPath>(worker, nursery)) [[unlikely]]
+    return nullptr;
+  Account* account = nursery.account;
+  std::uint8_t flags = options.flags;
+  if (!kIsFast && (nursery.traits.draws || options.budget != nullptr)) [[unlikely]] {
+    account = pay_for_spawn(nursery, options.stack_class, options.budget, error);
+    if (account == nullptr) {
+      count_child_out(worker, nursery);
+      return nullptr;
+    }
+    flags |= TaskFlags::kDraws | (options.budget != nullptr ? TaskFlags::kOwnAccount : 0);
+  }
+  Task* const task = kIsFast ? static_cast<Task*>(Slab::take_hot(worker->tasks))
+                             : take_record(runtime, worker, (flags & TaskFlags::kDraws) != 0, error);
+  if (!kIsFast && task == nullptr) [[unlikely]] {
+    refund_spawn(nursery, account, options.stack_class);
+    count_child_out(worker, nursery);
+    return nullptr;
+  }
+  init_task(*task, nursery, account, fn, arg, options.stack_class, flags);
+  task->id = kIsFast ? count_spawned(*worker) : count_spawned_anywhere(runtime, worker);
+  if constexpr (kIsFast) return task;
+  if ((flags & TaskFlags::kDraws) != 0)
+    task->party = account->index();  // a cage is one party, and the tasks of the root another
+  if (options.name != nullptr) [[unlikely]]
+    name_at_birth(worker, *task, options.name);
+  if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);
+  if (worker != nullptr) runtime.scheduler.trace_event(*worker, Event::kSpawn, task);
+  return task;
+}
+template Task* spawn<Path::kGeneral>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&, int*) noexcept;
+template Task* spawn<Path::kFast>(Worker*, Nursery&, TaskFn, void*, const SpawnOptions&, int*) noexcept;
+
+}  // namespace janus

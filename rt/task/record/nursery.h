@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/record/nursery.h — a scope that cannot end before its children.
+//
+// INVARIANT nursery-ends-once: exactly one atomic operation on `word` makes it terminal, after the last child has
+// ended, and nothing is spawned after that. Terminal is a property of the word: shared, closed, and no child counted.
+//
+// Children are counted in two places. While the nursery is *private*, `owner_worker` is the worker that its owner runs
+// on, and spawns and ends on that worker are counted in `local_count` with plain arithmetic; all others in `word`. So
+// the count in `word` alone may be negative, and only the sum means anything. Before the owner leaves its worker, and
+// when it awaits, the nursery becomes *shared*: `local_count` moves into `word` for good. Each worker compares
+// `owner_worker` only with itself, and it changes only on that worker, so no worker sees it change midway.
+// docs/decisions/0070
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/base/list.h"
+#include "rt/base/lock_rank.h"
+#include "rt/budget/account.h"
+#include "rt/task/record/nursery_life.h"
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+enum class NurseryState : std::uint8_t { kOpen, kClosing, kCancelling, kClosed, kCancelled };
+
+// What becomes of the siblings when a child fails, and of a child that has used up its budget; the ABI's numbers.
+enum class ErrorPolicy : std::uint8_t { kCancel, kCollect };
+enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
+
+// Properties of a nursery; all of them are set at once when it is opened.
+struct NurseryTraits {
+  bool draws = false;  // `account` is not the root's: every spawn is charged
+  bool owns_account : 1 = false;
+  bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
+  // Something has to be put back when the nursery goes: an account, records, a failure, a name. Written under `lock`,
+  // or by the task that opens it.
+  bool has_leftovers = false;
+  bool is_linked = false;  // in the lists of its owner's frame; if not, only in the chain of its current nurseries
+  bool is_published : 1 = false;
+  bool is_root : 1 = false;  // of janus_rt_run, or main's
+  bool has_current = false;  // made by janus_nursery_create
+  ErrorPolicy on_error = ErrorPolicy::kCancel;
+  ExhaustionPolicy on_exhaustion = ExhaustionPolicy::kSuspend;
+};
+static_assert(sizeof(NurseryTraits) == sizeof(std::uint64_t));
+
+struct alignas(64) Nursery : NurseryAlive {
+  Nursery* free_next;  // for the slab
+  Atomic<std::uint64_t> word;
+  std::atomic<Worker*> owner_worker;  // private: the worker that counts in `local_count`
+  std::int64_t local_count;
+  Runtime* runtime;  // set once: a record serves one runtime
+  Account* account;
+  std::atomic<Task*> owner;  // nullptr: a thread outside tasks
+  NurseryTraits traits;
+  Atomic<std::uint32_t> alive;          // kAlive ... kEnding while the record serves a nursery
+  Atomic<std::uint32_t> external_refs;  // visitors from elsewhere that are about to change the word (see NurseryLife)
+
+  std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
+  Nursery* outer;                          // the owner's list: the nursery opened before ...
+  Nursery* inner;                          // ... and after
+  Nursery* previous_current;               // the current nursery that janus_nursery_create found
+  Task* records;                           // tasks that ended and whose result may be asked for
+  std::atomic<bool> was_read;              // the result was read
+  Outcome outcome;
+  RankedLock<LockRank::kNursery> lock;  // members, their published nurseries, records, the outcome
+  std::atomic<std::uint64_t> handle;    // set once: the same for all nurseries that the record serves
+  std::uint32_t errors;
+  std::atomic<std::uint32_t> ended;  // counts ends, for a thread outside tasks that waits
+
+  List<RunDetails, MigratedTasks> migrated_tasks;
+  Nursery* cancel_next;  // links marked nurseries while a cancel descends
+  std::int64_t code;
+  std::uint64_t failed_id;
+  char name[32];
+
+  NurseryLife life() noexcept { return {word, alive, external_refs}; }
+};
+
+// INVARIANT zeroed-when-free (open.cpp): what holds of a record that serves no nursery.
+inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
+  return !Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)) &&
+         nursery.word.load(std::memory_order_relaxed) == 0 && nursery.local_count == 0 && nursery.records == nullptr &&
+         !nursery.was_read.load(std::memory_order_relaxed) && nursery.outcome == Outcome::kSuccess &&
+         nursery.errors == 0 && nursery.code == 0 && nursery.failed_id == 0 && nursery.name[0] == 0 &&
+         nursery.migrated_tasks.is_empty();
+}
+
+// Whether `worker` is the nursery's home, and counts its children with plain arithmetic.
+[[gnu::always_inline]] inline bool is_at_home(const Nursery& nursery, const Worker& worker) noexcept {
+  return cmp_relaxed(nursery.owner_worker, const_cast<Worker*>(&worker));
+}
+
+// Lists of open nurseries, the newest first.
+inline void link_nursery(Nursery*& first, Nursery& nursery) noexcept {
+  nursery.inner = nullptr;
+  nursery.outer = first;
+  if (first != nullptr) first->inner = &nursery;
+  first = &nursery;
+}
+
+inline void unlink_nursery(Nursery*& first, Nursery& nursery) noexcept {
+  (nursery.inner != nullptr ? nursery.inner->outer : first) = nursery.outer;
+  if (nursery.outer != nullptr) nursery.outer->inner = nursery.inner;
+}
+
+}  // namespace janus

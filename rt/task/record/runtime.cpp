@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/record/runtime.cpp — which worker and task the calling thread is, and the request that a worker look.
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+Worker* worker_of(const Runtime& runtime) noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr && worker->runtime == &runtime ? worker : nullptr;
+}
+
+void request_attention(Runtime& runtime) noexcept {
+  runtime.scheduler.request_attention();
+  runtime.slice_ops.store(0, std::memory_order_release);  // pairs with yield_slow(), which then sees the request
+}
+
+Task* calling_task() noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  return worker != nullptr ? current_task(*worker) : nullptr;
+}
+
+}  // namespace janus

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/record/runtime.h — one runtime, to which everything below belongs; any number of them can live side by side.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rt/budget/account.h"
+#include "rt/budget/pool_charge.h"
+#include "rt/mem/heap.h"
+#include "rt/mem/slab.h"
+#include "rt/mem/stack_pool.h"
+#include "rt/sched/scheduler.h"
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+inline constexpr std::size_t kChannelBytes = 192;  // the record size of the slab of channels
+
+struct BudgetWaits;
+
+struct RuntimeOptions {
+  unsigned workers = 0;  // 0: what the machine offers, 4 in deterministic mode
+  std::uint64_t seed = 0;
+  bool deterministic = false;
+  int pin = -1;  // -1: where each worker can have a CPU of its own
+  Victim victim = Victim::kRandom;
+  std::uint32_t fair_interval = 61;
+  std::uint32_t yield_interval = 1024;
+  std::uint8_t stack_class = 0;
+  std::size_t stack_max = std::size_t{256} << 10;  // the size that a stack may grow to, where stacks grow
+  std::uint64_t memory = 0;                        // root pool; 0: three quarters of the machine
+  bool has_root_budget = false;                    // else the root task lives on the root account
+  Amounts root_budget = {};
+  std::uint32_t cancel_grace_ops = 65536;
+  std::uint32_t profile = 1;      // JANUS_PROFILE_*; only reported
+  std::uint32_t grace_ms = 5000;  // how long destroy_runtime() waits before it says so
+  bool with_caller = false;       // the calling thread becomes worker 0 when it runs
+  bool handles_faults = true;
+  bool prints_stats = false;  // at its end, on descriptor 2
+  bool is_program = false;    // no thread outside can end a deadlock: report it and exit with 3
+  // A program ends as by SIGPIPE where what it writes to descriptor 1 or 2 has no reader any more. What becomes of a
+  // host is for the host to decide.
+  bool ends_by_closed_pipe = false;
+  bool ends_by_panic = false;  // a panic of any task ends the process where it happens: for a core dump that shows it
+};
+
+// How deep the stacks of the tasks of each name have been (rt/task/stacks/stack_marks.h). Tasks may take as many names as they
+// like, so only the deepest are kept.
+struct StackMarks {
+  struct Mark {
+    char name[sizeof TaskExtra::name];  // or, for a task without a name:
+    TaskFn fn;
+    std::size_t bytes;  // 0: unused
+  };
+  RankedLock<LockRank::kStackMarks> lock;
+  Mark marks[32];
+};
+
+struct Runtime {
+  Scheduler scheduler;
+  Heap heap;
+  StackPool stacks;
+  Slab tasks, nurseries, channels;
+  Accounts accounts;
+  PoolCharge pool_charge;  // of records and stacks
+  Account* root_account;
+  RuntimeOptions options;
+  // Ops of a fresh slice: the yield interval, or none from a request for attention until a check has looked. Tasks that
+  // only ever give way or talk use up no slice, and would not look.
+  std::atomic<std::uint32_t> slice_ops;
+  std::uint64_t memory_limit;
+  std::uint64_t started_ns;
+  unsigned number;  // unique in the process: tells of which runtime a handle is
+  std::uint64_t handle_key[2];
+
+  alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel
+  std::atomic<Task*> terminable;  // the program's root task: SIGTERM cancels it, and its end stops the workers
+  std::atomic<int> terminate_signal;
+  std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
+  alignas(64) std::atomic<std::uint64_t> next_id;
+  std::atomic<std::uint32_t> exhausted;       // tasks that wait for a recharge
+  std::atomic<std::uint32_t> rounds_of_ends;  // in a row that ended the waits of some (exhaustion.cpp)
+  // How they wait; nullptr before somebody could: let_wait_for_budgets().
+  std::atomic<const BudgetWaits*> budget_waits;
+  RankedLock<LockRank::kOutside> outside_lock;
+  Nursery* outside;                            // nurseries that threads outside tasks have opened
+  std::atomic<bool> is_fed_from_outside;       // woken from outside, or may be (deadlock.cpp); never reset
+  std::atomic<std::uint32_t> waits_for_turns;  // tasks that wait for a turn, whichever runtime has it
+  StackMarks stack_marks;
+};
+
+// The calling thread's worker, if it is one of this runtime, else nullptr.
+Worker* worker_of(const Runtime& runtime) noexcept;
+// Any thread, any signal handler. A worker calls hooks::on_attention() soon, whatever its tasks do.
+void request_attention(Runtime& runtime) noexcept;
+// The calling task, of whichever runtime; nullptr: outside tasks.
+Task* calling_task() noexcept;
+
+}  // namespace janus

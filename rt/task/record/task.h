@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/record/task.h — a task: what spawn makes. Two cache lines; it has a stack only from its start to its end.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include "rt/base/assert.h"
+#include "rt/base/biased_lock.h"
+#include "rt/base/errors.h"
+#include "rt/base/list.h"
+#include "rt/base/lock_rank.h"
+#include "rt/budget/account.h"
+#include "rt/sched/worker.h"
+
+namespace janus {
+
+struct Channel;
+struct Nursery;
+struct Runtime;
+struct RunFrame;
+struct Task;
+struct Turn;
+
+using TaskFn = std::int64_t (*)(void*);
+
+// The states of the C ABI's table, and four that only the runtime tells apart.
+//
+//     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed
+//                           |                                                                      or Failed, Cancelled
+//                           |  \--send, receive--> AtChannel --partner, close, cancel--> Ready
+//                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
+//                           |  \--budget--> Exhausted --recharge--> Ready
+//                           |  \--wants what another has--> AwaitsTurn --its turn--> Ready
+//                           \--runs a child on its own stack--> Nesting --child ends--> Running
+//
+// INVARIANT wake-once: the thread that turns Blocked, Parked or Exhausted into Ready queues the task, and no other
+// does. These three are stored only after the stack has been left. Any wait may end early: the waiter looks again at
+// what it waited for. AtChannel is left and entered under the lock of the channel `waits_at`, so no two threads can do
+// so at once.
+enum class TaskState : std::uint8_t {
+  kCreated,
+  kReady,
+  kRunning,
+  kBlocked,
+  kExhausted,
+  kCompleted,
+  kFailed,
+  kCancelled,
+  kParked,
+  kNesting,
+  kAtChannel,
+  kAwaitsTurn,
+};
+
+// Whether the task cannot go on before another task or thread does something.
+constexpr bool is_waiting(TaskState state) noexcept {
+  return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
+         state == TaskState::kAtChannel || state == TaskState::kAwaitsTurn;
+}
+// Whether a worker may be running the task. A task that no other task looks at, and that runs in place of its parent,
+// becomes kRunning only after its first wait; until then its state is what the last task of the record left behind.
+constexpr bool may_be_running(TaskState state) noexcept {
+  return state == TaskState::kRunning || state == TaskState::kCreated;
+}
+
+// How a task ended; the numbers are the ABI's JANUS_KIND_*.
+enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudget, kPending };
+
+struct TaskFlags {
+  static constexpr std::uint8_t kKept = 1;          // the record stays when the task ends, until it is released
+  static constexpr std::uint8_t kExposed = 2;       // a handle of it may exist
+  static constexpr std::uint8_t kRunCancelled = 4;  // it is called even if it was cancelled before its start
+  static constexpr std::uint8_t kOwnAccount = 8;    // has an explicit budget
+  static constexpr std::uint8_t kEnded = 16;        // final state and result are in place (under `lock`)
+  static constexpr std::uint8_t kRecorded = 32;     // linked in its nursery's records (under the nursery's lock)
+  static constexpr std::uint8_t kDraws = 64;        // its record and stack are charged to an account below the root
+  static constexpr std::uint8_t kNamed = 128;       // has an `extra`
+};
+
+// Rare conditions of a task; only the task itself looks at its marks and sets them. They stay until its end, which
+// looks at all of them at once. The first mark creates the details in the task's frame.
+struct TaskMarks {
+  static constexpr std::uint8_t kHasMigrated = 1;  // it has left its worker
+  static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
+  static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
+  static constexpr std::uint8_t kHasLocals = 8;
+  static constexpr std::uint8_t kHasError = 16;    // janus_last_error
+  static constexpr std::uint8_t kHoldsTurns = 32;  // it may have to pass some on at its end
+  static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
+};
+
+using TaskLock = RankedLock<LockRank::kTask>;
+
+struct Join;
+struct LocalTable;
+
+// The part of a task that only some tasks have.
+struct TaskExtra {
+  char name[32];
+};
+
+// INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
+// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `party` and `has_migrated` are zero.
+// So what most tasks never touch costs them nothing. The state of a task that is not exposed is meaningful only while
+// it waits.
+struct alignas(64) Task : Runnable {
+  TaskFn fn;
+  void* arg;
+  Nursery* nursery;
+  Account* account;  // pays for what the task does
+  std::atomic<TaskState> state;
+  std::atomic<std::uint8_t> cancel;   // told to end; sticky
+  std::atomic<std::uint8_t> token;    // of janus_park
+  std::atomic<std::uint8_t> flags;    // TaskFlags
+  std::atomic<std::uint32_t> secret;  // of its handle (rt/task/nurseries/handle.h); 0: it has none
+
+  RunFrame* frame;  // from start to end
+  std::uint64_t id;
+  union {
+    std::int64_t result;  // once kEnded
+    Channel* waits_at;    // kAtChannel: the channel whose lock rules the state; read through std::atomic_ref
+  };
+  Join* waiters;  // under `lock`
+  TaskExtra* extra;
+  Task* record_previous;  // of an ended task, in its nursery's records; under the nursery's lock
+  Task* record_next;
+  TaskLock lock;                   // for exposed tasks: guards the end, waiters, the handle
+  Outcome outcome;                 // once kEnded
+  std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
+
+  // A walk up from a task that may be gone reads this of a record that may serve another task by now
+  // (may_be_cancelled), so it is written in one piece.
+  void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
+  Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
+
+  bool is_marked(std::uint8_t mark) const noexcept { return (marks & mark) != 0; }
+  inline void mark(std::uint8_t mark) noexcept;
+
+  // Flags may be read by any thread. They are written by the spawner and the task itself until the task is exposed,
+  // then under `lock` or, once it has ended, under its nursery's lock: never by two at once.
+  bool has(std::uint8_t flag) const noexcept { return (flags.load(std::memory_order_relaxed) & flag) != 0; }
+  void set(std::uint8_t flag) noexcept {
+    flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) | flag), std::memory_order_relaxed);
+  }
+  void clear(std::uint8_t flag) noexcept {
+    flags.store(static_cast<std::uint8_t>(flags.load(std::memory_order_relaxed) & ~flag), std::memory_order_relaxed);
+  }
+};
+static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not started are a million of these");
+
+struct MigratedTasks;  // tag: the tasks of a nursery that have been off their worker at least once
+
+// Part of the frame of a task that has any mark. The link is valid while the task is a member.
+struct RunDetails : ListLink<MigratedTasks> {
+  explicit RunDetails(Task* self) noexcept : task(self) {}
+
+  Task* task;
+  Nursery* published = nullptr;  // opened before the task last left its worker; under the lock of task->nursery
+  LocalTable* locals = nullptr;  // rt/task/account/locals.h
+  Stack* abandoned = nullptr;    // a panicked task ends on a spare stack; this is the one it had
+  Turn* held_turns = nullptr;    // with kHoldsTurns
+  // With kHasGrown: the stack's limit before it grew; and what the task's account has paid since.
+  std::byte* limit_before = nullptr;
+  std::size_t growth_paid = 0;
+  std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
+  std::int64_t outer_fuel = -1;  // what was left of the slice, maybe the parent's, when the grace began; -1: it did not
+  std::uint64_t joined = 0;      // while it joins a task: the number of that; through std::atomic_ref
+  int last_error = 0;
+  std::uint8_t held_count = 0;          // the length of held_turns
+  bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock
+  Outcome outcome = Outcome::kPending;  // once kWasForced
+};
+
+// What a task has while it runs, at the top of its part of the stack.
+struct RunFrame {
+  RunFrame(Task* self, RunFrame* outer) noexcept : task(self), outer_frame(outer) {}
+
+  std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
+  Task* task;
+  RunFrame* outer_frame;       // of the task that called this one, instead of waiting: outer until this one ends
+  Nursery* open = nullptr;     // opened by this task since it last left its worker, innermost first ...
+  Nursery* current = nullptr;  // ... but those of janus_nursery_create are only in this chain until link_current()
+  union {
+    RunDetails details;
+  };
+};
+
+inline void Task::mark(std::uint8_t mark) noexcept {
+  if (marks == 0) new (&frame->details) RunDetails(this);
+  marks |= mark;
+}
+
+// For what a task looks at of itself: only waits and wake-ups are published to others.
+inline TaskState state_of(const Task& task) noexcept {
+  return task.state.load(std::memory_order_relaxed);
+}
+
+// INVARIANT zeroed-when-free holds at both ends of a record's life.
+inline bool is_zeroed_when_free(const Task& task) noexcept {
+  return task.suspension() == nullptr && task.frame == nullptr && task.waiters == nullptr &&
+         task.cancel.load(std::memory_order_relaxed) == 0 && task.token.load(std::memory_order_relaxed) == 0 &&
+         task.flags.load(std::memory_order_relaxed) == 0 && task.marks == 0 && !task.is_published &&
+         !task.yielded_free && !task.has_migrated.load(std::memory_order_relaxed);
+}
+
+inline Task* current_task(Worker& worker) noexcept {
+  return static_cast<Task*>(static_cast<Runnable*>(worker.task));
+}
+inline Runtime& runtime_of(Worker& worker) noexcept {
+  return *worker.runtime;
+}
+
+}  // namespace janus

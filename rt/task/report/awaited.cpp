@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/report/awaited.cpp — which nursery or task somebody waits for, in reports. A member of the archive that janus-cc asks
+// for, unless it strips the program.
+#include "rt/task/record/nursery.h"
+#include "rt/task/report/describe.h"
+
+extern "C" {
+extern const char janus_task_awaited;
+[[gnu::used]] const char janus_task_awaited = 0;
+}
+
+namespace janus {
+
+namespace {
+
+// Of a blocked task; nullptr: it awaits none. One that it has awaited keeps the mark of its waiter until it is destroyed.
+const Nursery* awaited_by(const RunDetails& member) noexcept {
+  for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer) {
+    const std::uint64_t word = nursery->word.load(std::memory_order_relaxed);
+    if ((word & NurseryWord::kWaiter) != 0 && !NurseryWord::is_terminal(word)) return nursery;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+bool append_awaited(TaskReport& report, const RunDetails& member) noexcept {
+  const Task& task = *member.task;
+  if (task.state.load(std::memory_order_acquire) != TaskState::kBlocked) return false;
+  const std::uint64_t joined = std::atomic_ref(member.joined).load(std::memory_order_relaxed);
+  if (joined != 0)
+    report.append(" waits for task %lu", joined);
+  else if (const Nursery* const nursery = awaited_by(member))
+    report.append(" waits for nursery ").append_escaped(nursery->name[0] != 0 ? nursery->name : "-", kShownName);
+  else
+    return false;  // at a channel of another runtime
+  report.append(" to end");
+  return true;
+}
+
+}  // namespace janus

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/report/describe.cpp — see describe.h. Other tasks may run meanwhile: a nursery's lock keeps the frames of its tasks
+// where they are, and so what they have published; what lies below them on their stacks may be anything.
+#include "rt/task/report/describe.h"
+
+#include <new>
+
+#include <arch/user_copy.h>
+
+#include "rt/task/record/channel.h"
+#include "rt/task/record/nursery.h"
+#include "rt/task/report/log.h"
+
+namespace janus {
+
+namespace {
+
+constexpr unsigned kDeepest = 16;           // nurseries in nurseries; the caller's stack bounds the walk
+constexpr unsigned kMostNurseries = 16384;  // that are looked into
+
+struct Walk {
+  TaskReport& report;
+  unsigned tasks = 0;
+  unsigned nurseries = 0;
+};
+
+// The record stays a channel's, whatever becomes of the channel.
+void append_channel(TaskReport& report, const Channel* channel) noexcept {
+  std::size_t count = 0, capacity = 0;
+  if (channel == nullptr || !arch::load_user(&channel->count, count)) return;
+  if (!arch::load_user(&channel->capacity, capacity)) return;
+  report.append(" %#lx (%lu of %lu)", channel->handle.load(std::memory_order_relaxed), count, capacity);
+}
+
+// Under the lock of the member's nursery.
+void describe(TaskReport& report, const RunDetails& member) noexcept {
+  const Task& task = *member.task;
+  const TaskState state = task.state.load(std::memory_order_relaxed);
+  const char* const why = what_for(state);
+  report.append("janus:   ");
+  append_task(report, task);
+  append_function(report, reinterpret_cast<std::uint64_t>(task.fn));
+  if (append_awaited == nullptr || !append_awaited(report, member))
+    report.append(" %s", why != nullptr ? why : "is ready, or runs");
+  if (state == TaskState::kAtChannel) append_channel(report, task.waits_at);
+  report.append("; nursery ");
+  append_path(report, task);
+  report.end_line();
+  Place place;
+  if (why != nullptr && find_place(task, place)) append_frames(report, place, kFramesOfEach);
+}
+
+// Appends the outermost tasks first.
+void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
+  LockGuard guard(nursery.lock);
+  for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
+       member = nursery.migrated_tasks.after(member)) {
+    if (walk.tasks == kMostTasks || walk.report.room() < kRoomOfTask) return;
+    if (fold == nullptr || !fold(walk.report, member)) describe(walk.report, *member);
+    ++walk.tasks;
+    for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer) {
+      if (walk.nurseries++ == kMostNurseries) return;
+      describe_nursery(walk, *inner, depth + 1);
+    }
+  }
+}
+
+constexpr std::size_t kReportBytes = (sizeof(TaskReport) + kPagesBehindReport + kPageBytes - 1) & ~(kPageBytes - 1);
+
+}  // namespace
+
+void append_task(TextWriter& text, const Task& task) noexcept {
+  text.append("task %lu", task.id);
+  const bool is_main = task.nursery->runtime->terminable.load(std::memory_order_relaxed) == &task;
+  const char* const name = task.extra != nullptr ? task.extra->name : is_main ? "main" : nullptr;
+  if (name != nullptr) text.append(" '").append_escaped(name, kShownName).append("'");
+}
+
+void append_path(TextWriter& text, const Task& task) noexcept {
+  constexpr unsigned kMaxNurseries = 8;
+  const Nursery* path[kMaxNurseries];
+  unsigned depth = 0;
+  for (const Nursery* nursery = task.nursery; nursery != nullptr && depth < kMaxNurseries;) {
+    path[depth++] = nursery;
+    const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
+    nursery = owner != nullptr ? owner->nursery : nullptr;
+  }
+  for (unsigned i = depth; i-- > 0;) {
+    text.append_escaped(path[i]->name[0] != 0 ? path[i]->name : "-", kShownName);
+    if (i != 0) text.append("/");
+  }
+}
+
+const char* what_for(TaskState state) noexcept {
+  switch (state) {
+    case TaskState::kBlocked:
+    case TaskState::kNesting:
+      return "waits for tasks to end";
+    case TaskState::kAtChannel:
+      return "waits at a channel";
+    case TaskState::kParked:
+      return "is parked";
+    case TaskState::kExhausted:
+      return "waits for a recharge";
+    case TaskState::kAwaitsTurn:
+      return "waits for a static or a descriptor";
+    default:
+      return nullptr;
+  }
+}
+
+bool find_place(const Task& task, Place& place) noexcept {
+  const Suspension* const left = task.suspension();
+  const auto top = reinterpret_cast<std::uint64_t>(task.frame);
+  std::uint64_t fp = 0;
+  if (task.state.load(std::memory_order_relaxed) == TaskState::kNesting) return false;  // a child stands on its stack
+  if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return false;
+  place = {0, fp, top > kMostStackBytes ? top - kMostStackBytes : 0, top, 0};
+  if (!place.step()) return false;
+  leave_runtime(place);
+  return true;
+}
+
+TaskReport* new_report() noexcept {
+  std::byte* const pages = platform::map(kReportBytes);
+  return pages != nullptr ? new (pages) TaskReport : nullptr;
+}
+
+void say_and_free(TaskReport* report) noexcept {
+  say(report->data(), report->size());
+  platform::unmap(reinterpret_cast<std::byte*>(report), kReportBytes);
+}
+
+unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept {
+  Walk walk{report};
+  for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer)
+    describe_nursery(walk, *nursery, 0);
+  if (fold != nullptr) fold(report, nullptr);
+  return walk.tasks;
+}
+
+}  // namespace janus

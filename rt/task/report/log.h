@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/report/log.h — what the runtime itself has to say, on descriptor 2. It does not wait for long: lines that no reader
+// takes are dropped and counted.
+#pragma once
+
+#include <cstddef>
+
+namespace janus {
+
+// Says one line or several, each with its newline. Any thread, also in a fault handler.
+void say(const char* lines, std::size_t size) noexcept;
+
+}  // namespace janus

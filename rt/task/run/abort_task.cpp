@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/abort_task.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. No other task
+// ends.
+//
+// Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
+// in these frames, so the task goes on as itself on a spare stack, cancels and awaits them, and only then leaves.
+#include "rt/task/run/abort_task.h"
+
+#include <arch/task_call.h>
+#include <arch/user_copy.h>
+#include "rt/sched/fiber_hooks.h"
+#include "rt/task/locks/keyed_lock.h"
+#include "rt/task/record/panic.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/report/backtrace.h"
+#include "rt/task/report/runtime_fault.h"
+#include "rt/task/run/run.h"
+#include "rt/task/stacks/panic_report.h"
+#include "rt/task/stacks/stack_growth.h"
+#include "rt/task/wait/ancestry.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/records.h"
+
+namespace janus {
+
+namespace {
+
+std::int64_t code_of(Outcome outcome) noexcept {
+  return outcome == Outcome::kBudget ? -3 : -2;
+}
+
+const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
+  switch (fault.kind) {
+    case platform::FaultKind::kAccess:
+    case platform::FaultKind::kBus: {
+      if (!fault.has_address || worker.stack == nullptr) return "invalid memory access";
+      auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
+      return runtime_of(worker).stacks.in_guard(worker.stack, touched) ? "stack overflow" : "invalid memory access";
+    }
+    case platform::FaultKind::kIllegalInstruction:
+      return "illegal instruction";
+    case platform::FaultKind::kDivision:
+      return "division by zero";
+    case platform::FaultKind::kFloatingPoint:
+      return "floating-point exception";
+    case platform::FaultKind::kBreakpoint:
+      return "breakpoint";
+  }
+  return "fault";
+}
+
+// --- Leaving ---
+
+void give_spare(Worker& worker, void* stack, void*) noexcept {
+  runtime_of(worker).stacks.give(&worker.stacks, static_cast<Stack*>(stack));
+}
+
+// Called when nothing points into the frames any more: leaves them for the frame that called the task.
+[[noreturn]] void leave_frames(Task& task) noexcept {
+  RunFrame& frame = *task.frame;
+  Worker& worker = current_worker();
+  if (frame.details.abandoned != nullptr) {
+    Stack* const spare = worker.stack;
+    Scheduler::restore_stack(worker, frame.details.abandoned);
+    tell_limit(worker);
+    JANUS_ASSERT(worker.pending.action == nullptr && spare != frame.details.abandoned);
+    worker.pending = {give_spare, spare, nullptr};
+    fiber_hooks::before_switch(spare->fiber, worker.fiber);
+  }
+  janus_task_abandon(frame.frame_sp, code_of(frame.details.outcome));
+}
+
+// Runs on the spare stack, as the task.
+void end_on_spare(void* argument) noexcept {
+  auto& task = *static_cast<Task*>(argument);
+  fiber_hooks::after_switch(current_worker().fiber);
+  pass_held_turns(task);  // its children may wait for them
+  (void)end_left_open(task, code_of(task.frame->details.outcome), true);
+  leave_frames(task);
+}
+
+// Requires a task that is marked as forced, so that it has details.
+bool has_nurseries(const RunFrame& frame) noexcept {
+  return frame.open != nullptr || frame.current != nullptr || frame.details.published != nullptr;
+}
+
+// Sets the worker's words for a spare stack, which is to be entered. nullptr: there is none.
+Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  Stack* spare = runtime.stacks.take(&worker.stacks, 1);
+  if (spare == nullptr) spare = runtime.stacks.alloc_under_pressure(&worker.stacks, 1, StackPool::Due::kPaid);
+  if (spare == nullptr) return nullptr;
+  task.frame->details.abandoned = worker.stack;
+  Scheduler::enter_stack(worker, spare);
+  return spare;
+}
+
+// Where the fault handler lets the thread go on, on the spare stack. The fiber hooks are told of the switch only here,
+// since a handler returns.
+void fault_landing_on_spare(void* argument) noexcept {
+  fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->details.abandoned->fiber, current_worker().fiber);
+  end_on_spare(argument);
+}
+
+// Where it goes on otherwise: on the part of the task's own stack that is not needed any more.
+void fault_landing(void* argument) noexcept {
+  auto& task = *static_cast<Task*>(argument);
+  fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
+  leave_frames(task);
+}
+
+[[noreturn]] void end_by_force(Task& task, Outcome outcome) noexcept {
+  task.mark(TaskMarks::kWasForced);
+  task.frame->details.outcome = outcome;
+  if (has_nurseries(*task.frame)) {
+    Worker& worker = current_worker();
+    void* const mine = worker.fiber;
+    if (Stack* const spare = enter_spare_stack(worker, task)) {
+      fiber_hooks::before_switch(mine, spare->fiber);
+      janus_run_on_stack(spare->start, end_on_spare, &task);
+    }
+    pass_held_turns(task);
+    (void)end_left_open(task, code_of(outcome), true);  // no stack to spare: on this one, deeper down
+  }
+  leave_frames(task);
+}
+
+}  // namespace
+
+[[gnu::noinline, gnu::cold]] void panic(Task& task, const char* why) noexcept {
+  report_panic(task, why, nullptr);
+  end_by_force(task, Outcome::kPanic);
+}
+
+[[gnu::noinline, gnu::cold]] void end_for_budget(Task& task) noexcept {
+  end_by_force(task, Outcome::kBudget);
+}
+
+[[gnu::noinline, gnu::cold]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept {
+  platform::Fault fault{};
+  fault.kind = platform::FaultKind::kAccess;
+  fault.has_address = has_address;
+  fault.address = address;
+  fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  fault.fp = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));  // the caller's, as its ip
+  report_panic(task, cause_of(fault, current_worker()), &fault);
+  end_by_force(task, Outcome::kPanic);
+}
+
+// A fault in a copy of user memory, on whatever thread, resumes at the copy's fix-up, which reports that it failed.
+static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
+  if (fault.kind != platform::FaultKind::kAccess && fault.kind != platform::FaultKind::kBus) return false;
+  fault.resume_ip = arch::find_fix_up(fault.ip);
+  if (fault.resume_ip == 0) return false;
+  fault.keeps_registers = true;
+  if (worker != nullptr) worker->user_fault = {fault.address, fault.has_address};
+  return true;
+}
+
+// Where JANUS_ON_EXHAUSTION_FAIL rules, lack of memory is no panic here either.
+static Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
+  return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
+}
+
+// What the runtime itself broke ends the process; what the task broke ends the task.
+static void contain(platform::Fault& fault, Worker& worker) noexcept {
+  Task* const task = current_task(worker);
+  const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&
+                        !task->is_marked(TaskMarks::kWasForced);
+  const Growth growth = has_task ? grow_for_fault(worker, *task, fault) : Growth::kAtMost;
+  if (growth == Growth::kGrown) {
+    fault.resume_ip = fault.ip;
+    fault.keeps_registers = true;
+    return;
+  }
+  if (!has_task || is_runtimes_own(fault, worker)) end_for_own_fault(fault, worker, cause_of(fault, worker));
+  const Outcome outcome = outcome_of_overflow(*task, growth);
+  if (outcome == Outcome::kPanic)
+    report_panic(*task, growth == Growth::kAtMost ? cause_of(fault, worker) : overflow_cause(growth), &fault);
+  task->mark(TaskMarks::kWasForced);
+  task->frame->details.outcome = outcome;
+  fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
+  if (has_nurseries(*task->frame)) {
+    if (Stack* const spare = enter_spare_stack(worker, *task)) {
+      fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
+      fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as if called
+      return;
+    }
+  }
+  fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing);
+  fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
+}
+
+// Runs on the worker's alternate stack. A fault in here that is not from a copy of user memory is the runtime's own.
+bool contain_fault(platform::Fault& fault) noexcept {
+  auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
+  if (is_answered(fault, worker)) return true;
+  if (worker == nullptr) return false;
+  if (worker->is_in_fault) end_for_own_fault(fault, *worker, "a fault while another was looked into");
+  worker->is_in_fault = true;
+  contain(fault, *worker);
+  worker->is_in_fault = false;
+  return true;
+}
+
+[[gnu::noinline, gnu::cold]] void look_at_stack(Worker& worker) noexcept {
+  const Stack* const stack = worker.stack;
+  const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
+  const bool has_room = arch::stack_pointer() >= limit;
+  if (has_room && StackPool::canary_intact(stack)) return;
+  // To make the stack larger, or to end a task, takes more than may be left of it. Where there is a guard page, this
+  // touches it, since the fault handler has a stack of its own; it comes back if there is room now.
+  if (!has_room && stack->guard != platform::Guard::kNone)
+    return arch::meet_guard(stack->limit, Scheduler::kStackReserve);
+  platform::Fault fault{};
+  fault.has_address = true;
+  fault.address = arch::stack_pointer();
+  fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+  fault.fp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+  Task& task = *current_task(worker);
+  report_panic(task, overflow_cause(Growth::kAtMost), &fault);
+  end_by_force(task, Outcome::kPanic);
+}
+
+}  // namespace janus

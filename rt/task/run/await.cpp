@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/await.cpp — waiting for a nursery to end.
+#include "rt/task/run/await.h"
+
+#include "rt/base/order_hooks.h"
+#include "rt/task/nurseries/open.h"
+#include "rt/task/nurseries/result.h"
+#include "rt/task/record/price.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/run/run.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/wait.h"
+#include "rt/task/wait/wake.h"
+#include "rt/task/wait/yield.h"
+
+namespace janus {
+
+namespace {
+
+// Called where there is no stack to go on with. Other tasks may end and leave theirs; where none does for long, the
+// next task to start ends without having run, since all may be waiting for what cannot start.
+[[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
+  constexpr unsigned kPatience = 1000;
+  Worker& worker = current_worker();
+  arch::pause();
+  worker.scheduler->sched_point();
+  if (++starved_rounds < kPatience) return;
+  starved_rounds = 0;
+  if (Runnable* const next = worker.scheduler->take_fresh_if(worker, [](Runnable*) { return true; }))
+    refuse_start(next);
+}
+
+[[gnu::noinline, gnu::cold]] void wait_for_children(Task& self, Nursery& nursery) noexcept {
+  unsigned starved_rounds = 0;
+  while (!is_terminal(nursery)) {
+    if (sees_cancel(self)) {
+      cancel_nursery(&current_worker(), nursery, Pace::kInParts);
+      if (is_terminal(nursery)) return;
+    }
+    const bool left = block(
+        self, TaskState::kBlocked,
+        [](Task& task, void* what) {
+          arch::full_fence();  // the partner is count_out()
+          if (is_terminal(*static_cast<Nursery*>(what))) (void)wake(&current_worker(), task, TaskState::kBlocked);
+        },
+        &nursery);
+    if (!left) handle_stack_starvation(starved_rounds);
+    run_children<Path::kGeneral>(self, nursery);
+  }
+}
+
+}  // namespace
+
+// Called when the owner has closed the nursery. Runs the children that are next on this worker, waits for the others.
+[[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
+  run_children<Path::kGeneral>(self, nursery);
+  if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
+    cancel_nursery(&current_worker(), nursery, Pace::kInParts);
+  constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
+  std::uint64_t word;
+  if (is_at_home(nursery, current_worker()))
+    word = publish_count(nursery, kWait);
+  else
+    word = nursery.word.fetch_or(kWait, std::memory_order_acq_rel) | kWait;
+  if (!NurseryWord::is_terminal(word)) wait_for_children(self, nursery);
+  order_hooks::acquire(&nursery);
+}
+
+void await_nursery(Task& self, Nursery& nursery) noexcept {
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  await_children(self, nursery);
+}
+
+[[gnu::noinline]] static std::int64_t await_closing(Task& self, Nursery& nursery) noexcept {
+  link_current(*self.frame);
+  self.frame->current = nursery.previous_current;
+  await_children(self, nursery);
+  const std::int64_t code = report_of(nursery).code;
+  destroy_nursery(&current_worker(), nursery);
+  return code;
+}
+
+// On the fast path the children that are next run first. Where every child was counted in and out on this worker, and
+// no other thread has touched the nursery, its end needs no agreement: only a child could still reach the nursery
+// legally, and there is none.
+template <Path kPath>
+std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
+  nursery.alive.store(Nursery::kClosing, std::memory_order_release);
+  if constexpr (kPath == Path::kFast) {
+    run_children<kPath>(self, nursery);
+    Worker& worker = current_worker();
+    if (is_at_home(nursery, worker) && nursery.local_count == 0 && !self.is_marked(TaskMarks::kSawCancel) &&
+        !is_cancelled(nursery) && nursery.life().end_alone() && !nursery.traits.has_leftovers &&
+        !nursery.traits.is_linked) [[likely]] {
+      order_hooks::acquire(&nursery);
+      self.frame->current = nursery.previous_current;
+      recycle(worker, nursery);
+      return 0;
+    }
+    nursery.alive.store(Nursery::kClosing, std::memory_order_release);  // end_alone() may have left kEnding
+  }
+  return await_closing(self, nursery);
+}
+template std::int64_t await_current<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
+template std::int64_t await_current<Path::kFast>(Task& self, Nursery& nursery) noexcept;
+
+void await_from_thread(Nursery& nursery) noexcept {
+  (void)await_from_thread_until(nursery, platform::kForever);
+}
+
+[[gnu::noinline, gnu::cold]] bool await_from_thread_until(Nursery& nursery, std::uint64_t until_ns) noexcept {
+  close_nursery(nullptr, nursery);
+  const std::uint64_t word = nursery.word.fetch_or(NurseryWord::kWaiter, std::memory_order_acq_rel);
+  if (NurseryWord::is_terminal(word)) {
+    order_hooks::acquire(&nursery);
+    return true;
+  }
+  // If all workers went to sleep before they could see that this thread waits, one of them has to look again
+  // (deadlock.cpp). Not in deterministic mode, where that would be a step more in the order.
+  Scheduler& scheduler = nursery.runtime->scheduler;
+  if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.request_attention();
+  for (;;) {
+    // A late waker of a nursery that had this record before may count, too: only the word tells.
+    const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
+    if (is_terminal(nursery)) {
+      order_hooks::acquire(&nursery);
+      return true;
+    }
+    if (until_ns != platform::kForever && platform::now_ns() >= until_ns) return false;
+    platform::wait(nursery.ended, seen, until_ns);
+  }
+}
+
+[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
+  RunFrame& frame = *task.frame;
+  // The newest first: those opened since the task last left its worker, then the earlier ones.
+  link_current(frame);
+  frame.current = nullptr;
+  const auto newest = [&]() noexcept {
+    return frame.open != nullptr ? frame.open : task.marks != 0 ? frame.details.published : nullptr;
+  };
+  unsigned ended = 0;
+  while (Nursery* const nursery = newest()) {
+    if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
+    if (cancel) cancel_nursery(&current_worker(), *nursery, Pace::kInParts);
+    await_nursery(task, *nursery);
+    const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
+    const Report report = report_of(*nursery);
+    destroy_nursery(&current_worker(), *nursery);
+    if (unread && code >= 0 && report.outcome != Outcome::kSuccess &&
+        (report.outcome != Outcome::kCancelled || is_cancelled(task)))
+      code = report.code;
+  }
+  return code;
+}
+
+}  // namespace janus

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/hooks.cpp — what the scheduler's runnables stand for: tasks.
+#include "rt/sched/hooks.h"
+
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/nurseries/deadlock.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/run/run.h"
+#include "rt/task/wait/cancel.h"
+
+namespace janus::hooks {
+
+void run(Runnable* fresh) noexcept {
+  run_from_base(fresh);
+}
+
+void refuse(Runnable* fresh) noexcept {
+  refuse_start(fresh);
+}
+
+bool has_paid(const Runnable* runnable) noexcept {
+  return static_cast<const Task*>(runnable)->has(TaskFlags::kDraws);
+}
+
+std::uint64_t id_of(const Runnable* runnable) noexcept {
+  return static_cast<const Task*>(runnable)->id;
+}
+
+// Ends the tasks that wait for a recharge that no other can bring; if there are none, it is a deadlock.
+void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
+  if (waits != nullptr && waits->fail_unrechargeable(runtime, &worker)) return;
+  handle_deadlock(runtime, worker, entered);
+}
+
+void on_attention(Worker& worker) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  if (const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed))
+    waits->serve_unserved(runtime, &worker);
+  if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
+  Task* const root = runtime.terminable.load(std::memory_order_acquire);
+  if (root == nullptr) return;
+  Descent descent;
+  {
+    LockGuard guard(root->lock);
+    if (!root->has(TaskFlags::kEnded)) descent = cancel_task(&worker, *root);
+  }
+  tell_members(runtime, &worker, descent, Pace::kAtOnce);
+}
+
+}  // namespace janus::hooks

@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/run.cpp — a task from its start to its end.
+#include "rt/task/run/run.h"
+
+#include <arch/task_call.h>
+#include "rt/base/order_hooks.h"
+#include "rt/sched/fiber_hooks.h"
+#include "rt/task/account/locals.h"
+#include "rt/task/locks/keyed_lock.h"
+#include "rt/task/nurseries/handle.h"
+#include "rt/task/nurseries/join.h"
+#include "rt/task/nurseries/result.h"
+#include "rt/task/record/price.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/stacks/panic_report.h"
+#include "rt/task/stacks/stack_growth.h"
+#include "rt/task/wait/cancel.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/records.h"
+#include "rt/task/wait/slice.h"
+
+namespace janus {
+
+namespace {
+
+TaskState final_state(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::kSuccess:
+      return TaskState::kCompleted;
+    case Outcome::kCancelled:
+      return TaskState::kCancelled;
+    default:
+      return TaskState::kFailed;
+  }
+}
+
+void count_end(Counters& counters, Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::kSuccess:
+      return counters.completed.add();
+    case Outcome::kCancelled:
+      return counters.cancelled.add();
+    case Outcome::kPanic:
+      return counters.panicked.add();
+    default:
+      return counters.failed.add();
+  }
+}
+
+// The end of a task of which others may hold handles: its end and what they do with it are ordered by its lock.
+void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+  task.lock.lock();
+  JANUS_ASSERT(!task.has(TaskFlags::kEnded) && may_be_running(state_of(task)));
+  task.result = code;
+  task.outcome = outcome;
+  task.set(TaskFlags::kEnded);
+  task.state.store(final_state(outcome), std::memory_order_release);
+  wake_joiners(worker, task);
+  if (task.has(TaskFlags::kKept)) {
+    Nursery& nursery = *task.nursery;
+    LockGuard guard(nursery.lock);
+    nursery.traits.has_leftovers = true;
+    task.record_previous = nullptr;
+    task.record_next = nursery.records;
+    if (nursery.records != nullptr) nursery.records->record_previous = &task;
+    nursery.records = &task;
+    task.set(TaskFlags::kRecorded);
+  } else {
+    free_record(&worker, task);
+  }
+  task.lock.unlock();
+}
+
+// -1 after a cancel means cancelled, whether the task has looked or not: it may pass on the code of another that did.
+Outcome outcome_of(Task& task, std::int64_t code) noexcept {
+  if (code >= 0) return Outcome::kSuccess;
+  return code == -1 && is_cancelled(task) ? Outcome::kCancelled : Outcome::kFailed;
+}
+
+// Refunds what was charged for the task.
+[[gnu::noinline, gnu::cold]] void credit_task(Task& task) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  const bool has_own = task.has(TaskFlags::kOwnAccount);
+  Account* const payer = has_own ? task.nursery->account : task.account;
+  if (has_own) {
+    end_local_keys(runtime, &current_worker(), *task.account);
+    runtime.accounts.close(task.account);
+  }
+  refund_record(runtime, payer, bytes_of_task(task.stack_class));
+}
+
+// Orders all that the task did before the return of an await of the nursery or a join of the task.
+[[gnu::always_inline]] inline void order_end(Task& task, const Nursery& nursery) noexcept {
+  order_hooks::release(&nursery);
+  order_hooks::release(order_hooks::second(&task));
+}
+
+// The second half of a task's end, when nothing of it stands on a stack any more.
+[[gnu::cold]] void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+  Nursery& nursery = *task.nursery;
+  runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
+  count_end(worker.counters, outcome);
+  if (task.has(TaskFlags::kDraws)) credit_task(task);
+  task.frame = nullptr;
+  Runtime& runtime = runtime_of(worker);
+  const bool is_exposed = task.has(TaskFlags::kExposed);
+  const bool is_main = is_exposed && runtime.terminable.load(std::memory_order_relaxed) == &task;
+  if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
+  if (is_exposed)
+    end_exposed(worker, task, outcome, code);
+  else
+    free_record(&worker, task);
+  leave_nursery(worker, nursery);
+  // Last of all: the thread that began the program ends main's nursery as soon as its own worker has stopped.
+  if (is_main) runtime.scheduler.stop();
+}
+
+std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+  const bool has_seen = task.marks != 0 && frame.details.published != nullptr;
+  return frame.open != nullptr || frame.current != nullptr || has_seen ? end_left_open(task, code, code < 0) : code;
+}
+
+// Destructors are user code: a fault in them ends the task as anywhere else. They are not called for a task that was
+// ended by force: what it held may be in any state.
+std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+  if (!task.is_marked(TaskMarks::kWasForced)) {
+    const std::int64_t ended = janus_task_call(
+        [](void* self) -> std::int64_t {
+          destroy_locals(*static_cast<Task*>(self));
+          return 0;
+        },
+        &task, &frame.frame_sp);
+    frame.frame_sp = 0;
+    if (task.is_marked(TaskMarks::kWasForced)) {
+      Scheduler::run_pending_action();
+      code = ended;
+    }
+    pass_held_turns(task);
+  }
+  free_locals(task);
+  return end_nurseries(task, frame, code);  // that destructors have left open
+}
+
+// Ends and frees what a task may have left behind on its stack or in its nursery.
+std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
+  code = end_nurseries(task, frame, code);
+  if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
+  return code;
+}
+
+// From here on the task cannot give way: a cancel would have to find it.
+void leave_members(Task& task, RunFrame& frame) noexcept {
+  if (!task.is_marked(TaskMarks::kHasMigrated)) return;
+  LockGuard guard(task.nursery->lock);
+  List<RunDetails, MigratedTasks>::remove(&frame.details);
+  task.has_migrated.store(false, std::memory_order_relaxed);
+}
+
+// Called where the task's own frames were left without returning, maybe from a spare stack.
+void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
+  Worker& worker = current_worker();
+  if (frame.details.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
+  fiber_hooks::forget_frames(worker.stack->limit, reinterpret_cast<const std::byte*>(frame_sp));
+  Scheduler::run_pending_action();
+}
+
+// Something wrote below a stack that no guard page ends. It hit what would be the guard, which belongs to no task, so
+// this task alone is to blame, and it ends as it would have at a guard, unless it was ended by force already.
+std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
+  StackPool::renew_canary(worker.stack);
+  if (task.is_marked(TaskMarks::kWasForced)) return code;
+  report_panic(task, "stack overflow, found by its canary", nullptr);
+  task.mark(TaskMarks::kWasForced);
+  task.frame->details.outcome = Outcome::kPanic;
+  return -2;
+}
+
+// The cancel came before the start. Whether the task is called all the same.
+[[gnu::noinline, gnu::cold]] bool starts_cancelled(Task& task) noexcept {
+  Worker& worker = current_worker();
+  task.cancel.store(1, std::memory_order_relaxed);
+  const bool runs = task.has(TaskFlags::kRunCancelled);
+  if (runs)
+    begin_grace(worker, task);
+  else
+    task.mark(TaskMarks::kSawCancel);
+  return runs;
+}
+
+// Ends the last slice of a task. A child that ran in its parent's slice leaves that to the parent, except for what it
+// took from a grace of its own.
+void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
+  if (is_own_slice) return commit_slice(worker, task);
+  const RunFrame& frame = *task.frame;
+  if (task.marks == 0 || frame.details.outer_fuel < 0) return;
+  commit_slice(worker, task);
+  resume_slice(worker, *frame.outer_frame->task, frame.details.outer_fuel);
+}
+
+// From the return of the task's function on, whatever its outcome.
+[[gnu::noinline, gnu::cold]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp,
+                                         bool is_own_slice) noexcept {
+  RunFrame& frame = *task.frame;
+  if (task.is_marked(TaskMarks::kWasForced)) leave_abandoned_frames(frame, frame_sp);
+  pass_held_turns(task);
+  code = clean_up(task, frame, code);
+  if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
+  if (!StackPool::canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
+  const Outcome outcome = task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code);
+  if (outcome != Outcome::kSuccess) record_end(task, outcome, code, Pace::kInParts);
+  leave_members(task, frame);
+  Worker& worker = current_worker();
+  commit_last_slice(worker, task, is_own_slice);
+  runtime_of(worker).scheduler.sched_point();
+  order_end(task, *task.nursery);
+  end_task(worker, task, outcome, code);
+}
+
+// Whether nothing has happened to the task except that it ran.
+[[gnu::always_inline]] inline bool is_plain_end(const Task& task, const RunFrame& frame, std::int64_t code) noexcept {
+  return code >= 0 && frame.open == nullptr && frame.current == nullptr && task.marks == 0 &&
+         task.flags.load(std::memory_order_relaxed) == 0;
+}
+
+// What finish() comes to for a task that has ended plainly, except for counting it.
+[[gnu::always_inline]] inline void finish_plain(Worker& worker, Task& task) noexcept {
+  task.frame = nullptr;
+  JANUS_ASSERT(is_zeroed_when_free(task));
+  runtime_of(worker).tasks.give(&worker.tasks, &task);
+}
+
+// Runs a task from its start to its end. `outer_frame`: of the task that waits by calling it, or nullptr. True: it has
+// ended plainly, and is still to be counted. Fast path: requires a child in the slice of its parent that no other task
+// looks at, so that it needs no state.
+template <Path kPath>
+[[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
+                                            bool is_own_slice) noexcept {
+  constexpr bool kIsFast = kPath == Path::kFast;
+  RunFrame frame(&task, outer_frame);
+  JANUS_ASSERT(task.frame == nullptr && task.suspension() == nullptr && may_be_running(state_of(task)));
+  task.frame = &frame;
+  {
+    Worker& worker = current_worker();
+    worker.task = static_cast<Runnable*>(&task);
+    if constexpr (!kIsFast) {
+      task.state.store(TaskState::kRunning, std::memory_order_relaxed);
+      worker.scheduler->trace_event(worker, Event::kStart, &task);
+    }
+    if (is_own_slice) begin_slice(worker, task);
+  }
+  [[maybe_unused]] void* outer_fiber = nullptr;
+  if constexpr (fiber_hooks::kAreWatched) outer_fiber = fiber_hooks::begin_task(current_worker().fiber, task.id);
+  order_hooks::acquire(&task);
+  std::int64_t code = -1;
+  if (!(kIsFast ? is_cancelled(nursery) : is_cancelled(task)) || starts_cancelled(task)) [[likely]]
+    code = janus_task_call(task.fn, task.arg, &frame.frame_sp);
+  Worker& worker = current_worker();
+  if (is_plain_end(task, frame, code) && (kIsFast || !Scheduler::is_always_slow(worker))) [[likely]] {
+    if (is_own_slice) commit_slice(worker, task);
+    order_end(task, nursery);
+    finish_plain(worker, task);
+    fiber_hooks::end_task(worker.fiber, outer_fiber, false);
+    return true;
+  }
+  const std::uint64_t frame_sp = frame.frame_sp;
+  frame.frame_sp = 0;
+  [[maybe_unused]] const bool was_forced = task.is_marked(TaskMarks::kWasForced);
+  finish(task, code, frame_sp, is_own_slice);
+  if constexpr (fiber_hooks::kAreWatched) fiber_hooks::end_task(current_worker().fiber, outer_fiber, was_forced);
+  return false;
+}
+
+[[gnu::noinline]] void run(Task& task, RunFrame* outer_frame, bool is_own_slice) noexcept {
+  Nursery& nursery = *task.nursery;
+  if (!run_task<Path::kGeneral>(task, nursery, outer_frame, is_own_slice)) return;
+  Worker& worker = current_worker();
+  worker.counters.completed.add();
+  leave_nursery(worker, nursery);
+}
+
+// Runs a child on the stack of its parent, which waits. A child with an account of its own has a slice of its own, too,
+// in the middle of its parent's.
+[[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
+  if (child.account == parent.account) return run(child, parent.frame, false);
+  // What the parent has grown was paid for by another account.
+  if (!has_room_for_children(current_worker(), kMostInitialBytes))
+    (void)!make_room_for_children(current_worker(), parent, kMostInitialBytes);
+  const std::int64_t left = current_worker().fuel;
+  commit_slice(current_worker(), parent);
+  run(child, parent.frame, true);
+  resume_slice(current_worker(), parent, left);
+}
+
+// Whether children are counted: plainly on the home worker, and in the word once the nursery is shared.
+template <Path kPath>
+[[gnu::always_inline]] inline bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
+  if (is_at_home(nursery, worker)) return nursery.local_count != 0;
+  return kPath == Path::kGeneral && nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
+}
+
+// How many classes of stacks would fit whole below the present depth of this stack. By the size of the stack's own
+// class, so that stacks that grow and others run the same; the fast path sees no more than is usable now.
+template <Path kPath>
+[[gnu::always_inline]] inline unsigned classes_that_fit(const Worker& worker) noexcept {
+  const std::uintptr_t here = arch::stack_pointer();
+  const std::byte* const limit =
+      kPath == Path::kFast ? worker.stack_limit : end_of_class(*worker.stack) + Scheduler::kStackReserve;
+  const std::uintptr_t lowest = reinterpret_cast<std::uintptr_t>(limit);
+  return here > lowest ? static_cast<unsigned>(std::bit_width((here - lowest) / kMinStackBytes)) : 0;
+}
+
+// Whether the task may run on the stack of the one that waits for it, in place of waiting.
+[[gnu::always_inline]] inline bool fits_below(const Runnable* fresh, const Nursery& nursery,
+                                              unsigned classes) noexcept {
+  return static_cast<const Task*>(fresh)->nursery == &nursery && fresh->stack_class < classes;
+}
+
+}  // namespace
+
+void run_from_base(Runnable* fresh) noexcept {
+  run(*static_cast<Task*>(fresh), nullptr, true);
+}
+
+template <Path kPath>
+void run_children(Task& self, Nursery& nursery) noexcept {
+  Worker* worker = &current_worker();
+  if (!may_have_children<kPath>(*worker, nursery)) return;
+  unsigned classes = classes_that_fit<kPath>(*worker);
+  if (kPath == Path::kGeneral && classes != 0) {
+    const std::size_t most = runtime_of(*worker).options.stack_max;
+    if (!has_room_for_children(*worker, most) && !make_room_for_children(*worker, self, most)) classes = 0;
+  }
+  JANUS_ASSERT(may_be_running(state_of(self)) && current_task(*worker) == &self);
+  self.state.store(TaskState::kNesting, std::memory_order_relaxed);
+  do {
+    auto* const child = static_cast<Task*>(worker->scheduler->take_fresh_if<kPath>(
+        *worker, [&](Runnable* fresh) { return fits_below(fresh, nursery, classes); }));
+    if (child == nullptr) break;
+    const bool is_plain = child->account == self.account && child->flags.load(std::memory_order_relaxed) == 0;
+    bool is_to_count = false;
+    if (kPath == Path::kFast && is_plain) [[likely]]
+      is_to_count = run_task<Path::kFast>(*child, nursery, self.frame, false);
+    else
+      run_nested(*child, self);
+    worker = &current_worker();  // the child may have ended on another
+    if (is_to_count) [[likely]] {
+      worker->counters.completed_inline.add();
+      leave_nursery(*worker, nursery);
+    } else {
+      worker->counters.inlined.add();
+    }
+  } while (may_have_children<kPath>(*worker, nursery));
+  // The parent goes on.
+  JANUS_ASSERT(state_of(self) == TaskState::kNesting);
+  worker->task = static_cast<Runnable*>(&self);
+  self.state.store(TaskState::kRunning, std::memory_order_relaxed);
+}
+template void run_children<Path::kGeneral>(Task& self, Nursery& nursery) noexcept;
+template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
+
+// The machine has no stack of the task's class: the task ends without having run.
+void refuse_start(Runnable* fresh) noexcept {
+  auto* task = static_cast<Task*>(fresh);
+  report_panic(*task, "no memory for its stack", nullptr);
+  record_end(*task, Outcome::kPanic, -2, Pace::kAtOnce);
+  end_task(current_worker(), *task, Outcome::kPanic, -2);
+}
+
+}  // namespace janus

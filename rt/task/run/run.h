@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/run.h — a task from its start to its end.
+#pragma once
+
+#include "rt/sched/path.h"
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+// Runs a task that has not started, on the worker's present stack, from its start to its end.
+void run_from_base(Runnable* fresh) noexcept;
+// Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them. Fast
+// path: stops when the nursery is no longer private.
+template <Path kPath>
+void run_children(Task& self, Nursery& nursery) noexcept;
+void refuse_start(Runnable* fresh) noexcept;
+
+// Ends what a task left open, innermost first; a failure there becomes the task's result, if that was 0 or more.
+// Defined higher up, in rt/task/run/await.cpp: a task that ends awaits, and a task that awaits runs tasks. tests/layers
+// lists this call.
+std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/run/runtime_life.h — a runtime's beginning and end, and the roots that run in it.
+#pragma once
+
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+inline constexpr std::uint8_t kRootStackClass = 7;  // a root's stack is 1 MiB
+
+// Creates a runtime in pages of its own. nullptr: *error is a JANUS_E_*, and nothing is left behind.
+Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
+// Called from outside the runtime's workers. Tasks that still run are cancelled and awaited, however long that takes,
+// since they may use what the caller gave them; once the grace is over, a line says so.
+void destroy_runtime(Runtime* runtime) noexcept;
+
+// Runs fn(arg) as a root task and waits for it. Called by a thread that is none of the runtime's workers.
+std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept;
+// As run_root(), with the calling thread as worker 0 (options.with_caller); stops the workers when it returns. False:
+// there is no memory or there are no threads for it, which has been reported.
+[[nodiscard]] bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
+                                 std::int64_t& result) noexcept;
+
+}  // namespace janus

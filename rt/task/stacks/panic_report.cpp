@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/stacks/panic_report.cpp — see panic_report.h.
+#include "rt/task/stacks/panic_report.h"
+
+#include "rt/base/format.h"
+#include "rt/task/record/price.h"
+#include "rt/task/report/backtrace.h"
+#include "rt/task/report/describe.h"
+#include "rt/task/report/log.h"
+#include "rt/task/stacks/stack_growth.h"
+#include "rt/task/wait/slice.h"
+
+namespace janus {
+
+namespace {
+
+constexpr std::size_t kShownReason = 500;  // of text that users wrote
+
+}  // namespace
+
+[[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
+                                               const platform::Fault* fault) noexcept {
+  Worker& worker = current_worker();
+  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or that of the parent whose slice it is
+  TextWriter line(worker.report, sizeof worker.report);
+  line.append("janus: ");
+  append_task(line, task);
+  line.append(" panicked: ");
+  line.append_escaped(why, kShownReason);
+  if (fault != nullptr && fault->has_address) line.append(" at %#lx", fault->address);
+  line.append("; nursery ");
+  append_path(line, task);
+  const Runtime& runtime = runtime_of(worker);
+  line.append(", stack %lu bytes", static_cast<unsigned long>(stack_now_of(worker, task)));
+  if (runtime.stacks.grows())
+    line.append(" of at most %lu (JANUS_STACK_MAX)", static_cast<unsigned long>(most_stack_of(runtime, task)));
+  else
+    line.append(" (JANUS_STACK)");
+  line.end_line();
+  if (task.frame != nullptr && worker.stack != nullptr) {
+    const std::uint64_t ip =
+        fault != nullptr ? fault->ip : reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
+    const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
+    Place place = place_on(worker.stack, ip, fp);
+    if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
+    append_frames(line, place, kMostFrames);
+  }
+  say(line.data(), line.size());
+  if (runtime_of(worker).options.ends_by_panic) platform::abort();
+}
+
+}  // namespace janus

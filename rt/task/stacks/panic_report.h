@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/stacks/panic_report.h — the report of a task that panics.
+#pragma once
+
+#include "rt/platform.h"
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+// `fault` nullptr: the task called panic(), or the runtime did on its behalf.
+void report_panic(const Task& task, const char* why, const platform::Fault* fault) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/stacks/stack_growth.h — makes the stack of the running task larger as it is used, and charges for it.
+//
+// INVARIANT same-depth: a task may use a fixed size of a stack from where it begins, on a stack of its own or on that
+// of the task that waits for it, and overflows there, whatever runs beside it: its class's size or
+// RuntimeOptions::stack_max, whichever is more. What one task has grown is not there for the next one, and a parent
+// that has been deeper than its children may go gives back what it has grown before one of them begins where it stands.
+//
+// Up to its class's size a stack is paid for before a task runs on it (rt/mem/stack_pool.h, rt/task/wait/records.h), and
+// growing costs nothing: programs that need no more behave the same where stacks do not grow at all. What lies beyond
+// is charged to the account of the task that grows into it, until that task ends.
+#pragma once
+
+#include "rt/platform.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+enum class Growth : std::uint8_t {
+  kGrown,
+  kAtMost,   // the task has all that it may have
+  kUnpaid,   // the account has no memory for more
+  kRefused,  // the machine refused
+};
+
+// The most bytes of stack that the running task may use. Where sizes are fixed, those of its class.
+[[nodiscard]] std::size_t most_stack_of(const Runtime& runtime, const Task& task) noexcept;
+// How many of these bytes its stack has now.
+[[nodiscard]] std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept;
+
+// After a fault, where the running task holds nothing of the runtime's: grows the stack if the task touched it where it
+// may grow. kAtMost also where growing is no answer to the fault.
+[[nodiscard]] Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept;
+// Whether the present stack has room below the stack pointer for a child to begin, and no more room than `most`.
+[[nodiscard]] inline bool has_room_for_children(Worker& worker, std::size_t most) noexcept {
+  const std::uint64_t room = arch::stack_pointer() - address_of(worker.stack->limit);
+  return room >= Scheduler::kStackReserve + kMinStackBytes && room <= most;
+}
+// Makes that so, on the running task's stack, whose class has room for a child. What the task itself has grown beyond
+// `most` is given back. False: the machine refuses the room.
+[[nodiscard]] bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept;
+
+// Sets the worker's stack limit for its present stack, if that may have grown. What lies below the class's size is
+// hidden from the fast path, since it is not for children; and so is a stack with more than a child may have.
+void tell_limit(Worker& worker) noexcept;
+
+// Called at the end of a task that has grown the stack that it stands on (TaskMarks::kHasGrown).
+void give_back_growth(Worker& worker, Task& task) noexcept;
+
+// "stack overflow", and the reason for it.
+[[nodiscard]] const char* overflow_cause(Growth growth) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/stacks/stack_marks.h — how deep the stacks of the tasks of each name have been, for the table of JANUS_STATS. Known
+// from the steps in which stacks grow, so to within a doubling, and only for tasks whose stacks have grown.
+#pragma once
+
+#include <cstddef>
+
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+// Both are nullptr in a stripped program.
+
+// Called while the task has `bytes` of stack. Not in a fault handler; any lock may be held.
+[[gnu::weak]] void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept;
+// Called at the end of the runtime: a line each on stderr, the deepest first.
+[[gnu::weak]] void print_depths(Runtime& runtime) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/cancel.cpp — telling tasks to end. A cancel sets a flag, at which a task looks when it starts, yields or
+// blocks; a blocked task is woken to look. No list of all children is walked, only that of those which were once off
+// their worker.
+//
+// INVARIANT cancel-reaches-all: a member is seen by the cancel, or sees it.
+//   cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their published nurseries (the latest)
+//           3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it
+//   member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags
+// A task that the cancel itself woke looks after that; a task that becomes a member later than the cancel looked does
+// so under the same lock, and sees the flag. Neither takes a heavy fence, nor does a task that runs on the canceller's
+// own worker: a fence interrupts every CPU of the process, and the neighbours there with it. A running task looks when
+// it yields, and then cancels what it has opened, whether that is published by now or not.
+//
+// INVARIANT told-once: the thread that marks a nursery keeps it from its end and tells its members, alone, some at a
+// time; each member notes under the nursery's lock that it was told, and goes to the back of the list, so the walk ends
+// at the first member that was told. Between two parts nothing is held, members may end, and others join, which have
+// seen the mark. The thread that tells them cannot end before the last is told, since it is charged nothing that it
+// could lack. docs/decisions/0245
+// tests/task/cancel_parts_test.cpp
+#include "rt/task/wait/cancel.h"
+
+#include "rt/base/order_hooks.h"
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/slice.h"
+#include "rt/task/wait/wake.h"
+#include "rt/task/wait/yield.h"
+
+namespace janus {
+
+namespace {
+
+void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
+  if (worker != nullptr) worker->counters.cancel_requests.add();
+  order_hooks::release(&order_hooks::kCancel);
+  runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
+}
+
+// The caller found `nursery` in a way that keeps it from its end meanwhile.
+void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
+  if (!nursery.life().cancel()) return;
+  nursery.cancel_next = descent.first;
+  descent.first = &nursery;
+  ++descent.marked;
+}
+
+// Under the lock of the task's nursery, so that the task's frame stays on the stack. False: the task is not seen to
+// wait, but may be about to, on another worker, without having seen the marks, and only a fence will show. Of what it
+// has opened the latest are marked; it marks the others itself, in parts, when it learns of its cancel.
+bool reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
+  unsigned marked = 0;
+  for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
+    mark_nursery(*open, descent);
+  const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
+  if (wake_to_look(worker, *member.task) || runs_here || descent.fence == Descent::Fence::kMade) return true;
+  descent.fence = Descent::Fence::kWanted;
+  return false;
+}
+
+// With no lock held. Orders the marks before the reads of members that follow.
+void fence_members(Descent& descent) noexcept {
+  if (platform::has_heavy_fence())
+    platform::heavy_fence();
+  else
+    arch::full_fence();
+  descent.fence = Descent::Fence::kMade;
+  descent.unpaid += price::kFence;
+}
+
+// Tells some of the members that are still to be told. False: there are none. A member that was told stands behind all
+// that were not; one that joined since the nursery was marked may be told needlessly.
+bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
+  LockGuard guard(nursery.lock);
+  for (; !descent.is_part(); ++descent.unpaid) {
+    RunDetails* const member = nursery.migrated_tasks.front();
+    if (member == nullptr || member->was_told) return false;
+    if (!reach_member(worker, *member, descent)) return true;
+    member->was_told = true;
+    List<RunDetails, MigratedTasks>::remove(member);
+    nursery.migrated_tasks.push_back(member);
+  }
+  return true;
+}
+
+// After a part of a cancel, with no lock held. Returns the worker to go on with.
+Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pace) noexcept {
+  const std::uint32_t ops = descent.unpaid;
+  const bool is_part = descent.is_part();
+  descent.unpaid = descent.marked = 0;
+  Task* const task = pace != Pace::kAtOnce ? calling_task() : nullptr;
+  if (task == nullptr) return worker;
+  if (pace == Pace::kInPartsPaid) take_fuel_unchecked(current_worker(), ops);
+  if (is_part && worker != nullptr) let_others_run(*task);
+  return worker_of(runtime);
+}
+
+}  // namespace
+
+void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept {
+  while (descent.first != nullptr) {
+    Nursery& nursery = *descent.first;
+    descent.first = nursery.cancel_next;
+    while (tell_some(worker, nursery, descent)) {
+      if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
+      if (descent.is_part()) worker = pause(runtime, worker, descent, pace);
+    }
+    release_pin(worker, nursery);
+    if (descent.first != nullptr) ++descent.unpaid;  // as much work as telling a member
+  }
+  if (descent.unpaid != 0) (void)pause(runtime, worker, descent, pace);
+}
+
+// The walk goes on behind `open` after others have run, since only its owner, this task, takes it off the list.
+static void cancel_each(Task& task, Nursery* open) noexcept {
+  Runtime& runtime = *task.nursery->runtime;
+  while (open != nullptr) {
+    Descent descent;
+    for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
+      mark_nursery(*open, descent);
+    if (descent.first != nullptr) {
+      begin_cancel(runtime, &current_worker());
+      tell_members(runtime, &current_worker(), descent, Pace::kInParts);
+    }
+    if (open != nullptr) let_others_run(task);
+  }
+}
+
+// The task itself cancels what it has opened: the canceller may have walked before any of it could be found, and the
+// task may have stopped, and published it, since then.
+static void cancel_own_nurseries(Task& task) noexcept {
+  RunFrame& frame = *task.frame;
+  link_current(frame);
+  cancel_each(task, frame.open);  // and those published before, if others have run meanwhile
+  cancel_each(task, frame.details.published);
+}
+
+void learn_of_cancel(Task& task) noexcept {
+  order_hooks::acquire(&order_hooks::kCancel);
+  if (task.is_marked(TaskMarks::kSawCancel)) return;
+  begin_grace(current_worker(), task);
+  task.cancel.store(1, std::memory_order_relaxed);
+  cancel_own_nurseries(task);
+}
+
+static Descent mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
+  Descent descent;
+  const NurseryRef ref(worker, nursery);
+  if (ref.is_valid()) mark_nursery(nursery, descent);
+  return descent;
+}
+
+void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+  if ((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0 || !is_cancelled(nursery)) return;
+  tell_members(*nursery.runtime, worker, mark_from_outside(worker, nursery), pace);
+}
+
+void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
+  const Descent descent = mark_from_outside(worker, nursery);
+  if (descent.first == nullptr) return;
+  begin_cancel(*nursery.runtime, worker);
+  tell_members(*nursery.runtime, worker, descent, pace);
+}
+
+Descent cancel_task(Worker* worker, Task& task) noexcept {
+  Descent descent;
+  order_hooks::release(&order_hooks::kCancel);
+  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return descent;
+  begin_cancel(*task.nursery->runtime, worker);
+  do {
+    if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
+    LockGuard guard(task.nursery->lock);
+    const bool is_member = task.has_migrated.load(std::memory_order_relaxed);
+    if (!is_member || reach_member(worker, task.frame->details, descent)) ++descent.unpaid;
+  } while (descent.fence == Descent::Fence::kWanted);
+  return descent;
+}
+
+}  // namespace janus

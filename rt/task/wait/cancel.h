@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/cancel.h — telling tasks and nurseries to end.
+#pragma once
+
+#include "rt/task/record/nursery.h"
+#include "rt/task/record/price.h"
+#include "rt/task/record/task.h"
+#include "rt/task/wait/cancelled.h"
+
+namespace janus {
+
+[[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
+// As is_cancelled(), at a place where the task learns of its cancel: its grace begins. Called with no lock held: passes
+// the cancel on to the nurseries that the task has opened, and may give way meanwhile.
+[[nodiscard]] inline bool sees_cancel(Task& task) noexcept {
+  if (!is_cancelled(task)) [[likely]]
+    return false;
+  learn_of_cancel(task);
+  return true;
+}
+
+// Nurseries that are marked as cancelled, and kept from their ends until their members are told.
+struct Descent {
+  enum class Fence : std::uint8_t { kNotNeeded, kWanted, kMade };
+
+  Nursery* first = nullptr;
+  Fence fence = Fence::kNotNeeded;
+  std::uint32_t unpaid = 0;  // ops of the part that is under way
+  std::uint32_t marked = 0;  // nurseries marked in that part; paid for when their members are told
+  [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
+};
+
+// Members are told price::kWakesAtOnce at a time. What happens between two parts, with no lock held:
+enum class Pace : std::uint8_t {
+  kAtOnce,       // nothing: for a caller that holds other locks, or is at its end; and for threads outside tasks always
+  kInParts,      // other tasks of the runtime run; the calling task may be on another worker afterwards
+  kInPartsPaid,  // the calling task pays an op for each member, and others run
+};
+
+// `worker`: as for wake(). When this returns, every task that was a member when the nursery was marked is told; a task
+// that became one later has seen the mark.
+void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept;
+// Called by a child: if a task or nursery above `nursery` was cancelled, `nursery` is cancelled, too.
+void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
+// Cancels a task in two steps. cancel_task() under the task's lock, so that neither the task nor its nursery can end
+// meanwhile; then tell_members() with no lock held.
+Descent cancel_task(Worker* worker, Task& task) noexcept;
+void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept;
+
+}  // namespace janus

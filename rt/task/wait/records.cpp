@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/records.cpp — charges records.
+#include "rt/task/wait/records.h"
+
+namespace janus {
+
+std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
+  return sizeof(Task) + stack_class_bytes(stack_class);
+}
+
+bool pay_for_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
+  if (payer == runtime.root_account) return true;
+  if (!runtime.accounts.draw(payer, Component::kMemory, bytes)) return false;
+  runtime.pool_charge.prepay(bytes);
+  return true;
+}
+
+void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept {
+  if (payer == runtime.root_account) return;
+  runtime.pool_charge.end_prepayment(bytes);
+  runtime.accounts.credit(payer, Component::kMemory, bytes);
+}
+
+[[gnu::cold]] Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
+  JANUS_ASSERT(runtime.budget_waits.load(std::memory_order_relaxed) != nullptr);
+  if (parent->depth() >= kMostBudgetsAbove) return nullptr;
+  Component short_of{};
+  Account* account = runtime.accounts.open(parent, wanted, &short_of);
+  if (account == nullptr && short_of == Component::kMemory && parent == runtime.root_account &&
+      runtime.pool_charge.reclaim())
+    account = runtime.accounts.open(parent, wanted, nullptr);
+  if (account == nullptr) return nullptr;
+  const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
+  if (runtime.scheduler.add_party(account->index(), above)) return account;
+  runtime.accounts.close(account);
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid,
+                                                        int* error) noexcept {
+  constexpr std::uint64_t kAtLeast = 65536;  // less is no batch of anything
+  void* record = runtime.pool_charge.reclaim() ? slab.take(cache) : nullptr;
+  if (record == nullptr && has_paid) record = slab.alloc_prepaid(cache);
+  if (record != nullptr) return record;
+  const bool is_dry = runtime.accounts.left(runtime.root_account, Component::kMemory) < kAtLeast;
+  *error = is_dry ? kErrorBudget : kErrorNoMemory;
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] Account* pay_for_spawn(Nursery& nursery, std::uint8_t stack_class, const Amounts* budget,
+                                                    int* error) noexcept {
+  Accounts& accounts = nursery.runtime->accounts;
+  Account* const payer = nursery.account;
+  if (!accounts.draw(payer, Component::kSpawns, 1)) {
+    *error = accounts.granted(payer, Component::kSpawns) ? kErrorBudget : kErrorNoCap;
+    return nullptr;
+  }
+  if (!pay_for_record(*nursery.runtime, payer, bytes_of_task(stack_class))) {
+    accounts.credit(payer, Component::kSpawns, 1);
+    *error = kErrorBudget;
+    return nullptr;
+  }
+  if (budget == nullptr) return payer;
+  if (Account* const own = open_account(*nursery.runtime, payer, *budget)) return own;
+  refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
+  accounts.credit(payer, Component::kSpawns, 1);
+  *error = kErrorBudget;
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] void refund_spawn(Nursery& nursery, Account* account, std::uint8_t stack_class) noexcept {
+  Accounts& accounts = nursery.runtime->accounts;
+  const Account* const root = nursery.runtime->root_account;
+  Account* const payer = nursery.account;
+  if (account == root) return;
+  if (account != payer) accounts.close(account);
+  refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
+  accounts.credit(payer, Component::kSpawns, 1);
+}
+
+bool is_below_explicit_budget(const Task& task) noexcept {
+  const Runtime& runtime = *task.nursery->runtime;
+  if (task.account == runtime.root_account) return false;
+  const Nursery* nursery = task.nursery;
+  for (const Task* up = &task;; up = nursery->owner.load(std::memory_order_relaxed), nursery = up->nursery) {
+    if (nursery->traits.owns_account) return true;
+    const bool is_root = nursery->owner.load(std::memory_order_relaxed) == nullptr;
+    if (up->has(TaskFlags::kOwnAccount)) return !is_root || !runtime.options.has_root_budget;
+    if (is_root) return false;
+  }
+}
+
+}  // namespace janus

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/slice.cpp — slices of ops: drawn as a whole, and what is left of one is given back.
+#include "rt/task/wait/slice.h"
+
+#include "rt/task/record/price.h"
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+namespace {
+
+// Loans come in small parts, so that a few workers do not hold all of a line of credit while another finds it dry.
+constexpr std::int64_t kLoan = 64;
+
+static_assert(Accounts::kMostDebtAbove >= kMaxStackBytes / price::kBytesPerOp);
+
+std::int64_t borrow(Worker& worker, Account* account, std::int64_t most) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  return static_cast<std::int64_t>(
+      runtime.accounts.borrow(account, static_cast<std::uint64_t>(most), runtime.options.cancel_grace_ops));
+}
+
+std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexcept {
+  return static_cast<std::int64_t>(
+      runtime_of(worker).accounts.draw_up_to(account, Component::kOps, static_cast<std::uint64_t>(most)));
+}
+
+// For a task below the root, and one that was told to end.
+[[gnu::noinline, gnu::cold]] void draw_slice(Worker& worker, Task& task) noexcept {
+  const Runtime& runtime = runtime_of(worker);
+  if (task.party != 0) Scheduler::begin_slice_of_party(worker, task.party);
+  const bool is_in_grace = task.is_marked(TaskMarks::kSawCancel);
+  const bool is_unlimited = runtime.accounts.left(task.account, Component::kOps) == kUnlimited;
+  if (is_unlimited && !is_in_grace) return;
+  const std::int64_t interval = worker.slice;
+  const std::int64_t grace = is_in_grace ? task.frame->details.grace : interval;
+  const std::int64_t most = grace < 0 ? 0 : grace < interval ? grace : interval;
+  worker.charged_account = task.account;
+  worker.payer = SlicePayer::kGraceAlone;
+  worker.slice = most;
+  if (!is_unlimited) {
+    worker.payer = is_in_grace ? SlicePayer::kAccountInGrace : SlicePayer::kAccount;
+    worker.slice = draw_ops(worker, task.account, most);
+  }
+  if (worker.payer == SlicePayer::kAccountInGrace && worker.slice == 0) {
+    worker.payer = SlicePayer::kLoanInGrace;
+    worker.slice = borrow(worker, task.account, most < kLoan ? most : kLoan);
+  }
+  worker.fuel = worker.slice;
+}
+
+// The details of the task whose grace the slice is taken from; nullptr: it is from no grace. A child may run in the
+// slice of its parent.
+RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
+  if (worker.payer == SlicePayer::kAccount) return nullptr;
+  RunFrame* frame = task.frame;
+  while (frame != nullptr && !frame->task->is_marked(TaskMarks::kSawCancel)) frame = frame->outer_frame;
+  return frame != nullptr ? &frame->details : nullptr;
+}
+
+// Gives back what is not spent of a slice to where it came from.
+void give_back(Worker& worker, std::int64_t ops) noexcept {
+  Accounts& accounts = runtime_of(worker).accounts;
+  const auto amount = static_cast<std::uint64_t>(ops);
+  if (worker.payer == SlicePayer::kLoanInGrace)
+    accounts.give_back(worker.charged_account, amount);
+  else if (worker.payer != SlicePayer::kGraceAlone)
+    accounts.credit(worker.charged_account, Component::kOps, amount);
+}
+
+// Ends a slice that was drawn from an account, a loan or a grace.
+[[gnu::noinline, gnu::cold]] void settle_with_payer(Worker& worker, Task& task) noexcept {
+  if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
+  if (worker.fuel > 0)
+    give_back(worker, worker.fuel);
+  else if (worker.fuel < 0 && worker.payer != SlicePayer::kGraceAlone)
+    runtime_of(worker).accounts.owe(worker.charged_account, static_cast<std::uint64_t>(-worker.fuel));
+  worker.charged_account = nullptr;
+}
+
+// A debt of a task that was told to end is paid like the rest of its grace; where nothing is left to pay it, the grace
+// is over.
+void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
+  debt -= draw_ops(worker, worker.charged_account, debt);
+  if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);
+  if (debt == 0) return;
+  runtime_of(worker).accounts.owe(worker.charged_account, static_cast<std::uint64_t>(debt));
+  if (RunDetails* const details = grace_of(worker, task)) details->grace = -1;
+}
+
+}  // namespace
+
+template <Path kPath>
+void begin_slice(Worker& worker, Task& task) noexcept {
+  Runtime& runtime = runtime_of(worker);
+  worker.slice = worker.fuel = runtime.slice_ops.load(std::memory_order_relaxed);
+  worker.charged_account = nullptr;
+  const auto draws = [&] { return task.account != runtime.root_account || task.is_marked(TaskMarks::kSawCancel); };
+  JANUS_ASSERT(kPath == Path::kGeneral || !draws());
+  if (kPath == Path::kGeneral && draws()) [[unlikely]]
+    draw_slice(worker, task);
+}
+template void begin_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
+template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
+
+[[gnu::noinline]] void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept {
+  const std::int64_t interval = runtime_of(worker).options.yield_interval;
+  const std::int64_t left_after = left_before - (interval - worker.fuel);  // the child's slice is committed
+  begin_slice(worker, task);
+  Scheduler::begin_slice_of_party(worker, task.party);  // also for party 0
+  const std::int64_t most = left_after > 0 ? left_after : 0;
+  if (worker.fuel <= most) return;
+  const std::int64_t excess = worker.fuel - most;
+  worker.fuel -= excess;
+  worker.slice -= excess;
+  if (worker.charged_account != nullptr) give_back(worker, excess);
+}
+
+[[gnu::noinline, gnu::cold]] void begin_grace(Worker& worker, Task& task) noexcept {
+  const std::int64_t fuel = worker.fuel;
+  commit_slice(worker, task);
+  task.mark(TaskMarks::kSawCancel);
+  RunDetails& details = task.frame->details;
+  details.grace = runtime_of(worker).options.cancel_grace_ops;
+  details.outer_fuel = fuel > 0 ? fuel : 0;
+  begin_slice(worker, task);
+}
+
+template <Path kPath>
+void commit_slice(Worker& worker, Task& task) noexcept {
+  count_ops(worker, worker.slice - worker.fuel);
+  JANUS_ASSERT(kPath == Path::kGeneral || worker.charged_account == nullptr);
+  if (kPath == Path::kGeneral && worker.charged_account != nullptr) [[unlikely]]
+    settle_with_payer(worker, task);
+  worker.slice = worker.fuel;
+}
+template void commit_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
+template void commit_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
+
+std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
+  const std::int64_t debt = worker.charged_account != nullptr && worker.fuel < 0 ? -worker.fuel : 0;
+  if (debt == 0 || worker.payer == SlicePayer::kGraceAlone) {
+    commit_slice(worker, task);
+    return 0;
+  }
+  std::int64_t unpaid = 0;
+  if (worker.payer == SlicePayer::kAccount) {
+    unpaid = debt - draw_ops(worker, worker.charged_account, debt);
+  } else {
+    if (RunDetails* const details = grace_of(worker, task)) details->grace -= worker.slice - worker.fuel;
+    pay_in_grace(worker, task, debt);
+  }
+  worker.charged_account = nullptr;  // settled here
+  commit_slice(worker, task);
+  return static_cast<std::uint64_t>(unpaid);
+}
+
+std::uint64_t rest_of_slice(const Worker& worker) noexcept {
+  const bool is_its_accounts = worker.payer == SlicePayer::kAccount || worker.payer == SlicePayer::kAccountInGrace;
+  return worker.charged_account != nullptr && is_its_accounts && worker.fuel > 0
+             ? static_cast<std::uint64_t>(worker.fuel)
+             : 0;
+}
+
+}  // namespace janus

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/user_memory.h — memory that a caller points to is read and written by copies that may fail
+// (arch/user_copy.h). Where one fails, the calling task panics, with the message of any other bad access; a thread
+// outside tasks has the fault that it would have had by itself, and its host decides. So these are called with no lock
+// held, and what is read is read before anything is taken.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include <arch/user_copy.h>
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+// Panics the running task, after a copy of its memory has failed on this worker. Returns outside tasks.
+void blame_caller() noexcept;
+
+// Bytes that are copied at once, so that a caller that copies much can give way between two pieces.
+inline constexpr std::size_t kMostCopied = std::size_t{64} << 10;
+
+// As janus_user_copy. May be called with a lock held.
+[[nodiscard]] arch::UserCopy copy_user_bytes(void* to, const void* from, std::size_t bytes) noexcept;
+
+void read_user_bytes(void* to, const void* from, std::size_t bytes) noexcept;
+void write_user_bytes(void* to, const void* from, std::size_t bytes) noexcept;
+
+template <typename T>
+T read_user(const void* from) noexcept {
+  T value;
+  read_user_bytes(&value, from, sizeof value);
+  return value;
+}
+
+template <typename T>
+void write_user(T* to, const T& value) noexcept {
+  write_user_bytes(to, &value, sizeof value);
+}
+
+// Blames the caller; for a thread outside tasks a plain access follows.
+[[gnu::noinline, gnu::cold]] std::uint64_t read_as_host(const void* at, std::size_t bytes) noexcept;
+
+// An acquire load of a word of what a user says is an object of ours.
+template <typename Word>
+Word read_user_word(const std::atomic<Word>& word) noexcept {
+  Word bits = 0;
+  if (!arch::load_user(&word, bits)) [[unlikely]]
+    bits = static_cast<Word>(read_as_host(&word, sizeof word));
+  std::atomic_signal_fence(std::memory_order_acquire);  // for the compiler; the processor keeps loads in order
+  return bits;
+}
+
+// Whether all of it can be read now.
+bool is_readable(const void* from, std::size_t bytes) noexcept;
+
+// Whether all of it can be written now. Changes nothing.
+bool is_writable(void* to, std::size_t bytes) noexcept;
+
+// Copies up to the terminator, or as much as there is room for, and terminates it. Returns the length.
+std::size_t read_user_string(char* to, std::size_t room, const char* from) noexcept;
+
+}  // namespace janus

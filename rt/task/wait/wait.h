@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/wait.h — stopping and being woken: what all blocking calls are made of.
+#pragma once
+
+#include "rt/base/biased_lock.h"
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+// Leaves the stack. Once it has been left: sets the task's state to `state`, then calls `publish(task, what)`, which
+// makes the task findable and releases what it holds. True: after a wake. False: there is no stack to go on with;
+// nothing has happened and nothing was released.
+using Publish = void (*)(Task& task, void* what);
+[[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
+// As block(), for what `lock`, which is held, guards: the state becomes kBlocked, and then the lock is released. False:
+// it is still held.
+[[nodiscard]] bool block_unlocking(Task& task, TaskLock& lock) noexcept;
+// As block_unlocking(), with the state kAwaitsTurn: a cancel does not end the wait, only wake() does.
+using TurnLock = RankedLock<LockRank::kTurn>;
+[[nodiscard]] bool block_for_turn(Task& task, TurnLock& lock) noexcept;
+// As block(), at a channel whose lock is held as `hold` says: the state becomes kAtChannel, and then the lock is
+// released. False: it is still held. `task` is published, of the channel's runtime, and its ChannelWait is in the
+// queue. Fast path: requires that the lock is held by its owner, and that no account is charged for the task's slice.
+template <Path kPath>
+[[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
+// Called on a task that goes on after it had left its stack. Fast path: as of begin_slice().
+template <Path kPath = Path::kGeneral>
+void resumed(Task& task) noexcept;
+
+}  // namespace janus

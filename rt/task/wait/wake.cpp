@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/wake.cpp — waking a task that waits.
+#include "rt/task/wait/wake.h"
+
+#include "rt/task/record/channel.h"
+#include "rt/task/record/nursery.h"
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+void push_ready(Worker* worker, Task& task) noexcept {
+  if (worker != nullptr) return worker->scheduler->push_woken(*worker, &task);
+  Runtime& runtime = *task.nursery->runtime;
+  runtime.is_fed_from_outside.store(true, std::memory_order_relaxed);
+  runtime.scheduler.inject(&task);
+}
+
+[[gnu::noinline]] bool wake(Worker* worker, Task& task, TaskState from) noexcept {
+  JANUS_ASSERT(is_waiting(from) && from != TaskState::kAtChannel);
+  if (!task.state.compare_exchange_strong(from, TaskState::kReady, std::memory_order_acq_rel,
+                                          std::memory_order_relaxed))
+    return false;
+  push_ready(worker, task);
+  return true;
+}
+
+void wake_held(Worker* worker, Task& task) noexcept {
+  turn_ready(task);
+  push_ready(worker, task);
+}
+
+// Wakes a task that was seen AtChannel, if it still is. The caller holds the lock of the task's nursery.
+static bool wake_at_channel(Worker* worker, Task& task) noexcept {
+  Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
+  LockOwner* const me = owner_in(channel, worker);
+  const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
+  // Neither changes while the task waits here. If it waits elsewhere by now, it has looked since.
+  const bool is_here = task.state.load(std::memory_order_acquire) == TaskState::kAtChannel &&
+                       std::atomic_ref(task.waits_at).load(std::memory_order_relaxed) == &channel;
+  if (is_here) wake_held(worker, task);
+  channel.lock.unlock(me, hold);
+  return is_here;
+}
+
+bool wake_to_look(Worker* worker, Task& task) noexcept {
+  if (task.state.load(std::memory_order_acquire) == TaskState::kAtChannel) return wake_at_channel(worker, task);
+  return wake(worker, task, TaskState::kBlocked) || wake(worker, task, TaskState::kParked) ||
+         wake(worker, task, TaskState::kExhausted);
+}
+
+}  // namespace janus

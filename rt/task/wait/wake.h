@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/wake.h — waking a task that waits (rt/task/wait/wait.h).
+#pragma once
+
+#include "rt/task/record/task.h"
+
+namespace janus {
+
+// Wakes `task` if its state is `from`; returns whether it did. Any thread of its runtime, or `worker` nullptr from
+// outside.
+bool wake(Worker* worker, Task& task, TaskState from) noexcept;
+// Wakes a task that waits at a channel whose lock is held. `worker` is of the task's runtime, or nullptr. In two steps:
+// turn_ready(), push_ready().
+void wake_held(Worker* worker, Task& task) noexcept;
+[[gnu::always_inline]] inline void turn_ready(Task& task) noexcept {
+  JANUS_ASSERT(state_of(task) == TaskState::kAtChannel);
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+}
+void push_ready(Worker* worker, Task& task) noexcept;
+// Wakes the task from any wait that a cancel ends, so that it looks; false: it is in none. The caller sees to it that
+// the task cannot end meanwhile.
+bool wake_to_look(Worker* worker, Task& task) noexcept;
+
+}  // namespace janus

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/task/wait/yield.cpp — giving way to others.
+#include "rt/task/wait/yield.h"
+
+#include "rt/task/record/runtime.h"
+#include "rt/task/wait/children.h"
+#include "rt/task/wait/slice.h"
+#include "rt/task/wait/wait.h"
+
+namespace janus {
+
+void give_way(Worker& worker, Task& task) noexcept {
+  if (!task.is_published) publish_frames(*task.frame);
+  commit_slice(worker, task);
+  Suspension suspension;
+  task.suspend_at(&suspension);
+  JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
+  task.state.store(TaskState::kReady, std::memory_order_relaxed);
+  (void)worker.scheduler->yield(worker, &task, suspension);
+  resumed(task);
+}
+
+[[gnu::noinline, gnu::cold]] void let_others_run(Task& task) noexcept {
+  Worker& worker = current_worker();
+  Scheduler& scheduler = *worker.scheduler;
+  if (scheduler.wants_attention()) scheduler.handle_attention(worker);
+  if (!scheduler.has_ready(worker) && !scheduler.is_deterministic()) return;
+  if (!scheduler.keeps_turn(worker, task)) return give_way(worker, task);
+  scheduler.sched_point();
+}
+
+}  // namespace janus
