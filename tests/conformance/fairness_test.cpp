@@ -141,6 +141,30 @@ TEST(fairness, the_oldest_is_not_starved_by_what_is_spawned_last) {
   });
 }
 
+// The root only waits here, so that nothing but the deque has a turn at the fair rounds.
+TEST(fairness, every_61st_dispatch_takes_the_oldest) {
+  run_in(with_workers(1), [] {
+    struct Chain {
+      janus_nursery* nursery;
+      int links = 0, links_before_oldest = -1;
+      static std::int64_t link(void* pointer) {
+        auto& chain = *static_cast<Chain*>(pointer);
+        if (chain.links_before_oldest >= 0 || ++chain.links > 100000) return 0;
+        return janus_nursery_spawn_in(chain.nursery, link, pointer, nullptr).raw != 0 ? 0 : -9;
+      }
+    };
+    Scope scope;
+    Chain chain{scope.get()};
+    auto oldest = [&] { chain.links_before_oldest = chain.links; };
+    const janus_task waiting = scope.go(oldest);
+    scope.go(Chain::link, &chain);
+    CHECK_EQ(janus_task_join(waiting, nullptr), 0);  // an await would close the nursery
+    CHECK_EQ(scope.end(), 0);
+    CHECK_GE(chain.links_before_oldest, 10);  // the newest come first
+    CHECK_LE(chain.links_before_oldest, 61);
+  });
+}
+
 namespace {
 
 // What a neighbour that computes spends, and what others spent meanwhile.

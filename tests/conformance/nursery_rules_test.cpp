@@ -328,9 +328,13 @@ TEST(rules, a_failing_grandchild_reaches_the_top_level_by_level) {
 TEST(rules, collected_failures_are_counted_and_the_first_is_kept) {
   everywhere([] {
     Scope scope(JANUS_ON_ERROR_COLLECT);
-    for (int i = 0; i < 10; ++i) scope.go(return_arg, as_arg(i % 2 != 0 ? -50 : 0));
+    for (int i = 0; i < 10; ++i) {
+      const janus_task child = scope.go(return_arg, as_arg(i % 2 != 0 ? -50 - i : 0));
+      CHECK_EQ(janus_task_join(child, nullptr), 0);  // so that the children end in this order
+    }
     janus_result result = {};
-    CHECK_EQ(scope.end(&result), -50);
+    CHECK_EQ(scope.end(&result), -51);
+    CHECK_EQ(result.kind, JANUS_KIND_CHILD_FAILED);
     CHECK_EQ(result.errors, 5u);
     CHECK_EQ(result.was_cancelled, 0u);
   });

@@ -66,6 +66,29 @@ TEST(stats, ends_of_tasks_are_told_apart) {
   });
 }
 
+TEST(stats, a_task_cancelled_before_its_start_counts_as_cancelled) {
+  for (const janus_rt_config& config : {with_workers(1), deterministic(1, 3)}) {
+    run_in(config, [] {
+      std::atomic<int> ran{0};
+      const janus_stats stats = counted([&] {
+        Scope scope(JANUS_ON_ERROR_COLLECT);
+        scope.go(return_zero, nullptr);
+        for (int i = 0; i < 3; ++i) CHECK_EQ(janus_task_cancel(scope.go(count_up, &ran)), 0);
+        CHECK_EQ(scope.end(), 0);  // so the nursery was told of their ends, and they are no failures
+        Scope cancelled;
+        for (int i = 0; i < 4; ++i) cancelled.go(count_up, &ran);
+        cancelled.cancel();
+        CHECK_EQ(cancelled.end(), JANUS_CANCELLED);
+      });
+      CHECK_EQ(ran.load(), 0);
+      CHECK_EQ(stats.tasks_spawned, 8u);
+      CHECK_EQ(stats.tasks_completed, 1u);
+      CHECK_EQ(stats.tasks_cancelled, 7u);
+      CHECK_EQ(stats.tasks_live, 0u);
+    });
+  }
+}
+
 TEST(stats, who_asks_for_no_pinning_has_none) {
   for (unsigned workers : {1u, 2u, 4u}) {
     janus_stats stats = {};

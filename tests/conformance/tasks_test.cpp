@@ -226,6 +226,68 @@ TEST(tasks, one_cancelled_before_its_start_never_runs) {
   });
 }
 
+// --- Refused spawns ---
+
+// Each refusal of janus_nursery_spawn is -1, and janus_last_error() says why; the refused function never runs.
+TEST(tasks, a_spawn_that_fails_is_minus_one_whatever_the_reason) {
+  everywhere([] {
+    std::atomic<int> ran{0};
+    auto tries = [&] {
+      CHECK_EQ(janus_nursery_spawn(count_up, &ran), -1);  // no current nursery
+      CHECK_EQ(janus_last_error(), JANUS_E_STATE);
+      CHECK(janus_nursery_create() != nullptr);
+      CHECK_EQ(janus_nursery_spawn(nullptr, nullptr), -1);
+      CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
+      CHECK_EQ(janus_nursery_spawn(count_up, &ran), 0);
+      CHECK_EQ(janus_nursery_spawn(count_up, &ran), -1);  // a spawn_count of 1 is used up
+      CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
+      CHECK_EQ(janus_nursery_await_all(), 0);
+    };
+    janus_budget one_spawn = JANUS_BUDGET_ALL;
+    one_spawn.spawn_count = 1;
+    Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY);
+    scope.go(tries, 0, one_spawn);
+    CHECK_EQ(scope.end(), 0);
+    CHECK_EQ(ran.load(), 1);
+  });
+}
+
+// --- Parents ---
+
+namespace {
+
+struct Generation {
+  const janus_task* above;
+  unsigned depth;
+  static constexpr unsigned kDepth = 4;
+  static std::int64_t run(void* pointer) {
+    const Generation& parents = *static_cast<Generation*>(pointer);
+    janus_task above[kDepth + 1];
+    std::copy(parents.above, parents.above + parents.depth, above);
+    above[parents.depth] = janus_task_self();
+    // A task cannot wait for one that waits for it, so a join tells whether that is a parent, however far above.
+    for (unsigned i = 0; i <= parents.depth; ++i) CHECK_EQ(janus_task_join(above[i], nullptr), JANUS_E_DEADLOCK);
+    if (parents.depth == kDepth) return 0;
+    Generation next{above, parents.depth + 1};
+    Scope scope;
+    const janus_task sibling = scope.go(return_arg, as_arg(7));
+    std::int64_t value = 0;
+    CHECK_EQ(janus_task_join(sibling, &value), 0);
+    CHECK_EQ(value, 7);
+    scope.go(run, &next);
+    return scope.end();
+  }
+};
+
+}  // namespace
+
+TEST(tasks, a_task_knows_its_parents_up_to_the_root) {
+  everywhere([] {
+    Generation root{nullptr, 0};
+    CHECK_EQ(Generation::run(&root), 0);
+  });
+}
+
 // --- Handles ---
 
 TEST(tasks, handles_released_joined_and_cancelled_in_a_race_stay_errors) {

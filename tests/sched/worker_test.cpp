@@ -239,6 +239,28 @@ TEST(worker, a_parked_job_comes_back_when_woken_from_outside) {
   }
 }
 
+TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
+  Yard yard(1);
+  yard.inject(jobs[0], [](Job& self) {
+    for (int i = 0; i < 20; ++i) {
+      if (i != 0) CHECK(current_worker().task == static_cast<Runnable*>(&self));  // it was resumed
+      self.yard->counter.fetch_add(1);
+      park(self);
+    }
+    finish(self);
+  });
+  const Worker& worker = *yard.scheduler->worker(0);
+  const auto holds_one = [&] { return __atomic_load_n(&worker.task, __ATOMIC_RELAXED) != nullptr; };
+  bool is_right = true;
+  for (int i = 1; i <= 20; ++i) {
+    CHECK(soon([&] { return yard.counter.load() == i && jobs[0].parked.load() == 1; }));
+    is_right = is_right && CHECK(soon([&] { return !holds_one(); }));
+    wake(nullptr, jobs[0]);
+  }
+  CHECK(yard.all_done(1));
+  if (is_right) CHECK(soon([&] { return !holds_one(); }));  // nor to one that has ended
+}
+
 TEST(worker, partners_that_wake_each_other_never_miss) {
   for (unsigned workers : {1u, 2u, 4u}) {
     for (bool deterministic : {false, true}) {

@@ -379,6 +379,23 @@ TEST(refused, a_task_that_gets_no_stack_has_ended_as_one_that_panicked) {
   CHECK_EQ(stats.tasks_panicked, 1u);
 }
 
+TEST(refused, a_spawn_takes_its_task_from_a_pool) {
+  fake_platform::reset();
+  run_in(one_worker(), [] {
+    std::atomic<int> ran{0};
+    const auto spawn_some = [&] {
+      CHECK(janus_nursery_create() != nullptr);
+      for (int i = 0; i < 1000; ++i) CHECK_EQ(janus_nursery_spawn(count_up, &ran), 0);
+      CHECK_EQ(janus_nursery_await_all(), 0);
+    };
+    spawn_some();
+    const std::uint64_t before = fake_platform::maps();
+    for (int i = 0; i < 10; ++i) spawn_some();
+    CHECK_EQ(fake_platform::maps(), before);
+    CHECK_EQ(ran.load(), 11000);
+  });
+}
+
 TEST(refused, a_spawn_starts_no_thread) {
   fake_platform::reset();
   run_in(with_workers(2), [] {
