@@ -12,9 +12,11 @@ A decision begins with these lines:
     Status: accepted. Layer: rt/task. Rules: rt/task/a.h, rt/task/b.cpp.
 
 Status: `accepted`, `superseded by NNNN` or `partly superseded by NNNN` (several numbers: with commas). Rules: the source files
-that the decision is about, or `no single file`. Then come the sections of SECTIONS, in this order; others may stand in between.
+that the decision is about, or `no single file`. Each of these files cites the decision, as
+`docs/decisions/NNNN`, in the comment at its head or where it applies. Then come the sections of SECTIONS, in this order; others may stand in between.
 """
 import dataclasses
+import itertools
 import pathlib
 import re
 import sys
@@ -33,6 +35,9 @@ NO_FILE = 'no single file'
 SHAPE = re.compile(r'# (?P<title>[^\n:]+: [^\n]+)\n\n'
                    r'Status: (?P<status>accepted|(?:partly )?superseded by \d{4}(?:, \d{4})*)\. '
                    r'Layer: (?P<layer>[^\n]+?)\. Rules: (?P<rules>[^\n]+)\.\n\n')
+CITATION = re.compile(r'docs/decisions/(\d{4}(?:, \d{4})*)')
+MOST_CITED = 3     # in the head of one file
+SOURCES = ('arch', 'kernel-free', 'rt', 'linker', 'qemu', 'tests', 'docs')
 
 
 @dataclasses.dataclass(frozen=True)
@@ -69,6 +74,31 @@ def pages(root):
     return sorted((pathlib.Path(root) / 'docs/decisions').glob('[0-9]*.md'))
 
 
+def head(text):
+    """The comment at the head of a source file."""
+    return '\n'.join(itertools.takewhile(lambda line: re.match(r'//|#[ !]|\s*$', line), text.splitlines()))
+
+
+def cited(text):
+    return [number for numbers in CITATION.findall(text) for number in numbers.split(', ')]
+
+
+def sources(root):
+    yield root / 'dev'
+    for folder in SOURCES:
+        yield from (path for path in sorted((root / folder).rglob('*')) if path.is_file() and path.suffix not in ('.md', '.pyc'))
+
+
+def citation_complaints(root, ruling):
+    """`ruling`: of each file the numbers of the decisions that rule it."""
+    numbers = {page.name[:4] for page in pages(root)}
+    for path in sources(root):
+        text, name = path.read_text(encoding='utf-8', errors='replace'), str(path.relative_to(root))
+        yield from (f'{name}: cites decision {number}, which does not exist' for number in cited(text) if number not in numbers)
+        if len(cited(head(text))) > MOST_CITED:
+            yield f'{name}: its head cites more than {MOST_CITED} decisions'
+
+
 def file_name(decision):
     words = re.sub("'s", 's', decision.title.lower()).replace('c++', 'cxx')
     return f'{decision.number}-{re.sub("[^a-z0-9]+", "-", words).strip("-")}.md'
@@ -76,7 +106,8 @@ def file_name(decision):
 
 def complaints(root):
     """A line for each violation of the form, in any decision."""
-    numbers = [page.name[:4] for page in pages(root)]
+    root = pathlib.Path(root)
+    numbers, ruling = [page.name[:4] for page in pages(root)], {}
     yield from (f'{number}: two decisions have this number' for number in sorted(set(numbers)) if numbers.count(number) > 1)
     for page in pages(root):
         decision = read(page)
@@ -90,7 +121,10 @@ def complaints(root):
         if decision.layer not in LAYERS:
             yield f'{page.name}: there is no layer {decision.layer}'
         yield from (f'{page.name}: there is no decision {number}' for number in decision.successors if number not in numbers)
-        yield from (f'{page.name}: there is no file {name}' for name in decision.rules if not (pathlib.Path(root) / name).exists())
+        yield from (f'{page.name}: there is no file {name}' for name in decision.rules if not (root / name).exists())
+        for name in decision.rules:
+            ruling.setdefault(name, []).append(decision.number)
+    yield from citation_complaints(root, ruling)
 
 
 def table(layer, decisions):

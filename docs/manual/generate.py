@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
+# docs/decisions/0265
 """Man pages: section 3 from the comments of the public headers, section 1 from pages of the book.
 
     generate.py SOURCE_ROOT VERSION SECTION OUTPUT_DIRECTORY

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # link.bash: links objects to one static file.
 # shellcheck shell=bash disable=SC2034,SC2154  # variables of janus-cc and of its other parts
+# docs/decisions/0030
 
 is_stripped() {
   local argument

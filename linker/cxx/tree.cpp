@@ -2,7 +2,7 @@
 // tree.cpp: the functions of the compiled C++ library that std::map, std::set and their multi forms call: iteration in
 // a red-black tree, insertion and removal of nodes (Guibas and Sedgewick 1978). The header node's parent is the root,
 // its left and right are the first and the last node. The header is the root's parent; it is red, which distinguishes
-// it from the root.
+// it from the root. docs/decisions/0198
 #include <bits/stl_tree.h>
 
 #include <utility>

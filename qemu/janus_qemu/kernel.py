@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# docs/decisions/0122
 """Finds the Linux kernel to boot."""
 import os
 import pathlib

@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# docs/decisions/0121
 """One run: QEMU is started, its console relayed, signals passed on, and its end turned into a status."""
 import contextlib
 import ctypes

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/current_nursery.cpp — the three functions of the current nursery. In a task it belongs to the task, so that it
-// survives migration; outside tasks it belongs to the thread.
+// survives migration; outside tasks it belongs to the thread. docs/decisions/0073
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/entry/thread_table.h"
 #include "rt/abi/start/global_runtime_life.h"

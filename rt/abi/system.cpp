@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/system.cpp — output, system calls, entropy, and the end of the process.
+// rt/abi/system.cpp — output, system calls, entropy, and the end of the process. docs/decisions/0235
 #include <stdarg.h>
 
 #include "rt/abi/entry/entry.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/assert.h — assertions. A claim that does not hold is a bug of the runtime: one line is written to stderr, and
-// platform::abort() ends the process.
+// platform::abort() ends the process. docs/decisions/0147
 //
 //   JANUS_ASSERT(claim)   checked in debug builds and in everything that is built for tests on a libc; in other builds
 //                         the claim is compiled, but not executed, and costs no instruction

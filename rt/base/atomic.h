@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/atomic.h — the atomic words and the fences that protocols between workers use. In the runtime that ships they
 // are std::atomic and the processor's own instructions. tests/models replaces this file by one in which each access is
-// a step that an explorer may delay, and so runs the sources that include it in every order.
+// a step that an explorer may delay, and so runs the sources that include it in every order. docs/decisions/0148
 #pragma once
 
 #include <atomic>

@@ -2,7 +2,7 @@
 // rt/base/biased_lock.h — a lock that may be biased to a worker that uses it again and again, its owner, which then
 // locks it by plain stores. Another thread that wants it pays for the fences of both sides, and then it is an ordinary
 // SpinLock until one worker has taken it often enough in a row. Not recursive, not fair; the holder of one takes no
-// other one.
+// other one. docs/decisions/0088
 #pragma once
 
 #include <arch/user_copy.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/floating.h — formats a double as printf's %e %f %g and %a do: every digit is exact, the last one rounded to
-// nearest, ties to even. No tables, no floating-point operations.
+// nearest, ties to even. No tables, no floating-point operations. docs/decisions/0272
 #pragma once
 
 #include <cstddef>

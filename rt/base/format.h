@@ -3,7 +3,7 @@
 // floating.h; the flags - 0 + space #, width and precision (also *), hh h l ll z t j L. No locale, no errno, no
 // allocation, so it may be called in a signal handler. An unknown directive is printed as written, with a mark, and its
 // argument is skipped (docs/decisions/0290). The format and its strings may be a user's: they are read by accesses that
-// may fail (arch/user_copy.h).
+// may fail (arch/user_copy.h). docs/decisions/0193
 #pragma once
 
 #include <stdarg.h>

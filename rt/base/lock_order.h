@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/lock_order.h — the ranks of all locks, in the order in which they may be taken (lock_rank.h).
+// docs/decisions/0194
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/lock_rank.h — the order in which locks are taken, so that no two threads wait for each other. Each lock has
-// its rank (lock_order.h) in its type.
+// its rank (lock_order.h) in its type. docs/decisions/0194
 //
 // INVARIANT locks-by-rank: a thread that holds a lock waits only for locks of a later rank. Nurseries' locks may be
 // held together, an outer one before an inner one. A try_lock() does not wait, so it may come in any order. If

@@ -3,7 +3,7 @@
 // come first: a spawn before the start, the end before the return of an await or a join, a send before the receive, an
 // unpark before the return of the park, a cancel before a task sees it. Nothing else orders tasks, in particular not
 // that they ran on one worker. In the runtime that ships every hook is empty; arch/hosted/order_hooks.cpp has the
-// others.
+// others. docs/decisions/0271
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 // rt/base/spinlock.h — the lock of the slow paths: spins briefly, then sleeps, so that it also works if its holder was
 // preempted on the very CPU of the thread that waits. Not recursive, not fair; a task that holds one must not switch,
 // unless the pending action releases it (lock_rank.h). Uncontended it costs one atomic read-modify-write, to lock.
+// docs/decisions/0078
 #pragma once
 
 #include <cstdint>

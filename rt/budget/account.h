@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/account.h — accounts, which hold budgets. A nursery or task with an explicit budget opens one below its
 // parent's; all others draw on the account that they inherit. Knows amounts, but no tasks, nurseries or policies.
+// docs/decisions/0060, 0206
 #pragma once
 
 #include <cstddef>

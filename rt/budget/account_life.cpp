@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/account_life.cpp — opening, closing and freeing accounts, and moving amounts between them. Every move takes
-// first and puts afterwards.
+// first and puts afterwards. docs/decisions/0295
 #include "rt/budget/account.h"
 
 #include "rt/base/assert.h"

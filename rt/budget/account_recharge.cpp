@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/account_recharge.cpp — recharges, and what is drawn of them. A member of the archive by itself, which
-// recharge() brings in: in a program that never recharges there is nothing to draw.
+// recharge() brings in: in a program that never recharges there is nothing to draw. docs/decisions/0296
 #include "rt/base/checked.h"
 #include "rt/budget/account.h"
 

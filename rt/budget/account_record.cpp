@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/account_record.cpp — taking and freeing the records of accounts, and what pays for each.
+// docs/decisions/0240
 #include "rt/base/assert.h"
 #include "rt/budget/account.h"
 #include "rt/budget/pool_charge.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/account_unserved.cpp — the list of accounts that something has come into while others waited there
-// (INVARIANT no-lost-return), on which each is at most once.
+// (INVARIANT no-lost-return), on which each is at most once. docs/decisions/0298
 #include "rt/budget/account.h"
 
 namespace janus {

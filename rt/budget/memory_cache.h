@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/memory_cache.h — a worker's chunk of the root account's memory: drawn ahead, so that charging a block takes
 // no locked instruction and touches no line that others write. A thread that finds too little in the root recalls all
-// chunks before it gives up.
+// chunks before it gives up. docs/decisions/0061
 #pragma once
 
 #include <cstdint>

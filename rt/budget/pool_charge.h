@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/pool_charge.h — how records and stacks are paid for. The pools map and give back memory in batches, so the
 // root account pays in bulk, when a pool grows: nothing is charged when a single one is taken or given. What tasks
-// below an explicit budget have paid for themselves is not paid for twice.
+// below an explicit budget have paid for themselves is not paid for twice. docs/decisions/0085
 #pragma once
 
 #include <atomic>

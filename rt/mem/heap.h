@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/heap.h — the runtime's allocator. Small blocks (to 32 KiB) come from per-worker caches without an atomic
 // read-modify-write or a lock; large ones are runs of pages, huge ones (beyond 1 MiB) mappings. Any worker may free any
-// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock.
+// block: it goes into that worker's own cache, and surplus moves on in whole batches under a lock. docs/decisions/0130
 //
 // Every block has a tag: the account that it is charged to, and whether the runtime itself holds it. The amount charged
 // is what size_of() returns, and plan_for() before the allocation. The heap itself knows no accounts.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/misuse.h — misuse of blocks. A caller that frees a block that it may not free gets a Misuse value, with no
 // lock held and nothing changed: the layer above decides what follows. Damage that is found later, in a free block,
-// cannot be traced to a task, and is only reported.
+// cannot be traced to a task, and is only reported. docs/decisions/0130
 #pragma once
 
 #include <cstddef>

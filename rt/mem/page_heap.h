@@ -2,6 +2,7 @@
 // rt/mem/page_heap.h — runs of pages for the heap, cut from chunks of 4 MiB: first fit in the order of chunks and
 // pages, so that the last chunks become empty. An index (chunk_index.h) finds the chunk, however many there are. Chunks
 // are mapped in growing groups and stay until destroy(); of idle pages, all but a small reserve go back to the machine.
+// docs/decisions/0283
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/span.h — how the heap's memory is laid out: chunks of 4 MiB, aligned to their size, each with a header that
-// describes its pages. A span is a run of pages: blocks of one size class, or a single large block.
+// describes its pages. A span is a run of pages: blocks of one size class, or a single large block. docs/decisions/0020
 //
 // From a block's address, a mask leads to the chunk and one load to its page's entry, which gives the span's first page
 // and its class; all else is constant for a class. A bit for each chunk of address space says whether the chunk is the

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_cache.cpp — init and destroy of the pool, and the workers' caches. The uppermost of the pool's sources.
+// docs/decisions/0077
 #include "rt/mem/stack_pool.h"
 
 #include <bit>

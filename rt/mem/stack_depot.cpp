@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_depot.cpp — the shared pool, of stacks that are in no worker's cache: groups of stacks of one class,
-// from which batches are taken and to which they are returned.
+// from which batches are taken and to which they are returned. docs/decisions/0086
 #include "rt/mem/stack_pool.h"
 
 #include <bit>

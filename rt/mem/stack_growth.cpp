@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_growth.cpp — moving the guard below the usable part of a stack. Nothing here takes a lock.
+// docs/decisions/0255
 #include "rt/mem/stack_pool.h"
 
 namespace janus {

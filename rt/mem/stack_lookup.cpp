@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_lookup.cpp — finds the stack that an address belongs to, and whether one was overrun. Async-signal-safe.
+// docs/decisions/0022
 #include "rt/mem/stack_pool.h"
 
 namespace janus {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_reserve.cpp — how many idle stacks stay warm, and giving back the pages of the others.
+// docs/decisions/0080
 #include "rt/mem/stack_pool.h"
 
 #include <bit>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// docs/decisions/0297
 #include "rt/mem/stack_slab.h"
 
 #include <bit>

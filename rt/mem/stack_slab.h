@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/mem/stack_slab.h — a mapping full of stacks of one class. Groups of up to 64 get their guards together when first
 // used, and give back their pages together. The state of a free stack is two bits in its group; its own memory is not
-// read, since it may have no pages.
+// read, since it may have no pages. docs/decisions/0021, 0022
 #pragma once
 
 #include <atomic>

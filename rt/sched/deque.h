@@ -2,7 +2,7 @@
 // rt/sched/deque.h — the work-stealing deque: one owner pushes and pops at the bottom, any number of thieves steal at
 // the top. After the THE protocol of Frigo, Leiserson and Randall (1998): owner and thief compete only for the last
 // entry, and there the lock that every thief holds while it steals decides, so pop() needs no atomic read-modify-write
-// for any other entry.
+// for any other entry. docs/decisions/0090
 //
 // INVARIANT deque-once: every pushed entry is taken exactly once, by pop, steal or take_oldest.
 //   pop:   1 bottom := b-1   2 fence   3 load top: if top <= b-1, the entry is the owner's. Else decide under the lock.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/fairness.cpp — a fair round: takes the runnable that has waited longest, from each queue in rotation.
+// docs/decisions/0140
 #include "rt/sched/scheduler.h"
 
 namespace janus {

@@ -2,6 +2,7 @@
 // rt/sched/groups.h — how a worker shares its time among parties. The layer above gives each runnable the number of a
 // party: 0 for the default party, and a number of its own for each group of runnables that together may take no more of
 // a worker than a single one does. A party may have parties below it, which then share its part of the worker.
+// docs/decisions/0141
 //
 //     beside party 0, on one worker:     0  A  B             a third each, while all have something to do
 //     A has runnables of its own and the parties C, D:       A's third: A  C  D, a ninth each

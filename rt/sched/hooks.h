@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/hooks.h — all that the scheduler calls in the layer above it, which knows what a runnable is. Plain
-// functions that a program defines once: in rt/task/run/hooks.cpp, or in a test of the scheduler alone. A missing one is a
-// link error. No lock of the scheduler is held when one is called.
+// functions that a program defines once: in rt/task/run/hooks.cpp, or in a test of the scheduler alone. A missing one
+// is a link error. No lock of the scheduler is held when one is called. docs/decisions/0142
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/idle.h — which workers sleep, and how many search for work.
+// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180
 //
 // INVARIANT no-lost-wakeup: while work is queued, a worker is awake, being woken, or sleeps with a timeout.
 //   submit: 1 push the work                                2 fence   3 if a worker sleeps and none searches, wake one

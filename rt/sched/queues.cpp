@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/queues.cpp — queueing runnables that have yielded or found no room, taking from the injector, and
-// prefetching queued runnables ahead of their turn.
+// prefetching queued runnables ahead of their turn. docs/decisions/0081
 #include "rt/sched/scheduler.h"
 
 namespace janus {

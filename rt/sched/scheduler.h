@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/scheduler.h — runs runnables on workers. Every stack has a base frame that loops: it takes the next
 // runnable, calls it if it has not started, and switches to it if it has. Knows no task, nursery or budget.
+// docs/decisions/0092, 0299
 //
 // INVARIANT published-after-left: a runnable that stops is queued, or can be found by a waker, only after its stack has
 // been left. It records a pending action in the worker and switches; the code that is switched to performs the action

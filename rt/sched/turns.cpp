@@ -2,6 +2,7 @@
 // rt/sched/turns.cpp — measures what each party's turn has taken while there are parties other than party 0. That is
 // time, since a budget bounds what a party does, not how long the machine needs for it; in deterministic mode it is
 // ops. Also takes the oldest of the deque in a fair round, which is all that is done here with party 0 alone.
+// docs/decisions/0187, 0241
 #include "rt/sched/scheduler.h"
 
 namespace janus {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/workers.cpp — how workers start and end.
+// rt/sched/workers.cpp — how workers start and end. docs/decisions/0083
 #include "rt/sched/scheduler.h"
 
 #include <new>

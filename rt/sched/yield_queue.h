@@ -2,7 +2,7 @@
 // rt/sched/yield_queue.h — a worker's yield queue: first in, first out for its owner, which takes without an atomic
 // read-modify-write; a thief takes up to half of it at a time. After the THE protocol of Frigo, Leiserson and Randall
 // (1998): owner and thief compete only for slots where head meets the limit, and there the lock decides. Here both ends
-// are the owner's, so a thief takes from the middle and leaves a gap, which the owner skips.
+// are the owner's, so a thief takes from the middle and leaves a gap, which the owner skips. docs/decisions/0076
 //
 //     head ........ limit  (gap: stolen)  gap_end ........ tail
 //     for the owner        empty          taken only        the owner pushes here

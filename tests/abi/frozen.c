@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What programs compiled against version 1 rely on, written down a second time: values, layouts, prototypes. It
 // compiles as C99, C11, C++11 and C++20, or the interface has changed. Only additions are right here; headers_test.py
-// sees to it that nothing in rt.h is missing below.
+// sees to it that nothing in rt.h is missing below. docs/decisions/0050
 #include <janus/llvm.h>
 #include <janus/rt.h>
 

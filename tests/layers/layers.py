@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # layers.py ROOT BUILD — holds the layers apart, by what their files include and by what their objects need from each
 # other, and holds the shipped objects to what a program without a libc can bear. Prints a line for each violation.
+# docs/decisions/0250
 import json
 import os
 import re

@@ -2,7 +2,7 @@
 // tests/models/explorer.h — every order in which a few threads can go on that run the runtime's own code on a machine
 // with store buffers (machine.h). Each thread is a fiber; a state is the memory of the world, the live part of each
 // stack, the saved registers and the store buffers, and no state is gone on from twice. So a program whose threads come
-// to an end is explored in full.
+// to an end is explored in full. docs/decisions/0148
 //
 // A world is a struct with
 //   unsigned threads() const     at most kMaxThreads

@@ -3,7 +3,7 @@
 # run.py [--count N] [--seed S] [--trees T] [--jobs J] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one small change
 # at a time somewhere in rt (changes.py), and whether the tests notice. First a few programs alone, in several trees side
 # by side; whoever outlives them meets everything else that runs what ships, and then ThreadSanitizer. A test that hangs has
-# noticed.
+# noticed. docs/decisions/0185
 #
 # Not judged, and drawn again: what does not compile; what compiles to the very bytes that ship without it; what
 # harmless.txt knows. The last line is `N passed, N failed`, where one that was killed has passed.

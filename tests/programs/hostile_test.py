@@ -3,6 +3,7 @@
 # hostile_test.py [--fewer] BUILD [PROGRAM...] — tests/programs/hostile: each program is an attack and its own judge; its name is
 # the claim. Compiled by the installed janus-cc, run on 1, 2 and 4 workers and from a seed; with --fewer, which is for builds
 # besides the one that ships, on 2 and from a seed. Speaks TAP, and leaves the attack table in BUILD/hostile.txt.
+# docs/decisions/0150
 import concurrent.futures
 import pathlib
 import re

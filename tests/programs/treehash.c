@@ -2,6 +2,7 @@
 // treehash [DIR]: the SHA-256 of every regular file below DIR, as `find DIR -type f -print0 | LC_ALL=C sort -z |
 // xargs -0 sha256sum` prints it. A task for each directory, one for each file; a directory's task awaits a nursery with
 // what lies in it. What cannot be read is reported on stderr, the rest is hashed all the same, and the status is 1.
+// docs/decisions/0052
 #include <bearssl.h>
 #include <janus/rt.h>
 #include <stddef.h>

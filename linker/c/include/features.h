@@ -2,7 +2,7 @@
 // features.h: stops a compilation that includes headers of the host's C library. libstdc++ includes this file once, to
 // learn which C library it is used with. Every later include is by a header of the host's C library, found in
 // /usr/include beside the headers of zlib and the like. Its declarations do not fit the library that this program is
-// linked with.
+// linked with. docs/decisions/0031
 #if defined(_GLIBCXX_OS_DEFINES) && !defined(JANUS_C_FEATURES_SEEN)
 #define JANUS_C_FEATURES_SEEN 1
 #define __GLIBC_PREREQ(major, minor) 0

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // format.c: the snprintf family, as C defines it. A long double is printed as the nearest double, and a wide character
-// only if it is ASCII. Arguments are always taken in order: %1$d is printed as written.
+// only if it is ASCII. Arguments are always taken in order: %1$d is printed as written. docs/decisions/0193
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream.c: opening, closing, positioning and locking streams.
+// stream.c: opening, closing, positioning and locking streams. docs/decisions/0211
 #include "linker/c/src/stream.h"
 
 #include <errno.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // stream.h: struct __janus_file, which is FILE. Output is written at once, by janus_write, so the buffer only holds
 // bytes that were read ahead. The lock is taken to read or seek, and to write to a stream that can be read.
+// docs/decisions/0196
 #pragma once
 
 #include <stdint.h>

@@ -3,7 +3,7 @@
 // janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is no caller. It finds out the
 // caller (a task, or a thread outside tasks), whether it may call, and the cost; and every call that costs something
 // looks at the task's fuel as a yield check does. So a loop of any such calls gives way at the end of its slice, sees a
-// cancel, pays grace after it, and waits or ends when the ops are gone.
+// cancel, pays grace after it, and waits or ends when the ops are gone. docs/decisions/0160
 //
 //     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
 //     enter(ops)        charged, if a task calls

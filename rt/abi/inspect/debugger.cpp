@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/inspect/debugger.cpp — the layout of what a debugger shows of a runtime, by name: the script for gdb (linker/gdb)
 // reads this table out of the program, so that it needs no other knowledge of how the records are laid out. A member of
-// the archive that janus-cc asks for, unless it strips the program.
+// the archive that janus-cc asks for, unless it strips the program. docs/decisions/0260
 #include <cstddef>
 
 #include "rt/abi/entry/runtime_table.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/inspect/task_list.cpp — SIGQUIT: lists what every task does, on stderr, and the program goes on. All workers may be
-// busy, or asleep, so a thread of its own looks around, and ends when that is done.
+// busy, or asleep, so a thread of its own looks around, and ends when that is done. docs/decisions/0237
 #include "rt/abi/inspect/task_list.h"
 
 #include "rt/abi/entry/global_runtime.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/inspect/task_standing.cpp — where a worker's running task stands, as the worker itself tells when it is asked. A
-// member of the archive that janus-cc asks for, unless it strips the program.
+// member of the archive that janus-cc asks for, unless it strips the program. docs/decisions/0270
 #include "rt/abi/inspect/task_list.h"
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/describe.h"

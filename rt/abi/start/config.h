@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/abi/start/config.h — what the environment (JANUS_*) and a program's janus_config ask of the runtime. Pure: reads what
 // it is given, allocates nothing, and leaves it to the caller to print a complaint and to end the program with
-// status 2.
+// status 2. docs/decisions/0062
 #pragma once
 
 #include <cstdint>

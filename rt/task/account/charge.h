@@ -2,7 +2,7 @@
 // rt/task/account/charge.h — charges what the running task does to its account, by the prices of rt/task/record/price.h: ops at its
 // checks, the other components as they are asked for. Where the account has too little, the task waits, gets an error
 // or ends; so each of these may leave the worker. Memory is charged through rt/task/account/memory.h; what is charged to an
-// account without a task that could wait, such as records, is rt/task/wait/records.h.
+// account without a task that could wait, such as records, is rt/task/wait/records.h. docs/decisions/0160
 #pragma once
 
 #include "rt/task/record/price.h"

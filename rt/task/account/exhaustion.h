@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/exhaustion.h — tasks that wait for more of their budget: for a recharge, or for what others give back. They
 // queue at the account that a recharge of their nursery reaches, in the order in which they ran dry. A task with a
-// budget of its own draws on what that account was recharged with, and on nothing else of it.
+// budget of its own draws on what that account was recharged with, and on nothing else of it. docs/decisions/0298
 //
 // INVARIANT recharge-in-order: the task that ran dry first is served first, of each component, as far as it goes; a
 // task that is not served goes on waiting. What is handed out is drawn for the waiter under the queue's lock, so that

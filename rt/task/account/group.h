@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/group.h — crowds, between which scarce things are shared out: all tasks in one outermost cage are one crowd,
-// however many budgets they have among themselves, and so are all tasks that are in no cage.
+// however many budgets they have among themselves, and so are all tasks that are in no cage. docs/decisions/0242
 #pragma once
 
 #include "rt/task/record/task.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/locals.cpp — task-local values.
+// rt/task/account/locals.cpp — task-local values. docs/decisions/0243
 #include "rt/task/account/locals.h"
 
 #include "rt/task/account/group.h"

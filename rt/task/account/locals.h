@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/locals.h — task-local values: keys for the whole process, and a table in each task that uses one, which the
-// task's account pays for.
+// task's account pays for. docs/decisions/0207
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/account/reclaim.h — frees what the tasks of a nursery left allocated when the nursery goes, if it was opened so.
+// docs/decisions/0205
 #pragma once
 
 #include "rt/task/record/nursery.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channels/channel_life.cpp — making a channel, its references, closing it.
+// rt/task/channels/channel_life.cpp — making a channel, its references, closing it. docs/decisions/0215
 #include "rt/task/channels/channel_life.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channels/channel_life.h — making a channel, its references, closing it.
+// rt/task/channels/channel_life.h — making a channel, its references, closing it. docs/decisions/0131
 #pragma once
 
 #include "rt/task/record/channel.h"

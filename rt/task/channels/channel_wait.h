@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/channels/channel_wait.h — a task that waits at a channel: how it comes into the queue, and what ends its wait. A wait
-// is ended with the channel's lock held.
+// is ended with the channel's lock held. docs/decisions/0089
 #pragma once
 
 #include "rt/sched/path.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/keyed_lock.cpp — queues by key, of crowds and of the turns in a crowd.
+// rt/task/locks/keyed_lock.cpp — queues by key, of crowds and of the turns in a crowd. docs/decisions/0242
 //
 // INVARIANT one-wake: under the lock of the bucket, a turn that waits belongs to a task that has left its stack (state
 // kAwaitsTurn) or to one that is about to look again, and the thread that changes the turn wakes the task once, before

@@ -3,7 +3,7 @@
 // (rt/task/account/group.h) take turns: each of the outermost cages is one, and all tasks that are in no cage are one; in a
 // crowd it is first come, first served. For what takes too long for a SpinLock: a write to a descriptor, the
 // initialisation of a static. A task that waits leaves its worker; a thread outside tasks sleeps. One for the process:
-// tasks of several runtimes may queue together.
+// tasks of several runtimes may queue together. docs/decisions/0153
 #pragma once
 
 #include <atomic>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/locks/output.cpp — a turn for each descriptor, and patience where there is no room. Nothing tells the runtime when
 // a reader has made room, so the holder of the turn tries again, ever less often, and gives way in between; only a
-// worker with nothing else to do waits in the kernel, and not for long.
+// worker with nothing else to do waits in the kernel, and not for long. docs/decisions/0281
 #include "rt/task/locks/output.h"
 
 #include "rt/task/locks/keyed_lock.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/nurseries/deadlock.cpp — every worker sleeps and nothing is queued: is that the end?
+// docs/decisions/0154
 //
 // In a program it is, as long as main has not ended. In a host's runtime a thread outside may know a task or a channel
 // and bring things on at any time, so it is the end only where every thread that has a nursery here waits for it, and

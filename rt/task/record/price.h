@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/price.h — what operations cost.
+// rt/task/record/price.h — what operations cost. docs/decisions/0188
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/record/task.h — a task: what spawn makes. Two cache lines; it has a stack only from its start to its end.
+// docs/decisions/0075
 #pragma once
 
 #include <atomic>

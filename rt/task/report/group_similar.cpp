@@ -2,7 +2,7 @@
 // rt/task/report/group_similar.cpp — folds tasks that are alike, in a report of many: beyond the first 64 a few of each kind are shown,
 // the others counted. Alike are tasks with the same function, name (without digits), path of nurseries, wait and place;
 // the channel does not count, since each may have its own. A member of the archive that janus-cc asks for, unless it
-// strips the program.
+// strips the program. docs/decisions/0291
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/report/runtime_fault.h — faults that are the runtime's own: the instruction pointer is in its text, and no copy of user
-// memory was under way. What is held then, and half done, is unknown, so the process ends.
+// memory was under way. What is held then, and half done, is unknown, so the process ends. docs/decisions/0136
 #pragma once
 
 #include "rt/platform.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/report/runtime_text.h — the bounds of the runtime's own text, which the linker script puts in front of the program's
 // (linker/runtime-text.ld). Without that script all of these are nullptr, and no text counts as the runtime's own.
+// docs/decisions/0212
 #pragma once
 
 #include <cstdint>

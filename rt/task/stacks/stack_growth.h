@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/stacks/stack_growth.h — makes the stack of the running task larger as it is used, and charges for it.
+// docs/decisions/0255
 //
 // INVARIANT same-depth: a task may use a fixed size of a stack from where it begins, on a stack of its own or on that
 // of the task that waits for it, and overflows there, whatever runs beside it: its class's size or

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait/ancestry.h — which task is below which. A task is below a nursery's owner if it is the owner, or a child of
 // the nursery, or below such a child. None of the caller's ancestors can end meanwhile: each awaits its nurseries.
+// docs/decisions/0161, 0204
 #pragma once
 
 #include "rt/task/record/nursery.h"

@@ -16,7 +16,7 @@
 // time; each member notes under the nursery's lock that it was told, and goes to the back of the list, so the walk ends
 // at the first member that was told. Between two parts nothing is held, members may end, and others join, which have
 // seen the mark. The thread that tells them cannot end before the last is told, since it is charged nothing that it
-// could lack. docs/decisions/0245
+// could lack. docs/decisions/0245, 0246
 // tests/task/cancel_parts_test.cpp
 #include "rt/task/wait/cancel.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait/slice.h — the part of its ops that a running task holds as fuel, and the only code that takes fuel.
+// docs/decisions/0170, 0206
 //
 // INVARIANT fuel-has-one-writer: Worker::fuel is written by this header, by slice.cpp, and by the yield checks that
 // compilers emit (rt.h). tests/layers checks that no other code writes it.

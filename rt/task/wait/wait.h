@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/wait.h — stopping and being woken: what all blocking calls are made of.
+// rt/task/wait/wait.h — stopping and being woken: what all blocking calls are made of. docs/decisions/0071
 #pragma once
 
 #include "rt/base/biased_lock.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // context.h — what a fiber leaves behind when it stops, and the switch between two. System V x86-64.
 // The contract in full: docs/CONTEXT-SWITCH-INVARIANTS.md. Allocates nothing, knows no task and no scheduler.
+// docs/decisions/0002, 0091
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // task_call.h — calling a task's function so that it can be abandoned half-way, and stepping onto another stack.
+// docs/decisions/0003
 #pragma once
 
 #include <cstddef>

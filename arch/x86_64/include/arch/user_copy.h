@@ -3,7 +3,7 @@
 // each access is the one instruction that it would be anyway. Each instruction that may fault has an entry in the
 // section janus_fixups: its address and where to go on, both relative, so that nothing has to be relocated. The fault
 // handler looks there first (find_fix_up), and the access returns false. A pointer that is no address at all, a page
-// that is not there, one that may not be written and a guard are all the same.
+// that is not there, one that may not be written and a guard are all the same. docs/decisions/0135
 //
 // An entry belongs to the section of its code (SHF_LINK_ORDER) and goes when a linker drops that. `ld -r` of GNU
 // binutils makes one section of many: a program is linked from its output without -z start-stop-gc.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus/rt/closure.hpp: a closure as a task's function: what may be one, its call, and the block that it shares with
-// its handle. A part of janus/rt.hpp.
+// its handle. A part of janus/rt.hpp. docs/decisions/0051
 #ifndef JANUS_RT_CLOSURE_HPP
 #define JANUS_RT_CLOSURE_HPP
 
