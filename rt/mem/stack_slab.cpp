@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/decisions/0297
 #include "rt/mem/stack_slab.h"
 
 #include <bit>
@@ -29,7 +28,7 @@ void StackSlab::guard_bank(StackGroup& group) noexcept {
 }
 
 // Guards what the stacks of a group may grow into, so that no task uses memory there that is not paid for. False: it
-// failed, or no step would work, and none of them is guarded so.
+// failed, or no step would work (docs/decisions/0297), and none of them is guarded so.
 bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
   if (platform::is_emulated != nullptr && platform::is_emulated()) return false;
   std::byte* const first = lowest_of(group.number * kBankStacks);
