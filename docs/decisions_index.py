@@ -26,6 +26,16 @@ HEAD = """# Decisions
 Each page says what was decided and why, what was rejected, and what would change our mind. The status of a decision that does
 not hold any more, or not as a whole, names the decision that came after it. `python3 docs/decisions_index.py . >
 docs/decisions/README.md` writes this list.
+
+The words that most of them use:
+
+* An *op* is the unit of the budget for work. A running task holds a *slice* of ops as *fuel*, and draws it from its *account*.
+* A *cage* is a nursery or task with a budget of its own. A *scheduling group* is one cage, or all tasks outside cages.
+* An *entry* is how every exported function begins. A *general path* handles every case; a *fast path* leaves out what the
+  position of the stack limit rules out (0092, 0192).
+* A *heavy fence* orders the memory accesses of all threads of the process (`membarrier`, or an interrupt without a kernel), so
+  that the other side needs none.
+* A *record* is the runtime's memory for one task, nursery or channel. A *member* of a nursery is a task that has left its worker.
 """
 
 LAYERS = ('arch', 'kernel-free', 'rt/base', 'rt/budget', 'rt/mem', 'rt/sched', 'rt/task', 'rt/abi', 'linker and C library',
