@@ -167,7 +167,7 @@ struct Standing {
   std::uint64_t ip, sp, fp;
 };
 using Look = void (*)(const Standing& where, void* argument);
-[[nodiscard, gnu::weak]] bool interrogate(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept;
+[[nodiscard, gnu::weak]] bool sample_thread(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept;
 
 // The handler is called for SIGTERM and SIGINT, on the alternate stack of some thread, and may only store and wake.
 // Also for SIGQUIT, which asks for a report and interrupts no system call.

@@ -57,7 +57,7 @@ class TaskFibers {
         --count_;
         return rested;
       }
-      if (++made_ > kMost) refuse();
+      if (++made_ > kMax) refuse();
     }
     return __tsan_create_fiber(0);
   }
@@ -77,7 +77,7 @@ class TaskFibers {
 
  private:
   static constexpr unsigned kResting = 64;
-  static constexpr unsigned kMost = 8000;  // ThreadSanitizer supports 8,128 threads and fibers
+  static constexpr unsigned kMax = 8000;  // ThreadSanitizer supports 8,128 threads and fibers
 
   [[noreturn]] static void refuse() noexcept {
     static constexpr char kLine[] =

@@ -16,8 +16,8 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t un
 }
 
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
-  constexpr std::uint32_t kMost = 0x7fffffff;  // the kernel's count is signed
-  call(kFutex, &word, kFutexWakePrivate, count < kMost ? count : kMost);
+  constexpr std::uint32_t kMax = 0x7fffffff;  // the kernel's count is signed
+  call(kFutex, &word, kFutexWakePrivate, count < kMax ? count : kMax);
 }
 
 }  // namespace janus::platform

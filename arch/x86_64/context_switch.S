@@ -7,21 +7,21 @@
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from context.h: JANUS_CONTEXT_SP, _RBX, ...
 
-// janus_context_leap: the same, entered by a jump, with the address to go on at in rdx. A call would leave an entry on
+// janus_context_switch_jmp: the same, entered by a jump, with the address to go on at in rdx. A call would leave an entry on
 // the processor's stack of return addresses that no ret takes back: the next ret, of another function, would be
 // mispredicted.
     .section .text.janus_context_switch, "ax", @progbits
     .p2align 4
     .skip   15, 0x90                            // so that what follows the push is aligned
-    .globl  janus_context_leap
-    .hidden janus_context_leap
-    .type   janus_context_leap, @function
-janus_context_leap:
+    .globl  janus_context_switch_jmp
+    .hidden janus_context_switch_jmp
+    .type   janus_context_switch_jmp, @function
+janus_context_switch_jmp:
     .cfi_startproc
     .cfi_def_cfa_offset 0
     .cfi_register DWARF_RIP, DWARF_RDX
     push    %rdx                                // and on into janus_context_switch
-END(janus_context_leap)
+END(janus_context_switch_jmp)
 
 FUNC(janus_context_switch)
     mov     %rbx, JANUS_CONTEXT_RBX(%rdi)

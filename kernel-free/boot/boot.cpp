@@ -26,10 +26,10 @@ namespace janus::bare {
 namespace {
 
 constexpr std::uint64_t kLowEnd = 0x100000;  // firmware uses the memory below; only the start page is taken there
-constexpr std::uint64_t kLeastFrames = 256;
-constexpr std::size_t kMostCommandLine = 4096;
+constexpr std::uint64_t kMinFrames = 256;
+constexpr std::size_t kMaxCommandLine = 4096;
 
-char g_command_line[kMostCommandLine + 1];
+char g_command_line[kMaxCommandLine + 1];
 MemoryMap g_memory;
 ProcessorList g_processors;
 Range g_initrd{0, 0};
@@ -41,8 +41,8 @@ std::uint64_t g_start_page = 0;  // where the other CPUs begin; 0: there is no l
 
 template <class T>
 const T* records(std::uint64_t address, std::uint64_t count, const char* otherwise) {
-  constexpr std::uint64_t kMostRecords = 4096;
-  if (address == 0 || count > kMostRecords || address > kReachable - count * sizeof(T)) refuse(otherwise);
+  constexpr std::uint64_t kMaxRecords = 4096;
+  if (address == 0 || count > kMaxRecords || address > kReachable - count * sizeof(T)) refuse(otherwise);
   return reinterpret_cast<const T*>(address);
 }
 
@@ -58,7 +58,7 @@ void copy_command_line(const StartInfo& info) {
     if (info.command_line + bytes >= kReachable) refuse("the loader's command line is not where it says");
     const char c = *reinterpret_cast<const char*>(info.command_line + bytes);
     if (c == '\0') return;
-    if (bytes == kMostCommandLine) refuse("the command line is longer than 4096 bytes");
+    if (bytes == kMaxCommandLine) refuse("the command line is longer than 4096 bytes");
     g_command_line[bytes] = c;
   }
 }
@@ -147,7 +147,7 @@ bool map_direct() {
 
 void make_page_tables() {
   give_all_frames(g_memory);
-  if (frames_in_all() < kLeastFrames) refuse("too little memory: less than 1 MiB besides the program");
+  if (frames_in_all() < kMinFrames) refuse("too little memory: less than 1 MiB besides the program");
   if (!make_tables() || !map_image() || !map_direct()) refuse("too little memory for page tables");
 }
 

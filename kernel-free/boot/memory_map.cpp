@@ -10,7 +10,7 @@ constexpr std::uint64_t kPageMask = 4095;
 }  // namespace
 
 void MemoryMap::insert(std::size_t at, Range range) noexcept {
-  if (range.is_empty() || count_ == kMost) return;
+  if (range.is_empty() || count_ == kMax) return;
   for (std::size_t n = count_++; n > at; --n) ranges_[n] = ranges_[n - 1];
   ranges_[at] = range;
 }

@@ -17,9 +17,9 @@ struct Range {
 // Ranges in ascending order that do not overlap, each of whole pages.
 class MemoryMap {
  public:
-  static constexpr std::size_t kMost = 64;
+  static constexpr std::size_t kMax = 64;
 
-  // Adds RAM, rounded inwards to pages; memory that is added twice counts once. Ranges beyond kMost are left out.
+  // Adds RAM, rounded inwards to pages; memory that is added twice counts once. Ranges beyond kMax are left out.
   void add(Range ram) noexcept;
   // Removes memory that is in use or must stay as it is, rounded outwards to pages.
   void remove(Range used) noexcept;
@@ -32,7 +32,7 @@ class MemoryMap {
   void insert(std::size_t at, Range range) noexcept;
   void erase(std::size_t at) noexcept;
 
-  Range ranges_[kMost] = {};
+  Range ranges_[kMax] = {};
   std::size_t count_ = 0;
 };
 

@@ -13,7 +13,7 @@ constexpr std::uint16_t kChannel = 0x42, kCommand = 0x43, kGate = 0x61;
 constexpr std::uint8_t kCountDownOnce = 0xb0, kLatchAll = 0xc8;
 constexpr std::uint8_t kIsOver = 0x80;  // a bit of the latched status: the output is high, which it becomes at 0
 constexpr std::uint64_t kHz = 1'193'182, kSecond = 1'000'000'000;
-constexpr unsigned kTries = 4, kMostReads = 100'000, kMostMeasurings = 32;
+constexpr unsigned kTries = 4, kMaxReads = 100'000, kMaxMeasurings = 32;
 
 struct Reading {
   std::uint16_t left;
@@ -53,7 +53,7 @@ bool measure(std::uint64_t wanted, IntervalSample& sample) {
   start();
   const Reading first = read_closely();
   Reading last = first;
-  for (unsigned n = 0; n < kMostReads; ++n) {
+  for (unsigned n = 0; n < kMaxReads; ++n) {
     last = read_once();
     if (last.is_over || static_cast<std::uint16_t>(first.left - last.left) >= wanted) break;
   }
@@ -69,7 +69,7 @@ bool measure(std::uint64_t wanted, IntervalSample& sample) {
 // Measures repeatedly, because a virtual machine may be stopped for longer than the timer counts.
 IntervalSample measure_interval(std::uint64_t ns) noexcept {
   IntervalSample sample{0, 0};
-  for (unsigned n = 0; n < kMostMeasurings && !measure(ns * kHz / kSecond, sample); ++n) continue;
+  for (unsigned n = 0; n < kMaxMeasurings && !measure(ns * kHz / kSecond, sample); ++n) continue;
   return sample;
 }
 

@@ -14,8 +14,8 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::uint64_t kSector = 512, kMostSectors = std::uint64_t{1} << 54, kPatienceNs = 10'000'000'000;
-constexpr unsigned kMostDataFrames = 16;  // 64 KiB at a time
+constexpr std::uint64_t kSector = 512, kMaxSectors = std::uint64_t{1} << 54, kPatienceNs = 10'000'000'000;
+constexpr unsigned kMaxDataFrames = 16;  // 64 KiB at a time
 
 struct Header {
   static constexpr std::uint32_t kRead = 0;
@@ -33,20 +33,19 @@ struct Disk {
   unsigned number;
   std::uint64_t bytes;
   Device device;
-  Frame control, data[kMostDataFrames];
+  Frame control, data[kMaxDataFrames];
   unsigned data_frames;
-  Piece pieces[kMostDataFrames + 2];
+  Piece pieces[kMaxDataFrames + 2];
 };
 
 namespace {
 
-Disk g_disks[kMostDisks]{};
+Disk g_disks[kMaxDisks]{};
 
 bool take_frames(Disk& disk) {
   disk.control = take_frame();
   if (disk.control == 0 || disk.device.most_pieces() < 3) return false;
-  const unsigned most =
-      disk.device.most_pieces() - 2 < kMostDataFrames ? disk.device.most_pieces() - 2 : kMostDataFrames;
+  const unsigned most = disk.device.most_pieces() - 2 < kMaxDataFrames ? disk.device.most_pieces() - 2 : kMaxDataFrames;
   while (disk.data_frames < most && (disk.data[disk.data_frames] = take_frame()) != 0) ++disk.data_frames;
   return disk.data_frames != 0;
 }
@@ -57,7 +56,7 @@ bool begin(Disk& disk) {
   if (disk.device.begin(transport) && take_frames(disk)) {
     const std::uint64_t sectors = transport.read_config(0) | std::uint64_t{transport.read_config(4)} << 32;
     disk.bytes = sectors * kSector;
-    if (sectors <= kMostSectors) return true;
+    if (sectors <= kMaxSectors) return true;
   }
   Line{}.text("janus: disk ").number(disk.number).text(" does not work as virtio 1.0 says").print();
   return false;
@@ -107,7 +106,7 @@ std::size_t copy_out(const Disk& disk, char* to, std::size_t skip, std::size_t c
 }  // namespace
 
 Disk* find_disk(unsigned nth) noexcept {
-  if (nth >= kMostDisks) return nullptr;
+  if (nth >= kMaxDisks) return nullptr;
   Disk& disk = g_disks[nth];
   Turn turn(disk.lock);
   if (disk.state == Disk::State::kUnknown) {

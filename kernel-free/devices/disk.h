@@ -8,7 +8,7 @@
 namespace janus::bare {
 
 struct Disk;
-inline constexpr unsigned kMostDisks = 8;
+inline constexpr unsigned kMaxDisks = 8;
 
 // The nth disk, which is never freed; nullptr: there is none, or it does not work.
 [[nodiscard]] Disk* find_disk(unsigned nth) noexcept;

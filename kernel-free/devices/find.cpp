@@ -23,8 +23,8 @@ bool map_page(std::uint64_t page) {
 }  // namespace
 
 volatile std::uint8_t* map_registers(Range physical) noexcept {
-  constexpr std::uint64_t kMost = std::uint64_t{1} << 46, kMostBytes = 1 << 20;
-  if (physical.is_empty() || physical.end > kMost || physical.end - physical.begin > kMostBytes) return nullptr;
+  constexpr std::uint64_t kMax = std::uint64_t{1} << 46, kMaxBytes = 1 << 20;
+  if (physical.is_empty() || physical.end > kMax || physical.end - physical.begin > kMaxBytes) return nullptr;
   for (std::uint64_t page = physical.begin & ~(kPage - 1); page < physical.end; page += kPage)
     if (!map_page(page)) return nullptr;
   return at_physical<volatile std::uint8_t>(physical.begin);

@@ -16,19 +16,19 @@ namespace {
 
 constexpr std::uint64_t kPatienceNs = 10'000'000'000;
 constexpr unsigned kMultiport = 1;
-constexpr unsigned kMostFrames = 8;  // 32 KiB at a time
+constexpr unsigned kMaxFrames = 8;  // 32 KiB at a time
 
 // Protected by g_console_lock, but for frame_count, which is set before the first write and drops to 0 at most once.
 struct Output {
   Device device;
-  Frame frames[kMostFrames];
+  Frame frames[kMaxFrames];
   unsigned frame_count;  // 0: output goes to the serial port
-  Piece pieces[kMostFrames];
+  Piece pieces[kMaxFrames];
 };
 Output g_output{};
 
 bool begin(Output& output) {
-  const unsigned most = output.device.most_pieces() < kMostFrames ? output.device.most_pieces() : kMostFrames;
+  const unsigned most = output.device.most_pieces() < kMaxFrames ? output.device.most_pieces() : kMaxFrames;
   while (output.frame_count < most && (output.frames[output.frame_count] = take_frame()) != 0) ++output.frame_count;
   return output.frame_count != 0;
 }

@@ -29,13 +29,13 @@ T load(T& shared) {
 struct Queue::Memory {
   static constexpr std::uint16_t kNoInterrupts = 1;  // the answer is polled for
 
-  Descriptor descriptors[kMost];
+  Descriptor descriptors[kMax];
   struct {
-    std::uint16_t flags, index, ring[kMost];
+    std::uint16_t flags, index, ring[kMax];
   } available;
   alignas(4) struct {
     std::uint16_t flags, index;
-    Used ring[kMost];
+    Used ring[kMax];
   } used;
 };
 

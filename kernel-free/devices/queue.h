@@ -22,9 +22,9 @@ struct Piece {
 
 class Queue {
  public:
-  static constexpr std::uint16_t kMost = 32;
+  static constexpr std::uint16_t kMax = 32;
 
-  // Places the queue in a zeroed frame, which is the device's for ever. `size`: a power of two up to kMost.
+  // Places the queue in a zeroed frame, which is the device's for ever. `size`: a power of two up to kMax.
   void begin(Frame frame, std::uint16_t size) noexcept;
   [[nodiscard]] std::uint16_t size() const noexcept { return size_; }
   [[nodiscard]] std::uint64_t descriptors() const noexcept { return frame_; }

@@ -8,7 +8,7 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::size_t kHeaderBytes = 110, kDigits = 8, kMostNameBytes = 4096;
+constexpr std::size_t kHeaderBytes = 110, kDigits = 8, kMaxNameBytes = 4096;
 enum Field : unsigned { kInode = 0, kMode = 1, kLinks = 4, kModified = 5, kSize = 6, kNameSize = 11 };
 
 // Reads one entry of the archive after the other.
@@ -24,7 +24,7 @@ class Reader {
       if (!read_hex(archive_ + at_ + 6 + n * kDigits, fields[n])) return Step::kDamaged;
     const std::size_t name_bytes = fields[kNameSize];
     const std::size_t name_at = at_ + kHeaderBytes, data_at = padded(name_at + name_bytes);
-    if (name_bytes == 0 || name_bytes > kMostNameBytes || data_at > bytes_ || fields[kSize] > bytes_ - data_at)
+    if (name_bytes == 0 || name_bytes > kMaxNameBytes || data_at > bytes_ || fields[kSize] > bytes_ - data_at)
       return Step::kDamaged;
     Name name{archive_ + name_at, name_bytes - 1};
     if (name.text[name.bytes] != '\0') return Step::kDamaged;
@@ -135,7 +135,7 @@ Name last_part(Name path) {
 // Whether a directory can hold that name. An entry "." or ".." would lead a program that walks the tree in circles.
 bool is_name(Name name) {
   const bool is_dots = name.text[0] == '.' && (name.bytes == 1 || (name.bytes == 2 && name.text[1] == '.'));
-  return name.bytes <= kMostNameLength && !is_dots;
+  return name.bytes <= kMaxNameLength && !is_dots;
 }
 
 // Entries of the same path are in the order of the archive.

@@ -28,7 +28,7 @@ struct Node {
 };
 
 // The longest name that a directory can hold, as on Linux.
-inline constexpr std::size_t kMostNameLength = 255;
+inline constexpr std::size_t kMaxNameLength = 255;
 
 // Nodes sorted by path, a slash before every other character: the contents of a directory follow it. [0] is the root.
 // Of entries with the same path the last one counts; entries whose name no directory can hold are left out.

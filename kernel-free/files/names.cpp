@@ -13,7 +13,7 @@ namespace {
 
 struct Path {
   const char* at;  // the caller's memory
-  char name[kMostNameLength];
+  char name[kMaxNameLength];
   std::size_t bytes;
 };
 
@@ -64,7 +64,7 @@ long walk_archive(Thing& thing, const char* text) {
 // Finds the disk that the path names; false: none.
 bool find_disk_of(const char* caller, Thing& found) {
   char path[] = "/dev/vda";
-  for (std::uint32_t nth = 0; nth < kMostDisks; ++nth) {
+  for (std::uint32_t nth = 0; nth < kMaxDisks; ++nth) {
     path[sizeof path - 2] = static_cast<char>('a' + nth);
     if (!is_text(caller, path)) continue;
     found = {Thing::Kind::kDisk, nth};

@@ -14,7 +14,7 @@ namespace janus::bare {
 void widen_translations_here() noexcept {
   if (!is_below(kEmulator)) return;
   const Range memory = longest_range();
-  for (std::uint64_t places = kLeastPlaces; places < kPlaces; places *= 2) {
+  for (std::uint64_t places = kMinPlaces; places < kPlaces; places *= 2) {
     if (memory.end - memory.begin < places * kPage) return;
     for (std::uint64_t n = 0; n < places; ++n) touch(at_physical<const std::byte>(memory.begin + n * kPage));
     write_cr3(read_cr3());

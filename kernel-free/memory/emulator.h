@@ -10,7 +10,7 @@
 
 namespace janus::bare {
 
-inline constexpr unsigned kLeastPlaces = 64, kPlaces = 2048;
+inline constexpr unsigned kMinPlaces = 64, kPlaces = 2048;
 
 // Widens the calling CPU's table to kPlaces, or as far as the pages of the longest range of memory allow. Does nothing
 // on real processors and below other hypervisors. Requires our page tables in force, and this CPU's features enabled,

@@ -16,7 +16,7 @@ constexpr std::uint64_t kFrameBytes = 4096, kKeptPart = 32;
 
 Lock g_lock;  // protects all that follows
 Frame g_given_back = 0;
-Range g_fresh[MemoryMap::kMost];
+Range g_fresh[MemoryMap::kMax];
 std::size_t g_fresh_count = 0, g_fresh_at = 0;
 std::uint64_t g_all = 0, g_taken = 0;
 Range g_longest{0, 0};

@@ -5,8 +5,8 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::uint64_t kRootBytes = 20, kExtendedRootBytes = 36, kHeaderBytes = 36, kMostTableBytes = 1 << 20;
-constexpr std::uint64_t kMostTables = 512;  // tables that a directory lists; machines have about ten
+constexpr std::uint64_t kRootBytes = 20, kExtendedRootBytes = 36, kHeaderBytes = 36, kMaxTableBytes = 1 << 20;
+constexpr std::uint64_t kMaxTables = 512;  // tables that a directory lists; machines have about ten
 
 bool is_root(std::uint64_t address) {
   return address < kReachable - kExtendedRootBytes && begins_with(address, "RSD PTR ", 8) &&
@@ -17,7 +17,7 @@ bool is_root(std::uint64_t address) {
 std::uint64_t table_bytes(std::uint64_t address) {
   if (address == 0 || address > kReachable - kHeaderBytes) return 0;
   const std::uint64_t bytes = read_physical<std::uint32_t>(address + 4);
-  return bytes >= kHeaderBytes && bytes <= kMostTableBytes && adds_up(address, bytes) ? bytes : 0;
+  return bytes >= kHeaderBytes && bytes <= kMaxTableBytes && adds_up(address, bytes) ? bytes : 0;
 }
 
 bool is_named(std::uint64_t table, const char* name) {
@@ -28,7 +28,7 @@ bool is_named(std::uint64_t table, const char* name) {
 // computed, the directory's and the table's, whatever the directory lists and how often.
 std::uint64_t find_in(std::uint64_t directory, std::uint64_t entry_bytes, const char* name) {
   std::uint64_t bytes = table_bytes(directory);
-  if (bytes > kHeaderBytes + kMostTables * entry_bytes) bytes = kHeaderBytes + kMostTables * entry_bytes;
+  if (bytes > kHeaderBytes + kMaxTables * entry_bytes) bytes = kHeaderBytes + kMaxTables * entry_bytes;
   for (std::uint64_t at = kHeaderBytes; at + entry_bytes <= bytes; at += entry_bytes) {
     const std::uint64_t table =
         entry_bytes == 8 ? read_physical<std::uint64_t>(directory + at) : read_physical<std::uint32_t>(directory + at);

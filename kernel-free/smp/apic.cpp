@@ -31,7 +31,7 @@ constexpr std::uint32_t kMsrBase = 0x1b, kMsrDeadline = 0x6e0, kMsrX2apic = 0x80
 constexpr std::uint64_t kBaseX2apic = 1 << 10, kBaseEnabled = 1 << 11, kBaseAddress = 0x000f'ffff'ffff'f000;
 constexpr std::uint32_t kMasked = 1 << 16, kAsNmi = 4 << 8, kSoftwareEnabled = 1 << 8, kDeadlineMode = 2 << 17;
 constexpr std::uint32_t kCommandPending = 1 << 12, kCommandAssert = 1 << 14, kInit = 5 << 8, kStart = 6 << 8;
-constexpr std::uint32_t kDivideBy16 = 3, kMostTicks = ~0u;
+constexpr std::uint32_t kDivideBy16 = 3, kMaxTicks = ~0u;
 
 enum class Kind : std::uint8_t { kUnknown, kNone, kMemory, kX2 };
 Kind g_kind = Kind::kUnknown;
@@ -144,11 +144,11 @@ void send_start(std::uint32_t apic_id, std::uint64_t page) noexcept {
 
 void run_timer_freely() noexcept {
   write(kTimerEntry, kMasked | kTimer);
-  write(kTimerCount, kMostTicks);
+  write(kTimerCount, kMaxTicks);
 }
 
 std::uint64_t timer_ticks_run() noexcept {
-  return kMostTicks - read(kTimerLeft);
+  return kMaxTicks - read(kTimerLeft);
 }
 
 void set_timer_rate(std::uint64_t ticks, std::uint64_t ns) noexcept {
@@ -166,7 +166,7 @@ void set_timer(std::uint64_t at_ns) noexcept {
   const std::uint64_t now = platform::now_ns();
   const std::uint64_t left = at_ns > now ? at_ns - now : 0;
   const Wide ticks = static_cast<Wide>(left) * g_ticks_per_ns >> 32;
-  write(kTimerCount, ticks >= kMostTicks ? kMostTicks : static_cast<std::uint32_t>(ticks) + 1);
+  write(kTimerCount, ticks >= kMaxTicks ? kMaxTicks : static_cast<std::uint32_t>(ticks) + 1);
 }
 
 }  // namespace janus::bare

@@ -25,7 +25,7 @@ void add_processor(ProcessorList& list, std::uint32_t apic_id) noexcept {
   for (unsigned n = 0; n < list.count; ++n)
     if (list.ids[n] == apic_id) return;
   ++list.announced;
-  if (list.count == platform::kMaxCpus || (apic_id > kMostXapicId && !has_x2apic())) return;
+  if (list.count == platform::kMaxCpus || (apic_id > kMaxXapicId && !has_x2apic())) return;
   list.ids[list.count++] = apic_id;
 }
 

@@ -20,7 +20,7 @@ struct ProcessorList {
 };
 
 // The largest APIC id that xAPIC interrupts can reach; larger ones need x2APIC.
-inline constexpr std::uint32_t kMostXapicId = 254;
+inline constexpr std::uint32_t kMaxXapicId = 254;
 
 // Adds a CPU, unless it is the one that runs this code or is listed already.
 void add_processor(ProcessorList& list, std::uint32_t apic_id) noexcept;

@@ -41,7 +41,7 @@ void ask_all(Count count, std::uint64_t wanted) {
 
 // Forgets a few pages one by one, so that the CPU keeps its other translations.
 void forget(Range range) {
-  if (range.end - range.begin > kMostAlone * kPage) return write_cr3(read_cr3());
+  if (range.end - range.begin > kMaxAlone * kPage) return write_cr3(read_cr3());
   for (std::uint64_t at = range.begin; at < range.end; at += kPage) forget_page(at);
 }
 

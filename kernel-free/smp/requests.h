@@ -18,13 +18,13 @@ struct Cpu;
 
 // Up to so many pages are forgotten one by one; for more, a CPU forgets all its translations and looks up again those
 // that it goes on using.
-inline constexpr std::uint64_t kMostAlone = 32;
+inline constexpr std::uint64_t kMaxAlone = 32;
 inline constexpr Range kEverything{0, ~std::uint64_t{0}};
 
 // Returns when every CPU has executed a full fence. With interrupts on or off; answers other CPUs' requests while it
 // waits.
 void fence_everywhere() noexcept;
-// Returns when every CPU has forgotten its translations of `range`, whole pages. If these are kMostAlone pages or
+// Returns when every CPU has forgotten its translations of `range`, whole pages. If these are kMaxAlone pages or
 // fewer, no table that served them may have been taken away. One call at a time: within Excluding.
 void forget_translations_everywhere(Range range) noexcept;
 

@@ -242,7 +242,7 @@ class Runtime:
             return 'is parked'
         if task.state == at['state.exhausted']:
             return 'waits for a recharge'
-        if task.state == at['state.awaits_turn']:
+        if task.state == at['state.awaits_lock']:
             return 'waits for a static or a descriptor'
         return 'is ready'
 

@@ -50,7 +50,7 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return arch::cmp_relaxed(channel->handle, handle) ? channel : nullptr;
 }
 
-// Charges the channel_op, and the ops for an element of `bytes`, after the op at the door. A task may have to wait for
+// Charges the channel_op, and the ops for an element of `bytes`, after the op at the entry. A task may have to wait for
 // them, so that its worker is another one afterwards.
 int pay(Caller& me, std::size_t bytes) noexcept {
   if (me.task == nullptr) return 0;
@@ -87,7 +87,7 @@ void order_after(const Channel* channel, Element element, std::size_t bytes, int
     if (result == 0) order_hooks::writes(element, bytes);
 }
 
-// From the door on. `waiter`: the task that waits; nullptr: none does. Paying may take long, and the channel may go
+// Behind the entry. `waiter`: the task that waits; nullptr: none does. Paying may take long, and the channel may go
 // meanwhile, so it is looked up again.
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,

@@ -131,13 +131,13 @@ int janus_print(int fd, const char* format, ...) {
 }
 
 // The digits of a double for our C library's printf (linker/c/src/format.c), as write_floating(). `text` has room for
-// kMostFloatingText. Not in rt.h.
+// kMaxFloatingText. Not in rt.h.
 std::size_t janus_write_floating(char* text, std::uint64_t bits, char conversion, int precision, bool keeps_point,
                                  std::size_t* zeros_at, std::size_t* zeros) {
   constexpr int kExponent = 0x7ff, kHalfway = 1075;
   const int distance = static_cast<int>(bits >> 52 & kExponent) - kHalfway;
   (void)enter(price::kCall + (distance < 0 ? -distance : distance) / price::kMultipliedPerOp);
-  if (!is_writable(text, kMostFloatingText)) blame_caller();
+  if (!is_writable(text, kMaxFloatingText)) blame_caller();
   std::size_t at = 0, count = 0;
   const std::size_t size = write_floating(text, bits, conversion, precision, keeps_point, &at, &count);
   write_user(zeros_at, at);

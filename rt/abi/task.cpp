@@ -37,7 +37,7 @@ int view_of(TaskState state) noexcept {
     case TaskState::kParked:
     case TaskState::kNesting:
     case TaskState::kAtChannel:
-    case TaskState::kAwaitsTurn:
+    case TaskState::kAwaitsLock:
       return JANUS_TASK_BLOCKED;
     default:
       return static_cast<int>(state);
@@ -103,10 +103,10 @@ int janus_task_cancel(janus_task handle) {
   Task* const task = runtime.lock();
   if (task == nullptr) return JANUS_E_STALE;
   Worker* const worker = worker_in(*runtime.get(), me);
-  Descent descent;
-  if (!task->has(TaskFlags::kEnded)) descent = cancel_task(worker, *task);
+  CancelWalk walk;
+  if (!task->has(TaskFlags::kEnded)) walk = cancel_task(worker, *task);
   task->lock.unlock();
-  tell_members(*runtime.get(), worker, descent, Pace::kInPartsPaid);
+  tell_members(*runtime.get(), worker, walk, Pace::kInPartsPaid);
   return 0;
 }
 

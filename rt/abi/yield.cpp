@@ -12,7 +12,7 @@ using namespace janus;
 
 extern "C" {
 
-// The general case of janus_yield. Its price has a rule of its own (rt/task/account/charge.h), so the door charges nothing.
+// The general case of janus_yield. Its price has a rule of its own (rt/task/account/charge.h), so the entry charges nothing.
 [[gnu::noinline]] static int yield_from_afar() noexcept {
   const Caller me = enter_free();
   return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;
@@ -25,7 +25,7 @@ extern "C" {
   return yield(*me.task);
 }
 
-// A check that calls it has charged, and found too little. A caller with fuel left pays as at any other door: what
+// A check that calls it has charged, and found too little. A caller with fuel left pays as at any other entry: what
 // follows gives out a slice, and makes the next yield free.
 int janus_yield_slow(void) {
   const Caller me = enter_free();

@@ -8,7 +8,7 @@
 
 namespace janus {
 
-inline constexpr std::size_t kMostFloatingText = 1096;  // the smallest double has 1,074 digits behind the point
+inline constexpr std::size_t kMaxFloatingText = 1096;  // the smallest double has 1,074 digits behind the point
 
 // How much work it is to format the double with these bits, in units of reading one byte of a format: how often its
 // digits are multiplied.

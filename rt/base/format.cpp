@@ -267,7 +267,7 @@ void print_number(Sink& sink, const Directive& directive, Field& field, std::uin
   constexpr int kSignBit = 63;
   const auto bits = std::bit_cast<std::uint64_t>(value);
   reader.count(floating_work(bits));
-  char text[kMostFloatingText];
+  char text[kMaxFloatingText];
   Field field;
   field.text = text;
   field.count = write_floating(text, bits, directive.conversion, directive.precision,

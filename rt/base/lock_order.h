@@ -11,14 +11,14 @@ enum class LockRank : std::uint8_t {
   kProcess,       // global_runtime_life.cpp: the process's runtime is made or ended
   kThreads,       // thread_table.cpp: threads outside tasks that have a nursery open
   kOutside,       // Runtime::outside_lock: nurseries that such threads have opened
-  kTurn,          // keyed_lock.cpp: tasks that wait for a descriptor or a static
+  kKeyedLock,     // keyed_lock.cpp: waiters for a descriptor or a static
   kAccountQueue,  // AccountQueue::lock: waiters for a recharge
   kTask,          // Task::lock: the end of a task that other tasks know of
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock
   kLocalKeys,     // locals.cpp
-  kPartyTable,    // PartyTable::growing_
-  kParties,       // Parties::lock_
+  kGroupTable,    // GroupTable::growing_
+  kGroups,        // Groups::lock_
   kDeque,         // Deque::lock_: thieves, and the owner at the last entry
   kYieldQueue,    // YieldQueue::lock_: thieves, and the owner at the limit or when the ring grows
   kInjector,      // Injector::lock_

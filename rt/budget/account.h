@@ -67,7 +67,7 @@ struct AccountQueue {
 // Accounts::destroy().
 //
 // INVARIANT debt-is-carried: ops that were spent beyond what was drawn are owed; all that comes into the account pays
-// them first, and the debt of a closed account passes to its parent, up to kMostDebtAbove. No debt is forgiven but what
+// them first, and the debt of a closed account passes to its parent, up to kMaxDebtAbove. No debt is forgiven but what
 // exceeds that: the cost given to a yield check is a claim, and the claims of a cage must not ruin the accounts above.
 //
 // INVARIANT one-line-of-credit: each account gets a lender when it is opened: the topmost account below one with
@@ -169,7 +169,7 @@ class Accounts {
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
   // The most that a closed account's debt adds to its parent's: the price of the dearest operation of the runtime, the
   // step by which a stack grows to 64 MiB.
-  static constexpr std::uint64_t kMostDebtAbove = 16384;
+  static constexpr std::uint64_t kMaxDebtAbove = 16384;
   // Settles `amount` ops that were spent but not drawn: takes what there is now, and the rest from what comes in later.
   void owe(Account* account, std::uint64_t amount) noexcept;
   [[nodiscard]] std::uint64_t owed(const Account* account) const noexcept {

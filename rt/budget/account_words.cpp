@@ -76,7 +76,7 @@ void Accounts::pay_debt(Account* account) noexcept {
   while (amount != 0) {
     while (account->is_closed_.load(std::memory_order_seq_cst)) {
       account = account->parent_;
-      if (amount > kMostDebtAbove) amount = kMostDebtAbove;
+      if (amount > kMaxDebtAbove) amount = kMaxDebtAbove;
     }
     account->owed_.fetch_add(amount, std::memory_order_seq_cst);
     pay_debt(account);

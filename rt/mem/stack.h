@@ -27,7 +27,7 @@ namespace janus {
 inline constexpr unsigned kStackClasses = 14;  // 8 KiB * 2^n, up to 64 MiB
 inline constexpr std::size_t kMinStackBytes = 8192;
 inline constexpr std::size_t kMaxStackBytes = kMinStackBytes << (kStackClasses - 1);
-inline constexpr std::size_t kMostStackBytes =
+inline constexpr std::size_t kMaxStackReservation =
     kMaxStackBytes + (std::size_t{8} << 20);  // the most that any stack has: class size and growth
 
 [[nodiscard]] constexpr std::size_t stack_class_bytes(unsigned size_class) noexcept {
@@ -63,13 +63,13 @@ struct StackExtent {
 [[nodiscard]] constexpr StackExtent fixed_extent(unsigned size_class) noexcept {
   return {stack_class_bytes(size_class), stack_class_bytes(size_class)};
 }
-inline constexpr std::size_t kMostInitialBytes = 65536;
+inline constexpr std::size_t kMaxInitialBytes = 65536;
 // The extent of stacks on which a task may grow to `most` bytes. A task on a stack of the smallest class runs alone. On
 // a larger one its children may run as well, within the class's size, and the last of them may grow by `most` from
 // there.
 [[nodiscard]] constexpr StackExtent growing_extent(unsigned size_class, std::size_t most) noexcept {
   const std::size_t bytes = stack_class_bytes(size_class);
-  const std::size_t first = most < kMostInitialBytes ? most : kMostInitialBytes;
+  const std::size_t first = most < kMaxInitialBytes ? most : kMaxInitialBytes;
   return {bytes < first ? bytes : first, size_class == 0 ? (bytes < most ? most : bytes) : bytes + most};
 }
 [[nodiscard]] constexpr std::size_t stack_stride(unsigned size_class, const StackExtent& extent) noexcept {
@@ -98,8 +98,8 @@ inline constexpr std::size_t kCanaryWords = 8;
 // The address down to which the stack has its class's size, at the same distance below `start` whatever the colour. A
 // stack that cannot grow is usable at least down to there.
 [[nodiscard]] inline std::byte* end_of_class(const Stack& stack) noexcept {
-  constexpr std::size_t kLeastTop = kStackTopBytes - sizeof(Stack) - (kStackColours - 1) * kStackColourBytes;
-  return stack.start - stack_class_bytes(stack.size_class) - kLeastTop;
+  constexpr std::size_t kMinTop = kStackTopBytes - sizeof(Stack) - (kStackColours - 1) * kStackColourBytes;
+  return stack.start - stack_class_bytes(stack.size_class) - kMinTop;
 }
 
 }  // namespace janus

@@ -8,7 +8,7 @@ namespace janus {
 template <Path kPath>
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
   if (worker.until_fair <= worker.yield_bar) [[unlikely]] {
-    if (worker.has_other_parties()) return next_among_parties(worker);
+    if (worker.has_other_groups()) return next_among_groups(worker);
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
   worker.until_fair -= worker.dispatch_ops;
@@ -26,7 +26,7 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
   Runnable* const own = next_own<Path::kGeneral>(worker);
   if (own != nullptr) return own;
   Runnable* const found = find_work(worker);
-  if (found != nullptr && worker.has_other_parties()) begin_turn(worker, found->party);
+  if (found != nullptr && worker.has_other_groups()) begin_turn(worker, found->group);
   return found;
 }
 

@@ -22,7 +22,7 @@ namespace janus {
 Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noexcept {
   switch (source) {
     case FairSource::kYielded:
-      return worker.has_other_parties() ? worker.parties.take_turn(worker.yielded) : worker.yielded.take();
+      return worker.has_other_groups() ? worker.groups.take_turn(worker.yielded) : worker.yielded.take();
     case FairSource::kReady:
       return take_oldest_ready(worker);
     case FairSource::kInjector:

@@ -8,26 +8,26 @@ namespace janus {
 
 namespace {
 
-bool goes_before(const PartyNode& one, const PartyNode& other) noexcept {
+bool goes_before(const GroupNode& one, const GroupNode& other) noexcept {
   const std::uint64_t mine = one.spent_so_far(), its = other.spent_so_far();
   return mine != its ? mine < its : one.arrival < other.arrival;
 }
 
 // Merges two heaps into one, below `above`. Each node on the way down has its children exchanged, which keeps the paths
 // short.
-PartyNode* merge(PartyNode* one, PartyNode* other, PartyNode* above) noexcept {
-  PartyNode* root = nullptr;
-  PartyNode** place = &root;
+GroupNode* merge(GroupNode* one, GroupNode* other, GroupNode* above) noexcept {
+  GroupNode* root = nullptr;
+  GroupNode** place = &root;
   while (one != nullptr && other != nullptr) {
     if (goes_before(*other, *one)) {
-      PartyNode* const later = one;
+      GroupNode* const later = one;
       one = other;
       other = later;
     }
     *place = one;
     one->above = above;
     above = one;
-    PartyNode* const rest = one->right;
+    GroupNode* const rest = one->right;
     one->right = one->left;
     place = &one->left;
     one = rest;
@@ -39,15 +39,15 @@ PartyNode* merge(PartyNode* one, PartyNode* other, PartyNode* above) noexcept {
 
 }  // namespace
 
-void PartyNode::add_member(PartyNode& member, std::uint64_t arrived) noexcept {
+void GroupNode::add_member(GroupNode& member, std::uint64_t arrived) noexcept {
   JANUS_ASSERT(first_runnable == nullptr);
   member.left = member.right = nullptr;
   member.arrival = arrived;
   first_member = merge(first_member, &member, nullptr);
 }
 
-void PartyNode::remove_member(PartyNode& member) noexcept {
-  PartyNode* const rest = merge(member.left, member.right, member.above);
+void GroupNode::remove_member(GroupNode& member) noexcept {
+  GroupNode* const rest = merge(member.left, member.right, member.above);
   if (member.above == nullptr)
     first_member = rest;
   else if (member.above->left == &member)
@@ -56,7 +56,7 @@ void PartyNode::remove_member(PartyNode& member) noexcept {
     member.above->right = rest;
 }
 
-void PartyNode::push_runnable(Runnable* runnable) noexcept {
+void GroupNode::push_runnable(Runnable* runnable) noexcept {
   JANUS_ASSERT(first_member == nullptr);
   runnable->next = nullptr;
   (first_runnable == nullptr ? first_runnable : last_runnable->next) = runnable;
@@ -65,7 +65,7 @@ void PartyNode::push_runnable(Runnable* runnable) noexcept {
 
 // Where many wait, the next runnable has long left the cache. Its record was prefetched a turn ago, so that now the top
 // of its stack can be, and the record of the one behind it.
-Runnable* PartyNode::pop_runnable() noexcept {
+Runnable* GroupNode::pop_runnable() noexcept {
   Runnable* const first = first_runnable;
   first_runnable = first->next;
   if (first_runnable == nullptr) return first;

@@ -13,18 +13,18 @@ namespace janus {
 
 // One member of a circle. A node has either runnables of its own or members below it, never both. Each node is in its
 // parent's circle exactly while it has any of these.
-struct PartyNode {
-  // Atomic because PartyTable::add() writes them for a reused number while the owner may still charge the number's last
+struct GroupNode {
+  // Atomic because GroupTable::add() writes them for a reused number while the owner may still charge the number's last
   // user.
-  Atomic<PartyNode*> parent;    // nullptr: the node belongs to the highest circle
+  Atomic<GroupNode*> parent;    // nullptr: the node belongs to the highest circle
   Atomic<std::uint64_t> spent;  // never decreases while the number is in use
 
   // Its links and rank in its parent's heap, while it is a member there.
-  PartyNode *above, *left, *right;
+  GroupNode *above, *left, *right;
   std::uint64_t arrival;
 
   // Of the circle below it.
-  PartyNode* first_member;  // the member that has spent least
+  GroupNode* first_member;  // the member that has spent least
   std::uint64_t clock;      // what the member with the last turn had spent; one that enters counts as at least this
 
   Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
@@ -35,12 +35,12 @@ struct PartyNode {
     spent.store(spent_so_far() + amount, std::memory_order_relaxed);  // written by the owner alone while in use
   }
   // What is compared when turns are given: what the node has spent, and for one that is not a member at least `clock`.
-  [[nodiscard]] std::uint64_t counts_in(const PartyNode& circle) const noexcept {
+  [[nodiscard]] std::uint64_t counts_in(const GroupNode& circle) const noexcept {
     return is_empty() && spent_so_far() < circle.clock ? circle.clock : spent_so_far();
   }
 
-  void add_member(PartyNode& member, std::uint64_t arrived) noexcept;
-  void remove_member(PartyNode& member) noexcept;
+  void add_member(GroupNode& member, std::uint64_t arrived) noexcept;
+  void remove_member(GroupNode& member) noexcept;
   void push_runnable(Runnable* runnable) noexcept;
   Runnable* pop_runnable() noexcept;
 };

@@ -12,79 +12,79 @@ namespace janus {
 
 // --- All of them ---
 
-// Where a party is in the table. A segment holds all its parties for worker 0, then all for worker 1, and so on.
-struct PartyTable::Place {
+// Where a group is in the table. A segment holds all its groups for worker 0, then all for worker 1, and so on.
+struct GroupTable::Place {
   unsigned segment;
   std::uint32_t capacity, offset;
 };
 
-PartyTable::Place PartyTable::place_of(std::uint32_t party) noexcept {
-  const std::uint64_t shifted = std::uint64_t{party} + (1u << kFirstBits);
+GroupTable::Place GroupTable::place_of(std::uint32_t group) noexcept {
+  const std::uint64_t shifted = std::uint64_t{group} + (1u << kFirstBits);
   const unsigned top = static_cast<unsigned>(std::bit_width(shifted)) - 1;
   return {top - kFirstBits, std::uint32_t{1} << top, static_cast<std::uint32_t>(shifted - (std::uint64_t{1} << top))};
 }
 
-std::size_t PartyTable::segment_bytes(unsigned number) const noexcept {
-  return ((std::size_t{workers_} << (kFirstBits + number)) * sizeof(Party) + 4095) & ~std::size_t{4095};
+std::size_t GroupTable::segment_bytes(unsigned number) const noexcept {
+  return ((std::size_t{workers_} << (kFirstBits + number)) * sizeof(Group) + 4095) & ~std::size_t{4095};
 }
 
-Party& PartyTable::of(unsigned worker, std::uint32_t party) noexcept {
-  const Place place = place_of(party);
-  Party* const segment = segments_[place.segment].load(std::memory_order_acquire);  // pairs with add()
+Group& GroupTable::of(unsigned worker, std::uint32_t group) noexcept {
+  const Place place = place_of(group);
+  Group* const segment = segments_[place.segment].load(std::memory_order_acquire);  // pairs with add()
   return segment[std::size_t{worker} * place.capacity + place.offset];
 }
 
-bool PartyTable::add(std::uint32_t party, std::uint32_t parent) noexcept {
-  JANUS_ASSERT(party != 0);
-  Atomic<Party*>& slot = segments_[place_of(party).segment];
+bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
+  JANUS_ASSERT(group != 0);
+  Atomic<Group*>& slot = segments_[place_of(group).segment];
   if (slot.load(std::memory_order_acquire) == nullptr) {
     LockGuard guard(growing_);
     if (slot.load(std::memory_order_relaxed) == nullptr) {
-      auto* const made = reinterpret_cast<Party*>(platform::map(segment_bytes(place_of(party).segment)));
+      auto* const made = reinterpret_cast<Group*>(platform::map(segment_bytes(place_of(group).segment)));
       if (made == nullptr) return false;
       slot.store(made, std::memory_order_release);
     }
   }
   unsigned depth = 0;
-  for (const PartyNode* above = parent != 0 ? &of(0, parent).circle : nullptr; above != nullptr;
+  for (const GroupNode* above = parent != 0 ? &of(0, parent).circle : nullptr; above != nullptr;
        above = above->parent.load(std::memory_order_relaxed))
     ++depth;
   for (unsigned worker = 0; worker < workers_; ++worker) {
-    Party& mine = of(worker, party);
+    Group& mine = of(worker, group);
     JANUS_ASSERT(mine.circle.is_empty() && mine.own_runnables.is_empty());
-    PartyNode* const above = parent != 0 ? &of(worker, parent).circle : nullptr;
-    PartyNode* const beside = depth < kMaxDepth ? above : above->parent.load(std::memory_order_relaxed);
+    GroupNode* const above = parent != 0 ? &of(worker, parent).circle : nullptr;
+    GroupNode* const beside = depth < kMaxDepth ? above : above->parent.load(std::memory_order_relaxed);
     mine.circle.parent.store(beside, std::memory_order_relaxed);
     mine.own_runnables.parent.store(&mine.circle, std::memory_order_relaxed);
-    for (PartyNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
+    for (GroupNode* node : {&mine.circle, &mine.own_runnables}) node->spent.store(0, std::memory_order_relaxed);
   }
   return true;
 }
 
-void PartyTable::destroy() noexcept {
+void GroupTable::destroy() noexcept {
   for (unsigned number = 0; number < kSegments; ++number) {
-    Party* const segment = segments_[number].exchange(nullptr, std::memory_order_relaxed);
+    Group* const segment = segments_[number].exchange(nullptr, std::memory_order_relaxed);
     if (segment != nullptr) platform::unmap(reinterpret_cast<std::byte*>(segment), segment_bytes(number));
   }
 }
 
 // --- Of one worker ---
 
-PartyNode& Parties::circle_of(const PartyNode& member) noexcept {
-  PartyNode* const parent = member.parent.load(std::memory_order_relaxed);
+GroupNode& Groups::circle_of(const GroupNode& member) noexcept {
+  GroupNode* const parent = member.parent.load(std::memory_order_relaxed);
   return parent != nullptr ? *parent : top_;
 }
 
 // A node that was empty enters the circle above it; if that was empty, it enters the next one, and so on up.
-void Parties::push(Runnable* runnable) noexcept {
-  JANUS_ASSERT(runnable->party != 0);
+void Groups::push(Runnable* runnable) noexcept {
+  JANUS_ASSERT(runnable->group != 0);
   LockGuard guard(lock_);
-  PartyNode* node = &own_runnables_of(runnable->party);
+  GroupNode* node = &own_runnables_of(runnable->group);
   bool is_new = node->is_empty();
   std::uint64_t counts = node->counts_in(circle_of(*node));
   node->push_runnable(runnable);
   while (is_new) {
-    PartyNode& circle = circle_of(*node);
+    GroupNode& circle = circle_of(*node);
     is_new = &circle != &top_ && circle.is_empty();
     const std::uint64_t circle_counts = is_new ? circle.counts_in(circle_of(circle)) : 0;
     node->spent.store(counts, std::memory_order_relaxed);
@@ -96,9 +96,9 @@ void Parties::push(Runnable* runnable) noexcept {
 }
 
 // Adds `amount` to each node from `lowest` up. Nodes that are members change their places in their circles.
-void Parties::spend_on_path(PartyNode& lowest, std::uint64_t amount) noexcept {
-  for (PartyNode* node = &lowest;;) {
-    PartyNode& circle = circle_of(*node);
+void Groups::spend_on_path(GroupNode& lowest, std::uint64_t amount) noexcept {
+  for (GroupNode* node = &lowest;;) {
+    GroupNode& circle = circle_of(*node);
     const bool is_member = !node->is_empty();
     if (is_member) circle.remove_member(*node);
     node->spend(amount);
@@ -109,14 +109,14 @@ void Parties::spend_on_path(PartyNode& lowest, std::uint64_t amount) noexcept {
 }
 
 // Removes and returns the next runnable of `member`, which is in the highest circle. The turn counts as 1.
-Runnable* Parties::take_from(PartyNode& member) noexcept {
-  PartyNode* node = &member;
+Runnable* Groups::take_from(GroupNode& member) noexcept {
+  GroupNode* node = &member;
   while (node->first_member != nullptr) node = node->first_member;
   Runnable* const runnable = node->pop_runnable();
-  PartyNode& lowest = *node;
+  GroupNode& lowest = *node;
   for (;;) {
     if (!node->is_empty()) break;
-    PartyNode& circle = circle_of(*node);
+    GroupNode& circle = circle_of(*node);
     circle.remove_member(*node);
     if (&circle == &top_) break;
     node = &circle;
@@ -126,59 +126,59 @@ Runnable* Parties::take_from(PartyNode& member) noexcept {
   return runnable;
 }
 
-void Parties::begin_turn_of_party_0() noexcept {
-  top_.clock = spent_by_party_0();
-  party_0_spent_ = top_.clock + 1;
+void Groups::begin_turn_of_group_0() noexcept {
+  top_.clock = spent_by_group_0();
+  group_0_spent_ = top_.clock + 1;
 }
 
-Runnable* Parties::take_turn(YieldQueue& yielded) noexcept {
+Runnable* Groups::take_turn(YieldQueue& yielded) noexcept {
   LockGuard guard(lock_);
-  PartyNode* const first = top_.first_member;
-  if (first == nullptr || spent_by_party_0() <= first->spent_so_far()) {
+  GroupNode* const first = top_.first_member;
+  if (first == nullptr || spent_by_group_0() <= first->spent_so_far()) {
     if (Runnable* const runnable = yielded.take()) {
-      begin_turn_of_party_0();
+      begin_turn_of_group_0();
       return runnable;
     }
   }
   if (first == nullptr) return nullptr;
-  for (PartyNode *circle = &top_, *next = first; next != nullptr; circle = next, next = next->first_member)
+  for (GroupNode *circle = &top_, *next = first; next != nullptr; circle = next, next = next->first_member)
     circle->clock = next->spent_so_far();
   return take_from(*first);
 }
 
-bool Parties::is_least(std::uint32_t party, bool party_0_waits, Equals equals) noexcept {
+bool Groups::is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept {
   const auto is_before = [equals](std::uint64_t other, std::uint64_t mine) {
     return equals == Equals::kAreBefore ? other <= mine : other < mine;
   };
-  if (party == 0)
-    return top_.first_member == nullptr || !is_before(top_.first_member->spent_so_far(), spent_by_party_0());
-  for (const PartyNode* node = &own_runnables_of(party);;) {
-    const PartyNode& circle = circle_of(*node);
+  if (group == 0)
+    return top_.first_member == nullptr || !is_before(top_.first_member->spent_so_far(), spent_by_group_0());
+  for (const GroupNode* node = &own_runnables_of(group);;) {
+    const GroupNode& circle = circle_of(*node);
     const std::uint64_t mine = node->counts_in(circle);
-    const PartyNode* const first = circle.first_member;
+    const GroupNode* const first = circle.first_member;
     if (first != nullptr && first != node && is_before(first->spent_so_far(), mine)) return false;
-    if (&circle == &top_) return !party_0_waits || !is_before(spent_by_party_0(), mine);
+    if (&circle == &top_) return !group_0_waits || !is_before(spent_by_group_0(), mine);
     node = &circle;
   }
 }
 
-bool Parties::is_due(std::uint32_t party, bool party_0_waits) noexcept {
+bool Groups::is_due(std::uint32_t group, bool group_0_waits) noexcept {
   LockGuard guard(lock_);
-  return is_least(party, party_0_waits, Equals::kAreBehind);
+  return is_least(group, group_0_waits, Equals::kAreBehind);
 }
 
-bool Parties::keeps_turn(std::uint32_t party, bool party_0_waits) noexcept {
+bool Groups::keeps_turn(std::uint32_t group, bool group_0_waits) noexcept {
   LockGuard guard(lock_);
-  if (party == 0 ? party_0_waits : !own_runnables_of(party).is_empty()) return false;
-  return is_least(party, party_0_waits, Equals::kAreBefore);
+  if (group == 0 ? group_0_waits : !own_runnables_of(group).is_empty()) return false;
+  return is_least(group, group_0_waits, Equals::kAreBefore);
 }
 
-void Parties::begin_turn(std::uint32_t party) noexcept {
+void Groups::begin_turn(std::uint32_t group) noexcept {
   LockGuard guard(lock_);
-  if (party == 0) return begin_turn_of_party_0();
-  PartyNode& lowest = own_runnables_of(party);
-  for (PartyNode* node = &lowest;;) {
-    PartyNode& circle = circle_of(*node);
+  if (group == 0) return begin_turn_of_group_0();
+  GroupNode& lowest = own_runnables_of(group);
+  for (GroupNode* node = &lowest;;) {
+    GroupNode& circle = circle_of(*node);
     const std::uint64_t counts = node->counts_in(circle);
     if (counts > circle.clock) circle.clock = counts;
     if (node->is_empty()) node->spent.store(counts, std::memory_order_relaxed);
@@ -188,25 +188,25 @@ void Parties::begin_turn(std::uint32_t party) noexcept {
   spend_on_path(lowest, 1);
 }
 
-void Parties::spend(std::uint32_t party, std::uint64_t amount) noexcept {
+void Groups::spend(std::uint32_t group, std::uint64_t amount) noexcept {
   LockGuard guard(lock_);
-  if (party == 0)
-    party_0_spent_ += amount;
+  if (group == 0)
+    group_0_spent_ += amount;
   else
-    spend_on_path(own_runnables_of(party), amount);
+    spend_on_path(own_runnables_of(group), amount);
 }
 
-bool Parties::has_others(std::uint32_t party) noexcept {
+bool Groups::has_others(std::uint32_t group) noexcept {
   if (size() == 0) return false;
   LockGuard guard(lock_);
-  const PartyNode* highest = &table_->of(worker_, party).circle;
+  const GroupNode* highest = &table_->of(worker_, group).circle;
   while (&circle_of(*highest) != &top_) highest = &circle_of(*highest);
-  const PartyNode* const first = top_.first_member;
+  const GroupNode* const first = top_.first_member;
   return first != nullptr && (first != highest || first->left != nullptr || first->right != nullptr);
 }
 
-// Takes nothing of party 0: thieves take that from the YieldQueue.
-std::size_t Parties::steal(Runnable** out, std::size_t most) noexcept {
+// Takes nothing of group 0: thieves take that from the YieldQueue.
+std::size_t Groups::steal(Runnable** out, std::size_t most) noexcept {
   if (size() == 0 || !lock_.try_lock()) return 0;
   const auto half = (static_cast<std::size_t>(size()) + 1) / 2;
   std::size_t count = 0;

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/groups.h — how a worker shares its time among parties. The layer above gives each runnable the number of a
-// party: 0 for the default party, and a number of its own for each group of runnables that together may take no more of
-// a worker than a single one does. A party may have parties below it, which then share its part of the worker.
+// rt/sched/groups.h — how a worker shares its time among groups. The layer above gives each runnable the number of a
+// group: 0 for the default group, and a number of its own for each group of runnables that together may take no more of
+// a worker than a single one does. A group may have groups below it, which then share its part of the worker.
 // docs/decisions/0141
 //
-//     beside party 0, on one worker:     0  A  B             a third each, while all have something to do
-//     A has runnables of its own and the parties C, D:       A's third: A  C  D, a ninth each
+//     beside group 0, on one worker:     0  A  B             a third each, while all have something to do
+//     A has runnables of its own and the groups C, D:       A's third: A  C  D, a ninth each
 //
 // The next turn goes to the member of the circle that has spent least (group_node.h). What a turn took is reported when
-// it is over (spend()), so a party whose turns take ten times longer gets a tenth as many. The caller chooses the unit;
+// it is over (spend()), so a group whose turns take ten times longer gets a tenth as many. The caller chooses the unit;
 // a turn itself counts as 1.
 //
-// Runnables of party 0 wait in the worker's YieldQueue, so parties cost nothing while there is no other than party 0.
+// Runnables of group 0 wait in the worker's YieldQueue, so groups cost nothing while there is no other than group 0.
 //
 // INVARIANT turns: any two members of a circle that stay ready spend the same meanwhile, give or take what one turn
 // takes. A member that becomes ready has no claim to what the others have had before.
-// tests/sched/parties_test.cpp
+// tests/sched/groups_test.cpp
 #pragma once
 
 #include <cstddef>
@@ -29,94 +29,94 @@
 
 namespace janus {
 
-// A party's queued runnables on one worker. All zero bytes are a party that has none.
-struct Party {
-  PartyNode circle;         // its members: own_runnables, and the parties below this one
-  PartyNode own_runnables;  // a member of `circle` while it has any
+// A group's queued runnables on one worker. All zero bytes are a group that has none.
+struct Group {
+  GroupNode circle;         // its members: own_runnables, and the groups below this one
+  GroupNode own_runnables;  // a member of `circle` while it has any
 };
 
-// The parties of all workers. Room for a party is made when its number is given out, so that queueing never needs
+// The groups of all workers. Room for a group is made when its number is given out, so that queueing never needs
 // memory, and is kept until destroy(); numbers are reused.
-class PartyTable {
+class GroupTable {
  public:
-  // How deep parties may be nested. A party that would be deeper becomes a sibling of its parent.
+  // How deep groups may be nested. A group that would be deeper becomes a sibling of its parent.
   static constexpr unsigned kMaxDepth = 8;
 
   void init(unsigned workers) noexcept { workers_ = workers; }
   void destroy() noexcept;
 
-  // Any thread. Makes room on each worker for `party`, which no runnable uses at present, below `parent` or, if that is
-  // 0, beside party 0. False: no memory.
-  [[nodiscard]] bool add(std::uint32_t party, std::uint32_t parent) noexcept;
+  // Any thread. Makes room on each worker for `group`, which no runnable uses at present, below `parent` or, if that is
+  // 0, beside group 0. False: no memory.
+  [[nodiscard]] bool add(std::uint32_t group, std::uint32_t parent) noexcept;
 
-  // Precondition: the party has been added.
-  [[nodiscard]] Party& of(unsigned worker, std::uint32_t party) noexcept;
+  // Precondition: the group has been added.
+  [[nodiscard]] Group& of(unsigned worker, std::uint32_t group) noexcept;
 
  private:
-  // Segment s holds 2^(kFirstBits + s) parties of each worker; segments are added, so parties never move.
+  // Segment s holds 2^(kFirstBits + s) groups of each worker; segments are added, so groups never move.
   static constexpr unsigned kFirstBits = 6, kSegments = 32 - kFirstBits;
   struct Place;
-  static Place place_of(std::uint32_t party) noexcept;
+  static Place place_of(std::uint32_t group) noexcept;
   [[nodiscard]] std::size_t segment_bytes(unsigned number) const noexcept;
 
   unsigned workers_ = 0;
-  RankedLock<LockRank::kPartyTable> growing_;
-  Atomic<Party*> segments_[kSegments] = {};
+  RankedLock<LockRank::kGroupTable> growing_;
+  Atomic<Group*> segments_[kSegments] = {};
 };
 
-// The parties of one worker. All functions but steal() and size() are for the owner only.
-class Parties {
+// The groups of one worker. All functions but steal() and size() are for the owner only.
+class Groups {
  public:
-  void init(PartyTable& table, unsigned worker) noexcept {
+  void init(GroupTable& table, unsigned worker) noexcept {
     table_ = &table;
     worker_ = worker;
   }
 
-  // Precondition: the runnable's party is not 0.
+  // Precondition: the runnable's group is not 0.
   void push(Runnable* runnable) noexcept;
-  // Begins the next turn and returns the runnable that has it, which comes from `yielded` if it is party 0's turn.
+  // Begins the next turn and returns the runnable that has it, which comes from `yielded` if it is group 0's turn.
   // nullptr: nothing is queued.
   Runnable* take_turn(YieldQueue& yielded) noexcept;
 
-  // Whether a runnable of `party` that is in none of these queues may run now: no queued party has spent less.
-  // `party_0_waits`: a runnable of party 0 is queued.
-  [[nodiscard]] bool is_due(std::uint32_t party, bool party_0_waits) noexcept;
-  // Whether the running runnable of `party` may go on at the end of its slice: no other one of its party is queued, and
-  // all queued parties have spent more.
-  [[nodiscard]] bool keeps_turn(std::uint32_t party, bool party_0_waits) noexcept;
-  // Begins a turn of `party` for a runnable that was in none of these queues.
-  void begin_turn(std::uint32_t party) noexcept;
-  // Charges `party` with what its turn has taken.
-  void spend(std::uint32_t party, std::uint64_t amount) noexcept;
+  // Whether a runnable of `group` that is in none of these queues may run now: no queued group has spent less.
+  // `group_0_waits`: a runnable of group 0 is queued.
+  [[nodiscard]] bool is_due(std::uint32_t group, bool group_0_waits) noexcept;
+  // Whether the running runnable of `group` may go on at the end of its slice: no other one of its group is queued, and
+  // all queued groups have spent more.
+  [[nodiscard]] bool keeps_turn(std::uint32_t group, bool group_0_waits) noexcept;
+  // Begins a turn of `group` for a runnable that was in none of these queues.
+  void begin_turn(std::uint32_t group) noexcept;
+  // Charges `group` with what its turn has taken.
+  void spend(std::uint32_t group, std::uint64_t amount) noexcept;
 
-  // Whether a runnable is queued here that does not share the turns of `party`. Ignores party 0.
-  [[nodiscard]] bool has_others(std::uint32_t party) noexcept;
+  // Whether a runnable is queued here that does not share the turns of `group`. Ignores group 0.
+  [[nodiscard]] bool has_others(std::uint32_t group) noexcept;
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
-  // their turns; returns how many. Takes none of party 0.
+  // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
-  // Any thread, a hint. Does not count party 0.
+  // Any thread, a hint. Does not count group 0.
   [[nodiscard]] std::int64_t size() const noexcept { return size_.load(std::memory_order_relaxed); }
 
  private:
-  // How is_least() orders others that have spent the same as the party in question.
+  // How is_least() orders others that have spent the same as the group in question.
   enum class Equals : std::uint8_t { kAreBehind, kAreBefore };
 
-  PartyNode& circle_of(const PartyNode& member) noexcept;
-  PartyNode& own_runnables_of(std::uint32_t party) noexcept { return table_->of(worker_, party).own_runnables; }
-  bool is_least(std::uint32_t party, bool party_0_waits, Equals equals) noexcept;
-  void spend_on_path(PartyNode& node, std::uint64_t amount) noexcept;
-  Runnable* take_from(PartyNode& member) noexcept;
-  [[nodiscard]] std::uint64_t spent_by_party_0() const noexcept {
-    return party_0_spent_ < top_.clock ? top_.clock : party_0_spent_;
+  GroupNode& circle_of(const GroupNode& member) noexcept;
+  GroupNode& own_runnables_of(std::uint32_t group) noexcept { return table_->of(worker_, group).own_runnables; }
+  bool is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept;
+  void spend_on_path(GroupNode& node, std::uint64_t amount) noexcept;
+  Runnable* take_from(GroupNode& member) noexcept;
+  [[nodiscard]] std::uint64_t spent_by_group_0() const noexcept {
+    return group_0_spent_ < top_.clock ? top_.clock : group_0_spent_;
   }
-  void begin_turn_of_party_0() noexcept;
+  void begin_turn_of_group_0() noexcept;
 
-  PartyTable* table_ = nullptr;
+  GroupTable* table_ = nullptr;
   unsigned worker_ = 0;
-  RankedLock<LockRank::kParties> lock_;  // guards everything below, and this worker's nodes
-  Atomic<std::int64_t> size_;            // queued runnables
-  PartyNode top_ = {};                   // the highest circle, in which party 0 has no node
-  std::uint64_t party_0_spent_ = 0;
+  RankedLock<LockRank::kGroups> lock_;  // guards everything below, and this worker's nodes
+  Atomic<std::int64_t> size_;           // queued runnables
+  GroupNode top_ = {};                  // the highest circle, in which group 0 has no node
+  std::uint64_t group_0_spent_ = 0;
   std::uint64_t arrivals_ = 0;
 };
 

@@ -149,11 +149,11 @@ class IdleSet {
   // departures, and may wrap: there are fewer than 2^28 while one worker looks at the queues.
   static constexpr unsigned kBits = 12;
   static constexpr std::uint64_t kSleeping = 1, kSearching = kSleeping << kBits, kWatching = kSearching << kBits,
-                                 kDeparted = kWatching << kBits, kMost = kSearching - 1;
-  static_assert(kMaxWorkers < kMost);
-  static unsigned sleeping_of(std::uint64_t counts) noexcept { return counts & kMost; }
-  static unsigned searching_of(std::uint64_t counts) noexcept { return (counts / kSearching) & kMost; }
-  static unsigned watching_of(std::uint64_t counts) noexcept { return (counts / kWatching) & kMost; }
+                                 kDeparted = kWatching << kBits, kMax = kSearching - 1;
+  static_assert(kMaxWorkers < kMax);
+  static unsigned sleeping_of(std::uint64_t counts) noexcept { return counts & kMax; }
+  static unsigned searching_of(std::uint64_t counts) noexcept { return (counts / kSearching) & kMax; }
+  static unsigned watching_of(std::uint64_t counts) noexcept { return (counts / kWatching) & kMax; }
 
   unsigned workers_ = 0;
   bool fences_ = false;

@@ -38,9 +38,9 @@ void Scheduler::fetch_yielded_ahead(const Worker& worker) noexcept {
 
 // False: the yield queue is full, and there is no memory for a larger one.
 bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
-  if (runnable->party == 0) [[likely]]
+  if (runnable->group == 0) [[likely]]
     return worker.yielded.push(runnable);
-  worker.parties.push(runnable);
+  worker.groups.push(runnable);
   worker.yield_bar = WorkerFairness::kOutOfReach;
   return true;
 }

@@ -18,7 +18,7 @@ struct Suspension {
 };
 
 struct Runnable {
-  Runnable* next;  // link in the injector or a party's queue; the slab's link while the record is free
+  Runnable* next;  // link in the injector or a group's queue; the slab's link while the record is free
   std::atomic<Suspension*> suspended_at;  // see suspension(); a prefetch may read it after a thief has taken this
   std::uint8_t stack_class;
   // The next three belong to the task layer, and the scheduler never reads them. They are here to share a cache line
@@ -26,8 +26,8 @@ struct Runnable {
   std::uint8_t marks;  // TaskMarks
   bool is_published;   // it and all tasks below it on the stack are members and have published their nurseries
   bool yielded_free;   // the last thing that it did was a yield
-  // The party whose turns it takes (rt/sched/groups.h). Does not change while it is queued.
-  std::uint32_t party;
+  // The group whose turns it takes (rt/sched/groups.h). Does not change while it is queued.
+  std::uint32_t group;
 
   // nullptr: it has not started, and any worker may call it from a base frame.
   Suspension* suspension() const noexcept { return suspended_at.load(std::memory_order_relaxed); }

@@ -21,7 +21,7 @@
 
 namespace janus {
 
-enum class Victim : std::uint8_t { kRandom, kRoundRobin, kLeastLoaded };
+enum class Victim : std::uint8_t { kRandom, kRoundRobin, kMinLoaded };
 
 // When workers are pinned, each to a CPU of its own.
 enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
@@ -90,20 +90,20 @@ class Scheduler {
     if (idle_.wants_wake(false)) [[unlikely]]
       wake_one();
   }
-  // Any thread. Makes room for runnables of `party`, below `parent` (groups.h). Precondition: no runnable uses the
+  // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
   // number at present. False: no memory.
-  [[nodiscard]] bool add_party(std::uint32_t party, std::uint32_t parent) noexcept {
-    return party_table_.add(party, parent);
+  [[nodiscard]] bool add_group(std::uint32_t group, std::uint32_t parent) noexcept {
+    return group_table_.add(group, parent);
   }
-  // Makes it the turn of `party`. Called before a runnable of a party other than 0 begins a slice on `worker`, and
-  // before one of party 0 goes on after such a one ran in its place.
-  static void begin_slice_of_party(Worker& worker, std::uint32_t party) noexcept {
-    if (worker.turn_of != party) worker.scheduler->change_turn(worker, party);
+  // Makes it the turn of `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and
+  // before one of group 0 goes on after such a one ran in its place.
+  static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {
+    if (worker.turn_of != group) worker.scheduler->change_turn(worker, group);
   }
-  // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its party has spent less than
-  // all others that are ready here, and no other runnable of its party is ready.
+  // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
+  // all others that are ready here, and no other runnable of its group is ready.
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
-    return worker.has_other_parties() && keeps_turn_among_parties(worker, running);
+    return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
   }
   // Any thread. Queues `runnable` in the injector.
   void inject(Runnable* runnable) noexcept;
@@ -129,8 +129,7 @@ class Scheduler {
     return nullptr;
   }
   bool has_ready(const Worker& worker) const noexcept {
-    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.parties.size() != 0 ||
-           !injector_.is_empty();
+    return worker.ready.size() != 0 || worker.yielded.size() != 0 || worker.groups.size() != 0 || !injector_.is_empty();
   }
   // In deterministic mode another worker may step here. Precondition: no lock is held.
   void sched_point() noexcept {
@@ -220,10 +219,10 @@ class Scheduler {
   std::uint64_t turn_clock(const Worker& worker) noexcept;
   static std::uint64_t time_of_long_turn(Worker& worker, std::uint64_t now, std::uint64_t seems) noexcept;
   void end_turn(Worker& worker) noexcept;
-  void begin_turn(Worker& worker, std::uint32_t party) noexcept;
-  void change_turn(Worker& worker, std::uint32_t party) noexcept;
-  bool keeps_turn_among_parties(Worker& worker, const Runnable& running) noexcept;
-  Runnable* next_among_parties(Worker& worker) noexcept;
+  void begin_turn(Worker& worker, std::uint32_t group) noexcept;
+  void change_turn(Worker& worker, std::uint32_t group) noexcept;
+  bool keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept;
+  Runnable* next_among_groups(Worker& worker) noexcept;
   Runnable* take_newest_due(Worker& worker) noexcept;
   Runnable* take_oldest_ready(Worker& worker) noexcept;
   Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
@@ -279,7 +278,7 @@ class Scheduler {
   std::atomic<bool> stopping_;
   IdleSet idle_;
   Injector injector_;
-  PartyTable party_table_;
+  GroupTable group_table_;
   DeterministicScheduler deterministic_;
   OrderHash order_hash_;
   std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0

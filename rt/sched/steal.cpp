@@ -20,7 +20,7 @@ std::uint64_t dispatches_of(const Worker& worker) noexcept {
 }
 
 std::int64_t load_of(const Worker& worker) noexcept {
-  return worker.ready.size() + worker.yielded.size() + worker.parties.size();
+  return worker.ready.size() + worker.yielded.size() + worker.groups.size();
 }
 
 // The victim's only entry is a woken runnable (both are hints).
@@ -55,7 +55,7 @@ unsigned Scheduler::choose_victim(Worker& worker) noexcept {
     case Victim::kRoundRobin:
       worker.next_victim = (worker.next_victim + 1) % worker_count_;
       return worker.next_victim;
-    case Victim::kLeastLoaded: {
+    case Victim::kMinLoaded: {
       unsigned fullest = worker.id;
       std::int64_t most = 0;
       for (unsigned i = 0; i < worker_count_; ++i) {
@@ -95,12 +95,12 @@ Runnable* Scheduler::steal_from(Worker& worker, Worker& victim, bool& was_deferr
   return stolen;
 }
 
-// Takes half of the victim's yield queue, or else of its parties. Returns the first; the others go to the end of the
+// Takes half of the victim's yield queue, or else of its groups. Returns the first; the others go to the end of the
 // thief's own queues.
 Runnable* Scheduler::steal_yielded(Worker& worker, Worker& victim) noexcept {
   Runnable* stolen[kYieldedBatch];
   std::size_t count = victim.yielded.steal(stolen, kYieldedBatch);
-  if (count == 0) count = victim.parties.steal(stolen, kYieldedBatch);
+  if (count == 0) count = victim.groups.steal(stolen, kYieldedBatch);
   for (std::size_t i = 1; i < count; ++i) {
     if (!queue_yielded(worker, stolen[i])) injector_.push(stolen[i]);
   }
@@ -125,7 +125,7 @@ bool Scheduler::has_work_anywhere(const Worker& worker) noexcept {
   for (unsigned i = 0; i < worker_count_; ++i) {
     const Worker& other = workers_[i];
     if (other.id == worker.id) continue;
-    if (other.yielded.size() != 0 || other.parties.size() != 0) return true;
+    if (other.yielded.size() != 0 || other.groups.size() != 0) return true;
     const Entry oldest = other.ready.oldest();
     if (oldest && !(may_be_left_to_waker(other, oldest) && idle_.may_leave_to(other.id))) return true;
   }

@@ -156,7 +156,7 @@ bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noex
     return yield_to_next(worker, yielding, self);
   worker.until_fair -= worker.dispatch_ops;
   fetch_yielded_ahead(worker);
-  JANUS_ASSERT(yielding->party == 0);
+  JANUS_ASSERT(yielding->group == 0);
   worker.yielded.reserve_tail(yielding);
   return go_on_with<Path::kFast>(worker, self, to, {publish_reserved, nullptr, nullptr});
 }

@@ -103,18 +103,18 @@ inline constexpr unsigned kFairSources = 3;
 // behind k others, or alone (k = 0), is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch also counts as
 // dispatch_ops, so that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
 //
-// While there are parties other than party 0 (groups.h), each dispatch decides whose turn it is (turns.cpp). The fast
-// paths know party 0 alone, and require until_fair to be above yield_bar. That is 0, and kOutOfReach from the moment
-// when a runnable of another party is queued or runs here until there has been none for a while. So the one comparison
-// with which fast paths test for a fair round tests for other parties, too.
+// While there are groups other than group 0 (groups.h), each dispatch decides whose turn it is (turns.cpp). The fast
+// paths know group 0 alone, and require until_fair to be above yield_bar. That is 0, and kOutOfReach from the moment
+// when a runnable of another group is queued or runs here until there has been none for a while. So the one comparison
+// with which fast paths test for a fair round tests for other groups, too.
 struct WorkerFairness {
   std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
   std::int64_t yield_bar;     // 0, or kOutOfReach
   std::int64_t dispatch_ops;  // what a dispatch counts as, in ops
   FairSource fair_source;     // the queue that the next fair round takes from
-  bool may_bury_party_0;      // the deque may hold runnables of party 0 below those of other parties
-  std::uint8_t calm;          // dispatches of party 0 in a row with no other party queued
-  // The party whose turn it is, and when the turn began by Scheduler::turn_clock().
+  bool may_bury_group_0;      // the deque may hold runnables of group 0 below those of other groups
+  std::uint8_t calm;          // dispatches of group 0 in a row with no other group queued
+  // The group whose turn it is, and when the turn began by Scheduler::turn_clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
   // At `at_ns` the machine had let this thread run for `ran_ns`. at_ns is 0 if the worker has slept since.
@@ -125,14 +125,14 @@ struct WorkerFairness {
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
-  [[nodiscard]] bool has_other_parties() const noexcept { return yield_bar != 0; }
+  [[nodiscard]] bool has_other_groups() const noexcept { return yield_bar != 0; }
 };
 
 // The worker's ready runnables. Any worker may steal from all three.
 struct WorkerQueues {
   alignas(arch::kPrefetchPair) Deque ready;  // spawned and woken ones; newest first for the owner
-  YieldQueue yielded;                        // those of party 0 that yielded: oldest first
-  Parties parties;                           // those of all other parties
+  YieldQueue yielded;                        // those of group 0 that yielded: oldest first
+  Groups groups;                             // those of all other groups
 };
 
 // Only for the DeterministicScheduler, but for the token.

@@ -44,7 +44,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   threads_.store(0, std::memory_order_relaxed);
   started = 0;
   idle_.init(worker_count_);
-  party_table_.init(worker_count_);
+  group_table_.init(worker_count_);
   workers_ = reinterpret_cast<Worker*>(platform::map(bytes_of(worker_count_)));
   if (workers_ == nullptr) return false;
   for (unsigned i = 0; i < worker_count_; ++i) {
@@ -74,7 +74,7 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   worker->is_steal_enabled = true;
   worker->until_fair = options_.fair_ops;
   worker->dispatch_ops = (options_.fair_ops + options_.fair_interval - 1) / options_.fair_interval;
-  worker->parties.init(party_table_, index);
+  worker->groups.init(group_table_, index);
   worker->rng = Rng::for_worker(options_.seed, index);
   return worker->ready.init(8) && worker->yielded.init(8);
 }
@@ -190,7 +190,7 @@ void Scheduler::destroy_workers() noexcept {
     worker.ready.destroy();
     worker.yielded.destroy();
   }
-  party_table_.destroy();
+  group_table_.destroy();
   platform::unmap(reinterpret_cast<std::byte*>(workers_), bytes_of(worker_count_));
   workers_ = nullptr;
 }

@@ -210,7 +210,7 @@ std::uint64_t leap_there_and_back() {
   return before;
 }
 
-TEST(context, a_leap_comes_back_as_a_switch_does) {
+TEST(context, a_switch_by_jump_comes_back_as_a_call_does) {
   one.start(bounce, &one);
   for (int i = 0; i < 3; ++i) {
     const std::uint64_t before = leap_there_and_back();

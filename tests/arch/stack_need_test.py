@@ -16,7 +16,7 @@ from tap import Tap  # noqa: E402
 # Where a walk ends, and why.
 ENDS = '|'.join([
     r'^janus::look_at_stack\(',  # the door itself: touches the guard where too little is left
-    r'assertion_failed|end_for_own_fault|end_for_damage|bare::die|platform::(exit|abort)\(',  # the process ends
+    r'assertion_failed|end_for_runtime_fault|end_for_damage|bare::die|platform::(exit|abort)\(',  # the process ends
     r'handle_deadlock',  # the process ends, or a worker that has no task to run looks at all of them
     r'^janus::\(anonymous namespace\)::begin\(|process_runtime_or_new|create_registered|destroy_registered|make_root',  # never in a task
     r'run_children|run_nested',  # has made sure of room for a child, which begins anew (has_room_for_children)

@@ -15,7 +15,7 @@ try:
 except ImportError:
     gdb = None
 
-FUNCTIONS = ["janus_context_leap", "janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call",
+FUNCTIONS = ["janus_context_switch_jmp", "janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call",
              "janus_task_abandon", "janus_run_on_stack", "janus_jump_back"]
 # The callers of a fiber that has not started, whose registers are nobody's.
 NOT_STARTED = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
@@ -65,11 +65,11 @@ class Walk:
 
     def enter(self, name, newest):
         stack = frames(newest)
-        leapt = self.callers if name == "janus_context_switch" and self.entered == "janus_context_leap" else None
+        leapt = self.callers if name == "janus_context_switch" and self.entered == "janus_context_switch_jmp" else None
         self.entered = name
         self.callers = [frame.name() for frame in stack[1:]]
         if leapt is not None and leapt != self.callers:
-            self.wrong.append(f"janus_context_leap: called by {leapt}, and a push later by {self.callers}")
+            self.wrong.append(f"janus_context_switch_jmp: called by {leapt}, and a push later by {self.callers}")
         self.registers = {reg: register(newest, reg) for reg in PRESERVED}
         self.entry_sp = register(newest, "rsp")
         self.contexts = (register(newest, "rdi"), register(newest, "rsi"))

@@ -11,7 +11,7 @@ using janus::checked_round_up;
 using janus::checked_sub;
 using janus::saturating_add;
 
-constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+constexpr std::size_t kMax = std::numeric_limits<std::size_t>::max();
 
 // Every pair of bytes, against arithmetic that is wide enough.
 TEST(checked, says_for_every_pair_of_bytes_whether_the_result_fits) {
@@ -32,9 +32,9 @@ TEST(checked, says_for_every_pair_of_bytes_whether_the_result_fits) {
 
 TEST(checked, sizes_overflow_at_their_end_and_not_before) {
   std::size_t out = 0;
-  CHECK(checked_add(kMost - 1, std::size_t{1}, out));
-  CHECK_EQ(out, kMost);
-  CHECK(!checked_add(kMost, std::size_t{1}, out));
+  CHECK(checked_add(kMax - 1, std::size_t{1}, out));
+  CHECK_EQ(out, kMax);
+  CHECK(!checked_add(kMax, std::size_t{1}, out));
   CHECK(checked_mul(std::size_t{1} << 32, (std::size_t{1} << 32) - 1, out));
   CHECK(!checked_mul(std::size_t{1} << 32, std::size_t{1} << 32, out));
 }
@@ -47,16 +47,16 @@ TEST(checked, rounding_up_stops_where_no_multiple_fits) {
   CHECK_EQ(out, 4096);
   CHECK(checked_round_up(std::size_t{4096}, std::size_t{4096}, out));
   CHECK_EQ(out, 4096);
-  CHECK(checked_round_up(kMost - 4095, std::size_t{4096}, out));
-  CHECK_EQ(out, kMost - 4095);
-  CHECK(!checked_round_up(kMost - 4094, std::size_t{4096}, out));
+  CHECK(checked_round_up(kMax - 4095, std::size_t{4096}, out));
+  CHECK_EQ(out, kMax - 4095);
+  CHECK(!checked_round_up(kMax - 4094, std::size_t{4096}, out));
 }
 
 TEST(checked, saturating_sums_stop_at_the_most) {
   CHECK_EQ(saturating_add(1u, 2u), 3u);
-  CHECK_EQ(saturating_add(kMost, std::size_t{1}), kMost);
-  CHECK_EQ(saturating_add(kMost, std::size_t{1}, kMost - 1), kMost - 1);
-  CHECK_EQ(saturating_add(kMost - 2, std::size_t{1}, kMost - 1), kMost - 1);
+  CHECK_EQ(saturating_add(kMax, std::size_t{1}), kMax);
+  CHECK_EQ(saturating_add(kMax, std::size_t{1}, kMax - 1), kMax - 1);
+  CHECK_EQ(saturating_add(kMax - 2, std::size_t{1}, kMax - 1), kMax - 1);
   CHECK_EQ(saturating_add(5u, 5u, 7u), 7u);
 }
 

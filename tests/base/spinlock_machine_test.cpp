@@ -19,10 +19,10 @@ TEST(spinlock_machine, who_has_it_alone_asks_for_nothing) {
 
 // It may come by just as the lock is given up, and then there is nobody to be woken any more.
 TEST(spinlock_machine, who_sleeps_for_it_is_woken_alone) {
-  constexpr int kMostRounds = 1000;
+  constexpr int kMaxRounds = 1000;
   for (const bool has_fence : {false, true}) {
     std::uint64_t woken = 0;
-    for (int round = 0; round < kMostRounds && woken == 0; ++round) {
+    for (int round = 0; round < kMaxRounds && woken == 0; ++round) {
       fake_platform::reset();
       fake_platform::set_heavy_fence(has_fence);
       const std::uint64_t fences = platform::has_heavy_fence() ? 1 : 0;  // the machine below may have none either

@@ -31,12 +31,12 @@ TEST(account_machine, an_account_that_gets_no_record_takes_nothing) {
   fake_platform::refuse_maps(2);
   Accounts accounts{};
   REQUIRE(accounts.init(kPlenty));
-  constexpr unsigned kMost = 100'000;
+  constexpr unsigned kMax = 100'000;
   unsigned opened = 0;
   Component short_of{};
-  while (opened < kMost && accounts.open(accounts.root(), kOneEach, &short_of) != nullptr) ++opened;
+  while (opened < kMax && accounts.open(accounts.root(), kOneEach, &short_of) != nullptr) ++opened;
   CHECK_GT(opened, 100u);
-  CHECK_LT(opened, kMost);
+  CHECK_LT(opened, kMax);
   CHECK_EQ(short_of, Component::kMemory);
   CHECK_EQ(accounts.left(accounts.root(), Component::kOps), kPlenty[Component::kOps] - opened);
   // One goes, one may come.

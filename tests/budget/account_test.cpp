@@ -227,9 +227,9 @@ TEST(account, records_are_used_again_and_start_afresh) {
 }
 
 TEST(account, a_closed_account_owes_no_more_above_than_the_dearest_operation) {
-  constexpr std::uint64_t kMost = Accounts::kMostDebtAbove, kPlenty = 10 * kMost;
+  constexpr std::uint64_t kMax = Accounts::kMaxDebtAbove, kPlenty = 10 * kMax;
   Table table(only(Component::kOps, kPlenty));
-  for (const std::uint64_t claimed : {kMost - 1, kMost, kMost + 1, std::uint64_t{UINT32_MAX}}) {
+  for (const std::uint64_t claimed : {kMax - 1, kMax, kMax + 1, std::uint64_t{UINT32_MAX}}) {
     const std::uint64_t before = table.left(table.root(), Component::kOps);
     Account* const outer = table.open(table.root(), only(Component::kOps, 10));
     REQUIRE(outer != nullptr);
@@ -237,7 +237,7 @@ TEST(account, a_closed_account_owes_no_more_above_than_the_dearest_operation) {
     REQUIRE(inner != nullptr);
     table.accounts.owe(inner, 4 + claimed);
     CHECK_EQ(table.accounts.owed(inner), claimed);
-    const std::uint64_t most = claimed < kMost ? claimed : kMost;
+    const std::uint64_t most = claimed < kMax ? claimed : kMax;
     table.accounts.close(inner);
     CHECK_EQ(table.accounts.owed(outer), most - 6);
     table.accounts.close(outer);

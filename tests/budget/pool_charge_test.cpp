@@ -101,12 +101,12 @@ TEST(pool_charge, debts_are_paid_first) {
 TEST(pool_charge, stacks_end_where_the_money_does) {
   constexpr std::uint64_t kMemory = 4 << 20;
   Fixture f(kMemory);
-  constexpr unsigned kMost = kMemory / stack_class_bytes(0);
-  static Stack* stacks[kMost + 1];
+  constexpr unsigned kMax = kMemory / stack_class_bytes(0);
+  static Stack* stacks[kMax + 1];
   for (int round = 0; round < 3; ++round) {
     unsigned count = 0;
-    while (count <= kMost && (stacks[count] = f.take()) != nullptr) count++;
-    CHECK_EQ(count, kMost);
+    while (count <= kMax && (stacks[count] = f.take()) != nullptr) count++;
+    CHECK_EQ(count, kMax);
     CHECK_EQ(f.stacks.alloc_under_pressure(&f.stack_cache, 0, StackPool::Due::kUnpaid), nullptr);
     CHECK_EQ(f.stacks.take(nullptr, 5), nullptr);
     for (unsigned n = 0; n < count; n++) f.stacks.give(&f.stack_cache, stacks[n]);

@@ -283,7 +283,7 @@ void run_cage(int count, Task& task, std::size_t memory_per_task = std::size_t{1
 }  // namespace
 
 // One neighbour beside one cage on one worker: half of what is spent, however many are in the cage, and never long
-// until its next turn. Parties share time, which in deterministic mode is ops.
+// until its next turn. Groups share time, which in deterministic mode is ops.
 TEST(fairness, a_cage_takes_what_one_task_takes) {
   for (const int count : {1, 10, scaled(1000, 100)}) {
     std::uint64_t longest = 0, beside = 0;
@@ -326,7 +326,7 @@ TEST(fairness, a_cage_takes_what_one_task_takes) {
 
 namespace {
 
-// What others spend while a neighbour spends 300,000 ops in deterministic mode, where parties share ops. `attack` runs
+// What others spend while a neighbour spends 300,000 ops in deterministic mode, where groups share ops. `attack` runs
 // in a cage until `is_over`.
 template <class Attack>
 Shares beside_a_cage_of(int count, Attack& attack, Shares& shares) {
@@ -439,7 +439,7 @@ TEST(fairness, cages_in_a_cage_share_its_turns) {
 }
 
 // In deterministic mode the rule is the same, and so is the order each time.
-TEST(fairness, turns_of_parties_are_the_same_from_the_same_seed) {
+TEST(fairness, turns_of_groups_are_the_same_from_the_same_seed) {
   const auto order = [] {
     janus_stats stats = {};
     Shares shares;

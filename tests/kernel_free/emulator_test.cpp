@@ -41,23 +41,23 @@ class Table {
   [[nodiscard]] unsigned places() const { return places_; }
 
  private:
-  static constexpr unsigned kMost = 1 << 14;
+  static constexpr unsigned kMax = 1 << 14;
 
   [[nodiscard]] unsigned narrow() const {
     unsigned power = 1;
     while (power < most_) power *= 2;
     if (most_ * 100 / power > 70) power *= 2;
-    return power < kLeastPlaces ? kLeastPlaces : power;
+    return power < kMinPlaces ? kMinPlaces : power;
   }
   void resize(unsigned places) {
-    REQUIRE(places <= kMost);
+    REQUIRE(places <= kMax);
     places_ = places;
     most_ = 0;
   }
 
   unsigned places_, used_ = 0, most_ = 0;
   bool is_late_;
-  std::uint64_t pages_[kMost] = {};
+  std::uint64_t pages_[kMax] = {};
 };
 
 // --- The machine
@@ -125,13 +125,13 @@ namespace {
 TEST(translations, a_table_becomes_wide_however_wide_it_was) {
   be(kEmulator, kPlenty);
   for (const bool is_late : {false, true})
-    for (unsigned before = kLeastPlaces; before <= 2 * kPlaces; before *= 2)
+    for (unsigned before = kMinPlaces; before <= 2 * kPlaces; before *= 2)
       CHECK_GE(places_after(before, is_late), kPlaces);
 }
 
 TEST(translations, that_is_a_few_thousand_reads_of_memory_that_is_ours) {
   be(kEmulator, kPlenty);
-  (void)places_after(kLeastPlaces, true);
+  (void)places_after(kMinPlaces, true);
   CHECK_LT(g_touched, kPlaces);
   CHECK_LE(g_forgotten, 5u);
   CHECK_GT(g_forgotten, 0u);
@@ -139,17 +139,17 @@ TEST(translations, that_is_a_few_thousand_reads_of_memory_that_is_ours) {
 
 TEST(translations, with_little_memory_a_table_is_as_wide_as_that_allows) {
   be(kEmulator, {kPlenty.begin, kPlenty.begin + 300 * kPageBytes});
-  CHECK_EQ(places_after(kLeastPlaces, true), 512u);
+  CHECK_EQ(places_after(kMinPlaces, true), 512u);
   be(kEmulator, {0, 0});
-  CHECK_EQ(places_after(kLeastPlaces, true), kLeastPlaces);
+  CHECK_EQ(places_after(kMinPlaces, true), kMinPlaces);
 }
 
 TEST(translations, processors_and_other_hypervisors_are_left_alone) {
   be(kKvm, kPlenty);
-  (void)places_after(kLeastPlaces, true);
+  (void)places_after(kMinPlaces, true);
   be(kEmulator, kPlenty);
   g_is_virtual = false;
-  (void)places_after(kLeastPlaces, true);
+  (void)places_after(kMinPlaces, true);
   CHECK_EQ(g_touched + g_forgotten, 0u);
 }
 

@@ -224,13 +224,13 @@ TEST(acpi, directories_that_name_themselves_or_nothing_come_to_an_end) {
 // add all of them up would be 2^38 bytes.
 TEST(acpi, a_directory_cannot_make_work_without_end) {
   Memory memory;
-  constexpr std::uint32_t kMost = 1 << 20;
-  for (std::uint64_t at = 36; at + 8 <= kMost; at += 8) memory.put(kDirectory + at, kMadt);
-  for (std::uint64_t at = 36; at + 4 <= kMost; at += 4)
+  constexpr std::uint32_t kMax = 1 << 20;
+  for (std::uint64_t at = 36; at + 8 <= kMax; at += 8) memory.put(kDirectory + at, kMadt);
+  for (std::uint64_t at = 36; at + 4 <= kMax; at += 4)
     memory.put(kOldDirectory + at, static_cast<std::uint32_t>(kMadt));
-  memory.table(kDirectory, "XSDT", kMost);
-  memory.table(kOldDirectory, "RSDT", kMost);
-  memory.table(kMadt, "APIC", kMost);
+  memory.table(kDirectory, "XSDT", kMax);
+  memory.table(kOldDirectory, "RSDT", kMax);
+  memory.table(kMadt, "APIC", kMax);
   memory[kMadt + 100] ^= 1;
   memory.root(kDirectory, kOldDirectory);
   const std::clock_t begin = std::clock();
@@ -329,8 +329,7 @@ TEST(firmware, tables_of_random_bytes_that_add_up_leave_a_list_that_holds) {
       taken += found;
       CHECK(found || g_list.count + g_list.announced == 0);
       CHECK_LE(g_list.count, g_list.announced);
-      for (unsigned n = 0; n < g_list.count; ++n)
-        CHECK(g_list.ids[n] != g_list.own_id && g_list.ids[n] <= kMostXapicId);
+      for (unsigned n = 0; n < g_list.count; ++n) CHECK(g_list.ids[n] != g_list.own_id && g_list.ids[n] <= kMaxXapicId);
     }
   }
   CHECK_GT(taken, 10'000u);  // else nothing behind the sums was looked at

@@ -72,10 +72,10 @@ TEST(memory_map, senseless_ranges_change_nothing) {
 
 TEST(memory_map, more_ranges_than_fit_are_left_out) {
   MemoryMap map;
-  for (std::uint64_t n = 0; n < 2 * MemoryMap::kMost; ++n) map.add({n * 0x2000, n * 0x2000 + 0x1000});
-  CHECK_EQ(map.count(), MemoryMap::kMost);
+  for (std::uint64_t n = 0; n < 2 * MemoryMap::kMax; ++n) map.add({n * 0x2000, n * 0x2000 + 0x1000});
+  CHECK_EQ(map.count(), MemoryMap::kMax);
   map.remove({0x2000 * 5 + 0x1000, 0x2000 * 6 + 0x800});
-  CHECK_EQ(map.count(), MemoryMap::kMost - 1);
+  CHECK_EQ(map.count(), MemoryMap::kMax - 1);
 }
 
 }  // namespace

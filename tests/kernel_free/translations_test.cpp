@@ -66,15 +66,15 @@ TEST(translations, of_other_pages_are_kept_when_a_few_are_taken_away) {
   widen_translations_everywhere();  // what other tests took away was more
   std::byte* const pages = map_all();
   REQUIRE(pages != nullptr);
-  std::byte* const few = platform::map(kMostAlone * kPage);
+  std::byte* const few = platform::map(kMaxAlone * kPage);
   REQUIRE(few != nullptr);
-  for (unsigned n = 0; n < kMostAlone; ++n) touch(few + n * kPage);
+  for (unsigned n = 0; n < kMaxAlone; ++n) touch(few + n * kPage);
   touch_all(pages);
-  platform::discard(few, kMostAlone * kPage);
+  platform::discard(few, kMaxAlone * kPage);
   CHECK_LE(looked_up_again(pages), kOthers);
-  for (unsigned n = 0; n < kMostAlone; ++n) touch(few + n * kPage);
+  for (unsigned n = 0; n < kMaxAlone; ++n) touch(few + n * kPage);
   touch_all(pages);
-  platform::unmap(few, kMostAlone * kPage);
+  platform::unmap(few, kMaxAlone * kPage);
   CHECK_LE(looked_up_again(pages), kOthers);
   platform::unmap(pages, kPages * kPage);
 }

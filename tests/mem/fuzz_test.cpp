@@ -14,7 +14,7 @@ using janus::test::ThreadGroup;
 namespace {
 
 constexpr unsigned kThreads = 4;  // the first is a foreign one: it has no cache
-constexpr unsigned kMostHeld = 400;
+constexpr unsigned kMaxHeld = 400;
 constexpr unsigned kContested = 96;  // blocks of each thread that all threads free at once
 
 struct Random {
@@ -130,7 +130,7 @@ class Model {
   }
 
   void take() {
-    if (count_ == kMostHeld) return give(static_cast<unsigned>(random_.below(count_)));
+    if (count_ == kMaxHeld) return give(static_cast<unsigned>(random_.below(count_)));
     const std::size_t bytes = random_size(), align = random_.below(16) == 0 ? std::size_t{1} << random_.below(13) : 16;
     const auto number = static_cast<std::uint32_t>(random_.below(1 << 24) + 1);
     Held& held = held_[count_];
@@ -201,7 +201,7 @@ class Model {
   Random random_;
   const unsigned self_;
   unsigned count_ = 0;
-  Held held_[kMostHeld];
+  Held held_[kMaxHeld];
 };
 
 alignas(Model) std::byte g_models[kThreads][sizeof(Model)];  // too large for a thread's stack

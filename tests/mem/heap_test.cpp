@@ -253,8 +253,8 @@ TEST(heap, agrees_with_a_model_over_a_random_history) {
     std::size_t bytes;
     std::uint32_t tag;
   };
-  constexpr unsigned kMost = 4000;
-  static Held held[kMost];
+  constexpr unsigned kMax = 4000;
+  static Held held[kMax];
   unsigned count = 0;
   std::size_t in_use = 0;
   std::uint64_t state = 42;
@@ -267,7 +267,7 @@ TEST(heap, agrees_with_a_model_over_a_random_history) {
   for (unsigned step = 0; step < steps; step++) {
     HeapCache* cache = random() % 64 == 0 ? nullptr : random() % 2 ? &f.one : &f.two;
     const bool growing = step / 20000 % 2 == 0;
-    if (count < kMost && (count == 0 || random() % 8 < (growing ? 5u : 3u))) {
+    if (count < kMax && (count == 0 || random() % 8 < (growing ? 5u : 3u))) {
       const unsigned kind = random() % 1000;
       const std::size_t bytes = kind < 950 ? random() % 600 : kind < 995 ? random() % 40000 : random() % 1500000;
       const std::size_t align = random() % 16 == 0 ? std::size_t{1} << random() % 14 : 16;

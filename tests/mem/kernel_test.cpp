@@ -149,12 +149,12 @@ TEST(kernel, a_shallow_stack_has_one_page) {
 
 namespace {
 
-constexpr std::size_t kMost = 256 << 10;
+constexpr std::size_t kMax = 256 << 10;
 
 // A pool of stacks that grow. If there are none the test is over, and has said why.
 bool start_growing(StackPool& pool) {
   if (!CHECK(pool.init())) return false;
-  const bool grows = pool.let_grow(kMost);
+  const bool grows = pool.let_grow(kMax);
   if (!grows) test::skip("this kernel's guards do not move");
   return grows;
 }
@@ -184,7 +184,7 @@ TEST(kernel, a_stack_that_grows_begins_small_and_has_a_guard_wherever_it_ends) {
   for (unsigned c = 0; c < kStackClasses; c++) {
     Stack* stack = pool.take(nullptr, c);
     REQUIRE(stack != nullptr);
-    const StackExtent extent = growing_extent(c, kMost);
+    const StackExtent extent = growing_extent(c, kMax);
     std::byte* const initial = stack->limit;
     CHECK_EQ(static_cast<std::size_t>(top_of(stack) - initial), extent.initial);
     CHECK_EQ(static_cast<std::size_t>(top_of(stack) - pool.lowest_of(stack)), extent.most);

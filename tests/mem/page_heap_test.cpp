@@ -100,13 +100,13 @@ void resize(Pages& pages, Run& run, unsigned count) {
 TEST(page_heap, a_run_goes_where_it_fits_first_at_every_alignment) {
   Pages pages;
   Rng rng(4711);
-  constexpr unsigned kMost = 600;
-  static Run held[kMost];
+  constexpr unsigned kMax = 600;
+  static Run held[kMax];
   unsigned count = 0;
   for (unsigned step = 0; step < 20000; step++) {
     const bool growing = step / 2500 % 2 == 0;
     const auto dice = static_cast<unsigned>(rng.next() % 16);
-    if (count < kMost && (count == 0 || dice < (growing ? 10u : 5u))) {
+    if (count < kMax && (count == 0 || dice < (growing ? 10u : 5u))) {
       const unsigned align = 1u << rng.next() % 9;
       const unsigned wanted = rng.next() % 4 == 0 ? 1 + rng.next() % kMaxRunPages : 1 + rng.next() % 20;
       if (!take(pages, wanted, align, held[count])) return;
@@ -130,12 +130,12 @@ TEST(page_heap, a_run_goes_where_it_fits_first_at_every_alignment) {
 TEST(page_heap, idle_pages_that_were_used_are_counted_exactly_and_all_go_back) {
   Pages pages;
   Rng rng(1702);
-  constexpr unsigned kMost = 24;  // of at most 40 pages, so that all of them are fewer than 1,024
-  static Run held[kMost];
+  constexpr unsigned kMax = 24;  // of at most 40 pages, so that all of them are fewer than 1,024
+  static Run held[kMax];
   unsigned count = 0;
   for (unsigned step = 0; step < 3000; step++) {
     const auto dice = static_cast<unsigned>(rng.next() % 16);
-    if (count == 0 || (dice < 8 && count < kMost)) {
+    if (count == 0 || (dice < 8 && count < kMax)) {
       if (!take(pages, 1 + static_cast<unsigned>(rng.next() % 40), 1u << rng.next() % 4, held[count])) return;
       count++;
     } else if (dice < 14) {

@@ -145,12 +145,12 @@ void stack_worker(unsigned self) {
 
 // A worker that takes far more stacks than stay warm, while others do the same: groups cool under their feet.
 void breathing_worker(unsigned self) {
-  constexpr unsigned kMost = 3000;
-  static Stack* held[kWorkers][kMost];
+  constexpr unsigned kMax = 3000;
+  static Stack* held[kWorkers][kMax];
   for (unsigned round = 0; round < 4; round++) {
-    for (unsigned n = 0; n < kMost; n++) held[self][n] = static_cast<Stack*>(take_stack(&g_stack_caches[self], 1));
-    for (unsigned n = 0; n < kMost; n++)
-      if (Stack* stack = held[self][(n * 7u + self) % kMost]) give_stack(&g_stack_caches[self], stack);
+    for (unsigned n = 0; n < kMax; n++) held[self][n] = static_cast<Stack*>(take_stack(&g_stack_caches[self], 1));
+    for (unsigned n = 0; n < kMax; n++)
+      if (Stack* stack = held[self][(n * 7u + self) % kMax]) give_stack(&g_stack_caches[self], stack);
     if (round == 2) g_pool.trim();
   }
   g_pool.flush(g_stack_caches[self]);

@@ -18,8 +18,8 @@ using janus::model::require;
 
 // 'p': puts 1 op into an account that has none, 'o': owes 1 on it.
 struct DebtWorld {
-  static constexpr unsigned kMost = 3;
-  const char* programs[kMost];
+  static constexpr unsigned kMax = 3;
+  const char* programs[kMax];
   Accounts accounts{};
   std::uint64_t put = 0, owed = 0;
 
@@ -62,11 +62,11 @@ TEST(account_model, what_is_put_in_pays_what_is_owed) {
 // 'p': puts 1 op into the root's account, 'q': into one below it. 'w' and 'x': waits for 1 there, as a task does. 's':
 // serves, if it was told that there is somebody to serve.
 struct ReturnWorld {
-  static constexpr unsigned kMost = 3;
-  const char* programs[kMost];
+  static constexpr unsigned kMax = 3;
+  const char* programs[kMax];
   Accounts accounts{};
   Account* below = nullptr;
-  AccountWait waits[kMost] = {};
+  AccountWait waits[kMax] = {};
   unsigned put = 0, served = 0;
   bool is_told = false;
 

@@ -17,10 +17,10 @@ using janus::model::require;
 // 'w': lock and unlock as a worker; 'o': as one that cannot own it; 'g': as a guest; 'l': for good, after the last turn
 // of the others or not. One letter a turn; the first thread owns the lock to begin with.
 struct BiasedLockWorld {
-  static constexpr unsigned kMost = 3;
-  const char* turns[kMost];
+  static constexpr unsigned kMax = 3;
+  const char* turns[kMax];
   BiasedLock lock{};
-  LockOwner owners[kMost]{};
+  LockOwner owners[kMax]{};
   janus::Atomic<std::uint32_t> guarded{0};
   std::uint8_t inside = 0;
 

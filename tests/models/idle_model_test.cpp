@@ -22,17 +22,17 @@ using janus::model::Taken;
 
 // The first thread pushes `jobs`, and never takes one itself; the others steal until there are none left to come.
 struct IdleWorld {
-  static constexpr unsigned kMost = 3, kNaps = 1;
+  static constexpr unsigned kMax = 3, kNaps = 1;
   unsigned thieves;
   unsigned jobs;
   Deque deque{};
   janus::IdleSet idle{};
-  janus::Parker parkers[kMost]{};
+  janus::Parker parkers[kMax]{};
   Taken taken{};
   janus::Atomic<std::uint32_t> left{0};  // jobs that nobody has taken
   // No steps of anybody's.
-  bool is_up[kMost] = {};     // may have something in hand
-  unsigned naps[kMost] = {};  // that it ended by itself: departures are counted, so each makes another state
+  bool is_up[kMax] = {};     // may have something in hand
+  unsigned naps[kMax] = {};  // that it ended by itself: departures are counted, so each makes another state
 
   unsigned threads() const { return 1 + thieves; }
   void begin() {
@@ -168,11 +168,11 @@ struct WakerWorld {
 // The first thread wakes one, and does not let go of what it runs then. The others leave that one to it at first, and
 // sleep with a time-out; who searched before sleeps without (Scheduler::has_work_anywhere).
 struct SpinnerWorld {
-  static constexpr unsigned kMost = 3, kWaker = 0;
+  static constexpr unsigned kMax = 3, kWaker = 0;
   unsigned thieves;
   Deque deque{};
   janus::IdleSet idle{};
-  janus::Parker parkers[kMost]{};
+  janus::Parker parkers[kMax]{};
   Taken taken{};
   janus::Atomic<std::uint32_t> left{1};
 

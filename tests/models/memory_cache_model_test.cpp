@@ -20,12 +20,12 @@ using janus::model::require;
 // than `total` less what all others may hold, so a refusal is a mistake. The last thread, if `last_has_cache` is false,
 // has no cache.
 struct CacheWorld {
-  static constexpr unsigned kMost = 3;
-  const char* programs[kMost];
+  static constexpr unsigned kMax = 3;
+  const char* programs[kMax];
   std::uint64_t others_hold;  // at most, while one draws all
   bool last_has_cache;
   Accounts accounts{};
-  MemoryCache caches[kMost]{};
+  MemoryCache caches[kMax]{};
   std::uint64_t outstanding = 0;
 
   static constexpr std::uint64_t kTotal = 64;  // chunks of 4, or of 2 with two caches

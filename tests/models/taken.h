@@ -22,7 +22,7 @@ class Taken {
 
   void take(const Runnable* runnable) {
     const std::uintptr_t which = number(runnable);
-    require(which != 0 && which <= made_ && which < kMost, "what is taken was queued");
+    require(which != 0 && which <= made_ && which < kMax, "what is taken was queued");
     require(!is_taken_[which], "nothing is taken twice");
     is_taken_[which] = true;
   }
@@ -32,9 +32,9 @@ class Taken {
 
  private:
   static constexpr std::uintptr_t kApart = 64;
-  static constexpr unsigned kMost = 16;
+  static constexpr unsigned kMax = 16;
   std::uint32_t made_ = 0;
-  bool is_taken_[kMost] = {};
+  bool is_taken_[kMax] = {};
 };
 
 }  // namespace janus::model

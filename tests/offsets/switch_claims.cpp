@@ -79,7 +79,7 @@ void check_switch_path(const Path& path, Report& report) {
 }
 
 // What a switch_jmp saves is what a switch saves whose caller would have pushed rdx.
-void check_leap_path(const Path& path, Report& report) {
+void check_jmp_path(const Path& path, Report& report) {
   report.claim("switch_jmp: can be followed", path.trouble.empty(), path.trouble);
   if (!path.trouble.empty()) return;
   auto stores = saved();
@@ -112,7 +112,7 @@ void check_switch(const Image& image, Report& report) {
     check_switch_path(path, report);
     report.claim("switch: loads the control words that differ", std::erase(wanted, story(path)) == 1, story(path));
   }
-  for (const auto& path : run(image, image.function("janus_context_leap").address)) check_leap_path(path, report);
+  for (const auto& path : run(image, image.function("janus_context_switch_jmp").address)) check_jmp_path(path, report);
   for (const auto& missing : wanted) report.claim("switch: also goes " + missing, false);
 }
 

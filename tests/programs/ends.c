@@ -269,9 +269,9 @@ static int print_for_ever(void) {
 }
 
 // Many sit at a channel, in a hall, and a reader has one more in the cellar; main lets all go when its input ends.
-enum { kMostSeats = 5000, kReader = kMostSeats, kBelow };
+enum { kMaxSeats = 5000, kReader = kMaxSeats, kBelow };
 static janus_channel* seats;
-static janus_task guests[kMostSeats + 2];
+static janus_task guests[kMaxSeats + 2];
 static int seated;
 __attribute__((noinline)) static int64_t sit(void* arg) {
   char nothing;
@@ -292,7 +292,7 @@ static void until_blocked(janus_task task) {
 static int sit_in_crowds(int count) {
   const janus_nursery_options hall = {.on_error = JANUS_ON_ERROR_COLLECT, .name = "hall"};
   const janus_spawn_options sitter = {.name = "sitter"}, reader = {.name = "reader"};
-  if (count > kMostSeats) return 3;
+  if (count > kMaxSeats) return 3;
   seats = janus_channel_create(1, 0);
   janus_nursery* nursery = janus_nursery_open(NULL, &hall);
   guests[kReader] = janus_nursery_spawn_in(nursery, read_to_end, NULL, &reader);

@@ -280,35 +280,35 @@ TEST(fairness, two_who_do_nothing_but_yield_keep_nobody_outside) {
 }
 
 // However many wait in the deque.
-TEST(fairness, a_party_that_is_gone_is_soon_forgotten) {
+TEST(fairness, a_group_that_is_gone_is_soon_forgotten) {
   constexpr unsigned kFirst = 10, kLater = 400;
   static unsigned remembered;
   remembered = 0;
   Yard yard(1);
-  CHECK(yard.scheduler->add_party(1, 0));
+  CHECK(yard.scheduler->add_group(1, 0));
   yard.inject(jobs[0], [](Job& self) {
     Yard& here = *self.yard;
-    CHECK(!current_worker().has_other_parties());
+    CHECK(!current_worker().has_other_groups());
     for (unsigned i = 0; i < kLater; ++i) {
       spawn(
           jobs[kFirst + i],
           [](Job& later) {
-            remembered += current_worker().has_other_parties();
+            remembered += current_worker().has_other_groups();
             finish(later);
           },
           here);
     }
     here.prepare(jobs[1], [](Job& guest) {
-      Scheduler::begin_slice_of_party(current_worker(), guest.party);
-      CHECK(current_worker().has_other_parties());
+      Scheduler::begin_slice_of_group(current_worker(), guest.group);
+      CHECK(current_worker().has_other_groups());
       finish(guest);
     });
-    jobs[1].party = 1;
+    jobs[1].group = 1;
     here.scheduler->push_fresh(current_worker(), &jobs[1]);
     finish(self);
   });
   CHECK(yard.all_done(2 + kLater));
-  jobs[1].party = 0;
+  jobs[1].group = 0;
   CHECK_GT(remembered, 0u);
   CHECK_LE(remembered, 2 * 61u);
 }

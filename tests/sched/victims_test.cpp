@@ -84,7 +84,7 @@ std::uint64_t asked(Scheduler& scheduler) {
 
 TEST(victims, by_load_the_fullest_is_asked_first) {
   for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
-    const Robbery seen = rob(Victim::kLeastLoaded, seed, 2, 3);
+    const Robbery seen = rob(Victim::kMinLoaded, seed, 2, 3);
     CHECK_EQ(seen.first_robbed, seen.fullest);
   }
 }

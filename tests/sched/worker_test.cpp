@@ -292,7 +292,7 @@ TEST(worker, partners_that_wake_each_other_never_miss) {
 // --- Stealing ---
 
 TEST(worker, others_steal_from_one_that_does_not_let_go) {
-  for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kLeastLoaded}) {
+  for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kMinLoaded}) {
     Yard yard(4, false, 1, victim);
     yard.inject(jobs[0], [](Job& self) {
       Yard& here = *self.yard;
@@ -339,7 +339,7 @@ TEST(worker, what_yielded_behind_one_that_does_not_let_go_is_stolen) {
 }
 
 TEST(worker, each_strategy_spreads_work_over_all) {
-  for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kLeastLoaded}) {
+  for (Victim victim : {Victim::kRandom, Victim::kRoundRobin, Victim::kMinLoaded}) {
     Yard yard(8, true, 3, victim);
     yard.inject(jobs[0], [](Job& self) {
       for (unsigned i = 1; i <= 500; ++i) {

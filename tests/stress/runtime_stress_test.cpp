@@ -53,10 +53,10 @@ std::int64_t live(void* pointer) {
   if (me.depth == 0) {
     answer = act(storm, dice);
   } else {
-    constexpr unsigned kMost = 4;
-    Node children[kMost];
-    janus_task handles[kMost] = {};
-    const unsigned count = 1 + dice.below(kMost);
+    constexpr unsigned kMax = 4;
+    Node children[kMax];
+    janus_task handles[kMax] = {};
+    const unsigned count = 1 + dice.below(kMax);
     Scope scope(dice.below(2) != 0 ? JANUS_ON_ERROR_CANCEL : JANUS_ON_ERROR_COLLECT);
     for (unsigned i = 0; i < count; ++i) {
       children[i] = {&storm, dice.next(), me.depth - 1};

@@ -15,9 +15,9 @@ constexpr unsigned kWorlds[] = {1, 2, 4};
 constexpr int kPart = 256 /* price::kWakesAtOnce */, kLate = 100, kStep = 8;
 
 // More than two parts of them.
-constexpr int kMostWaiters = 2000;
+constexpr int kMaxWaiters = 2000;
 int waiter_count() {
-  return scaled(kMostWaiters, 600);
+  return scaled(kMaxWaiters, 600);
 }
 
 // What a waiter waits for.
@@ -34,7 +34,7 @@ struct Crowd {
   janus_nursery* nursery = nullptr;
   std::atomic<bool> is_there{false};
   std::atomic<int> told{0};
-  janus_task all[kMostWaiters] = {};
+  janus_task all[kMaxWaiters] = {};
   std::span<janus_task> waiters{all, static_cast<std::size_t>(waiter_count())};
 };
 

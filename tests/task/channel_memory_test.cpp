@@ -9,8 +9,8 @@ namespace janus::test {
 
 namespace {
 
-constexpr std::uint32_t kMost = 70'000;  // bytes of an element; more than are copied at a time
-constexpr std::uint32_t kSizes[] = {1, 8, 24, kMost};
+constexpr std::uint32_t kMax = 70'000;  // bytes of an element; more than are copied at a time
+constexpr std::uint32_t kSizes[] = {1, 8, 24, kMax};
 
 // An element that says its number at both ends.
 struct Element {

@@ -209,7 +209,7 @@ TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
 TEST(charge, a_task_that_waits_keeps_what_it_has_not_spent) {
   for (unsigned workers : {1u, 2u}) {
     run_in(with_workers(workers), [] {
-      constexpr std::uint32_t kRounds = 50, kMostEach = 40;
+      constexpr std::uint32_t kRounds = 50, kMaxEach = 40;
       Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, some(10'000'000));
       janus_channel* const channel = janus_channel_create(sizeof(int), 0);
       auto yields = [] {
@@ -238,26 +238,26 @@ TEST(charge, a_task_that_waits_keeps_what_it_has_not_spent) {
       };
       auto child = [&] {
         Scope partners;
-        CHECK_LE(spent_by([] { janus_yield(); }), kMostEach * kRounds);
-        CHECK_LE(spent_by(parks), kMostEach * kRounds);
+        CHECK_LE(spent_by([] { janus_yield(); }), kMaxEach * kRounds);
+        CHECK_LE(spent_by(parks), kMaxEach * kRounds);
         CHECK_LE(spent_by([&] {
                    std::int64_t value = 0;
                    CHECK_EQ(janus_task_join(partners.go(yields), &value), 0);
                    CHECK_EQ(value, 7);
                  }),
-                 kMostEach * kRounds);
+                 kMaxEach * kRounds);
         CHECK_LE(spent_by([&] {
                    Scope scope;
                    scope.go(parks);
                    CHECK_EQ(scope.end(), 0);
                  }),
-                 kMostEach * kRounds);
+                 kMaxEach * kRounds);
         partners.go(sends);
         CHECK_LE(spent_by([&] {
                    int value = 0;
                    CHECK_EQ(janus_channel_recv(channel, &value), 0);
                  }),
-                 kMostEach * kRounds);
+                 kMaxEach * kRounds);
         janus_channel_close(channel);
         return partners.end();
       };

@@ -10,9 +10,9 @@ namespace janus::test {
 namespace {
 
 constexpr unsigned kWorlds[] = {1, 2, 4};
-constexpr int kMostWaiters = 2000;  // in parts of 256
+constexpr int kMaxWaiters = 2000;  // in parts of 256
 int waiter_count() {
-  return scaled(kMostWaiters, 600);
+  return scaled(kMaxWaiters, 600);
 }
 
 // What a waiter does when it is woken first, while others wait still.
@@ -65,7 +65,7 @@ void gather(Crowd& crowd, First first) {
   janus_nursery_options options{};
   options.on_error = JANUS_ON_ERROR_COLLECT;
   crowd.nursery = janus_nursery_open(nullptr, &options);
-  static janus_task all[kMostWaiters];
+  static janus_task all[kMaxWaiters];
   const std::span<janus_task> waiters{all, static_cast<std::size_t>(waiter_count())};
   for (janus_task& waiter : waiters) waiter = janus_nursery_spawn_in(crowd.nursery, wait_there, &crowd, nullptr);
   for (const janus_task waiter : waiters)

@@ -7,19 +7,19 @@ namespace janus::test {
 
 namespace {
 
-constexpr std::size_t kFirst = 65536, kMost = 1 << 20;  // kFirst: what tasks begin with while there are few
-constexpr std::size_t kFrames = 16384;                  // more than what a task has on its stack by the time it looks
+constexpr std::size_t kFirst = 65536, kMax = 1 << 20;  // kFirst: what tasks begin with while there are few
+constexpr std::size_t kFrames = 16384;                 // more than what a task has on its stack by the time it looks
 
 // On one worker, where stacks grow: not every machine's guards move, and a sanitizer wants more of each frame.
 template <class Body>
 void run_growing(Body body) {
   janus_rt_config config = with_workers(1);
   config.stack_size = kFirst;
-  config.stack_max = kMost;
+  config.stack_max = kMax;
   bool grows = false;
   CHECK_EQ(run_in(config,
                   [&] {
-                    grows = !kIsWatched && stats_of().stack_max == kMost;
+                    grows = !kIsWatched && stats_of().stack_max == kMax;
                     if (grows) body();
                   }),
            0);
@@ -44,7 +44,7 @@ std::uintptr_t deepest;
 }
 
 std::int64_t use_all(void*) {
-  return use(kMost), 7;
+  return use(kMax), 7;
 }
 std::int64_t overflow(void* began) {
   *static_cast<std::uintptr_t*>(began) = here();
@@ -60,8 +60,8 @@ std::int64_t overflow(void* began) {
     scope.go(n == 1 ? overflow : use_all, &began);
     CHECK_EQ(scope.end(), n == 1 ? JANUS_PANIC : 0);
     if (n != 1) continue;
-    CHECK_LE(began - deepest, kMost + 8192);  // in whole pages
-    CHECK_GE(began - deepest, kMost - kFrames);
+    CHECK_LE(began - deepest, kMax + 8192);  // in whole pages
+    CHECK_GE(began - deepest, kMax - kFrames);
   }
 }
 [[gnu::noinline]] void have_children_at(std::uintptr_t place) {
@@ -78,7 +78,7 @@ std::int64_t overflow(void* began) {
   if (here() > place) {
     have_a_child_on_a_budget_at(place);
   } else {
-    use(kMost / 2);
+    use(kMax / 2);
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, {100'000, 200'000, 4, 4, 4});
     auto child = [] { return use(kFirst / 2), 7; };
     scope.go(child);
@@ -93,23 +93,23 @@ TEST(growth, a_stack_doubles_when_it_does_not_suffice) {
   run_growing([] {
     const std::uint64_t before = stats_of().stack_steps;
     std::uint64_t steps = 0;
-    for (std::size_t bytes = kFirst; bytes <= kMost; bytes *= 2, ++steps) {
+    for (std::size_t bytes = kFirst; bytes <= kMax; bytes *= 2, ++steps) {
       use(bytes);
       CHECK_EQ(stats_of().stack_steps - before, steps);
     }
-    use(kMost);
+    use(kMax);
     CHECK_EQ(stats_of().stack_steps - before, steps - 1);
   });
 }
 
 TEST(growth, each_task_may_go_as_deep_as_was_promised_and_no_deeper_wherever_it_begins) {
   for (const std::size_t parent :
-       {std::size_t{0}, kFirst / 2, kFirst, kMost / 4, kMost / 2, kMost * 3 / 4, kMost - 2 * kFrames})
+       {std::size_t{0}, kFirst / 2, kFirst, kMax / 4, kMax / 2, kMax * 3 / 4, kMax - 2 * kFrames})
     run_growing([parent] { have_children_at(here() - parent); });
 }
 
 TEST(growth, who_has_a_child_on_a_budget_keeps_what_he_stands_on) {
-  for (const std::size_t depth : {std::size_t{0}, kFirst / 2, 2 * kFirst, kMost / 4})
+  for (const std::size_t depth : {std::size_t{0}, kFirst / 2, 2 * kFirst, kMax / 4})
     run_growing([depth] { have_a_child_on_a_budget_at(here() - depth); });
 }
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t kStack = kIsWatched ? 65536 : 8192;
 constexpr std::size_t kMemory = std::size_t{64} << 20;
 constexpr std::size_t kRecord = 128;
-constexpr std::size_t kMost = kMemory + kMemory / 16 + (std::size_t{2} << 20);  // with what is free
+constexpr std::size_t kMax = kMemory + kMemory / 16 + (std::size_t{2} << 20);  // with what is free
 
 janus_rt_config with_memory(unsigned workers, std::size_t memory = kMemory) {
   janus_rt_config config = with_workers(workers);
@@ -95,7 +95,7 @@ TEST(memory, a_million_spawned_are_refused_where_the_roots_memory_ends) {
   run_in(config, [] {
     std::atomic<int> ran{0};
     const long first = spawn_all(ran);
-    CHECK_LE(first, static_cast<long>(kMost / kRecord));
+    CHECK_LE(first, static_cast<long>(kMax / kRecord));
     CHECK_GE(first, static_cast<long>(kMemory / kRecord * 3 / 4));
     CHECK_GE(spawn_all(ran), first * 3 / 4);
   });
@@ -105,7 +105,7 @@ TEST(memory, a_million_blocked_are_refused_where_the_roots_memory_ends) {
   for (unsigned workers : {1u, 4u})
     run_in(with_memory(workers), [] {
       const long first = block_all();
-      CHECK_LE(first, static_cast<long>(kMost / kStack));
+      CHECK_LE(first, static_cast<long>(kMax / kStack));
       CHECK_GE(first, static_cast<long>(kMemory / kStack / 2));
       // Their memory is to be had again, for other stacks and for blocks.
       void* const block = janus_alloc(kMemory / 2);
@@ -194,7 +194,7 @@ std::int64_t branch(void* depth) {
 TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
   if (kIsWatched) return;  // there blocks are the C library's
   constexpr std::size_t kAll = std::size_t{8} << 20, kPart = 65536, kParts = 65536;
-  constexpr std::size_t kMostOfPages = kAll + kAll / 8 + (16u << 20);
+  constexpr std::size_t kMaxOfPages = kAll + kAll / 8 + (16u << 20);
   struct Block {
     Block* next;
   };
@@ -221,7 +221,7 @@ TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
     CHECK_EQ(kept, before);  // it has come to an end
     CHECK_GT(janus_budget_get_current().memory, kAll / 4);
   });
-  CHECK_LE(kept * kPart, 2 * kMostOfPages);  // blocks of two sizes may lie in one part
+  CHECK_LE(kept * kPart, 2 * kMaxOfPages);  // blocks of two sizes may lie in one part
 }
 
 TEST(memory, those_who_wait_for_what_cannot_start_go_on_without_it) {

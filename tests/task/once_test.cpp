@@ -78,13 +78,13 @@ const void* made_up(unsigned number) {
 }
 
 TEST(once, whatever_is_held_and_given_back_each_lock_is_one_tasks) {
-  constexpr unsigned kLocks = 800, kMost = 64, kSteps = 2000;
+  constexpr unsigned kLocks = 800, kMax = 64, kSteps = 2000;
   for (const unsigned workers : kWorkerCounts) {
     run_both_ways(workers, [] {
       static std::atomic<int> holders[kLocks];
       std::atomic<unsigned> seed{1};
       auto user = [&] {
-        unsigned held[kMost], count = 0;
+        unsigned held[kMax], count = 0;
         std::uint64_t state = seed.fetch_add(1);
         const auto give_back = [&](unsigned which) {
           holders[held[which]].store(0);
@@ -94,7 +94,7 @@ TEST(once, whatever_is_held_and_given_back_each_lock_is_one_tasks) {
         for (unsigned i = 0; i < kSteps; ++i) {
           state = state * 6364136223846793005 + 1442695040888963407;
           const auto number = static_cast<unsigned>(state >> 33);
-          if (count == kMost || (count != 0 && number % 5 < 2)) {
+          if (count == kMax || (count != 0 && number % 5 < 2)) {
             give_back(number / 8 % count);
           } else {
             // Of the powers of two a few are the same.

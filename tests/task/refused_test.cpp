@@ -179,7 +179,7 @@ class FullPools {
     }
     CHECK_EQ(janus_last_error(), JANUS_E_NO_MEMORY);
     CHECK(eventually([&] { return stats_of().tasks_live == alive; }));  // their records stay
-    for (channel_count_ = 0; channel_count_ < kMost; ++channel_count_)
+    for (channel_count_ = 0; channel_count_ < kMax; ++channel_count_)
       if ((channels_[channel_count_] = janus_channel_create(8, 0)) == nullptr) break;
     CHECK_EQ(janus_last_error(), JANUS_E_NO_MEMORY);
     while (janus_nursery_create() != nullptr) ++nursery_count_;
@@ -195,9 +195,9 @@ class FullPools {
   FullPools& operator=(const FullPools&) = delete;
 
  private:
-  static constexpr unsigned kMost = 10'000;
+  static constexpr unsigned kMax = 10'000;
   janus_nursery* nursery_;
-  static inline janus_channel* channels_[kMost];
+  static inline janus_channel* channels_[kMax];
   unsigned channel_count_ = 0, nursery_count_ = 0;
 };
 
@@ -341,12 +341,12 @@ TEST(refused, a_channel_has_so_many_references_and_not_one_more) {
     janus_channel* const channel = janus_channel_create(8, 0);
     const auto handle = reinterpret_cast<std::uint64_t>(channel);
     auto* const record = static_cast<Channel*>(runtime_of(current_worker()).channels.at(index_of_handle(handle)));
-    constexpr std::uint32_t kMost = std::uint32_t{1} << 31;
-    record->life.fetch_add(kMost - 2);
+    constexpr std::uint32_t kMax = std::uint32_t{1} << 31;
+    record->life.fetch_add(kMax - 2);
     CHECK(janus_channel_retain(channel) == channel);
     CHECK(janus_channel_retain(channel) == nullptr);
     CHECK_EQ(janus_last_error(), JANUS_E_STATE);
-    record->life.fetch_sub(kMost - 1);
+    record->life.fetch_sub(kMax - 1);
     janus_channel_release(channel);
     CHECK(janus_channel_retain(channel) == nullptr);
     CHECK_EQ(janus_last_error(), JANUS_E_STALE);

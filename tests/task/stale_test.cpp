@@ -69,7 +69,7 @@ TEST(stale, references_end_before_they_wrap) {
     Slab& channels = runtime_of(current_worker()).channels;
     std::atomic<std::uint64_t>& life = static_cast<Channel*>(channels.at(index))->life;
     const std::uint64_t one = life.load();
-    life.store(one + Channel::kMostReferences - 2);
+    life.store(one + Channel::kMaxReferences - 2);
     CHECK(janus_channel_retain(channel) == channel);
     CHECK(janus_channel_retain(channel) == nullptr);
     CHECK_EQ(janus_last_error(), JANUS_E_STATE);

@@ -5,7 +5,7 @@
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/lock.h"
 #include "arch/linux/signals/fault_frame.h"
-#include "arch/linux/signals/interrogate.h"
+#include "arch/linux/signals/sample_thread.h"
 #include "arch/linux/signals/signal_action.h"
 #include "rt/platform.h"
 

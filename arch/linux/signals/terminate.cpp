@@ -6,7 +6,7 @@
 
 #include <initializer_list>
 
-#include "arch/linux/signals/interrogate.h"
+#include "arch/linux/signals/sample_thread.h"
 #include "arch/linux/signals/signal_action.h"
 #include "arch/linux/start/init.h"
 #include "rt/platform.h"

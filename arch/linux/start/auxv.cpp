@@ -8,17 +8,17 @@
 namespace janus::kernel {
 namespace {
 
-constexpr std::size_t kMost = 64;  // some 24 entries are in use
+constexpr std::size_t kMax = 64;  // some 24 entries are in use
 
 const AuxEntry* g_entries = nullptr;
-AuxEntry g_asked[kMost + 1];  // the last one stays kAuxNull
+AuxEntry g_asked[kMax + 1];  // the last one stays kAuxNull
 Once g_found;
 
 void read_from_proc() {
   const long fd = call_again(kOpenat, kAtCwd, "/proc/self/auxv", kOpenCloexec, 0);
   if (failed(fd)) return;
   std::size_t have = 0;
-  const std::size_t room = kMost * sizeof(AuxEntry);
+  const std::size_t room = kMax * sizeof(AuxEntry);
   while (have < room) {
     const long got = call_again(kRead, fd, reinterpret_cast<char*>(g_asked) + have, room - have);
     if (failed(got) || got == 0) break;
@@ -29,7 +29,7 @@ void read_from_proc() {
 
 void ask() {
   if (g_entries != nullptr) return;
-  if (failed(call(kPrctl, kPrGetAuxv, g_asked, kMost * sizeof(AuxEntry)))) read_from_proc();
+  if (failed(call(kPrctl, kPrGetAuxv, g_asked, kMax * sizeof(AuxEntry)))) read_from_proc();
   g_entries = g_asked;
 }
 

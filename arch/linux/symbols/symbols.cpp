@@ -28,8 +28,8 @@ static_assert(sizeof(Section) == 64 && sizeof(elf::Symbol) == 24);
 constexpr std::uint32_t kSymbolTable = 2;
 constexpr std::uint16_t kMovable = 3;  // an image for any address
 constexpr std::uint8_t kFunction = 2;
-constexpr std::uint64_t kMostBytes = 64 << 20;
-constexpr unsigned kMostSections = 1024;
+constexpr std::uint64_t kMaxBytes = 64 << 20;
+constexpr unsigned kMaxSections = 1024;
 
 struct Function {
   std::uint32_t at, bytes, name;  // `at` from the image's base
@@ -64,7 +64,7 @@ std::uint64_t in_pages(std::uint64_t bytes) {
 
 // In pages that stay mapped: the next report needs them again.
 std::byte* copy_of(long file, const Section& section) {
-  if (section.bytes == 0 || section.bytes > kMostBytes) return nullptr;
+  if (section.bytes == 0 || section.bytes > kMaxBytes) return nullptr;
   std::byte* const copy = platform::map(in_pages(section.bytes));
   if (copy == nullptr || read_at(file, section.offset, copy, section.bytes)) return copy;
   platform::unmap(copy, in_pages(section.bytes));
@@ -108,7 +108,7 @@ std::uint32_t pick_functions(std::byte* symbols, std::uint64_t bytes, std::uint6
 }
 
 bool find_table(long file, const elf::Header& header, Section& symbols, Section& names) {
-  if (header.section_bytes != sizeof(Section) || header.section_count > kMostSections) return false;
+  if (header.section_bytes != sizeof(Section) || header.section_count > kMaxSections) return false;
   for (unsigned i = 0; i < header.section_count; ++i) {
     if (!read_at(file, header.sections + i * sizeof(Section), &symbols, sizeof symbols)) return false;
     if (symbols.type != kSymbolTable) continue;

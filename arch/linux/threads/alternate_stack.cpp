@@ -9,9 +9,9 @@
 namespace janus::kernel {
 
 std::size_t alternate_stack_bytes() noexcept {
-  constexpr std::size_t kLeast = 64 * 1024;
+  constexpr std::size_t kMin = 64 * 1024;
   const std::size_t frames = 4 * aux_value(kAuxMinSigStack, 2048);
-  const std::size_t bytes = frames > kLeast ? frames : kLeast;
+  const std::size_t bytes = frames > kMin ? frames : kMin;
   return (bytes + kPage - 1) & ~(kPage - 1);
 }
 

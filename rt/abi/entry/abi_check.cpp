@@ -56,7 +56,7 @@ static_assert(same(Component::kChannelOps, JANUS_COMPONENT_CHANNEL_OPS));
 static_assert(same(Component::kSyscalls, JANUS_COMPONENT_SYSCALLS));
 
 static_assert(same(Victim::kRandom, JANUS_VICTIM_RANDOM) && same(Victim::kRoundRobin, JANUS_VICTIM_ROUND_ROBIN));
-static_assert(same(Victim::kLeastLoaded, JANUS_VICTIM_LEAST_LOADED));
+static_assert(same(Victim::kMinLoaded, JANUS_VICTIM_LEAST_LOADED));
 
 static_assert(offsetof(WorkerSlot, fuel) == JANUS_FUEL_OFFSET);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/entry.cpp — what the door does when it refuses a call.
+// rt/abi/entry/entry.cpp — what an entry does when it refuses a call.
 #include "rt/abi/entry/entry.h"
 
 #include "rt/abi/entry/thread_table.h"

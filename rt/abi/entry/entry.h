@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/entry.h — the door: how every exported function begins, except janus_rt_get, janus_unix_time_ns and
+// rt/abi/entry/entry.h — how every exported function begins, except janus_rt_get, janus_unix_time_ns and
 // janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is no caller. It finds out the
 // caller (a task, or a thread outside tasks), whether it may call, and the cost; and every call that costs something
 // looks at the task's fuel as a yield check does. So a loop of any such calls gives way at the end of its slice, sees a
@@ -56,7 +56,7 @@ struct Caller {
   return {worker, task};
 }
 
-// The end of a slice, at the door.
+// The end of a slice, at the entry.
 [[gnu::noinline]] inline Caller give_way(Task& task) noexcept {
   (void)yield_slow(task);
   return {&current_worker(), &task};
@@ -90,7 +90,7 @@ struct Caller {
   return {nullptr, nullptr};
 }
 
-// Charges what a call turns out to cost beyond its price at the door.
+// Charges what a call turns out to cost beyond its price at the entry.
 inline void charge_more(Caller& me, std::int64_t ops) noexcept {
   if (me.task == nullptr) return;
   (void)charge_ops(*me.task, ops);

@@ -79,7 +79,7 @@ struct DebuggerLayout {
         {"state.exhausted", static_cast<unsigned>(TaskState::kExhausted)},
         {"state.parked", static_cast<unsigned>(TaskState::kParked)},
         {"state.at_channel", static_cast<unsigned>(TaskState::kAtChannel)},
-        {"state.awaits_turn", static_cast<unsigned>(TaskState::kAwaitsTurn)},
+        {"state.awaits_lock", static_cast<unsigned>(TaskState::kAwaitsLock)},
 
         // Where a task left off: the registers that a callee preserves. The address to go on at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},

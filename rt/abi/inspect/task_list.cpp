@@ -28,14 +28,14 @@ void append_worker(TaskReport& report, Worker& worker) noexcept {
 }
 
 void list_tasks(void* argument) noexcept {
-  constexpr unsigned kMostWorkers = 64;
+  constexpr unsigned kMaxWorkers = 64;
   auto& list = *static_cast<TaskList*>(argument);
   Runtime& runtime = *process_runtime();
   if (TaskReport* const report = new_report()) {
     const std::uint64_t live = statistics_of(runtime).tasks_live;
     const unsigned workers = runtime.scheduler.worker_count();
     report->append("janus: SIGQUIT: %lu tasks, %u workers\n", live, workers);
-    for (unsigned i = 0; i < workers && i < kMostWorkers; ++i) append_worker(*report, *runtime.scheduler.worker(i));
+    for (unsigned i = 0; i < workers && i < kMaxWorkers; ++i) append_worker(*report, *runtime.scheduler.worker(i));
     unsigned listed;
     {
       LockGuard guard(runtime.outside_lock);

@@ -21,7 +21,7 @@ constexpr std::uint64_t kAnswerNs = 50'000'000;
 void append_place(const platform::Standing& where, void* report) noexcept {
   auto& fault = current_worker().user_fault;
   const auto fault_before = fault;
-  Place place{where.ip, where.fp, where.sp, where.sp + kMostStackBytes, where.ip};
+  Place place{where.ip, where.fp, where.sp, where.sp + kMaxStackReservation, where.ip};
   leave_runtime(place);
   append_frames(*static_cast<TaskReport*>(report), place, kFramesOfEach);
   fault = fault_before;
@@ -31,8 +31,8 @@ void append_place(const platform::Standing& where, void* report) noexcept {
 
 // Appends nothing where the worker does not answer: it may be held up in the kernel.
 void append_standing(TaskReport& report, const Worker& worker) noexcept {
-  if (platform::interrogate == nullptr) return;
-  (void)platform::interrogate(worker.thread, append_place, &report, platform::now_ns() + kAnswerNs);
+  if (platform::sample_thread == nullptr) return;
+  (void)platform::sample_thread(worker.thread, append_place, &report, platform::now_ns() + kAnswerNs);
 }
 
 }  // namespace janus

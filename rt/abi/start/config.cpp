@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t kMaxWorkers = 1024;
 constexpr std::uint64_t kMaxStack = 1024 * 1024;
-constexpr std::uint64_t kMostStackMax = 8 * 1024 * 1024;
+constexpr std::uint64_t kMaxStackMax = 8 * 1024 * 1024;
 constexpr std::uint64_t kMaxMemory = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMaxGrace = std::numeric_limits<std::uint32_t>::max();
 
@@ -101,7 +101,7 @@ bool read_stack(const char* value, Settings& out) noexcept {
 }
 
 bool read_stack_max(const char* value, Settings& out) noexcept {
-  return out.has_stack_max = read_bytes(value, kMostStackMax, out.stack_max);
+  return out.has_stack_max = read_bytes(value, kMaxStackMax, out.stack_max);
 }
 
 bool read_memory(const char* value, Settings& out) noexcept {
@@ -257,7 +257,7 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {"profile", config.profile <= JANUS_PROFILE_SOVEREIGN, "one of JANUS_PROFILE_*"},
       {"yield_interval", config.yield_interval <= kMaxYieldInterval, "a number up to 1048576"},
       {"stack_size", config.stack_size <= kMaxStack, "a number up to 1048576"},
-      {"stack_max", config.stack_max <= kMostStackMax, "a number up to 8388608"},
+      {"stack_max", config.stack_max <= kMaxStackMax, "a number up to 8388608"},
       {"memory", config.memory <= kMaxMemory, "a number of bytes below 2^63"},
       {"victim_strategy", config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "one of JANUS_VICTIM_*"},
       {"stats", config.stats <= 1, "0 or 1"},

@@ -134,12 +134,12 @@ bool end_waits(Runtime& runtime, Worker* worker, Hopeless which, std::uint32_t m
 }
 
 // How many waits of a queue end in this round, since anybody was served or began to wait. One by one, as what one
-// leaves may be enough for the next; but a crowd has an end.
+// leaves may be enough for the next; but a group has an end.
 std::uint32_t ends_in_round(std::uint32_t round) noexcept {
-  constexpr std::uint32_t kOneByOne = 32, kMostDoublings = 20;
+  constexpr std::uint32_t kOneByOne = 32, kMaxDoublings = 20;
   if (round < kOneByOne) return 1;
   const std::uint32_t doublings = round - kOneByOne + 1;
-  return std::uint32_t{1} << (doublings < kMostDoublings ? doublings : kMostDoublings);
+  return std::uint32_t{1} << (doublings < kMaxDoublings ? doublings : kMaxDoublings);
 }
 
 // --- Waiting ---------------------------------------------------------------------------------------------------------

@@ -6,8 +6,8 @@
 
 namespace janus {
 
-const Account* crowd_of(const Task* task) noexcept {
-  if (task == nullptr || task->party == 0) return nullptr;
+const Account* group_of(const Task* task) noexcept {
+  if (task == nullptr || task->group == 0) return nullptr;
   const Runtime& runtime = *task->nursery->runtime;
   const Account* outermost = task->account;
   const Account* below_it = nullptr;

@@ -22,7 +22,7 @@ constexpr std::uint32_t kPartOfFree = 8;
 constexpr std::uint32_t kPlenty =
     kLocalKeys - kReservedLocalKeys - (kLocalKeys - kReservedLocalKeys) / (kPartOfFree + 1);
 constexpr std::int64_t kOpsToCount = 8;  // what it costs to count a cage's keys
-constexpr std::uint32_t kMostUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
+constexpr std::uint32_t kMaxUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
 
 unsigned place_of(std::uint32_t key) noexcept {
   return key % kLocalKeys;
@@ -32,11 +32,11 @@ unsigned place_of(std::uint32_t key) noexcept {
 struct KeyPlace {
   std::atomic<std::uint32_t> key = 0;  // 0: free
   std::atomic<void (*)(void*)> destroy = nullptr;
-  std::uint32_t uses = 0;     // how often it was given out; kMostUses: never again, so that no key comes twice
+  std::uint32_t uses = 0;     // how often it was given out; kMaxUses: never again, so that no key comes twice
   std::uint32_t account = 0;  // index of the maker's account, if that is below the root: it has paid ...
   std::uint64_t runtime = 0;  // ... in the runtime whose handle_key begins with this ...
   void* deposit = nullptr;    // ... with this block
-  std::uint32_t crowd = 0;    // index of the account of the maker's outermost cage, if it is in one
+  std::uint32_t group = 0;    // index of the account of the maker's outermost cage, if it is in one
   std::uint32_t next_free = 0;
 };
 constinit RankedLock<LockRank::kLocalKeys> local_keys_lock;
@@ -74,7 +74,7 @@ bool has_to_pay(const Task* task) noexcept {
 // Under the lock: ends the place's key. Returns the deposit, which may be nullptr.
 void* clear(KeyPlace& place) noexcept {
   const std::uint32_t number = place_of(place.key.load(std::memory_order_relaxed));
-  if (place.uses != kMostUses) (number < kReservedLocalKeys ? free_keys_of_root : free_keys_of_all).give(number);
+  if (place.uses != kMaxUses) (number < kReservedLocalKeys ? free_keys_of_root : free_keys_of_all).give(number);
   place.key.store(0, std::memory_order_relaxed);
   place.destroy.store(nullptr, std::memory_order_relaxed);
   void* const deposit = place.deposit;
@@ -104,39 +104,39 @@ struct LocalTable {
   Entry* pages[kPages];
 };
 
-// Under the lock: how many of the places that all share the crowd has.
-static std::uint32_t count_keys_of(const Runtime& runtime, const Account& crowd) noexcept {
+// Under the lock: how many of the places that all share the group has.
+static std::uint32_t count_keys_of(const Runtime& runtime, const Account& group) noexcept {
   std::uint32_t count = 0;
   for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {
     const KeyPlace& each = local_keys[place];
-    count += each.deposit != nullptr && each.crowd == crowd.index() && each.runtime == runtime.handle_key[0] ? 1 : 0;
+    count += each.deposit != nullptr && each.group == group.index() && each.runtime == runtime.handle_key[0] ? 1 : 0;
   }
   return count;
 }
 
-// Under the lock: whether there is a place for a task of that crowd, which pays. Where many are taken, no crowd has
-// more than a part of what is left, so that crowds which come later find some, too.
-static bool has_place_for(const Runtime& runtime, const Account* crowd) noexcept {
+// Under the lock: whether there is a place for a task of that group, which pays. Where many are taken, no group has
+// more than a part of what is left, so that groups which come later find some, too.
+static bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
   if (free_keys_of_all.count == 0) return false;
-  if (crowd == nullptr || free_keys_of_all.count >= kPlenty) return true;
+  if (group == nullptr || free_keys_of_all.count >= kPlenty) return true;
   take_fuel_unchecked(current_worker(), kOpsToCount);
-  return count_keys_of(runtime, *crowd) * kPartOfFree < free_keys_of_all.count;
+  return count_keys_of(runtime, *group) * kPartOfFree < free_keys_of_all.count;
 }
 
 std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {
   const bool pays = has_to_pay(task);
   Runtime* const runtime = pays ? task->nursery->runtime : nullptr;
-  const Account* const crowd = pays ? crowd_of(task) : nullptr;
+  const Account* const group = pays ? group_of(task) : nullptr;
   void* const deposit = pays ? allocate_own(*runtime, &current_worker(), task, kDeposit, error) : nullptr;
   if (pays && deposit == nullptr) return 0;
   {
     LockGuard guard(local_keys_lock);
     FreePlaces& places = pays || free_keys_of_root.count == 0 ? free_keys_of_all : free_keys_of_root;
-    if (pays ? has_place_for(*runtime, crowd) : places.count != 0) {
+    if (pays ? has_place_for(*runtime, group) : places.count != 0) {
       const std::uint32_t place = places.take();
       KeyPlace& free = local_keys[place];
       free.account = pays ? task->account->index() : 0;
-      free.crowd = crowd != nullptr ? crowd->index() : 0;
+      free.group = group != nullptr ? group->index() : 0;
       free.runtime = pays ? runtime->handle_key[0] : 0;
       free.deposit = deposit;
       free.destroy.store(destroy, std::memory_order_relaxed);

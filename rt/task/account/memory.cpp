@@ -56,28 +56,28 @@ void copy_in_parts(Task* task, std::byte* to, const std::byte* from, std::size_t
 
 // --- Blocks that are not the caller's ---
 
-enum class Deed : std::uint8_t { kFree, kResize };
+enum class Request : std::uint8_t { kFree, kResize };
 
-const char* why_not(Deed deed, Misuse misuse) noexcept {
+const char* why_not(Request request, Misuse misuse) noexcept {
   switch (misuse) {
     case Misuse::kNone:
       break;
     case Misuse::kFreed:
-      return deed == Deed::kFree ? "double free of %p" : "realloc of %p, which was freed before";
+      return request == Request::kFree ? "double free of %p" : "realloc of %p, which was freed before";
     case Misuse::kNoBlock:
-      return deed == Deed::kFree ? "free of %p, where no block begins" : "realloc of %p, where no block begins";
+      return request == Request::kFree ? "free of %p, where no block begins" : "realloc of %p, where no block begins";
     case Misuse::kRuntimes:
-      return deed == Deed::kFree ? "free of %p, which is the runtime's own"
-                                 : "realloc of %p, which is the runtime's own";
+      return request == Request::kFree ? "free of %p, which is the runtime's own"
+                                       : "realloc of %p, which is the runtime's own";
   }
   return "misuse of %p";
 }
 
 // Called with no lock held and nothing changed.
-[[noreturn, gnu::noinline, gnu::cold]] void end_for_misuse(Task* task, Deed deed, const void* block,
+[[noreturn, gnu::noinline, gnu::cold]] void end_for_misuse(Task* task, Request request, const void* block,
                                                            Misuse misuse) noexcept {
   Text<96> why;
-  why.append(why_not(deed, misuse), block);
+  why.append(why_not(request, misuse), block);
   if (task != nullptr) panic(*task, why.data());
   Text<128> line;
   line.append("janus: %s, outside tasks\n", why.data());
@@ -156,7 +156,7 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
                                                         void* block) noexcept {
   const Heap::Found freed = runtime.heap.free(cache_of(worker), block);
   if (freed.tag == kFreeTag) [[unlikely]]
-    end_for_misuse(task, Deed::kFree, block, freed.misuse);
+    end_for_misuse(task, Request::kFree, block, freed.misuse);
   credit(runtime, worker, freed);
 }
 
@@ -164,7 +164,7 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
   if (task == nullptr || runtime.heap.is_in_chunks(block) || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
     return release_whole(runtime, worker, task, block);
   const Heap::Found held = runtime.heap.take_over(block);
-  if (held.misuse != Misuse::kNone) end_for_misuse(task, Deed::kFree, block, held.misuse);
+  if (held.misuse != Misuse::kNone) end_for_misuse(task, Request::kFree, block, held.misuse);
   release_in_parts(runtime, *task, block);
 }
 
@@ -194,7 +194,7 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
 [[gnu::cold]] void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes,
                                int* error) noexcept {
   const Heap::Found before = runtime.heap.look_at(block);
-  if (before.misuse != Misuse::kNone) end_for_misuse(task, Deed::kResize, block, before.misuse);
+  if (before.misuse != Misuse::kNone) end_for_misuse(task, Request::kResize, block, before.misuse);
   // In place only where that changes no charge: the task that holds the block is not always the one that pays for it.
   if (Heap::kHasPages && bytes <= before.bytes && bytes >= before.bytes / 2) return block;
   if (task != nullptr) {  // before anything is taken
@@ -211,7 +211,7 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   if (moved != block) old = runtime.heap.take_over(block);
   if (old.misuse != Misuse::kNone) {
     release(runtime, worker, task, moved);
-    end_for_misuse(task, Deed::kResize, block, old.misuse);
+    end_for_misuse(task, Request::kResize, block, old.misuse);
   }
   const std::size_t readable = runtime.heap.readable(block, old.bytes);
   copy_in_parts(task, static_cast<std::byte*>(moved), static_cast<const std::byte*>(block),

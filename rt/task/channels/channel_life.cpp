@@ -82,7 +82,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
                         int* error) noexcept {
   std::size_t bytes = 0;
   *error = kErrorInvalid;
-  if (element_bytes > kMostElementBytes || __builtin_mul_overflow(element_bytes, capacity, &bytes)) return nullptr;
+  if (element_bytes > kMaxElementBytes || __builtin_mul_overflow(element_bytes, capacity, &bytes)) return nullptr;
   std::byte* buffer = nullptr;
   if (bytes != 0) {
     buffer = static_cast<std::byte*>(allocate_own(runtime, worker, task, bytes, error));
@@ -112,7 +112,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
   channel->leaving_receivers.reset();
   const std::uint32_t index = runtime.channels.index_of(channel);
   const std::uint64_t number = std::uint64_t{++channel->generation} << kIndexBits | index;
-  const std::uint64_t handle = make_handle(runtime, Handled::kChannel, number, index);
+  const std::uint64_t handle = make_handle(runtime, HandleKind::kChannel, number, index);
   channel->handle.store(handle, std::memory_order_relaxed);
   channel->life.store(handle >> 32 << 32 | 1, std::memory_order_release);  // pairs with is_alive()
   channel->lock.unlock(nullptr, hold);
@@ -146,7 +146,7 @@ int retain_channel(Channel& channel, std::uint32_t secret) noexcept {
   std::uint64_t life = channel.life.load(std::memory_order_relaxed);
   do {
     if (Channel::secret_of(life) != secret || Channel::references_of(life) == 0) return kErrorStale;
-    if (Channel::references_of(life) == Channel::kMostReferences) return kErrorState;
+    if (Channel::references_of(life) == Channel::kMaxReferences) return kErrorState;
   } while (!channel.life.compare_exchange_weak(life, life + 1, std::memory_order_relaxed));
   return 0;
 }

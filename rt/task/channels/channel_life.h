@@ -6,7 +6,7 @@
 
 namespace janus {
 
-inline constexpr std::size_t kMostElementBytes = std::size_t{1} << 20;
+inline constexpr std::size_t kMaxElementBytes = std::size_t{1} << 20;
 
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept;

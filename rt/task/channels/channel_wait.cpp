@@ -46,20 +46,20 @@ class WaitScout {
   ChannelWait* at_;
 };
 
-List<ChannelWait>& leaving_of(Channel& channel, Way way) noexcept {
-  return way == Way::kSend ? channel.leaving_senders : channel.leaving_receivers;
+List<ChannelWait>& leaving_of(Channel& channel, Direction direction) noexcept {
+  return direction == Direction::kSend ? channel.leaving_senders : channel.leaving_receivers;
 }
 
-unsigned wake_from(Worker* worker, Channel& channel, Way way, unsigned most) noexcept {
+unsigned wake_from(Worker* worker, Channel& channel, Direction direction, unsigned most) noexcept {
   using enum ChannelWait::Status;
-  List<ChannelWait>& leaving = leaving_of(channel, way);
+  List<ChannelWait>& leaving = leaving_of(channel, direction);
   unsigned woken = 0;
   WaitScout scout(leaving);
   for (; woken < most; ++woken) {
     ChannelWait* const wait = leaving.pop_front();
     if (wait == nullptr) break;
     scout.step();
-    wait->is_sender = way == Way::kSend;
+    wait->is_sender = direction == Direction::kSend;
     wait->secret = Channel::secret_of(channel.life.load(std::memory_order_relaxed));
     complete_wait(worker, *wait, channel.state == ChannelState::kClosed ? kClosed : kLookAgain);
   }
@@ -69,29 +69,29 @@ unsigned wake_from(Worker* worker, Channel& channel, Way way, unsigned most) noe
 }  // namespace
 
 unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept {
-  const unsigned senders = wake_from(worker, channel, Way::kSend, most);
-  return senders + wake_from(worker, channel, Way::kReceive, most - senders);
+  const unsigned senders = wake_from(worker, channel, Direction::kSend, most);
+  return senders + wake_from(worker, channel, Direction::kReceive, most - senders);
 }
 
-[[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Way way) noexcept {
-  List<ChannelWait>& queue = way == Way::kSend ? channel.senders : channel.receivers;
+[[gnu::noinline, gnu::cold]] void BadWaits::drop(Channel& channel, Direction direction) noexcept {
+  List<ChannelWait>& queue = direction == Direction::kSend ? channel.senders : channel.receivers;
   ChannelWait& wait = *queue.pop_front();
   if (worker_ != nullptr) {
-    if (!wait.is_foreign) Scheduler::begin_slice_of_party(*worker_, wait.task->party);
+    if (!wait.is_foreign) Scheduler::begin_slice_of_group(*worker_, wait.task->group);
     // A fault of a caller that is none of our workers has no address: where the memory begins is near enough.
     if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
   }
   complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
   dropped_ += 1 + channel.element_bytes / price::kBytesPerBadWait;
   if (dropped_ < price::kBadWaitsAtOnce) return;
-  leaving_of(channel, way).splice_back(queue);
-  (void)wake_from(worker_, channel, way, price::kLooksAtOnce);
+  leaving_of(channel, direction).splice_back(queue);
+  (void)wake_from(worker_, channel, direction, price::kLooksAtOnce);
 }
 
 [[gnu::noinline, gnu::cold]] void BadWaits::end() noexcept {
   if (worker_ == nullptr) return;
   const Task* const task = current_task(*worker_);
-  Scheduler::begin_slice_of_party(*worker_, task != nullptr ? task->party : 0);
+  Scheduler::begin_slice_of_group(*worker_, task != nullptr ? task->group : 0);
 }
 
 [[gnu::noinline, gnu::cold]] int give_up_wait(Channel& channel, Task& self, ChannelWait& wait, BiasedLock::Hold hold,

@@ -11,7 +11,7 @@
 
 namespace janus {
 
-enum class Way : bool { kSend, kReceive };
+enum class Direction : bool { kSend, kReceive };
 
 // One wait, on the waiting task's own stack, linked under the channel's lock.
 struct ChannelWait : ListLink<> {
@@ -53,7 +53,7 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
 unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept;
 
 // Drops waiters whose memory cannot be accessed, during one hold of the channel's lock. The time that takes counts for
-// the party of the dropped tasks, and they pay for it when they go on, in a panic; the caller, which has other things
+// the group of the dropped tasks, and they pay for it when they go on, in a panic; the caller, which has other things
 // to do, does not.
 class BadWaits {
  public:
@@ -67,7 +67,7 @@ class BadWaits {
 
   // The first task that waits to do this named memory that cannot be accessed. After many of them no task waits there
   // any more, since all are moved to `leaving_...`.
-  void drop(Channel& channel, Way way) noexcept;
+  void drop(Channel& channel, Direction direction) noexcept;
 
  private:
   void end() noexcept;

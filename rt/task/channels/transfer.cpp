@@ -23,7 +23,7 @@ namespace {
 using arch::UserCopy;
 using Hold = BiasedLock::Hold;
 
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
 
 // Of a channel whose lock is held, for use after the lock is released.
@@ -71,51 +71,51 @@ template <Path kPath>
 }
 
 // Begins again on the general path: nothing has happened.
-template <Way kWay>
+template <Direction kDirection>
 [[gnu::noinline]] int begin_again(Worker* worker, Task* self, Channel& channel, void* data) noexcept {
   const std::uint32_t secret = secret_of(channel);
   channel.lock.unlock_biased(worker->locks);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+  return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
-template <Way kWay>
+template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] int begin_again_revoked(Worker* worker, Task* self, Channel& channel, void* data,
                                                      std::uint32_t secret) noexcept {
   channel.lock.leave(worker->locks);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+  return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
 // For threads outside tasks: touches the memory, so that the fault is the thread's, and its host's to handle.
-template <Way kWay>
+template <Direction kDirection>
 void touch(void* data, std::size_t bytes) noexcept {
   auto* const first = static_cast<volatile char*>(data);
   for (std::size_t at = 0; at < bytes; ++at) {
     const char was = first[at];
-    if (kWay == Way::kReceive) first[at] = was;
+    if (kDirection == Direction::kReceive) first[at] = was;
   }
 }
 
 // The caller's own memory cannot be accessed: a task panics. If it can by now, begins again: nothing has happened.
-template <Way kWay>
+template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
   const std::uint32_t secret = secret_of(channel);
   const std::size_t bytes = channel.element_bytes;
   channel.lock.unlock(owner_in(channel, worker), hold);
   blame_caller();
-  touch<kWay>(data, bytes);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+  touch<kDirection>(data, bytes);
+  return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int fail_own_copy(Worker* worker, Task* self, Channel& channel, void* data,
                                                 Hold hold) noexcept {
-  if constexpr (kPath == Path::kFast) return begin_again<kWay>(worker, self, channel, data);
-  return blame<kWay>(worker, self, channel, data, hold);
+  if constexpr (kPath == Path::kFast) return begin_again<kDirection>(worker, self, channel, data);
+  return blame<kDirection>(worker, self, channel, data, hold);
 }
 
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int refuse(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
                                          int error) noexcept {
-  if constexpr (kPath == Path::kFast) return begin_again<kWay>(worker, self, channel, data);
+  if constexpr (kPath == Path::kFast) return begin_again<kDirection>(worker, self, channel, data);
   channel.lock.unlock(owner_in(channel, worker), hold);
   return error;
 }
@@ -135,28 +135,28 @@ template <Way kWay, Path kPath>
   const int result = wait_on(channel, self, wait);
   if (result != kTryAgain) [[likely]]
     return result;
-  const auto again = wait.is_sender ? try_again<Way::kSend> : try_again<Way::kReceive>;
+  const auto again = wait.is_sender ? try_again<Direction::kSend> : try_again<Direction::kReceive>;
   return again(channel, self, wait.data, wait.secret);
 }
 
 // Publishing takes the nursery's lock, which comes before the channel's.
-template <Way kWay>
+template <Direction kDirection>
 [[gnu::noinline]] int publish_and_begin_again(Worker* worker, Task* self, Channel& channel, void* data,
                                               Hold hold) noexcept {
   const std::uint32_t secret = secret_of(channel);
   channel.lock.unlock(owner_in(channel, worker), hold);
   publish_frames(*self->frame);
-  return transfer<kWay, Path::kGeneral>(worker, self, channel, data, secret);
+  return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int wait_or_refuse(Worker* worker, Task* self, Channel& channel, void* data,
                                                  Hold hold) noexcept {
   if (kPath == Path::kGeneral && self == nullptr)
-    return refuse<kWay, kPath>(worker, self, channel, data, hold, kErrorWouldBlock);
+    return refuse<kDirection, kPath>(worker, self, channel, data, hold, kErrorWouldBlock);
   if (!self->is_published) [[unlikely]]
-    return publish_and_begin_again<kWay>(worker, self, channel, data, hold);
-  List<ChannelWait>& queue = kWay == Way::kSend ? channel.senders : channel.receivers;
+    return publish_and_begin_again<kDirection>(worker, self, channel, data, hold);
+  List<ChannelWait>& queue = kDirection == Direction::kSend ? channel.senders : channel.receivers;
   if constexpr (kPath == Path::kFast) return janus_jump_back(self, &channel, &queue, data, nullptr, wait_at_from_jump);
   return wait_at(channel, *self, queue, data, hold);
 }
@@ -199,23 +199,24 @@ using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
 
 // Hands over to the first task that waits on the other side, or takes from it; a waiter whose memory cannot be accessed
 // is put out of the queue. `is_done` false: no task waits there.
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int meet(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
                                        bool& is_done) noexcept {
-  constexpr UserCopy kOwnIsBad = kWay == Way::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
-  List<ChannelWait>& others = kWay == Way::kSend ? channel.receivers : channel.senders;
+  constexpr UserCopy kOwnIsBad = kDirection == Direction::kSend ? UserCopy::kBadSource : UserCopy::kBadTarget;
+  List<ChannelWait>& others = kDirection == Direction::kSend ? channel.receivers : channel.senders;
   is_done = true;
   [[maybe_unused]] Drops<kPath> drops(worker);
   while (ChannelWait* const other = others.front()) {
     if (kPath == Path::kFast && !is_here(*other)) [[unlikely]]
-      return begin_again<kWay>(worker, self, channel, data);
-    const UserCopy copied =
-        kWay == Way::kSend ? copy<kPath>(channel, other->data, data) : copy<kPath>(channel, data, other->data);
+      return begin_again<kDirection>(worker, self, channel, data);
+    const UserCopy copied = kDirection == Direction::kSend ? copy<kPath>(channel, other->data, data)
+                                                           : copy<kPath>(channel, data, other->data);
     if (copied == UserCopy::kDone) [[likely]]
       return serve<kPath>(worker, channel, others, *other, hold);
     if (kPath == Path::kFast || copied == kOwnIsBad)
-      return fail_own_copy<kWay, kPath>(worker, self, channel, data, hold);
-    if constexpr (kPath == Path::kGeneral) drops.drop(channel, kWay == Way::kSend ? Way::kReceive : Way::kSend);
+      return fail_own_copy<kDirection, kPath>(worker, self, channel, data, hold);
+    if constexpr (kPath == Path::kGeneral)
+      drops.drop(channel, kDirection == Direction::kSend ? Direction::kReceive : Direction::kSend);
   }
   is_done = false;
   return 0;
@@ -225,13 +226,14 @@ template <Path kPath>
 [[gnu::always_inline]] inline int send_held(Worker* worker, Task* self, Channel& channel, void* data,
                                             Hold hold) noexcept {
   bool is_done;
-  const int result = meet<Way::kSend, kPath>(worker, self, channel, data, hold, is_done);
+  const int result = meet<Direction::kSend, kPath>(worker, self, channel, data, hold, is_done);
   if (is_done) return result;
   if (channel.state == ChannelState::kClosed) [[unlikely]]
-    return refuse<Way::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
-  if (channel.count == channel.capacity) return wait_or_refuse<Way::kSend, kPath>(worker, self, channel, data, hold);
+    return refuse<Direction::kSend, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  if (channel.count == channel.capacity)
+    return wait_or_refuse<Direction::kSend, kPath>(worker, self, channel, data, hold);
   if (copy<kPath>(channel, free_slot<kPath>(channel), data) != UserCopy::kDone) [[unlikely]]
-    return fail_own_copy<Way::kSend, kPath>(worker, self, channel, data, hold);
+    return fail_own_copy<Direction::kSend, kPath>(worker, self, channel, data, hold);
   ++channel.count;
   return finish<kPath>(worker, channel, hold);
 }
@@ -241,7 +243,7 @@ void refill(Worker* worker, Channel& channel) noexcept {
   BadWaits drops(worker);
   while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
     if (copy<Path::kGeneral>(channel, free_slot<Path::kGeneral>(channel), sender->data) != UserCopy::kDone) {
-      drops.drop(channel, Way::kSend);
+      drops.drop(channel, Direction::kSend);
       continue;
     }
     ++channel.count;
@@ -256,10 +258,10 @@ template <Path kPath>
                                                Hold hold) noexcept {
   if (channel.count != 0) {
     if (kPath == Path::kFast && !channel.senders.is_empty()) [[unlikely]]
-      return begin_again<Way::kReceive>(worker, self, channel, data);
+      return begin_again<Direction::kReceive>(worker, self, channel, data);
     const std::size_t first = channel.first, next = first + 1 == channel.capacity ? 0 : first + 1;
     if (copy<kPath>(channel, data, slot<kPath>(channel, first)) != UserCopy::kDone) [[unlikely]]
-      return fail_own_copy<Way::kReceive, kPath>(worker, self, channel, data, hold);
+      return fail_own_copy<Direction::kReceive, kPath>(worker, self, channel, data, hold);
     channel.first = next;
     --channel.count;
     if constexpr (kPath == Path::kGeneral) {
@@ -268,11 +270,11 @@ template <Path kPath>
     return finish<kPath>(worker, channel, hold);
   }
   bool is_done;
-  const int result = meet<Way::kReceive, kPath>(worker, self, channel, data, hold, is_done);
+  const int result = meet<Direction::kReceive, kPath>(worker, self, channel, data, hold, is_done);
   if (is_done) return result;
   if (channel.state == ChannelState::kClosed) [[unlikely]]
-    return refuse<Way::kReceive, kPath>(worker, self, channel, data, hold, kErrorClosed);
-  return wait_or_refuse<Way::kReceive, kPath>(worker, self, channel, data, hold);
+    return refuse<Direction::kReceive, kPath>(worker, self, channel, data, hold, kErrorClosed);
+  return wait_or_refuse<Direction::kReceive, kPath>(worker, self, channel, data, hold);
 }
 
 // The caller is no worker of the channel's runtime: from now on neither that runtime nor the caller's own can know that
@@ -284,25 +286,25 @@ template <Path kPath>
 }
 
 // Whether the caller's own memory can be accessed. Under the lock.
-template <Way kWay>
+template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] bool is_own_there(const Channel& channel, void* data) noexcept {
-  if constexpr (kWay == Way::kSend)
+  if constexpr (kDirection == Direction::kSend)
     return is_readable(data, channel.element_bytes);
   else
     return is_writable(data, channel.element_bytes);
 }
 
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int transfer_held(Worker* worker, Task* self, Channel& channel, void* data,
                                                 Hold hold) noexcept {
-  if constexpr (kWay == Way::kSend)
+  if constexpr (kDirection == Direction::kSend)
     return send_held<kPath>(worker, self, channel, data, hold);
   else
     return receive_held<kPath>(worker, self, channel, data, hold);
 }
 
 // `looks_again`: the task has waited before, and has to check that its own memory can be accessed.
-template <Way kWay>
+template <Direction kDirection>
 int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret,
                         bool looks_again) noexcept {
   const Runtime& runtime = *channel.runtime;
@@ -311,24 +313,25 @@ int transfer_in_general(Worker* worker, Task* self, Channel& channel, void* data
   for (;; looks_again = true) {
     const Hold hold = channel.lock.lock(owner_in(channel, worker));
     if (!channel.is_alive(secret)) [[unlikely]]
-      return refuse<kWay, Path::kGeneral>(worker, self, channel, data, hold, looks_again ? kErrorClosed : kErrorStale);
-    if (looks_again && !is_own_there<kWay>(channel, data)) [[unlikely]]
-      return blame<kWay>(worker, self, channel, data, hold);
-    const int result = transfer_held<kWay, Path::kGeneral>(worker, self, channel, data, hold);
+      return refuse<kDirection, Path::kGeneral>(worker, self, channel, data, hold,
+                                                looks_again ? kErrorClosed : kErrorStale);
+    if (looks_again && !is_own_there<kDirection>(channel, data)) [[unlikely]]
+      return blame<kDirection>(worker, self, channel, data, hold);
+    const int result = transfer_held<kDirection, Path::kGeneral>(worker, self, channel, data, hold);
     if (result != kTryAgain) [[likely]]
       return result;
     worker = worker_of(runtime);
   }
 }
 
-template <Way kWay, Path kPath>
+template <Direction kDirection, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept {
   if constexpr (kPath == Path::kFast) {
     if (!channel.lock.try_enter(worker->locks)) [[unlikely]]
-      return begin_again_revoked<kWay>(worker, self, channel, data, secret);
-    return transfer_held<kWay, kPath>(worker, self, channel, data, Hold::kBiased);
+      return begin_again_revoked<kDirection>(worker, self, channel, data, secret);
+    return transfer_held<kDirection, kPath>(worker, self, channel, data, Hold::kBiased);
   } else {
-    return transfer_in_general<kWay>(worker, self, channel, data, secret, false);
+    return transfer_in_general<kDirection>(worker, self, channel, data, secret, false);
   }
 }
 
@@ -336,24 +339,24 @@ int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint
 
 template <Path kPath>
 int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept {
-  return transfer<Way::kSend, kPath>(worker, self, channel, const_cast<void*>(element), secret);
+  return transfer<Direction::kSend, kPath>(worker, self, channel, const_cast<void*>(element), secret);
 }
 template int send<Path::kGeneral>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
 template int send<Path::kFast>(Worker*, Task*, Channel&, const void*, std::uint32_t) noexcept;
 
 template <Path kPath>
 int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept {
-  return transfer<Way::kReceive, kPath>(worker, self, channel, element, secret);
+  return transfer<Direction::kReceive, kPath>(worker, self, channel, element, secret);
 }
 template int receive<Path::kGeneral>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
 template int receive<Path::kFast>(Worker*, Task*, Channel&, void*, std::uint32_t) noexcept;
 
-template <Way kWay>
+template <Direction kDirection>
 int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept {
-  return transfer_in_general<kWay>(worker_of(*channel.runtime), &self, channel, data, secret, true);
+  return transfer_in_general<kDirection>(worker_of(*channel.runtime), &self, channel, data, secret, true);
 }
-template int try_again<Way::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
-template int try_again<Way::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
+template int try_again<Direction::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
+template int try_again<Direction::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
 
 // That a worker owns the lock implies that there is no deterministic mode, that there is a heavy fence, and that the
 // channel is alive and of this runtime.

@@ -15,7 +15,7 @@ template <Path kPath>
 int receive(Worker* worker, Task* self, Channel& channel, void* element, std::uint32_t secret) noexcept;
 
 // For the running task, which has waited and was woken to try again: checks first that its own memory can be accessed.
-template <Way kWay>
+template <Direction kDirection>
 int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept;
 
 // Whether the fast path is open: the element is a word, the worker owns the channel's lock (which no worker does of a

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/keyed_lock.cpp — queues by key, of crowds and of the turns in a crowd. docs/decisions/0242
+// rt/task/locks/keyed_lock.cpp — queues by key, with a queue for each group in it. docs/decisions/0242
 //
-// INVARIANT one-wake: under the lock of the bucket, a turn that waits belongs to a task that has left its stack (state
-// kAwaitsTurn) or to one that is about to look again, and the thread that changes the turn wakes the task once, before
-// it releases the lock. The task looks only with the lock held, so neither it nor its turn is gone before that.
+// INVARIANT one-wake: under the lock of the bucket, a waiter belongs to a task that has left its stack (state
+// kAwaitsLock) or to one that is about to look again, and the thread that changes its state wakes the task once, before
+// it releases the lock. The task looks only with the lock held, so neither it nor its waiter is gone before that.
 #include "rt/task/locks/keyed_lock.h"
 
 #include <utility>
@@ -26,8 +26,8 @@ constexpr unsigned kBucketBits = 6;
 // there are steps from the root. So none is more than 64 steps away, however many keys a user piles up; and no object's
 // key is on the way to a descriptor, except for the root.
 struct alignas(64) Bucket {
-  TurnLock lock;
-  Turn* root = nullptr;
+  KeyedQueueLock lock;
+  LockWaiter* root = nullptr;
 };
 Bucket buckets[1u << kBucketBits];
 
@@ -35,262 +35,266 @@ Bucket& bucket_of(std::uint64_t key) noexcept {
   return buckets[(key * 0x9e3779b97f4a7c15) >> (64 - kBucketBits)];
 }
 
-// The pointer to the first turn of that key, or where it would be.
-Turn** place_of(Bucket& bucket, std::uint64_t key) noexcept {
-  Turn** at = &bucket.root;
+// The pointer to the first waiter of that key, or where it would be.
+LockWaiter** place_of(Bucket& bucket, std::uint64_t key) noexcept {
+  LockWaiter** at = &bucket.root;
   for (std::uint64_t bits = key; *at != nullptr && (*at)->key != key; bits >>= 1) at = &(*at)->below[bits & 1];
   return at;
 }
 
-Turn* find(Bucket& bucket, std::uint64_t key, auto accepts) noexcept {
-  Turn* turn = *place_of(bucket, key);
-  while (turn != nullptr && !accepts(*turn)) turn = turn->next;
-  return turn;
+LockWaiter* find(Bucket& bucket, std::uint64_t key, auto accepts) noexcept {
+  LockWaiter* waiter = *place_of(bucket, key);
+  while (waiter != nullptr && !accepts(*waiter)) waiter = waiter->next;
+  return waiter;
 }
 
-bool has_turn(const Turn& turn) noexcept {
-  return turn.state.load(std::memory_order_relaxed) == Turn::kHas;
+bool is_holder(const LockWaiter& waiter) noexcept {
+  return waiter.state.load(std::memory_order_relaxed) == LockWaiter::kHolds;
 }
 
-Turn* holder_of(Bucket& bucket, std::uint64_t key) noexcept {
-  return find(bucket, key, has_turn);
+LockWaiter* holder_of(Bucket& bucket, std::uint64_t key) noexcept {
+  return find(bucket, key, is_holder);
 }
 
-void append(Bucket& bucket, Turn& turn) noexcept {
-  Turn** at = place_of(bucket, turn.key);
-  if (*at == nullptr) turn.below[0] = turn.below[1] = nullptr;
+void append(Bucket& bucket, LockWaiter& waiter) noexcept {
+  LockWaiter** at = place_of(bucket, waiter.key);
+  if (*at == nullptr) waiter.below[0] = waiter.below[1] = nullptr;
   while (*at != nullptr) at = &(*at)->next;
-  turn.next = nullptr;
-  *at = &turn;
+  waiter.next = nullptr;
+  *at = &waiter;
 }
 
-// Takes out a leaf from below `turn`, whose place it may take; nullptr: there is none.
-Turn* take_leaf(Turn& turn) noexcept {
-  Turn** at = nullptr;
-  for (Turn* leaf = &turn; leaf->below[0] != nullptr || leaf->below[1] != nullptr; leaf = *at)
+// Takes out a leaf from below `waiter`, whose place it may take; nullptr: there is none.
+LockWaiter* take_leaf(LockWaiter& waiter) noexcept {
+  LockWaiter** at = nullptr;
+  for (LockWaiter* leaf = &waiter; leaf->below[0] != nullptr || leaf->below[1] != nullptr; leaf = *at)
     at = &leaf->below[leaf->below[0] == nullptr ? 1 : 0];
   return at != nullptr ? std::exchange(*at, nullptr) : nullptr;
 }
 
-// Removes a turn that is held, or is the oldest of its crowd; its place goes to `in_its_place`, unless that is nullptr.
-void remove(Bucket& bucket, Turn& turn, Turn* in_its_place = nullptr) noexcept {
-  Turn** const first = place_of(bucket, turn.key);
-  Turn** at = first;
-  while (*at != &turn) at = &(*at)->next;
-  Turn* heir = turn.next;
+// Removes the holder, or the oldest of a group; its place goes to `in_its_place`, unless that is nullptr.
+void remove(Bucket& bucket, LockWaiter& waiter, LockWaiter* in_its_place = nullptr) noexcept {
+  LockWaiter** const first = place_of(bucket, waiter.key);
+  LockWaiter** at = first;
+  while (*at != &waiter) at = &(*at)->next;
+  LockWaiter* heir = waiter.next;
   if (in_its_place != nullptr) {
     in_its_place->next = heir;
     heir = in_its_place;
   }
   if (at == first) {
-    if (heir == nullptr) heir = take_leaf(turn);
+    if (heir == nullptr) heir = take_leaf(waiter);
     if (heir != nullptr) {
-      heir->below[0] = turn.below[0];
-      heir->below[1] = turn.below[1];
+      heir->below[0] = waiter.below[0];
+      heir->below[1] = waiter.below[1];
     }
   }
   *at = heir;
 }
 
-// Of the turns that wait, the one that has waited longest: of another crowd, ...
-Turn* next_of_others(Bucket& bucket, const Turn& turn) noexcept {
-  const auto is_of_another = [&turn](const Turn& other) { return !has_turn(other) && other.crowd != turn.crowd; };
-  return find(bucket, turn.key, is_of_another);
+// The waiter that has waited longest: of another group, ...
+LockWaiter* next_of_others(Bucket& bucket, const LockWaiter& waiter) noexcept {
+  const auto is_of_another = [&waiter](const LockWaiter& other) {
+    return !is_holder(other) && other.group != waiter.group;
+  };
+  return find(bucket, waiter.key, is_of_another);
 }
-// ... and of the same crowd.
-Turn* next_of_own(Bucket& bucket, const Turn& turn) noexcept {
-  const auto is_of_own = [&turn](const Turn& other) { return !has_turn(other) && other.crowd == turn.crowd; };
-  return find(bucket, turn.key, is_of_own);
-}
-
-// All others of a crowd stand behind its oldest, so that no walk passes them, however many they are.
-void wait_in_crowd(Bucket& bucket, Turn& turn) noexcept {
-  Turn* const oldest = next_of_own(bucket, turn);
-  turn.behind = nullptr;
-  turn.last_behind = &turn;
-  if (oldest == nullptr) return append(bucket, turn);
-  oldest->last_behind->behind = &turn;
-  oldest->last_behind = &turn;
+// ... and of the same group.
+LockWaiter* next_of_own(Bucket& bucket, const LockWaiter& waiter) noexcept {
+  const auto is_of_own = [&waiter](const LockWaiter& other) {
+    return !is_holder(other) && other.group == waiter.group;
+  };
+  return find(bucket, waiter.key, is_of_own);
 }
 
-// Waits before the others of its crowd, which comes behind all other crowds.
-void wait_before_crowd(Bucket& bucket, Turn& turn) noexcept {
-  Turn* const oldest = next_of_own(bucket, turn);
-  turn.behind = oldest;
-  turn.last_behind = oldest != nullptr ? oldest->last_behind : &turn;
+// All others of a group stand behind its oldest, so that no walk passes them, however many they are.
+void wait_in_group(Bucket& bucket, LockWaiter& waiter) noexcept {
+  LockWaiter* const oldest = next_of_own(bucket, waiter);
+  waiter.behind = nullptr;
+  waiter.last_behind = &waiter;
+  if (oldest == nullptr) return append(bucket, waiter);
+  oldest->last_behind->behind = &waiter;
+  oldest->last_behind = &waiter;
+}
+
+// Waits before the others of its group, which comes behind all other groups.
+void wait_before_group(Bucket& bucket, LockWaiter& waiter) noexcept {
+  LockWaiter* const oldest = next_of_own(bucket, waiter);
+  waiter.behind = oldest;
+  waiter.last_behind = oldest != nullptr ? oldest->last_behind : &waiter;
   if (oldest != nullptr) remove(bucket, *oldest);
-  append(bucket, turn);
+  append(bucket, waiter);
 }
 
-// The oldest of a crowd leaves; returns the one behind it, which is the oldest then.
-Turn* next_oldest(const Turn& turn) noexcept {
-  if (turn.behind != nullptr) turn.behind->last_behind = turn.last_behind;
-  return turn.behind;
+// The oldest of a group leaves; returns the one behind it, which is the oldest then.
+LockWaiter* next_oldest(const LockWaiter& waiter) noexcept {
+  if (waiter.behind != nullptr) waiter.behind->last_behind = waiter.last_behind;
+  return waiter.behind;
 }
 
-void set_and_wake(Turn& turn, Turn::State state) noexcept {
-  turn.state.store(state, std::memory_order_relaxed);
-  if (turn.task == nullptr) return platform::wake(turn.state, 1);
-  const Runtime& runtime = *turn.task->nursery->runtime;
-  (void)wake(worker_of(runtime), *turn.task, TaskState::kAwaitsTurn);
+void set_and_wake(LockWaiter& waiter, LockWaiter::State state) noexcept {
+  waiter.state.store(state, std::memory_order_relaxed);
+  if (waiter.task == nullptr) return platform::wake(waiter.state, 1);
+  const Runtime& runtime = *waiter.task->nursery->runtime;
+  (void)wake(worker_of(runtime), *waiter.task, TaskState::kAwaitsLock);
 }
 
-// Gives the turn to the oldest of a crowd.
-void give_turn(Bucket& bucket, Turn& next) noexcept {
-  Turn* const oldest = next_oldest(next);
+// Hands the lock to the oldest waiter of a group.
+void hand_over(Bucket& bucket, LockWaiter& next) noexcept {
+  LockWaiter* const oldest = next_oldest(next);
   remove(bucket, next);
-  append(bucket, next);  // as one that has its turn
+  append(bucket, next);  // as the holder
   if (oldest != nullptr) append(bucket, *oldest);
-  set_and_wake(next, Turn::kHas);
+  set_and_wake(next, LockWaiter::kHolds);
 }
 
-void prepare(Turn& turn, std::uint64_t key, Task* task, Turn::State state) noexcept {
-  turn.key = key;
-  turn.task = task;
-  turn.crowd = crowd_of(task);
-  turn.also_held = nullptr;
-  turn.state.store(state, std::memory_order_relaxed);
+void prepare(LockWaiter& waiter, std::uint64_t key, Task* task, LockWaiter::State state) noexcept {
+  waiter.key = key;
+  waiter.task = task;
+  waiter.group = group_of(task);
+  waiter.also_held = nullptr;
+  waiter.state.store(state, std::memory_order_relaxed);
 }
 
 // The bucket's lock is held, before and after.
-void wait_as_task(Bucket& bucket, Turn& turn) noexcept {
-  Runtime& runtime = *turn.task->nursery->runtime;
-  runtime.waits_for_turns.fetch_add(1, std::memory_order_relaxed);
-  while (turn.state.load(std::memory_order_relaxed) == Turn::kWaits) {
-    if (!block_for_turn(*turn.task, bucket.lock)) {
-      // There is no stack to go on with: the holder of the turn goes on all the same if it stands on another worker.
+void wait_as_task(Bucket& bucket, LockWaiter& waiter) noexcept {
+  Runtime& runtime = *waiter.task->nursery->runtime;
+  runtime.waits_for_locks.fetch_add(1, std::memory_order_relaxed);
+  while (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kWaits) {
+    if (!block_for_lock(*waiter.task, bucket.lock)) {
+      // There is no stack to go on with: the holder goes on all the same if it stands on another worker.
       bucket.lock.unlock();
       arch::pause();
       current_worker().scheduler->sched_point();
     }
     bucket.lock.lock();
   }
-  runtime.waits_for_turns.fetch_sub(1, std::memory_order_relaxed);
+  runtime.waits_for_locks.fetch_sub(1, std::memory_order_relaxed);
 }
 
-void wait_as_thread(Bucket& bucket, Turn& turn) noexcept {
+void wait_as_thread(Bucket& bucket, LockWaiter& waiter) noexcept {
   bucket.lock.unlock();
-  while (turn.state.load(std::memory_order_relaxed) == Turn::kWaits)
-    platform::wait(turn.state, Turn::kWaits, platform::kForever);
-  bucket.lock.lock();  // after this the waker is done with the turn
+  while (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kWaits)
+    platform::wait(waiter.state, LockWaiter::kWaits, platform::kForever);
+  bucket.lock.lock();  // after this the waker is done with the waiter
 }
 
-// The bucket's lock is held, before and after. As take_turn().
-int wait_for_turn(Bucket& bucket, Turn& turn) noexcept {
-  if (turn.task != nullptr)
-    wait_as_task(bucket, turn);
+// The bucket's lock is held, before and after. As keyed_lock().
+int wait_for_lock(Bucket& bucket, LockWaiter& waiter) noexcept {
+  if (waiter.task != nullptr)
+    wait_as_task(bucket, waiter);
   else
-    wait_as_thread(bucket, turn);
-  return has_turn(turn) ? 0 : kCancelledCode;
+    wait_as_thread(bucket, waiter);
+  return is_holder(waiter) ? 0 : kCancelledCode;
 }
 
 }  // namespace
 
-int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept {
+int keyed_lock(LockWaiter& waiter, std::uint64_t key, Task* task) noexcept {
   Bucket& bucket = bucket_of(key);
-  prepare(turn, key, task, Turn::kWaits);
+  prepare(waiter, key, task, LockWaiter::kWaits);
   LockGuard guard(bucket.lock);
-  const Turn* const holder = holder_of(bucket, key);
+  const LockWaiter* const holder = holder_of(bucket, key);
   if (holder == nullptr) {
-    turn.state.store(Turn::kHas, std::memory_order_relaxed);
-    append(bucket, turn);
+    waiter.state.store(LockWaiter::kHolds, std::memory_order_relaxed);
+    append(bucket, waiter);
     return 0;
   }
   if (task != nullptr && holder->task == task) return kErrorDeadlock;
-  wait_in_crowd(bucket, turn);
-  return wait_for_turn(bucket, turn);
+  wait_in_group(bucket, waiter);
+  return wait_for_lock(bucket, waiter);
 }
 
-bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept {
+bool keyed_try_lock(LockWaiter& waiter, std::uint64_t key, Task& task) noexcept {
   Bucket& bucket = bucket_of(key);
-  prepare(turn, key, &task, Turn::kHas);
+  prepare(waiter, key, &task, LockWaiter::kHolds);
   LockGuard guard(bucket.lock);
   if (holder_of(bucket, key) != nullptr) return false;
-  append(bucket, turn);
+  append(bucket, waiter);
   return true;
 }
 
-void pass_turn(Turn& turn) noexcept {
-  Bucket& bucket = bucket_of(turn.key);
+void keyed_unlock(LockWaiter& waiter) noexcept {
+  Bucket& bucket = bucket_of(waiter.key);
   LockGuard guard(bucket.lock);
-  remove(bucket, turn);
-  Turn* next = next_of_others(bucket, turn);
-  if (next == nullptr) next = next_of_own(bucket, turn);
-  if (next != nullptr) give_turn(bucket, *next);
+  remove(bucket, waiter);
+  LockWaiter* next = next_of_others(bucket, waiter);
+  if (next == nullptr) next = next_of_own(bucket, waiter);
+  if (next != nullptr) hand_over(bucket, *next);
 }
 
-int share_turn(Turn& turn) noexcept {
-  Bucket& bucket = bucket_of(turn.key);
+int lend_lock(LockWaiter& waiter) noexcept {
+  Bucket& bucket = bucket_of(waiter.key);
   LockGuard guard(bucket.lock);
-  Turn* const next = next_of_others(bucket, turn);
+  LockWaiter* const next = next_of_others(bucket, waiter);
   if (next == nullptr) return 0;
-  remove(bucket, turn);
-  turn.state.store(Turn::kWaits, std::memory_order_relaxed);
-  wait_before_crowd(bucket, turn);
-  give_turn(bucket, *next);
-  return wait_for_turn(bucket, turn);
+  remove(bucket, waiter);
+  waiter.state.store(LockWaiter::kWaits, std::memory_order_relaxed);
+  wait_before_group(bucket, waiter);
+  hand_over(bucket, *next);
+  return wait_for_lock(bucket, waiter);
 }
 
-void send_cancelled_away(const Turn& turn) noexcept {
-  Bucket& bucket = bucket_of(turn.key);
+void send_cancelled_away(const LockWaiter& waiter) noexcept {
+  Bucket& bucket = bucket_of(waiter.key);
   LockGuard guard(bucket.lock);
-  const auto is_to_go = [](const Turn& other) { return other.task != nullptr && is_cancelled(*other.task); };
-  for (Turn* at = *place_of(bucket, turn.key); at != nullptr;) {
-    Turn* oldest = at;
+  const auto is_to_go = [](const LockWaiter& other) { return other.task != nullptr && is_cancelled(*other.task); };
+  for (LockWaiter* at = *place_of(bucket, waiter.key); at != nullptr;) {
+    LockWaiter* oldest = at;
     at = at->next;
-    if (has_turn(*oldest)) continue;
+    if (is_holder(*oldest)) continue;
     while (oldest != nullptr && is_to_go(*oldest)) {
-      Turn* const second = next_oldest(*oldest);
+      LockWaiter* const second = next_oldest(*oldest);
       remove(bucket, *oldest, second);
-      set_and_wake(*oldest, Turn::kWasSentAway);
+      set_and_wake(*oldest, LockWaiter::kWasSentAway);
       oldest = second;
     }
-    for (Turn* before = oldest; before != nullptr && before->behind != nullptr;) {
-      Turn* const other = before->behind;
+    for (LockWaiter* before = oldest; before != nullptr && before->behind != nullptr;) {
+      LockWaiter* const other = before->behind;
       if (!is_to_go(*other)) {
         before = other;
         continue;
       }
       before->behind = other->behind;
       if (oldest->last_behind == other) oldest->last_behind = before;
-      set_and_wake(*other, Turn::kWasSentAway);
+      set_and_wake(*other, LockWaiter::kWasSentAway);
     }
   }
 }
 
-bool holds_most(const Task& task) noexcept {
-  return task.is_marked(TaskMarks::kHoldsTurns) && task.frame->details.held_count == kMostHeld;
+bool holds_max_locks(const Task& task) noexcept {
+  return task.is_marked(TaskMarks::kHoldsLocks) && task.frame->details.held_count == kMaxHeld;
 }
 
-void hold_turn(Task& task, Turn& turn) noexcept {
-  task.mark(TaskMarks::kHoldsTurns);
+void add_held_lock(Task& task, LockWaiter& waiter) noexcept {
+  task.mark(TaskMarks::kHoldsLocks);
   RunDetails& details = task.frame->details;
-  turn.also_held = details.held_turns;
-  details.held_turns = &turn;
+  waiter.also_held = details.held_locks;
+  details.held_locks = &waiter;
   ++details.held_count;
 }
 
-Turn* end_hold(Task& task, std::uint64_t key) noexcept {
-  if (!task.is_marked(TaskMarks::kHoldsTurns)) return nullptr;
+LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept {
+  if (!task.is_marked(TaskMarks::kHoldsLocks)) return nullptr;
   RunDetails& details = task.frame->details;
-  Turn** at = &details.held_turns;
+  LockWaiter** at = &details.held_locks;
   while (*at != nullptr && (*at)->key != key) at = &(*at)->also_held;
-  Turn* const turn = *at;
-  if (turn == nullptr) return nullptr;
-  *at = turn->also_held;
+  LockWaiter* const waiter = *at;
+  if (waiter == nullptr) return nullptr;
+  *at = waiter->also_held;
   --details.held_count;
-  return turn;
+  return waiter;
 }
 
-void pass_held_turns(Task& task) noexcept {
-  if (!task.is_marked(TaskMarks::kHoldsTurns)) return;
+void release_held_locks(Task& task) noexcept {
+  if (!task.is_marked(TaskMarks::kHoldsLocks)) return;
   RunDetails& details = task.frame->details;
-  while (Turn* const turn = details.held_turns) {
-    details.held_turns = turn->also_held;
+  while (LockWaiter* const waiter = details.held_locks) {
+    details.held_locks = waiter->also_held;
     --details.held_count;
-    pass_turn(*turn);
+    keyed_unlock(*waiter);
     Worker& worker = current_worker();
-    release_own(runtime_of(worker), &worker, turn);
+    release_own(runtime_of(worker), &worker, waiter);
   }
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/keyed_lock.h — one after another: a task that wants what another has waits until it is its turn. Crowds
-// (rt/task/account/group.h) take turns: each of the outermost cages is one, and all tasks that are in no cage are one; in a
-// crowd it is first come, first served. For what takes too long for a SpinLock: a write to a descriptor, the
-// initialisation of a static. A task that waits leaves its worker; a thread outside tasks sleeps. One for the process:
-// tasks of several runtimes may queue together. docs/decisions/0153
+// rt/task/locks/keyed_lock.h — a FIFO mutex keyed by address or descriptor, fair between groups
+// (rt/task/account/group.h): groups take turns, and within a group it is first come, first served. For what takes too
+// long for a SpinLock: a write to a descriptor, the initialisation of a static. A task that waits leaves its worker; a
+// thread outside tasks sleeps. There is one table for the process: tasks of several runtimes may queue together.
+// docs/decisions/0153
 #pragma once
 
 #include <atomic>
@@ -13,20 +13,20 @@
 
 namespace janus {
 
-// One place in a queue. Its owner keeps it from take_turn() to pass_turn().
-struct Turn {
-  enum State : std::uint32_t { kWaits, kHas, kWasSentAway };
+// A holder of a lock, or one that waits for it. It stays where it is from keyed_lock() to keyed_unlock().
+struct LockWaiter {
+  enum State : std::uint32_t { kWaits, kHolds, kWasSentAway };
 
   std::uint64_t key;     // what is waited for: key_of_descriptor(), key_of_object()
   Task* task;            // nullptr: a thread outside tasks
-  const Account* crowd;  // crowd_of()
-  // The list of a key holds the turn of the task that has it, and of each crowd that waits the oldest turn. The other
-  // turns of a crowd stand behind its oldest.
-  Turn *next, *behind;
-  Turn* last_behind;  // of a crowd's oldest: the newest of the crowd, maybe itself
-  Turn* below[2];     // of the first in a key's list: the first ones of other keys, by the next bit of the key
+  const Account* group;  // group_of()
+  // The list of a key has the holder and, of each group that waits, the oldest waiter. The group's other waiters stand
+  // behind that one.
+  LockWaiter *next, *behind;
+  LockWaiter* last_behind;  // of a group's oldest: the newest of the group, maybe itself
+  LockWaiter* below[2];     // of the first in a key's list: the first ones of other keys, by the next bit of the key
   std::atomic<std::uint32_t> state;
-  Turn* also_held;  // the next one that its task holds; see hold_turn()
+  LockWaiter* also_held;  // the next one that its task holds; see add_held_lock()
 };
 
 // What is waited for. A descriptor's key never equals that of an object, whatever address a user makes up.
@@ -37,28 +37,27 @@ inline std::uint64_t key_of_object(const void* object) noexcept {
   return std::uint64_t{reinterpret_cast<std::uintptr_t>(object)} << 1;
 }
 
-// 0: the caller has the turn. kErrorDeadlock: the task has it already. kCancelledCode: the task was sent away
-// (send_cancelled_away). A cancel does not end the wait by itself, since the holder is about to pass the turn on.
-[[nodiscard]] int take_turn(Turn& turn, std::uint64_t key, Task* task) noexcept;
-// True: the caller has the turn. False: it is held already, and nothing has happened.
-[[nodiscard]] bool try_turn(Turn& turn, std::uint64_t key, Task& task) noexcept;
-// Passes the turn on to the next one that waits.
-void pass_turn(Turn& turn) noexcept;
-// Called by a holder that will have the turn for long: passes it to the next crowd, if any waits, and has it again when
-// the other crowds have had theirs, before the rest of its own crowd. As take_turn(); kCancelledCode: the turn is no
-// longer the caller's.
-[[nodiscard]] int share_turn(Turn& turn) noexcept;
-// Called by a holder that cannot say when it will pass the turn on: tasks that were told to end wait for it no longer.
-void send_cancelled_away(const Turn& turn) noexcept;
+// 0: the caller holds the lock. kErrorDeadlock: it holds it already. kCancelledCode: it was sent away
+// (send_cancelled_away()). A cancel does not end the wait by itself, since the holder is about to unlock.
+[[nodiscard]] int keyed_lock(LockWaiter& waiter, std::uint64_t key, Task* task) noexcept;
+// True: the caller holds the lock. False: somebody else does, and nothing has happened.
+[[nodiscard]] bool keyed_try_lock(LockWaiter& waiter, std::uint64_t key, Task& task) noexcept;
+// Hands the lock to the next waiter, one of another group if there is any.
+void keyed_unlock(LockWaiter& waiter) noexcept;
+// For a holder that will need the lock for long: lends it to each of the other groups that wait, then holds it again,
+// before the rest of its own group. As keyed_lock(); after kCancelledCode the caller does not hold the lock.
+[[nodiscard]] int lend_lock(LockWaiter& waiter) noexcept;
+// For a holder that cannot say when it will unlock: cancelled tasks stop waiting for it.
+void send_cancelled_away(const LockWaiter& waiter) noexcept;
 
-// A turn that ends with its task at the latest: pass_held_turns() passes it on. It is a heap block of the runtime's,
-// charged to the task, which holds less than kMostHeld others: end_hold() looks through all of them.
-inline constexpr unsigned kMostHeld = 64;
-[[nodiscard]] bool holds_most(const Task& task) noexcept;
-void hold_turn(Task& task, Turn& turn) noexcept;
-// Takes the turn of that key off the list of held ones. nullptr: the task does not hold it.
-Turn* end_hold(Task& task, std::uint64_t key) noexcept;
-// Passes on what a task that ends still holds. Its frames are intact, or gone.
-void pass_held_turns(Task& task) noexcept;
+// Locks that a task holds beyond the call that took them. Its end releases them (release_held_locks()). Each is a heap
+// block of the runtime's, charged to the task, which holds at most kMaxHeld: remove_held_lock() looks through all of them.
+inline constexpr unsigned kMaxHeld = 64;
+[[nodiscard]] bool holds_max_locks(const Task& task) noexcept;
+void add_held_lock(Task& task, LockWaiter& waiter) noexcept;
+// Takes the lock of that key off the task's list. nullptr: the task does not hold it.
+LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept;
+// Unlocks what a task that ends still holds. Its frames are intact, or gone.
+void release_held_locks(Task& task) noexcept;
 
 }  // namespace janus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/lock_by_address.cpp — a turn for each object that is being initialised, or used by one task at a time. A task that gets
-// the turn of a static late finds the flag set.
+// rt/task/locks/lock_by_address.cpp — a keyed lock for each object that is being initialised, or used by one task at a time.
+// Whoever gets the lock of a static after its initialisation finds the flag set.
 #include "rt/task/locks/lock_by_address.h"
 
 #include "rt/task/account/memory.h"
@@ -14,16 +14,16 @@ namespace janus {
 namespace {
 
 // What takes time, and what can end the task, comes first, while nothing is held.
-Turn* make_turn(Task& task, int* error) noexcept {
-  if (holds_most(task)) panic(task, "it holds 64 locks, or statics that it initialises, and wants another one");
+LockWaiter* make_waiter(Task& task, int* error) noexcept {
+  if (holds_max_locks(task)) panic(task, "it holds 64 locks, or statics that it initialises, and wants another one");
   Worker& worker = current_worker();
-  void* const block = allocate_own(runtime_of(worker), &worker, &task, sizeof(Turn), error);
-  return block != nullptr ? new (block) Turn : nullptr;
+  void* const block = allocate_own(runtime_of(worker), &worker, &task, sizeof(LockWaiter), error);
+  return block != nullptr ? new (block) LockWaiter : nullptr;
 }
 
-void free_turn(Turn* turn) noexcept {
+void free_waiter(LockWaiter* waiter) noexcept {
   Worker& worker = current_worker();
-  release_own(runtime_of(worker), &worker, turn);
+  release_own(runtime_of(worker), &worker, waiter);
 }
 
 }  // namespace
@@ -31,14 +31,14 @@ void free_turn(Turn* turn) noexcept {
 int begin_once(Task& task, const OnceFlag* flag) noexcept {
   if (read_user_word(*flag) != 0) return 0;  // pairs with end_once()
   int error = 0;
-  Turn* const turn = make_turn(task, &error);
-  if (turn == nullptr) return error;
-  const int answer = take_turn(*turn, key_of_object(flag), &task);
+  LockWaiter* const waiter = make_waiter(task, &error);
+  if (waiter == nullptr) return error;
+  const int answer = keyed_lock(*waiter, key_of_object(flag), &task);
   if (answer != 0) {
-    free_turn(turn);
+    free_waiter(waiter);
     return answer;
   }
-  hold_turn(task, *turn);  // before the flag is read, which may be the task's end
+  add_held_lock(task, *waiter);  // before the flag is read, which may be the task's end
   if (read_user_word(*flag) == 0) return 1;
   unlock_object(task, flag);
   return 0;
@@ -54,21 +54,21 @@ void end_once(Task& task, OnceFlag* flag, Once how) noexcept {
 
 int try_lock_object(Task& task, const void* object) noexcept {
   int error = 0;
-  Turn* const turn = make_turn(task, &error);
-  if (turn == nullptr) return error;
-  if (try_turn(*turn, key_of_object(object), task)) {
-    hold_turn(task, *turn);
+  LockWaiter* const waiter = make_waiter(task, &error);
+  if (waiter == nullptr) return error;
+  if (keyed_try_lock(*waiter, key_of_object(object), task)) {
+    add_held_lock(task, *waiter);
     return 1;
   }
-  free_turn(turn);
+  free_waiter(waiter);
   return 0;
 }
 
 void unlock_object(Task& task, const void* object) noexcept {
-  Turn* const turn = end_hold(task, key_of_object(object));
-  if (turn == nullptr) return;
-  pass_turn(*turn);
-  free_turn(turn);
+  LockWaiter* const waiter = remove_held_lock(task, key_of_object(object));
+  if (waiter == nullptr) return;
+  keyed_unlock(*waiter);
+  free_waiter(waiter);
 }
 
 }  // namespace janus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/lock_by_address.h — locks by address: for what is done by one task at a time, once or any number of times. A task that
-// ends in the middle of it lets go, and the next one may try. A task that takes more than kMostHeld (rt/task/locks/keyed_lock.h) at
-// once panics.
+// rt/task/locks/lock_by_address.h — locks by address, for what one task does at a time, once or any number of times. The end of
+// a task releases its locks, and the next one may try. A task that takes more than kMaxHeld
+// (rt/task/locks/keyed_lock.h) at once panics.
 #pragma once
 
 #include <atomic>

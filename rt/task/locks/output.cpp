@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/output.cpp — a turn for each descriptor, and patience where there is no room. Nothing tells the runtime when
-// a reader has made room, so the holder of the turn tries again, ever less often, and gives way in between; only a
-// worker with nothing else to do waits in the kernel, and not for long. docs/decisions/0281
+// rt/task/locks/output.cpp — a keyed lock for each descriptor, and patience where there is no room. Nothing tells the runtime when
+// a reader has made room, so the holder tries again, ever less often, and gives way in between; only a worker with
+// nothing else to do waits in the kernel, and not for long. docs/decisions/0281
 #include "rt/task/locks/output.h"
 
 #include "rt/task/locks/keyed_lock.h"
@@ -58,28 +58,28 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
 // kernel takes at once is up to the reader.
 class Share {
  public:
-  explicit Share(Turn& turn) noexcept : turn_(turn) {}
-  // As share_turn().
+  explicit Share(LockWaiter& waiter) noexcept : waiter_(waiter) {}
+  // As lend_lock().
   [[nodiscard]] int after(std::size_t written) noexcept {
     bytes_ += written;
     if (bytes_ < kPieceBytes) return 0;
     bytes_ = 0;
-    return share_turn(turn_);
+    return lend_lock(waiter_);
   }
 
  private:
-  Turn& turn_;
+  LockWaiter& waiter_;
   std::size_t bytes_ = 0;
 };
 
-int write_as_task(Task& task, Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
+int write_as_task(Task& task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
   Pause pause;
-  Share share(turn);
+  Share share(waiter);
   std::uint64_t until = 0;
   while (count != 0) {
     const long written = platform::write(fd, bytes, count < kPieceBytes ? count : kPieceBytes, until);
     if (written == platform::kNoRoom) {
-      send_cancelled_away(turn);
+      send_cancelled_away(waiter);
       if (sees_cancel(task)) return kCancelledCode;
       until = wait_for_others(task, pause.begin());
       continue;
@@ -98,19 +98,19 @@ int write_as_task(Task& task, Turn& turn, int fd, const char* bytes, std::size_t
 }
 
 // For a thread outside tasks, or the only thread of a deterministic runtime, whose order must not depend on a reader.
-int write_as_thread(Turn& turn, int fd, const char* bytes, std::size_t count) noexcept {
-  Share share(turn);
+int write_as_thread(LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
+  Share share(waiter);
   while (count != 0) {
-    const std::size_t piece = turn.task == nullptr && count > kPieceBytes ? kPieceBytes : count;
+    const std::size_t piece = waiter.task == nullptr && count > kPieceBytes ? kPieceBytes : count;
     const long written = platform::write(fd, bytes, piece, platform::now_ns() + kLongestPauseNs);
     if (written == platform::kNoRoom) {
-      send_cancelled_away(turn);
+      send_cancelled_away(waiter);
       continue;
     }
     if (written <= 0) return error_of(written);
     bytes += written;
     count -= static_cast<std::size_t>(written);
-    const int answer = count != 0 && turn.task == nullptr ? share.after(static_cast<std::size_t>(written)) : 0;
+    const int answer = count != 0 && waiter.task == nullptr ? share.after(static_cast<std::size_t>(written)) : 0;
     if (answer != 0) return answer;
   }
   return 0;
@@ -120,12 +120,13 @@ int write_as_thread(Turn& turn, int fd, const char* bytes, std::size_t count) no
 
 int write_all(Task* task, int fd, const char* bytes, std::size_t count) noexcept {
   if (count == 0) return 0;
-  Turn turn;
-  const int answer = take_turn(turn, key_of_descriptor(fd), task);
+  LockWaiter waiter;
+  const int answer = keyed_lock(waiter, key_of_descriptor(fd), task);
   if (answer != 0) return answer;
   const bool gives_way = task != nullptr && !current_worker().scheduler->is_deterministic();
-  const int result = gives_way ? write_as_task(*task, turn, fd, bytes, count) : write_as_thread(turn, fd, bytes, count);
-  if (turn.state.load(std::memory_order_relaxed) == Turn::kHas) pass_turn(turn);
+  const int result =
+      gives_way ? write_as_task(*task, waiter, fd, bytes, count) : write_as_thread(waiter, fd, bytes, count);
+  if (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kHolds) keyed_unlock(waiter);
   return result;
 }
 

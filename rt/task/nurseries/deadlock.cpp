@@ -70,7 +70,7 @@ void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered
   if (runtime.options.is_program) {
     if (runtime.terminable.load(std::memory_order_acquire) == nullptr) return;
   } else if (runtime.is_fed_from_outside.load(std::memory_order_acquire) ||
-             runtime.waits_for_turns.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime)) {
+             runtime.waits_for_locks.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime)) {
     return;
   }
   // A task that waits for one that runs waits, too. So no worker may have run during the look.

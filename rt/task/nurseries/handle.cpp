@@ -19,7 +19,7 @@ namespace {
 
 constexpr unsigned kPausesOfGuess = 300;  // 3 to 15 us
 
-std::uint32_t make_secret(const Runtime& runtime, Handled kind, std::uint64_t number) noexcept {
+std::uint32_t make_secret(const Runtime& runtime, HandleKind kind, std::uint64_t number) noexcept {
   const std::uint64_t word = static_cast<std::uint64_t>(kind) << 62 | number;
   const auto secret = static_cast<std::uint32_t>(siphash_1_3(runtime.handle_key, word));
   return secret != 0 ? secret : 1;
@@ -32,7 +32,7 @@ std::uint64_t assemble(const Runtime& runtime, std::uint32_t secret, std::uint32
 
 }  // namespace
 
-std::uint64_t make_handle(const Runtime& runtime, Handled kind, std::uint64_t number, std::uint32_t index) noexcept {
+std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t number, std::uint32_t index) noexcept {
   return assemble(runtime, make_secret(runtime, kind, number), index);
 }
 
@@ -48,7 +48,7 @@ void init_handle_key(Runtime& runtime) noexcept {
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   std::uint32_t secret = task.secret.load(std::memory_order_relaxed);
   if (secret == 0) {
-    secret = make_secret(runtime, Handled::kTask, task.id);
+    secret = make_secret(runtime, HandleKind::kTask, task.id);
     task.secret.store(secret, std::memory_order_relaxed);
   }
   return assemble(runtime, secret, runtime.tasks.index_of(&task));
@@ -84,7 +84,7 @@ void free_record(Worker* worker, Task& task) noexcept {
   task.suspend_at(nullptr);
   task.marks = 0;
   task.is_published = task.yielded_free = false;
-  task.party = 0;
+  task.group = 0;
   task.frame = nullptr;
   task.cancel.store(0, std::memory_order_relaxed);
   task.token.store(0, std::memory_order_relaxed);

@@ -27,8 +27,8 @@ constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
 void init_handle_key(Runtime& runtime) noexcept;
 
 // Never 0. `number` is given only once for things of one kind, and is below 2^62.
-enum class Handled : std::uint8_t { kTask, kNursery, kChannel };
-std::uint64_t make_handle(const Runtime& runtime, Handled kind, std::uint64_t number, std::uint32_t index) noexcept;
+enum class HandleKind : std::uint8_t { kTask, kNursery, kChannel };
+std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t number, std::uint32_t index) noexcept;
 
 // The handle of an exposed task.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;

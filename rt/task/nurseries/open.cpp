@@ -27,7 +27,7 @@ namespace {
     nursery->runtime = &runtime;
     nursery->migrated_tasks.reset();
     const std::uint32_t index = runtime.nurseries.index_of(nursery);
-    nursery->handle.store(make_handle(runtime, Handled::kNursery, index, index), std::memory_order_relaxed);
+    nursery->handle.store(make_handle(runtime, HandleKind::kNursery, index, index), std::memory_order_relaxed);
   }
   return nursery;
 }

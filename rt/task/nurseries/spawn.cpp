@@ -100,7 +100,7 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   task->id = kIsFast ? count_spawned(*worker) : count_spawned_anywhere(runtime, worker);
   if constexpr (kIsFast) return task;
   if ((flags & TaskFlags::kDraws) != 0)
-    task->party = account->index();  // a cage is one party, and the tasks of the root another
+    task->group = account->index();  // a cage is one group, and the tasks of the root another
   if (options.name != nullptr) [[unlikely]]
     name_at_birth(worker, *task, options.name);
   if (flags != 0) task->state.store(TaskState::kCreated, std::memory_order_relaxed);

@@ -58,7 +58,7 @@ struct alignas(64) Channel {
   List<ChannelWait> leaving_receivers, leaving_senders;
   std::uint32_t generation;  // how many channels this record has been
 
-  static constexpr std::uint32_t kMostReferences = std::uint32_t{1} << 31;
+  static constexpr std::uint32_t kMaxReferences = std::uint32_t{1} << 31;
 
   static std::uint32_t secret_of(std::uint64_t life) noexcept { return static_cast<std::uint32_t>(life >> 32); }
   static std::uint32_t references_of(std::uint64_t life) noexcept { return static_cast<std::uint32_t>(life); }

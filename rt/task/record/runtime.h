@@ -86,7 +86,7 @@ struct Runtime {
   RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // woken from outside, or may be (deadlock.cpp); never reset
-  std::atomic<std::uint32_t> waits_for_turns;  // tasks that wait for a turn, whichever runtime has it
+  std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
   StackMarks stack_marks;
 };
 

@@ -22,7 +22,7 @@ struct Nursery;
 struct Runtime;
 struct RunFrame;
 struct Task;
-struct Turn;
+struct LockWaiter;
 
 using TaskFn = std::int64_t (*)(void*);
 
@@ -33,7 +33,7 @@ using TaskFn = std::int64_t (*)(void*);
 //                           |  \--send, receive--> AtChannel --partner, close, cancel--> Ready
 //                           |  \--park--> Parked --unpark--> Ready          a fresh one is Created while it is queued
 //                           |  \--budget--> Exhausted --recharge--> Ready
-//                           |  \--wants what another has--> AwaitsTurn --its turn--> Ready
+//                           |  \--wants a keyed lock--> AwaitsLock --it is handed over--> Ready
 //                           \--runs a child on its own stack--> Nesting --child ends--> Running
 //
 // INVARIANT wake-once: the thread that turns Blocked, Parked or Exhausted into Ready queues the task, and no other
@@ -52,13 +52,13 @@ enum class TaskState : std::uint8_t {
   kParked,
   kNesting,
   kAtChannel,
-  kAwaitsTurn,
+  kAwaitsLock,
 };
 
 // Whether the task cannot go on before another task or thread does something.
 constexpr bool is_waiting(TaskState state) noexcept {
   return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
-         state == TaskState::kAtChannel || state == TaskState::kAwaitsTurn;
+         state == TaskState::kAtChannel || state == TaskState::kAwaitsLock;
 }
 // Whether a worker may be running the task. A task that no other task looks at, and that runs in place of its parent,
 // becomes kRunning only after its first wait; until then its state is what the last task of the record left behind.
@@ -88,7 +88,7 @@ struct TaskMarks {
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error
-  static constexpr std::uint8_t kHoldsTurns = 32;  // it may have to pass some on at its end
+  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to pass some on at its end
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
 };
 
@@ -103,7 +103,7 @@ struct TaskExtra {
 };
 
 // INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
-// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `party` and `has_migrated` are zero.
+// `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `group` and `has_migrated` are zero.
 // So what most tasks never touch costs them nothing. The state of a task that is not exposed is meaningful only while
 // it waits.
 struct alignas(64) Task : Runnable {
@@ -158,10 +158,10 @@ struct RunDetails : ListLink<MigratedTasks> {
   explicit RunDetails(Task* self) noexcept : task(self) {}
 
   Task* task;
-  Nursery* published = nullptr;  // opened before the task last left its worker; under the lock of task->nursery
-  LocalTable* locals = nullptr;  // rt/task/account/locals.h
-  Stack* abandoned = nullptr;    // a panicked task ends on a spare stack; this is the one it had
-  Turn* held_turns = nullptr;    // with kHoldsTurns
+  Nursery* published = nullptr;      // opened before the task last left its worker; under the lock of task->nursery
+  LocalTable* locals = nullptr;      // rt/task/account/locals.h
+  Stack* abandoned = nullptr;        // a panicked task ends on a spare stack; this is the one it had
+  LockWaiter* held_locks = nullptr;  // with kHoldsLocks
   // With kHasGrown: the stack's limit before it grew; and what the task's account has paid since.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
@@ -169,7 +169,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::int64_t outer_fuel = -1;  // what was left of the slice, maybe the parent's, when the grace began; -1: it did not
   std::uint64_t joined = 0;      // while it joins a task: the number of that; through std::atomic_ref
   int last_error = 0;
-  std::uint8_t held_count = 0;          // the length of held_turns
+  std::uint8_t held_count = 0;          // the length of held_locks
   bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock
   Outcome outcome = Outcome::kPending;  // once kWasForced
 };

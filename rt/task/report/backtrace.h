@@ -29,10 +29,10 @@ void leave_runtime(Place& place) noexcept;
 void append_function(TextWriter& text, std::uint64_t address) noexcept;
 
 // Appends one line. Frames that would not fit are left out.
-inline constexpr unsigned kMostFrames = 24;
+inline constexpr unsigned kMaxFrames = 24;
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept;
 inline void append_frames(TextWriter& text, const Stack* stack, std::uint64_t ip, std::uint64_t fp) noexcept {
-  append_frames(text, place_on(stack, ip, fp), kMostFrames);
+  append_frames(text, place_on(stack, ip, fp), kMaxFrames);
 }
 
 }  // namespace janus

@@ -15,8 +15,8 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kDeepest = 16;           // nurseries in nurseries; the caller's stack bounds the walk
-constexpr unsigned kMostNurseries = 16384;  // that are looked into
+constexpr unsigned kDeepest = 16;          // nurseries in nurseries; the caller's stack bounds the walk
+constexpr unsigned kMaxNurseries = 16384;  // that are looked into
 
 struct Walk {
   TaskReport& report;
@@ -55,11 +55,11 @@ void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
   LockGuard guard(nursery.lock);
   for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
        member = nursery.migrated_tasks.after(member)) {
-    if (walk.tasks == kMostTasks || walk.report.room() < kRoomOfTask) return;
+    if (walk.tasks == kMaxTasks || walk.report.room() < kRoomOfTask) return;
     if (fold == nullptr || !fold(walk.report, member)) describe(walk.report, *member);
     ++walk.tasks;
     for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer) {
-      if (walk.nurseries++ == kMostNurseries) return;
+      if (walk.nurseries++ == kMaxNurseries) return;
       describe_nursery(walk, *inner, depth + 1);
     }
   }
@@ -102,7 +102,7 @@ const char* what_for(TaskState state) noexcept {
       return "is parked";
     case TaskState::kExhausted:
       return "waits for a recharge";
-    case TaskState::kAwaitsTurn:
+    case TaskState::kAwaitsLock:
       return "waits for a static or a descriptor";
     default:
       return nullptr;
@@ -115,7 +115,7 @@ bool find_place(const Task& task, Place& place) noexcept {
   std::uint64_t fp = 0;
   if (task.state.load(std::memory_order_relaxed) == TaskState::kNesting) return false;  // a child stands on its stack
   if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return false;
-  place = {0, fp, top > kMostStackBytes ? top - kMostStackBytes : 0, top, 0};
+  place = {0, fp, top > kMaxStackReservation ? top - kMaxStackReservation : 0, top, 0};
   if (!place.step()) return false;
   leave_runtime(place);
   return true;

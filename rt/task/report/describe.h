@@ -25,10 +25,10 @@ void say_and_free(TaskReport* report) noexcept;
 const char* what_for(TaskState state) noexcept;
 
 // Describes the tasks of a runtime that have been off their worker: what each waits for, in which nursery, and where;
-// the outermost first, alike ones folded, as far as the report has room, and at most kMostTasks, so that no task waits
+// the outermost first, alike ones folded, as far as the report has room, and at most kMaxTasks, so that no task waits
 // for it for long. Holds the locks of their nurseries meanwhile; the caller holds runtime.outside_lock. Returns how
 // many tasks were described.
-inline constexpr unsigned kMostTasks = 16384, kFramesOfEach = 8;
+inline constexpr unsigned kMaxTasks = 16384, kFramesOfEach = 8;
 inline constexpr std::size_t kShownName = 40;     // of text that users wrote
 inline constexpr std::size_t kRoomOfTask = 8192;  // of one task, with what has to follow it
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;

@@ -22,7 +22,7 @@ struct Kind {
   std::uint64_t folded;
 };
 
-constexpr unsigned kMostKinds = kPagesBehindReport / sizeof(Kind) - 1;
+constexpr unsigned kMaxKinds = kPagesBehindReport / sizeof(Kind) - 1;
 constexpr unsigned kShownBefore = 64;  // of whatever kind: few need no folding
 constexpr unsigned kShownOfKind = 4;
 // Not secure against collisions: a user that makes two kinds look like one has hidden nothing but its own tasks.
@@ -46,9 +46,9 @@ class Key {
 
 // As far up as append_path() goes.
 void add_path(Key& key, const Task& task) noexcept {
-  constexpr unsigned kMostNurseries = 8;
+  constexpr unsigned kMaxNurseries = 8;
   const Nursery* nursery = task.nursery;
-  for (unsigned depth = 0; nursery != nullptr && depth < kMostNurseries; ++depth) {
+  for (unsigned depth = 0; nursery != nullptr && depth < kMaxNurseries; ++depth) {
     key.add(nursery->name);
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
     nursery = owner != nullptr ? owner->nursery : nullptr;
@@ -73,7 +73,7 @@ std::uint64_t key_of(const RunDetails& member) noexcept {
 
 struct Kinds {
   std::uint64_t shown;
-  Kind at[kMostKinds];
+  Kind at[kMaxKinds];
 };
 static_assert(sizeof(Kinds) <= kPagesBehindReport);
 
@@ -87,7 +87,7 @@ void append_folded(TaskReport& report) noexcept {
     if (kind.folded != 0) report.append("janus:   and %lu more like task %lu\n", kind.folded, kind.first);
     tasks += kind.folded;
   }
-  if (tasks == kMostTasks) report.append("janus:   these are the first %lu\n", tasks);
+  if (tasks == kMaxTasks) report.append("janus:   these are the first %lu\n", tasks);
 }
 
 }  // namespace
@@ -99,10 +99,10 @@ bool fold(TaskReport& report, const RunDetails* member) noexcept {
   }
   Kinds& kinds = kinds_of(report);
   const std::uint64_t key = key_of(*member);
-  unsigned i = static_cast<unsigned>(key >> 1) % kMostKinds;
+  unsigned i = static_cast<unsigned>(key >> 1) % kMaxKinds;
   unsigned tries = 0;
-  for (; kinds.at[i].key != key && kinds.at[i].key != 0; i = (i + 1) % kMostKinds)
-    if (++tries == kMostKinds) return false;
+  for (; kinds.at[i].key != key && kinds.at[i].key != 0; i = (i + 1) % kMaxKinds)
+    if (++tries == kMaxKinds) return false;
   Kind& kind = kinds.at[i];
   if (kind.shown >= kShownOfKind && kinds.shown >= kShownBefore) {
     ++kind.folded;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/report/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader may
-// have stopped: a crowd of tasks that panic must not hold up the others through a full pipe.
+// have stopped: many tasks that panic must not hold up the others through a full pipe.
 #include "rt/task/report/log.h"
 
 #include <atomic>

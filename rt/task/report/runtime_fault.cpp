@@ -59,7 +59,7 @@ bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
   return is_between(ip, janus_text, janus_text_end);
 }
 
-void end_for_own_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept {
+void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept {
   if (worker.is_dumping) platform::abort();  // the report itself has faulted
   worker.is_dumping = true;
   Dump dump;

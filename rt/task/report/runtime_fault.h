@@ -14,6 +14,6 @@ namespace janus {
 bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept;
 
 // Reports what it can, and ends the process as platform::abort() does. In the fault handler; `cause` as in a panic.
-[[noreturn]] void end_for_own_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept;
+[[noreturn]] void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept;
 
 }  // namespace janus

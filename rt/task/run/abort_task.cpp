@@ -74,7 +74,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
-  pass_held_turns(task);  // its children may wait for them
+  release_held_locks(task);  // its children may wait for them
   (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
 }
@@ -119,7 +119,7 @@ void fault_landing(void* argument) noexcept {
       fiber_hooks::before_switch(mine, spare->fiber);
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
-    pass_held_turns(task);
+    release_held_locks(task);
     (void)end_left_open(task, code_of(outcome), true);  // no stack to spare: on this one, deeper down
   }
   leave_frames(task);
@@ -173,7 +173,7 @@ static void contain(platform::Fault& fault, Worker& worker) noexcept {
     fault.keeps_registers = true;
     return;
   }
-  if (!has_task || is_runtimes_own(fault, worker)) end_for_own_fault(fault, worker, cause_of(fault, worker));
+  if (!has_task || is_runtimes_own(fault, worker)) end_for_runtime_fault(fault, worker, cause_of(fault, worker));
   const Outcome outcome = outcome_of_overflow(*task, growth);
   if (outcome == Outcome::kPanic)
     report_panic(*task, growth == Growth::kAtMost ? cause_of(fault, worker) : overflow_cause(growth), &fault);
@@ -196,7 +196,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (is_answered(fault, worker)) return true;
   if (worker == nullptr) return false;
-  if (worker->is_in_fault) end_for_own_fault(fault, *worker, "a fault while another was looked into");
+  if (worker->is_in_fault) end_for_runtime_fault(fault, *worker, "a fault while another was looked into");
   worker->is_in_fault = true;
   contain(fault, *worker);
   worker->is_in_fault = false;

@@ -41,12 +41,12 @@ void on_attention(Worker& worker) noexcept {
   if (runtime.terminate_signal.load(std::memory_order_acquire) == 0) return;
   Task* const root = runtime.terminable.load(std::memory_order_acquire);
   if (root == nullptr) return;
-  Descent descent;
+  CancelWalk walk;
   {
     LockGuard guard(root->lock);
-    if (!root->has(TaskFlags::kEnded)) descent = cancel_task(&worker, *root);
+    if (!root->has(TaskFlags::kEnded)) walk = cancel_task(&worker, *root);
   }
-  tell_members(runtime, &worker, descent, Pace::kAtOnce);
+  tell_members(runtime, &worker, walk, Pace::kAtOnce);
 }
 
 }  // namespace janus::hooks

@@ -135,7 +135,7 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
       Scheduler::run_pending_action();
       code = ended;
     }
-    pass_held_turns(task);
+    release_held_locks(task);
   }
   free_locals(task);
   return end_nurseries(task, frame, code);  // that destructors have left open
@@ -202,7 +202,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
                                          bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
   if (task.is_marked(TaskMarks::kWasForced)) leave_abandoned_frames(frame, frame_sp);
-  pass_held_turns(task);
+  release_held_locks(task);
   code = clean_up(task, frame, code);
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
   if (!StackPool::canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
@@ -283,8 +283,8 @@ template <Path kPath>
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   if (child.account == parent.account) return run(child, parent.frame, false);
   // What the parent has grown was paid for by another account.
-  if (!has_room_for_children(current_worker(), kMostInitialBytes))
-    (void)!make_room_for_children(current_worker(), parent, kMostInitialBytes);
+  if (!has_room_for_children(current_worker(), kMaxInitialBytes))
+    (void)!make_room_for_children(current_worker(), parent, kMaxInitialBytes);
   const std::int64_t left = current_worker().fuel;
   commit_slice(current_worker(), parent);
   run(child, parent.frame, true);

@@ -96,7 +96,7 @@ void charge_pools(Runtime& runtime) noexcept {
   runtime.pool_charge.init(runtime.accounts, trim, &runtime.stacks, allowance_of(runtime));
   runtime.stacks.charge_to(runtime.pool_charge, runtime.memory_limit, runtime.options.workers);
   for (Slab* slab : {&runtime.tasks, &runtime.nurseries, &runtime.channels}) slab->charge_to(runtime.pool_charge);
-  runtime.accounts.charge_records(sizeof(Account) + runtime.options.workers * sizeof(Party), &runtime.pool_charge);
+  runtime.accounts.charge_records(sizeof(Account) + runtime.options.workers * sizeof(Group), &runtime.pool_charge);
 }
 
 void destroy_parts(Runtime& runtime) noexcept {

@@ -43,7 +43,7 @@ constexpr std::size_t kShownReason = 500;  // of text that users wrote
     const std::uint64_t fp = fault != nullptr ? fault->fp : reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
     Place place = place_on(worker.stack, ip, fp);
     if (fault == nullptr || fault->registers == nullptr) leave_runtime(place);
-    append_frames(line, place, kMostFrames);
+    append_frames(line, place, kMaxFrames);
   }
   say(line.data(), line.size());
   if (runtime_of(worker).options.ends_by_panic) platform::abort();

@@ -38,44 +38,44 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 }
 
 // The caller found `nursery` in a way that keeps it from its end meanwhile.
-void mark_nursery(Nursery& nursery, Descent& descent) noexcept {
+void mark_nursery(Nursery& nursery, CancelWalk& walk) noexcept {
   if (!nursery.life().cancel()) return;
-  nursery.cancel_next = descent.first;
-  descent.first = &nursery;
-  ++descent.marked;
+  nursery.cancel_next = walk.first;
+  walk.first = &nursery;
+  ++walk.marked;
 }
 
 // Under the lock of the task's nursery, so that the task's frame stays on the stack. False: the task is not seen to
 // wait, but may be about to, on another worker, without having seen the marks, and only a fence will show. Of what it
 // has opened the latest are marked; it marks the others itself, in parts, when it learns of its cancel.
-bool reach_member(Worker* worker, RunDetails& member, Descent& descent) noexcept {
+bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept {
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
-    mark_nursery(*open, descent);
+    mark_nursery(*open, walk);
   const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
-  if (wake_to_look(worker, *member.task) || runs_here || descent.fence == Descent::Fence::kMade) return true;
-  descent.fence = Descent::Fence::kWanted;
+  if (wake_to_look(worker, *member.task) || runs_here || walk.fence == CancelWalk::Fence::kMade) return true;
+  walk.fence = CancelWalk::Fence::kWanted;
   return false;
 }
 
 // With no lock held. Orders the marks before the reads of members that follow.
-void fence_members(Descent& descent) noexcept {
+void fence_members(CancelWalk& walk) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();
   else
     arch::full_fence();
-  descent.fence = Descent::Fence::kMade;
-  descent.unpaid += price::kFence;
+  walk.fence = CancelWalk::Fence::kMade;
+  walk.unpaid += price::kFence;
 }
 
 // Tells some of the members that are still to be told. False: there are none. A member that was told stands behind all
 // that were not; one that joined since the nursery was marked may be told needlessly.
-bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
+bool tell_some(Worker* worker, Nursery& nursery, CancelWalk& walk) noexcept {
   LockGuard guard(nursery.lock);
-  for (; !descent.is_part(); ++descent.unpaid) {
+  for (; !walk.is_part(); ++walk.unpaid) {
     RunDetails* const member = nursery.migrated_tasks.front();
     if (member == nullptr || member->was_told) return false;
-    if (!reach_member(worker, *member, descent)) return true;
+    if (!reach_member(worker, *member, walk)) return true;
     member->was_told = true;
     List<RunDetails, MigratedTasks>::remove(member);
     nursery.migrated_tasks.push_back(member);
@@ -84,10 +84,10 @@ bool tell_some(Worker* worker, Nursery& nursery, Descent& descent) noexcept {
 }
 
 // After a part of a cancel, with no lock held. Returns the worker to go on with.
-Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pace) noexcept {
-  const std::uint32_t ops = descent.unpaid;
-  const bool is_part = descent.is_part();
-  descent.unpaid = descent.marked = 0;
+Worker* pause(const Runtime& runtime, Worker* worker, CancelWalk& walk, Pace pace) noexcept {
+  const std::uint32_t ops = walk.unpaid;
+  const bool is_part = walk.is_part();
+  walk.unpaid = walk.marked = 0;
   Task* const task = pace != Pace::kAtOnce ? calling_task() : nullptr;
   if (task == nullptr) return worker;
   if (pace == Pace::kInPartsPaid) take_fuel_unchecked(current_worker(), ops);
@@ -97,30 +97,30 @@ Worker* pause(const Runtime& runtime, Worker* worker, Descent& descent, Pace pac
 
 }  // namespace
 
-void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept {
-  while (descent.first != nullptr) {
-    Nursery& nursery = *descent.first;
-    descent.first = nursery.cancel_next;
-    while (tell_some(worker, nursery, descent)) {
-      if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
-      if (descent.is_part()) worker = pause(runtime, worker, descent, pace);
+void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept {
+  while (walk.first != nullptr) {
+    Nursery& nursery = *walk.first;
+    walk.first = nursery.cancel_next;
+    while (tell_some(worker, nursery, walk)) {
+      if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);
+      if (walk.is_part()) worker = pause(runtime, worker, walk, pace);
     }
     release_pin(worker, nursery);
-    if (descent.first != nullptr) ++descent.unpaid;  // as much work as telling a member
+    if (walk.first != nullptr) ++walk.unpaid;  // as much work as telling a member
   }
-  if (descent.unpaid != 0) (void)pause(runtime, worker, descent, pace);
+  if (walk.unpaid != 0) (void)pause(runtime, worker, walk, pace);
 }
 
 // The walk goes on behind `open` after others have run, since only its owner, this task, takes it off the list.
 static void cancel_each(Task& task, Nursery* open) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   while (open != nullptr) {
-    Descent descent;
+    CancelWalk walk;
     for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
-      mark_nursery(*open, descent);
-    if (descent.first != nullptr) {
+      mark_nursery(*open, walk);
+    if (walk.first != nullptr) {
       begin_cancel(runtime, &current_worker());
-      tell_members(runtime, &current_worker(), descent, Pace::kInParts);
+      tell_members(runtime, &current_worker(), walk, Pace::kInParts);
     }
     if (open != nullptr) let_others_run(task);
   }
@@ -143,11 +143,11 @@ void learn_of_cancel(Task& task) noexcept {
   cancel_own_nurseries(task);
 }
 
-static Descent mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
-  Descent descent;
+static CancelWalk mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
+  CancelWalk walk;
   const NurseryRef ref(worker, nursery);
-  if (ref.is_valid()) mark_nursery(nursery, descent);
-  return descent;
+  if (ref.is_valid()) mark_nursery(nursery, walk);
+  return walk;
 }
 
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
@@ -156,24 +156,24 @@ void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
 }
 
 void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
-  const Descent descent = mark_from_outside(worker, nursery);
-  if (descent.first == nullptr) return;
+  const CancelWalk walk = mark_from_outside(worker, nursery);
+  if (walk.first == nullptr) return;
   begin_cancel(*nursery.runtime, worker);
-  tell_members(*nursery.runtime, worker, descent, pace);
+  tell_members(*nursery.runtime, worker, walk, pace);
 }
 
-Descent cancel_task(Worker* worker, Task& task) noexcept {
-  Descent descent;
+CancelWalk cancel_task(Worker* worker, Task& task) noexcept {
+  CancelWalk walk;
   order_hooks::release(&order_hooks::kCancel);
-  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return descent;
+  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return walk;
   begin_cancel(*task.nursery->runtime, worker);
   do {
-    if (descent.fence == Descent::Fence::kWanted) fence_members(descent);
+    if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);
     LockGuard guard(task.nursery->lock);
     const bool is_member = task.has_migrated.load(std::memory_order_relaxed);
-    if (!is_member || reach_member(worker, task.frame->details, descent)) ++descent.unpaid;
-  } while (descent.fence == Descent::Fence::kWanted);
-  return descent;
+    if (!is_member || reach_member(worker, task.frame->details, walk)) ++walk.unpaid;
+  } while (walk.fence == CancelWalk::Fence::kWanted);
+  return walk;
 }
 
 }  // namespace janus

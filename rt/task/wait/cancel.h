@@ -20,7 +20,7 @@ namespace janus {
 }
 
 // Nurseries that are marked as cancelled, and kept from their ends until their members are told.
-struct Descent {
+struct CancelWalk {
   enum class Fence : std::uint8_t { kNotNeeded, kWanted, kMade };
 
   Nursery* first = nullptr;
@@ -44,7 +44,7 @@ void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept;
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
 // Cancels a task in two steps. cancel_task() under the task's lock, so that neither the task nor its nursery can end
 // meanwhile; then tell_members() with no lock held.
-Descent cancel_task(Worker* worker, Task& task) noexcept;
-void tell_members(const Runtime& runtime, Worker* worker, Descent descent, Pace pace) noexcept;
+CancelWalk cancel_task(Worker* worker, Task& task) noexcept;
+void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept;
 
 }  // namespace janus

@@ -23,7 +23,7 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 
 [[gnu::cold]] Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
   JANUS_ASSERT(runtime.budget_waits.load(std::memory_order_relaxed) != nullptr);
-  if (parent->depth() >= kMostBudgetsAbove) return nullptr;
+  if (parent->depth() >= kMaxBudgetsAbove) return nullptr;
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr && short_of == Component::kMemory && parent == runtime.root_account &&
@@ -31,7 +31,7 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
     account = runtime.accounts.open(parent, wanted, nullptr);
   if (account == nullptr) return nullptr;
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
-  if (runtime.scheduler.add_party(account->index(), above)) return account;
+  if (runtime.scheduler.add_group(account->index(), above)) return account;
   runtime.accounts.close(account);
   return nullptr;
 }

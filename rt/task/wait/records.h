@@ -18,7 +18,7 @@ namespace janus {
 void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexcept;
 
 // Bounds the walks from an account to those above it, such as for each block that comes back.
-inline constexpr unsigned kMostBudgetsAbove = 128;
+inline constexpr unsigned kMaxBudgetsAbove = 128;
 
 // Opens an account below `parent`; what idle stacks hold of the root account is given back for it if need be. nullptr:
 // `parent` has too little, or too many accounts are above it.

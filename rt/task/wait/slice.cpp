@@ -12,7 +12,7 @@ namespace {
 // Loans come in small parts, so that a few workers do not hold all of a line of credit while another finds it dry.
 constexpr std::int64_t kLoan = 64;
 
-static_assert(Accounts::kMostDebtAbove >= kMaxStackBytes / price::kBytesPerOp);
+static_assert(Accounts::kMaxDebtAbove >= kMaxStackBytes / price::kBytesPerOp);
 
 std::int64_t borrow(Worker& worker, Account* account, std::int64_t most) noexcept {
   Runtime& runtime = runtime_of(worker);
@@ -28,7 +28,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
 // For a task below the root, and one that was told to end.
 [[gnu::noinline, gnu::cold]] void draw_slice(Worker& worker, Task& task) noexcept {
   const Runtime& runtime = runtime_of(worker);
-  if (task.party != 0) Scheduler::begin_slice_of_party(worker, task.party);
+  if (task.group != 0) Scheduler::begin_slice_of_group(worker, task.group);
   const bool is_in_grace = task.is_marked(TaskMarks::kSawCancel);
   const bool is_unlimited = runtime.accounts.left(task.account, Component::kOps) == kUnlimited;
   if (is_unlimited && !is_in_grace) return;
@@ -107,7 +107,7 @@ template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
   const std::int64_t interval = runtime_of(worker).options.yield_interval;
   const std::int64_t left_after = left_before - (interval - worker.fuel);  // the child's slice is committed
   begin_slice(worker, task);
-  Scheduler::begin_slice_of_party(worker, task.party);  // also for party 0
+  Scheduler::begin_slice_of_group(worker, task.group);  // also for group 0
   const std::int64_t most = left_after > 0 ? left_after : 0;
   if (worker.fuel <= most) return;
   const std::int64_t excess = worker.fuel - most;

@@ -15,8 +15,8 @@ namespace janus {
 }
 
 arch::UserCopy copy_user_bytes(void* to, const void* from, std::size_t bytes) noexcept {
-  for (std::size_t at = 0; at < bytes; at += kMostCopied) {
-    const std::size_t piece = bytes - at < kMostCopied ? bytes - at : kMostCopied;
+  for (std::size_t at = 0; at < bytes; at += kMaxCopied) {
+    const std::size_t piece = bytes - at < kMaxCopied ? bytes - at : kMaxCopied;
     const arch::UserCopy copied =
         janus_user_copy(static_cast<char*>(to) + at, static_cast<const char*>(from) + at, piece);
     if (copied != arch::UserCopy::kDone) return copied;

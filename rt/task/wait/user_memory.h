@@ -18,7 +18,7 @@ namespace janus {
 void blame_caller() noexcept;
 
 // Bytes that are copied at once, so that a caller that copies much can give way between two pieces.
-inline constexpr std::size_t kMostCopied = std::size_t{64} << 10;
+inline constexpr std::size_t kMaxCopied = std::size_t{64} << 10;
 
 // As janus_user_copy. May be called with a lock held.
 [[nodiscard]] arch::UserCopy copy_user_bytes(void* to, const void* from, std::size_t bytes) noexcept;

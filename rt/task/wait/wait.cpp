@@ -52,9 +52,9 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
 }
 
 // As publish_unlocking(), for a wait that a cancel does not end.
-void publish_awaiting_turn(Worker& worker, void* task_pointer, void* lock) noexcept {
-  publish_state(worker, *static_cast<Task*>(task_pointer), TaskState::kAwaitsTurn);
-  static_cast<TurnLock*>(lock)->unlock();
+void publish_awaiting_lock(Worker& worker, void* task_pointer, void* lock) noexcept {
+  publish_state(worker, *static_cast<Task*>(task_pointer), TaskState::kAwaitsLock);
+  static_cast<KeyedQueueLock*>(lock)->unlock();
 }
 
 // Until the lock is released no other thread may change the state, so the task is still here.
@@ -114,8 +114,8 @@ template void resumed<Path::kFast>(Task& task) noexcept;
   return stop_published(task, {publish_unlocking, &task, &lock});
 }
 
-[[gnu::noinline]] bool block_for_turn(Task& task, TurnLock& lock) noexcept {
-  return stop_published(task, {publish_awaiting_turn, &task, &lock});
+[[gnu::noinline]] bool block_for_lock(Task& task, KeyedQueueLock& lock) noexcept {
+  return stop_published(task, {publish_awaiting_lock, &task, &lock});
 }
 
 template <Path kPath>

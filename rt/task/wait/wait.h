@@ -15,9 +15,9 @@ using Publish = void (*)(Task& task, void* what);
 // As block(), for what `lock`, which is held, guards: the state becomes kBlocked, and then the lock is released. False:
 // it is still held.
 [[nodiscard]] bool block_unlocking(Task& task, TaskLock& lock) noexcept;
-// As block_unlocking(), with the state kAwaitsTurn: a cancel does not end the wait, only wake() does.
-using TurnLock = RankedLock<LockRank::kTurn>;
-[[nodiscard]] bool block_for_turn(Task& task, TurnLock& lock) noexcept;
+// As block_unlocking(), with the state kAwaitsLock: a cancel does not end the wait, only wake() does.
+using KeyedQueueLock = RankedLock<LockRank::kKeyedLock>;
+[[nodiscard]] bool block_for_lock(Task& task, KeyedQueueLock& lock) noexcept;
 // As block(), at a channel whose lock is held as `hold` says: the state becomes kAtChannel, and then the lock is
 // released. False: it is still held. `task` is published, of the channel's runtime, and its ChannelWait is in the
 // queue. Fast path: requires that the lock is held by its owner, and that no account is charged for the task's slice.

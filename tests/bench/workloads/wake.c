@@ -66,10 +66,10 @@ static void sample_often(long most, uint64_t idle_ns) {
 
 // The other worker has slept for `size` microseconds.
 void bench_wake(long size, int workers) {
-  enum { kMicroseconds = 400000, kLeast = 200 };
+  enum { kMicroseconds = 400000, kMin = 200 };
   EXPECT(workers == 2);
   const long count = kMicroseconds / size;
-  sample_often(count > kLeast ? count : kLeast, (uint64_t)size * 1000);
+  sample_often(count > kMin ? count : kMin, (uint64_t)size * 1000);
 }
 
 // `size` samples; the spawner does not return to the scheduler and spawns the next one as soon as the last one ran.

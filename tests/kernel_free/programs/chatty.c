@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { kMostLine = 9100 };
+enum { kMaxLine = 9100 };
 
 static int speed(long bytes, long piece) {
   char* const text = malloc((size_t)piece);
@@ -26,7 +26,7 @@ static int speed(long bytes, long piece) {
 // "TASK LINE " and letters, as many as both say.
 static int64_t say(void* argument) {
   const long task = (long)argument >> 32, lines = (long)argument & 0xffffffff;
-  char* const text = malloc(kMostLine);
+  char* const text = malloc(kMaxLine);
   for (long line = 0; line < lines; ++line) {
     const int letters = (int)((task * 977 + line * line * 131) % 9001);
     if (letters < 300) {

@@ -4,7 +4,7 @@
 #include <janus/rt.h>
 #include <stdlib.h>
 
-enum { kPage = 4096, kMostStack = 17 * kPage };  // what there is while there are few
+enum { kPage = 4096, kMaxStack = 17 * kPage };  // what there is while there are few
 static const uint64_t kPresent = 1, kWritable = 2, kLarge = 0x80, kNoExecute = 1ull << 63;
 static const uint64_t kWhyAbsent = 0xf, kGuard = 4;  // kernel-free/memory/page_tables.h
 static const uint64_t kAddress = 0x000ffffffffff000, kAllMemory = 0xffff800000000000;
@@ -55,7 +55,7 @@ static uint64_t entry_of(uint64_t address) {
 static uint64_t guard_of(uint64_t stack) {
   const uint64_t expected = kPresent | kWritable | kNoExecute;
   if ((entry_of(stack) & expected) != expected) return 0;
-  for (uint64_t down = kPage; down <= kMostStack; down += kPage)
+  for (uint64_t down = kPage; down <= kMaxStack; down += kPage)
     if ((entry_of(stack - down) & kWhyAbsent) == kGuard) return (stack - down) / kPage;
   return 0;
 }

@@ -12,7 +12,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-enum { kMostWords = 8, kPatience = 150 };
+enum { kMaxWords = 8, kPatience = 150 };
 
 static void make_plain(int terminal) {
   struct termios modes;
@@ -23,11 +23,11 @@ static void make_plain(int terminal) {
 }
 
 static int run(char* line) {
-  char* words[kMostWords + 1] = {0};
+  char* words[kMaxWords + 1] = {0};
   char* const nothing[] = {NULL};
   char path[200];
   int count = 0;
-  for (char* word = strtok(line, " "); word != NULL && count < kMostWords; word = strtok(NULL, " "))
+  for (char* word = strtok(line, " "); word != NULL && count < kMaxWords; word = strtok(NULL, " "))
     words[count++] = word;
   snprintf(path, sizeof path, "/programs/%s", words[0]);
   const pid_t child = fork();

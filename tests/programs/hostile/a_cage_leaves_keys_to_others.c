@@ -3,14 +3,14 @@
 // all the same, and so do the root's tasks.
 #include "hostile.h"
 
-enum { kMost = 4096, kOthers = 3, kNeeded = 16, kInner = 16 };
+enum { kMax = 4096, kOthers = 3, kNeeded = 16, kInner = 16 };
 
 static volatile int is_done;
 
 static long take_all(void) {
   janus_local_key key;
   long count = 0;
-  while (count < kMost && janus_local_new(&key, NULL) == 0) ++count;
+  while (count < kMax && janus_local_new(&key, NULL) == 0) ++count;
   return count;
 }
 

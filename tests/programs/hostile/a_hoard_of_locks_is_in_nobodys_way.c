@@ -6,7 +6,7 @@
 int janus_hold_try(const void* object);
 void janus_hold_end(const void* object);
 
-enum { kTasks = 2500, kEach = 60, kMost = 64 };
+enum { kTasks = 2500, kEach = 60, kMax = 64 };
 static janus_channel* until_the_end;
 static long held;  // atomic
 
@@ -34,10 +34,10 @@ static int64_t write_lines(void* unused) {
 }
 
 static int64_t hold_some(void* count) {
-  static char objects[kMost + 1];
+  static char objects[kMax + 1];
   for (intptr_t i = 0; i < (intptr_t)count; ++i)
     if (!CHECK_EQ(janus_hold_try(&objects[i]), 1)) return -5;
-  if ((intptr_t)count < kMost) return 0;
+  if ((intptr_t)count < kMax) return 0;
   janus_hold_end(&objects[7]);
   return janus_hold_try(&objects[7]) == 1 ? 0 : -6;
 }
@@ -45,8 +45,8 @@ static int64_t hold_some(void* count) {
 static int64_t attack(void* unused) {
   (void)unused;
   for (int round = 0; round < 20; ++round) {
-    CHECK_EQ(run_in_cage(roomy(), hold_some, (void*)(intptr_t)kMost), 0);
-    CHECK_EQ(run_in_cage(roomy(), hold_some, (void*)(intptr_t)(kMost + 1)), JANUS_PANIC);
+    CHECK_EQ(run_in_cage(roomy(), hold_some, (void*)(intptr_t)kMax), 0);
+    CHECK_EQ(run_in_cage(roomy(), hold_some, (void*)(intptr_t)(kMax + 1)), JANUS_PANIC);
   }
   until_the_end = janus_channel_create(1, 0);
   held = 0;

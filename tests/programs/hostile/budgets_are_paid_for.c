@@ -3,7 +3,7 @@
 // gone: so many it can pay, and no more; and when it has ended, all is back.
 #include "hostile.h"
 
-enum { kMemory = 1 << 20, kMost = kMemory / 64, kPerWorker = 128, kAccount = 320 };
+enum { kMemory = 1 << 20, kMax = kMemory / 64, kPerWorker = 128, kAccount = 320 };
 
 static long opened;
 
@@ -14,7 +14,7 @@ static janus_nursery* open_one(uint32_t on_error) {
 
 static int64_t open_many(void* unused) {
   (void)unused;
-  for (opened = 0; opened < kMost && open_one(JANUS_ON_ERROR_COLLECT) != NULL; ++opened) {
+  for (opened = 0; opened < kMax && open_one(JANUS_ON_ERROR_COLLECT) != NULL; ++opened) {
   }
   CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
   // Dry as it is, it closes none: they end with it.
@@ -35,7 +35,7 @@ static int64_t spawn_many(void* unused) {
   options.budget = one_op;
   options.stack_size = 8192;
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
-  for (opened = 0; opened < kMost && janus_nursery_spawn_in(nursery, wait_for_ever, NULL, &options).raw != 0;) ++opened;
+  for (opened = 0; opened < kMax && janus_nursery_spawn_in(nursery, wait_for_ever, NULL, &options).raw != 0;) ++opened;
   CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
   janus_nursery_cancel(nursery);
   return 0;

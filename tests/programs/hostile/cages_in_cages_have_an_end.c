@@ -4,7 +4,7 @@
 // back.
 #include "hostile.h"
 
-enum { kMost = 128, kTries = 4000 };
+enum { kMax = 128, kTries = 4000 };
 
 static long depth;
 
@@ -49,7 +49,7 @@ static int64_t nest_and_go(void* unused) {
   depth = 1;
   CHECK(spawn_roomy(cage, nest, NULL).raw != 0);
   CHECK_EQ(close_cage(cage), 0);
-  CHECK_EQ(depth, kMost);
+  CHECK_EQ(depth, kMax);
   return 0;
 }
 

@@ -4,7 +4,7 @@
 // beside others.
 #include "hostile.h"
 
-enum { kOps = 10000000, kFew = 1000, kMostAbove = 16384, kTimes = 50, kWork = 2000000 };
+enum { kOps = 10000000, kFew = 1000, kMaxAbove = 16384, kTimes = 50, kWork = 2000000 };
 
 static int64_t claim(void* unused) {
   (void)unused;
@@ -17,7 +17,7 @@ static int64_t open_claimers(void* unused) {
   const long before = janus_budget_get_current().ops;
   for (int i = 0; i < kTimes; ++i) CHECK_EQ(run_in_cage(few, claim, NULL), JANUS_BUDGET_EXCEEDED);
   const long spent = before - (long)janus_budget_get_current().ops;
-  CHECK_THAT(spent, spent < kTimes * (kMostAbove + 2 * kFew));
+  CHECK_THAT(spent, spent < kTimes * (kMaxAbove + 2 * kFew));
   return 0;
 }
 
@@ -31,7 +31,7 @@ static int64_t spawn_claimers(void* unused) {
     CHECK_EQ(close_cage(nursery), JANUS_BUDGET_EXCEEDED);
   }
   const long spent = before - (long)janus_budget_get_current().ops;
-  CHECK_THAT(spent, spent < kTimes * (kMostAbove + 2 * kFew));
+  CHECK_THAT(spent, spent < kTimes * (kMaxAbove + 2 * kFew));
   return 0;
 }
 

@@ -3,14 +3,14 @@
 // took comes back, with what it paid.
 #include "hostile.h"
 
-enum { kMost = 4096, kNeighbour = 16 };
+enum { kMax = 4096, kNeighbour = 16 };
 
-static janus_local_key taken[kMost];
+static janus_local_key taken[kMax];
 static int count;
 
 static int64_t take_all(void* unused) {
   (void)unused;
-  for (count = 0; count < kMost && janus_local_new(&taken[count], NULL) == 0; ++count)
+  for (count = 0; count < kMax && janus_local_new(&taken[count], NULL) == 0; ++count)
     janus_local_set(taken[count], &count);
   return 0;
 }

@@ -2,7 +2,7 @@
 // One cage after the other takes all the task-local keys that it gets, and keeps them. Each of them gets some.
 #include "hostile.h"
 
-enum { kCages = 30, kMost = 4096 };
+enum { kCages = 30, kMax = 4096 };
 
 static volatile int is_done;
 static volatile long got;
@@ -11,7 +11,7 @@ static int64_t take_and_stay(void* unused) {
   (void)unused;
   janus_local_key key;
   long count = 0;
-  while (count < kMost && janus_local_new(&key, NULL) == 0) ++count;
+  while (count < kMax && janus_local_new(&key, NULL) == 0) ++count;
   got = count;
   is_done = 1;
   return janus_park(-1);

@@ -6,7 +6,7 @@
 // in its place.
 #include "attacks.h"
 
-enum { kRounds = 5, kMostTasks = 20000, kOpsOfARound = 500 };
+enum { kRounds = 5, kMaxTasks = 20000, kOpsOfARound = 500 };
 
 static int workers;
 
@@ -137,7 +137,7 @@ int main(int argc, char** argv) {
   const int stderr_before = (int)janus_syscall(SYS_dup, 2);
   janus_syscall(SYS_dup2, null_file, 2);
   for (int i = 0; i < 64; ++i) floods[i] = janus_channel_create(8, 16);
-  static const int crowds[] = {1, 100, kMostTasks};
+  static const int crowds[] = {1, 100, kMaxTasks};
   for (unsigned i = 0; i < sizeof attacks / sizeof *attacks; ++i)
     for (int k = 0; k < (attacks[i].in_crowds ? 3 : 1); ++k) {
       if (lists) janus_print(1, "%d %s\n", crowds[k], attacks[i].name);

@@ -114,7 +114,7 @@ static int64_t turns_beside(const step* step) {
   return status == 0 ? count : -1;
 }
 
-// With more workers it is counted beside the loop, as often as the machine or the seed has it. Parties share time:
+// With more workers it is counted beside the loop, as often as the machine or the seed has it. Groups share time:
 // whose CPU is taken away in a turn has had a long one, so it may be tried again.
 static void gives_way(const step* step) {
   const int tries = read_accounts().stats.workers == 1 ? 5 : 1;

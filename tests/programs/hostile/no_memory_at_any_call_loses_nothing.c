@@ -3,7 +3,7 @@
 // is none, its task ends by itself, and the cage's account closes with all that it was given.
 #include "calls.h"
 
-enum { kLeast = 60 << 10, kMost = 80 << 10, kStep = 64 };
+enum { kMin = 60 << 10, kMax = 80 << 10, kStep = 64 };
 
 static int64_t try_once(void* arg) {
   belongings mine;
@@ -18,7 +18,7 @@ static long worked, refused;
 static int64_t attack(void* unused) {
   (void)unused;
   for (int i = 0; i < kSteps; ++i)
-    for (size_t memory = kLeast; memory < kMost; memory += kStep) {
+    for (size_t memory = kMin; memory < kMax; memory += kStep) {
       const janus_budget budget = {1000000, memory, 1000, 1000, 1000};
       janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, budget);
       if (!CHECK(cage != NULL)) return -1;

@@ -3,7 +3,7 @@
 // longer than before; and one of the crowd's own that brings nothing does not walk along it.
 #include "hostile.h"
 
-enum { kCrowd = 20000, kRecharges = 1000, kTries = 9, kMost = 20 };
+enum { kCrowd = 20000, kRecharges = 1000, kTries = 9, kMax = 20 };
 
 static janus_task crowd[kCrowd];
 
@@ -75,8 +75,8 @@ int main(void) {
   janus_print(1, "figure: recharge alone, beside 20,000 that are dry, and theirs with nothing: %lu %lu %lu ns\n", alone,
               beside, own);
   if (!is_virtual) {
-    CHECK_THAT(beside, beside <= kMost * alone);
-    CHECK_THAT(own, own <= kMost * alone);
+    CHECK_THAT(beside, beside <= kMax * alone);
+    CHECK_THAT(own, own <= kMax * alone);
   }
   janus_nursery_cancel(cage);
   close_cage(cage);

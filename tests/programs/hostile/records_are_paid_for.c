@@ -3,38 +3,38 @@
 // has ended, all is back (channels, which nobody owns, when they are released).
 #include "hostile.h"
 
-enum { kMost = 400000 };
+enum { kMax = 400000 };
 
 static janus_nursery* made_nurseries[8];  // keeps the compiler from seeing that nobody needs them
-static janus_channel* made_channels[kMost];
+static janus_channel* made_channels[kMax];
 static long made;
 
 static int64_t open_channels(void* unused) {
   (void)unused;
-  for (made = 0; made < kMost && (made_channels[made] = janus_channel_create(8, 0)) != NULL; ++made) {
+  for (made = 0; made < kMax && (made_channels[made] = janus_channel_create(8, 0)) != NULL; ++made) {
   }
-  return made < kMost ? 0 : JANUS_E_STATE;
+  return made < kMax ? 0 : JANUS_E_STATE;
 }
 
 static int64_t open_buffered_channels(void* unused) {
   (void)unused;
-  for (made = 0; made < kMost && (made_channels[made] = janus_channel_create(8, 1)) != NULL; ++made) {
+  for (made = 0; made < kMax && (made_channels[made] = janus_channel_create(8, 1)) != NULL; ++made) {
   }
-  return made < kMost ? 0 : JANUS_E_STATE;
+  return made < kMax ? 0 : JANUS_E_STATE;
 }
 
 static int64_t open_nurseries(void* unused) {
   (void)unused;
-  for (made = 0; made < kMost && (made_nurseries[made % 8] = janus_nursery_open(NULL, NULL)) != NULL; ++made) {
+  for (made = 0; made < kMax && (made_nurseries[made % 8] = janus_nursery_open(NULL, NULL)) != NULL; ++made) {
   }
-  return made < kMost ? 0 : JANUS_E_STATE;
+  return made < kMax ? 0 : JANUS_E_STATE;
 }
 
 static int64_t push_nurseries(void* unused) {
   (void)unused;
-  for (made = 0; made < kMost && janus_nursery_create() != NULL; ++made) {
+  for (made = 0; made < kMax && janus_nursery_create() != NULL; ++made) {
   }
-  return made < kMost ? 0 : JANUS_E_STATE;
+  return made < kMax ? 0 : JANUS_E_STATE;
 }
 
 static int64_t nothing(void* unused) {
@@ -46,9 +46,9 @@ static int64_t nothing(void* unused) {
 static int64_t spawn_tasks(void* unused) {
   (void)unused;
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
-  for (made = 0; made < kMost && spawn(nursery, nothing, NULL).raw != 0; ++made)
+  for (made = 0; made < kMax && spawn(nursery, nothing, NULL).raw != 0; ++made)
     if (made % 64 == 0) janus_yield();
-  return made < kMost ? 0 : JANUS_E_STATE;
+  return made < kMax ? 0 : JANUS_E_STATE;
 }
 
 static long most_for_100_kib(janus_task_fn fn) {

@@ -9,7 +9,7 @@
 
 #include "hostile.h"
 
-enum { kMostOps = 40 };
+enum { kMaxOps = 40 };
 
 static const uint64_t patience_ns = 20000000000u;
 
@@ -160,7 +160,7 @@ int main(void) {
   zeroes = fopen("/dev/zero", "r+");
   if (!CHECK(zeroes != NULL)) return end();
   for (long call = 0; call < kCalls; ++call) {
-    for (long ops = 1; ops < kMostOps; ++ops) {
+    for (long ops = 1; ops < kMaxOps; ++ops) {
       runs_out(call, with(ops, 100));
       waits(call, with(ops, 100));
     }

@@ -62,7 +62,7 @@ namespace janus::arch {
 [[gnu::always_inline]] inline void switch_jmp(Context* from, const Context* to) noexcept {
   asm volatile(
       "leaq 1f(%%rip), %%rdx\n\t"
-      "jmp janus_context_leap\n"
+      "jmp janus_context_switch_jmp\n"
       "1:"
       : "+D"(from), "+S"(to)
       :

@@ -118,10 +118,10 @@ void skynet(long leaves, int workers) {
 // --- Queens
 // --------------------------------------------------------------------------------------------------------------
 
-constexpr int kMostQueens = 16;
+constexpr int kMaxQueens = 16;
 
 struct Board {
-  signed char column[kMostQueens];  // of the queen in each row
+  signed char column[kMaxQueens];  // of the queen in each row
 };
 
 // No two queens of the first `rows` rows beat each other if those above the last do not.
@@ -137,8 +137,8 @@ bool last_is_safe(const Board& board, int rows) {
 // A task for each placement that is safe.
 long queens(const Board& board, int rows, int size) {
   if (rows == size) return 1;
-  Board next[kMostQueens];
-  long solutions[kMostQueens] = {};
+  Board next[kMaxQueens];
+  long solutions[kMaxQueens] = {};
   tbb::task_group children;
   for (int i = 0; i < size; ++i) {
     std::copy_n(board.column, rows, next[i].column);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// parties_test.cpp — turns among parties: nobody's share depends on how many he is.
+// groups_test.cpp — turns among groups: nobody's share depends on how many he is.
 #include "rt/sched/groups.h"
 
 #include "rt/base/rng.h"
@@ -11,69 +11,69 @@ namespace {
 
 constexpr unsigned kWorkers = 3;
 
-// The parties of a worker, and party 0's queue beside them. Runnables are told apart by party alone.
+// The groups of a worker, and group 0's queue beside them. Runnables are told apart by group alone.
 class Turns {
  public:
   Turns() {
     table.init(kWorkers);
     CHECK(yielded.init(2));
-    for (unsigned i = 0; i < kWorkers; ++i) parties[i].init(table, i);
+    for (unsigned i = 0; i < kWorkers; ++i) groups[i].init(table, i);
   }
   ~Turns() {
     yielded.destroy();
     table.destroy();
   }
-  void add(std::uint32_t party, std::uint32_t parent = 0) { CHECK(table.add(party, parent)); }
-  void push(Runnable& runnable, std::uint32_t party) {
-    runnable.party = party;
+  void add(std::uint32_t group, std::uint32_t parent = 0) { CHECK(table.add(group, parent)); }
+  void push(Runnable& runnable, std::uint32_t group) {
+    runnable.group = group;
     push(runnable);
   }
   void push(Runnable& runnable) {
-    if (runnable.party == 0)
+    if (runnable.group == 0)
       CHECK(yielded.push(&runnable));
     else
-      parties[0].push(&runnable);
+      groups[0].push(&runnable);
   }
-  Runnable* take() { return parties[0].take_turn(yielded); }
-  // Takes `count` turns, each of which ends with its runnable behind all others again; how many each party had.
-  template <std::size_t kParties>
-  void turn(int count, int (&turns)[kParties]) {
+  Runnable* take() { return groups[0].take_turn(yielded); }
+  // Takes `count` turns, each of which ends with its runnable behind all others again; how many each group had.
+  template <std::size_t kGroups>
+  void turn(int count, int (&turns)[kGroups]) {
     for (int& n : turns) n = 0;
     for (int i = 0; i < count; ++i) {
       Runnable* const runnable = take();
       REQUIRE(runnable != nullptr);
-      ++turns[runnable->party];
+      ++turns[runnable->group];
       push(*runnable);
     }
   }
 
-  PartyTable table;
+  GroupTable table;
   YieldQueue yielded;
-  Parties parties[kWorkers];
+  Groups groups[kWorkers];
 };
 
 Runnable runnables[2000];
 
 }  // namespace
 
-TEST(parties, party_0_alone_is_first_in_first_out) {
+TEST(groups, group_0_alone_is_first_in_first_out) {
   Turns turns;
   for (unsigned i = 0; i < 10; ++i) turns.push(runnables[i], 0);
   for (unsigned i = 0; i < 10; ++i) CHECK(turns.take() == &runnables[i]);
   CHECK(turns.take() == nullptr);
 }
 
-TEST(parties, one_party_is_first_in_first_out) {
+TEST(groups, one_group_is_first_in_first_out) {
   Turns turns;
   turns.add(7);
   for (unsigned i = 0; i < 10; ++i) turns.push(runnables[i], 7);
-  CHECK_EQ(turns.parties[0].size(), 10);
+  CHECK_EQ(turns.groups[0].size(), 10);
   for (unsigned i = 0; i < 10; ++i) CHECK(turns.take() == &runnables[i]);
   CHECK(turns.take() == nullptr);
-  CHECK_EQ(turns.parties[0].size(), 0);
+  CHECK_EQ(turns.groups[0].size(), 0);
 }
 
-TEST(parties, a_crowd_takes_as_many_turns_as_one) {
+TEST(groups, a_crowd_takes_as_many_turns_as_one) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -85,7 +85,7 @@ TEST(parties, a_crowd_takes_as_many_turns_as_one) {
   for (const int n : seen) CHECK_EQ(n, 1000);
 }
 
-TEST(parties, those_of_party_0_are_one_together) {
+TEST(groups, those_of_group_0_are_one_together) {
   Turns turns;
   turns.add(1);
   for (unsigned i = 0; i < 500; ++i) turns.push(runnables[i], 0);
@@ -96,10 +96,10 @@ TEST(parties, those_of_party_0_are_one_together) {
   CHECK_EQ(seen[1], 500);
 }
 
-TEST(parties, who_divides_himself_gets_no_more) {
+TEST(groups, who_divides_himself_gets_no_more) {
   Turns turns;
   turns.add(1);
-  for (std::uint32_t party = 2; party < 100; ++party) turns.add(party, 1);
+  for (std::uint32_t group = 2; group < 100; ++group) turns.add(group, 1);
   turns.push(runnables[0], 0);
   for (unsigned i = 1; i < 100; ++i) turns.push(runnables[i], i);  // 1 itself, and 98 below it
   int seen[100];
@@ -109,45 +109,45 @@ TEST(parties, who_divides_himself_gets_no_more) {
 }
 
 // Any tree, any number of runnables in each: between two members of a circle that stay ready, one turn at most.
-TEST(parties, turns_differ_by_one_at_most) {
-  constexpr std::uint32_t kParties = 40;
+TEST(groups, turns_differ_by_one_at_most) {
+  constexpr std::uint32_t kGroups = 40;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
     Rng rng = Rng::for_worker(seed, 1);
     Turns turns;
-    std::uint32_t parent[kParties] = {};
-    for (std::uint32_t party = 1; party < kParties; ++party) {
+    std::uint32_t parent[kGroups] = {};
+    for (std::uint32_t group = 1; group < kGroups; ++group) {
       unsigned depth = 0;
-      parent[party] = static_cast<std::uint32_t>(rng.below(party));
-      for (std::uint32_t above = parent[party]; above != 0; above = parent[above]) ++depth;
-      if (depth >= PartyTable::kMaxDepth) parent[party] = 0;
-      turns.add(party, parent[party]);
+      parent[group] = static_cast<std::uint32_t>(rng.below(group));
+      for (std::uint32_t above = parent[group]; above != 0; above = parent[above]) ++depth;
+      if (depth >= GroupTable::kMaxDepth) parent[group] = 0;
+      turns.add(group, parent[group]);
     }
     unsigned next = 0;
-    bool has_own[kParties] = {};
-    for (std::uint32_t party = 0; party < kParties; ++party) {
+    bool has_own[kGroups] = {};
+    for (std::uint32_t group = 0; group < kGroups; ++group) {
       for (std::uint64_t count = rng.below(4) * rng.below(8); count != 0; --count) {
-        turns.push(runnables[next++], party);
-        has_own[party] = true;
+        turns.push(runnables[next++], group);
+        has_own[group] = true;
       }
     }
     if (next == 0) continue;
-    int own[kParties], all[kParties];  // turns of its own runnables, and of them and all below
+    int own[kGroups], all[kGroups];  // turns of its own runnables, and of them and all below
     turns.turn(static_cast<int>(rng.below(5000)), own);
-    for (std::uint32_t party = 0; party < kParties; ++party) all[party] = own[party];
-    for (std::uint32_t party = kParties; party-- > 1;) {
-      has_own[party] |= all[party] != 0;
-      if (parent[party] != 0) all[parent[party]] += all[party];
+    for (std::uint32_t group = 0; group < kGroups; ++group) all[group] = own[group];
+    for (std::uint32_t group = kGroups; group-- > 1;) {
+      has_own[group] |= all[group] != 0;
+      if (parent[group] != 0) all[parent[group]] += all[group];
     }
-    // Beside each other: the members of one circle, one of which are its own runnables. Party 0 is beside those at the
+    // Beside each other: the members of one circle, one of which are its own runnables. Group 0 is beside those at the
     // top.
-    for (std::uint32_t circle = 0; circle < kParties; ++circle) {
+    for (std::uint32_t circle = 0; circle < kGroups; ++circle) {
       int least = own[circle], most = own[circle];
       bool any = own[circle] != 0;
       if (!any) least = 1 << 30, most = 0;
-      for (std::uint32_t party = 1; party < kParties; ++party) {
-        if (parent[party] != circle || all[party] == 0) continue;
-        least = all[party] < least ? all[party] : least;
-        most = all[party] > most ? all[party] : most;
+      for (std::uint32_t group = 1; group < kGroups; ++group) {
+        if (parent[group] != circle || all[group] == 0) continue;
+        least = all[group] < least ? all[group] : least;
+        most = all[group] > most ? all[group] : most;
         any = true;
       }
       if (any) CHECK_LE(most - least, 1);
@@ -156,7 +156,7 @@ TEST(parties, turns_differ_by_one_at_most) {
 }
 
 // A turn may take one thousand times what another takes: what is shared is what was spent, not the number of turns.
-TEST(parties, who_takes_long_turns_has_few) {
+TEST(groups, who_takes_long_turns_has_few) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -167,15 +167,15 @@ TEST(parties, who_takes_long_turns_has_few) {
   for (int turn = 0; turn < 20'000; ++turn) {
     Runnable* const runnable = turns.take();
     REQUIRE(runnable != nullptr);
-    turns.parties[0].spend(runnable->party, takes[runnable->party]);
-    spent[runnable->party] += takes[runnable->party] + 1;  // a turn is 1 in itself
+    turns.groups[0].spend(runnable->group, takes[runnable->group]);
+    spent[runnable->group] += takes[runnable->group] + 1;  // a turn is 1 in itself
     turns.push(*runnable);
     for (const std::uint64_t mine : spent)
       for (const std::uint64_t other : spent) CHECK_LE(mine, other + 10'001);
   }
 }
 
-TEST(parties, what_was_not_used_is_no_claim) {
+TEST(groups, what_was_not_used_is_no_claim) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -185,19 +185,19 @@ TEST(parties, what_was_not_used_is_no_claim) {
   for (int turn = 0; turn < 130; ++turn) {
     if (turn == 100) turns.push(runnables[2], 2);  // it had nothing to do before
     Runnable* const runnable = turns.take();
-    if (turn >= 100) ++seen[runnable->party];
-    turns.parties[0].spend(runnable->party, 1000);
+    if (turn >= 100) ++seen[runnable->group];
+    turns.groups[0].spend(runnable->group, 1000);
     turns.push(*runnable);
   }
   for (const int n : seen) CHECK_LE(n, 11);
 }
 
-TEST(parties, a_turn_is_kept_while_all_others_have_spent_more) {
+TEST(groups, a_turn_is_kept_while_all_others_have_spent_more) {
   Turns turns;
   turns.add(1);
   turns.add(2);
   turns.add(3, 2);
-  Parties& mine = turns.parties[0];
+  Groups& mine = turns.groups[0];
   turns.push(runnables[1], 1);
   CHECK(turns.take() == &runnables[1]);
   mine.spend(1, 100);
@@ -206,7 +206,7 @@ TEST(parties, a_turn_is_kept_while_all_others_have_spent_more) {
   CHECK(mine.keeps_turn(3, false));
   mine.spend(3, 50);
   CHECK(mine.keeps_turn(3, false));
-  CHECK(!mine.keeps_turn(3, true));  // party 0 has spent nothing
+  CHECK(!mine.keeps_turn(3, true));  // group 0 has spent nothing
   turns.push(runnables[3], 3);
   CHECK(!mine.keeps_turn(3, false));  // another one of its own
   CHECK(turns.take() == &runnables[3]);
@@ -220,10 +220,10 @@ TEST(parties, a_turn_is_kept_while_all_others_have_spent_more) {
   CHECK(turns.take() == &runnables[1]);
 }
 
-TEST(parties, a_turn_that_begins_counts_for_its_party_and_for_no_other) {
+TEST(groups, a_turn_that_begins_counts_for_its_group_and_for_no_other) {
   Turns turns;
   turns.add(1);
-  Parties& mine = turns.parties[0];
+  Groups& mine = turns.groups[0];
   mine.begin_turn(1);
   CHECK(!mine.is_due(1, true));
   mine.begin_turn(0);
@@ -236,11 +236,11 @@ TEST(parties, a_turn_that_begins_counts_for_its_party_and_for_no_other) {
 }
 
 // Any members, in any order: always the one that has spent least, and of equals the one that came first.
-TEST(parties, a_circle_gives_the_one_that_has_spent_least) {
+TEST(groups, a_circle_gives_the_one_that_has_spent_least) {
   constexpr unsigned kMembers = 200;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
     Rng rng = Rng::for_worker(seed, 1);
-    static PartyNode circle, members[kMembers];
+    static GroupNode circle, members[kMembers];
     bool is_in[kMembers] = {};
     circle.first_member = nullptr;
     std::uint64_t arrivals = 0;
@@ -253,9 +253,9 @@ TEST(parties, a_circle_gives_the_one_that_has_spent_least) {
         circle.add_member(members[i], ++arrivals);
       }
       is_in[i] = !is_in[i];
-      const PartyNode* least = nullptr;
+      const GroupNode* least = nullptr;
       for (unsigned k = 0; k < kMembers; ++k) {
-        const PartyNode& other = members[k];
+        const GroupNode& other = members[k];
         if (!is_in[k]) continue;
         if (least == nullptr || other.spent_so_far() < least->spent_so_far() ||
             (other.spent_so_far() == least->spent_so_far() && other.arrival < least->arrival))
@@ -266,12 +266,12 @@ TEST(parties, a_circle_gives_the_one_that_has_spent_least) {
   }
 }
 
-TEST(parties, what_would_be_too_deep_stands_beside_the_one_that_it_would_be_below) {
+TEST(groups, what_would_be_too_deep_stands_beside_the_one_that_it_would_be_below) {
   Turns turns;
-  for (std::uint32_t party = 1; party < 1000; ++party) turns.add(party, party - 1);
+  for (std::uint32_t group = 1; group < 1000; ++group) turns.add(group, group - 1);
   unsigned depth = 0;
-  for (const PartyNode* node = &turns.table.of(1, 999).circle; node != nullptr; node = node->parent.load()) ++depth;
-  CHECK_EQ(depth, PartyTable::kMaxDepth);
+  for (const GroupNode* node = &turns.table.of(1, 999).circle; node != nullptr; node = node->parent.load()) ++depth;
+  CHECK_EQ(depth, GroupTable::kMaxDepth);
   turns.push(runnables[0], 0);
   turns.push(runnables[1], 999);
   turns.push(runnables[2], 500);
@@ -282,19 +282,19 @@ TEST(parties, what_would_be_too_deep_stands_beside_the_one_that_it_would_be_belo
   CHECK_EQ(seen[500], 100);
 }
 
-TEST(parties, many_numbers_have_places_of_their_own_on_each_worker) {
+TEST(groups, many_numbers_have_places_of_their_own_on_each_worker) {
   Turns turns;
-  for (std::uint32_t party = 1; party < 3000; ++party) turns.add(party);
-  for (std::uint32_t party = 1; party < 3000; ++party) {
+  for (std::uint32_t group = 1; group < 3000; ++group) turns.add(group);
+  for (std::uint32_t group = 1; group < 3000; ++group) {
     for (unsigned worker = 0; worker < kWorkers; ++worker) {
-      Party& mine = turns.table.of(worker, party);
+      Group& mine = turns.table.of(worker, group);
       CHECK(mine.circle.first_member == nullptr);
       mine.circle.first_member = &mine.circle;  // so that a second one at the same place is found
     }
   }
 }
 
-TEST(parties, a_number_serves_again) {
+TEST(groups, a_number_serves_again) {
   Turns turns;
   turns.add(1);
   turns.add(2, 1);
@@ -310,12 +310,12 @@ TEST(parties, a_number_serves_again) {
   CHECK_EQ(seen[2], 50);
 }
 
-// Whether any other party has somebody ready, whatever stands below the one that asks.
-TEST(parties, one_is_alone_until_another_has_somebody_ready) {
+// Whether any other group has somebody ready, whatever stands below the one that asks.
+TEST(groups, one_is_alone_until_another_has_somebody_ready) {
   Turns turns;
-  for (std::uint32_t party = 1; party <= 3; ++party) turns.add(party);
+  for (std::uint32_t group = 1; group <= 3; ++group) turns.add(group);
   turns.add(4, 1);
-  Parties& mine = turns.parties[0];
+  Groups& mine = turns.groups[0];
   CHECK(!mine.has_others(1));
   turns.push(runnables[1], 1);
   CHECK(!mine.has_others(1));
@@ -323,15 +323,15 @@ TEST(parties, one_is_alone_until_another_has_somebody_ready) {
   turns.push(runnables[4], 4);
   CHECK(!mine.has_others(1));
   CHECK(!mine.has_others(4));  // one circle at the top, in which both are
-  for (std::uint32_t party = 2; party <= 3; ++party) {
-    turns.push(runnables[party], party);
+  for (std::uint32_t group = 2; group <= 3; ++group) {
+    turns.push(runnables[group], group);
     for (std::uint32_t each = 1; each <= 4; ++each) CHECK(mine.has_others(each));
   }
   while (turns.take() != nullptr) continue;
   CHECK(!mine.has_others(1));
 }
 
-TEST(parties, a_thief_takes_turns_of_all_but_party_0) {
+TEST(groups, a_thief_takes_turns_of_all_but_group_0) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -339,32 +339,32 @@ TEST(parties, a_thief_takes_turns_of_all_but_party_0) {
   turns.push(runnables[1], 1);
   for (unsigned i = 2; i < 102; ++i) turns.push(runnables[i], 2);
   Runnable* stolen[32];
-  REQUIRE(turns.parties[0].steal(stolen, 3) == 3);
-  CHECK_EQ(stolen[0]->party, 1u);
-  for (unsigned i = 1; i < 3; ++i) CHECK_EQ(stolen[i]->party, 2u);
+  REQUIRE(turns.groups[0].steal(stolen, 3) == 3);
+  CHECK_EQ(stolen[0]->group, 1u);
+  for (unsigned i = 1; i < 3; ++i) CHECK_EQ(stolen[i]->group, 2u);
   CHECK(turns.take() == &runnables[0]);  // it is still its turn
-  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{32});
-  CHECK_EQ(turns.parties[0].size(), 101 - 35);
-  CHECK_EQ(turns.parties[1].steal(stolen, 32), std::size_t{0});
+  CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{32});
+  CHECK_EQ(turns.groups[0].size(), 101 - 35);
+  CHECK_EQ(turns.groups[1].steal(stolen, 32), std::size_t{0});
 }
 
-TEST(parties, a_thief_takes_half) {
+TEST(groups, a_thief_takes_half) {
   Turns turns;
   turns.add(1);
   for (unsigned i = 0; i < 5; ++i) turns.push(runnables[i], 1);
   Runnable* stolen[32];
-  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{3});
-  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{1});
-  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{1});
-  CHECK_EQ(turns.parties[0].steal(stolen, 32), std::size_t{0});
+  CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{3});
+  CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{1});
+  CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{1});
+  CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{0});
 }
 
 // Each is always in one hand: a second taker would see that it is held.
-TEST(parties, owner_and_thieves_take_each_once) {
+TEST(groups, owner_and_thieves_take_each_once) {
   constexpr unsigned kRunnables = 300, kThieves = 3;
   static std::atomic<int> held[kRunnables];
   Turns turns;
-  for (std::uint32_t party = 1; party < 20; ++party) turns.add(party, party / 3);
+  for (std::uint32_t group = 1; group < 20; ++group) turns.add(group, group / 3);
   for (unsigned i = 0; i < kRunnables; ++i) {
     held[i].store(0);
     turns.push(runnables[i], 1 + i % 19);
@@ -376,7 +376,7 @@ TEST(parties, owner_and_thieves_take_each_once) {
   auto thief = [&] {
     Runnable* stolen[32];
     while (!is_over.load()) {
-      const std::size_t count = turns.parties[0].steal(stolen, 32);
+      const std::size_t count = turns.groups[0].steal(stolen, 32);
       for (std::size_t i = 0; i < count; ++i) hold(stolen[i]);
       for (std::size_t i = 0; i < count; ++i) {
         release(stolen[i]);

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/interrogate.cpp — calls a function on another thread, which may be in the middle of anything. One
+// arch/linux/signals/sample_thread.cpp — calls a function on another thread, which may be in the middle of anything. One
 // question at a time, each with a number: a signal that comes late finds another number, and is ignored. A member of
 // the archive that janus-cc asks for, unless it strips the program.
-//     kIdle --interrogate--> kAsked --answer--> kBusy --answer--> kIdle, of the next number
+//     kIdle --sample_thread--> kAsked --answer--> kBusy --answer--> kIdle, of the next number
 //                              kAsked --(no answer in time)--> kIdle, of the next number
-#include "arch/linux/signals/interrogate.h"
+#include "arch/linux/signals/sample_thread.h"
 
 #include "arch/linux/kernel_call.h"
 #include "rt/platform.h"
 
 extern "C" {
-extern const char janus_interrogation;
-[[gnu::used]] const char janus_interrogation = 0;
+extern const char janus_thread_sampling;
+[[gnu::used]] const char janus_thread_sampling = 0;
 }
 
 namespace janus::kernel {
@@ -39,7 +39,7 @@ bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept {
   if (!g_word.compare_exchange_strong(asked, asked - kAsked + kBusy, std::memory_order_acquire))  // pairs with kAsked
     return true;
   g_look({frame.machine.rip, frame.machine.rsp, frame.machine.rbp}, g_argument);
-  g_word.store(asked - kAsked + kPhases, std::memory_order_release);  // pairs with the loads in interrogate()
+  g_word.store(asked - kAsked + kPhases, std::memory_order_release);  // pairs with the loads in sample_thread()
   platform::wake(g_word, 1);
   return true;
 }
@@ -50,7 +50,7 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-bool interrogate(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept {
+bool sample_thread(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept {
   const std::uint32_t idle = g_word.load(std::memory_order_relaxed);
   std::uint32_t asked = idle + kAsked;
   g_look = look;
