@@ -124,6 +124,8 @@ language_of() {
     *.cc | *.cp | *.cxx | *.cpp | *.CPP | *.c++ | *.C | *.ii) language=c++ ;;
     *.hh | *.hpp | *.hxx | *.HPP | *.h++ | *.H | *.tcc) language=c++-header ;;
     *.s | *.S | *.sx) language=assembler ;;
+    *.ll) language=llvm ;;
+    *.qtjir) language=qtjir ;;
     *) language='' ;;
   esac
 }
@@ -134,6 +136,8 @@ words=() kinds=() languages=() forced=() roots=()
 machine=linux output='' links=1 position=fixed own_libraries=1 own_start=1 own_headers=1 own_cxx_headers=1 asks_compiler=0 dependencies=none
 linker='' position_option='' hosted=0 names_target=0 is_static=0 dependency_target=0 standard=0 sources=0 inputs=0 preprocesses=0 sanitizers='' traps=0
 preprocessed=0
+# For .ll and .qtjir files: options of janus-lower, and whether its output is all that is asked for.
+lower_options=() emits_llvm=0
 
 add_word() {
   words+=("$1")
@@ -298,6 +302,15 @@ take_option() {
   esac
 }
 
+# Options of janus-lower, which have no meaning for other files.
+take_lower_option() {
+  case $1 in
+    -fno-yield-checks | -fyield-checks | -fyield-interval=* | --profile=*) lower_options+=("$1") ;;
+    --emit-llvm | -emit-llvm) links=0 emits_llvm=1 ;;
+    *) return 1 ;;
+  esac
+}
+
 # Takes note of options that are passed on and also matter to janus-cc.
 note_option() {
   case $1 in
@@ -341,6 +354,7 @@ read_arguments() {
     case $argument:$value in
       -Xlinker:--version | -Xlinker:-v) asks_compiler=1 ;;
     esac
+    take_lower_option "$argument" && continue
     take_option "$argument" "$value" && continue
     note_option "$argument" "$value"
     step_of "$argument"

@@ -138,6 +138,11 @@ compile_only() {
     case ${kinds[$i]} in
       input) say "warning: ${words[$i]}: linker input file unused because linking not done" ;;
       source)
+        if is_lowered "${languages[$i]}"; then
+          compile_lowered_only "${words[$i]}" || failed=$?
+          continue
+        fi
+        [ "$emits_llvm" = 0 ] || refuse "${words[$i]}: --emit-llvm is for .ll and .qtjir files"
         group_of "${languages[$i]}"
         if [ "$group" != "$before" ]; then
           compile_group "$before" ${files[@]+"${files[@]}"} || failed=$?
@@ -191,6 +196,10 @@ compile_to_objects() {
     where=$scratch/$i
     mkdir -- "$where"
     objects[i]=$where/${base:-standard-input}.o
+    if is_lowered "${languages[$i]}"; then
+      compile_lowered "${words[$i]}" "${objects[$i]}" -c || failed=$?
+      continue
+    fi
     compile_command "${languages[$i]}"
     beside_the_program
     if [ -n "${forced[$i]}" ]; then compile+=(-x "${forced[$i]}"); fi

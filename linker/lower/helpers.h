@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// helpers.h — the functions that the output gets besides those of the input: one for each way in which the module uses the
+// runtime. An opcode becomes a call of one of them, so that no block of the input is ever split. All are internal, so that
+// what is not used goes, and the optimizer inlines what is small.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "ll_module.h"
+
+namespace janus::lower {
+
+// What the creator of a task keeps of it, as an i64.
+enum class Handle {
+  kNone,     // nothing: the task is detached
+  kTask,     // the runtime's handle: results of up to 64 bits
+  kRecord,   // the address of a record that holds the result. It lives until its nursery's end
+  kChannel,  // as kRecord, with a channel for the result
+};
+
+// How a function is called as a task.
+struct TaskShape {
+  Signature signature;
+  Handle handle = Handle::kNone;
+  bool has_budget = false;    // the helper takes the five components behind the arguments
+  bool tells_cancel = false;  // the function returns { result, i1 }, or i1; the i1 says that it was cancelled
+};
+
+// The handle for a result of the type, and the type that a join of it gives.
+Handle handle_for(std::string_view result);
+std::string joined_type(std::string_view result);
+
+struct NurseryOptions {
+  bool has_budget = false;
+  unsigned on_error = 0, on_exhaustion = 0;
+};
+
+class Helpers {
+ public:
+  struct Settings {
+    bool has_typed_pointers = false;
+    unsigned yield_interval = 1024;
+    std::string prefix = "janus.";                      // of all names here
+    std::function<bool(std::string_view)> is_declared;  // whether the input has a function of this name
+  };
+  explicit Helpers(Settings settings) : settings_(std::move(settings)) {}
+
+  const std::string& prefix() const { return settings_.prefix; }
+  std::string pointer() const { return settings_.has_typed_pointers ? "i8*" : "ptr"; }
+  std::string pointer_to(std::string_view type) const {
+    return settings_.has_typed_pointers ? std::string(type) + "*" : std::string("ptr");
+  }
+
+  // Each gives the symbol of a helper, with @; it is generated at the first request.
+  std::string check();                                      // i32 (i64 cost)
+  std::string loop_check();                                 // i32 (i32* counter)
+  std::string loop_end();                                   // i32 (i32* counter)
+  std::string yield();                                      // i32 ()
+  std::string sleep();                                      // i32 (i64 milliseconds)
+  std::string nursery_begin();                              // pointer ()
+  std::string nursery_open(const NurseryOptions& options);  // pointer (budget)
+  std::string nursery_end(bool is_opened);                  // i64 (pointer nursery)
+  std::string nursery_cancel();                             // i32 (pointer nursery)
+  std::string free_records();                               // void (pointer* list)
+  std::string channel_create();                             // pointer (pointer* list, i64 size, i64 capacity)
+  // i64 (pointer nursery, pointer* list if there is a record, arguments, budget)
+  std::string spawn(const TaskShape& shape);
+  std::string join(Handle handle, std::string_view result);  // joined_type (i64 handle)
+
+  // The symbol of a function of the runtime's, which is declared then.
+  std::string runtime(std::string_view name, std::string_view result, std::string_view parameters);
+
+  // A helper of the caller's own making: `generate` gives its definition for a symbol. A key with a blank gives a numbered name.
+  std::string once(const std::string& key, const std::function<std::string(const std::string& symbol)>& generate);
+
+  std::string size_of(const std::string& type) const;  // a constant of type i64
+
+  // Everything that was requested.
+  std::string text() const;
+
+ private:
+  std::string field(std::string& body, const std::string& record, const std::string& type, std::size_t index,
+                    std::string_view name) const;
+  std::string cast(std::string& body, const std::string& value, const std::string& type, std::string_view name) const;
+  std::string load(const std::string& type, const std::string& address) const;
+  std::string store(const std::string& type, const std::string& value, const std::string& address) const;
+  std::string task_function(const TaskShape& shape, const std::string& record);
+  std::string call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const;
+  std::string finish_task(const TaskShape& shape, const std::string& record);
+  std::string record_type(const TaskShape& shape) const;
+  std::string spawn_options(const TaskShape& shape, std::string& body, unsigned flags);
+  std::string spawn_with_record(const TaskShape& shape, const std::string& symbol);
+  std::string spawn_with_word(const TaskShape& shape, const std::string& symbol);
+  std::string head_of_spawn(const TaskShape& shape, const std::string& symbol) const;
+
+  Settings settings_;
+  std::map<std::string, std::string> names_;     // by what was requested
+  std::map<std::string, std::string> declared_;  // by the name of the runtime's function
+  std::vector<std::string> definitions_;
+};
+
+}  // namespace janus::lower

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// lexer.h — the tokens of textual LLVM IR, of any version; .qtjir files have the same ones.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "source.h"
+
+namespace janus::lower {
+
+enum class TokenKind : std::uint8_t {
+  kEnd,
+  kWord,       // define, i64, x, ...
+  kInteger,    // 12, -3
+  kLabel,      // entry:  5:  "a b":
+  kLocal,      // %x  %5  %"a b"
+  kGlobal,     // @f  @"a b"
+  kString,     // "text"
+  kMetadata,   // !dbg  !5  !
+  kAttribute,  // #0  #dbg_value
+  kPunctuation,
+};
+
+struct Token {
+  TokenKind kind;
+  std::uint32_t offset;
+  std::uint32_t length;
+};
+
+// A token sequence, ended by a kEnd token.
+class Tokens {
+ public:
+  explicit Tokens(Source& source);
+
+  std::size_t size() const { return tokens_.size(); }
+  // Beyond the last token there are only kEnd tokens.
+  const Token& operator[](std::size_t i) const { return tokens_[i < tokens_.size() ? i : tokens_.size() - 1]; }
+  std::string_view text(std::size_t i) const {
+    const Token& token = (*this)[i];
+    return source_.text().substr(token.offset, token.length);
+  }
+  TokenKind kind(std::size_t i) const { return (*this)[i].kind; }
+  bool is_end(std::size_t i) const { return kind(i) == TokenKind::kEnd; }
+  bool is_word(std::size_t i, std::string_view word) const { return kind(i) == TokenKind::kWord && text(i) == word; }
+  bool is_punctuation(std::size_t i, char c) const {
+    return kind(i) == TokenKind::kPunctuation && source_.text()[(*this)[i].offset] == c;
+  }
+  // The name of a kLocal, kGlobal or kLabel token, without its sigil; quotes go unless the name is a number in quotes,
+  // which LLVM tells from the number.
+  std::string_view name(std::size_t i) const;
+  std::size_t begin_of(std::size_t i) const { return (*this)[i].offset; }
+  std::size_t end_of(std::size_t i) const { return (*this)[i].offset + (*this)[i].length; }
+  // The tokens of [first, last), joined by single spaces.
+  std::string joined(std::size_t first, std::size_t last) const;
+  // The source text from the first to before the last token.
+  std::string_view range(std::size_t first, std::size_t last) const {
+    return first >= last ? std::string_view()
+                         : source_.text().substr(begin_of(first), end_of(last - 1) - begin_of(first));
+  }
+  // `i` is an opening bracket: the index behind the one that closes it; the end where there is none.
+  std::size_t behind_group(std::size_t i) const;
+
+  Source& source() const { return source_; }
+
+ private:
+  Source& source_;
+  std::vector<Token> tokens_;
+};
+
+}  // namespace janus::lower

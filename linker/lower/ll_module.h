@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// ll_module.h — what has to be known of a module of textual LLVM IR: its functions, their blocks and instructions. Positions
+// are token indices; whatever is not listed here is copied to the output as it is.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "lexer.h"
+
+namespace janus::lower {
+
+// The type of a function, with what of its ABI a caller has to repeat.
+struct Parameter {
+  std::string type;
+  std::string extension;  // zeroext, signext, inreg or nothing
+  std::string refused;    // an attribute that makes the argument more than a value: byval, sret, ...
+};
+struct Signature {
+  std::string symbol;      // with its sigil, as written
+  std::string convention;  // fastcc, ..., or nothing
+  std::string result;
+  std::vector<Parameter> parameters;
+  bool is_variadic = false;
+};
+
+constexpr std::uint32_t kNoIndex = UINT32_MAX;
+
+struct Instruction {
+  std::uint32_t first;     // token; that of its result's name if it has one
+  std::uint32_t mnemonic;  // token; `call` behind `tail`
+  std::uint32_t end;       // behind its last token
+  bool has_result;
+};
+
+struct Block {
+  std::uint32_t label;  // token, or kNoIndex where the label is implicit
+  std::uint32_t first;  // instruction
+  std::uint32_t end;
+  std::vector<std::uint32_t> successors;  // blocks; kNoIndex for a label that is not known
+};
+
+struct Function {
+  Signature signature;
+  std::uint32_t name;                          // token
+  std::uint32_t behind_parameters;             // token: where function attributes stand
+  std::uint32_t body;                          // token of its `{`
+  std::vector<std::uint32_t> parameter_names;  // tokens, kNoIndex where there is none
+  std::vector<Instruction> instructions;
+  std::vector<Block> blocks;
+  bool is_naked = false;
+};
+
+struct Module {
+  std::vector<Function> functions;
+  std::unordered_map<std::string_view, Signature> signatures;  // by name, of definitions and declarations
+  std::vector<std::uint32_t> profiles;                         // tokens `profile` of top-level lines
+};
+
+// Whether the word begins an instruction with no result's name before it. (Opcodes do, too.)
+bool is_terminator(std::string_view mnemonic);
+
+Module parse_module(const Tokens& tokens);
+
+}  // namespace janus::lower

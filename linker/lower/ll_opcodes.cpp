@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ll_opcodes.h"
+
+#include "types.h"
+
+namespace janus::lower {
+namespace {
+
+class Parser {
+ public:
+  Parser(const Tokens& tokens, const Instruction& instruction)
+      : tokens_(tokens),
+        at_(instruction.mnemonic + 1),
+        end_(instruction.end),
+        use_{*opcode_of(tokens.text(instruction.mnemonic)), kNoIndex, "", {}, {}, {}, ""} {}
+
+  std::optional<OpcodeUse> run() {
+    const bool is_right = operands() && trailer();
+    if (!is_right) return std::nullopt;
+    return std::move(use_);
+  }
+
+ private:
+  bool complain(const std::string& message) {
+    tokens_.source().error(tokens_.begin_of(std::min(at_, end_)), message);
+    return false;
+  }
+  bool is_at_end() const {
+    return at_ >= end_ || (tokens_.is_punctuation(at_, ',') && tokens_.kind(at_ + 1) == TokenKind::kMetadata);
+  }
+  bool skip(char c) {
+    if (at_ >= end_ || !tokens_.is_punctuation(at_, c)) return false;
+    ++at_;
+    return true;
+  }
+
+  bool operands() {
+    switch (use_.opcode) {
+      case Opcode::kBudgetCheck:
+      case Opcode::kYield:
+        return true;
+      case Opcode::kBudgetDecrement:
+      case Opcode::kSleep:
+        return value();
+      case Opcode::kTaskCreate:
+      case Opcode::kSpawn:
+      case Opcode::kFork:
+      case Opcode::kAsyncCall:
+        return task();
+      case Opcode::kTaskJoin:
+      case Opcode::kAwait:
+        return joined();
+      case Opcode::kNurseryBegin:
+        return options(false);
+      case Opcode::kNurseryEnd:
+      case Opcode::kNurseryCancel:
+        return is_at_end() || value();
+    }
+    return false;
+  }
+
+  // [type] value
+  bool value() {
+    if (is_at_end() || tokens_.is_punctuation(at_, ',') || tokens_.is_punctuation(at_, ')'))
+      return complain("an operand is missing");
+    Operand operand;
+    const bool is_name_alone = tokens_.kind(at_) == TokenKind::kLocal && ends_operand(at_ + 1);
+    if (!is_name_alone)
+      if (const auto type = parse_type(tokens_, at_)) {
+        operand.type = type->text;
+        at_ = type->end;
+      }
+    const std::size_t first = at_;
+    while (!ends_operand(at_))
+      at_ = tokens_.is_punctuation(at_, '(') || tokens_.is_punctuation(at_, '{') || tokens_.is_punctuation(at_, '[') ||
+                    tokens_.is_punctuation(at_, '<')
+                ? std::min(tokens_.behind_group(at_), end_)
+                : at_ + 1;
+    if (first == at_) return complain("a value is missing");
+    operand.value = tokens_.joined(first, at_);
+    operand.token = static_cast<std::uint32_t>(first);
+    use_.operands.push_back(std::move(operand));
+    return true;
+  }
+  bool ends_operand(std::size_t i) const {
+    return i >= end_ || tokens_.is_punctuation(i, ',') || tokens_.is_punctuation(i, ')');
+  }
+
+  // [type] @function(arguments) or [type] @function, arguments; then options
+  bool task() {
+    if (tokens_.kind(at_) != TokenKind::kGlobal || at_ >= end_)
+      if (const auto type = parse_type(tokens_, at_); type && at_ < end_) {
+        use_.type = type->text;
+        at_ = type->end;
+      }
+    if (at_ >= end_ || tokens_.kind(at_) != TokenKind::kGlobal)
+      return complain("the name of a function, as @f, is missing");
+    use_.function = static_cast<std::uint32_t>(at_++);
+    if (skip('(')) {
+      while (at_ < end_ && !tokens_.is_punctuation(at_, ')')) {
+        if (!value()) return false;
+        if (!skip(',') && !tokens_.is_punctuation(at_, ')')) return complain("a closing parenthesis is missing");
+      }
+      if (!skip(')')) return complain("a closing parenthesis is missing");
+      return options(true);
+    }
+    while (!is_at_end() && tokens_.is_punctuation(at_, ',') && !begins_option(at_ + 1)) {
+      ++at_;
+      if (!value()) return false;
+    }
+    return options(true);
+  }
+
+  // [type ,] handle
+  bool joined() {
+    const bool is_name_alone =
+        tokens_.kind(at_) == TokenKind::kLocal &&
+        (at_ + 1 >= end_ || (tokens_.is_punctuation(at_ + 1, ',') && tokens_.kind(at_ + 2) == TokenKind::kMetadata));
+    if (!is_name_alone && at_ < end_)
+      if (const auto type = parse_type(tokens_, at_);
+          type && type->end < end_ && tokens_.is_punctuation(type->end, ',')) {
+        use_.type = type->text;
+        at_ = type->end + 1;
+      }
+    return value();
+  }
+
+  bool begins_option(std::size_t i) const {
+    return tokens_.is_word(i, "budget") || tokens_.is_word(i, "tenancy") || tokens_.is_word(i, "on_error") ||
+           tokens_.is_word(i, "on_exhaustion");
+  }
+
+  bool options(bool is_task) {
+    while (!is_at_end()) {
+      skip(',');
+      const std::string_view word = at_ < end_ ? tokens_.text(at_) : std::string_view();
+      ++at_;
+      if (word == "budget") {
+        if (!budget()) return false;
+      } else if (word == "tenancy" && is_task) {
+        if (at_ >= end_ || !tokens_.is_word(at_, "CPU_Parallel"))
+          return complain("unknown tenancy: tasks have CPU_Parallel");
+        ++at_;
+      } else if (word == "on_error" && !is_task) {
+        if (!choice(use_.nursery.on_error, {"cancel", "collect"})) return false;
+      } else if (word == "on_exhaustion" && !is_task) {
+        if (!choice(use_.nursery.on_exhaustion, {"suspend", "fail", "deny"})) return false;
+      } else {
+        --at_;
+        return complain("unexpected '" + std::string(word) + "' behind the operands");
+      }
+    }
+    return true;
+  }
+
+  bool choice(unsigned& chosen, const std::vector<std::string_view>& names) {
+    for (unsigned i = 0; i < names.size(); ++i)
+      if (at_ < end_ && tokens_.is_word(at_, names[i])) {
+        chosen = i;
+        ++at_;
+        return true;
+      }
+    return complain("one of these is missing: " + [&] {
+      std::string all;
+      for (const std::string_view name : names) all += (all.empty() ? "" : ", ") + std::string(name);
+      return all;
+    }());
+  }
+
+  // ( component value, ... )
+  bool budget() {
+    if (!skip('(')) return complain("the components of the budget, as (ops 1000, memory all), are missing");
+    use_.budget = BudgetOperands{"0", "0", "0", "0", "0"};
+    while (!skip(')')) {
+      std::size_t i = 0;
+      while (i < kBudgetComponents.size() && !tokens_.is_word(at_, kBudgetComponents[i].first)) ++i;
+      if (at_ >= end_ || i == kBudgetComponents.size())
+        return complain("a component of a budget is missing: ops, memory, spawn_count, channel_ops or syscalls");
+      ++at_;
+      const bool is_value =
+          at_ < end_ && (tokens_.kind(at_) == TokenKind::kInteger || tokens_.kind(at_) == TokenKind::kLocal);
+      if (at_ < end_ && tokens_.is_word(at_, "all"))
+        (*use_.budget)[i] = "-1";
+      else if (is_value)
+        (*use_.budget)[i] = tokens_.text(at_);
+      else
+        return complain("the amount is missing: a number, a value or `all`");
+      ++at_;
+      if (!skip(',') && !tokens_.is_punctuation(at_, ')')) return complain("a closing parenthesis is missing");
+    }
+    use_.nursery.has_budget = true;
+    return true;
+  }
+
+  // Metadata attachments, which the call that comes out gets.
+  bool trailer() {
+    if (at_ >= end_) return true;
+    if (!is_at_end()) return complain("unexpected '" + std::string(tokens_.text(at_)) + "' behind the operands");
+    use_.attachments = tokens_.range(at_, end_);
+    return true;
+  }
+
+  const Tokens& tokens_;
+  std::size_t at_;
+  std::size_t end_;
+  OpcodeUse use_;
+};
+
+}  // namespace
+
+std::optional<OpcodeUse> parse_opcode(const Tokens& tokens, const Instruction& instruction) {
+  return Parser(tokens, instruction).run();
+}
+
+std::string debug_location(const Tokens& tokens, const Instruction& instruction) {
+  for (std::size_t i = instruction.end; i > instruction.mnemonic + 1; --i)
+    if (tokens.kind(i - 1) == TokenKind::kMetadata && tokens.text(i - 1) == "!dbg" &&
+        tokens.kind(i) == TokenKind::kMetadata && tokens.text(i).size() > 1)
+      return ", !dbg " + std::string(tokens.text(i));
+  return "";
+}
+
+}  // namespace janus::lower

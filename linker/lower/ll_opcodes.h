@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+// ll_opcodes.h — the operands of an opcode in a line of LLVM IR.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "helpers.h"
+#include "ll_module.h"
+#include "opcodes.h"
+
+namespace janus::lower {
+
+struct Operand {
+  std::string type;  // empty where none is written
+  std::string value;
+  std::uint32_t token = 0;
+};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetComponents = {
+    {{"ops", "i32"}, {"memory", "i64"}, {"spawn_count", "i16"}, {"channel_ops", "i16"}, {"syscalls", "i16"}}};
+using BudgetOperands = std::array<std::string, 5>;  // values, each of its component's type
+
+struct OpcodeUse {
+  Opcode opcode;
+  std::uint32_t function = kNoIndex;  // token of the task's function
+  std::string type;                   // of the result, empty where none is written
+  std::vector<Operand> operands;
+  std::optional<BudgetOperands> budget;
+  NurseryOptions nursery;
+  std::string attachments;  // ", !dbg !5"
+};
+
+// Reports what is wrong; nothing then.
+std::optional<OpcodeUse> parse_opcode(const Tokens& tokens, const Instruction& instruction);
+
+// The `, !dbg !5` of an instruction, or nothing.
+std::string debug_location(const Tokens& tokens, const Instruction& instruction);
+
+}  // namespace janus::lower

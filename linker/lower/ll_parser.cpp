@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <array>
+
+#include "ll_module.h"
+#include "opcodes.h"
+#include "types.h"
+
+namespace janus::lower {
+namespace {
+
+// Words that begin an instruction where no result's name does. They occur nowhere within an instruction.
+constexpr std::array<std::string_view, 14> kStarters = {"ret",         "br",     "switch",  "indirectbr", "resume",
+                                                        "unreachable", "store",  "fence",   "cleanupret", "catchret",
+                                                        "invoke",      "callbr", "cmpxchg", "atomicrmw"};
+constexpr std::array<std::string_view, 10> kTerminators = {
+    "ret", "br", "switch", "indirectbr", "invoke", "resume", "unreachable", "cleanupret", "catchret", "callbr"};
+// Attributes by which an argument is more than a value.
+constexpr std::array<std::string_view, 8> kRefused = {"byval", "sret",      "inalloca",   "preallocated",
+                                                      "byref", "swiftself", "swifterror", "swiftasync"};
+
+template <std::size_t kCount>
+bool contains(const std::array<std::string_view, kCount>& words, std::string_view word) {
+  return std::find(words.begin(), words.end(), word) != words.end();
+}
+
+bool is_convention(std::string_view word) {
+  return word.size() > 2 && word.substr(word.size() - 2) == "cc" && word != "ccc";
+}
+
+class Parser {
+ public:
+  explicit Parser(const Tokens& tokens) : tokens_(tokens) {}
+
+  Module run() {
+    for (at_ = 0; !tokens_.is_end(at_);) {
+      if (tokens_.is_word(at_, "define") || tokens_.is_word(at_, "declare"))
+        function();
+      else if (is_profile_line())
+        module_.profiles.push_back(static_cast<std::uint32_t>(at_++));
+      else
+        ++at_;
+    }
+    return std::move(module_);
+  }
+
+ private:
+  // `profile :name`, which the lexer reads as a word, a colon and a word, or `profile:` as a label.
+  bool is_profile_line() const { return tokens_.is_word(at_, "profile") && tokens_.is_punctuation(at_ + 1, ':'); }
+
+  void function() {
+    const bool is_definition = tokens_.is_word(at_, "define");
+    const std::size_t start = at_++;
+    Function function;
+    if (!head(function)) {
+      if (is_definition)
+        tokens_.source().error(tokens_.begin_of(start), "a function without result type, name or parameters");
+      return;
+    }
+    module_.signatures.insert_or_assign(tokens_.name(function.name), function.signature);
+    if (!is_definition) return;
+    if (!find_body(function)) {
+      tokens_.source().error(tokens_.begin_of(start), "a function without a body");
+      return;
+    }
+    Body(*this, function).run();
+    module_.functions.push_back(std::move(function));
+  }
+
+  // Skips an attribute with its argument, if any.
+  std::size_t behind_attribute(std::size_t i) const {
+    const bool takes_number =
+        tokens_.is_word(i, "align") || tokens_.is_word(i, "alignstack") || tokens_.is_word(i, "cc");
+    ++i;
+    if (tokens_.is_punctuation(i, '(')) return tokens_.behind_group(i);
+    return takes_number && tokens_.kind(i) == TokenKind::kInteger ? i + 1 : i;
+  }
+
+  bool head(Function& function) {
+    Signature& signature = function.signature;
+    while (!begins_type(tokens_, at_)) {
+      if (tokens_.kind(at_) != TokenKind::kWord && tokens_.kind(at_) != TokenKind::kString) return false;
+      const std::string_view word = tokens_.text(at_);
+      if (word == "cc" && tokens_.kind(at_ + 1) == TokenKind::kInteger)
+        signature.convention = "cc " + std::string(tokens_.text(at_ + 1));
+      else if (is_convention(word))
+        signature.convention = word;
+      at_ = behind_attribute(at_);
+    }
+    const auto result = parse_type(tokens_, at_);
+    at_ = result->end;
+    if (tokens_.kind(at_) != TokenKind::kGlobal || !tokens_.is_punctuation(at_ + 1, '(')) return false;
+    signature.result = result->text;
+    signature.symbol = tokens_.text(at_);
+    function.name = static_cast<std::uint32_t>(at_);
+    at_ += 2;
+    return parameters(function);
+  }
+
+  bool parameters(Function& function) {
+    while (!tokens_.is_punctuation(at_, ')')) {
+      if (tokens_.is_end(at_)) return false;
+      if (tokens_.is_punctuation(at_, ',')) {
+        ++at_;
+        continue;
+      }
+      if (tokens_.is_word(at_, "...")) {
+        function.signature.is_variadic = true;
+        ++at_;
+        continue;
+      }
+      const auto type = parse_type(tokens_, at_);
+      if (!type) return false;
+      Parameter parameter{type->text, "", ""};
+      std::uint32_t name = kNoIndex;
+      for (at_ = type->end; !tokens_.is_punctuation(at_, ',') && !tokens_.is_punctuation(at_, ')');) {
+        if (tokens_.is_end(at_)) return false;
+        const std::string_view word = tokens_.text(at_);
+        if (tokens_.kind(at_) == TokenKind::kLocal) name = static_cast<std::uint32_t>(at_);
+        if (word == "zeroext" || word == "signext" || word == "inreg") parameter.extension = word;
+        if (contains(kRefused, word)) parameter.refused = word;
+        at_ = behind_attribute(at_);
+      }
+      function.signature.parameters.push_back(std::move(parameter));
+      function.parameter_names.push_back(name);
+    }
+    ++at_;
+    return true;
+  }
+
+  // Goes to the `{` of the body. A brace before it can only belong to the types and constants behind these words.
+  bool find_body(Function& function) {
+    while (tokens_.is_word(at_, "unnamed_addr") || tokens_.is_word(at_, "local_unnamed_addr") ||
+           tokens_.is_word(at_, "addrspace"))
+      at_ = behind_attribute(at_);
+    function.behind_parameters = static_cast<std::uint32_t>(at_);
+    while (!tokens_.is_punctuation(at_, '{')) {
+      if (tokens_.is_end(at_) || tokens_.is_word(at_, "define") || tokens_.is_word(at_, "declare")) return false;
+      if (tokens_.is_word(at_, "naked")) function.is_naked = true;
+      if (tokens_.is_word(at_, "prefix") || tokens_.is_word(at_, "prologue") || tokens_.is_word(at_, "personality")) {
+        skip_constant();
+      } else if (tokens_.is_punctuation(at_, '(')) {
+        at_ = tokens_.behind_group(at_);
+      } else {
+        ++at_;
+      }
+    }
+    function.body = static_cast<std::uint32_t>(at_);
+    return true;
+  }
+
+  // A type and a constant of it.
+  void skip_constant() {
+    if (const auto type = parse_type(tokens_, ++at_)) at_ = type->end;
+    while (tokens_.kind(at_) == TokenKind::kWord && !tokens_.is_punctuation(at_ + 1, '{') &&
+           !tokens_.is_punctuation(at_ + 1, '('))
+      ++at_;
+    if (tokens_.is_end(at_)) return;
+    if (tokens_.kind(at_) == TokenKind::kWord) ++at_;
+    at_ = tokens_.kind(at_) == TokenKind::kPunctuation ? tokens_.behind_group(at_) : at_ + 1;
+  }
+
+  // Cuts a body into instructions and blocks.
+  class Body {
+   public:
+    Body(Parser& parser, Function& function) : tokens_(parser.tokens_), at_(parser.at_), function_(function) {}
+
+    void run() {
+      ++at_;
+      begin_block(kNoIndex);
+      int depth = 0;
+      for (; !tokens_.is_end(at_); ++at_) {
+        const TokenKind kind = tokens_.kind(at_);
+        if (kind == TokenKind::kPunctuation) {
+          const char c = tokens_.text(at_)[0];
+          if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+          if (c == ')' || c == ']' || c == '}' || c == '>') {
+            if (c == '}' && depth == 0) break;
+            depth = std::max(depth - 1, 0);
+          }
+          continue;
+        }
+        if (depth != 0) continue;
+        if (kind == TokenKind::kLabel) {
+          end_instruction();
+          label();
+        } else if (begins_instruction()) {
+          end_instruction();
+          begin_instruction();
+        }
+      }
+      end_instruction();
+      end_block();
+      if (tokens_.is_end(at_))
+        tokens_.source().error(tokens_.begin_of(function_.body), "a function body without its closing brace");
+      else
+        ++at_;
+      connect();
+    }
+
+   private:
+    bool begins_instruction() const {
+      switch (tokens_.kind(at_)) {
+        case TokenKind::kLocal:
+          return tokens_.is_punctuation(at_ + 1, '=');
+        case TokenKind::kAttribute:
+          return tokens_.text(at_).substr(0, 5) == "#dbg_";
+        case TokenKind::kWord:
+          break;
+        default:
+          return false;
+      }
+      const std::string_view word = tokens_.text(at_);
+      if (word == "call") return !is_behind_call_marker() && !follows_name();
+      if (word == "tail" || word == "musttail" || word == "notail") return !follows_name();
+      if (word == "uselistorder") return true;
+      return (contains(kStarters, word) || is_opcode(word)) && !follows_name();
+    }
+    // Whether `%x =` stands before this token.
+    bool follows_name() const {
+      return at_ >= 2 && tokens_.is_punctuation(at_ - 1, '=') && tokens_.kind(at_ - 2) == TokenKind::kLocal;
+    }
+    bool is_behind_call_marker() const {
+      return tokens_.is_word(at_ - 1, "tail") || tokens_.is_word(at_ - 1, "musttail") ||
+             tokens_.is_word(at_ - 1, "notail");
+    }
+
+    void begin_instruction() {
+      Instruction instruction{static_cast<std::uint32_t>(at_), static_cast<std::uint32_t>(at_), 0, false};
+      if (tokens_.kind(at_) == TokenKind::kLocal) {
+        instruction.has_result = true;
+        instruction.mnemonic += 2;
+        at_ += 1;
+      }
+      const std::string_view word = tokens_.text(instruction.mnemonic);
+      if (word == "tail" || word == "musttail" || word == "notail") instruction.mnemonic += 1;
+      const std::string_view previous =
+          function_.instructions.empty() ? std::string_view() : tokens_.text(function_.instructions.back().mnemonic);
+      if (function_.instructions.size() > function_.blocks.back().first && is_terminator(previous)) {
+        end_block();
+        begin_block(kNoIndex);  // with an implicit label
+      }
+      function_.instructions.push_back(instruction);
+    }
+
+    void end_instruction() {
+      if (!function_.instructions.empty() && function_.instructions.back().end == 0)
+        function_.instructions.back().end = static_cast<std::uint32_t>(at_);
+    }
+
+    void label() {
+      const bool is_first =
+          function_.instructions.empty() && function_.blocks.size() == 1 && function_.blocks[0].label == kNoIndex;
+      if (is_first) {
+        function_.blocks[0].label = static_cast<std::uint32_t>(at_);
+        return;
+      }
+      end_block();
+      begin_block(static_cast<std::uint32_t>(at_));
+    }
+
+    void begin_block(std::uint32_t label) {
+      function_.blocks.push_back({label, static_cast<std::uint32_t>(function_.instructions.size()), 0, {}});
+    }
+    void end_block() { function_.blocks.back().end = static_cast<std::uint32_t>(function_.instructions.size()); }
+
+    // Fills in each block's successors: whatever its terminator names as `label %x`.
+    void connect() {
+      std::unordered_map<std::string_view, std::uint32_t> by_name;
+      for (std::uint32_t i = 0; i < function_.blocks.size(); ++i)
+        if (function_.blocks[i].label != kNoIndex) by_name.emplace(tokens_.name(function_.blocks[i].label), i);
+      for (Block& block : function_.blocks) {
+        if (block.first == block.end) continue;
+        const Instruction& last = function_.instructions[block.end - 1];
+        if (!is_terminator(tokens_.text(last.mnemonic))) continue;
+        for (std::size_t i = last.mnemonic; i + 1 < last.end; ++i) {
+          if (!tokens_.is_word(i, "label") || tokens_.kind(i + 1) != TokenKind::kLocal) continue;
+          const auto found = by_name.find(tokens_.name(i + 1));
+          block.successors.push_back(found == by_name.end() ? kNoIndex : found->second);
+        }
+      }
+    }
+
+    const Tokens& tokens_;
+    std::size_t& at_;
+    Function& function_;
+  };
+
+  const Tokens& tokens_;
+  std::size_t at_ = 0;
+  Module module_;
+};
+
+}  // namespace
+
+bool is_terminator(std::string_view mnemonic) {
+  return contains(kTerminators, mnemonic) || mnemonic == "catchswitch";
+}
+
+Module parse_module(const Tokens& tokens) {
+  return Parser(tokens).run();
+}
+
+}  // namespace janus::lower

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// janus-lower: LLVM IR with the scheduler's opcodes, or a .qtjir file, to LLVM IR that clang compiles. janus-cc calls it.
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iostream>
+#include <iterator>
+
+#include "ll_lower.h"
+#include "qtjir.h"
+
+namespace janus::lower {
+namespace {
+
+constexpr const char* kUsage =
+    "Usage: janus-lower [-o OUT] [--profile=NAME] [--llvm=VERSION] [-fno-yield-checks] [-fyield-interval=N] "
+    "FILE.ll|FILE.qtjir\n"
+    "lowers the opcodes of tasks and nurseries to calls of janus-rt. FILE may be -, which is LLVM IR from stdin.\n";
+
+bool number(std::string_view text, unsigned& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && value != 0 && value <= 1u << 30;
+}
+
+int refuse(const std::string& why) {
+  std::fprintf(stderr, "janus-lower: error: %s\n", why.c_str());
+  return 1;
+}
+
+// The value of an option `--name=value`, or nullptr.
+const char* value_of(const char* argument, const char* name) {
+  const std::size_t length = std::strlen(name);
+  return std::strncmp(argument, name, length) == 0 ? argument + length : nullptr;
+}
+
+// 0 to go on, else the status to exit with.
+int read_arguments(int argc, char** argv, Options& options) {
+  for (int i = 1; i < argc; ++i) {
+    const char* const argument = argv[i];
+    if (std::strcmp(argument, "-o") == 0) {
+      if (i + 1 == argc) return refuse("missing argument to '-o'");
+      options.output = argv[++i];
+    } else if (const char* profile = value_of(argument, "--profile=")) {
+      options.profile = profile[0] == ':' ? profile + 1 : profile;
+      if (!is_profile(options.profile))
+        return refuse(std::string(argument) + ": there are core, service, cluster and sovereign");
+    } else if (const char* version = value_of(argument, "--llvm=")) {
+      if (!number(version, options.llvm_version)) return refuse(std::string(argument) + ": no version");
+    } else if (const char* interval = value_of(argument, "-fyield-interval=")) {
+      if (!number(interval, options.yield_interval)) return refuse(std::string(argument) + ": no number of iterations");
+    } else if (std::strcmp(argument, "-fno-yield-checks") == 0) {
+      options.has_yield_checks = false;
+    } else if (std::strcmp(argument, "-fyield-checks") == 0) {
+      options.has_yield_checks = true;
+    } else if (std::strcmp(argument, "--help") == 0) {
+      std::fputs(kUsage, stdout);
+      std::exit(0);
+    } else if (argument[0] == '-' && argument[1] != '\0') {
+      return refuse(std::string(argument) + ": unknown option");
+    } else if (!options.input.empty()) {
+      return refuse("more than one input file");
+    } else {
+      options.input = argument;
+    }
+  }
+  return options.input.empty() ? refuse("no input file") : 0;
+}
+
+bool read_file(const std::string& name, std::string& text) {
+  std::ifstream file;
+  if (name != "-") {
+    file.open(name, std::ios::binary);
+    if (!file) return false;
+  }
+  std::istream& stream = name == "-" ? std::cin : file;
+  text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
+  return !stream.bad();
+}
+
+bool write_file(const std::string& name, const std::string& text) {
+  std::FILE* const file = name.empty() ? stdout : std::fopen(name.c_str(), "wb");
+  if (file == nullptr) return false;
+  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
+  return (file == stdout || std::fclose(file) == 0) && is_written;
+}
+
+bool ends_with(const std::string& text, std::string_view end) {
+  return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  Options options;
+  if (const int status = read_arguments(argc, argv, options)) return status;
+  std::string text;
+  if (!read_file(options.input, text)) return refuse(options.input + ": cannot be read: " + std::strerror(errno));
+  if (text.size() >= UINT32_MAX) return refuse(options.input + ": larger than 4 GiB");
+  Source source(options.input, std::move(text));
+  const auto lowered = ends_with(options.input, ".qtjir") ? lower_qtjir(source, options) : lower_ll(source, options);
+  if (!lowered) return 1;
+  if (!write_file(options.output, *lowered))
+    return refuse(options.output + ": cannot be written: " + std::strerror(errno));
+  return 0;
+}
+
+}  // namespace janus::lower
+
+int main(int argc, char** argv) {
+  return janus::lower::run(argc, argv);
+}

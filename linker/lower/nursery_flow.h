@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// nursery_flow.h — which nurseries are open at each point of a function. They form a stack, which has to be the same on
+// every path to a point; else the function is refused.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "source.h"
+
+namespace janus::lower {
+
+struct FlowEvent {
+  enum class Kind { kBegin, kEnd, kAwait, kCancel, kSpawn, kFork, kReturn, kPoint };
+  Kind kind;
+  std::size_t offset;       // in the source, for messages
+  std::string nursery;      // of kBegin: its name; of kEnd, kAwait and kCancel: the operand, empty for the innermost
+  std::uint32_t stack = 0;  // filled in: the stack before the event
+  bool is_reached = false;  // filled in
+};
+
+struct FlowBlock {
+  std::size_t offset;
+  std::vector<FlowEvent> events;
+  std::vector<std::uint32_t> successors;  // UINT32_MAX: unknown
+};
+
+class NurseryFlow {
+ public:
+  static constexpr std::uint32_t kEmpty = 0;
+
+  // One open nursery and, by `outer`, those around it. `site` numbers the kBegin events of the function in their order.
+  struct Stack {
+    std::uint32_t outer;
+    std::uint32_t site;
+    bool is_awaited;
+  };
+
+  explicit NurseryFlow(Source& source) : source_(source) {}
+
+  // Fills in the events. Reports what is wrong; false then.
+  bool run(std::vector<FlowBlock>& blocks);
+
+  const std::vector<Stack>& stacks() const { return stacks_; }
+  // The nursery that a kEnd, kAwait or kCancel event is for, and kSpawn's: the index of its stack entry.
+  std::uint32_t target(const FlowEvent& event) const;
+  std::uint32_t sites() const { return static_cast<std::uint32_t>(site_events_.size()); }
+  // Whether there is a kFork event outside of all nurseries.
+  bool needs_scope() const { return needs_scope_; }
+
+ private:
+  struct Site {
+    std::string name;
+    std::size_t offset;
+  };
+
+  std::uint32_t push(std::uint32_t outer, std::uint32_t site, bool is_awaited);
+  std::uint32_t apply(FlowEvent& event, std::uint32_t stack);
+  std::uint32_t end(const FlowEvent& event, std::uint32_t stack);
+  std::uint32_t await(const FlowEvent& event, std::uint32_t stack);
+  void complain(std::size_t offset, const std::string& message);
+  std::string described(std::uint32_t stack) const;
+
+  Source& source_;
+  std::vector<Stack> stacks_{{0, 0, false}};
+  std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> known_;
+  std::vector<Site> site_events_;
+  std::map<std::size_t, std::uint32_t> site_by_offset_;
+  bool needs_scope_ = false;
+  bool is_right_ = true;
+};
+
+}  // namespace janus::lower

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// opcodes.h — the names of the opcodes. Both input languages have the same ones.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+namespace janus::lower {
+
+enum class Opcode {
+  kBudgetCheck,
+  kBudgetDecrement,
+  kYield,
+  kTaskCreate,  // a task in the innermost nursery, with a budget of its own if one is given
+  kSpawn,       // a task in the innermost nursery
+  kFork,        // a task in the innermost nursery or, outside of all, in one that the function has for them
+  kAsyncCall,   // a task, and a channel for its result
+  kTaskJoin,
+  kAwait,  // of a task, an asynchronous call or a nursery
+  kNurseryBegin,
+  kNurseryEnd,
+  kNurseryCancel,
+  kSleep,
+};
+
+constexpr std::array<std::pair<std::string_view, Opcode>, 16> kOpcodes = {{
+    {"Budget_Check", Opcode::kBudgetCheck},
+    {"Budget_Decrement", Opcode::kBudgetDecrement},
+    {"Yield", Opcode::kYield},
+    {"Task_Create", Opcode::kTaskCreate},
+    {"Task_Join", Opcode::kTaskJoin},
+    {"Nursery_Begin", Opcode::kNurseryBegin},
+    {"Nursery_End", Opcode::kNurseryEnd},
+    {"Nursery_Cancel", Opcode::kNurseryCancel},
+    {"Spawn", Opcode::kSpawn},
+    {"Await", Opcode::kAwait},
+    {"Async_Call", Opcode::kAsyncCall},
+    {"SPAWN", Opcode::kFork},
+    {"AWAIT", Opcode::kAwait},
+    {"fork", Opcode::kFork},
+    {"await", Opcode::kAwait},
+    {"sleep", Opcode::kSleep},
+}};
+
+constexpr std::optional<Opcode> opcode_of(std::string_view word) {
+  for (const auto& [name, opcode] : kOpcodes)
+    if (name == word) return opcode;
+  return std::nullopt;
+}
+constexpr bool is_opcode(std::string_view word) {
+  return opcode_of(word).has_value();
+}
+
+constexpr bool makes_task(Opcode opcode) {
+  return opcode == Opcode::kTaskCreate || opcode == Opcode::kSpawn || opcode == Opcode::kFork ||
+         opcode == Opcode::kAsyncCall;
+}
+
+}  // namespace janus::lower

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// qtjir_ast.h — a .qtjir file as it was read, and what qtjir_check.cpp has found out about it. A type is its text: i64, ptr,
+// `task i64`, `async i64`, `channel i64`, nursery, void.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "helpers.h"
+#include "lexer.h"
+#include "nursery_flow.h"
+#include "opcodes.h"
+
+namespace janus::lower::qtjir {
+
+enum class Kind : std::uint8_t {
+  kCopy,
+  kArithmetic,  // `word` says which
+  kComparison,
+  kConversion,
+  kCall,
+  kPrint,
+  kBranch,
+  kJump,
+  kReturn,
+  kDefer,
+  kChannelCreate,
+  kSend,
+  kRecv,
+  kClose,
+  kOpcode,
+};
+
+struct Operand {
+  enum class Kind : std::uint8_t { kRegister, kInteger, kString };
+  Kind kind = Kind::kInteger;
+  std::uint32_t token = 0;
+  std::uint32_t register_number = 0;  // filled in by the check
+  std::string type;                   // filled in by the check
+};
+
+struct Instruction {
+  Kind kind = Kind::kCopy;
+  std::uint32_t token = kNoIndex;  // for messages
+  Opcode opcode = Opcode::kYield;
+  std::string word;
+  std::uint32_t result = kNoIndex;         // token of the register's name
+  std::uint32_t result_number = kNoIndex;  // filled in by the check: its register
+  std::string type;                        // written, or filled in: what is computed or made
+  std::uint32_t callee = kNoIndex;         // token
+  std::vector<Operand> operands;
+  std::vector<std::uint32_t> labels;                            // tokens
+  std::optional<std::array<std::optional<Operand>, 5>> budget;  // components; one that is absent is 0
+  std::array<bool, 5> has_all{};                                // components that are `all`
+  NurseryOptions nursery;
+  const FlowEvent* event = nullptr;  // filled in by the check
+};
+
+struct Block {
+  std::uint32_t label = kNoIndex;  // token
+  std::vector<Instruction> instructions;
+  std::vector<std::uint32_t> successors;  // filled in by the check
+};
+
+struct Register {
+  std::string name, type;
+};
+
+struct Function {
+  std::uint32_t name = kNoIndex;               // token
+  std::vector<std::uint32_t> parameter_names;  // tokens
+  std::vector<std::string> parameters;         // types
+  std::string result = "void";
+  bool is_external = false, is_variadic = false, is_cleanup = false;
+  std::vector<Block> blocks;
+  std::vector<Register> registers;     // filled in by the check, parameters first
+  std::vector<FlowBlock> flow_blocks;  // filled in by the check
+  std::optional<NurseryFlow> flow;     // filled in by the check
+};
+
+struct File {
+  std::string profile;
+  std::vector<Function> functions;
+  std::unordered_map<std::string, std::uint32_t> by_name;
+};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetParts = {
+    {{"ops", "i32"}, {"memory", "i64"}, {"spawn_count", "i16"}, {"channel_ops", "i16"}, {"syscalls", "i16"}}};
+
+// Each reports what is wrong.
+File parse(const Tokens& tokens);
+void check(const Tokens& tokens, File& file);
+// LLVM IR of a file without errors.
+std::string emit(const Tokens& tokens, const File& file, Helpers& helpers, bool has_yield_checks);
+
+}  // namespace janus::lower::qtjir

@@ -1,0 +1,436 @@
+// SPDX-License-Identifier: Apache-2.0
+// qtjir_check.cpp — names, types and nurseries of a .qtjir file.
+#include <algorithm>
+#include <charconv>
+
+#include "qtjir_ast.h"
+#include "types.h"
+
+namespace janus::lower::qtjir {
+namespace {
+
+bool is_integer(std::string_view type) {
+  return integer_width(type) != 0;
+}
+
+// What `prefix T` is made of: T; nothing for other types.
+std::optional<std::string> element_of(std::string_view type, std::string_view prefix) {
+  if (type.size() <= prefix.size() + 1 || type.substr(0, prefix.size()) != prefix || type[prefix.size()] != ' ')
+    return std::nullopt;
+  return std::string(type.substr(prefix.size() + 1));
+}
+
+// Whether the decimal number fits into `width` bits, signed or unsigned.
+bool fits(std::string_view digits, unsigned width) {
+  const bool is_negative = digits[0] == '-';
+  if (is_negative) digits.remove_prefix(1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  // Up to 38 digits fit into 127 bits.
+  if (digits.size() > 38) return false;
+  __extension__ typedef unsigned __int128 Wide;
+  Wide value = 0;
+  for (const char digit : digits) value = value * 10 + static_cast<unsigned>(digit - '0');
+  const Wide limit = width == 128 ? ~Wide{0} : (Wide{1} << width) - 1;
+  return is_negative ? value <= limit / 2 + 1 : value <= limit;
+}
+
+class FunctionCheck {
+ public:
+  FunctionCheck(const Tokens& tokens, const File& file, Function& function)
+      : tokens_(tokens), file_(file), function_(function) {}
+
+  void run() {
+    for (std::size_t i = 0; i < function_.parameters.size(); ++i)
+      if (!declare(function_.parameter_names[i], function_.parameters[i]))
+        error(function_.parameter_names[i], "a second parameter of this name");
+    collect_labels();
+    for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
+      for (Instruction& one : function_.blocks[b].instructions) check(one);
+      connect(b);
+    }
+    follow_nurseries();
+  }
+
+ private:
+  void error(std::uint32_t token, const std::string& message) {
+    tokens_.source().error(tokens_.begin_of(token), message);
+  }
+
+  // ---- Names --------------------------------------------------------------------------------------------------------------
+
+  bool declare(std::uint32_t token, const std::string& type) {
+    const auto [entry, is_new] =
+        registers_.emplace(tokens_.name(token), static_cast<std::uint32_t>(function_.registers.size()));
+    if (is_new) function_.registers.push_back({entry->first, type});
+    return is_new;
+  }
+
+  // Gives the result's register its type, or holds the two together.
+  void assign(Instruction& one, const std::string& type) {
+    if (one.result == kNoIndex) return;
+    if (type == "void") return error(one.result, one.word + " has no result here");
+    const std::string name(tokens_.name(one.result));
+    declare(one.result, type);
+    one.result_number = registers_.at(name);
+    const Register& known = function_.registers[one.result_number];
+    if (known.type != type)
+      error(one.result, "%" + name + " is of type " + known.type + ", and this is of type " + type);
+  }
+
+  void collect_labels() {
+    for (std::uint32_t b = 0; b < function_.blocks.size(); ++b) {
+      const std::uint32_t label = function_.blocks[b].label;
+      if (label != kNoIndex && !labels_.emplace(tokens_.name(label), b).second)
+        error(label, "a second label of this name");
+    }
+  }
+
+  void connect(std::size_t b) {
+    Block& block = function_.blocks[b];
+    for (std::size_t i = 0; i + 1 < block.instructions.size(); ++i)
+      if (ends_block(block.instructions[i]))
+        error(block.instructions[i + 1].token, "no path leads here: a label is missing");
+    for (const Instruction& one : block.instructions)
+      for (const std::uint32_t label : one.labels) {
+        const auto found = labels_.find(std::string(tokens_.text(label)));
+        if (found == labels_.end())
+          error(label, "unknown label " + std::string(tokens_.text(label)));
+        else
+          block.successors.push_back(found->second);
+      }
+    if (!block.instructions.empty() && ends_block(block.instructions.back())) return;
+    const std::uint32_t last = !block.instructions.empty() ? block.instructions.back().token
+                               : block.label != kNoIndex   ? block.label
+                                                           : function_.name;
+    if (b + 1 == function_.blocks.size()) return error(last, "the function ends without a return, branch or jump");
+    block.successors.push_back(static_cast<std::uint32_t>(b + 1));
+    block.instructions.emplace_back();
+    block.instructions.back().kind = Kind::kJump;
+    block.instructions.back().token = last;
+  }
+  static bool ends_block(const Instruction& one) {
+    return one.kind == Kind::kBranch || one.kind == Kind::kJump || one.kind == Kind::kReturn;
+  }
+
+  const Function* callee(const Instruction& one) {
+    const std::string name(tokens_.name(one.callee));
+    const auto found = file_.by_name.find(name);
+    if (found != file_.by_name.end()) return &file_.functions[found->second];
+    error(one.callee, "unknown function @" + name);
+    return nullptr;
+  }
+
+  // ---- Types --------------------------------------------------------------------------------------------------------------
+
+  // The operand's type where it has one of its own: that of its register, ptr for a text.
+  std::optional<std::string> own_type(Operand& operand) {
+    if (operand.kind == Operand::Kind::kString) return "ptr";
+    if (operand.kind == Operand::Kind::kInteger) return std::nullopt;
+    const std::string name(tokens_.name(operand.token));
+    const auto found = registers_.find(name);
+    if (found == registers_.end()) {
+      error(operand.token, "unknown register %" + name + " (one is assigned above its first use)");
+      return "?";
+    }
+    operand.register_number = found->second;
+    return function_.registers[found->second].type;
+  }
+
+  void expect(Operand& operand, const std::string& type, const std::string& what) {
+    operand.type = type;
+    if (const auto own = own_type(operand)) {
+      if (*own != "?" && *own != type) error(operand.token, what + " is of type " + *own + ", not " + type);
+    } else if (!is_integer(type)) {
+      error(operand.token, what + " is a number, not of type " + type);
+    } else if (!fits(tokens_.text(operand.token), integer_width(type))) {
+      error(operand.token, std::string(tokens_.text(operand.token)) + " does not fit into " + type);
+    }
+  }
+
+  // The operands are integers of one type: as written, that of a register among them, or i64.
+  std::string common_type(Instruction& one, bool allows_pointer) {
+    std::string type = one.type;
+    for (Operand& operand : one.operands) {
+      if (!type.empty()) break;
+      if (const auto own = own_type(operand); own && *own != "?") type = *own;
+    }
+    if (type.empty()) type = "i64";
+    if (!is_integer(type) && !(allows_pointer && type == "ptr"))
+      error(one.operands[0].token, one.word + " takes integers, not " + type);
+    for (Operand& operand : one.operands) expect(operand, type, "the operand");
+    return type;
+  }
+
+  void check_arguments(Instruction& one, const Function& target) {
+    const std::string name(tokens_.text(target.name));
+    const bool is_wrong = target.is_variadic ? one.operands.size() < target.parameters.size()
+                                             : one.operands.size() != target.parameters.size();
+    if (is_wrong)
+      return error(one.callee, name + " takes " + std::to_string(target.parameters.size()) + " arguments, not " +
+                                   std::to_string(one.operands.size()));
+    for (std::size_t i = 0; i < one.operands.size(); ++i) {
+      if (i < target.parameters.size()) {
+        expect(one.operands[i], target.parameters[i], "argument " + std::to_string(i + 1) + " of " + name);
+      } else {
+        const auto own = own_type(one.operands[i]);
+        expect(one.operands[i], own ? *own : "i64", "an argument");
+      }
+    }
+  }
+
+  void check(Instruction& one) {
+    switch (one.kind) {
+      case Kind::kCopy:
+        one.type = common_copy(one);
+        return assign(one, one.type);
+      case Kind::kArithmetic:
+        one.type = common_type(one, false);
+        return assign(one, one.type);
+      case Kind::kComparison:
+        one.type = common_type(one, true);
+        return assign(one, "i1");
+      case Kind::kConversion:
+        return conversion(one);
+      case Kind::kCall: {
+        const Function* const target = callee(one);
+        if (target == nullptr) return;
+        check_arguments(one, *target);
+        return assign(one, target->result);
+      }
+      case Kind::kDefer: {
+        const Function* const target = callee(one);
+        if (target == nullptr) return;
+        if (!target->is_external && !target->is_cleanup)
+          error(one.callee, "defer takes a function that is marked `cleanup`, which a cancel does not cut short");
+        if (target->is_variadic) error(one.callee, "defer of a function with a variable number of arguments");
+        check_arguments(one, *target);
+        return assign(one, "void");
+      }
+      case Kind::kPrint:
+        return print(one);
+      case Kind::kBranch:
+        return expect(one.operands[0], "i1", "the condition");
+      case Kind::kJump:
+        return assign(one, "void");
+      case Kind::kReturn:
+        if (function_.result == "void" && !one.operands.empty())
+          return error(one.operands[0].token, "this function returns nothing");
+        if (function_.result != "void" && one.operands.empty())
+          return error(one.token, "this function returns " + function_.result);
+        if (!one.operands.empty()) expect(one.operands[0], function_.result, "the result");
+        return;
+      case Kind::kChannelCreate:
+        refuse_in_core(one);
+        expect(one.operands[0], "i64", "the capacity");
+        return assign(one, "channel " + one.type);
+      case Kind::kSend:
+        refuse_in_core(one);
+        if (const auto element = channel(one)) expect(one.operands[1], *element, "the element");
+        return assign(one, "void");
+      case Kind::kRecv:
+        refuse_in_core(one);
+        if (const auto element = channel(one)) {
+          one.type = *element;
+          assign(one, *element);
+        }
+        return;
+      case Kind::kClose:
+        refuse_in_core(one);
+        (void)channel(one);
+        return assign(one, "void");
+      case Kind::kOpcode:
+        return opcode(one);
+    }
+  }
+
+  std::string common_copy(Instruction& one) {
+    if (!one.type.empty()) {
+      expect(one.operands[0], one.type, "the operand");
+      return one.type;
+    }
+    const auto own = own_type(one.operands[0]);
+    const std::string type = own && *own != "?" ? *own : "i64";
+    if (type == "nursery") error(one.operands[0].token, "a nursery cannot be copied");
+    expect(one.operands[0], type, "the operand");
+    return type;
+  }
+
+  void conversion(Instruction& one) {
+    const auto own = own_type(one.operands[0]);
+    const std::string from = own ? *own : "i64";
+    if (from == "?") return;
+    expect(one.operands[0], from, "the operand");
+    const unsigned before = integer_width(from), after = integer_width(one.type);
+    const bool is_right = before != 0 && after != 0 && (one.word == "trunc" ? after < before : after > before);
+    if (!is_right) error(one.token, one.word + " from " + from + " to " + one.type);
+    assign(one, one.type);
+  }
+
+  void print(Instruction& one) {
+    const std::string_view text = tokens_.text(one.operands[0].token);
+    std::size_t places = 0;
+    for (std::size_t i = text.find("{}"); i != std::string_view::npos; i = text.find("{}", i + 2)) ++places;
+    if (places != one.operands.size() - 1)
+      error(one.operands[0].token, "the text has " + std::to_string(places) + " places {} for " +
+                                       std::to_string(one.operands.size() - 1) + " values");
+    for (std::size_t i = 1; i < one.operands.size(); ++i) {
+      const auto own = own_type(one.operands[i]);
+      const std::string type = own ? *own : "i64";
+      if (type != "?" && type != "ptr" && (integer_width(type) == 0 || integer_width(type) > 64))
+        error(one.operands[i].token, "print takes texts and integers of up to 64 bits, not " + type);
+      if (type != "?") expect(one.operands[i], type, "the value");
+    }
+    assign(one, "void");
+  }
+
+  std::optional<std::string> channel(Instruction& one) {
+    const auto own = own_type(one.operands[0]);
+    if (own) one.operands[0].type = *own;
+    const auto element = own ? element_of(*own, "channel") : std::nullopt;
+    if (!element && (!own || *own != "?"))
+      error(one.operands[0].token, one.word + " takes a channel, not " + (own ? *own : "a number"));
+    return element;
+  }
+
+  // ---- Opcodes ------------------------------------------------------------------------------------------------------------
+
+  void refuse_in_core(const Instruction& one) {
+    if (file_.profile == "core")
+      error(one.token, one.word + ": profile :core has no scheduler; choose :service, :cluster or :sovereign");
+  }
+
+  void opcode(Instruction& one) {
+    refuse_in_core(one);
+    if (one.budget)
+      for (std::size_t i = 0; i < kBudgetParts.size(); ++i)
+        if ((*one.budget)[i])
+          expect(*(*one.budget)[i], std::string(kBudgetParts[i].second), std::string(kBudgetParts[i].first));
+    switch (one.opcode) {
+      case Opcode::kBudgetCheck:
+      case Opcode::kYield:
+        return assign(one, "void");
+      case Opcode::kBudgetDecrement:
+        expect(one.operands[0], "i64", "the cost");
+        return assign(one, "void");
+      case Opcode::kSleep:
+        expect(one.operands[0], "i64", "the time in milliseconds");
+        return assign(one, "i64");
+      case Opcode::kNurseryBegin:
+        if (one.result != kNoIndex && registers_.count(std::string(tokens_.name(one.result))) != 0)
+          error(one.result, "a second value for the register of a nursery");
+        return assign(one, "nursery");
+      case Opcode::kNurseryEnd:
+      case Opcode::kNurseryCancel:
+        if (!one.operands.empty()) {
+          const auto own = own_type(one.operands[0]);
+          if (!own || (*own != "nursery" && *own != "?"))
+            error(one.operands[0].token, one.word + " takes a nursery, not " + (own ? *own : "a number"));
+        }
+        return assign(one, one.opcode == Opcode::kNurseryEnd ? "i64" : "void");
+      case Opcode::kTaskCreate:
+      case Opcode::kSpawn:
+      case Opcode::kFork:
+      case Opcode::kAsyncCall:
+        return task(one);
+      case Opcode::kTaskJoin:
+      case Opcode::kAwait:
+        return join(one);
+    }
+  }
+
+  void task(Instruction& one) {
+    const Function* const target = callee(one);
+    if (target == nullptr) return;
+    if (target->is_variadic)
+      return error(one.callee, std::string(tokens_.text(target->name)) +
+                                   " takes a variable number of arguments, which a task cannot have");
+    check_arguments(one, *target);
+    one.type = target->result;
+    assign(one, (one.opcode == Opcode::kAsyncCall ? "async " : "task ") + target->result);
+  }
+
+  void join(Instruction& one) {
+    Operand& operand = one.operands[0];
+    const auto own = own_type(operand);
+    operand.type = own ? *own : "i64";
+    if (own && *own == "?") return;
+    if (one.opcode == Opcode::kAwait && own && *own == "nursery") {
+      one.type = "nursery";
+      return assign(one, "i64");
+    }
+    auto result = own ? element_of(*own, "task") : std::nullopt;
+    if (!result && own && one.opcode == Opcode::kAwait) result = element_of(*own, "async");
+    if (!result)
+      return error(operand.token, "a join of what is no task: " + std::string(tokens_.text(operand.token)) + " is " +
+                                      (own ? "of type " + *own : "a number"));
+    one.type = *result;
+    assign(one, *result == "void" ? "i64" : *result);
+  }
+
+  // ---- Nurseries ----------------------------------------------------------------------------------------------------------
+
+  std::optional<FlowEvent::Kind> event_of(const Instruction& one) const {
+    if (one.kind == Kind::kReturn) return FlowEvent::Kind::kReturn;
+    if (one.kind != Kind::kOpcode) return FlowEvent::Kind::kPoint;
+    switch (one.opcode) {
+      case Opcode::kNurseryBegin:
+        return FlowEvent::Kind::kBegin;
+      case Opcode::kNurseryEnd:
+        return FlowEvent::Kind::kEnd;
+      case Opcode::kNurseryCancel:
+        return FlowEvent::Kind::kCancel;
+      case Opcode::kTaskCreate:
+      case Opcode::kSpawn:
+      case Opcode::kAsyncCall:
+        return FlowEvent::Kind::kSpawn;
+      case Opcode::kFork:
+        return FlowEvent::Kind::kFork;
+      case Opcode::kAwait:
+        if (one.type == "nursery") return FlowEvent::Kind::kAwait;
+        return FlowEvent::Kind::kPoint;
+      default:
+        return FlowEvent::Kind::kPoint;
+    }
+  }
+
+  void follow_nurseries() {
+    auto& blocks = function_.flow_blocks;
+    for (const Block& block : function_.blocks) {
+      const std::uint32_t place = block.label != kNoIndex ? block.label : function_.name;
+      blocks.push_back({tokens_.begin_of(place), {}, block.successors});
+      for (const Instruction& one : block.instructions) {
+        const auto kind = *event_of(one);
+        std::string nursery;
+        if (kind == FlowEvent::Kind::kBegin && one.result != kNoIndex) nursery = tokens_.name(one.result);
+        const bool names_one =
+            kind == FlowEvent::Kind::kEnd || kind == FlowEvent::Kind::kCancel || kind == FlowEvent::Kind::kAwait;
+        if (names_one && !one.operands.empty()) nursery = tokens_.name(one.operands[0].token);
+        blocks.back().events.push_back({kind, tokens_.begin_of(one.token), nursery});
+      }
+    }
+    function_.flow.emplace(tokens_.source());
+    (void)function_.flow->run(blocks);
+    for (std::size_t b = 0; b < blocks.size(); ++b)
+      for (std::size_t i = 0; i < blocks[b].events.size(); ++i)
+        function_.blocks[b].instructions[i].event = &blocks[b].events[i];
+  }
+
+  const Tokens& tokens_;
+  const File& file_;
+  Function& function_;
+  std::unordered_map<std::string, std::uint32_t> registers_, labels_;
+};
+
+}  // namespace
+
+void check(const Tokens& tokens, File& file) {
+  for (Function& function : file.functions) {
+    if (tokens.name(function.name) == "main" &&
+        (!function.parameters.empty() || function.result == "ptr" || function.is_external))
+      tokens.source().error(tokens.begin_of(function.name), "@main takes nothing and returns an integer or nothing");
+    if (!function.is_external) FunctionCheck(tokens, file, function).run();
+  }
+}
+
+}  // namespace janus::lower::qtjir

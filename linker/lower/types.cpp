@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "types.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+namespace janus::lower {
+namespace {
+
+constexpr std::array<std::string_view, 14> kSimple = {"void",  "half",     "bfloat",    "float",   "double",
+                                                      "fp128", "x86_fp80", "ppc_fp128", "x86_mmx", "x86_amx",
+                                                      "label", "metadata", "token",     "ptr"};
+
+bool is_simple(std::string_view word) {
+  return integer_width(word) != 0 || std::find(kSimple.begin(), kSimple.end(), word) != kSimple.end();
+}
+
+}  // namespace
+
+unsigned integer_width(std::string_view type) {
+  if (type.size() < 2 || type.size() > 9 || type[0] != 'i') return 0;
+  unsigned width = 0;
+  const auto [end, error] = std::from_chars(type.data() + 1, type.data() + type.size(), width);
+  return error == std::errc() && end == type.data() + type.size() ? width : 0;
+}
+
+bool is_pointer(std::string_view type) {
+  return type.substr(0, 3) == "ptr" || (!type.empty() && type.back() == '*');
+}
+
+bool is_storable(std::string_view type) {
+  return type != "void" && type != "label" && type != "metadata" && type != "token" && type != "x86_amx" &&
+         !type.empty() && type.back() != ')';
+}
+
+bool may_be_overaligned(std::string_view type) {
+  return !is_pointer(type) && (type.find('<') != std::string_view::npos || type.find('%') != std::string_view::npos);
+}
+
+bool begins_type(const Tokens& tokens, std::size_t i) {
+  switch (tokens.kind(i)) {
+    case TokenKind::kWord:
+      return is_simple(tokens.text(i)) || tokens.text(i) == "target";
+    case TokenKind::kLocal:
+      return true;
+    case TokenKind::kPunctuation: {
+      const char c = tokens.text(i)[0];
+      return c == '{' || c == '[' || c == '<';
+    }
+    default:
+      return false;
+  }
+}
+
+std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i) {
+  if (!begins_type(tokens, i)) return std::nullopt;
+  const std::size_t first = i;
+  if (tokens.kind(i) == TokenKind::kPunctuation) {
+    i = tokens.behind_group(i);
+  } else {
+    i += 1;
+    if (tokens.is_word(first, "target") && tokens.is_punctuation(i, '(')) i = tokens.behind_group(i);
+  }
+  ParsedType type;
+  while (true) {
+    if (tokens.is_word(i, "addrspace") && tokens.is_punctuation(i + 1, '(')) {
+      i = tokens.behind_group(i + 1);
+    } else if (tokens.is_punctuation(i, '*')) {
+      i += 1;
+      type.result.reset();
+    } else if (tokens.is_punctuation(i, '(')) {
+      type.result = tokens.joined(first, i);
+      i = tokens.behind_group(i);
+    } else {
+      break;
+    }
+  }
+  type.text = tokens.joined(first, i);
+  type.end = i;
+  return type;
+}
+
+}  // namespace janus::lower

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// types.h — types of LLVM IR as text in one spelling (tokens joined by spaces), so that two are the same if their texts are.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "lexer.h"
+
+namespace janus::lower {
+
+struct ParsedType {
+  std::string text;
+  std::size_t end;                    // the token behind it
+  std::optional<std::string> result;  // of a function type: the type of its result
+};
+
+// Whether a type may begin at the token. A local name may: that of a named type.
+bool begins_type(const Tokens& tokens, std::size_t i);
+// Parses the type at token `i`, if there is one.
+std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i);
+
+// N of iN, 0 for any other type.
+unsigned integer_width(std::string_view type);
+bool is_pointer(std::string_view type);
+// Whether values of the type can be stored: not void, label, metadata, token, or a function.
+bool is_storable(std::string_view type);
+// Whether loads of it from a block that is aligned to 16 bytes need a smaller alignment than their natural one.
+bool may_be_overaligned(std::string_view type);
+
+}  // namespace janus::lower

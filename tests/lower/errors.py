@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+# errors.py — what janus-lower refuses: the kind of file, its text, and the first line of what it says.
+
+LL = 'declare i64 @f(i64)\ndeclare void @g(i32, double)\ndefine void @test(i64 %x, i32 %n) {\n'
+
+
+def ll(body):
+    return 'll', LL + body + '}\n'
+
+
+def qtjir(body, before=''):
+    return 'qtjir', before + 'func @f(%x: i64) -> i64 {\n  return %x\n}\nfunc @test(%x: i64, %n: i32) {\n' + body + '}\n'
+
+
+errors = {
+    'a spawn outside a nursery': (*ll('  Spawn @f(i64 1)\n  ret void\n'), '4:3: error: spawn outside a nursery (NurseryNotActive)'),
+    'a Task_Create behind its nursery': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End %a\n  %t = Task_Create @f(i64 1)\n  ret void\n'),
+                                         '6:8: error: spawn outside a nursery (NurseryNotActive)'),
+    'a spawn after the Await': (*ll('  %a = Nursery_Begin\n  %b = Await %a\n  Spawn @f(i64 1)\n  %c = Nursery_End %a\n  ret void\n'),
+                                '6:3: error: spawn in the nursery %a of line 4 after its Await (NurseryNotActive)'),
+    'an unknown tenancy': (*ll('  %a = Nursery_Begin\n  Spawn @f(i64 1), tenancy NPU_Tensor\n  %b = Nursery_End %a\n  ret void\n'),
+                           '5:28: error: unknown tenancy: tasks have CPU_Parallel'),
+    'an opcode in :core': ('ll', 'profile :core\n' + LL + '  Yield\n  ret void\n}\n',
+                           '5:3: error: Yield: profile :core has no scheduler; choose :service, :cluster or :sovereign'),
+    'an unknown profile': ('ll', 'profile :fast\n', '1:1: error: unknown profile: there are :core, :service, :cluster and :sovereign'),
+    'an unknown function': (*ll('  %a = Nursery_Begin\n  Spawn @h(i64 1)\n  %b = Nursery_End %a\n  ret void\n'), '5:9: error: unknown function @h'),
+    'too few arguments': (*ll('  %a = Nursery_Begin\n  Spawn @g(i32 1)\n  %b = Nursery_End %a\n  ret void\n'),
+                          '5:9: error: @g takes 2 arguments, not 1'),
+    'an argument of a wrong type': (*ll('  %a = Nursery_Begin\n  Spawn @f(i32 1)\n  %b = Nursery_End %a\n  ret void\n'),
+                                    '5:16: error: argument 1 of @f is of type i32, not i64'),
+    'an untyped argument of a wrong type': (*ll('  %a = Nursery_Begin\n  Spawn @f, %n\n  %b = Nursery_End %a\n  ret void\n'),
+                                            '5:13: error: argument 1 of @f is of type i32, not i64'),
+    'a result of a wrong type': (*ll('  %a = Nursery_Begin\n  Spawn i32 @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'),
+                                 '5:13: error: @f returns i64, not i32'),
+    'a join with a wrong type': (*ll('  %a = Nursery_Begin\n  %t = Spawn @f(i64 1)\n  %r = Task_Join i32, %t\n  %b = Nursery_End %a\n  ret void\n'),
+                                 "6:23: error: the task's result is of type i64, not i32"),
+    'a nursery that is open where the function returns': (*ll('  %a = Nursery_Begin\n  ret void\n'),
+                                                          '5:3: error: the nursery %a of line 4 is not closed on this path'),
+    'a nursery that is open on one of two paths': (
+        *ll('  %c = icmp eq i64 %x, 0\n  br i1 %c, label %yes, label %no\nyes:\n  %a = Nursery_Begin\n  br label %no\nno:\n  ret void\n'),
+        '9:1: error: the nursery %a of line 7 is open on one path to this block and not on another'),
+    'nurseries that are closed in the wrong order': (
+        *ll('  %a = Nursery_Begin\n  %b = Nursery_Begin\n  %c = Nursery_End %a\n  %d = Nursery_End %b\n  ret void\n'),
+        '6:8: error: Nursery_End of %a, but the innermost nursery is %b of line 5'),
+    'a Nursery_End too many': (*ll('  Nursery_End\n  ret void\n'), '4:3: error: Nursery_End outside of every nursery'),
+    'a join of a number': (*ll('  %r = Task_Join i64 7\n  ret void\n'), '4:22: error: a join of what is no task: 7'),
+    'a join of a sum': (*ll('  %s = add i64 %x, 1\n  %r = Task_Join %s\n  ret void\n'),
+                        '5:18: error: a join of what is no task: %s is the result of add'),
+    'an unknown value': (*ll('  %r = Task_Join i64, %nothing\n  ret void\n'), '4:23: error: unknown value %nothing'),
+    'a task whose result has no known type': (*ll('  %r = Task_Join %x\n  ret void\n'),
+                                              "4:18: error: the type of the task's result is not known here; write it: Task_Join i64, %x"),
+    'a label that is not there': (*ll('  %a = Nursery_Begin\n  br label %there\n'), '4:3: error: a branch to a label that this function does not have'),
+    'something behind the operands': (*ll('  Yield now\n  ret void\n'), "4:9: error: unexpected 'now' behind the operands"),
+    'a string without its end': ('ll', 'source_filename = "x\n', '1:19: error: a string without its closing quote'),
+    'a body without its end': ('ll', 'define void @f() {\n  ret void\n', '1:18: error: a function body without its closing brace'),
+    'q: a spawn outside a nursery': (*qtjir('  Spawn @f(1)\n  return\n'), '5:3: error: spawn outside a nursery (NurseryNotActive)'),
+    'q: an unknown tenancy': (*qtjir('  %a = Nursery_Begin\n  Spawn @f(1) tenancy QPU\n  Nursery_End\n  return\n'),
+                              "6:23: error: unknown tenancy 'QPU': tasks have CPU_Parallel"),
+    'q: an opcode in :core': (*qtjir('  Budget_Check\n  return\n', 'profile :core\n'),
+                              '6:3: error: Budget_Check: profile :core has no scheduler; choose :service, :cluster or :sovereign'),
+    'q: an unknown function': (*qtjir('  call @h(1)\n  return\n'), '5:8: error: unknown function @h'),
+    'q: a wrong number of arguments': (*qtjir('  call @f(1, 2)\n  return\n'), '5:8: error: @f takes 1 arguments, not 2'),
+    'q: an argument of a wrong type': (*qtjir('  %a = Nursery_Begin\n  Spawn @f(%n)\n  Nursery_End\n  return\n'),
+                                       '6:12: error: argument 1 of @f is of type i32, not i64'),
+    'q: a number that does not fit': (*qtjir('  %y = copy i8 256\n  return\n'), '5:16: error: 256 does not fit into i8'),
+    'q: a nursery that is open where the function returns': (*qtjir('  %a = Nursery_Begin\n  return\n'),
+                                                             '6:3: error: the nursery %a of line 5 is not closed on this path'),
+    'q: a nursery that is opened round a loop': (*qtjir('again:\n  %a = Nursery_Begin\n  jump again\n'),
+                                                 '5:1: error: the nursery %a of line 6 is open on one path to this block and not on another'),
+    'q: a join of what is no task': (*qtjir('  %r = Task_Join %x\n  return\n'), '5:18: error: a join of what is no task: %x is of type i64'),
+    'q: an Await of a number': (*qtjir('  %r = Await 3\n  return\n'), '5:14: error: a join of what is no task: 3 is a number'),
+    'q: a register that changes its type': (*qtjir('  %x = copy i8 1\n  return\n'), '5:3: error: %x is of type i64, and this is of type i8'),
+    'q: an unknown register': (*qtjir('  %y = add %z, 1\n  return\n'), '5:12: error: unknown register %z (one is assigned above its first use)'),
+    'q: an unknown label': (*qtjir('  jump there\n'), '5:8: error: unknown label there'),
+    'q: code that no path leads to': (*qtjir('  return\n  Yield\n  return\n'), '6:3: error: no path leads here: a label is missing'),
+    'q: a function without an end': (*qtjir('  Yield\n'), '5:3: error: the function ends without a return, branch or jump'),
+    'q: an unknown instruction': (*qtjir('  %y = frobnicate %x\n  return\n'), "5:8: error: unknown instruction 'frobnicate'"),
+    'q: a text with other places than values': (*qtjir('  print "{}"\n  return\n'), '5:9: error: the text has 1 places {} for 0 values'),
+    'q: a deferred function that a cancel would cut short': (
+        *qtjir('  defer @f(1)\n  return\n'), '5:9: error: defer takes a function that is marked `cleanup`, which a cancel does not cut short'),
+}
