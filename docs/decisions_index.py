@@ -107,6 +107,7 @@ def citation_complaints(root, ruling):
         yield from (f'{name}: cites decision {number}, which does not exist' for number in cited(text) if number not in numbers)
         if len(cited(head(text))) > MOST_CITED:
             yield f'{name}: its head cites more than {MOST_CITED} decisions'
+        yield from (f'{name}: does not cite decision {number}, which rules it' for number in ruling.get(name, ()) if number not in cited(text))
 
 
 def file_name(decision):

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // image.h — the program in memory, as its own ELF headers describe it. It lies where it was linked: its addresses are
-// physical addresses, too.
+// physical addresses, too. docs/decisions/0113
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // output.h — a program's output: to virtio's console where the machine has one that works, else to the serial port. The
-// machine's own messages go to the serial port in any case (console/console.h).
+// machine's own messages go to the serial port in any case (console/console.h). docs/decisions/0232
 #pragma once
 
 #include <cstddef>

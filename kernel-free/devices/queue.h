@@ -3,6 +3,7 @@
 // that a device may answer is known beforehand.
 // INVARIANT devices-are-not-believed: what a device has written is read once, and accepted only if it is the one answer
 // to the one request, about no more bytes than were offered. It is never used as an index or an address.
+// docs/decisions/0230
 #pragma once
 
 #include <cstdint>

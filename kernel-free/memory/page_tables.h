@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // page_tables.h — the page tables, which are the only record of what is mapped: an entry that is not present says why.
+// docs/decisions/0110, 0287
 //
 // INVARIANT tables-are-shared-or-held: a CPU that looks at or fills the area of mappings has is_sharing set, so that no
 // table is freed while it uses it; a CPU that takes pages or tables away waits until no CPU shares, and keeps others

@@ -5,7 +5,7 @@
 // INVARIANT no-fault-in-a-section: the stack that a section needs is touched before its lock is taken, since filling a
 // page at its first touch takes locks itself; a caller's memory is not touched inside (but by write_out(), whose lock
 // filling never takes). Only the outermost section touches the stack: to touch as far below the frame of an inner
-// section would itself be the fault that must not happen.
+// section would itself be the fault that must not happen. docs/decisions/0287
 #pragma once
 
 #include <atomic>

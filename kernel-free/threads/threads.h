@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // threads.h — which thread runs on a CPU. A CPU with one thread halts in it while the thread waits; several threads
-// take turns of kSliceNs, so that a thread that spins cannot keep out the thread that it spins for.
+// take turns of kSliceNs, so that a thread that spins cannot keep out the thread that it spins for. docs/decisions/0112
 #pragma once
 
 #include <atomic>

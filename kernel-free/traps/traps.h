@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // traps.h — the handlers of single kinds of traps, which traps.cpp calls. All run on an interrupt stack with interrupts
-// off, and without vector registers, which still hold what the interrupted code left there.
+// off, and without vector registers, which still hold what the interrupted code left there. docs/decisions/0111
 #pragma once
 
 #include "kernel-free/traps/trap_frame.h"

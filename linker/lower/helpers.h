@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // helpers.h — the functions that the output gets besides those of the input: one for each way in which the module uses the
 // runtime. An opcode becomes a call of one of them, so that no block of the input is ever split. All are internal, so that
-// what is not used goes, and the optimizer inlines what is small.
+// what is not used goes, and the optimizer inlines what is small. docs/decisions/0310
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // nursery_flow.h — which nurseries are open at each point of a function. They form a stack, which has to be the same on
-// every path to a point; else the function is refused.
+// every path to a point; else the function is refused. docs/decisions/0310
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qtjir_emit.cpp — a checked .qtjir file to LLVM IR. Each function becomes two: its body, which also tells whether a cancel
-// ended it early, and one of the function's name with C's calling convention, for other languages.
+// ended it early, and one of the function's name with C's calling convention, for other languages. docs/decisions/0310
 #include <algorithm>
 #include <map>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/limits/cgroup.cpp — the half of cgroup.h that reads files. Where there is no /proc or no /sys there is no
-// limit.
+// limit. docs/decisions/0082
 #include "arch/linux/limits/cgroup.h"
 
 #include "arch/linux/kernel_call.h"

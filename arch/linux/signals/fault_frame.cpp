@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/fault_frame.cpp — see fault_frame.h.
+// arch/linux/signals/fault_frame.cpp — see fault_frame.h. docs/decisions/0012
 #include "arch/linux/signals/fault_frame.h"
 
 namespace janus::kernel {

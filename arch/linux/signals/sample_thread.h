@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/sample_thread.h — the receiving end of platform::sample_thread().
+// arch/linux/signals/sample_thread.h — the receiving end of platform::sample_thread(). docs/decisions/0270
 #pragma once
 
 #include "arch/linux/kernel_abi.h"

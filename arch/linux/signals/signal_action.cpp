@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/signal_action.cpp — see signal_action.h.
+// arch/linux/signals/signal_action.cpp — see signal_action.h. docs/decisions/0013
 #include "arch/linux/signals/signal_action.h"
 
 #include "arch/linux/kernel_call.h"

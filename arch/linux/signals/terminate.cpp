@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/signals/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM
 // and SIGINT reach the runtime, a closed pipe is an error and does not end the program, and the orphans of the first
-// process of a container are reaped.
+// process of a container are reaped. docs/decisions/0013
 #include "arch/linux/kernel_call.h"
 
 #include <initializer_list>

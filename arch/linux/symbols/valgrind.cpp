@@ -2,6 +2,7 @@
 // arch/linux/symbols/valgrind.cpp — asks whether valgrind runs the program, and announces stacks to it, by instructions
 // that it takes for a client's request and that do nothing on a processor: four rotations that cancel each other, and an
 // exchange of rbx with itself. A member of the archive that janus-cc asks for, unless it strips the program.
+// docs/decisions/0262
 #include "rt/platform.h"
 
 extern "C" {

@@ -2,7 +2,7 @@
 // arch/linux/threads/threads.cpp — threads without a libc. One mapping holds all that a thread needs, lowest address
 // first:
 //     guard | stack | guard | alternate stack | thread block
-// It goes with the thread: the last thing a thread does is to unmap it.
+// It goes with the thread: the last thing a thread does is to unmap it. docs/decisions/0010
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/threads/affinity.h"
 #include "arch/linux/threads/alternate_stack.h"
