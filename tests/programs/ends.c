@@ -407,10 +407,31 @@ static int send_trap(void) {
   return 2;
 }
 
+// Text in pieces, by every way to write, and without a newline at its end. A task writes some of it.
+static int64_t say_the_middle(void* arg) {
+  (void)arg;
+  return fputs("d", stdout) < 0 || printf("e%c", 'f') != 2 || puts("g") < 0 || janus_print(1, "h%d", 1) < 0 ? -1 : 0;
+}
+static int say_in_pieces(void) {
+  if (putchar('a') != 'a' || fwrite("bc", 1, 2, stdout) != 2) return 1;
+  janus_nursery_create();
+  janus_nursery_spawn(say_the_middle, NULL);
+  if (janus_nursery_await_all() != 0) return 2;
+  return write(1, "i", 1) != 1 || fprintf(stdout, "%s", "j") != 1 || putc('k', stdout) != 'k' ? 3 : 0;
+}
+
 int main(int argc, char** argv) {
+  if (argc > 1 && !strcmp(argv[1], "say")) {  // and then ends as the rest of the arguments says
+    if (say_in_pieces() != 0) return 98;
+    --argc, ++argv;
+  }
   const char* how = argc > 1 ? argv[1] : "";
   if (!strcmp(how, "return")) return atoi(argv[2]);
   if (!strcmp(how, "exit")) janus_exit(atoi(argv[2]));
+  if (!strcmp(how, "c-exit")) exit(atoi(argv[2]));
+  if (!strcmp(how, "c-_exit")) _exit(atoi(argv[2]));
+  if (!strcmp(how, "c-abort")) abort();
+  if (!strcmp(how, "kill")) return (int)janus_syscall(62, janus_syscall(39), (long)atoi(argv[2]));  // itself
   if (!strcmp(how, "unread")) return leave_unread(atoi(argv[2]));
   if (!strcmp(how, "crowd")) return overcrowd(atoi(argv[2]));
   if (!strcmp(how, "deadlock")) return deadlock();

@@ -18,6 +18,7 @@ from installed import Tap, build, environment, here, install, run, work_director
 tap = Tap()
 work = work_directory()
 ends = work / 'ends'
+SAID = b'abcdefg\nh1ijk'  # by `ends say`
 
 
 def ends_with(claim, status, *how, stderr=rb'', stdout=None, settings={}, **options):
@@ -349,13 +350,56 @@ def closed_pipes():
     tap.check('with JANUS_SIGPIPE=ignore it sees the error, and ends as it likes', done.stdout == b'line 0\n1 0\n', done)
 
 
+def says_all():
+    """What was written before the end arrives, in order, whatever the end is."""
+    endings = {'return 5': 5, 'exit 6': 6, 'c-exit 7': 7, 'c-_exit 8': 8, 'unread 0': 1, 'c-abort': -signal.SIGABRT, 'panic': -signal.SIGABRT,
+               'crash': -signal.SIGABRT, 'overflow': -signal.SIGABRT, 'free-twice': -signal.SIGABRT, 'deadlock': 3,
+               f'kill {signal.SIGUSR1:d}': -signal.SIGUSR1, f'kill {signal.SIGSEGV:d}': -signal.SIGSEGV, 'tidy': 9}
+    for how, status in endings.items():
+        for settings in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_SEED': 1}):
+            with subprocess.Popen([ends, 'say', *how.split()], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                  env=environment(**settings)) as process:
+                said = process.stdout.read(len(SAID))
+                if how == 'tidy':
+                    process.send_signal(signal.SIGTERM)
+                said += process.stdout.read()
+                ended = process.wait(timeout=60)
+            tap.check(f'all of stdout arrives in order before the end: {how} {settings}', said.startswith(SAID) and ended == status,
+                      f'{said!r}, status {ended}')
+
+
+def quota_of_groups():
+    """The least number of CPUs that a control group of this process, or one above it, grants in whole; none: infinity."""
+    mounts = [(line.split()[3], pathlib.Path(line.split()[4]), *line.split(' - ')[1].split()[::2])
+              for line in pathlib.Path('/proc/self/mountinfo').read_text().splitlines()]
+    quotas = [float('inf')]
+    for line in pathlib.Path('/proc/self/cgroup').read_text().splitlines():
+        _, controllers, path = line.split(':', 2)
+        for root, mounted_at, kind, options in mounts:
+            if kind == 'cgroup2' and not controllers or kind == 'cgroup' and 'cpu' in controllers.split(',') and 'cpu' in options.split(','):
+                group = mounted_at / os.path.relpath(path, root)
+                quotas += [quota for folder in (group, *group.parents) if folder.is_relative_to(mounted_at) for quota in quota_of(folder)]
+    return min(quotas)
+
+
+def quota_of(group):
+    try:
+        if (group / 'cpu.max').exists():
+            quota, period = (group / 'cpu.max').read_text().split()
+        else:
+            quota, period = ((group / f'cpu.cfs_{name}_us').read_text().strip() for name in ('quota', 'period'))
+    except OSError:
+        return []
+    return [max(1, int(quota) // int(period))] if quota not in ('max', '-1') else []
+
+
 def workers_by_default():
     everywhere = os.sched_getaffinity(0)
     for cpus in ({min(everywhere)}, everywhere):
         done = run([ends, 'return', '0'], env=environment(JANUS_STATS=1), preexec_fn=lambda cpus=cpus: os.sched_setaffinity(0, cpus))
         found = re.search(rb'workers +(\d+)\n', done.stderr)
-        # Fewer only where a quota of the control group says so, which is one at least.
-        tap.check(f'as many workers as CPUs that it may use: {len(cpus)}', found and 1 <= int(found[1]) <= len(cpus), done.stderr)
+        wanted = min(len(cpus), quota_of_groups())
+        tap.check(f'as many workers as CPUs that it may use: {len(cpus)}', found and int(found[1]) == wanted, f'{wanted} wanted\n{done.stderr}')
 
 
 def alone():
@@ -379,6 +423,6 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-    for group in (statuses, contained, unread, forged, bounded, settings, workers_by_default, refused, signals, closed_pipes, lists, alone):
+    for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused, signals, closed_pipes, lists, alone):
         group()
 tap.end()
