@@ -4,20 +4,20 @@
 // interrupts off.
 #include <arch/cpu.h>
 
-#include "kernel-free/boot/command_line.h"
 #include "kernel-free/boot/image.h"
-#include "kernel-free/boot/start_info.h"
+#include "kernel-free/boot/start_cpus.h"
 #include "kernel-free/clock/clock.h"
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
-#include "kernel-free/cpu/entropy.h"
+#include "kernel-free/devices/entropy.h"
 #include "kernel-free/devices/output.h"
 #include "kernel-free/files/files.h"
-#include "kernel-free/memory/emulator.h"
+#include "kernel-free/firmware/command_line.h"
+#include "kernel-free/firmware/processors.h"
+#include "kernel-free/firmware/start_info.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/apic.h"
-#include "kernel-free/smp/processors.h"
-#include "kernel-free/smp/start_cpus.h"
+#include "kernel-free/smp/emulator.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/threads/threads.h"
 
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp);

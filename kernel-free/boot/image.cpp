@@ -3,8 +3,8 @@
 #include "kernel-free/boot/image.h"
 
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/per_cpu.h"
 
 namespace janus::bare {
 namespace {

@@ -5,8 +5,8 @@
 #include <atomic>
 
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/cpu/instructions.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "rt/platform.h"
 
 namespace janus::bare {

@@ -3,7 +3,7 @@
 #include "kernel-free/cpu/descriptors.h"
 
 #include "kernel-free/cpu/selectors.h"
-#include "kernel-free/traps/trap_frame.h"
+#include "kernel-free/cpu/trap_frame.h"
 
 extern "C" const std::uint64_t janus_trap_entries[janus::bare::kVectors];  // traps.S
 

@@ -4,11 +4,11 @@
 #include "kernel-free/devices/disk.h"
 
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/devices/device.h"
+#include "kernel-free/devices/errors.h"
 #include "kernel-free/devices/find.h"
 #include "kernel-free/devices/turn.h"
-#include "kernel-free/files/errors.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/careful_copy.h"
 
 namespace janus::bare {

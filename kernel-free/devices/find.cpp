@@ -2,9 +2,9 @@
 // find.cpp — see find.h.
 #include "kernel-free/devices/find.h"
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/devices/turn.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/smp/requests.h"
 
 namespace janus::bare {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mmio.cpp — virtio devices without PCI: virtual I/O device specification 1.2, 4.2. Only version 2, which the
 // specification describes; QEMU's default is the older one (-global virtio-mmio.force-legacy=false).
-#include "kernel-free/boot/command_line.h"
 #include "kernel-free/devices/find.h"
+#include "kernel-free/firmware/command_line.h"
 
 namespace janus::bare {
 namespace {

@@ -6,9 +6,9 @@
 #include "kernel-free/devices/output.h"
 
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/devices/device.h"
 #include "kernel-free/devices/find.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/careful_copy.h"
 
 namespace janus::bare {

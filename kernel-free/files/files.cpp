@@ -7,8 +7,8 @@
 #include <atomic>
 
 #include "kernel-free/console/line.h"
+#include "kernel-free/devices/errors.h"
 #include "kernel-free/devices/output.h"
-#include "kernel-free/files/errors.h"
 #include "kernel-free/files/names.h"
 #include "kernel-free/memory/frames.h"
 #include "kernel-free/smp/lock.h"

@@ -2,7 +2,7 @@
 // files.h — the system calls that are answered where there is no kernel: those on files, from the initrd.
 #pragma once
 
-#include "kernel-free/boot/memory_map.h"
+#include "kernel-free/memory/memory_map.h"
 
 namespace janus::bare {
 

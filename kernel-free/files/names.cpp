@@ -2,7 +2,7 @@
 // names.cpp — see names.h.
 #include "kernel-free/files/names.h"
 
-#include "kernel-free/files/errors.h"
+#include "kernel-free/devices/errors.h"
 #include "kernel-free/traps/careful_copy.h"
 
 namespace janus::bare {

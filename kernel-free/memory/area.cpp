@@ -5,9 +5,9 @@
 #include <atomic>
 #include <initializer_list>
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/memory/addresses.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/per_cpu.h"
 
 namespace janus::bare {
 namespace {

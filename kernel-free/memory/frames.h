@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel-free/boot/memory_map.h"
+#include "kernel-free/memory/memory_map.h"
 
 namespace janus::bare {
 

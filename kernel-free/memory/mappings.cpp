@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mappings.cpp — rt/platform.h's pages: reserved when mapped, filled at the first touch, guards that are truly absent.
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/memory/addresses.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/traps.h"
 #include "rt/platform.h"
 

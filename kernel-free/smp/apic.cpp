@@ -7,7 +7,7 @@
 
 #include "kernel-free/clock/clock.h"
 #include "kernel-free/clock/fixed_point.h"
-#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/smp/per_cpu.h"
 
 namespace janus::bare {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <arch/cpu.h>
 
-#include "kernel-free/cpu/cpu.h"
-#include "kernel-free/memory/emulator.h"
 #include "kernel-free/smp/apic.h"
+#include "kernel-free/smp/emulator.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "rt/platform.h"
 
 namespace janus::bare {

@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "kernel-free/boot/memory_map.h"
+#include "kernel-free/memory/memory_map.h"
 
 namespace janus::bare {
 

@@ -7,8 +7,8 @@
 // pending at the hlt and ends it.
 #include "kernel-free/threads/threads.h"
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/smp/apic.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/traps.h"
 
 namespace janus::bare {

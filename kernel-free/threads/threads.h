@@ -6,7 +6,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "kernel-free/threads/thread.h"
+#include "kernel-free/smp/thread.h"
 
 namespace janus::bare {
 

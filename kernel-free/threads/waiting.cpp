@@ -3,7 +3,7 @@
 // word, in one of kBuckets buckets.
 #include <atomic>
 
-#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/threads/threads.h"
 #include "rt/platform.h"
 

@@ -5,8 +5,8 @@
 #include <arch/cpu.h>
 #include <arch/worker_slot.h>
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/smp/apic.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/threads/threads.h"
 #include "rt/platform.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "kernel-free/traps/trap_frame.h"
+#include "kernel-free/cpu/trap_frame.h"
 
 extern "C" {
 // Returns how many bytes could not be copied; 0: all were.

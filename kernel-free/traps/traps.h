@@ -3,7 +3,7 @@
 // off, and without vector registers, which still hold what the interrupted code left there. docs/decisions/0111
 #pragma once
 
-#include "kernel-free/traps/trap_frame.h"
+#include "kernel-free/cpu/trap_frame.h"
 
 namespace janus::bare {
 

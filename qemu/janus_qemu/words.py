@@ -7,7 +7,7 @@ from janus_qemu.refusal import Refusal
 # The longest line that arrives whole, in bytes. QEMU's loader for q35 has room for 4,095 and writes past it, over the start
 # info, without a check; a janus-rt image reads 4,096, of which a microvm uses up to 74 for the addresses of its devices.
 IMAGE_LINE = 4000
-DEVICE = 'virtio_mmio.device='   # kernel-free/boot/command_line.h
+DEVICE = 'virtio_mmio.device='   # kernel-free/firmware/command_line.h
 LINUX_LINE = 2047     # bytes that Linux on x86 takes
 LINUX_WORDS = 31      # arguments that the kernel passes to init, and as many settings
 # The console belongs to the program: the kernel prints nothing unless it panics, and then resets at once. It runs a single

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_line_test.cpp — the one line that a loader passes, taken to pieces.
-#include "kernel-free/boot/command_line.h"
+#include "kernel-free/firmware/command_line.h"
 
 #include <initializer_list>
 

@@ -6,8 +6,8 @@
 
 #include "kernel-free/cpu/hypervisor.h"
 #include "kernel-free/cpu/instructions.h"
-#include "kernel-free/memory/emulator.h"
 #include "kernel-free/memory/frames.h"
+#include "kernel-free/smp/emulator.h"
 #include "tests/harness/test.h"
 
 namespace {

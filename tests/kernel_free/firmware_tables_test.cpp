@@ -7,7 +7,7 @@
 #include <ctime>
 #include <initializer_list>
 
-#include "kernel-free/smp/processors.h"
+#include "kernel-free/firmware/processors.h"
 #include "tests/harness/test.h"
 
 namespace janus::bare {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory_map_test.cpp — which memory is ours, by the arithmetic alone.
-#include "kernel-free/boot/memory_map.h"
+#include "kernel-free/memory/memory_map.h"
 
 #include "tests/harness/test.h"
 

@@ -4,9 +4,9 @@
 #include <cstdint>
 
 #include "kernel-free/boot/image.h"
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/memory/addresses.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <initializer_list>
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/memory/frames.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 

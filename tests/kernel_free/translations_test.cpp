@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/cpu/hypervisor.h"
 #include "kernel-free/cpu/instructions.h"
-#include "kernel-free/memory/emulator.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/emulator.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/smp/requests.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"

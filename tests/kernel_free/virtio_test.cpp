@@ -6,12 +6,12 @@
 #include <new>
 
 #include "kernel-free/console/console.h"
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/devices/device.h"
 #include "kernel-free/devices/disk.h"
 #include "kernel-free/devices/find.h"
 #include "kernel-free/devices/output.h"
 #include "kernel-free/devices/random.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/careful_copy.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"

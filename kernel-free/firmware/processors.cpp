@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // processors.cpp — what both ways to find CPUs share.
-#include "kernel-free/smp/processors.h"
+#include "kernel-free/firmware/processors.h"
 
 #include "kernel-free/smp/apic.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory_map.cpp — see memory_map.h.
-#include "kernel-free/boot/memory_map.h"
+#include "kernel-free/memory/memory_map.h"
 
 namespace janus::bare {
 namespace {

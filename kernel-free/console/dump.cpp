@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/traps.h"
 #include "rt/platform.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernel-free/smp/processors.h"
+#include "kernel-free/firmware/processors.h"
 
 namespace janus::bare {
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// thread.cpp — what a thread consists of. One mapping holds it all, lowest address first:
+// make_thread.cpp — what a thread consists of. One mapping holds it all, lowest address first:
 //     guard | stack | guard | fault stack | the record
-#include "kernel-free/threads/thread.h"
+#include "kernel-free/smp/thread.h"
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/cpu/selectors.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/smp/per_cpu.h"
 
 namespace janus::bare {
 namespace {

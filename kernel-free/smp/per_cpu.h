@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.h — one CPU: its stacks, its threads, the requests that it has answered.
+// per_cpu.h — one CPU: its stacks, its threads, the requests that it has answered.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 #include "kernel-free/cpu/descriptors.h"
 #include "kernel-free/smp/lock.h"
-#include "kernel-free/threads/thread.h"
+#include "kernel-free/smp/thread.h"
 
 namespace janus::bare {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // acpi.cpp — the ACPI specification, chapter 5.2: from the root pointer to the table of interrupt controllers (MADT).
-#include "kernel-free/smp/processors.h"
+#include "kernel-free/firmware/processors.h"
 
 namespace janus::bare {
 namespace {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // start_cpus.cpp — Intel SDM volume 3, chapter 8.4: an INIT, then a start-up interrupt with the page to begin at.
-#include "kernel-free/smp/start_cpus.h"
+#include "kernel-free/boot/start_cpus.h"
 
 #include <arch/cpu.h>
 
 #include "kernel-free/console/line.h"
-#include "kernel-free/cpu/cpu.h"
-#include "kernel-free/memory/emulator.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/apic.h"
+#include "kernel-free/smp/emulator.h"
+#include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/threads/threads.h"
 
 extern "C" {

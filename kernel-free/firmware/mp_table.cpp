@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // mp_table.cpp — Intel's MultiProcessor specification 1.4, chapter 4: what machines without ACPI have.
-#include "kernel-free/smp/processors.h"
+#include "kernel-free/firmware/processors.h"
 
 namespace janus::bare {
 namespace {

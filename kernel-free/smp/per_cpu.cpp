@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.cpp — how a CPU prepares itself: descriptors, idle thread, features.
-#include "kernel-free/cpu/cpu.h"
+// per_cpu.cpp — how a CPU prepares itself: descriptors, idle thread, features.
+#include "kernel-free/smp/per_cpu.h"
 
 #include <arch/cpu.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // command_line.cpp — see command_line.h.
-#include "kernel-free/boot/command_line.h"
+#include "kernel-free/firmware/command_line.h"
 
 namespace janus::bare {
 namespace {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // emulator.cpp — see emulator.h.
-#include "kernel-free/memory/emulator.h"
+#include "kernel-free/smp/emulator.h"
 
-#include "kernel-free/cpu/cpu.h"
 #include "kernel-free/cpu/hypervisor.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/memory/frames.h"
+#include "kernel-free/smp/per_cpu.h"
 
 namespace janus::bare {
 

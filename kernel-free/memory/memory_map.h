@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel-free/boot/start_info.h"
+#include "kernel-free/firmware/start_info.h"
 
 namespace janus::bare {
 

@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernel-free/cpu/trap_frame.h"
 #include "kernel-free/cpu/vector_state.h"
-#include "kernel-free/traps/trap_frame.h"
 #include "rt/platform.h"
 
 namespace janus::bare {
