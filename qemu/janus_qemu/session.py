@@ -20,7 +20,7 @@ from janus_qemu.refusal import Refusal
 
 TIMED_OUT, ENDED_OTHERWISE = 124, 125
 KERNEL_ENDED = 'the kernel ended before the program did (a kernel panic?)'
-ORDERS = {signal.SIGTERM: b'\n', signal.SIGINT: b'\x03'}   # as arch/linux/start/init.h takes them
+ORDERS = {signal.SIGTERM: b'\n', signal.SIGINT: b'\x03'}   # as arch/linux/process/init.h takes them
 GRACE_MS, PATIENCE_S = 5000, 10                           # the runtime's default grace; added to it for QEMU and the kernel
 LONGEST_S = 3600                                          # the longest single wait for events
 

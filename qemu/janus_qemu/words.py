@@ -13,7 +13,7 @@ LINUX_WORDS = 31      # arguments that the kernel passes to init, and as many se
 # The console belongs to the program: the kernel prints nothing unless it panics, and then resets at once. It runs a single
 # program, so it needs neither mitigations nor its cryptographic self-tests, which take a third of the time until init starts.
 LINUX_KERNEL = ['console=ttyS0', 'quiet', 'loglevel=0', 'panic=-1', 'mitigations=off', 'cryptomgr.notests']
-LINUX_INIT = ['JANUS_INIT=/dev/ttyS1']   # arch/linux/start/init.h
+LINUX_INIT = ['JANUS_INIT=/dev/ttyS1']   # arch/linux/process/init.h
 
 
 def quoted(word):

@@ -3,7 +3,7 @@
 // changed root, which is all that the reader can tell from a real machine.
 #include "arch/linux/limits/cgroup.h"
 
-#include "arch/linux/limits/files.h"
+#include "arch/linux/files/files.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // fallbacks_test.cpp — kernels that are older, and filters that forbid: what each refusal leads to. The parent process
 // asks nothing of the platform, so each child finds out for itself; hence a program of its own.
-#include "arch/linux/start/auxv.h"
+#include "arch/linux/auxv/auxv.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

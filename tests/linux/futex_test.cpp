@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // futex_test.cpp — waiting, waking, fences and the clock.
-#include "arch/linux/start/auxv.h"
+#include "arch/linux/auxv/auxv.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

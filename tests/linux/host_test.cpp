@@ -7,7 +7,7 @@
 #include <ucontext.h>
 
 #include <arch/task_call.h>
-#include "arch/linux/start/auxv.h"
+#include "arch/linux/auxv/auxv.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"

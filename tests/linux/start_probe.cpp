@@ -2,7 +2,7 @@
 // start_probe.cpp — a program that looks at how it was started; start_test.sh runs it as fixed and as
 // position-independent image. Its exit status is the number of the first claim that does not hold, or what was asked
 // for.
-#include "arch/linux/start/auxv.h"
+#include "arch/linux/auxv/auxv.h"
 #include "rt/platform.h"
 #include "tests/linux/kernel_eye.h"
 

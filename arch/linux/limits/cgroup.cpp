@@ -3,8 +3,8 @@
 // limit. docs/decisions/0082
 #include "arch/linux/limits/cgroup.h"
 
+#include "arch/linux/files/files.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/limits/files.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {

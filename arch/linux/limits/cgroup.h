@@ -7,7 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "arch/linux/limits/text.h"
+#include "arch/linux/files/text.h"
 
 namespace janus::kernel {
 

@@ -7,8 +7,8 @@
 //     could not even free memory any more
 #include "arch/linux/memory/guards.h"
 
+#include "arch/linux/files/files.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/limits/files.h"
 #include "arch/linux/lock.h"
 #include "arch/linux/once.h"
 #include "rt/platform.h"

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-#include "arch/linux/start/elf.h"
+#include "arch/linux/auxv/elf.h"
 
 namespace janus::elf {
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/start/start.cpp — from the kernel's entry to janus_boot, which the layer above defines: the first thread's
 // block, relocation, then the call. Needs no environment, no /proc, no argv[0].
+#include "arch/linux/auxv/auxv.h"
+#include "arch/linux/auxv/elf.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/start/auxv.h"
-#include "arch/linux/start/elf.h"
-#include "arch/linux/start/init.h"
+#include "arch/linux/process/init.h"
 #include "arch/linux/start/relocate.h"
 #include "arch/linux/threads/thread_block.h"
 

@@ -3,8 +3,8 @@
 // is read once, when the first address is asked for, into pages of its own; the file may be gone, stripped or
 // forbidden, and then no address has a name. A member of the archive that janus-cc asks for, unless it strips the
 // program.
+#include "arch/linux/auxv/elf.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/start/elf.h"
 #include "rt/platform.h"
 
 // What janus-cc asks the linker for.

@@ -2,8 +2,8 @@
 // arch/linux/threads/alternate_stack.cpp — sizes and installs alternate signal stacks.
 #include "arch/linux/threads/alternate_stack.h"
 
+#include "arch/linux/auxv/auxv.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/start/auxv.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {

@@ -2,8 +2,8 @@
 // arch/linux/threads/worker_slot.cpp — the gs base: by instruction where the kernel allows it, else by system call.
 #include <arch/worker_slot.h>
 
+#include "arch/linux/auxv/auxv.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/start/auxv.h"
 #include "rt/platform.h"
 
 namespace janus::platform {

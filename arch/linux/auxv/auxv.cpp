@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/auxv.cpp — the auxiliary vector: from the initial stack, from prctl (Linux 6.4), or from /proc.
-#include "arch/linux/start/auxv.h"
+// arch/linux/auxv/auxv.cpp — the auxiliary vector: from the initial stack, from prctl (Linux 6.4), or from /proc.
+#include "arch/linux/auxv/auxv.h"
 
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/once.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/auxv.h — what the kernel told this program at its start.
+// arch/linux/auxv/auxv.h — what the kernel told this program at its start.
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/clock.cpp — the time, read in user mode where the kernel offers the vDSO.
+// arch/linux/time/clock.cpp — the time, read in user mode where the kernel offers the vDSO.
+#include "arch/linux/auxv/auxv.h"
+#include "arch/linux/auxv/vdso.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/start/auxv.h"
-#include "arch/linux/start/vdso.h"
 #include "rt/platform.h"
 
 namespace janus::platform {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/init.h — a program of ours as the only one of a whole machine. PID 1 of a container just exits; PID
+// arch/linux/process/init.h — a program of ours as the only one of a whole machine. PID 1 of a container just exits; PID
 // 1 of a machine would take the kernel down with it, so it has to report its status elsewhere and power off.
 // docs/decisions/0120.
 #pragma once

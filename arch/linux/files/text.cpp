@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/text.cpp — see text.h.
-#include "arch/linux/limits/text.h"
+// arch/linux/files/text.cpp — see text.h.
+#include "arch/linux/files/text.h"
 
 namespace janus::kernel {
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/fence.cpp — a fence in every thread of the process, by membarrier's expedited form.
+// arch/linux/process/fence.cpp — a fence in every thread of the process, by membarrier's expedited form.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/once.h"
 #include "rt/platform.h"

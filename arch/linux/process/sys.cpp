@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/sys.cpp — output, randomness, other system calls, and the ends of a process.
+// arch/linux/process/sys.cpp — output, randomness, other system calls, and the ends of a process.
+#include "arch/linux/files/files.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/limits/files.h"
+#include "arch/linux/process/init.h"
 #include "arch/linux/signals/signal_action.h"
-#include "arch/linux/start/init.h"
 #include "rt/platform.h"
 
 namespace janus::platform {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM
+// arch/linux/process/terminate.cpp — requests to end, for a program that is ours from its first instruction: SIGTERM
 // and SIGINT reach the runtime, a closed pipe is an error and does not end the program, and the orphans of the first
 // process of a container are reaped. docs/decisions/0013
 #include "arch/linux/kernel_call.h"
 
 #include <initializer_list>
 
+#include "arch/linux/process/init.h"
 #include "arch/linux/signals/sample_thread.h"
 #include "arch/linux/signals/signal_action.h"
-#include "arch/linux/start/init.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/files.h — reads the kernel's small files. A file that is absent or forbidden is an ordinary case.
+// arch/linux/files/files.h — reads the kernel's small files. A file that is absent or forbidden is an ordinary case.
 #pragma once
 
 #include <cstddef>
 
-#include "arch/linux/limits/text.h"
+#include "arch/linux/files/text.h"
 
 namespace janus::kernel {
 

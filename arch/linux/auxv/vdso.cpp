@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/vdso.cpp — see vdso.h. The hash tables are used only for the number of symbols: the vDSO has a
+// arch/linux/auxv/vdso.cpp — see vdso.h. The hash tables are used only for the number of symbols: the vDSO has a
 // dozen, and the search goes through all of them.
-#include "arch/linux/start/vdso.h"
+#include "arch/linux/auxv/vdso.h"
 
 #include <cstddef>
 
-#include "arch/linux/limits/text.h"
+#include "arch/linux/files/text.h"
 
 namespace janus::elf {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/canary.cpp — where the stack protector's canary comes from.
+// arch/linux/threads/canary.cpp — where the stack protector's canary comes from.
+#include "arch/linux/auxv/auxv.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/start/auxv.h"
 #include "arch/linux/threads/thread_block.h"
 
 namespace janus::kernel {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/text.h — just enough text handling for the kernel's small files. Reads no files: tests feed it
+// arch/linux/files/text.h — just enough text handling for the kernel's small files. Reads no files: tests feed it
 // text.
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/futex.cpp — waiting for a word to change.
+// arch/linux/time/futex.cpp — waiting for a word to change.
 #include "arch/linux/kernel_call.h"
 #include "rt/platform.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/files.cpp — see files.h.
-#include "arch/linux/limits/files.h"
+// arch/linux/files/files.cpp — see files.h.
+#include "arch/linux/files/files.h"
 
 #include "arch/linux/kernel_call.h"
 

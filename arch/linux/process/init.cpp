@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/init.cpp — see init.h.
-#include "arch/linux/start/init.h"
+// arch/linux/process/init.cpp — see init.h.
+#include "arch/linux/process/init.h"
 
 #include <atomic>
 #include <initializer_list>
 #include <new>
 
+#include "arch/linux/files/text.h"
 #include "arch/linux/kernel_call.h"
-#include "arch/linux/limits/text.h"
 #include "rt/platform.h"
 
 namespace janus::kernel {

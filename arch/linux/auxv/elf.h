@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/elf.h — the parts of an ELF image that a running program looks at: its own (relocation) and the
+// arch/linux/auxv/elf.h — the parts of an ELF image that a running program looks at: its own (relocation) and the
 // vDSO's.
 #pragma once
 

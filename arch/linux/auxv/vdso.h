@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/vdso.h — looks a function up in the small shared object that the kernel maps into every process.
+// arch/linux/auxv/vdso.h — looks a function up in the small shared object that the kernel maps into every process.
 #pragma once
 
-#include "arch/linux/start/elf.h"
+#include "arch/linux/auxv/elf.h"
 
 namespace janus::elf {
 
