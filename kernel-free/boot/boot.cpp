@@ -7,6 +7,7 @@
 #include "kernel-free/boot/image.h"
 #include "kernel-free/boot/start_cpus.h"
 #include "kernel-free/clock/clock.h"
+#include "kernel-free/console/dump.h"
 #include "kernel-free/console/line.h"
 #include "kernel-free/devices/entropy.h"
 #include "kernel-free/devices/output.h"
@@ -18,6 +19,7 @@
 #include "kernel-free/smp/apic.h"
 #include "kernel-free/smp/emulator.h"
 #include "kernel-free/smp/per_cpu.h"
+#include "kernel-free/threads/make_thread.h"
 #include "kernel-free/threads/threads.h"
 
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp);

@@ -2,7 +2,7 @@
 // image.cpp — see image.h.
 #include "kernel-free/boot/image.h"
 
-#include "kernel-free/console/line.h"
+#include "kernel-free/console/dump.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/per_cpu.h"
 

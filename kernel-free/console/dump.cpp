@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // dump.cpp — prints why the machine fails, and ends it. It prints without the console's lock, whose holder may be the
 // code that failed.
+#include "kernel-free/console/dump.h"
+
 #include <utility>
 
 #include "kernel-free/console/line.h"
 #include "kernel-free/smp/per_cpu.h"
-#include "kernel-free/traps/traps.h"
 #include "rt/platform.h"
 
 namespace janus::bare {

@@ -46,7 +46,4 @@ class Line {
   char bytes_[200];
 };
 
-// Prints "janus: ..." and ends the machine with status 134: it cannot do what it was started for.
-[[noreturn]] void refuse(const char* why) noexcept;
-
 }  // namespace janus::bare

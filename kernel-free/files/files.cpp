@@ -6,7 +6,7 @@
 
 #include <atomic>
 
-#include "kernel-free/console/line.h"
+#include "kernel-free/console/dump.h"
 #include "kernel-free/devices/errors.h"
 #include "kernel-free/devices/output.h"
 #include "kernel-free/files/names.h"

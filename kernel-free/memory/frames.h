@@ -12,9 +12,7 @@ namespace janus::bare {
 // The address of a page in physical memory. 0 is none.
 using Frame = std::uint64_t;
 
-// Where all our RAM is mapped. g_direct_map is 0 while the boot page tables are in force, which map physical addresses
-// one to one.
-inline constexpr std::uint64_t kDirectMap = 0xffff'8000'0000'0000;
+// kDirectMap; 0 while the boot page tables are in force, which map physical addresses one to one.
 extern std::uint64_t g_direct_map;
 
 template <class T>

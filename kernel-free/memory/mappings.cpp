@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // mappings.cpp — rt/platform.h's pages: reserved when mapped, filled at the first touch, guards that are truly absent.
+#include "kernel-free/console/dump.h"
 #include "kernel-free/memory/addresses.h"
 #include "kernel-free/smp/per_cpu.h"
-#include "kernel-free/traps/traps.h"
 #include "rt/platform.h"
 
 namespace janus::bare {

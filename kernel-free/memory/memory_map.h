@@ -5,14 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernel-free/firmware/start_info.h"
+#include "kernel-free/cpu/page.h"
 
 namespace janus::bare {
-
-struct Range {
-  std::uint64_t begin, end;
-  [[nodiscard]] bool is_empty() const { return begin >= end; }
-};
 
 // Ranges in ascending order that do not overlap, each of whole pages.
 class MemoryMap {

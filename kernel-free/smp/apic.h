@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "kernel-free/memory/frames.h"
+#include "kernel-free/cpu/page.h"
 
 namespace janus::bare {
 

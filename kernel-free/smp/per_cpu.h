@@ -7,12 +7,12 @@
 #include <cstdint>
 
 #include "kernel-free/cpu/descriptors.h"
+#include "kernel-free/cpu/page.h"
 #include "kernel-free/smp/lock.h"
 #include "kernel-free/smp/thread.h"
 
 namespace janus::bare {
 
-inline constexpr std::size_t kPage = 4096;
 inline constexpr std::size_t kInterruptStack = 2 * kPage, kIdleStack = 4 * kPage;
 
 // A stack above a guard page, which is absent once our own page tables are in force.

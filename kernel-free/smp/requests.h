@@ -10,7 +10,7 @@
 
 #include <cstdint>
 
-#include "kernel-free/memory/memory_map.h"
+#include "kernel-free/cpu/page.h"
 
 namespace janus::bare {
 

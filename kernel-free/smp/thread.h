@@ -15,8 +15,6 @@ namespace janus::bare {
 
 struct Cpu;
 
-inline constexpr std::size_t kTaskThreadStack = 256 * 1024, kFirstThreadStack = 1024 * 1024;
-
 // The record of a thread; its address is the CPU's fs base while the thread runs. Compiled user code uses two offsets
 // of it: its own address at 0 and the stack protector's canary at 0x28, which is the same on all threads, because a
 // function may begin on one and end on another.
@@ -57,12 +55,6 @@ struct alignas(64) Thread {
   VectorState vectors;  // saved while it does not run
 };
 static_assert(offsetof(Thread, self) == 0 && offsetof(Thread, canary) == 0x28 && sizeof(Thread) <= 4096);
-
-// Makes a thread with a stack of `stack_bytes`, ready to run entry(arg) on `cpu` after add_thread(); nullptr: no
-// memory.
-[[nodiscard]] Thread* make_thread(std::size_t stack_bytes, platform::ThreadEntry entry, void* arg, Cpu& cpu,
-                                  const char* name) noexcept;
-void free_thread(Thread& thread) noexcept;
 
 [[nodiscard]] inline Thread& this_thread() noexcept {
   Thread* thread;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // make_thread.cpp — what a thread consists of. One mapping holds it all, lowest address first:
 //     guard | stack | guard | fault stack | the record
-#include "kernel-free/smp/thread.h"
+#include "kernel-free/threads/make_thread.h"
 
 #include "kernel-free/cpu/selectors.h"
 #include "kernel-free/memory/page_tables.h"

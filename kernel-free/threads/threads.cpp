@@ -9,7 +9,7 @@
 
 #include "kernel-free/smp/apic.h"
 #include "kernel-free/smp/per_cpu.h"
-#include "kernel-free/traps/traps.h"
+#include "kernel-free/threads/make_thread.h"
 
 namespace janus::bare {
 namespace {

@@ -10,6 +10,12 @@
 
 namespace janus::bare {
 
+// The handlers of three interrupts, on an interrupt stack. They leave in `frame` the registers of the thread that the CPU
+// is to run now, which may be another one.
+void on_timer(TrapFrame& frame) noexcept;
+void on_request(TrapFrame& frame) noexcept;
+void on_switch(TrapFrame& frame) noexcept;
+
 // Adds the thread to its CPU's ring: the CPU runs it from now on. Any CPU.
 void add_thread(Thread& thread) noexcept;
 

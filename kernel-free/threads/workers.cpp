@@ -7,6 +7,7 @@
 
 #include "kernel-free/smp/apic.h"
 #include "kernel-free/smp/per_cpu.h"
+#include "kernel-free/threads/make_thread.h"
 #include "kernel-free/threads/threads.h"
 #include "rt/platform.h"
 

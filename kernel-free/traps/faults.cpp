@@ -4,6 +4,7 @@
 // says, and the trap returns. Every other fault is the machine's own and ends it.
 #include <atomic>
 
+#include "kernel-free/console/dump.h"
 #include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/careful_copy.h"
 #include "kernel-free/traps/traps.h"

@@ -4,8 +4,10 @@
 // frame.
 #include "kernel-free/traps/traps.h"
 
+#include "kernel-free/console/dump.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/memory/page_tables.h"
+#include "kernel-free/threads/threads.h"
 
 namespace janus::bare {
 namespace {
