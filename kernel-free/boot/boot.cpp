@@ -10,6 +10,7 @@
 #include "kernel-free/console/dump.h"
 #include "kernel-free/console/line.h"
 #include "kernel-free/devices/entropy.h"
+#include "kernel-free/devices/find.h"
 #include "kernel-free/devices/output.h"
 #include "kernel-free/files/files.h"
 #include "kernel-free/firmware/command_line.h"
@@ -21,6 +22,7 @@
 #include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/threads/make_thread.h"
 #include "kernel-free/threads/threads.h"
+#include "kernel-free/traps/traps.h"
 
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp);
 
@@ -35,7 +37,6 @@ char g_command_line[kMaxCommandLine + 1];
 MemoryMap g_memory;
 ProcessorList g_processors;
 Range g_initrd{0, 0};
-const char* const* g_device_words = nullptr;
 std::uint64_t g_start_page = 0;  // where the other CPUs begin; 0: there is no low memory for it
 
 // --- Step 3: what the loader says. All of it is checked: addresses must lie below 4 GiB, which is as far as the boot
@@ -162,7 +163,7 @@ void make_page_tables() {
   std::byte* const pages = platform::map(pointers);
   if (pages == nullptr) refuse("no memory for the program's arguments");
   const Words words = parse_command_line(g_command_line, reinterpret_cast<char**>(pages));
-  g_device_words = words.devices;
+  use_device_words(words.devices);
   find_output();  // step 11
   janus_boot(words.argc, words.argv, words.envp);
 }
@@ -173,10 +174,6 @@ void first_thread(void* argument) {
 
 }  // namespace
 
-const char* const* device_words() noexcept {
-  return g_device_words;
-}
-
 }  // namespace janus::bare
 
 extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* info) {
@@ -184,7 +181,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   using namespace janus::bare;
   // 2. From here on this CPU can take faults and report them.
   g_cpus[0] = &g_first_cpu;
-  fill_vectors();
+  fill_vectors(janus_trap_entries);
   prepare_cpu_here(g_first_cpu);
   init_console();
 
@@ -208,6 +205,8 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   // more. An emulator is made to keep enough translations.
   use_tables_here();
   g_direct_map = kDirectMap;
+  const Range longest = g_memory.longest();
+  use_for_widening({kDirectMap + longest.begin, kDirectMap + longest.end});
   widen_translations_here();
 
   // 8. Interrupts and time.

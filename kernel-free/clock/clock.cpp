@@ -8,6 +8,7 @@
 #include "kernel-free/clock/fixed_point.h"
 #include "kernel-free/clock/interval_timer.h"
 #include "kernel-free/clock/kvm_clock.h"
+#include "kernel-free/clock/timer.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/smp/apic.h"
 #include "rt/platform.h"
@@ -61,6 +62,7 @@ bool start_clock() noexcept {
     while (ticks_to_ns(arch::rdtsc() - begin) < kMeasuredNs / 4) arch::pause();
     const std::uint64_t ticks = timer_ticks_run();
     set_timer_rate(ticks, ticks_to_ns(arch::rdtsc() - begin));
+    stop_timer();
   }
   g_zero = begin;
   g_unix_at_zero_ns = read_battery_clock() - static_cast<std::int64_t>(platform::now_ns());

@@ -5,8 +5,6 @@
 #include "kernel-free/cpu/selectors.h"
 #include "kernel-free/cpu/trap_frame.h"
 
-extern "C" const std::uint64_t janus_trap_entries[janus::bare::kVectors];  // traps.S
-
 namespace janus::bare {
 namespace {
 
@@ -44,9 +42,9 @@ std::uint8_t ist_of(unsigned vector) {
 
 }  // namespace
 
-void fill_vectors() noexcept {
+void fill_vectors(const std::uint64_t (&entries)[kVectors]) noexcept {
   for (unsigned vector = 0; vector < kVectors; ++vector) {
-    const std::uint64_t entry = janus_trap_entries[vector];
+    const std::uint64_t entry = entries[vector];
     g_vectors[vector] = {static_cast<std::uint16_t>(entry),
                          SELECTOR_CODE,
                          ist_of(vector),

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "kernel-free/cpu/trap_frame.h"
+
 namespace janus::bare {
 
 // The interrupt stacks, by their number in the task state segment. A page fault may happen while another fault is
@@ -41,7 +43,8 @@ struct Descriptors {
 // Fills `descriptors` and loads them on the calling CPU; `ist_tops` has the stacks' tops in the order of Ist.
 void load_descriptors(Descriptors& descriptors, const std::uint64_t (&ist_tops)[kIstCount]) noexcept;
 
-// Fills the table of vectors that all CPUs share. Called once, before the first load_descriptors().
-void fill_vectors() noexcept;
+// Fills the table of vectors that all CPUs share with the addresses of the entry points. Called once, before the first
+// load_descriptors().
+void fill_vectors(const std::uint64_t (&entries)[kVectors]) noexcept;
 
 }  // namespace janus::bare

@@ -9,6 +9,10 @@
 
 namespace janus::bare {
 
+// Where devices without PCI are: of each word what follows its '='; the list ends with nullptr and is kept. Called once,
+// before the first find_device().
+void use_device_words(const char* const* words) noexcept;
+
 // Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers. False:
 // there are not so many. Any thread, interrupts on.
 [[nodiscard]] bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept;

@@ -2,10 +2,11 @@
 // mmio.cpp — virtio devices without PCI: virtual I/O device specification 1.2, 4.2. Only version 2, which the
 // specification describes; QEMU's default is the older one (-global virtio-mmio.force-legacy=false).
 #include "kernel-free/devices/find.h"
-#include "kernel-free/firmware/command_line.h"
 
 namespace janus::bare {
 namespace {
+
+const char* const* g_words = nullptr;
 
 constexpr std::uint64_t kBytes = 0x200;
 constexpr unsigned kNotify = 0x50, kConfig = 0x100;
@@ -41,9 +42,13 @@ std::uint32_t read(volatile std::uint8_t* registers, unsigned offset) {
 
 }  // namespace
 
+void use_device_words(const char* const* words) noexcept {
+  g_words = words;
+}
+
 bool find_by_words(DeviceKind kind, unsigned& nth, Transport& found) noexcept {
   constexpr std::uint32_t kMagic = 0x74726976, kVersion = 2;
-  for (const char* const* word = device_words(); *word != nullptr; ++word) {
+  for (const char* const* word = g_words; *word != nullptr; ++word) {
     const std::uint64_t address = address_in(*word);
     volatile std::uint8_t* const registers = address % 4 != 0 ? nullptr : map_registers({address, address + kBytes});
     if (registers == nullptr || read(registers, 0) != kMagic || read(registers, 4) != kVersion) continue;

@@ -26,7 +26,4 @@ struct Words {
 // argv[0] is never missing.
 [[nodiscard]] Words parse_command_line(char* line, char** pointers) noexcept;
 
-// The device words of the command line that the machine was started with (boot.cpp).
-[[nodiscard]] const char* const* device_words() noexcept;
-
 }  // namespace janus::bare

@@ -19,7 +19,6 @@ Frame g_given_back = 0;
 Range g_fresh[MemoryMap::kMax];
 std::size_t g_fresh_count = 0, g_fresh_at = 0;
 std::uint64_t g_all = 0, g_taken = 0;
-Range g_longest{0, 0};
 
 Frame take_given_back() {
   const Frame frame = g_given_back;
@@ -47,10 +46,7 @@ Frame take_any(bool may_be_last) {
 }  // namespace
 
 void give_all_frames(const MemoryMap& map) noexcept {
-  for (std::size_t n = 0; n < map.count(); ++n) {
-    g_fresh[g_fresh_count++] = map[n];
-    if (map[n].end - map[n].begin > g_longest.end - g_longest.begin) g_longest = map[n];
-  }
+  for (std::size_t n = 0; n < map.count(); ++n) g_fresh[g_fresh_count++] = map[n];
   g_all = map.bytes() / kFrameBytes;
 }
 
@@ -69,10 +65,6 @@ void give_frame(Frame frame) noexcept {
 
 std::uint64_t frames_in_all() noexcept {
   return g_all;
-}
-
-Range longest_range() noexcept {
-  return g_longest;
 }
 
 std::uint64_t frames_taken() noexcept {

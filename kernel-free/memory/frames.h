@@ -29,8 +29,6 @@ void give_all_frames(const MemoryMap& map) noexcept;
 void give_frame(Frame frame) noexcept;
 
 [[nodiscard]] std::uint64_t frames_in_all() noexcept;
-// The longest range that give_all_frames() got, whether its frames are taken now or not.
-[[nodiscard]] Range longest_range() noexcept;
 [[nodiscard]] std::uint64_t frames_taken() noexcept;
 
 }  // namespace janus::bare

@@ -54,4 +54,11 @@ std::uint64_t MemoryMap::bytes() const noexcept {
   return sum;
 }
 
+Range MemoryMap::longest() const noexcept {
+  Range longest{0, 0};
+  for (std::size_t n = 0; n < count_; ++n)
+    if (ranges_[n].end - ranges_[n].begin > longest.end - longest.begin) longest = ranges_[n];
+  return longest;
+}
+
 }  // namespace janus::bare

@@ -22,6 +22,8 @@ class MemoryMap {
   [[nodiscard]] std::size_t count() const { return count_; }
   [[nodiscard]] const Range& operator[](std::size_t n) const { return ranges_[n]; }
   [[nodiscard]] std::uint64_t bytes() const noexcept;
+  // Empty if there is none.
+  [[nodiscard]] Range longest() const noexcept;
 
  private:
   void insert(std::size_t at, Range range) noexcept;

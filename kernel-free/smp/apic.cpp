@@ -5,8 +5,6 @@
 
 #include <arch/cpu.h>
 
-#include "kernel-free/clock/clock.h"
-#include "kernel-free/clock/fixed_point.h"
 #include "kernel-free/smp/per_cpu.h"
 
 namespace janus::bare {
@@ -31,12 +29,11 @@ constexpr std::uint32_t kMsrBase = 0x1b, kMsrDeadline = 0x6e0, kMsrX2apic = 0x80
 constexpr std::uint64_t kBaseX2apic = 1 << 10, kBaseEnabled = 1 << 11, kBaseAddress = 0x000f'ffff'ffff'f000;
 constexpr std::uint32_t kMasked = 1 << 16, kAsNmi = 4 << 8, kSoftwareEnabled = 1 << 8, kDeadlineMode = 2 << 17;
 constexpr std::uint32_t kCommandPending = 1 << 12, kCommandAssert = 1 << 14, kInit = 5 << 8, kStart = 6 << 8;
-constexpr std::uint32_t kDivideBy16 = 3, kMaxTicks = ~0u;
+constexpr std::uint32_t kDivideBy16 = 3;
 
 enum class Kind : std::uint8_t { kUnknown, kNone, kMemory, kX2 };
 Kind g_kind = Kind::kUnknown;
 std::uint64_t g_registers = 0;
-std::uint64_t g_ticks_per_ns = 0;  // fixed point, 32 fractional bits; written before there is a second CPU
 
 Kind kind() {
   if (g_kind == Kind::kUnknown) {
@@ -69,10 +66,6 @@ void command(std::uint32_t apic_id, std::uint32_t what) {
   while ((read(kCommand) & kCommandPending) != 0) arch::pause();
   write(kCommandTo, apic_id << 24);
   write(kCommand, what);
-}
-
-bool has_deadlines() {
-  return arch::features().has(arch::Features::kTscDeadline);
 }
 
 }  // namespace
@@ -144,29 +137,28 @@ void send_start(std::uint32_t apic_id, std::uint64_t page) noexcept {
 
 void run_timer_freely() noexcept {
   write(kTimerEntry, kMasked | kTimer);
-  write(kTimerCount, kMaxTicks);
+  write(kTimerCount, kMaxTimerTicks);
 }
 
 std::uint64_t timer_ticks_run() noexcept {
-  return kMaxTicks - read(kTimerLeft);
+  return kMaxTimerTicks - read(kTimerLeft);
 }
 
-void set_timer_rate(std::uint64_t ticks, std::uint64_t ns) noexcept {
-  g_ticks_per_ns = (ticks << 32) / ns;
+void stop_timer() noexcept {
   write(kTimerCount, 0);
   write(kTimerEntry, kTimer | (has_deadlines() ? kDeadlineMode : 0));
 }
 
-void set_timer(std::uint64_t at_ns) noexcept {
-  if (has_deadlines()) {
-    write_msr(kMsrDeadline, at_ns == platform::kForever ? 0 : tsc_at(at_ns));  // 0: stopped
-    return;
-  }
-  if (at_ns == platform::kForever) return write(kTimerCount, 0);
-  const std::uint64_t now = platform::now_ns();
-  const std::uint64_t left = at_ns > now ? at_ns - now : 0;
-  const Wide ticks = static_cast<Wide>(left) * g_ticks_per_ns >> 32;
-  write(kTimerCount, ticks >= kMaxTicks ? kMaxTicks : static_cast<std::uint32_t>(ticks) + 1);
+bool has_deadlines() noexcept {
+  return arch::features().has(arch::Features::kTscDeadline);
+}
+
+void set_timer_deadline(std::uint64_t tsc) noexcept {
+  write_msr(kMsrDeadline, tsc);
+}
+
+void set_timer_count(std::uint32_t ticks) noexcept {
+  write(kTimerCount, ticks);
 }
 
 }  // namespace janus::bare

@@ -31,16 +31,22 @@ void send_interrupt(const Cpu& to, std::uint8_t vector) noexcept;
 void send_init(std::uint32_t apic_id) noexcept;
 void send_start(std::uint32_t apic_id, std::uint64_t page) noexcept;
 
-// --- The calling CPU's timer, which fires once and raises Vector::kTimer. Interrupts must be off. ---
+// --- The calling CPU's timer, which fires once and raises Vector::kTimer. Interrupts must be off. What it means in
+// nanoseconds: clock/timer.h. ---
+
+inline constexpr std::uint32_t kMaxTimerTicks = ~std::uint32_t{0};
+
+// Whether the timer fires when the time stamp counter reaches a value (set_timer_deadline), or when ticks of its own
+// have passed (set_timer_count).
+[[nodiscard]] bool has_deadlines() noexcept;
+// 0 stops the timer.
+void set_timer_deadline(std::uint64_t tsc) noexcept;
+void set_timer_count(std::uint32_t ticks) noexcept;
 
 // For calibration: starts the timer at its largest count; timer_ticks_run() returns how many ticks have passed since.
 void run_timer_freely() noexcept;
 [[nodiscard]] std::uint64_t timer_ticks_run() noexcept;
-// Sets the timer's rate to `ticks` in `ns` nanoseconds, and stops it.
-void set_timer_rate(std::uint64_t ticks, std::uint64_t ns) noexcept;
-
-// Makes the timer fire at a time of now_ns()'s clock; kForever: stops it. It may fire early if it cannot count that
-// far.
-void set_timer(std::uint64_t at_ns) noexcept;
+// Ends the calibration.
+void stop_timer() noexcept;
 
 }  // namespace janus::bare

@@ -8,13 +8,18 @@
 // QEMU: accel/tcg/cputlb.c. docs/decisions/0286
 #pragma once
 
+#include "kernel-free/cpu/page.h"
+
 namespace janus::bare {
 
 inline constexpr unsigned kMinPlaces = 64, kPlaces = 2048;
 
-// Widens the calling CPU's table to kPlaces, or as far as the pages of the longest range of memory allow. Does nothing
-// on real processors and below other hypervisors. Requires our page tables in force, and this CPU's features enabled,
-// since each mode of a CPU has a table of its own.
+// The addresses whose pages are touched for it: a long range that stays mapped. Called once, before there is a second CPU.
+void use_for_widening(Range mapped) noexcept;
+
+// Widens the calling CPU's table to kPlaces, or as far as the pages of that range allow. Does nothing on real processors
+// and below other hypervisors. Requires our page tables in force, and this CPU's features enabled, since each mode of a
+// CPU has a table of its own.
 void widen_translations_here() noexcept;
 
 }  // namespace janus::bare

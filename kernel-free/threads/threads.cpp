@@ -7,6 +7,7 @@
 // pending at the hlt and ends it.
 #include "kernel-free/threads/threads.h"
 
+#include "kernel-free/clock/timer.h"
 #include "kernel-free/smp/apic.h"
 #include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/threads/make_thread.h"

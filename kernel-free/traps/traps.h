@@ -5,6 +5,9 @@
 
 #include "kernel-free/cpu/trap_frame.h"
 
+// The entry point of each vector (traps.S).
+extern "C" const std::uint64_t janus_trap_entries[janus::bare::kVectors];
+
 namespace janus::bare {
 
 // Moves the fault to the fault stack of its thread, where interrupts and further page faults may come; or ends the

@@ -6,7 +6,6 @@
 
 #include "kernel-free/cpu/hypervisor.h"
 #include "kernel-free/cpu/instructions.h"
-#include "kernel-free/memory/frames.h"
 #include "kernel-free/smp/emulator.h"
 #include "tests/harness/test.h"
 
@@ -71,6 +70,7 @@ unsigned g_touched = 0, g_forgotten = 0;
 void be(const HypervisorName& name, Range memory) {
   g_name = name;
   g_memory = memory;
+  use_for_widening({kDirectMap + memory.begin, kDirectMap + memory.end});
   g_is_virtual = true;
   g_touched = g_forgotten = 0;
 }
@@ -98,11 +98,6 @@ Cpuid cpuid(std::uint32_t leaf, std::uint32_t) noexcept {
 
 namespace janus::bare {
 
-std::uint64_t g_direct_map = kDirectMap;
-
-Range longest_range() noexcept {
-  return g_memory;
-}
 std::uint64_t read_cr3() noexcept {
   return kTables;
 }

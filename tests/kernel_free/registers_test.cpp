@@ -7,6 +7,7 @@
 #include "kernel-free/clock/clock.h"
 #include "kernel-free/clock/interval_timer.h"
 #include "kernel-free/clock/kvm_clock.h"
+#include "kernel-free/clock/timer.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/memory/frames.h"
 #include "kernel-free/smp/apic.h"
