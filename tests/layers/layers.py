@@ -64,6 +64,7 @@ def may_see(layer, path):
 
 # --- Includes ----------------------------------------------------------------------------------------------------------
 
+CODE = (".h", ".hpp", ".c", ".cpp", ".S")
 INCLUDE = re.compile(r'^\s*#\s*include\s*(?:"([^"]+)"|<([^>]+)>)', re.MULTILINE)
 
 
@@ -71,7 +72,7 @@ def include_violations(root):
     for path in sorted(Path(root).rglob("*")):
         name = str(path.relative_to(root))
         layer = layer_of(name)
-        if layer is None or path.suffix not in (".h", ".hpp", ".c", ".cpp", ".S"):
+        if layer is None or path.suffix not in CODE:
             continue
         for quoted, angled in INCLUDE.findall(path.read_text(errors="replace")):
             if why := include_violation(layer, quoted, angled):
@@ -101,7 +102,7 @@ def included_paths(root):
     roots = ("", PUBLIC, PROCESSOR + "include/")
     for path in sorted(Path(root).rglob("*")):
         name = str(path.relative_to(root))
-        if layer_of(name) is None or path.suffix not in (".h", ".hpp", ".c", ".cpp", ".S"):
+        if layer_of(name) is None or path.suffix not in CODE:
             continue
         for include in INCLUDE.findall(path.read_text(errors="replace")):
             target = next((at + "".join(include) for at in roots if Path(root, at + "".join(include)).is_file()), None)
@@ -223,9 +224,11 @@ UPWARD_WITHIN = {
 }
 
 
-# The folders of a layer from the ground up, where it has any: each sees itself and those to its left. "" are the files
-# beside the folders.
+# The folders of a layer from the ground up, where it has any: each includes and calls those to its left alone. "" are the
+# files beside the folders.
 RANKS = {
+    "arch/linux/": ("", "files", "memory", "auxv", "time", "symbols", "threads", "signals", "process", "limits", "start"),
+    "kernel-free/": ("cpu", "smp", "console", "memory", "clock", "threads", "traps", "devices", "files", "firmware", "boot"),
     "rt/task/": ("record", "report", "wait", "account", "locks", "nurseries", "stacks", "channels", "run"),
     "rt/abi/": ("reports", "entry", "inspect", "start", ""),
 }
@@ -237,14 +240,17 @@ def rank_of(layer, path):
     return RANKS[layer].index(folder) if folder in RANKS[layer] else None
 
 
-def rank_violations(edges):
-    """A line for each include or call from a folder to one above it, and for each file in none of the folders."""
+def rank_violations(root, objects):
+    """A line for each include or call from a folder to one above it, and for each file in none of the folders. A machine's
+    own calls of janus::platform are resolved in that machine."""
+    includes = list(included_paths(root))
     for layer in RANKS:
-        inside = sorted({(a, b) for a, b in edges if a.startswith(layer) and b.startswith(layer)})
-        for file in sorted({file for edge in inside for file in edge}):
-            if rank_of(layer, file) is None:
-                yield f"{file}: stands in no folder of {layer} that has a rank"
-        for a, b in inside:
+        for path in sorted(Path(root, layer).rglob("*")):
+            name = str(path.relative_to(root))
+            if path.suffix in CODE and rank_of(layer, name) is None:
+                yield f"{name}: stands in no folder of {layer} that has a rank"
+        calls = called_sources([thing for thing in objects if thing.source.startswith(layer)])
+        for a, b in sorted({(a, b) for a, b in (*includes, *calls) if a.startswith(layer) and b.startswith(layer)}):
             ranks = rank_of(layer, a), rank_of(layer, b)
             if None not in ranks and ranks[0] < ranks[1]:
                 yield f"{a}: includes or calls {b}, whose folder stands above its own"
@@ -288,10 +294,8 @@ def tied_rooms(edges):
 
 
 def room_violations(root, objects):
-    """A line for each circle of rooms of a layer, and for each step up among its folders."""
-    files = [*included_paths(root), *called_sources(objects)]
-    yield from rank_violations(files)
-    edges = [(room_of(a), room_of(b)) for a, b in files]
+    """A line for each circle of rooms of a layer."""
+    edges = [(room_of(a), room_of(b)) for a, b in (*included_paths(root), *called_sources(objects))]
     for layer in LAYERS:
         if not re.fullmatch(r"rt/\w+/", layer.folder) or layer.folder == PUBLIC:
             continue
@@ -411,6 +415,7 @@ def violations(root, build):
     yield from circle_violations(root)
     yield from link_violations(objects)
     yield from room_violations(root, objects)
+    yield from rank_violations(root, objects)
     yield from object_violations(objects)
     yield from state_violations(objects)
     yield from writer_violations(root)

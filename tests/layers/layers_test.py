@@ -54,16 +54,6 @@ SEEDED = [
      {"rt/task/wait/slice.cpp": "namespace janus { int look(); int take() { return look(); } }\n",
       "rt/task/wait/read.cpp": "namespace janus { int take(); int look() { return take(); } }\n"},
      "rt/task/wait/read: includes or calls itself by way of rt/task/wait/slice"),
-    ("an include of a folder that stands above is refused",
-     {"rt/task/wait/read.cpp": '#include "rt/task/run/start.h"\n', "rt/task/run/start.h": ""},
-     "rt/task/wait/read.cpp: includes or calls rt/task/run/start.h, whose folder stands above its own"),
-    ("a call into a folder that stands above is refused",
-     {"rt/task/wait/read.cpp": "namespace janus { int start(); int look() { return start(); } }\n",
-      "rt/task/run/start.cpp": "namespace janus { int start() { return 1; } }\n"},
-     "rt/task/wait/read.cpp: includes or calls rt/task/run/start.cpp, whose folder stands above its own"),
-    ("a file beside the folders that have ranks is refused",
-     {"rt/task/read.h": "", "rt/task/wait/read.cpp": '#include "rt/task/read.h"\n'},
-     "rt/task/read.h: stands in no folder of rt/task/ that has a rank"),
     ("a call upward that is declared as one is defined where it is said to be",
      {"rt/task/wait/slice.cpp": "namespace janus { int panic() { return 1; } }\n"},
      "janus::panic: is defined in rt/task/wait/slice.cpp, and called upward only to rt/task/run/abort_task.cpp"),
@@ -124,6 +114,22 @@ SEEDED = [
 ]
 
 
+def seeded_ranks():
+    """Of each layer whose folders are ranked, trees of two files: an include and a call from the lowest folder to the
+    highest, and a folder that has no rank."""
+    for layer, folders in layers.RANKS.items():
+        low, high = (f"{layer}{folder}/".replace("//", "/") for folder in (folders[0], folders[-1]))
+        yield (f"an include from the lowest folder of {layer} to the highest is refused",
+               {f"{low}low.h": f'#include "{high}high.h"\n', f"{high}high.h": ""},
+               f"{low}low.h: includes or calls {high}high.h, whose folder stands above its own")
+        yield (f"a call from the lowest folder of {layer} to the highest is refused, though nothing was included",
+               {f"{low}low.cpp": "namespace janus { int high(); int low() { return high(); } }\n",
+                f"{high}high.cpp": "namespace janus { int high() { return 1; } }\n"},
+               f"{low}low.cpp: includes or calls {high}high.cpp, whose folder stands above its own")
+        yield (f"a folder of {layer} without a rank is refused", {f"{layer}new/new.h": ""},
+               f"{layer}new/new.h: stands in no folder of {layer} that has a rank")
+
+
 def compile_once(folder, files, name, compiler, compiled={}):
     """The object of files[name]; most trees share most of theirs."""
     headers = tuple(text for other, text in sorted(files.items()) if other.endswith(".h"))
@@ -166,10 +172,12 @@ def claims(root, build, compiler):
     found = [f"{area}: no sources" for area in areas if not any(Path(root, area).rglob("*.cpp"))]
     found += [f"{area}: no tests" for area in areas if not any(Path(root, "tests", Path(area).name).rglob("*_test.cpp"))]
     yield "each area of rt has a folder, and one of its tests", len(areas) == 6 and not found, found or areas
+    found = [f"{layer}{folder}" for layer, folders in layers.RANKS.items() for folder in folders if not Path(root, layer, folder).is_dir()]
+    yield "each folder that has a rank is there", not found, found
     found = found_in(GOOD, compiler)
     yield "a good tree is accepted", not found, found
-    for claim, changed, said in SEEDED:
-        found = found_in({**GOOD, **changed}, compiler)
+    for claim, files, said in (*((claim, {**GOOD, **changed}, said) for claim, changed, said in SEEDED), *seeded_ranks()):
+        found = found_in(files, compiler)
         yield claim, any(said in line for line in found), found
     with tempfile.TemporaryDirectory() as folder:
         grow(folder, {}, compiler)
