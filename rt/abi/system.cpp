@@ -167,13 +167,14 @@ int64_t janus_syscall(long nr, ...) {
 }
 
 int janus_entropy(void* bytes, size_t size) {
+  constexpr int kNoDevice = -19;
   Caller me = enter(price::kCall + price::kSystemCall);
   if (bytes == nullptr && size != 0) return JANUS_E_INVALID;
   auto* out = static_cast<std::uint8_t*>(bytes);
   for (std::size_t rest = size; rest != 0;) {
     const std::size_t part = rest < price::kRandomBytesAtOnce ? rest : price::kRandomBytesAtOnce;
     charge_more(me, static_cast<std::int64_t>(part / price::kRandomBytesPerOp));
-    if (!write_random(me, out, part)) return JANUS_E_UNSUPPORTED;
+    if (!write_random(me, out, part)) return kNoDevice;
     out += part;
     rest -= part;
   }

@@ -31,10 +31,14 @@ constexpr char kErrors[] =
     "JANUS_E_INVALID: a senseless argument\0"
     "JANUS_E_STATE: not possible in this state\0"
     "JANUS_E_DEADLOCK: the wait could never end\0"
-    "JANUS_E_UNSUPPORTED: not in this release or on this machine";
+    "JANUS_E_UNSUPPORTED: not in this release";
 
 constexpr std::int64_t kFirstError = kErrorClosed;
-constexpr std::int64_t kLowestOfKernel = -4096;
+// Of the kernel's errno.h, which numbers its errors without gaps but for two.
+constexpr std::int64_t kLastOfKernel = -133;  // EHWPOISON
+constexpr bool is_of_kernel(std::int64_t value) noexcept {
+  return value < 0 && value >= kLastOfKernel && value != -41 && value != -58;
+}
 
 constexpr const char* nth(const char* texts, std::int64_t n) noexcept {
   for (; n > 0; --n) {
@@ -52,7 +56,7 @@ extern "C" const char* janus_strerror(int64_t value) {
   using namespace janus;
   if (value <= 0 && value >= kPendingCode) return nth(kOutcomes, -value);
   if (value <= kFirstError && value >= kErrorUnsupported) return nth(kErrors, kFirstError - value);
-  if (value < 0 && value > kLowestOfKernel)
-    return "no error of janus-rt: one of the kernel, negated, as errno.h has them";
-  return "no error of janus-rt";
+  if (value > 0) return "no error: a value of 0 or more is success";
+  if (is_of_kernel(value)) return "no error of janus-rt: one of the kernel, negated (errno.h), or the task's own value";
+  return "no error of janus-rt: the task's own value";
 }

@@ -31,11 +31,22 @@ TEST(error_text, each_value_has_its_name_and_says_what_it_means) {
 }
 
 TEST(error_text, no_other_value_has_one) {
-  for (const std::int64_t other :
-       {std::int64_t{1}, std::int64_t{-4096}, std::int64_t{-4109}, std::int64_t{4102}, INT64_MIN, INT64_MAX})
-    CHECK_STREQ(janus_strerror(other), "no error of janus-rt");
-  for (const std::int64_t other : {std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-4095}})
-    CHECK_STREQ(janus_strerror(other), "no error of janus-rt: one of the kernel, negated, as errno.h has them");
+  for (const std::int64_t other : {std::int64_t{1}, std::int64_t{4102}, INT64_MAX})
+    CHECK_STREQ(janus_strerror(other), "no error: a value of 0 or more is success");
+}
+
+// Those that the kernel's errno.h has end at EHWPOISON, and lack 41 and 58.
+TEST(error_text, only_values_that_the_kernel_has_may_be_the_kernels) {
+  for (const std::int64_t value : {std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-40}, std::int64_t{-133}})
+    CHECK_STREQ(janus_strerror(value),
+                "no error of janus-rt: one of the kernel, negated (errno.h), or the task's own value");
+  for (const std::int64_t value : {std::int64_t{-41}, std::int64_t{-58}, std::int64_t{-134}, std::int64_t{-1000},
+                                   std::int64_t{-4095}, std::int64_t{-4096}, std::int64_t{-4109}, INT64_MIN})
+    CHECK_STREQ(janus_strerror(value), "no error of janus-rt: the task's own value");
+}
+
+TEST(error_text, what_is_not_built_yet_is_said_to_be_of_a_later_release) {
+  CHECK_STREQ(janus_strerror(JANUS_E_UNSUPPORTED), "JANUS_E_UNSUPPORTED: not in this release");
 }
 
 TEST(error_text, every_error_that_rt_h_numbers_is_among_them) {

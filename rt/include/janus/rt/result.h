@@ -25,7 +25,7 @@
 #define JANUS_E_INVALID (-4105)      // a senseless argument
 #define JANUS_E_STATE (-4106)        // not possible in the state that it is in
 #define JANUS_E_DEADLOCK (-4107)     // the wait could never end
-#define JANUS_E_UNSUPPORTED (-4108)  // not in this release or not on this machine
+#define JANUS_E_UNSUPPORTED (-4108)  // not in this release
 
 #define JANUS_KIND_SUCCESS 0u
 #define JANUS_KIND_CHILD_FAILED 1u
@@ -48,7 +48,7 @@ extern "C" {
 #endif
 
 // The name of one of the values above, and what it means: "JANUS_E_BUDGET: the budget does not reach". Of any other
-// value, a kernel's -errno among them, that it is none. Constant text, never NULL [any].
+// value, that it is none, and whether it may be a kernel's -errno. Constant text, never NULL [any].
 const char* janus_strerror(int64_t value);
 
 #ifdef __cplusplus

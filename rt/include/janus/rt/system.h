@@ -26,7 +26,8 @@ int64_t janus_syscall(long nr, ...);
 // Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result. Not in this release:
 // JANUS_E_UNSUPPORTED [task].
 int64_t janus_blocking(janus_task_fn fn, void* arg);
-// Fills `bytes` with random bytes, drawn from the seed in deterministic mode [any].
+// Fills `bytes` with random bytes, drawn from the seed in deterministic mode. 0; -ENODEV: the machine has no source of
+// random bytes [any].
 int janus_entropy(void* bytes, size_t size);
 // Ends the process at once. In a task below an explicit budget it is that task's panic [any].
 JANUS_NORETURN void janus_exit(int status);
