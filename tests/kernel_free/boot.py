@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# boot.py [--full] JANUS_QEMU ARGUMENTS... — boots an image that speaks TAP and relays what it says. A console that is not whole,
+# boot.py [--seconds N] [--full] JANUS_QEMU ARGUMENTS... — boots an image that speaks TAP and relays what it says. A console that is not whole,
 # because its last line is cut, its plan is missing or a result is, ends with `Bail out!` and a failure, whatever the
 # status is that the image has said. With JANUS_TEST_FULL nothing is done less often than on a machine, which takes an hour;
-# and what says --full is done at all. Where there is no QEMU, or no Linux to boot, one skipped test says so.
+# and what says --full is done at all. The emulator ends when it has taken N seconds of processor time. Where there is no QEMU, or no
+# Linux to boot, one skipped test says so.
 import os
 import pathlib
 import re
+import resource
+import signal
 import subprocess
 import sys
 import tempfile
@@ -41,6 +44,11 @@ class Console:
 def main():
     skip_all_without('qemu-system-x86_64')
     command, is_full = sys.argv[1:], os.environ.get('JANUS_TEST_FULL')
+    if command[0] == '--seconds':
+        if not is_full:
+            resource.setrlimit(resource.RLIMIT_CPU, (int(command[1]), resource.RLIM_INFINITY))
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        del command[:2]
     if command[0] == '--full':
         del command[0]
         if not is_full:
@@ -61,6 +69,8 @@ def main():
     if machine.returncode == NO_KERNEL and 'no kernel' in complaint:
         skip_all(complaint.strip())
     sys.stderr.write(complaint)
+    if f'signal {int(signal.SIGXCPU)}' in complaint:
+        print(f'Bail out! The emulator took all of its {resource.getrlimit(resource.RLIMIT_CPU)[0]} seconds of processor time')
     if machine.returncode == 0 and (missing := console.lacks()):
         print(f'{"" if console.last.endswith(bytes([10])) else chr(10)}Bail out! The console is cut off: {missing}')
         return 1

@@ -6,12 +6,13 @@ import hashlib
 import pathlib
 import random
 
-from machine import bare_qemu, compiles, environment, prepare, run
+from machine import PATIENCE, bare_qemu, compiles, environment, prepare, run_emulator
 
 here = pathlib.Path(__file__).resolve().parent
 tap, work, janus_cc, janus_qemu = prepare()
 image, words = work / 'hash_disk.elf', work / 'random_words.elf'
 MIB = 1 << 20
+SECONDS = 60
 
 
 def make_disk(name, size):
@@ -24,20 +25,23 @@ def sha256sum(disk, path='/dev/vda'):
     return f'{hashlib.sha256(disk.read_bytes()).hexdigest()}  {path}\n'
 
 
+def by_ours(*arguments):
+    return run_emulator([janus_qemu, '--timeout', str(PATIENCE * SECONDS), *arguments], SECONDS, env=environment())
+
+
 def by_janus_qemu():
     disk = make_disk('a, b=c', 3 * MIB + 512)
     for machine in ('q35', 'microvm'):
         for cpus in ('1', '2'):
-            done = run([janus_qemu, '--machine', machine, '--smp', cpus, '--timeout', '60', '--disk', disk, image, '/dev/vda'], timeout=90,
-                       env=environment())
+            done = by_ours('--machine', machine, '--smp', cpus, '--disk', disk, image, '/dev/vda')
             tap.check(f'a disk on {machine} with {cpus} CPUs has the hash that its file has',
                       (done.returncode, done.stdout.decode()) == (0, sha256sum(disk)), f'{done.returncode} {done.stdout} {done.stderr}')
-    done = run([janus_qemu, '--timeout', '60', image, '/dev/vda'], timeout=90, env=environment())
+    done = by_ours(image, '/dev/vda')
     tap.check('without --disk there is none', (done.returncode, done.stdout) == (1, b'/dev/vda: open: errno 2\n'), done)
     tree = work / 'tree/dev'
     tree.mkdir(parents=True)
     (tree / 'vda').write_text('a file')
-    done = run([janus_qemu, '--timeout', '60', '--disk', disk, '--initrd', tree.parent, image, '/dev/vda'], timeout=90, env=environment())
+    done = by_ours('--disk', disk, '--initrd', tree.parent, image, '/dev/vda')
     tap.check('a file of that name in the initrd comes first', (done.returncode, done.stdout.decode()) == (0, sha256sum(tree / 'vda')), done)
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# hostile_test.py BUILD bare|init [PROGRAM...] — tests/programs/hostile in an emulator. `bare`: with no kernel below, each attack as
-# an image of its own, on 1, 2 and 4 CPUs. `init`: as the only process of a Linux, some of them on 2
+# hostile_test.py BUILD bare-CPUS|init [PROGRAM...] — tests/programs/hostile in an emulator. `bare-2`: with no kernel below, each attack as
+# an image of its own, on 2 CPUs; 1 and 4 likewise. `init`: as the only process of a Linux, some of them on 2
 # CPUs, and all others as the children of one (one_after_another.c), in one boot; with JANUS_TEST_FULL all by themselves, on 1 as
 # well (on more CPUs than the host has Linux itself may wait for ever). A line `// Bare: no,
 # REASON` or `// Bare: one CPU, REASON`, or `// Init: ...`, of a program says what of that is not done. Speaks TAP.
@@ -18,11 +18,12 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent.parent / 'qemu'))
 from janus_qemu import kernel  # noqa: E402
 from janus_qemu.refusal import Refusal  # noqa: E402
-from machine import environment, prepare, run  # noqa: E402
+from machine import PATIENCE, environment, prepare, run, run_emulator  # noqa: E402
 
-FULL, WORLD = bool(os.environ.get('JANUS_TEST_FULL')), sys.argv[2]
-CPUS = {'bare': (1, 2, 4), 'init': (1, 2) if FULL else (2,)}[WORLD]
-PATIENCE, TOGETHER = 400 if FULL else 150, 600
+FULL = bool(os.environ.get('JANUS_TEST_FULL'))
+WORLD, _, cpus_of_world = sys.argv[2].partition('-')
+CPUS = (int(cpus_of_world),) if WORLD == 'bare' else (1, 2) if FULL else (2,)
+SECONDS, TOGETHER = 400 if FULL else 150, 600  # of an emulator's processor time
 # As /init, where everything else is Linux's: those that use most of what is different there (faults, pipes, files, the end).
 SOME = ('bad_pointers_are_the_callers_panic', 'a_full_pipe_holds_its_writer_alone', 'files_need_system_calls', 'leaving_is_the_roots',
         'every_depth_of_stack_works_or_panics', 'a_block_is_freed_once_however_many_try')
@@ -66,13 +67,13 @@ class Images:
     def make(self, source):
         standard = '-std=c++20' if source.suffix == '.cpp' else '-std=c11'
         options = [f'--target={"bare" if WORLD == "bare" else "linux"}', '-O2', '-Wall', '-Wextra', '-Werror', standard]
-        return run([self.janus_cc, *options, source, '-o', self.work / source.stem], timeout=PATIENCE, env=environment())
+        return run([self.janus_cc, *options, source, '-o', self.work / source.stem], timeout=SECONDS, env=environment())
 
     def boot(self, source, cpus, arguments, settings):
         begin = time.monotonic()
-        command = [self.janus_qemu, '--timeout', str(PATIENCE), '--memory', '2048', '--smp', str(cpus),
+        command = [self.janus_qemu, '--timeout', str(PATIENCE * SECONDS), '--memory', '2048', '--smp', str(cpus),
                    *(['--linux'] if WORLD == 'init' else [])]
-        end = run([*command, self.work / source.stem, *arguments], timeout=PATIENCE + 30, env=environment(**settings))
+        end = run_emulator([*command, self.work / source.stem, *arguments], SECONDS, env=environment(**settings))
         return end, time.monotonic() - begin
 
 
@@ -94,9 +95,9 @@ def in_one_boot(images, sources):
         shutil.copy(images.work / source.stem, tree / 'programs')
     (tree / 'list').write_text(''.join(' '.join([source.stem, *arguments]) + '\n' for source, arguments in runs))
     parent = images.work / 'one_after_another'
-    made = run(['cc', '-O2', '-Wall', '-Wextra', '-Werror', '-static', here / 'programs' / f'{parent.name}.c', '-o', parent], timeout=PATIENCE)
-    end = run([images.janus_qemu, '--linux', '--timeout', str(TOGETHER), '--memory', '2048', '--smp', '2', '--initrd', tree, parent],
-              timeout=TOGETHER + 30, env=environment())
+    made = run(['cc', '-O2', '-Wall', '-Wextra', '-Werror', '-static', here / 'programs' / f'{parent.name}.c', '-o', parent], timeout=SECONDS)
+    end = run_emulator([images.janus_qemu, '--linux', '--timeout', str(PATIENCE * TOGETHER), '--memory', '2048', '--smp', '2', '--initrd', tree, parent],
+                       TOGETHER, env=environment())
     output = end.stdout.decode(errors='replace')
     ended = re.findall(r'((?:.*\n)*?)ended (\w+) (\d+)\n', output)
 

@@ -4,7 +4,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'programs'))
-from installed import Tap, environment, install, run, skip_all_without, work_directory  # noqa: E402
+from installed import PATIENCE, Tap, environment, install, run, run_emulator, skip_all_without, work_directory  # noqa: E402
 
 
 def prepare():
@@ -30,10 +30,10 @@ def bare_command(image, status, *options, line='prog', cpu='max', machine='q35')
             '-device', 'isa-debug-exit,iobase=0xf4,iosize=4', '-kernel', image, '-append', line, *options]
 
 
-def bare_qemu(image, *options, timeout=60, **more):
+def bare_qemu(image, *options, seconds=60, **more):
     """Console, the line on the status port, QEMU's own status."""
     status = image.with_suffix('.status')
     status.unlink(missing_ok=True)
-    done = run(bare_command(image, status, *options, **more), timeout=timeout)
+    done = run_emulator(bare_command(image, status, *options, **more), seconds)
     said = status.read_text() if status.exists() else ''
     return done.stdout.decode(errors='replace'), said, done.returncode

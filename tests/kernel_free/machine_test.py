@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 
-from machine import bare_command, bare_qemu, compiles, environment, prepare, run
+from machine import PATIENCE, bare_command, bare_qemu, compiles, environment, prepare, run, run_emulator
 from installed import programs  # after machine, which knows where it is
 
 here = pathlib.Path(__file__).resolve().parent
@@ -24,10 +24,9 @@ def make(source, target):
     return output
 
 
-def boot(image, *arguments, timeout=120, options=(), **settings):
+def boot(image, *arguments, seconds=120, options=(), **settings):
     """Console and status, as janus-qemu gives them."""
-    return run([janus_qemu, '--timeout', str(timeout), *options, image, *arguments], timeout=timeout + 30,
-               env=environment(**settings))
+    return run_emulator([janus_qemu, '--timeout', str(PATIENCE * seconds), *options, image, *arguments], seconds, env=environment(**settings))
 
 
 # --- What handlers are made of ---------------------------------------------------------------------------------------
@@ -123,7 +122,7 @@ def same_order():
 def many_tasks():
     image = make(here / 'programs/many.c', 'bare')
     spawned, blocked = (1000000, 100000) if everything else (10000, 1000)
-    done = boot(image, str(spawned), str(blocked), options=['--memory', '2048'], timeout=280)
+    done = boot(image, str(spawned), str(blocked), options=['--memory', '2048'], seconds=280)
     tap.check(f'{spawned} tasks run, {blocked} wait at once, each above a guard page',
               done.returncode == 0 and done.stdout.decode() == f'{spawned} ran\n{blocked} blocked, all guarded: 1\n'
               f'{blocked} absent pages below them, enough present ones: 1, of these writable and executable: 0\n',

@@ -8,7 +8,7 @@ import struct
 
 import loader
 from loader import MIB, PC_MEMORY, RAM, RESERVED, TABLES
-from machine import bare_command, bare_qemu, compiles, prepare, run
+from machine import bare_command, bare_qemu, compiles, prepare, run_emulator
 
 here = pathlib.Path(__file__).resolve().parent
 tap, work, janus_cc, _ = prepare()
@@ -124,7 +124,7 @@ def ends():
         status = work / 'no_port.status'
         command = [word for word in bare_command(fib, status, line='prog 15', machine=machine) if 'isa-debug-exit' not in str(word)]
         command.pop(command.index('-kernel') - 1)  # the option of that device
-        done = run(command, timeout=60)
+        done = run_emulator(command, 60)
         tap.check(f'without an exit device a {machine} resets', (done.returncode, status.read_text(), done.stdout.decode()) == (0, 'exit 0\n', WORKS), done)
 
 

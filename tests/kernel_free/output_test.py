@@ -8,17 +8,18 @@ import re
 import subprocess
 import time
 
-from machine import bare_qemu, compiles, environment, prepare, run
+from machine import PATIENCE, bare_qemu, compiles, environment, prepare, run_emulator
 
 here = pathlib.Path(__file__).resolve().parent
 tap, work, janus_cc, janus_qemu = prepare()
 chatty, deaths = work / 'chatty', work / 'deaths'
 MIB = 1 << 20
+SECONDS = 100
 MODERN = ('-global', 'virtio-mmio.force-legacy=false')
 
 
 def boot(image, *arguments, options=()):
-    return run([janus_qemu, '--timeout', '100', *options, image, *arguments], timeout=130, env=environment())
+    return run_emulator([janus_qemu, '--timeout', str(PATIENCE * SECONDS), *options, image, *arguments], SECONDS, env=environment())
 
 
 # --- What has to arrive ----------------------------------------------------------------------------------------------

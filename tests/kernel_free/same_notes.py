@@ -19,7 +19,7 @@ worlds = [('1 CPU with no kernel', ['--smp', '1', image]), ('2 CPUs with no kern
 
 
 def notes_of(command):
-    done = subprocess.run([*command, test], capture_output=True, text=True, timeout=200)
+    done = subprocess.run([*command, test], capture_output=True, text=True, timeout=1200)
     return NOTE.findall(done.stdout) if done.returncode == 0 else [], done
 
 

@@ -4,6 +4,7 @@
 import atexit
 import os
 import pathlib
+import resource
 import shutil
 import subprocess
 import sys
@@ -57,6 +58,17 @@ def build(janus_cc, source, output, compiler='gcc'):
     libraries = ['-lbearssl'] if source.stem == 'treehash' else []
     return subprocess.run([janus_cc, *options, source, *libraries, '-o', output], capture_output=True, text=True,
                           env=environment(CC=compiler, CXX=_cxx[compiler]), timeout=120)
+
+
+PATIENCE = 8  # how many times longer than its emulator's processor time a machine may take by the clock: the host may be busy
+
+
+def run_emulator(command, seconds, **options):
+    """A machine's end. Its emulator may take so many seconds of processor time; then it dies of SIGXCPU."""
+    def limit():
+        resource.setrlimit(resource.RLIMIT_CPU, (seconds, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    return run(command, timeout=PATIENCE * seconds, preexec_fn=limit, **options)
 
 
 def run(command, timeout=60, **options):

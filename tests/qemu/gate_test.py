@@ -3,6 +3,7 @@
 # gate_test.py BUILD — the gate that images pass: boot.py under meson, and the tally of what meson wrote down. A guest
 # that says two results and ends well passes; one that panics, hangs, resets, has another status or loses a part of its
 # console does not, however many results it has said. Speaks TAP.
+import json
 import pathlib
 import re
 import subprocess
@@ -17,14 +18,15 @@ skip_all_without('qemu-system-x86_64')
 root = here.parent.parent
 # Each with what the tally says of it, or None if it passes.
 GUESTS = {'tap_whole': None, 'tap_cut_line': '', 'tap_too_few': 'died', 'tap_no_plan': '', 'status_0': '', 'tap_wrong_status': '',
-          'tap_panic': '', 'tap_triple_fault': '', 'tap_hang': 'timed out', 'half_a_status': '', 'reset_after_status': ''}
-SECONDS = 10  # for each, of which one uses them all
+          'tap_panic': '', 'tap_triple_fault': '', 'tap_hang': 'timed out', 'tap_spin': 'died', 'half_a_status': '', 'reset_after_status': ''}
+SECONDS = 10  # of the clock for each, of which one uses them all
+OF_EMULATOR = 2  # seconds of processor time, likewise
 
 
 def run_tests(guests, work):
     """A project with a test for each guest, and what meson wrote down of them."""
     tests = [f"test('{name}', find_program('{root}/tests/kernel_free/boot.py'), protocol: 'tap', timeout: {SECONDS}, is_parallel: false,\n"
-             f"  args: ['{root}/qemu/janus-qemu', '{guests}/{name}.elf'])\n" for name in GUESTS]
+             f"  args: ['--seconds', '{OF_EMULATOR}', '{root}/qemu/janus-qemu', '{guests}/{name}.elf'])\n" for name in GUESTS]
     (work / 'meson.build').write_text("project('gate')\n" + ''.join(tests))
     plain = environment(JANUS_ACCELERATOR='tcg')
     subprocess.run(['meson', 'setup', work / 'build', work], check=True, stdout=sys.stderr, env=plain, timeout=60)
@@ -45,6 +47,9 @@ def main():
             tap.check(f'{name} passes', verdicts.get(name) == 'OK' and not failed, (verdicts.get(name), said[-900:]))
         else:
             tap.check(f'{name} fails', verdicts.get(name) in ('FAIL', 'ERROR', 'TIMEOUT') and failed, (verdicts.get(name), said[-900:]))
+    spinning = next(record for record in map(json.loads, lines) if record['name'].endswith('tap_spin'))
+    tap.check('a guest that is always busy is ended by the processor time of its emulator, and that is said',
+              f'took all of its {OF_EMULATOR} seconds' in spinning['stdout'], spinning)
     tap.end()
 
 

@@ -14,9 +14,10 @@ import time
 
 here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'programs'))
-from installed import Tap, build, environment, install, programs as sizes, run, work_directory  # noqa: E402
+from installed import PATIENCE, Tap, build, environment, install, programs as sizes, run, run_emulator, work_directory  # noqa: E402
 
 tap = Tap()
+SECONDS = 60  # of an emulator's processor time
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
 janus_qemu = janus_cc.parent / 'janus-qemu'
@@ -33,12 +34,12 @@ def compiled(name, folder=here / 'programs'):
 
 
 def start(*arguments, **settings):
-    return [janus_qemu, '--linux', '--timeout', '60', *map(str, arguments)], environment(**plain | settings)
+    return [janus_qemu, '--linux', '--timeout', str(PATIENCE * SECONDS), *map(str, arguments)], environment(**plain | settings)
 
 
 def boot(*arguments, **settings):
     command, env = start(*arguments, **settings)
-    return run(command, timeout=90, env=env)
+    return run_emulator(command, SECONDS, env=env)
 
 
 def ends(claim, status, *arguments, stdout=None, stderr=b'', **settings):
