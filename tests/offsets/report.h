@@ -33,7 +33,7 @@ class Report {
 void check_switch(const Image& image, Report& report);
 void check_fiber_entry(const Image& image, Report& report);
 void check_task_call(const Image& image, Report& report);
-void check_segments(const Image& image, Report& report);
+void check_segments(const Image& image, bool is_hosted, Report& report);
 void check_slot_accesses(const Image& image, Report& report);
 
 }  // namespace witness

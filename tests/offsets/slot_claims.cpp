@@ -80,10 +80,12 @@ constexpr Wanted kWanted[] = {
 
 }  // namespace
 
-void check_segments(const Image& image, Report& report) {
-  report.claim("segments: the program has no thread-local storage", !image.has_thread_local_storage());
-  for (const auto& access : accesses(image, ZYDIS_REGISTER_FS))
-    report.claim("segments: %fs is the machine layer's: " + access.function + ": " + access.text, may_use_fs(access));
+void check_segments(const Image& image, bool is_hosted, Report& report) {
+  if (!is_hosted) {
+    report.claim("segments: the program has no thread-local storage", !image.has_thread_local_storage());
+    for (const auto& access : accesses(image, ZYDIS_REGISTER_FS))
+      report.claim("segments: %fs is the machine layer's: " + access.function + ": " + access.text, may_use_fs(access));
+  }
   const auto slot = accesses(image, ZYDIS_REGISTER_GS);
   report.claim("segments: the program reaches its worker slot at all", !slot.empty());
   for (const auto& access : slot) {
