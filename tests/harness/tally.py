@@ -1,15 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tally.py [--requirements=PAGE] [--floor=NAMES:N]... [--failed-build=DIR]... [LOG]... — adds up the TAP of every test in meson's logs
-# (testlog.json) and says so in the last line: `N passed, N failed[, N skipped]`. Status 0 only if something passed and
-# nothing failed. A test that PAGE (docs/requirements.md) names and that ran in none of the builds is a failure; so is
-# it if in all logs together fewer than N results came from tests whose names the expression NAMES matches.
+# tally.py [--times] [--tier=gate|all] [--no-kernel] [--requirements=PAGE] [--floor=NAMES:N]... [--failed-build=DIR]... [LOG]... — adds up the TAP of
+# every test in meson's logs (testlog.json), says what took how long, and in the last line: `N passed, N failed[, N skipped]`. Status 0 only
+# if something passed and nothing failed. These are failures, too: a test that PAGE (docs/requirements.md) names and that ran in none of the
+# builds, unless the tier leaves it out; fewer than N results in all logs together from tests whose names the expression NAMES matches; what
+# gate.py wants of the tier.
 import json
 import re
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "docs"))
+import gate  # noqa: E402
+import times  # noqa: E402
+from measured import WORDS  # noqa: E402
 from requirements import never_ran  # noqa: E402
 
 RESULT = re.compile(r"^(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)\s*(?:#\s*(skip|todo)\b.*)?$", re.IGNORECASE)
@@ -66,7 +70,7 @@ def count_tap(output):
             running = ""
         elif line.startswith("# ") and " " not in line[2:]:
             running, said = line[2:], []  # the harness announces each test before it runs
-        elif line.startswith("# "):
+        elif line.startswith("# ") and not line.startswith(WORDS):
             said.append(line[2:])
     seen = count.passed + len(count.failures) + count.skipped
     return count, (planned - seen if planned is not None else 0), running
@@ -74,7 +78,7 @@ def count_tap(output):
 
 def last_words(test):
     """Of a program that did not come to its end: a sanitizer's report stands where it begins, all else where it ends."""
-    lines = [line for line in (test.get("stderr") or test.get("stdout") or "").splitlines() if line.strip()]
+    lines = [line for line in (test.get("stderr") or test.get("stdout") or "").splitlines() if line.strip() and not line.startswith(WORDS)]
     report = next((at for at, line in enumerate(lines) if "Sanitizer" in line or "runtime error:" in line), None)
     return lines[-MOST_LINES:] if report is None else lines[report:]
 
@@ -120,30 +124,57 @@ def below(floors, count):
             yield f"{ran} tests ran of those that match {names}, and {least} must"
 
 
+class Wanted:
+    """What the command line asks for besides the sum."""
+
+    def __init__(self, arguments):
+        self.tier, self.page, self.floors, self.failed_builds, self.logs, with_kernel = None, None, [], [], [], True
+        self.with_times = False
+        for argument in arguments:
+            option, _, value = argument.partition("=")
+            if option == "--tier":
+                self.tier = value
+            elif option == "--times":
+                self.with_times = True
+            elif option == "--no-kernel":
+                with_kernel = False
+            elif option == "--failed-build":
+                self.failed_builds.append(value)
+            elif option == "--requirements":
+                self.page = Path(value)
+            elif option == "--floor":
+                names, _, least = value.rpartition(":")
+                self.floors.append((names, int(least)))
+            else:
+                self.logs.append(Path(argument))
+        if self.tier:
+            self.floors += gate.FLOORS[self.tier] + (gate.FLOORS_WITH_KERNEL if with_kernel else [])
+
+    def unmet(self, count, costs):
+        """A line for each wish that what ran does not fulfil."""
+        yield from below(self.floors, count)
+        unseen = never_ran(self.page.read_text(), count.ran, count.not_run) if self.page else []
+        if self.tier == "gate":
+            unseen = [name for name in unseen if not gate.is_second_everywhere(name.partition(": ")[0])]
+        if unseen:
+            yield f"{self.page} names what ran in no build: {', '.join(unseen)}"
+        if self.tier == "all":
+            yield from times.above_budget(costs, gate.BUDGETS, times.slowness())
+
+
 def main():
-    total, page, floors = Count(), None, []
-    for argument in sys.argv[1:]:
-        option, _, value = argument.partition("=")
-        if option == "--failed-build":
-            total.failures.append(Failure(f"{value}: does not build"))
-            continue
-        if option == "--requirements":
-            page = Path(value)
-            continue
-        if option == "--floor":
-            names, _, least = value.rpartition(":")
-            floors.append((names, int(least)))
-            continue
-        count = count_log(Path(argument))
-        build = Path(argument).parts[0]
-        print(f"{build}: {count}")
+    wanted, total, costs = Wanted(sys.argv[1:]), Count(), []
+    total.failures += [Failure(f"{build}: does not build") for build in wanted.failed_builds]
+    for log in wanted.logs:
+        count = count_log(log)
+        print(f"{log.parts[0]}: {count}")
         for failure in dict.fromkeys(count.failures):
-            failure.what = f"{build}: {failure.what}"
+            failure.what = f"{log.parts[0]}: {failure.what}"
         total.add(count)
-    total.failures += [Failure(what) for what in below(floors, total)]
-    unseen = never_ran(page.read_text(), total.ran, total.not_run) if page else []
-    if unseen:
-        total.failures.append(Failure(f"{page} names what ran in no build: {', '.join(unseen)}"))
+        costs += times.costs_of(log)
+    if wanted.with_times:
+        print(*times.report(costs, gate.BUDGETS), sep="\n")
+    total.failures += [Failure(what) for what in wanted.unmet(total, costs)]
     for failure in dict.fromkeys(total.failures):
         more = total.failures.count(failure)
         print(*failure.lines(), sep="\n", end=f" ({more} of them)\n" if more > 1 else "\n")

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# gate.py — the rule which tests run when, and what each suite may cost. docs/testing.md explains it; `./dev test` calls it:
+#   gate.py suites                          the suites, one a line
+#   gate.py builds SELECTION                the build directories that SELECTION needs
+#   gate.py options BUILD                   its compilers for C and C++, then the options of meson, one a line
+#   gate.py tests SELECTION BUILD [PATH...] the tests of a configured build directory that SELECTION runs
+# SELECTION is `gate` (what every landing runs), `all`, `changed` (what the gate runs for changes to the PATHs), or a suite.
+import json
+import re
+import sys
+from pathlib import Path
+
+# How each build directory is configured: compilers, then meson's options. docs/decisions/0042.
+BUILDS = {
+    'build': ('gcc', 'g++', '-Dbuildtype=release', '-Dsanitizers=address'),
+    'build-clang': ('clang', 'clang++', '-Dbuildtype=release', '-Dsanitizers=thread', '-Dworlds=freestanding,bare,hosted'),
+    'build-debug': ('gcc', 'g++', '-Dbuildtype=debug', '-Dsanitizers=', '-Dworlds=freestanding,bare'),
+    'build-coverage': ('gcc', 'g++', '-Dbuildtype=debug', '-Dsanitizers=', '-Db_coverage=true', '-Dworlds=hosted'),
+}
+
+# Seconds of processor time that the tests of a suite may take, in all builds together. A suite that is not here does not exist.
+BUDGETS = {
+    'abi': 300, 'arch': 60, 'base': 60, 'bench': 200, 'budget': 120, 'conformance': 900, 'debugger': 120, 'docs': 200,
+    'first-hour': 600, 'harness': 60, 'hosted': 600, 'hostile': 900, 'image': 120, 'kernel-free': 60, 'layers': 60, 'linker': 150,
+    'linux': 60, 'mem': 150, 'models': 300, 'offsets': 60, 'programs': 400, 'qemu': 1500, 'sched': 200, 'stress': 250, 'task': 300,
+}
+
+# The second tier: tests that `./dev test --all` runs and the gate does not. A test that no row names is the gate's.
+# Builds, then tests, each as an expression that has to match the whole name.
+SECOND_TIER = [
+    ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
+    ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'),
+    ('.*', 'qemu-(guests|gate|linux-2)'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(init|bare-[14])'), ('.*', '.*-bare-4'),
+    ('build-(clang|debug)', '.*-bare-1'), ('build-(clang|debug)', 'conformance-worlds'),
+    ('build-(clang|debug)', '(programs|kernel-free-programs|qemu-linux|abi-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
+    ('build-coverage', '.*'),
+]
+COVERAGE = 'coverage of rt'  # what the tests of build-coverage leave for the tally, as if it were one of them
+
+# How many results there have to be of tests whose names match, so that no world loses its tests unseen.
+FLOORS = {
+    'gate': [('^(arch|base|budget|config|conformance|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406), ('-bare-2$', 420)],
+    'all': [('^(arch|base|budget|config|conformance|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406 * 3), ('-bare-2$', 420),
+            ('-bare-4$', 415)],
+}
+FLOORS_WITH_KERNEL = [('-init$', 620)]
+
+# What a change to files whose paths begin like this needs. A path that no row names needs everything.
+EVERYTHING = None
+SUITES_BY_PATH = [
+    ('docs/', {'docs'}), ('README.md', {'docs'}), ('LICENSE', set()), ('.clang-format', set()), ('.clang-tidy', set()), ('.editorconfig', set()),
+    ('tests/models/', {'models'}), ('tests/layers/', {'layers'}), ('tests/offsets/', {'offsets'}), ('tests/docs/', {'docs'}),
+    ('tests/qemu/', {'qemu'}), ('qemu/', {'qemu'}), ('tests/kernel_free/', {'qemu', 'kernel-free', 'hostile'}),
+    ('tests/linker/', {'linker'}), ('tests/bench/', {'bench'}), ('tests/image/', {'image'}), ('tests/debugger/', {'debugger'}),
+    ('tests/first_hour/', {'first-hour'}),
+]
+
+
+def is_second(build, test):
+    return any(re.fullmatch(builds, build) and re.fullmatch(tests, test) for builds, tests in SECOND_TIER)
+
+
+def is_second_everywhere(test):
+    """Whether the gate runs it in no build."""
+    return test == COVERAGE or all(is_second(build, test) for build in BUILDS)
+
+
+def suites_for(paths):
+    """The suites that changes to `paths` need, or EVERYTHING."""
+    needed = set()
+    for path in paths:
+        suites = next((suites for beginning, suites in SUITES_BY_PATH if path.startswith(beginning)), EVERYTHING)
+        if suites is EVERYTHING:
+            return EVERYTHING
+        needed |= suites
+    return needed if paths else EVERYTHING
+
+
+def tests_of(build):
+    """Names of a configured build directory's tests, each with its suites."""
+    for test in json.loads(Path(build, 'meson-info/intro-tests.json').read_text()):
+        yield test['name'].split(' / ')[-1], {suite.split(':')[-1] for suite in test['suite']}
+
+
+def is_selected(selection, build, test, suites, paths):
+    if selection == 'all':
+        return True
+    if selection in BUDGETS:
+        return selection in suites
+    needed = suites_for(paths) if selection == 'changed' else EVERYTHING
+    return not is_second(build, test) and (needed is EVERYTHING or bool(needed & suites))
+
+
+def builds_for(selection):
+    """The gate has no use for a build whose tests are all of the second tier."""
+    if selection == 'coverage':
+        return ['build-coverage']
+    return [build for build in BUILDS if selection == 'all' or not is_second(build, '')]
+
+
+def main():
+    command, *arguments = sys.argv[1:]
+    if command == 'suites':
+        print(*BUDGETS, 'coverage', sep='\n')
+    elif command == 'builds':
+        print(*builds_for(*arguments), sep='\n')
+    elif command == 'options':
+        print(*BUILDS[arguments[0]], sep='\n')
+    elif command == 'tests':
+        selection, build, *paths = arguments
+        name = Path(build).name
+        for test, suites in tests_of(build):
+            if is_selected('hosted' if selection == 'coverage' else selection, name, test, suites, paths):
+                print(test)
+    else:
+        sys.exit(f'gate.py does not know {command}')
+
+
+if __name__ == '__main__':
+    main()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+# gate_test.py ROOT BUILD — the rule which tests run when: it leaves out only what it names, and in doubt nothing. Speaks TAP.
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import gate  # noqa: E402
+import tally  # noqa: E402
+import times  # noqa: E402
+from tap import Tap  # noqa: E402
+
+# A change, and the suites that it needs.
+CHANGES = (
+    (['docs/budgets.md'], {'docs'}),
+    (['docs/budgets.md', 'tests/models/deque_model_test.cpp'], {'docs', 'models'}),
+    (['qemu/janus_qemu/machine.py'], {'qemu'}),
+    (['LICENSE'], set()),
+    ([], gate.EVERYTHING),
+    (['rt/task/spawn.cpp'], gate.EVERYTHING),
+    (['docs/budgets.md', 'rt/base/list.h'], gate.EVERYTHING),
+    (['arch/linux/clock.cpp'], gate.EVERYTHING),
+    (['tests/harness/gate.py'], gate.EVERYTHING),
+    (['tests/meson.build'], gate.EVERYTHING),
+    (['meson.build'], gate.EVERYTHING),
+    (['dev'], gate.EVERYTHING),
+    (['a/new/folder/file.cpp'], gate.EVERYTHING),
+)
+
+
+def costs(*rows):
+    return [times.Cost('build', test, frozenset(suites.split()), seconds) for test, suites, seconds in rows]
+
+
+def unmet(options, ran, page=None, costs=()):
+    count = tally.Count()
+    count.ran = ran
+    wanted = tally.Wanted(options)
+    wanted.floors, wanted.page = [], page
+    return list(wanted.unmet(count, list(costs)))
+
+
+class Page:
+    """One requirement that names tests."""
+
+    def __init__(self, names):
+        self.names = names
+
+    def read_text(self):
+        return f'| R001 | it holds | met | {self.names} |\n'
+
+
+def main():
+    tap, root, build = Tap('gate'), pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    tests, name = list(gate.tests_of(build)), build.name
+    used = {suite for _, suites in tests for suite in suites}
+    tap.none('every suite has a budget', used - gate.BUDGETS.keys())
+    tap.none('every suite that is named runs in some build', () if name != 'build' else gate.BUDGETS.keys() - used)
+    tap.none('every row of the second tier names a test', () if name not in gate.BUILDS else [
+        tests_named for builds, tests_named in gate.SECOND_TIER if re.fullmatch(builds, name) and builds in ('.*', name)
+        and name == 'build' and not any(re.fullmatch(tests_named, test) for test, _ in tests)])
+    page = (root / 'docs/testing.md').read_text()
+    tap.none('docs/testing.md has every row of the second tier', [row for row in gate.SECOND_TIER if '`' + row[1].replace('|', '\\|') + '`' not in page])
+    tap.check('a test that no row names runs at the gate', gate.is_selected('gate', 'build', 'a-new-test', {'task'}, []))
+    tap.none('--all runs every test', [test for test, suites in tests if name in gate.BUILDS and not gate.is_selected('all', name, test, suites, [])
+                                       and name != 'build-coverage'])
+    for paths, suites in CHANGES:
+        found = gate.suites_for(paths)
+        tap.check(f'a change to {" and ".join(paths) or "what is not known"} needs {"everything" if suites is None else suites or "nothing"}', found == suites, found)
+    tap.none('suites that changes need exist', {suite for _, suites in gate.SUITES_BY_PATH for suite in suites} - gate.BUDGETS.keys())
+
+    left_out = Page('`coverage of rt`, `debugger`, `valgrind: it is silent`')
+    tap.none('what requirements name may be left out by the gate', unmet(['--tier=gate'], [], left_out))
+    tap.check('but not by --all', len(unmet(['--tier=all'], [], left_out)) == 1)
+    tap.check('nor may anything else', len(unmet(['--tier=gate'], [], Page('`debugger`, `layers`'))) == 1)
+
+    spent = costs(('a', 'mem', 10.0), ('b', 'mem task', 5.0))
+    tap.check('a suite is the sum of its tests', times.sums(spent) == {'mem': 15.0, 'task': 5.0}, times.sums(spent))
+    above = list(times.above_budget(spent, {'mem': 14, 'task': 5}))
+    tap.check('a suite above its budget is named', len(above) == 1 and 'suite mem: 15 s' in above[0], above)
+    tap.none('a slower machine may take longer', times.above_budget(spent, {'mem': 14, 'task': 5}, 1.2))
+    tap.check('a suite without a budget has none to spend', len(list(times.above_budget(spent, {'mem': 20}))) == 1)
+    beyond = costs(('a', 'mem', 1e9))
+    tap.check('--all fails above a budget', len(unmet(['--tier=all'], [], costs=beyond)) == 1)
+    tap.none('the gate does not', unmet(['--tier=gate'], [], costs=beyond))
+    record = {'name': 'janus-rt:mem+qemu / heap', 'duration': 9.5, 'stdout': 'ok 1 - a\n# processor time: 2.50 s\n'}
+    tap.check('what a test took is its processor time', times.cost_of('build', record) == ('build', 'heap', {'mem', 'qemu'}, 2.5),
+              times.cost_of('build', record))
+    record['stdout'] = 'ok 1 - a\n'
+    tap.check('or by the clock if it could not say', times.cost_of('build', record).seconds == 9.5)
+    many = times.report(costs(*((f't{n}', 'mem', float(n)) for n in range(50))), gate.BUDGETS)
+    shown = [line.split(': ')[1] for line in many if ' build: t' in line]
+    tap.check('the 20 slowest are shown, the slowest first', shown == [f't{n}' for n in range(49, 29, -1)], shown)
+
+    ended = subprocess.run([root / 'tests/harness/measured.py', 'sh', '-c', 'echo said; exit 7'], capture_output=True, text=True, timeout=30)
+    tap.check('what is measured says and ends as it does', ended.returncode == 7 and re.fullmatch(r'said\n# processor time: [\d.]+ s\n', ended.stdout), ended)
+    ended = subprocess.run([root / 'tests/harness/measured.py', 'sh', '-c', 'kill -SEGV $$'], capture_output=True, text=True, timeout=30)
+    tap.check('also by a signal', ended.returncode == -11, ended)
+    refused = subprocess.run([root / 'dev', 'test', 'nosuchsuite'], capture_output=True, text=True, timeout=30)
+    tap.check('./dev test refuses a suite that there is not, names those that there are, and builds nothing',
+              refused.returncode == 2 and not refused.stdout and refused.stderr.count('\n') == 1 and ' stress ' in refused.stderr, refused)
+    tap.end()
+
+
+main()
