@@ -157,7 +157,7 @@ TEST(settings, a_stack_grows_to_what_the_environment_says_unless_the_program_doe
   CHECK_EQ(merge(parse("A=b").settings, nullptr).stack_max, 0u);
 }
 
-TEST(settings, what_a_stack_may_grow_to_is_rounded_up_to_a_class) {
+TEST(settings, the_maximum_of_a_stack_is_rounded_up_to_a_class) {
   const struct {
     std::uint32_t asked;
     std::size_t most;
@@ -178,7 +178,7 @@ TEST(settings, other_names_are_ignored) {
   }
 }
 
-TEST(settings, of_two_values_the_first_counts) {
+TEST(settings, the_first_of_two_values_counts) {
   const Parsed parsed = parse("JANUS_WORKERS=3", "JANUS_WORKERS=abc");
   REQUIRE(parsed.is_good);
   CHECK_EQ(parsed.settings.workers, 3);
@@ -248,7 +248,7 @@ TEST(settings, nothing_asked_for_merges_to_defaults) {
   CHECK_EQ(merged.trace, nullptr);
 }
 
-TEST(settings, what_nobody_sets_is_as_the_header_says) {
+TEST(settings, unset_settings_are_as_the_header_says) {
   const janus::RuntimeOptions options = janus::options_of(janus::merge(Settings{}, nullptr));
   CHECK_EQ(options.workers, 0u);  // as many as there are CPUs
   CHECK(!options.deterministic);

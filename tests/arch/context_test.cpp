@@ -135,7 +135,7 @@ TEST(context, the_result_reaches_what_comes_after) {
   }
 }
 
-TEST(context, what_comes_after_is_entered_aligned_as_a_called_function) {
+TEST(context, the_function_after_an_abandoned_task_is_entered_with_an_aligned_stack) {
   enter_probe(0);
   CHECK_EQ(probe_finished_entry.sp % 16, 8);
 }

@@ -172,7 +172,7 @@ TEST(user_copy, every_alignment_of_both_sides) {
   CHECK_EQ(faults_seen, 0u);
 }
 
-TEST(user_copy, where_both_sides_are_bad_the_source_is_blamed) {
+TEST(user_copy, a_copy_with_two_bad_sides_blames_the_source) {
   Handler handler;
   CHECK(janus_user_copy(reinterpret_cast<void*>(0x10), reinterpret_cast<const void*>(0x20), 8) == UserCopy::kBadSource);
   CHECK_EQ(last_fault.address, 0x20u);
@@ -251,7 +251,7 @@ TEST(user_copy, strings_are_read_to_their_end_or_the_limit_and_no_further) {
   }
 }
 
-TEST(user_copy, what_the_kernel_answers_to_a_bad_pointer_is_an_answer) {
+TEST(user_copy, the_kernels_answer_to_a_bad_pointer_is_returned) {
   Handler handler;
   CHECK_EQ(platform::syscall(kWrite, {2, 0x10, 8}), -kEfault);
   CHECK_EQ(faults_seen, 0u);

@@ -27,7 +27,7 @@ unsigned turns_until_owner(BiasedLock& lock, LockOwner& me, unsigned most = 10'0
   return most + 1;
 }
 
-TEST(biased_lock, who_has_it_to_himself_comes_to_own_it) {
+TEST(biased_lock, a_sole_user_becomes_the_owner) {
   if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
   Fresh lock;
   LockOwner me;
@@ -38,7 +38,7 @@ TEST(biased_lock, who_has_it_to_himself_comes_to_own_it) {
   }
 }
 
-TEST(biased_lock, whoever_else_comes_ends_that_and_the_next_owner_needs_twice_as_many_turns) {
+TEST(biased_lock, a_second_user_ends_ownership_and_the_next_owner_needs_twice_as_many_uses) {
   if (!janus::platform::has_heavy_fence()) return janus::test::skip("no heavy fence on this machine");
   Fresh lock;
   LockOwner me, other;
@@ -78,7 +78,7 @@ TEST(biased_lock, turns_of_several_make_no_owner) {
   }
 }
 
-TEST(biased_lock, neither_guests_nor_strangers_nor_those_of_a_shared_lock_own_it) {
+TEST(biased_lock, guests_strangers_and_users_of_a_shared_lock_are_not_owners) {
   Fresh lock, shared(false);
   LockOwner me;
   for (int i = 0; i < 10'000; ++i) {

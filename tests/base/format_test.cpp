@@ -73,7 +73,7 @@ struct LongString {
   }
 };
 
-TEST(format, what_is_read_is_bounded_by_the_text_that_can_come_of_it) {
+TEST(format, a_string_argument_is_read_only_as_far_as_it_can_be_printed) {
   static LongString a('a');
   const janus::FormatBounds bounds = {.text = 64};
   for (const char* format : {"%s", "%s%s%s%s", "%5s|", "%-5s|", "%.100000s", "%200000s", "%-200000s", "%s%n%100s"}) {
@@ -144,7 +144,7 @@ TEST(format, missing_strings_and_pointers_are_named) {
   CHECK_STREQ(bytes, "[]");
 }
 
-TEST(format, what_is_unknown_is_marked_and_shifts_no_argument) {
+TEST(format, an_unknown_conversion_is_marked_and_takes_no_argument) {
   char bytes[64];
   format_unchecked(bytes, sizeof bytes, "%k|%d", 7);
   CHECK_STREQ(bytes, "%k(not printed)|7");
@@ -209,7 +209,7 @@ TEST(format, a_directive_that_breaks_off_is_the_last_thing_printed) {
   }
 }
 
-TEST(format, what_is_empty_takes_no_room) {
+TEST(format, empty_text_takes_no_room) {
   char bytes[16];
   CHECK_EQ(format_to(bytes, sizeof bytes, "[%s%.0d%.*s]", "", 0, 0, "abc"), 2);
   CHECK_STREQ(bytes, "[]");

@@ -25,7 +25,7 @@ TEST(list, a_new_list_is_empty) {
   CHECK_EQ(list.pop_back(), nullptr);
 }
 
-TEST(list, what_is_pushed_last_is_popped_last) {
+TEST(list, entries_are_popped_in_the_order_of_pushes) {
   ItemQueue list;
   Item a(1), b(2), c(3);
   list.push_back(&a);
@@ -104,7 +104,7 @@ TEST(list, splicing_moves_all_in_order_and_empties_the_other) {
   CHECK_EQ(other.pop_front(), &a);
 }
 
-TEST(list, of_a_compact_one_the_first_is_in_front_and_any_is_removed) {
+TEST(list, a_compact_list_has_its_first_in_front_and_removes_any) {
   alignas(janus::CompactList<Item, Queue>) unsigned char memory[sizeof(janus::CompactList<Item, Queue>)] = {};
   auto& list = *reinterpret_cast<janus::CompactList<Item, Queue>*>(memory);
   CHECK(list.is_empty());

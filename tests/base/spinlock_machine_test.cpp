@@ -7,7 +7,7 @@
 
 namespace janus::test {
 
-TEST(spinlock_machine, who_has_it_alone_asks_for_nothing) {
+TEST(spinlock_machine, a_sole_user_makes_no_system_call) {
   fake_platform::reset();
   SpinLock lock;
   for (int i = 0; i < 1000; ++i) {
@@ -18,7 +18,7 @@ TEST(spinlock_machine, who_has_it_alone_asks_for_nothing) {
 }
 
 // It may come by just as the lock is given up, and then there is nobody to be woken any more.
-TEST(spinlock_machine, who_sleeps_for_it_is_woken_alone) {
+TEST(spinlock_machine, each_unlock_wakes_one_sleeper) {
   constexpr int kMaxRounds = 1000;
   for (const bool has_fence : {false, true}) {
     std::uint64_t woken = 0;

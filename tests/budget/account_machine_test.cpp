@@ -55,7 +55,7 @@ TEST(account_machine, without_a_heavy_fence_owners_fence_for_themselves) {
   janus::test::run_chunk_storm();
 }
 
-TEST(account_machine, what_cannot_be_there_is_refused_without_a_fence) {
+TEST(account_machine, an_impossible_draw_is_refused_without_a_fence) {
   fake_platform::reset();
   Pool pool(1 << 20);
   CHECK(pool.draw(0, 100));

@@ -57,7 +57,7 @@ TEST(account_record, below_the_root_the_account_above_pays_until_the_record_is_f
   CHECK(table.accounts.is_unused(cage));
 }
 
-TEST(account_record, one_that_cannot_be_paid_is_not_opened_and_takes_nothing) {
+TEST(account_record, an_account_that_cannot_be_paid_for_is_not_opened_and_takes_nothing) {
   Table table;
   Account* const cage = table.open(table.accounts.root(), kRecord + 100);
   REQUIRE(cage != nullptr);

@@ -384,7 +384,7 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
 }
 
 // Of all that an account was recharged with since it was opened, and never more than it has.
-TEST(account, of_a_recharge_that_others_have_spent_the_rest_is_drawn) {
+TEST(account, the_rest_of_a_partly_spent_recharge_is_drawn) {
   Table table(kAll);
   Account* const cage = table.open(table.root(), kNothing);
   Account* const inner = table.open(cage, kNothing);
@@ -407,7 +407,7 @@ TEST(account, of_a_recharge_that_others_have_spent_the_rest_is_drawn) {
 }
 
 // Who asks for more than there is takes nothing, and nobody is promised more than there is.
-TEST(account, of_a_recharge_that_is_too_small_nothing_is_drawn_but_for_a_debt) {
+TEST(account, a_recharge_that_is_too_small_pays_only_debts) {
   Table table(only(Component::kMemory, 1'000'000));
   Account* const inner = table.open(table.root(), kNothing);
   CHECK(!table.accounts.recharge(table.root(), table.root(), only(Component::kMemory, 2'000'000)));
@@ -423,7 +423,7 @@ TEST(account, of_a_recharge_that_is_too_small_nothing_is_drawn_but_for_a_debt) {
 }
 
 // When the account closes that has drawn it, or later; but nothing else that the account had.
-TEST(account, what_was_drawn_of_a_recharge_and_comes_back_may_be_drawn_again) {
+TEST(account, a_returned_part_of_a_recharge_can_be_drawn_again) {
   for (const Component component : {Component::kOps, Component::kMemory}) {
     Table table(kAll);
     Amounts own{};
@@ -453,7 +453,7 @@ TEST(account, what_was_drawn_of_a_recharge_and_comes_back_may_be_drawn_again) {
 }
 
 // A nursery's own recharge is its opener's when the nursery ends, not a recharge of what is above.
-TEST(account, what_is_left_of_a_recharge_at_the_end_is_no_recharge_above) {
+TEST(account, the_unspent_rest_of_a_recharge_does_not_recharge_the_parent) {
   Table table(kAll);
   Account* const outer = table.open(table.root(), only(Component::kOps, 1000));
   Account* const inner = table.open(outer, kNothing);
@@ -468,7 +468,7 @@ TEST(account, what_is_left_of_a_recharge_at_the_end_is_no_recharge_above) {
 }
 
 // Once, however much comes in, until the list is taken.
-TEST(account, who_waits_is_told_of_what_comes_in) {
+TEST(account, waiters_are_told_of_credits) {
   Table table(kAll);
   Account* const one = table.open(table.root(), kSome);
   Account* const other = table.open(table.root(), kSome);

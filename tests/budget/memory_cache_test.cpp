@@ -15,7 +15,7 @@ using janus::test::Pool;
 
 constexpr std::uint64_t kMebi = 1 << 20;
 
-TEST(memory_cache, what_is_drawn_through_caches_adds_up) {
+TEST(memory_cache, draws_through_caches_add_up) {
   Pool pool(64 * kMebi);
   CHECK(pool.draw(0, 1000));
   CHECK(pool.draw(1, 128));

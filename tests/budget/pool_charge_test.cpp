@@ -43,7 +43,7 @@ struct Fixture {
 
 }  // namespace
 
-TEST(pool_charge, what_is_taken_is_paid_for_and_what_goes_back_is_credited) {
+TEST(pool_charge, taken_pages_are_charged_and_returned_ones_credited) {
   constexpr std::uint64_t kMemory = 64 << 20;
   Fixture f(kMemory);
   CHECK(f.pool_charge.grow(1 << 20));
@@ -70,7 +70,7 @@ TEST(pool_charge, the_allowance_is_free) {
   CHECK_LE(f.left(), 1u << 20);  // the allowance is not to be had as money
 }
 
-TEST(pool_charge, what_others_pay_the_root_does_not) {
+TEST(pool_charge, pages_paid_by_others_are_not_charged_to_the_root) {
   constexpr std::uint64_t kMemory = 8 << 20;
   Fixture f(kMemory);
   CHECK(f.pool_charge.grow(4 << 20));
@@ -149,7 +149,7 @@ TEST(pool_charge, idle_stacks_make_room_for_others) {
   CHECK_NE(f.take(7), nullptr);
 }
 
-TEST(pool_charge, who_has_paid_is_served_when_the_root_cannot_pay) {
+TEST(pool_charge, a_payer_is_served_when_the_root_cannot_pay) {
   Fixture f(1 << 20);
   REQUIRE(f.pool_charge.grow(1 << 20));
   f.pool_charge.prepay(1 << 16);

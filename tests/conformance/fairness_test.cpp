@@ -519,7 +519,7 @@ struct Burying {
 
 }  // namespace
 
-TEST(fairness, whom_a_cage_has_woken_it_cannot_bury) {
+TEST(fairness, a_cage_cannot_hide_tasks_that_it_wakes) {
   for (std::uint64_t seed : {1u, 2u, 3u})
     run_in(deterministic(1, seed), [] {
       Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, JANUS_BUDGET_ALL);

@@ -41,7 +41,7 @@ TEST(rules, one_failing_child_is_the_result) {
 }
 
 // No child ends before the last one is spawned, so a call that waited for a child would never come back.
-TEST(rules, of_the_current_nursery_await_alone_meets_the_children) {
+TEST(rules, only_await_ends_the_current_nursery) {
   constexpr int kChildren = 3;
   everywhere([] {
     std::atomic<bool> may_end{false};
@@ -340,7 +340,7 @@ TEST(rules, collected_failures_are_counted_and_the_first_is_kept) {
   });
 }
 
-TEST(rules, those_left_open_end_innermost_first) {
+TEST(rules, nurseries_left_open_end_innermost_first) {
   everywhere([] {
     std::atomic<int> clock{0};
     int inner = 0, outer = 0;
@@ -414,7 +414,7 @@ struct Leaver {
 
 }  // namespace
 
-TEST(rules, those_left_open_of_both_kinds_end_innermost_first) {
+TEST(rules, nurseries_left_open_of_both_kinds_end_innermost_first) {
   everywhere([] {
     for (unsigned kinds = 0; kinds < 1u << kLevels; ++kinds) {
       for (unsigned yields : {0u, 5u, 15u}) {

@@ -89,7 +89,7 @@ TEST(stats, a_task_cancelled_before_its_start_counts_as_cancelled) {
   }
 }
 
-TEST(stats, who_asks_for_no_pinning_has_none) {
+TEST(stats, without_pinning_no_worker_is_pinned) {
   for (unsigned workers : {1u, 2u, 4u}) {
     janus_stats stats = {};
     run_in(
@@ -161,7 +161,7 @@ TEST(stats, workers_that_sleep_and_are_woken_are_counted) {
   CHECK_GE(stats.parks, stats.wakes);
 }
 
-TEST(stats, what_comes_from_outside_went_through_the_shared_queue) {
+TEST(stats, tasks_from_outside_go_through_the_injector) {
   const janus_rt_config config = with_workers(1);
   janus_rt* const rt = janus_rt_create(&config);
   const std::uint64_t before = stats_of(rt).injected;
@@ -203,7 +203,7 @@ TEST(stats, children_that_fail_while_their_parent_waits_are_inline_too) {
     });
 }
 
-TEST(stats, what_is_in_force_is_said) {
+TEST(stats, the_settings_in_force_are_printed) {
   janus_rt_config config = deterministic(3, 77);
   config.yield_interval = 555;
   janus_stats stats = {};

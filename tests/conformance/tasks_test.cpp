@@ -208,7 +208,7 @@ TEST(tasks, states_failed_and_cancelled_are_terminal) {
   });
 }
 
-TEST(tasks, one_cancelled_before_its_start_never_runs) {
+TEST(tasks, tasks_cancelled_before_their_start_never_run) {
   run_in(with_workers(1), [] {
     std::atomic<int> count{0};
     Scope scope;
@@ -373,7 +373,7 @@ TEST(tasks, a_task_that_asks_for_itself_while_others_let_it_go) {
 
 // --- Budgets ---
 
-TEST(tasks, what_a_nursery_was_given_comes_back_whole) {
+TEST(tasks, a_nurserys_budget_comes_back_whole) {
   everywhere([] {
     janus_budget budget = JANUS_BUDGET_ALL;
     budget.ops = 1000000;
@@ -424,7 +424,7 @@ TEST(tasks, spawns_beyond_the_budget_are_refused_and_leave_nothing) {
   });
 }
 
-TEST(tasks, who_asks_for_a_budget_is_told_whether_it_is_there_and_gets_nothing) {
+TEST(tasks, asking_for_a_budget_grants_nothing) {
   CHECK_EQ(janus_budget_recharge({}), JANUS_E_NO_TASK);
   run_in(with_workers(1), [] {
     static constexpr janus_budget kFew = {100'000, 100'000, 50, 60, 70};
@@ -544,7 +544,7 @@ TEST(tasks, a_thread_outside_is_no_task) {
   CHECK_EQ(janus_last_error(), JANUS_E_NO_TASK);
 }
 
-TEST(tasks, what_asks_about_the_calling_task_is_zero_outside) {
+TEST(tasks, questions_about_the_calling_task_answer_zero_outside_tasks) {
   CHECK_EQ(janus_task_self().raw, 0u);
   CHECK_EQ(janus_task_id(), 0u);
   CHECK_EQ(janus_cancelled(), 0);
@@ -568,7 +568,7 @@ TEST(tasks, the_root_token_is_for_the_root_task_alone) {
   });
 }
 
-TEST(tasks, what_this_release_has_not_says_so_and_gives_nothing) {
+TEST(tasks, functions_that_this_release_lacks_answer_so_and_do_nothing) {
   const auto ask = [](int answer) {
     CHECK_EQ(janus_sleep_ns(1), answer);
     CHECK_EQ(janus_select(nullptr, 0, 0), answer);

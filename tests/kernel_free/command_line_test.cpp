@@ -44,7 +44,7 @@ TEST(command_line, settings_before_the_first_other_word_are_the_environment) {
   CHECK_STREQ(parsed.words.argv[1], "JANUS_PIN=1");
 }
 
-TEST(command_line, what_only_looks_like_a_setting_is_an_argument) {
+TEST(command_line, a_word_that_only_looks_like_a_setting_is_an_argument) {
   const Parsed parsed("JANUS_ x");
   REQUIRE(parsed.words.argc == 2);
   CHECK_STREQ(parsed.words.argv[0], "JANUS_");

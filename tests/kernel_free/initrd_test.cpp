@@ -113,7 +113,7 @@ unsigned entries_in(const Archive& archive, std::size_t directory) {
   return count;
 }
 
-TEST(initrd, of_what_has_one_name_the_last_counts_and_a_directory_keeps_what_is_in_it) {
+TEST(initrd, the_last_entry_of_a_name_counts_and_a_directory_keeps_its_content) {
   static Packer packer;
   packer.add("dir", kDirectory, "");
   packer.add("dir/a", kFile, "first");
@@ -132,7 +132,7 @@ TEST(initrd, of_what_has_one_name_the_last_counts_and_a_directory_keeps_what_is_
   CHECK(is_text(a.data, a.bytes, "third"));
 }
 
-TEST(initrd, what_nobody_could_name_in_a_directory_is_left_out) {
+TEST(initrd, entries_that_cannot_be_named_are_left_out) {
   static Packer packer;
   static char long_name[257];
   for (std::size_t n = 0; n < 256; ++n) long_name[n] = 'n';
@@ -154,7 +154,7 @@ TEST(initrd, what_nobody_could_name_in_a_directory_is_left_out) {
   CHECK(archive.find(0, name_of(long_name + 1)) != archive.count());
 }
 
-TEST(initrd, of_two_names_of_one_file_both_have_the_data) {
+TEST(initrd, both_names_of_a_file_have_its_data) {
   static Packer packer;
   packer.add("one", kFile, "", 7, 2);
   packer.add("two", kFile, "shared", 7, 2);

@@ -36,7 +36,7 @@ TEST(memory_map, ram_counts_in_whole_pages_and_what_is_used_in_all_it_touches) {
   check_range(map, 1, 0x6000, 0x9000);
 }
 
-TEST(memory_map, what_is_announced_twice_counts_once) {
+TEST(memory_map, memory_announced_twice_counts_once) {
   MemoryMap map;
   map.add({0x1000, 0x5000});
   map.add({0x3000, 0x8000});

@@ -180,7 +180,7 @@ TEST(pages, guards_come_and_go_and_what_they_held_is_forgotten) {
 }
 
 // Sizes around every edge of the tables, again and again: no frame and no address is lost.
-TEST(pages, what_is_mapped_and_unmapped_leaves_nothing_behind) {
+TEST(pages, mapping_and_unmapping_leaves_nothing_behind) {
   constexpr std::size_t kSizes[] = {kPage,
                                     3 * kPage,
                                     511 * kPage,

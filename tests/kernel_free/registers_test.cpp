@@ -157,7 +157,7 @@ TEST(x2apic, an_id_has_32_bits) {
 }
 
 // One write each, so there is nothing to wait for before it.
-TEST(x2apic, what_is_sent_to_another_is_one_write) {
+TEST(x2apic, an_interrupt_to_another_processor_is_one_write) {
   static Cpu other;
   other.apic_id = 0x12345;
   constexpr std::uint64_t kTo = std::uint64_t{0x12345} << 32, kAssert = 1 << 14;
@@ -193,7 +193,7 @@ TEST(kvm_clock, that_is_not_written_or_being_written_tells_nothing) {
   CHECK_EQ(g_pages_taken, 0);
 }
 
-TEST(kvm_clock, of_another_hypervisor_is_not_asked_for) {
+TEST(kvm_clock, the_clock_of_another_hypervisor_is_not_asked_for) {
   g_is_kvm = false;
   forget_writes();
   CHECK_EQ(rate_from_kvm(), 0u);
@@ -201,7 +201,7 @@ TEST(kvm_clock, of_another_hypervisor_is_not_asked_for) {
 }
 
 // The counter runs at half a nanosecond a tick from when the clock was started.
-TEST(deadline, of_the_timer_is_a_value_of_the_counter) {
+TEST(deadline, the_timers_deadline_is_a_value_of_the_counter) {
   be_kvm(2, 0x8000'0000, 0);
   g_timer_left = ~0u - 1000;
   const std::uint64_t before = arch::rdtsc();

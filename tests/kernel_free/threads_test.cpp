@@ -123,7 +123,7 @@ TEST(threads, a_wait_for_a_word_that_has_changed_returns_at_once) {
   platform::wait(word, 1, 0);  // and one whose time has passed
 }
 
-TEST(threads, nobody_is_woken_who_waits_for_another_word) {
+TEST(threads, a_wake_does_not_wake_waiters_of_another_word) {
   static Word words[64];  // several share a bucket
   static std::atomic<unsigned> awake{0};
   static Word ended{0};
@@ -162,7 +162,7 @@ TEST(threads, no_wake_up_is_lost_between_two) {
 }
 
 // One that spins for another on the same CPU gets what it wants: turns end.
-TEST(threads, one_that_spins_does_not_keep_the_others_out) {
+TEST(threads, a_spinning_thread_does_not_keep_the_others_out) {
   static std::atomic<bool> go{false};
   REQUIRE(platform::start_thread([](void*) { go.store(true); }, nullptr, 0, "setter"));
   while (!go.load()) asm volatile("pause");

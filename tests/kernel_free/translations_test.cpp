@@ -50,7 +50,7 @@ unsigned looked_up_again(const std::byte* pages) {
 }
 
 // The first test: what the boot left behind.
-TEST(translations, of_many_pages_are_kept_from_the_first_task_on) {
+TEST(translations, translations_of_many_pages_are_kept_from_the_first_task_on) {
   if (!is_below(kEmulator)) SKIP("not below QEMU's emulator");
   std::byte* const pages = map_all();
   REQUIRE(pages != nullptr);
@@ -61,7 +61,7 @@ TEST(translations, of_many_pages_are_kept_from_the_first_task_on) {
   platform::unmap(pages, kPages * kPage);
 }
 
-TEST(translations, of_other_pages_are_kept_when_a_few_are_taken_away) {
+TEST(translations, translations_of_other_pages_survive_when_a_few_are_taken_away) {
   if (!is_below(kEmulator)) SKIP("not below QEMU's emulator");
   widen_translations_everywhere();  // what other tests took away was more
   std::byte* const pages = map_all();

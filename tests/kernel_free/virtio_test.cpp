@@ -367,7 +367,7 @@ struct Caller {
   }
 };
 
-TEST(disk, what_is_read_is_what_is_there_and_nothing_else_is_written) {
+TEST(disk, reads_give_the_disks_content_and_write_nothing_else) {
   FakeDevice fake;
   Disk* const disk = put_disk(0, fake);
   REQUIRE(disk != nullptr);
@@ -418,7 +418,7 @@ TEST(disk, errors_of_the_disk_are_errors_and_no_data) {
   CHECK_EQ(g_console_bytes, 0u);
 }
 
-TEST(disk, one_that_lies_or_is_silent_is_an_error_in_time_and_a_line) {
+TEST(disk, a_disk_that_lies_or_is_silent_gives_an_error_in_time_and_a_line) {
   unsigned nth = 3;
   for (const Way way : {Way::kTooLong, Way::kSilent}) {
     FakeDevice fake;
@@ -520,7 +520,7 @@ TEST(output, arrives_whole_and_in_order_by_queues_of_every_length) {
   }
 }
 
-TEST(output, of_memory_that_ends_too_soon_what_is_there_arrives) {
+TEST(output, a_write_of_memory_that_ends_early_writes_what_is_there) {
   static FakeDevice fake;
   for (FakeDevice* device : {&fake, static_cast<FakeDevice*>(nullptr)}) {
     start_output(device);

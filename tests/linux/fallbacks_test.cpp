@@ -118,7 +118,7 @@ TEST(guards, protected_ones_take_half_of_the_mappings_at_most_and_what_is_unmapp
   CHECK(end.exited(0));
 }
 
-TEST(guards, where_nothing_protects_there_is_none_and_the_pages_are_as_before) {
+TEST(guards, without_protection_there_is_no_guard_and_the_pages_are_unchanged) {
   const test::End end = test::in_child([] {
     if (!forbid_install() || !test::refuse(kernel::kMprotect, kernel::kENOMEM)) return false;
     Slab slab;
@@ -127,7 +127,7 @@ TEST(guards, where_nothing_protects_there_is_none_and_the_pages_are_as_before) {
   CHECK(end.exited(0));
 }
 
-TEST(guards, whatever_they_are_made_of_the_memory_between_is_of_small_pages) {
+TEST(guards, the_memory_between_guards_is_of_small_pages) {
   constexpr std::size_t kHuge = 2 << 20;
   constexpr long kCollapse = 25;
   const test::End end = test::in_child([] {
@@ -177,7 +177,7 @@ TEST(pages, locked_ones_are_given_back_where_the_kernel_has_no_form_for_them) {
   CHECK(end.exited(0));
 }
 
-TEST(guards, what_one_costs) {
+TEST(guards, one_guard_costs_what_the_page_says) {
   const test::End end = test::in_child([] {
     constexpr std::size_t kMany = 50'000;
     std::byte* slab = platform::map(kMany * kStride);

@@ -230,7 +230,7 @@ TEST(faults, the_signal_mask_is_back_afterwards) {
   CHECK_EQ(before, after);
 }
 
-TEST(faults, of_a_thread_whose_signals_were_blocked_before_it_was_adopted_are_caught) {
+TEST(faults, faults_are_caught_in_an_adopted_thread_with_blocked_signals) {
   const test::End end = test::in_child([] {
     const std::uint64_t all = ~std::uint64_t{0};
     test::call(kernel::kSigprocmask, kernel::kSigSetmask, &all, nullptr, sizeof all);
@@ -447,7 +447,7 @@ TEST(faults, declined_ones_end_the_process_by_their_own_signal) {
   }
 }
 
-TEST(faults, of_threads_without_a_slot_end_the_process_by_their_own_signal) {
+TEST(faults, faults_of_threads_without_a_slot_end_the_process_by_their_signal) {
   for (const Death& death : kDeaths) {
     const test::End end = test::in_child([&] {
       Worker worker(catch_fault);

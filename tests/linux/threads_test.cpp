@@ -132,7 +132,7 @@ std::uint64_t mapped_pages() {
   return test::first_number("/proc/self/statm");
 }
 
-TEST(threads, nothing_is_left_of_a_thousand_that_ended) {
+TEST(threads, a_thousand_ended_threads_leave_nothing_behind) {
   static Word ended{0};
   const std::uint64_t before = mapped_pages();
   for (std::uint32_t i = 0; i < 1000; ++i) {

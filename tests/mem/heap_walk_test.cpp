@@ -126,7 +126,7 @@ void work(unsigned self) {
 
 }  // namespace
 
-TEST(heap_walk, beside_others_who_allocate_and_free) {
+TEST(heap_walk, a_walk_runs_beside_tasks_that_allocate_and_free) {
   REQUIRE(g_heap.init());
   g_at_work = kWorkers - 1;
   REQUIRE(ThreadGroup::run(kWorkers, work));

@@ -206,7 +206,7 @@ TEST(kernel, a_stack_that_grows_begins_small_and_has_a_guard_wherever_it_ends) {
   pool.destroy();
 }
 
-TEST(kernel, what_a_stack_had_grown_is_given_back_and_forgotten) {
+TEST(kernel, growth_is_given_back_and_forgotten) {
   StackPool pool;
   if (!start_growing(pool)) return;
   Stack* stack = pool.take(nullptr, 0);
@@ -228,7 +228,7 @@ TEST(kernel, what_a_stack_had_grown_is_given_back_and_forgotten) {
 
 // A frame that nobody has probed may leap over a page: wherever it lands is guard until it is paid for, and again when
 // the stack has shrunk.
-TEST(kernel, nothing_that_a_stack_may_grow_into_is_memory_before) {
+TEST(kernel, the_reserve_of_a_stack_is_no_memory_before_it_grows) {
   StackPool pool;
   if (!start_growing(pool)) return;
   Stack* stack = pool.take(nullptr, 0);

@@ -89,7 +89,7 @@ TEST(misuse, a_foreign_or_crooked_address_is_told_so) {
   for (void* block : {small, large, huge}) f.give(block);
 }
 
-TEST(misuse, what_the_runtime_holds_only_the_runtime_frees) {
+TEST(misuse, blocks_of_the_runtime_are_freed_by_the_runtime_alone) {
   Fixture f;
   for (std::size_t bytes : kOfEveryKind) {
     void* block = f.take(bytes, kTag | kRuntimeTag);
@@ -101,7 +101,7 @@ TEST(misuse, what_the_runtime_holds_only_the_runtime_frees) {
   }
 }
 
-TEST(misuse, what_the_runtime_takes_over_its_user_cannot_free) {
+TEST(misuse, blocks_that_the_runtime_took_over_cannot_be_freed_by_users) {
   Fixture f;
   for (std::size_t bytes : kOfEveryKind) {
     void* block = f.take(bytes);

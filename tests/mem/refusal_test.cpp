@@ -206,7 +206,7 @@ TEST(refusal, no_entropy_is_no_reason_to_stop) {
   pool.destroy();
 }
 
-TEST(refusal, what_is_idle_is_given_back_to_the_machine) {
+TEST(refusal, idle_memory_is_given_back_to_the_machine) {
   fake_platform::reset();
   StackPool pool;
   StackCache cache{};

@@ -51,7 +51,7 @@ bool goes_well(const char* name, const char* first, const char* second, const ch
   return janus::model::goes_well<DebtWorld>(name, Fences::kOwn, first, second, third);
 }
 
-TEST(account_model, what_is_put_in_pays_what_is_owed) {
+TEST(account_model, a_credit_pays_the_debt_first) {
   REQUIRE(goes_well("one each", "p", "o"));
   REQUIRE(goes_well("more debt than ops", "p", "oo"));
   REQUIRE(goes_well("more ops than debt", "pp", "o"));
@@ -140,7 +140,7 @@ bool returns_go_well(const char* name, const char* first, const char* second, co
   return janus::model::goes_well<ReturnWorld>(name, Fences::kOwn, first, second, third);
 }
 
-TEST(account_model, what_comes_back_is_offered_to_who_waits) {
+TEST(account_model, returned_budget_is_offered_to_waiters) {
   REQUIRE(returns_go_well("one each", "p", "w"));
   REQUIRE(returns_go_well("one who serves meanwhile", "pp", "w", "s"));
   REQUIRE(returns_go_well("two who wait", "p", "w", "w"));

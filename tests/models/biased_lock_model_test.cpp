@@ -76,7 +76,7 @@ TEST(biased_lock_model, an_owner_and_two_who_revoke) {
   REQUIRE(goes_well("ww", "o", "o"));
 }
 
-TEST(biased_lock_model, one_who_becomes_owner_between_two_looks_of_the_last) {
+TEST(biased_lock_model, ownership_can_change_between_two_looks_of_the_last_owner) {
   REQUIRE(goes_well("ww", "www", "o"));
 }
 

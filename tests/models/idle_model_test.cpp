@@ -229,7 +229,7 @@ bool goes_well(const char* name, unsigned thieves, unsigned jobs, Fences fences)
   return janus::model::goes_well<IdleWorld>(name, fences, thieves, jobs);
 }
 
-TEST(idle_model, one_who_submits_and_one_who_sleeps) {
+TEST(idle_model, a_submitter_and_a_sleeper) {
   REQUIRE(goes_well("one job", 1, 1, Fences::kHeavy));
   REQUIRE(goes_well("two jobs", 1, 2, Fences::kHeavy));
 }
@@ -238,12 +238,12 @@ TEST(idle_model, two_who_sleep) {
   REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
 }
 
-TEST(idle_model, what_is_left_to_a_waker_that_does_not_see_it) {
+TEST(idle_model, work_left_to_a_waker_that_does_not_see_it_is_taken) {
   REQUIRE(janus::model::goes_well<WakerWorld>("heavy", Fences::kHeavy));
   REQUIRE(janus::model::goes_well<WakerWorld>("own", Fences::kOwn));
 }
 
-TEST(idle_model, what_is_left_to_a_waker_that_does_not_let_go) {
+TEST(idle_model, work_left_to_a_waker_that_keeps_running_is_taken) {
   REQUIRE(janus::model::goes_well<SpinnerWorld>("one thief", Fences::kHeavy, 1u));
   REQUIRE(janus::model::goes_well<SpinnerWorld>("without a heavy fence", Fences::kOwn, 1u));
 }

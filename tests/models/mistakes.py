@@ -137,7 +137,7 @@ MISTAKES = [
     mistake("idle", "who was the last one stays the last one", (IDLE, "return counts_.load(std::memory_order_acquire) == entered.counts;", "return is_last(entered);")),
     mistake("idle", "a waker is awake for ever", (IDLE, "return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;", "return worker > workers_;")),
     mistake("idle", "what is left to its waker is looked at by nobody", (IDLE, "!is_asleep(waker) && has_timed_sleeper()", "!is_asleep(waker)"),
-            by="what_is_left_to_a_waker_that_does_not_let_go"),
+            by="work_left_to_a_waker_that_keeps_running_is_taken"),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),

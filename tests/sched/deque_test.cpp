@@ -93,7 +93,7 @@ TEST(deque, an_entry_remembers_whose_it_is_and_whether_it_was_woken) {
   CHECK(!Entry());
 }
 
-TEST(deque, what_comes_next_can_be_seen_without_taking_it) {
+TEST(deque, the_next_entry_can_be_seen_without_taking_it) {
   Tiny deque;
   CHECK(!deque.upcoming(0));
   for (unsigned i = 1; i <= 3; ++i) CHECK(deque.push(entry_of(i)));

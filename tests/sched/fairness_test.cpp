@@ -181,7 +181,7 @@ void run_beside(Neighbour neighbour, Hostile hostile) {
 
 }  // namespace
 
-TEST(fairness, whoever_waits_waits_a_bounded_number_of_ops) {
+TEST(fairness, every_wait_is_bounded_in_ops) {
   for (const Neighbour neighbour : {Neighbour::kSpinner, Neighbour::kTalker, Neighbour::kInjected}) {
     for (const Hostile hostile : {Hostile::kSpinners, Hostile::kChain, Hostile::kManyChains, Hostile::kTalkers,
                                   Hostile::kInjected, Hostile::kEmptyChain}) {
@@ -204,7 +204,7 @@ TEST(fairness, a_spinner_beside_anybody_gets_its_share) {
   CHECK_GE(waits.own * 5, waits.total * 2);
 }
 
-TEST(fairness, what_was_spawned_first_starts_though_others_are_newer) {
+TEST(fairness, the_oldest_spawned_task_starts_though_newer_ones_wait) {
   static std::int64_t started_at;
   spent = started_at = 0;
   Yard yard(1);

@@ -63,7 +63,7 @@ TEST(groups, group_0_alone_is_first_in_first_out) {
   CHECK(turns.take() == nullptr);
 }
 
-TEST(groups, one_group_is_first_in_first_out) {
+TEST(groups, the_runnables_of_one_group_run_in_fifo_order) {
   Turns turns;
   turns.add(7);
   for (unsigned i = 0; i < 10; ++i) turns.push(runnables[i], 7);
@@ -85,7 +85,7 @@ TEST(groups, a_crowd_takes_as_many_turns_as_one) {
   for (const int n : seen) CHECK_EQ(n, 1000);
 }
 
-TEST(groups, those_of_group_0_are_one_together) {
+TEST(groups, the_runnables_of_group_0_share_one_turn) {
   Turns turns;
   turns.add(1);
   for (unsigned i = 0; i < 500; ++i) turns.push(runnables[i], 0);
@@ -96,7 +96,7 @@ TEST(groups, those_of_group_0_are_one_together) {
   CHECK_EQ(seen[1], 500);
 }
 
-TEST(groups, who_divides_himself_gets_no_more) {
+TEST(groups, a_group_that_splits_gets_no_more_time) {
   Turns turns;
   turns.add(1);
   for (std::uint32_t group = 2; group < 100; ++group) turns.add(group, 1);
@@ -156,7 +156,7 @@ TEST(groups, turns_differ_by_one_at_most) {
 }
 
 // A turn may take one thousand times what another takes: what is shared is what was spent, not the number of turns.
-TEST(groups, who_takes_long_turns_has_few) {
+TEST(groups, a_group_with_long_turns_has_few) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -175,7 +175,7 @@ TEST(groups, who_takes_long_turns_has_few) {
   }
 }
 
-TEST(groups, what_was_not_used_is_no_claim) {
+TEST(groups, unused_time_is_no_claim_to_more) {
   Turns turns;
   turns.add(1);
   turns.add(2);
@@ -266,7 +266,7 @@ TEST(groups, a_circle_gives_the_one_that_has_spent_least) {
   }
 }
 
-TEST(groups, what_would_be_too_deep_stands_beside_the_one_that_it_would_be_below) {
+TEST(groups, a_group_that_would_be_too_deep_becomes_a_sibling_of_its_parent) {
   Turns turns;
   for (std::uint32_t group = 1; group < 1000; ++group) turns.add(group, group - 1);
   unsigned depth = 0;
@@ -311,7 +311,7 @@ TEST(groups, a_number_serves_again) {
 }
 
 // Whether any other group has somebody ready, whatever stands below the one that asks.
-TEST(groups, one_is_alone_until_another_has_somebody_ready) {
+TEST(groups, a_group_is_alone_until_another_has_a_ready_runnable) {
   Turns turns;
   for (std::uint32_t group = 1; group <= 3; ++group) turns.add(group);
   turns.add(4, 1);

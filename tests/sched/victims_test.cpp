@@ -89,7 +89,7 @@ TEST(victims, by_load_the_fullest_is_asked_first) {
   }
 }
 
-TEST(victims, in_turn_the_one_after_the_last_is_asked_first) {
+TEST(victims, round_robin_asks_the_victim_after_the_last_first) {
   for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
     const Robbery seen = rob(Victim::kRoundRobin, seed, 1, 1);
     CHECK_EQ(seen.first_robbed, seen.next);
@@ -136,7 +136,7 @@ TEST(victims, a_round_asks_four_and_then_everybody_once) {
   }
 }
 
-TEST(victims, where_stealing_is_off_nobody_is_asked) {
+TEST(victims, without_stealing_no_victim_is_asked) {
   static std::atomic<std::uint64_t> asked_before;
   for (std::uint64_t seed = 0; seed < seeds(); ++seed) {
     Yard yard(kWorkers, true, seed);

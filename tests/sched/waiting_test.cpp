@@ -19,7 +19,7 @@ TEST(injector, first_in_first_out) {
   CHECK(injector.take() == nullptr);
 }
 
-TEST(injector, what_several_threads_push_several_take_once) {
+TEST(injector, each_entry_pushed_by_several_threads_is_taken_once) {
   static Runnable runnables[4][1000];
   Injector injector;
   for (auto& row : runnables)
@@ -118,7 +118,7 @@ TEST(idle, the_last_to_enter_is_told_so) {
   CHECK(!idle.is_last(idle.enter(2, false, true)));  // one that watches is not asleep for good
 }
 
-TEST(idle, who_has_left_and_come_back_has_not_slept_since) {
+TEST(idle, a_worker_that_left_and_came_back_has_not_slept_since) {
   IdleSet idle;
   idle.init(2);
   idle.enter(0, false, false);

@@ -30,7 +30,7 @@ TEST(worker, stopping_wakes_those_that_sleep) {
   }
 }
 
-TEST(worker, at_rest_gives_back_the_stacks_that_nobody_wants_any_more) {
+TEST(worker, a_resting_program_gives_back_unused_stacks) {
   constexpr unsigned kStacks = 3000;  // more than are kept in any case
   Yard yard(2);
   Stack* chain = nullptr;
@@ -89,7 +89,7 @@ TEST(worker, runs_what_a_job_spawns_newest_first) {
   for (unsigned i = 0; i < 10; ++i) CHECK_EQ(order[i], 10 - i);
 }
 
-TEST(worker, who_yields_is_told_whether_anybody_else_had_a_turn) {
+TEST(worker, yield_tells_whether_another_runnable_ran) {
   for (bool deterministic : {false, true}) {
     Yard yard(1, deterministic);
     yard.inject(jobs[0], [](Job& self) {
@@ -181,7 +181,7 @@ TEST(worker, nobody_is_preempted) {
   CHECK(yard.all_done(2));
 }
 
-TEST(worker, those_that_yield_take_turns) {
+TEST(worker, runnables_that_yield_take_turns) {
   static std::atomic<int> progress[3];
   static std::atomic<int> widest;
   widest.store(0);
@@ -305,7 +305,7 @@ TEST(worker, others_steal_from_one_that_does_not_let_go) {
   }
 }
 
-TEST(worker, what_was_woken_by_one_that_does_not_let_go_is_stolen) {
+TEST(worker, a_runnable_woken_by_a_busy_one_is_stolen) {
   Yard yard(2);
   yard.inject(jobs[0], [](Job& self) {
     park(self);
@@ -320,7 +320,7 @@ TEST(worker, what_was_woken_by_one_that_does_not_let_go_is_stolen) {
   CHECK(yard.all_done(2));
 }
 
-TEST(worker, what_yielded_behind_one_that_does_not_let_go_is_stolen) {
+TEST(worker, a_runnable_that_yielded_behind_a_busy_one_is_stolen) {
   Yard yard(2);
   yard.inject(jobs[0], [](Job& self) {
     spawn(

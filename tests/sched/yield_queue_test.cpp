@@ -87,7 +87,7 @@ TEST(yield_queue, the_owner_leaps_over_what_was_stolen) {
   CHECK(queue.take() == nullptr);
 }
 
-TEST(yield_queue, behind_and_before_the_gap_thieves_take_all_of_an_owner_that_never_comes) {
+TEST(yield_queue, thieves_take_all_before_and_behind_the_gap_of_an_absent_owner) {
   Tiny queue;
   Runnable* batch[64];
   queue.fill(1, 9);
@@ -104,7 +104,7 @@ TEST(yield_queue, behind_and_before_the_gap_thieves_take_all_of_an_owner_that_ne
   CHECK_EQ(number_of(queue.take()), 16u);
 }
 
-TEST(yield_queue, what_comes_next_can_be_seen_without_taking_it) {
+TEST(yield_queue, the_next_entry_can_be_seen_without_taking_it) {
   Tiny queue;
   queue.fill(1, 3);
   CHECK_EQ(number_of(queue.upcoming(0)), 1u);

@@ -48,7 +48,7 @@ TEST(backtrace, the_topmost_frame_and_the_lowest_are_part_of_the_stack) {
   CHECK_STREQ(ground.walked_from(ground.address(0)), "janus:   at 0xabc 0x1000 0x100a 0x107e\n");
 }
 
-TEST(backtrace, what_does_not_lie_on_the_stack_is_not_read) {
+TEST(backtrace, frames_outside_the_stack_are_not_read) {
   static Ground ground;
   const char* const nothing = "janus:   at 0xabc\n";
   const std::uint64_t low = ground.address(0), high = ground.address(kWords);

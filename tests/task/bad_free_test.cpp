@@ -183,7 +183,7 @@ TEST(bad_free, is_the_panic_of_the_task_that_did_it_and_of_nobody_else) {
     });
 }
 
-TEST(bad_free, of_a_channels_buffer_leaves_the_channel_as_it_was) {
+TEST(bad_free, freeing_a_channels_buffer_leaves_the_channel_intact) {
   for (const unsigned workers : kWorlds)
     run_caged(workers, [] {
       janus_channel* const channel = janus_channel_create(sizeof(long), 100);
@@ -203,7 +203,7 @@ TEST(bad_free, of_a_channels_buffer_leaves_the_channel_as_it_was) {
     });
 }
 
-TEST(bad_free, of_one_block_by_two_at_once_is_the_panic_of_one_of_them) {
+TEST(bad_free, freeing_one_block_in_two_tasks_panics_one_of_the_two) {
   for (const unsigned workers : kWorlds)
     run_caged(workers, [] {
       for (int round = 0; round < scaled(120, 40); ++round) {
@@ -223,7 +223,7 @@ TEST(bad_free, of_one_block_by_two_at_once_is_the_panic_of_one_of_them) {
     });
 }
 
-TEST(bad_free, of_a_block_that_another_resizes_is_the_panic_of_one_of_them) {
+TEST(bad_free, freeing_a_block_that_another_task_resizes_panics_one_of_the_two) {
   for (const unsigned workers : kWorlds)
     run_caged(workers, [] {
       for (int round = 0; round < scaled(120, 40); ++round) {

@@ -290,7 +290,7 @@ TEST(call_memory, an_open_or_a_spawn_with_a_bad_name_leaves_the_budget_as_it_was
   }
 }
 
-TEST(call_memory, what_says_that_it_is_short_is_not_read_beyond_that) {
+TEST(call_memory, a_struct_is_not_read_beyond_its_size_field) {
   run_in(with_workers(1), [] {
     // The first word of options, right before the wall.
     auto* const size = static_cast<std::uint32_t*>(BadMemory::pointer(Bad::kStraddling, 5));

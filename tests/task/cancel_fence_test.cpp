@@ -71,12 +71,12 @@ TEST(cancel_fence, none_where_all_are_seen_to_wait) {
   CHECK_EQ(fences_of_cancels(wait_at_a_channel, true), 0u);
 }
 
-TEST(cancel_fence, one_where_somebody_may_be_about_to_wait) {
+TEST(cancel_fence, one_fence_is_made_where_a_member_may_be_about_to_wait) {
   CHECK_EQ(fences_of_cancels(yield_for_ever, true), kCancels);
 }
 
 // Half of them yield, and half wait.
-TEST(cancel_fence, one_however_many_there_are) {
+TEST(cancel_fence, one_fence_serves_any_number_of_members) {
   fake_platform::reset();
   run_in(with_workers(1), [] {
     Scope scope;

@@ -143,7 +143,7 @@ int count_waiting(const Crowd& crowd) {
 
 }  // namespace
 
-TEST(cancel_parts, all_are_told_whatever_the_first_of_them_does) {
+TEST(cancel_parts, all_members_are_told_whatever_the_first_one_does) {
   for (const unsigned workers : kWorlds)
     for (const Wait wait : {Wait::kChannel, Wait::kPark, Wait::kChildren, Wait::kRunningChildren})
       for (const First first : {First::kNothing, First::kCancelsAgain, First::kCloses, First::kPanics})
@@ -158,7 +158,7 @@ TEST(cancel_parts, all_are_told_whatever_the_first_of_them_does) {
 
 // By seed as well, where turns do not depend on how fast the machine is: children that run then see the cancel, and
 // end, before their nurseries are told.
-TEST(cancel_parts, all_are_told_whoever_cancels) {
+TEST(cancel_parts, all_members_are_told_whichever_task_cancels) {
   for (const janus_rt_config& config : {with_workers(1), with_workers(2), with_workers(4), deterministic(2, 7)})
     for (const By by : {By::kCall, By::kTaskCancel, By::kFailure, By::kOwnersCancel})
       for (const Wait wait : {Wait::kChannel, Wait::kChildren, Wait::kRunningChildren})
@@ -197,7 +197,7 @@ TEST(cancel_parts, a_neighbour_has_turns_in_between) {
       });
 }
 
-TEST(cancel_parts, who_joins_meanwhile_has_seen_it) {
+TEST(cancel_parts, a_member_that_joins_during_a_cancel_has_seen_it) {
   for (const unsigned workers : kWorlds)
     run_in(with_workers(workers), [] {
       static Crowd crowd;

@@ -113,7 +113,7 @@ TEST(channel_memory, a_receiver_whose_buffer_is_gone_panics_and_its_message_goes
   }
 }
 
-TEST(channel_memory, however_many_bad_ones_wait_the_good_ones_behind_them_are_served) {
+TEST(channel_memory, waiters_behind_any_number_of_bad_waiters_are_served) {
   for (const unsigned workers : kWorkerCounts) {
     run_both_ways(workers, [] {
       for (const std::size_t capacity : {0, 1, 2}) {
@@ -140,7 +140,7 @@ TEST(channel_memory, a_sender_whose_element_is_gone_panics_and_the_receiver_gets
   }
 }
 
-TEST(channel_memory, who_comes_with_a_bad_pointer_himself_takes_nothing_and_leaves_nothing) {
+TEST(channel_memory, a_caller_with_a_bad_pointer_takes_no_message_and_leaves_none) {
   for (const unsigned workers : kWorkerCounts) {
     run_both_ways(workers, [] {
       for (const std::uint32_t bytes : kSizes) {

@@ -64,7 +64,7 @@ TEST(channels, a_word_there_and_back_of_any_capacity_on_any_number_of_workers) {
   }
 }
 
-TEST(channels, what_is_paid_for_is_counted_whichever_way_it_goes) {
+TEST(channels, channel_operations_are_charged_in_both_directions) {
   constexpr long kCount = 500;
   for (const unsigned workers : kWorlds) {
     janus_budget left{}, before{};
@@ -420,7 +420,7 @@ TEST(channels, a_cancel_in_the_moment_of_going_to_wait_is_not_missed) {
 }
 
 // A task that has been told to end takes and gives nothing any more, though a partner waits, and pays for it.
-TEST(channels, who_was_told_to_end_is_turned_away_from_a_waiting_partner) {
+TEST(channels, a_cancelled_task_does_not_meet_a_waiting_partner) {
   run_both_ways(with_workers(1), [&] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 0);
     janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};

@@ -427,7 +427,7 @@ TEST(charge, a_dry_cage_has_one_grace_and_pays_it_back_when_it_is_recharged) {
   });
 }
 
-TEST(charge, who_was_told_to_end_sees_what_its_account_has) {
+TEST(charge, a_cancelled_task_sees_what_its_account_has) {
   run_in(with_workers(1), [] {
     for (const bool is_caged : {false, true}) {
       Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, is_caged ? some(500) : janus_budget{});
@@ -603,7 +603,7 @@ std::int64_t leave_block(void* depth) {
 
 }  // namespace
 
-TEST(charge, what_is_freed_goes_up_through_ended_budgets_for_a_price) {
+TEST(charge, freed_memory_passes_through_closed_accounts_for_a_price) {
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(10'000'000, 80 << 20));
     auto child = [] {
@@ -705,7 +705,7 @@ TEST(charge, a_panic_costs_what_its_report_takes) {
 }
 
 // What it prints is about itself; what it writes elsewhere, on its standard input as well, reaches files and networks.
-TEST(charge, what_a_task_prints_is_no_system_call_and_what_it_writes_elsewhere_is) {
+TEST(charge, printing_costs_no_system_call_and_writing_to_other_descriptors_does) {
   run_in(with_workers(1), [] {
     janus_budget few = some(100'000);
     few.syscalls = 10;
@@ -751,7 +751,7 @@ TEST(charge, a_text_of_256_bytes_is_the_first_that_is_paid_for_twice) {
 }
 
 // On the account of its nursery as on one of its own, and whatever of it is dry.
-TEST(charge, who_runs_dry_of_system_calls_waits_for_those) {
+TEST(charge, a_task_without_system_calls_left_waits_for_them) {
   for (const bool has_own : {false, true}) {
     run_in(with_workers(1), [has_own] {
       constexpr long kGetPid = 39;
@@ -834,7 +834,7 @@ TEST(charge, a_recharge_that_is_too_small_for_the_first_is_kept_from_who_comes_l
 
 // Two with budgets of their own run dry, and the recharge does for both; but the first draws more of it than it needs,
 // and has that until it ends.
-TEST(charge, what_the_first_leaves_of_a_recharge_goes_to_the_next) {
+TEST(charge, the_first_waiters_rest_of_a_recharge_goes_to_the_next) {
   run_in(with_workers(1), [] {
     for (const bool is_memory : {false, true}) {
       Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(20'000, 1 << 20));
@@ -865,7 +865,7 @@ TEST(charge, what_the_first_leaves_of_a_recharge_goes_to_the_next) {
 }
 
 // The first asks for more than it is recharged with, and leaves by itself, but does not end.
-TEST(charge, who_stops_waiting_lets_the_next_one_look) {
+TEST(charge, a_waiter_that_stops_lets_the_next_one_look) {
   run_in(with_workers(1), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1 << 20));
     auto allocate_much = [](void* ends) -> std::int64_t {
@@ -897,7 +897,7 @@ TEST(charge, who_stops_waiting_lets_the_next_one_look) {
 }
 
 // The budget does for both of its tasks, but one has the rest of it as its slice when the other wants it.
-TEST(charge, what_is_left_of_a_slice_goes_to_who_ran_dry_meanwhile) {
+TEST(charge, the_rest_of_a_slice_goes_to_a_task_that_ran_dry) {
   run_in(with_workers(3), [] {
     for (int i = 0; i < 20; ++i) {
       Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1500));
@@ -926,7 +926,7 @@ TEST(charge, what_is_left_of_a_slice_goes_to_who_ran_dry_meanwhile) {
 }
 
 // One has a budget of its own, which a child of it shares; and others wait for a recharge before it.
-TEST(charge, who_waits_for_a_recharge_hears_of_what_comes_into_its_own_budget) {
+TEST(charge, a_waiter_for_a_recharge_is_woken_by_credits_of_its_own_budget) {
   run_in(with_workers(4), [] {
     struct Shared {
       janus_task parent = {};
@@ -964,7 +964,7 @@ TEST(charge, who_waits_for_a_recharge_hears_of_what_comes_into_its_own_budget) {
 }
 
 // One waits for a recharge that does not come, and behind it one for ops that are there again.
-TEST(charge, nobody_ends_for_want_of_what_is_there) {
+TEST(charge, no_wait_ends_while_its_budget_is_there) {
   run_in(with_workers(3), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1600));
     std::atomic<bool> goes_on{false};
@@ -1082,7 +1082,7 @@ TEST(charge, a_crowd_that_nobody_recharges_has_an_end) {
 }
 
 // A nursery that the thread has open besides tells nothing of what it awaits, nor does one that ended in a deadlock.
-TEST(charge, what_a_thread_awaits_ends_whatever_else_it_has_open) {
+TEST(charge, an_awaited_nursery_of_a_thread_ends_whatever_else_the_thread_has_open) {
   const janus_rt_config config = with_workers(2);
   janus_rt* const rt = janus_rt_create(&config);
   REQUIRE(rt != nullptr);
@@ -1158,7 +1158,7 @@ TEST(charge, memory_for_who_ran_dry_comes_when_recharges_add_up_to_it) {
 }
 
 // On the account of its spawner's nursery, which a recharge from there only opens to it.
-TEST(charge, who_asks_for_more_than_there_ever_is_takes_nothing) {
+TEST(charge, a_request_that_can_never_be_satisfied_takes_nothing) {
   run_in(with_workers(1), [] {
     constexpr std::uint64_t kMuch = std::uint64_t{1} << 40;
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND);

@@ -406,7 +406,7 @@ TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes)
 }
 
 // Who waits for a thread outside waits for as long as that takes.
-TEST(ends, what_somebody_outside_may_end_is_no_deadlock) {
+TEST(ends, a_wait_that_a_thread_outside_may_end_is_no_deadlock) {
   for (unsigned workers : {1u, 2u}) {
     Outside outside(workers);
     std::atomic<int> began{0};
@@ -428,7 +428,7 @@ TEST(ends, what_somebody_outside_may_end_is_no_deadlock) {
 }
 
 // Whom a thread outside has woken once it may wake again, whoever waits meanwhile.
-TEST(ends, what_somebody_outside_has_woken_is_no_deadlock) {
+TEST(ends, a_wake_from_a_thread_outside_is_no_deadlock) {
   for (unsigned workers : {1u, 2u}) {
     Outside outside(workers);
     std::atomic<int> rounds{0};
@@ -466,7 +466,7 @@ TEST(ends, what_somebody_outside_has_woken_is_no_deadlock) {
 }
 
 // The same where it took the token before it slept, so that nobody had to wake it.
-TEST(ends, what_somebody_outside_has_left_a_token_for_is_no_deadlock) {
+TEST(ends, a_park_token_from_a_thread_outside_is_no_deadlock) {
   for (unsigned workers : {1u, 2u}) {
     Outside outside(workers);
     std::atomic<int> began{0}, tokens{0};

@@ -108,12 +108,12 @@ TEST(growth, each_task_may_go_as_deep_as_was_promised_and_no_deeper_wherever_it_
     run_growing([parent] { have_children_at(here() - parent); });
 }
 
-TEST(growth, who_has_a_child_on_a_budget_keeps_what_he_stands_on) {
+TEST(growth, a_parent_keeps_its_stack_while_a_child_on_a_budget_runs) {
   for (const std::size_t depth : {std::size_t{0}, kFirst / 2, 2 * kFirst, kMax / 4})
     run_growing([depth] { have_a_child_on_a_budget_at(here() - depth); });
 }
 
-TEST(growth, who_grows_pays_for_it_until_his_end) {
+TEST(growth, growth_is_charged_until_the_task_ends) {
   run_growing([] {
     janus_budget budget = JANUS_BUDGET_ALL;
     budget.memory = 600'000;
@@ -147,7 +147,7 @@ TEST(growth, who_grows_pays_for_it_until_his_end) {
   });
 }
 
-TEST(growth, who_cannot_pay_for_it_ends) {
+TEST(growth, a_task_that_cannot_pay_for_growth_ends) {
   run_growing([] {
     janus_budget budget = JANUS_BUDGET_ALL;
     budget.memory = 600'000;

@@ -115,7 +115,7 @@ TEST(memory, a_million_blocked_are_refused_where_the_roots_memory_ends) {
     });
 }
 
-TEST(memory, who_parks_where_nobody_has_a_stack_to_go_on_with_is_told_so) {
+TEST(memory, a_park_without_a_stack_to_go_on_with_answers_so) {
   run_in(with_memory(1, std::size_t{32} << 20), [] {
     static std::atomic<long> parked, refused;
     parked = refused = 0;
@@ -138,7 +138,7 @@ TEST(memory, who_parks_where_nobody_has_a_stack_to_go_on_with_is_told_so) {
   });
 }
 
-TEST(memory, who_has_a_budget_of_his_own_gets_his_stacks_when_the_root_is_dry) {
+TEST(memory, a_cage_gets_its_stacks_when_the_root_is_dry) {
   for (unsigned workers : {1u, 4u})
     run_in(with_memory(workers), [] {
       constexpr long kTasks = 100;
@@ -224,7 +224,7 @@ TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
   CHECK_LE(kept * kPart, 2 * kMaxOfPages);  // blocks of two sizes may lie in one part
 }
 
-TEST(memory, those_who_wait_for_what_cannot_start_go_on_without_it) {
+TEST(memory, tasks_that_await_a_child_without_a_stack_go_on) {
   for (janus_rt_config config : {with_workers(1), with_workers(4), deterministic(4, 1)})
     for (std::size_t memory : {std::size_t{1} << 20, std::size_t{4} << 20}) {
       config.memory = memory;

@@ -12,7 +12,7 @@ void janus_hold_end(const void* object);
 
 namespace janus::test {
 
-TEST(once, one_does_it_and_the_others_wait_until_it_is_done) {
+TEST(once, one_task_initialises_and_the_others_wait) {
   for (const unsigned workers : kWorkerCounts) {
     run_both_ways(workers, [] {
       std::uint8_t flag = 0;
@@ -77,7 +77,7 @@ const void* made_up(unsigned number) {
   return reinterpret_cast<const void*>(words[number % 4] << 3 | number % 4);
 }
 
-TEST(once, whatever_is_held_and_given_back_each_lock_is_one_tasks) {
+TEST(once, each_lock_has_one_holder_at_a_time) {
   constexpr unsigned kLocks = 800, kMax = 64, kSteps = 2000;
   for (const unsigned workers : kWorkerCounts) {
     run_both_ways(workers, [] {

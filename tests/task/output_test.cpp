@@ -60,7 +60,7 @@ TEST(output, a_full_pipe_stops_only_who_writes_to_it) {
   });
 }
 
-TEST(output, who_waits_for_room_or_for_a_turn_can_be_cancelled) {
+TEST(output, a_writer_that_waits_for_room_or_the_lock_can_be_cancelled) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   everywhere([] {
     const Pipe full;
@@ -243,7 +243,7 @@ TEST(output, a_print_is_whole_up_to_4_kib_and_cut_there) {
 }
 
 // The kernel takes it in several pieces: each goes on where the one before it ended.
-TEST(output, what_the_runtime_says_at_length_comes_out_whole) {
+TEST(output, long_reports_of_the_runtime_come_out_whole) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   const Pipe pipe;
   static char said[20'000], read[20'001];
@@ -338,7 +338,7 @@ TEST(output, a_cage_of_long_writes_lets_others_in_between_and_keeps_its_own_in_a
   });
 }
 
-TEST(output, what_cannot_be_written_is_the_kernels_answer) {
+TEST(output, a_failed_write_returns_the_kernels_error) {
   everywhere([] {
     CHECK_EQ(janus_write(-1, "x", 1), -9);
     CHECK_EQ(janus_write(-1, "", 0), 0);
@@ -351,7 +351,7 @@ TEST(output, what_cannot_be_written_is_the_kernels_answer) {
 }
 
 // A file that is sealed is the one that the kernel refuses with EPERM, which has the number of JANUS_CANCELLED.
-TEST(output, what_is_forbidden_is_not_taken_for_a_cancel) {
+TEST(output, a_forbidden_write_is_not_taken_for_a_cancel) {
   if (!has_pipes()) SKIP("no kernel, no file that refuses");
   constexpr long kMemFd = 319, kAllowSealing = 2, kFcntl = 72, kAddSeals = 1033, kSealWrite = 8, kClose = 3;
   constexpr int kNoAccess = -13;

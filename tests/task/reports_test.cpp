@@ -93,13 +93,13 @@ const char* said_of_nurseries(unsigned count) {
 
 }  // namespace
 
-TEST(reports, of_the_reason_of_a_panic_500_characters_are_shown) {
+TEST(reports, reports_show_500_characters_of_a_panics_reason) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   CHECK_EQ(shown_of(0, 125), 125u);
   CHECK_EQ(shown_of(1, 125), 124u);
 }
 
-TEST(reports, of_a_name_40_characters_are_shown_as_they_are_written_there) {
+TEST(reports, reports_show_40_characters_of_a_name) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   const char* const text = said_by([] {
     constexpr const char* kNames[] = {"\x01\x01\x01\x01\x01\x01\x01\x01\x01\x01",
@@ -140,7 +140,7 @@ TEST(reports, a_fault_is_told_for_what_it_was) {
     CHECK_EQ(times_in(text, cause), 1u);
 }
 
-TEST(reports, of_many_tasks_each_is_named_or_counted) {
+TEST(reports, each_of_many_tasks_is_named_or_counted) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   for (const int children : {1, 4, 5, 62, 200}) {
     const char* const text = said_of_parked(children);

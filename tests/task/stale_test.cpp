@@ -100,7 +100,7 @@ TEST(stale, a_root_that_gives_up_its_own_handle_keeps_its_result) {
 }
 
 // Its owner may end it without an atomic operation only where nobody else is there.
-TEST(stale, whoever_comes_to_a_nursery_from_elsewhere_is_counted_there) {
+TEST(stale, a_visitor_of_a_nursery_is_counted) {
   run_in(with_workers(1), [] {
     Scope scope;
     Worker& worker = current_worker();

@@ -107,7 +107,7 @@ TEST(bad_input, stacks_of_every_class_are_given) {
   CHECK_EQ(end(nursery), 0);
 }
 
-TEST(bad_input, in_a_program_there_is_a_runtime_already) {
+TEST(bad_input, a_program_cannot_initialise_a_second_runtime) {
   CHECK_EQ(janus_rt_try_init(nullptr), JANUS_E_STATE);
   janus_rt_init({});
   CHECK_EQ(janus_task_id(), 1u);
@@ -124,7 +124,7 @@ TEST(bad_input, null_results_and_stats_are_ignored) {
 }
 
 // docs/abi.md, "Not in this release".
-TEST(bad_input, what_is_to_come_says_so) {
+TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
   std::int64_t number = 5;
   janus_select_case one = {nullptr, nullptr, JANUS_RECV, 0};
   const std::int64_t answers[] = {janus_sleep_ns(1),

@@ -130,7 +130,7 @@ std::int64_t use_what_was_not_granted(void* channel) {
   return 0;
 }
 
-TEST(budget, what_was_not_granted_is_a_missing_right_not_exhaustion) {
+TEST(budget, a_component_that_was_not_granted_is_a_missing_right_not_exhaustion) {
   janus_channel* channel = janus_channel_create(sizeof(int), 4);
   janus_budget budget = kAll;
   budget.channel_ops = budget.syscalls = 0;

@@ -10,7 +10,7 @@ struct Pair {
   janus_channel *in, *out;
 };
 
-TEST(channel, what_goes_in_comes_out_in_order) {
+TEST(channel, messages_arrive_in_order) {
   janus_channel* channel = janus_channel_create(sizeof(int), 8);
   REQUIRE(channel != nullptr);
   for (int i = 0; i < 8; ++i) CHECK_EQ(janus_channel_send(channel, &i), 0);
@@ -54,7 +54,7 @@ std::int64_t echo(void* arg) {
   }
 }
 
-TEST(channel, at_capacity_zero_sender_and_receiver_meet) {
+TEST(channel, a_rendezvous_channel_makes_sender_and_receiver_meet) {
   Pair pair = {janus_channel_create(sizeof(int), 0), janus_channel_create(sizeof(int), 0)};
   int value = 1;
   CHECK_EQ(janus_channel_try_send(pair.in, &value), JANUS_E_WOULD_BLOCK);

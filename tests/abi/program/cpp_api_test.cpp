@@ -227,7 +227,7 @@ TEST(cpp, channels_carry_what_only_moves) {
   CHECK_EQ(alive.load(), 0);
 }
 
-TEST(cpp, what_is_left_in_a_channel_is_destroyed_with_its_last_copy) {
+TEST(cpp, messages_left_in_a_channel_are_destroyed_with_its_last_copy) {
   {
     const Channel<Counted> channel(10);
     const Channel<Counted> copy = channel;

@@ -45,7 +45,7 @@ TEST(error_text, only_values_that_the_kernel_has_may_be_the_kernels) {
     CHECK_STREQ(janus_strerror(value), "no error of janus-rt: the task's own value");
 }
 
-TEST(error_text, what_is_not_built_yet_is_said_to_be_of_a_later_release) {
+TEST(error_text, unbuilt_functions_are_said_to_come_in_a_later_release) {
   CHECK_STREQ(janus_strerror(JANUS_E_UNSUPPORTED), "JANUS_E_UNSUPPORTED: not in this release");
 }
 

@@ -59,7 +59,7 @@ std::int64_t register_for_the_end(void*) {
 
 }  // namespace
 
-TEST(exit, in_a_cage_it_is_the_tasks_panic) {
+TEST(exit, exit_in_a_cage_panics_the_task) {
   check_in_cages(exit_at_once, JANUS_PANIC);
   check_in_cages(exit_as_c_does, JANUS_PANIC);
 }
@@ -68,7 +68,7 @@ TEST(exit, a_cage_registers_nothing_for_the_end) {
   check_in_cages(register_for_the_end, 0);
 }
 
-TEST(exit, whoever_lives_on_all_there_is_may_register) {
+TEST(exit, a_task_on_the_root_budget_may_register) {
   const auto nothing = [](void*) -> std::int64_t { return atexit([] {}); };
   janus_nursery* nursery = open_nursery();
   spawn(nursery, nothing);

@@ -35,7 +35,7 @@ TEST(memory, blocks_of_every_size_are_aligned_apart_and_writable) {
   for (unsigned char* block : blocks) janus_free(block);
 }
 
-TEST(memory, nothing_is_something_and_freeing_null_is_fine) {
+TEST(memory, zero_bytes_are_a_block_and_freeing_null_does_nothing) {
   void *a = janus_alloc(0), *b = janus_alloc(0);
   CHECK(a != nullptr && b != nullptr && a != b);
   janus_free(a);

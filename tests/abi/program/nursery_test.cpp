@@ -88,7 +88,7 @@ TEST(nursery, a_task_starts_without_a_current_one) {
   CHECK_EQ(janus_nursery_await_all(), 0);
 }
 
-TEST(nursery, what_create_returns_is_a_handle_for_everything_but_await) {
+TEST(nursery, the_pointer_of_create_is_a_handle_for_every_call_but_await) {
   std::atomic<int> ran = 0;
   auto* nursery = static_cast<janus_nursery*>(janus_nursery_create());
   CHECK_NE(spawn(nursery, count_up, &ran).raw, 0u);
@@ -207,7 +207,7 @@ std::int64_t cancel_before_start(void* counter) {
   return janus_nursery_await(nursery, nullptr) + janus_nursery_destroy(nursery) == JANUS_CANCELLED ? 0 : -1000;
 }
 
-TEST(nursery, what_was_cancelled_before_its_start_never_runs) {
+TEST(nursery, a_task_cancelled_before_its_start_never_runs) {
   const janus_stats stats = stats_of();
   if (stats.workers != 1) SKIP("another worker may be quick enough to start it");
   std::atomic<int> ran = 0;
@@ -278,7 +278,7 @@ std::int64_t leave_open(void* counter) {
   return 5;
 }
 
-TEST(nursery, those_left_open_are_awaited_after_a_good_result) {
+TEST(nursery, nurseries_left_open_are_awaited_after_success) {
   std::atomic<int> ran = 0;
   janus_nursery* nursery = open_nursery();
   const janus_task task = spawn(nursery, leave_open, &ran);
@@ -294,7 +294,7 @@ std::int64_t leave_open_and_fail(void*) {
   return -33;
 }
 
-TEST(nursery, those_left_open_are_cancelled_after_a_failure) {
+TEST(nursery, nurseries_left_open_are_cancelled_after_a_failure) {
   janus_nursery* nursery = open_nursery();
   spawn(nursery, leave_open_and_fail);
   CHECK_EQ(end(nursery), -33);

@@ -75,7 +75,7 @@ TEST(statics, an_initialiser_that_faults_leaves_it_to_the_next) {
   check_that_the_next_one_tries_again<1, fault>();
 }
 
-TEST(statics, whoever_comes_after_a_panic_tries_again) {
+TEST(statics, the_next_task_after_a_panic_tries_again) {
   static Attempt attempt;
   attempt.may_go_on.store(true);
   janus_nursery* nursery = open_nursery();
@@ -129,7 +129,7 @@ TEST(statics, cancelled_tasks_wait_without_paying_for_it) {
   CHECK_EQ(end(initialising), 0);
 }
 
-TEST(statics, one_that_needs_itself_is_a_panic) {
+TEST(statics, a_static_that_needs_itself_is_a_panic) {
   static Attempt attempt;
   attempt.may_go_on.store(true);
   janus_nursery* nursery = open_nursery();

@@ -108,7 +108,7 @@ TEST(format, width_and_precision_come_from_arguments) {
     }
 }
 
-TEST(format, what_does_not_fit_is_counted_and_cut_with_an_end) {
+TEST(format, overlong_text_is_counted_and_cut_with_a_terminator) {
   for (std::size_t size = 0; size < 16; size++) {
     memset(ours, '#', sizeof ours);
     memset(theirs, '#', sizeof theirs);
@@ -174,7 +174,7 @@ TEST(format, n_stores_the_length_so_far) {
   CHECK_EQ(large, 10);
 }
 
-TEST(format, what_is_no_conversion_stands_as_it_is) {
+TEST(format, text_that_is_no_conversion_is_copied) {
   jc_snprintf(ours, sizeof ours, "100%y and %");
   CHECK_STREQ(ours, "100%y and %");
 }
@@ -191,7 +191,7 @@ TEST(format, sprintf_has_no_limit) {
 }
 
 // Whatever makes a text long: a width, a precision, a string, wide characters, many conversions.
-TEST(format, what_it_writes_is_paid_for_a_piece_at_a_time) {
+TEST(format, formatting_is_charged_piece_by_piece) {
   constexpr std::size_t kMany = 1 << 20;
   static char out[kMany + 100], text[kMany + 1];
   static wchar_t wide[kMany / 4 + 1];

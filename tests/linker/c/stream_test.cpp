@@ -190,7 +190,7 @@ TEST(stream, walks_over_a_file_are_as_with_glibc) {
   }
 }
 
-TEST(stream, what_is_read_ahead_does_not_move_what_is_written) {
+TEST(stream, reading_ahead_does_not_move_the_position_of_writes) {
   const Pair pair("0123456789");
   Stream* file = jc_fopen(pair.ours(), "r+");
   CHECK_EQ(jc_fgetc(file), '0');
