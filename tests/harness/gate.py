@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gate.py — the rule which tests run when, and what each suite may cost. docs/testing.md explains it; `./dev test` calls it:
+# gate.py — the rule which tests run when, and what each suite may cost. docs/testing.md and docs/decisions/0300 explain it; `./dev test` calls it:
 #   gate.py suites                          the suites, one a line
 #   gate.py builds SELECTION                the build directories that SELECTION needs
 #   gate.py options BUILD                   its compilers for C and C++, then the options of meson, one a line
