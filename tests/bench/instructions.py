@@ -58,15 +58,15 @@ def build(janus_cc, out):
     return out / "stepper", out / "count"
 
 
-def count_operation(stepper, count, operation):
-    done = subprocess.run([stepper, count, operation, str(COUNT)], env=programs.environment(1), capture_output=True,
+def count_operation(stepper, count, operation, times=COUNT):
+    done = subprocess.run([stepper, count, operation, str(times)], env=programs.environment(1), capture_output=True,
                           text=True, timeout=120)
     if done.returncode == NOT_ALLOWED:
         raise CannotCount("tracing is not allowed here")
     if done.returncode != 0:
         raise RuntimeError(f"{operation}: {done.stderr.strip() or done.returncode}")
     instructions, locked = map(int, done.stdout.split())
-    return {"instructions": instructions / COUNT, "locked": locked / COUNT}
+    return {"instructions": instructions / times, "locked": locked / times}
 
 
 def count_all(janus_cc, out):

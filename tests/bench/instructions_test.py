@@ -42,6 +42,14 @@ def check_stepper(tap, work):
     tap.check("the stepper counts six instructions, four of them locked", done.stdout == "6 4\n", done.stdout + done.stderr)
 
 
+def check_depths(tap, work):
+    """What an operation of the deque takes does not grow with the number of entries in it."""
+    for operation, locked in (("push", 0), ("pop", 0), ("steal", 1)):
+        shallow, deep = (instructions.count_operation(work / "stepper", work / "count", operation, times) for times in (256, 8000))
+        tap.check(f"the deque's {operation} takes as much with 8000 entries as with 256, {locked} locked",
+                  abs(deep["instructions"] - shallow["instructions"]) < 0.2 and round(deep["locked"], 2) == locked, f"{shallow} {deep}")
+
+
 def main():
     tap, work, kept = Tap(), work_directory(), instructions.read_kept()
     check_differences(tap)
@@ -50,6 +58,7 @@ def main():
         if why is None:
             counted = instructions.count_all(install(pathlib.Path(sys.argv[1]), work), work)
             check_stepper(tap, work)
+            check_depths(tap, work)
             for line in table_of(kept, counted):
                 tap.check(*line)
     except instructions.CannotCount as cannot:
