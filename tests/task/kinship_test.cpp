@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // kinship_test.cpp — who may join, read and release whom, where threads outside tasks own the nurseries;
-// and who may make runtimes.
+// who may make runtimes; and that a runtime knows all its nurseries.
 #include <janus/llvm.h>
 
 #include <atomic>
 
+#include "rt/task/record/nursery.h"
+#include "rt/task/record/runtime.h"
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -159,6 +161,51 @@ TEST(kinship, children_of_a_threads_nursery_are_for_those_in_it_and_below) {
     }
     janus_rt_destroy(rt);
   }
+}
+
+// --- The list of all nurseries: the slab that their records lie in, which the debugger walks as well ---
+
+namespace {
+
+struct Found {
+  int count = 0;
+  const Task* owner = nullptr;
+};
+
+Found find_open_nurseries(Runtime& runtime, char initial) {
+  constexpr std::uint32_t kIndexes = 1 << 14;
+  Found found;
+  for (std::uint32_t i = 0; i < kIndexes; ++i) {
+    const auto* const nursery = static_cast<const Nursery*>(runtime.nurseries.at(i));
+    if (nursery == nullptr || !Nursery::is_alive(nursery->alive.load()) || nursery->name[0] != initial) continue;
+    ++found.count;
+    found.owner = nursery->owner.load();
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST(kinship, every_open_nursery_is_in_the_list_of_its_runtime) {
+  run_in(with_workers(1), [] {
+    Runtime& runtime = runtime_of(current_worker());
+    const auto* const self = static_cast<Task*>(static_cast<Runnable*>(current_worker().task));
+    CHECK_EQ(find_open_nurseries(runtime, '!').count, 0);
+    janus_nursery_options options = {};
+    options.name = "!listed";
+    janus_nursery* nurseries[3];
+    int open = 0;
+    for (janus_nursery*& nursery : nurseries) {
+      nursery = janus_nursery_open(nullptr, &options);
+      const Found found = find_open_nurseries(runtime, '!');
+      CHECK_EQ(found.count, ++open);
+      CHECK(found.owner == self);
+    }
+    for (janus_nursery* const nursery : nurseries) {
+      CHECK_EQ(end(nursery), 0);
+      CHECK_EQ(find_open_nurseries(runtime, '!').count, --open);
+    }
+  });
 }
 
 }  // namespace janus::test
