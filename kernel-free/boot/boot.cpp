@@ -181,7 +181,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   using namespace janus::bare;
   // 2. From here on this CPU can take faults and report them.
   g_cpus[0] = &g_first_cpu;
-  fill_vectors(janus_trap_entries);
+  fill_interrupt_table(janus_trap_entries);
   prepare_cpu_here(g_first_cpu);
   init_console();
 

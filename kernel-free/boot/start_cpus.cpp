@@ -37,7 +37,7 @@ struct OtherCpu {
   GuardedStack<kIdleStack> idle_stack;
 };
 
-std::atomic<bool> g_let_go{false};  // true: g_cpus is complete
+std::atomic<bool> g_cpus_are_final{false};  // true: g_cpus is complete
 
 bool guard_page(std::byte* page) {
   std::size_t made = 0;
@@ -124,7 +124,7 @@ unsigned prepare(Starting* starting, unsigned count) {
   return count;
 }
 
-void say_how_many(unsigned announced) {
+void report_missing_cpus(unsigned announced) {
   if (g_cpu_count == announced) return;
   Line{}.text("janus: ").number(announced).text(" CPUs are announced, ").number(g_cpu_count).text(" run").print();
 }
@@ -153,8 +153,8 @@ void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
     start_all(others, starting, count, page);
     take_online(others, starting, count);
   }
-  say_how_many(others.announced + 1);
-  g_let_go.store(true, std::memory_order_release);  // pairs with janus_run_started_cpu
+  report_missing_cpus(others.announced + 1);
+  g_cpus_are_final.store(true, std::memory_order_release);  // pairs with janus_run_started_cpu
   // A CPU that has not come may still come: what its first steps need stays mapped.
   if (table == nullptr || g_cpu_count != count + 1) return;
   platform::unmap(table, bytes);
@@ -173,7 +173,7 @@ extern "C" [[noreturn]] void janus_run_started_cpu(janus::bare::Cpu* cpu) {
   cpu->apic_id = apic_id_here();
   cpu->idle.canary = g_first_cpu.idle.canary;
   cpu->is_online.store(true, std::memory_order_release);  // pairs with take_online
-  while (!g_let_go.load(std::memory_order_acquire)) janus::arch::pause();
+  while (!g_cpus_are_final.load(std::memory_order_acquire)) janus::arch::pause();
   for (unsigned n = 0; n < g_cpu_count; ++n)
     if (g_cpus[n] == cpu) run_idle();
   for (;;) asm volatile("cli; hlt");  // it came up too late to be in g_cpus

@@ -47,7 +47,7 @@ void print_at_last(std::uint16_t port, const char* bytes, std::size_t count) noe
 }
 
 void print(const char* bytes, std::size_t count) noexcept {
-  Hold hold(g_console_lock);
+  LockGuard guard(g_console_lock);
   print_at_last(kConsolePort, bytes, count);
 }
 

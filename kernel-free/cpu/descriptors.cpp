@@ -42,7 +42,7 @@ std::uint8_t ist_of(unsigned vector) {
 
 }  // namespace
 
-void fill_vectors(const std::uint64_t (&entries)[kVectors]) noexcept {
+void fill_interrupt_table(const std::uint64_t (&entries)[kVectors]) noexcept {
   for (unsigned vector = 0; vector < kVectors; ++vector) {
     const std::uint64_t entry = entries[vector];
     g_vectors[vector] = {static_cast<std::uint16_t>(entry),

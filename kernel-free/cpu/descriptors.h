@@ -45,6 +45,6 @@ void load_descriptors(Descriptors& descriptors, const std::uint64_t (&ist_tops)[
 
 // Fills the table of vectors that all CPUs share with the addresses of the entry points. Called once, before the first
 // load_descriptors().
-void fill_vectors(const std::uint64_t (&entries)[kVectors]) noexcept;
+void fill_interrupt_table(const std::uint64_t (&entries)[kVectors]) noexcept;
 
 }  // namespace janus::bare

@@ -48,7 +48,7 @@ bool Device::agree_on_features() const noexcept {
 
 bool Device::begin_queue() noexcept {
   transport_.write(Register::kQueueSelect, transport_.queue);
-  const std::uint32_t most = transport_.read(Register::kQueueMost);
+  const std::uint32_t most = transport_.read(Register::kQueueMax);
   std::uint16_t size = Queue::kMax;
   while (size > most) size /= 2;
   if (size == 0 || transport_.read(Register::kQueueEnable) != 0) return false;

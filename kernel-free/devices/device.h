@@ -14,7 +14,7 @@ enum class DeviceKind : std::uint16_t { kDisk = 2, kConsole = 3, kRandom = 4 };
 
 class Device {
  public:
-  // Initializes the device. False: it does not speak version 1 of the specification, or there is no memory for its queue.
+  // Initializes the device. False: it does not speak version 1 of the specification, or no memory is left for its queue.
   [[nodiscard]] bool begin(const Transport& transport) noexcept;
 
   // How many pieces a request may have.

@@ -5,9 +5,9 @@
 
 #include "kernel-free/console/line.h"
 #include "kernel-free/devices/device.h"
+#include "kernel-free/devices/device_lock.h"
 #include "kernel-free/devices/errors.h"
 #include "kernel-free/devices/find.h"
-#include "kernel-free/devices/turn.h"
 #include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/traps/careful_copy.h"
 
@@ -28,7 +28,7 @@ constexpr std::uint8_t kGood = 0, kUnset = 0xff;
 }  // namespace
 
 struct Disk {
-  Lock lock;
+  DeviceLock lock;
   enum class State : std::uint8_t { kUnknown, kAbsent, kWorks } state;
   unsigned number;
   std::uint64_t bytes;
@@ -108,7 +108,7 @@ std::size_t copy_out(const Disk& disk, char* to, std::size_t skip, std::size_t c
 Disk* find_disk(unsigned nth) noexcept {
   if (nth >= kMaxDisks) return nullptr;
   Disk& disk = g_disks[nth];
-  Turn turn(disk.lock);
+  DeviceLockGuard guard(disk.lock);
   if (disk.state == Disk::State::kUnknown) {
     disk.number = nth;
     disk.state = begin(disk) ? Disk::State::kWorks : Disk::State::kAbsent;
@@ -130,7 +130,7 @@ long read_disk(Disk& disk, char* to, std::size_t count, std::uint64_t offset) no
   const std::uint64_t wanted = count < left ? count : left;
   std::uint64_t done = 0;
   while (done < wanted) {
-    Turn turn(disk.lock);
+    DeviceLockGuard guard(disk.lock);
     const std::uint64_t at = offset + done, skip = at % kSector, most = disk.data_frames * kPage;
     const std::uint64_t span = skip + (wanted - done) < most ? skip + (wanted - done) : most;
     const std::uint64_t sectors = (span + kSector - 1) / kSector;

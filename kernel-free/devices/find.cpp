@@ -2,7 +2,7 @@
 // find.cpp — see find.h.
 #include "kernel-free/devices/find.h"
 
-#include "kernel-free/devices/turn.h"
+#include "kernel-free/devices/device_lock.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/smp/per_cpu.h"
 #include "kernel-free/smp/requests.h"
@@ -10,13 +10,13 @@
 namespace janus::bare {
 namespace {
 
-Lock g_lock;  // protects PCI's two ports and the mappings of registers
+DeviceLock g_lock;  // protects PCI's two ports and the mappings of registers
 
 bool map_page(std::uint64_t page) {
   const std::uint64_t address = kDirectMap + page;
   const Entry entry = look_up(address).entry;
   if ((entry & kPresent) != 0) return (entry & kUncached) != 0;
-  Sharing shared;
+  SharedAccess shared;
   return map_physical(address, {page, page + kPage}, kReadWrite | kUncached);
 }
 
@@ -31,7 +31,7 @@ volatile std::uint8_t* map_registers(Range physical) noexcept {
 }
 
 bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
-  Turn turn(g_lock);
+  DeviceLockGuard guard(g_lock);
   if (!find_on_pci(kind, nth, found) && !find_by_words(kind, nth, found)) return false;
   widen_translations_everywhere();
   return true;

@@ -9,8 +9,8 @@
 
 namespace janus::bare {
 
-// Where devices without PCI are: of each word what follows its '='; the list ends with nullptr and is kept. Called once,
-// before the first find_device().
+// Says where devices without PCI are: a list of what follows the '=' of each such word, which ends with nullptr and is
+// kept. Called once, before the first find_device().
 void use_device_words(const char* const* words) noexcept;
 
 // Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers. False:

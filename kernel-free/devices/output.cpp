@@ -101,7 +101,7 @@ void find_output() noexcept {
 
 // A page of the caller's may be filled while the lock is held: filling never takes the console's lock.
 std::size_t write_out(const char* bytes, std::size_t count) noexcept {
-  HoldWithin<kConsoleStack> hold(g_console_lock);
+  LockGuard<kConsoleStack> guard(g_console_lock);
   std::size_t done = 0;
   while (done < count) {
     const std::size_t got = write_piece(g_output, bytes + done, count - done);

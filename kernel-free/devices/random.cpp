@@ -5,8 +5,8 @@
 
 #include "kernel-free/console/line.h"
 #include "kernel-free/devices/device.h"
+#include "kernel-free/devices/device_lock.h"
 #include "kernel-free/devices/find.h"
-#include "kernel-free/devices/turn.h"
 
 namespace janus::bare {
 namespace {
@@ -15,7 +15,7 @@ constexpr std::uint32_t kWords = 32;
 constexpr std::uint64_t kPatienceNs = 2'000'000'000;
 
 struct Source {
-  Lock lock;
+  DeviceLock lock;
   enum class State : std::uint8_t { kUnknown, kAbsent, kWorks } state;
   Device device;
   Frame frame;
@@ -44,7 +44,7 @@ bool refill(Source& source) {
 
 bool draw_from_device(std::uint64_t& word) noexcept {
   Source& source = g_source;
-  Turn turn(source.lock);
+  DeviceLockGuard guard(source.lock);
   if (source.state == Source::State::kUnknown)
     source.state = begin(source) ? Source::State::kWorks : Source::State::kAbsent;
   if (source.state == Source::State::kWorks && source.left == 0 && !refill(source))

@@ -14,7 +14,7 @@ enum class Register : std::uint8_t {
   kDriverFeatures,
   kStatus,
   kQueueSelect,
-  kQueueMost,
+  kQueueMax,
   kQueueSize,
   kQueueEnable,
   kDescriptors,  // this and the next two have 64 bits, written in two halves

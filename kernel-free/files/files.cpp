@@ -35,35 +35,35 @@ enum Number : long {
 // A program that closes a file while another thread reads it may find the offset of the file opened next in its place
 // moved.
 struct File {
-  std::atomic<Thing> thing;           // kNone: closed
+  std::atomic<FileRef> ref;           // kNone: closed
   std::atomic<std::uint64_t> offset;  // in bytes; for a directory the node where the search for its next entry begins
 };
-static_assert(std::atomic<Thing>::is_always_lock_free);
+static_assert(std::atomic<FileRef>::is_always_lock_free);
 constexpr long kFirstFile = 3, kFiles = 1024;
 File g_files[kFiles]{};
 Lock g_files_lock;  // protects opening and closing
 
 // Kind kNone: it is not open. The result stays usable after the file is closed: nodes and disks are never freed.
-Thing thing_of(long fd) {
+FileRef ref_of(long fd) {
   if (fd < kFirstFile || fd >= kFiles) return {};
-  return g_files[fd].thing.load(std::memory_order_acquire);  // pairs with open_thing()
+  return g_files[fd].ref.load(std::memory_order_acquire);  // pairs with open_ref()
 }
 
-bool is_open(const Thing& thing) {
-  return thing.kind != Thing::Kind::kNone;
+bool is_open(const FileRef& ref) {
+  return ref.kind != FileRef::Kind::kNone;
 }
 
 bool is_console(long fd) {
   return fd >= 0 && fd < kFirstFile;
 }
 
-long open_thing(const Thing& thing) {
-  Hold hold(g_files_lock);
+long open_ref(const FileRef& ref) {
+  LockGuard guard(g_files_lock);
   for (long fd = kFirstFile; fd < kFiles; ++fd) {
     File& file = g_files[fd];
-    if (is_open(file.thing.load(std::memory_order_relaxed))) continue;
+    if (is_open(file.ref.load(std::memory_order_relaxed))) continue;
     file.offset.store(0, std::memory_order_relaxed);
-    file.thing.store(thing, std::memory_order_release);
+    file.ref.store(ref, std::memory_order_release);
     return fd;
   }
   return kEMFILE;
@@ -71,9 +71,9 @@ long open_thing(const Thing& thing) {
 
 long close_file(long fd) {
   if (is_console(fd)) return 0;
-  Hold hold(g_files_lock);
-  if (!is_open(thing_of(fd))) return kEBADF;
-  g_files[fd].thing.store({}, std::memory_order_relaxed);
+  LockGuard guard(g_files_lock);
+  if (!is_open(ref_of(fd))) return kEBADF;
+  g_files[fd].ref.store({}, std::memory_order_relaxed);
   return 0;
 }
 
@@ -84,19 +84,19 @@ bool is_users(const void* begin, std::size_t bytes) {
 }
 
 // Where a relative path begins: at the root, or in an open directory.
-long start_of(long directory, Thing& start) {
+long start_of(long directory, FileRef& start) {
   constexpr long kHere = -100;  // AT_FDCWD: the root, which is the only working directory
   start = kRoot;
   if (static_cast<int>(directory) == kHere) return 0;
-  start = thing_of(static_cast<int>(directory));
+  start = ref_of(static_cast<int>(directory));
   return is_open(start) ? 0 : kEBADF;
 }
 
-long find(long directory, const char* text, Thing& found) {
+long find(long directory, const char* text, FileRef& found) {
   char first;
   if (!copy_carefully(&first, text, 1)) return kEFAULT;
   if (first == '\0') return kENOENT;
-  Thing start = kRoot;
+  FileRef start = kRoot;
   const long error = first == '/' ? 0 : start_of(directory, start);
   return error != 0 ? error : walk(start, text, found);
 }
@@ -105,15 +105,15 @@ long find(long directory, const char* text, Thing& found) {
 
 long open_at(long directory, const char* text, long flags) {
   constexpr long kAccess = 3, kCreate = 0100, kMustBeDirectory = 0200000;
-  Thing thing;
-  const long error = find(directory, text, thing);
+  FileRef ref;
+  const long error = find(directory, text, ref);
   if (error == kENOENT && (flags & kCreate) != 0) return kEROFS;
   if (error != 0) return error;
-  const std::uint32_t type = type_of(thing);
+  const std::uint32_t type = type_of(ref);
   if (type == Node::kLink) return kELOOP;
   if ((flags & kMustBeDirectory) != 0 && type != Node::kDirectory) return kENOTDIR;
-  if ((flags & kAccess) != 0 && !thing.is_nothing()) return type == Node::kDirectory ? kEISDIR : kEROFS;
-  return open_thing(thing);
+  if ((flags & kAccess) != 0 && !ref.is_null_or_zero()) return type == Node::kDirectory ? kEISDIR : kEROFS;
+  return open_ref(ref);
 }
 
 long read_zeroes(char* to, std::size_t count) {
@@ -130,14 +130,14 @@ long read_node(const Node& node, char* to, std::size_t count, std::uint64_t offs
   return copy_carefully(to, node.data + offset, got) ? static_cast<long>(got) : kEFAULT;
 }
 
-long read_at(const Thing& thing, char* to, std::size_t count, std::uint64_t offset) {
+long read_at(const FileRef& ref, char* to, std::size_t count, std::uint64_t offset) {
   if (!is_users(to, count)) return kEFAULT;
-  switch (thing.kind) {
-    case Thing::Kind::kNode:
-      return read_node(g_archive[thing.number], to, count, offset);
-    case Thing::Kind::kDisk:
-      return read_disk(disk_at(thing.number), to, count, offset);
-    case Thing::Kind::kZero:
+  switch (ref.kind) {
+    case FileRef::Kind::kNode:
+      return read_node(g_archive[ref.number], to, count, offset);
+    case FileRef::Kind::kDisk:
+      return read_disk(disk_at(ref.number), to, count, offset);
+    case FileRef::Kind::kZero:
       return read_zeroes(to, count);
     default:
       return 0;
@@ -146,24 +146,24 @@ long read_at(const Thing& thing, char* to, std::size_t count, std::uint64_t offs
 
 long read(long fd, char* to, std::size_t count) {
   if (is_console(fd)) return 0;  // the console has no input
-  const Thing thing = thing_of(fd);
-  if (!is_open(thing)) return kEBADF;
+  const FileRef ref = ref_of(fd);
+  if (!is_open(ref)) return kEBADF;
   std::atomic<std::uint64_t>& place = g_files[fd].offset;
   const std::uint64_t offset = place.load(std::memory_order_relaxed);
-  const long got = read_at(thing, to, count, offset);
+  const long got = read_at(ref, to, count, offset);
   if (got > 0) place.store(offset + static_cast<std::uint64_t>(got), std::memory_order_relaxed);
   return got;
 }
 
 long seek(long fd, long distance, long from) {
   if (is_console(fd)) return kESPIPE;
-  const Thing thing = thing_of(fd);
-  if (!is_open(thing)) return kEBADF;
-  if (thing.is_nothing()) return 0;
+  const FileRef ref = ref_of(fd);
+  if (!is_open(ref)) return kEBADF;
+  if (ref.is_null_or_zero()) return 0;
   std::atomic<std::uint64_t>& place = g_files[fd].offset;
   const long base = from == 0   ? 0
                     : from == 1 ? static_cast<long>(place.load(std::memory_order_relaxed))
-                                : static_cast<long>(size_of(thing));
+                                : static_cast<long>(size_of(ref));
   long to;
   if (from < 0 || from > 2 || __builtin_add_overflow(base, distance, &to) || to < 0) return kEINVAL;
   place.store(static_cast<std::uint64_t>(to), std::memory_order_relaxed);
@@ -202,12 +202,12 @@ Status status_of_node(const Node& node) {
 }
 
 // Devices have Linux's numbers. Linux reports 0 bytes for a disk; here its size is reported, as by lseek.
-Status status_of_thing(const Thing& thing) {
+Status status_of_ref(const FileRef& ref) {
   constexpr std::uint64_t kNullId = 0x103, kZeroId = 0x105, kFirstDiskId = 254 << 8, kIdsOfDisk = 16;
-  if (thing.kind == Thing::Kind::kNode) return status_of_node(g_archive[thing.number]);
-  if (thing.kind == Thing::Kind::kDisk)
-    return plain_status(Node::kBlockDevice | 0400, kFirstDiskId + thing.number * kIdsOfDisk, size_of(thing));
-  return plain_status(Node::kCharacterDevice | 0666, thing.kind == Thing::Kind::kNull ? kNullId : kZeroId, 0);
+  if (ref.kind == FileRef::Kind::kNode) return status_of_node(g_archive[ref.number]);
+  if (ref.kind == FileRef::Kind::kDisk)
+    return plain_status(Node::kBlockDevice | 0400, kFirstDiskId + ref.number * kIdsOfDisk, size_of(ref));
+  return plain_status(Node::kCharacterDevice | 0666, ref.kind == FileRef::Kind::kNull ? kNullId : kZeroId, 0);
 }
 
 long give_status(const Status& status, void* to) {
@@ -216,8 +216,8 @@ long give_status(const Status& status, void* to) {
 
 long status_of(long fd, void* to) {
   if (is_console(fd)) return give_status(plain_status(Node::kCharacterDevice | 0620, 0, 0), to);
-  const Thing thing = thing_of(fd);
-  return is_open(thing) ? give_status(status_of_thing(thing), to) : kEBADF;
+  const FileRef ref = ref_of(fd);
+  return is_open(ref) ? give_status(status_of_ref(ref), to) : kEBADF;
 }
 
 long status_at(long directory, const char* text, void* to, long flags) {
@@ -225,10 +225,10 @@ long status_at(long directory, const char* text, void* to, long flags) {
   char first;
   if (!copy_carefully(&first, text, 1)) return kEFAULT;
   if (first == '\0') return (flags & kEmptyPath) != 0 ? status_of(static_cast<int>(directory), to) : kENOENT;
-  Thing thing;
-  if (const long error = find(directory, text, thing); error != 0) return error;
-  if (type_of(thing) == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
-  return give_status(status_of_thing(thing), to);
+  FileRef ref;
+  if (const long error = find(directory, text, ref); error != 0) return error;
+  if (type_of(ref) == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
+  return give_status(status_of_ref(ref), to);
 }
 
 struct [[gnu::packed]] DirectoryEntry {
@@ -250,10 +250,10 @@ std::uint16_t fill_entry(DirectoryEntry& entry, std::size_t node) {
 }
 
 long give_entries(long fd, char* to, std::size_t room) {
-  const Thing thing = thing_of(fd);
-  if (!is_open(thing)) return kEBADF;
-  if (type_of(thing) != Node::kDirectory) return kENOTDIR;
-  const std::size_t directory = thing.number;
+  const FileRef ref = ref_of(fd);
+  if (!is_open(ref)) return kEBADF;
+  if (type_of(ref) != Node::kDirectory) return kENOTDIR;
+  const std::size_t directory = ref.number;
   std::atomic<std::uint64_t>& place = g_files[fd].offset;
   const std::uint64_t given = place.load(std::memory_order_relaxed);
   std::size_t used = 0;
@@ -295,7 +295,7 @@ using namespace janus::bare;
 // The console takes what it is given in a bounded time, so there is no wait for room that could be limited.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept {
   const bool is_output = fd == 1 || fd == 2;
-  if (!is_output && !thing_of(fd).is_nothing()) return kEBADF;
+  if (!is_output && !ref_of(fd).is_null_or_zero()) return kEBADF;
   if (!is_users(bytes, count)) return kEFAULT;
   if (!is_output) return static_cast<long>(count);
   const std::size_t printed = write_out(static_cast<const char*>(bytes), count);
@@ -316,12 +316,12 @@ long syscall(long nr, const long (&args)[6]) noexcept {
     case kLseek:
       return seek(args[0], args[1], args[2]);
     case kIoctl:
-      return is_console(args[0]) || is_open(thing_of(args[0])) ? kENOTTY : kEBADF;
+      return is_console(args[0]) || is_open(ref_of(args[0])) ? kENOTTY : kEBADF;
     case kPread: {
       if (is_console(args[0])) return kESPIPE;
-      const Thing thing = thing_of(args[0]);
-      if (!is_open(thing) || args[3] < 0) return is_open(thing) ? kEINVAL : kEBADF;
-      return read_at(thing, pointer1, static_cast<std::size_t>(args[2]), static_cast<std::uint64_t>(args[3]));
+      const FileRef ref = ref_of(args[0]);
+      if (!is_open(ref) || args[3] < 0) return is_open(ref) ? kEINVAL : kEBADF;
+      return read_at(ref, pointer1, static_cast<std::size_t>(args[2]), static_cast<std::uint64_t>(args[3]));
     }
     case kGetdents:
       return give_entries(args[0], pointer1, static_cast<std::size_t>(args[2]));

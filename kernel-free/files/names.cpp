@@ -45,9 +45,9 @@ bool is_text(const char* caller, const char* text) {
   return true;
 }
 
-long walk_archive(Thing& thing, const char* text) {
+long walk_archive(FileRef& ref, const char* text) {
   if (g_archive.count() == 0) return kENOENT;
-  std::size_t node = thing.number;
+  std::size_t node = ref.number;
   Path path{text, {}, 0};
   for (long more; (more = next_name(path)) != 0;) {
     if (more < 0) return more;
@@ -57,17 +57,17 @@ long walk_archive(Thing& thing, const char* text) {
     node = is_dots(path, 2) ? g_archive.parent(node) : g_archive.find(node, {path.name, path.bytes});
     if (node == g_archive.count()) return kENOENT;
   }
-  thing.number = static_cast<std::uint32_t>(node);
+  ref.number = static_cast<std::uint32_t>(node);
   return 0;
 }
 
 // Finds the disk that the path names; false: none.
-bool find_disk_of(const char* caller, Thing& found) {
+bool find_disk_of(const char* caller, FileRef& found) {
   char path[] = "/dev/vda";
   for (std::uint32_t nth = 0; nth < kMaxDisks; ++nth) {
     path[sizeof path - 2] = static_cast<char>('a' + nth);
     if (!is_text(caller, path)) continue;
-    found = {Thing::Kind::kDisk, nth};
+    found = {FileRef::Kind::kDisk, nth};
     return find_disk(nth) != nullptr;
   }
   return false;
@@ -75,31 +75,31 @@ bool find_disk_of(const char* caller, Thing& found) {
 
 }  // namespace
 
-std::uint32_t type_of(const Thing& thing) noexcept {
-  switch (thing.kind) {
-    case Thing::Kind::kNode:
-      return g_archive[thing.number].type();
-    case Thing::Kind::kDisk:
+std::uint32_t type_of(const FileRef& ref) noexcept {
+  switch (ref.kind) {
+    case FileRef::Kind::kNode:
+      return g_archive[ref.number].type();
+    case FileRef::Kind::kDisk:
       return Node::kBlockDevice;
     default:
       return Node::kCharacterDevice;
   }
 }
 
-std::uint64_t size_of(const Thing& thing) noexcept {
-  if (thing.is_nothing()) return 0;
-  return thing.kind == Thing::Kind::kDisk ? bytes_of(disk_at(thing.number)) : g_archive[thing.number].bytes;
+std::uint64_t size_of(const FileRef& ref) noexcept {
+  if (ref.is_null_or_zero()) return 0;
+  return ref.kind == FileRef::Kind::kDisk ? bytes_of(disk_at(ref.number)) : g_archive[ref.number].bytes;
 }
 
-long walk(const Thing& from, const char* path, Thing& found) noexcept {
+long walk(const FileRef& from, const char* path, FileRef& found) noexcept {
   char first;
   if (!copy_carefully(&first, path, 1)) return kEFAULT;
   found = kRoot;
-  if (is_text(path, "/dev/null")) found.kind = Thing::Kind::kNull;
-  if (is_text(path, "/dev/zero")) found.kind = Thing::Kind::kZero;
-  if (found.is_nothing()) return 0;
+  if (is_text(path, "/dev/null")) found.kind = FileRef::Kind::kNull;
+  if (is_text(path, "/dev/zero")) found.kind = FileRef::Kind::kZero;
+  if (found.is_null_or_zero()) return 0;
   if (first != '/') found = from;
-  if (found.kind != Thing::Kind::kNode) return kENOTDIR;
+  if (found.kind != FileRef::Kind::kNode) return kENOTDIR;
   const long error = walk_archive(found, path);
   return error == kENOENT && find_disk_of(path, found) ? 0 : error;
 }

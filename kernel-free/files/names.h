@@ -13,25 +13,25 @@ namespace janus::bare {
 
 // What a descriptor or a path stands for. It is one word, so that a thread that reads it while another one writes it
 // gets the old or the new value.
-struct alignas(8) Thing {
+struct alignas(8) FileRef {
   enum class Kind : std::uint32_t { kNone, kNode, kNull, kZero, kDisk };
 
   Kind kind;
   std::uint32_t number;  // of a node of the archive, or of a disk that find_disk() has given
 
-  [[nodiscard]] bool is_nothing() const { return kind == Kind::kNull || kind == Kind::kZero; }
+  [[nodiscard]] bool is_null_or_zero() const { return kind == Kind::kNull || kind == Kind::kZero; }
 };
-inline constexpr Thing kRoot{Thing::Kind::kNode, 0};
+inline constexpr FileRef kRoot{FileRef::Kind::kNode, 0};
 
 // Constant once the first thread runs.
 extern Archive g_archive;
 
 // The type bits of a file's mode: Node::kDirectory and its like.
-[[nodiscard]] std::uint32_t type_of(const Thing& thing) noexcept;
-[[nodiscard]] std::uint64_t size_of(const Thing& thing) noexcept;
+[[nodiscard]] std::uint32_t type_of(const FileRef& ref) noexcept;
+[[nodiscard]] std::uint64_t size_of(const FileRef& ref) noexcept;
 
 // Resolves a path, a relative one from `from`; the path is in a caller's memory. Returns 0 or an error. Disks are
 // looked for here, so that a program that names no files contains none of the code for them.
-[[nodiscard]] long walk(const Thing& from, const char* path, Thing& found) noexcept;
+[[nodiscard]] long walk(const FileRef& from, const char* path, FileRef& found) noexcept;
 
 }  // namespace janus::bare

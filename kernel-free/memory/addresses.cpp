@@ -46,7 +46,7 @@ unsigned block_for(std::size_t bytes) noexcept {
 
 std::uint64_t take_block(unsigned power) noexcept {
   if (power > kLargestPower) return 0;
-  Hold hold(g_lock);
+  LockGuard guard(g_lock);
   if (!g_begun) g_begun = push(kAreaBegin, kLargestPower);
   unsigned from = power;
   while (from <= kLargestPower && g_free[from] == 0) ++from;
@@ -60,7 +60,7 @@ std::uint64_t take_block(unsigned power) noexcept {
 }
 
 void give_block(std::uint64_t address, unsigned power) noexcept {
-  Hold hold(g_lock);
+  LockGuard guard(g_lock);
   (void)push(address, power);
 }
 

@@ -19,9 +19,9 @@ inline constexpr std::uint64_t kAreaEnd = kAreaBegin * 2;
 // The power of two of the smallest block that holds so many bytes; more than kLargestPower if none does.
 [[nodiscard]] unsigned block_for(std::size_t bytes) noexcept;
 
-// Takes a block of 2^power bytes. 0: no addresses, or no memory for their tables. Within Sharing.
+// Takes a block of 2^power bytes. 0: no addresses, or no memory for their tables. Within SharedAccess.
 [[nodiscard]] std::uint64_t take_block(unsigned power) noexcept;
-// Gives a block back, in which nothing is mapped any more. Within Sharing.
+// Gives a block back, in which nothing is mapped any more. Within SharedAccess.
 void give_block(std::uint64_t address, unsigned power) noexcept;
 
 }  // namespace janus::bare

@@ -12,8 +12,8 @@
 namespace janus::bare {
 namespace {
 
-Lock g_one_excludes;
-std::atomic<bool> g_excluding{false};
+Lock g_exclusive_lock;
+std::atomic<bool> g_is_exclusive{false};
 
 Entry* table_at(Entry entry) {
   return at_physical<Entry>(entry & kAddressBits);
@@ -114,30 +114,30 @@ bool split_ends(Range range) {
 
 }  // namespace
 
-Sharing::Sharing() noexcept {
-  std::atomic<bool>& mine = this_cpu().is_sharing;
+SharedAccess::SharedAccess() noexcept {
+  std::atomic<bool>& mine = this_cpu().has_shared_access;
   for (;;) {
-    mine.store(true, std::memory_order_seq_cst);  // before g_excluding is read: pairs with Excluding
-    if (!g_excluding.load(std::memory_order_seq_cst)) return;
+    mine.store(true, std::memory_order_seq_cst);  // before g_is_exclusive is read: pairs with ExclusiveAccess
+    if (!g_is_exclusive.load(std::memory_order_seq_cst)) return;
     mine.store(false, std::memory_order_release);
-    while (g_excluding.load(std::memory_order_relaxed)) wait_a_moment();
+    while (g_is_exclusive.load(std::memory_order_relaxed)) wait_a_moment();
   }
 }
 
-Sharing::~Sharing() {
-  this_cpu().is_sharing.store(false, std::memory_order_release);  // pairs with Excluding
+SharedAccess::~SharedAccess() {
+  this_cpu().has_shared_access.store(false, std::memory_order_release);  // pairs with ExclusiveAccess
 }
 
-Excluding::Excluding() noexcept {
-  g_one_excludes.lock();
-  g_excluding.store(true, std::memory_order_seq_cst);  // before is_sharing is read: pairs with Sharing
+ExclusiveAccess::ExclusiveAccess() noexcept {
+  g_exclusive_lock.lock();
+  g_is_exclusive.store(true, std::memory_order_seq_cst);  // before has_shared_access is read: pairs with SharedAccess
   for (unsigned n = 0; n < g_cpu_count; ++n)
-    while (g_cpus[n]->is_sharing.load(std::memory_order_seq_cst)) wait_a_moment();
+    while (g_cpus[n]->has_shared_access.load(std::memory_order_seq_cst)) wait_a_moment();
 }
 
-Excluding::~Excluding() {
-  g_excluding.store(false, std::memory_order_release);
-  g_one_excludes.unlock();
+ExclusiveAccess::~ExclusiveAccess() {
+  g_is_exclusive.store(false, std::memory_order_release);
+  g_exclusive_lock.unlock();
 }
 
 bool reserve(Range range) noexcept {
@@ -149,7 +149,7 @@ bool reserve(Range range) noexcept {
 void take_away(Range range, Absence instead) noexcept {
   const bool with_tables = instead == Absence::kNothing;
   bool any = false;
-  Excluding alone;
+  ExclusiveAccess exclusive;
   each_entry(range, Mark{!with_tables, &any});
   if (any) forget_translations_everywhere(range);
   if (any || with_tables) each_entry(range, Give{!with_tables, instead});
@@ -157,7 +157,7 @@ void take_away(Range range, Absence instead) noexcept {
 
 Filled fill(std::uint64_t address, bool may_take_last) noexcept {
   if (address < kAreaBegin || address >= kAreaEnd) return Filled::kNotReserved;
-  Sharing shared;
+  SharedAccess shared;
   const Found found = look_up(address);
   if ((found.entry & kPresent) != 0) return Filled::kYes;  // another CPU filled it meanwhile
   if (!is(found.entry, Absence::kReserved)) return Filled::kNotReserved;

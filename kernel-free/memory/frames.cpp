@@ -35,7 +35,7 @@ Frame take_fresh() {
 }
 
 Frame take_any(bool may_be_last) {
-  Hold hold(g_lock);
+  LockGuard guard(g_lock);
   if (!may_be_last && g_all - g_taken <= g_all / kKeptPart) return 0;
   Frame frame = take_given_back();
   if (frame == 0) frame = take_fresh();
@@ -57,7 +57,7 @@ Frame take_frame(bool may_be_last) noexcept {
 }
 
 void give_frame(Frame frame) noexcept {
-  Hold hold(g_lock);
+  LockGuard guard(g_lock);
   *at_physical<Frame>(frame) = g_given_back;
   g_given_back = frame;
   --g_taken;
@@ -68,7 +68,7 @@ std::uint64_t frames_in_all() noexcept {
 }
 
 std::uint64_t frames_taken() noexcept {
-  Hold hold(g_lock);
+  LockGuard guard(g_lock);
   return g_taken;
 }
 

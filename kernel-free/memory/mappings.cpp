@@ -18,7 +18,7 @@ Range range_of(const std::byte* pages, std::size_t bytes) {
 bool change(Range range, Absence before, Absence after, Range& filled) {
   filled = {range.end, range.begin};
   for (std::uint64_t at = range.begin; at < range.end;) {
-    Sharing shared;  // for one table at a time
+    SharedAccess shared;  // for one table at a time
     Entry* entry = entry_of(at, 1);
     if (entry == nullptr) return false;
     do {
@@ -47,7 +47,7 @@ using namespace janus::bare;
 
 std::byte* map(std::size_t bytes) noexcept {
   const unsigned power = block_for(bytes);
-  Sharing shared;
+  SharedAccess shared;
   const std::uint64_t block = take_block(power);
   if (block == 0) return nullptr;
   if (!reserve({block, block + bytes})) {
@@ -62,7 +62,7 @@ void unmap(std::byte* pages, std::size_t bytes) noexcept {
   const Range block = range_of(pages, std::size_t{1} << power);
   if ((block.begin & (block.end - block.begin - 1)) != 0) die("pages were given back that map() did not give", nullptr);
   take_away(block, Absence::kNothing);
-  Sharing shared;
+  SharedAccess shared;
   give_block(block.begin, power);
 }
 
@@ -92,7 +92,7 @@ bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::si
 
 // No CPU has a translation of an absent page, so none has to be forgotten.
 bool clear_guard(std::byte* pages, std::size_t bytes) noexcept {
-  QuietWithin<kTablesStack> quiet;
+  IrqOff<kTablesStack> irq_off;
   Range filled;
   return change(range_of(pages, bytes), Absence::kGuard, Absence::kReserved, filled);
 }

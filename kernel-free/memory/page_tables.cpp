@@ -100,7 +100,7 @@ Found look_up(std::uint64_t address) noexcept {
   }
 }
 
-void say_memory_is_gone() noexcept {
+void report_out_of_memory() noexcept {
   static std::atomic<bool> said{false};
   if (!said.exchange(true, std::memory_order_relaxed))
     Line{}.text("janus: no memory is left").print_at_last(kConsolePort);

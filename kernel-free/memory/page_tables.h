@@ -2,10 +2,11 @@
 // page_tables.h — the page tables, which are the only record of what is mapped: an entry that is not present says why.
 // docs/decisions/0110, 0287
 //
-// INVARIANT tables-are-shared-or-held: a CPU that looks at or fills the area of mappings has is_sharing set, so that no
-// table is freed while it uses it; a CPU that takes pages or tables away waits until no CPU shares, and keeps others
-// out (Sharing, Excluding). Within Sharing, entries change by compare-and-exchange, and only away from kReserved,
-// kNothing or kGuard; only entries of a block that no other CPU can use (it is free, or not yet mapped) are stored to.
+// INVARIANT shared-or-exclusive: a CPU that reads or fills the area of mappings has SharedAccess, so that no table is
+// freed while it uses it. A CPU that takes pages or tables away has ExclusiveAccess: it waits until no CPU has
+// SharedAccess, and keeps others from getting it. Within SharedAccess an entry changes by compare-and-exchange, and only
+// away from kReserved, kNothing or kGuard. The entries of a block that no other CPU can use, because it is free or not
+// mapped yet, may also be stored to.
 #pragma once
 
 #include <cstddef>
@@ -69,37 +70,37 @@ void use_tables_here() noexcept;
 
 // --- The area of mappings ---
 
-class Sharing {
+class SharedAccess {
  public:
-  Sharing() noexcept;
-  ~Sharing();
-  Sharing(const Sharing&) = delete;
-  Sharing& operator=(const Sharing&) = delete;
+  SharedAccess() noexcept;
+  ~SharedAccess();
+  SharedAccess(const SharedAccess&) = delete;
+  SharedAccess& operator=(const SharedAccess&) = delete;
 
  private:
-  QuietWithin<kTablesStack> quiet_;
+  IrqOff<kTablesStack> irq_off_;
 };
 
-class Excluding {
+class ExclusiveAccess {
  public:
-  Excluding() noexcept;
-  ~Excluding();
-  Excluding(const Excluding&) = delete;
-  Excluding& operator=(const Excluding&) = delete;
+  ExclusiveAccess() noexcept;
+  ~ExclusiveAccess();
+  ExclusiveAccess(const ExclusiveAccess&) = delete;
+  ExclusiveAccess& operator=(const ExclusiveAccess&) = delete;
 
  private:
-  QuietWithin<kTablesStack> quiet_;
+  IrqOff<kTablesStack> irq_off_;
 };
 
 // The entry of `level` for an address. Missing tables on the way are made and stand for what the entry above stood for.
-// nullptr: no memory. Within Sharing.
+// nullptr: no memory. Within SharedAccess.
 [[nodiscard]] Entry* entry_of(std::uint64_t address, unsigned level) noexcept;
 
-// Reserves a range in which nothing is mapped. False: no memory, and nothing was reserved. Within Sharing.
+// Reserves a range in which nothing is mapped. False: no memory, and nothing was reserved. Within SharedAccess.
 [[nodiscard]] bool reserve(Range range) noexcept;
 
 // Frees the pages in the range; their entries become `instead`. With kNothing the range must be a whole block, and its
-// guards and the tables that served only it go, too. Takes Excluding itself.
+// guards and the tables that served only it go, too. Takes ExclusiveAccess itself.
 void take_away(Range range, Absence instead) noexcept;
 
 enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
@@ -107,8 +108,8 @@ enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
 // it takes itself may be held.
 [[nodiscard]] Filled fill(std::uint64_t address, bool may_take_last = true) noexcept;
 
-// The entry that decides about an address, and its level. In the area of mappings: within Sharing, but at boot and in
-// tests.
+// The entry that decides about an address, and its level. In the area of mappings: within SharedAccess, except at boot
+// and in tests.
 struct Found {
   Entry entry;
   unsigned level;
@@ -116,6 +117,6 @@ struct Found {
 [[nodiscard]] Found look_up(std::uint64_t address) noexcept;
 
 // Prints, at its first call only, that no memory is left; the program sees a fault.
-void say_memory_is_gone() noexcept;
+void report_out_of_memory() noexcept;
 
 }  // namespace janus::bare

@@ -14,7 +14,7 @@ namespace janus::bare {
 
 inline constexpr unsigned kMinPlaces = 64, kPlaces = 2048;
 
-// The addresses whose pages are touched for it: a long range that stays mapped. Called once, before there is a second CPU.
+// The addresses whose pages are touched for it: a long range that stays mapped. Called once, on the first CPU.
 void use_for_widening(Range mapped) noexcept;
 
 // Widens the calling CPU's table to kPlaces, or as far as the pages of that range allow. Does nothing on real processors

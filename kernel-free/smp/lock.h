@@ -19,7 +19,7 @@
 namespace janus::bare {
 
 // What a section touches of the stack, which is as much as its own functions need: one that holds a lock for a moment,
-// one within the tables of pages, and one that talks to a device (turn.h) or writes to the console. Code that was not
+// one within the tables of pages, and one that talks to a device (device_lock.h) or writes to the console. Code that was not
 // optimised needs more. tests/arch/stack_need_test.py
 #ifdef __OPTIMIZE__
 inline constexpr int kSectionStack = 384, kTablesStack = 704, kConsoleStack = 640, kDeviceStack = 1280;
@@ -40,46 +40,44 @@ class Lock {
       while (held_.load(std::memory_order_relaxed)) wait_a_moment();
     }
   }
-  [[nodiscard]] bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
   void unlock() noexcept { held_.store(false, std::memory_order_release); }
 
  private:
   std::atomic<bool> held_{false};
 };
 
-// Keeps interrupts off during its lifetime; the kBytes of stack that a section needs are touched before. A task that
-// has less stack left overflows here, where it holds no lock.
-template <int kBytes>
-class QuietWithin {
+// Keeps interrupts off during its lifetime. The kStack bytes of stack that the section needs are touched before: a task
+// that has less left overflows here, where it holds no lock.
+template <int kStack = kSectionStack>
+class IrqOff {
  public:
-  QuietWithin() noexcept : flags_(read_flags()) {
+  IrqOff() noexcept : flags_(read_flags()) {
     if ((flags_ & kFlagInterrupts) == 0) return;  // inside another section, or in a trap, whose stack is present
-    touch_stack<kBytes>();
+    touch_stack<kStack>();
     interrupts_off();
   }
-  ~QuietWithin() {
+  ~IrqOff() {
     if ((flags_ & kFlagInterrupts) != 0) interrupts_on();
   }
-  QuietWithin(const QuietWithin&) = delete;
-  QuietWithin& operator=(const QuietWithin&) = delete;
+  IrqOff(const IrqOff&) = delete;
+  IrqOff& operator=(const IrqOff&) = delete;
 
  private:
   std::uint64_t flags_;
 };
-using Quiet = QuietWithin<kSectionStack>;
 
-template <int kBytes>
-class HoldWithin {
+// Holds a lock, with interrupts off.
+template <int kStack = kSectionStack>
+class LockGuard {
  public:
-  explicit HoldWithin(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
-  ~HoldWithin() { lock_.unlock(); }
-  HoldWithin(const HoldWithin&) = delete;
-  HoldWithin& operator=(const HoldWithin&) = delete;
+  explicit LockGuard(Lock& lock) noexcept : lock_(lock) { lock_.lock(); }
+  ~LockGuard() { lock_.unlock(); }
+  LockGuard(const LockGuard&) = delete;
+  LockGuard& operator=(const LockGuard&) = delete;
 
  private:
-  QuietWithin<kBytes> quiet_;
+  IrqOff<kStack> irq_off_;
   Lock& lock_;
 };
-using Hold = HoldWithin<kSectionStack>;
 
 }  // namespace janus::bare

@@ -35,7 +35,7 @@ struct alignas(kPage) Cpu {
   std::uint64_t slice_end_ns;
   unsigned moments;  // calls of wait_a_moment() (requests.cpp)
   alignas(64) std::atomic<bool> is_halted;
-  std::atomic<bool> is_sharing;                  // it is within Sharing (page_tables.h)
+  std::atomic<bool> has_shared_access;           // it is within SharedAccess (page_tables.h)
   std::atomic<std::uint64_t> fenced, forgotten;  // the request counts that it has answered (requests.h)
   std::uint64_t widened;                         // the same for widenings; no other CPU reads it
 

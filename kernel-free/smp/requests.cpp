@@ -84,14 +84,14 @@ void wait_a_moment() noexcept {
 }
 
 void fence_everywhere() noexcept {
-  Quiet quiet;
+  IrqOff irq_off;
   const std::uint64_t wanted = g_fences.fetch_add(1, std::memory_order_seq_cst) + 1;
   arch::full_fence();
   ask_all(&Cpu::fenced, wanted);
 }
 
 void forget_translations_everywhere(Range range) noexcept {
-  Quiet quiet;
+  IrqOff irq_off;
   const std::uint64_t wanted = g_forgettings.load(std::memory_order_relaxed) + 1;
   // Pairs with catch_up(): a CPU that sees the range that follows also sees the previous count.
   std::atomic_thread_fence(std::memory_order_release);
@@ -104,7 +104,7 @@ void forget_translations_everywhere(Range range) noexcept {
 }
 
 void widen_translations_everywhere() noexcept {
-  Quiet quiet;
+  IrqOff irq_off;
   g_widenings.fetch_add(1, std::memory_order_relaxed);
   answer_requests(this_cpu());
 }

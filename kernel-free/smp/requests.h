@@ -25,7 +25,7 @@ inline constexpr Range kEverything{0, ~std::uint64_t{0}};
 // waits.
 void fence_everywhere() noexcept;
 // Returns when every CPU has forgotten its translations of `range`, whole pages. If these are kMaxAlone pages or
-// fewer, no table that served them may have been taken away. One call at a time: within Excluding.
+// fewer, no table that served them may have been taken away. One call at a time: within ExclusiveAccess.
 void forget_translations_everywhere(Range range) noexcept;
 
 // Repeats on all CPUs what emulator.h describes: an emulator forgets translations by itself when a device's registers

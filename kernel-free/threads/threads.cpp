@@ -27,7 +27,7 @@ bool is_ready(const Thread& thread, std::uint64_t now) {
 
 // The next thread in the ring, other than the current one, that can run; nullptr: none.
 Thread* find_other(Cpu& cpu, std::uint64_t now) {
-  Hold hold(cpu.threads_lock);
+  LockGuard guard(cpu.threads_lock);
   for (Thread* other = cpu.current->next; other != cpu.current; other = other->next)
     if (is_ready(*other, now)) return other;
   return nullptr;
@@ -39,7 +39,7 @@ void arm_timer(Cpu& cpu, bool others_ready) {
   if (!has_apic()) return;
   std::uint64_t at = others_ready ? cpu.slice_end_ns : platform::kForever;
   {
-    Hold hold(cpu.threads_lock);
+    LockGuard guard(cpu.threads_lock);
     const Thread* thread = cpu.current;
     do {
       if (thread->state.load(std::memory_order_relaxed) == Thread::kWaiting && thread->until_ns < at)
@@ -81,7 +81,7 @@ std::uint64_t gs_base() {
 }
 
 void unlink(Cpu& cpu, Thread& thread) {
-  Hold hold(cpu.threads_lock);
+  LockGuard guard(cpu.threads_lock);
   Thread* before = &thread;
   while (before->next != &thread) before = before->next;
   before->next = thread.next;
@@ -153,9 +153,9 @@ void on_switch(TrapFrame& frame) noexcept {
 
 void add_thread(Thread& thread) noexcept {
   Cpu& cpu = *thread.cpu;
-  Quiet quiet;
+  IrqOff irq_off;
   {
-    Hold hold(cpu.threads_lock);
+    LockGuard guard(cpu.threads_lock);
     thread.next = cpu.idle.next;
     cpu.idle.next = &thread;
   }
@@ -198,7 +198,7 @@ void run_idle() noexcept {
 void end_at(std::uint64_t at_ns, int status) noexcept {
   g_end_status.store(status, std::memory_order_relaxed);
   g_end_at.store(at_ns, std::memory_order_relaxed);
-  Quiet quiet;
+  IrqOff irq_off;
   arm_timer(this_cpu(), false);
 }
 
@@ -207,7 +207,7 @@ void end_at(std::uint64_t at_ns, int status) noexcept {
 namespace janus::platform {
 
 std::uint64_t thread_ns() noexcept {
-  bare::Quiet quiet;
+  bare::IrqOff irq_off;
   const bare::Thread& me = bare::this_thread();
   return me.ran_ns + (now_ns() - me.runs_since_ns);
 }

@@ -42,7 +42,7 @@ Bucket& bucket_of(const std::atomic<std::uint32_t>& word) {
 // the lock is taken, so its page is present.
 bool enlist(Thread& thread, std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) {
   Bucket& bucket = bucket_of(word);
-  Hold hold(bucket.lock);
+  LockGuard guard(bucket.lock);
   if (word.load(std::memory_order_relaxed) != seen) return false;
   thread.word = &word;
   thread.until_ns = until_ns;
@@ -54,7 +54,7 @@ bool enlist(Thread& thread, std::atomic<std::uint32_t>& word, std::uint32_t seen
 // Takes the thread out of its word's bucket, unless wake() has done so.
 void leave(Thread& thread, const std::atomic<std::uint32_t>& word) {
   Bucket& bucket = bucket_of(word);
-  Hold hold(bucket.lock);
+  LockGuard guard(bucket.lock);
   if (thread.state.load(std::memory_order_relaxed) != Thread::kWaiting) return;
   bucket.unlink(thread);
   thread.state.store(Thread::kAwake, std::memory_order_relaxed);
@@ -79,7 +79,7 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t un
 // the lock.
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
   Bucket& bucket = bucket_of(word);
-  Hold hold(bucket.lock);
+  LockGuard guard(bucket.lock);
   for (; count != 0; --count) {
     Thread* const thread = bucket.find(word);
     if (thread == nullptr) return;

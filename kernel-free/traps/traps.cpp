@@ -28,7 +28,7 @@ TrapFrame* on_page_fault(TrapFrame& frame) {
   if ((frame.error & (kWasPresent | kFetched)) == 0) {
     const Filled filled = fill(address, is_runtimes(frame.rip));
     if (filled == Filled::kYes) return &frame;
-    if (filled == Filled::kNoMemory) say_memory_is_gone();
+    if (filled == Filled::kNoMemory) report_out_of_memory();
   }
   return begin_fault(frame, address);
 }

@@ -25,7 +25,7 @@ constexpr unsigned kPages = kPlaces / 2;
 constexpr unsigned kOthers = kPages / 16;
 
 Entry& entry_of_page(const std::byte* page) {
-  Sharing shared;
+  SharedAccess shared;
   return *entry_of(reinterpret_cast<std::uint64_t>(page), 1);
 }
 

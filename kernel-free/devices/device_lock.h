@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// device_lock.h — a spinlock that is held for as long as a device takes, which is long: interrupts stay on, so that
+// requests are answered and threads take turns. The stack that is needed below is touched first, as in lock.h: a task
+// that overflows does so where it holds no lock.
+#pragma once
+
+#include <atomic>
+
+#include <arch/cpu.h>
+
+#include "kernel-free/smp/lock.h"
+
+namespace janus::bare {
+
+class DeviceLock {
+ public:
+  [[nodiscard]] bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
+  void unlock() noexcept { held_.store(false, std::memory_order_release); }  // pairs with try_lock()
+
+ private:
+  std::atomic<bool> held_{false};
+};
+
+class DeviceLockGuard {
+ public:
+  explicit DeviceLockGuard(DeviceLock& lock) noexcept : lock_(lock) {
+    touch_stack<kDeviceStack>();  // with the sections of other locks that are entered within
+    while (!lock_.try_lock()) arch::pause();
+  }
+  ~DeviceLockGuard() { lock_.unlock(); }
+  DeviceLockGuard(const DeviceLockGuard&) = delete;
+  DeviceLockGuard& operator=(const DeviceLockGuard&) = delete;
+
+ private:
+  DeviceLock& lock_;
+};
+
+}  // namespace janus::bare
