@@ -20,11 +20,11 @@ enum Status : std::uint32_t {
   kFeaturesOk = 8,
   kFailed = 128,
 };
-constexpr std::uint64_t kResetPatienceNs = 100'000'000;
+constexpr std::uint64_t kResetTimeoutNs = 100'000'000;
 
 bool reset(const Transport& transport) {
   transport.write(Register::kStatus, kReset);
-  const std::uint64_t until = platform::now_ns() + kResetPatienceNs;
+  const std::uint64_t until = platform::now_ns() + kResetTimeoutNs;
   while (transport.read(Register::kStatus) != kReset) {
     if (platform::now_ns() >= until) return false;
     wait_a_moment();
@@ -78,20 +78,20 @@ void Device::give_up() noexcept {
   (void)reset(transport_);  // if even that fails, the frames that the device knows of are never given back
 }
 
-Device::Outcome Device::ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,
-                            std::uint32_t& written) noexcept {
-  if (!works_) return Outcome::kGivenUp;
+Device::Result Device::request(const Piece* pieces, unsigned count, std::uint64_t timeout_ns) noexcept {
+  if (!works_) return {Outcome::kNotInUse, 0};
   queue_.publish(pieces, count);
   arch::full_fence();  // the request is in memory before the device is told
   transport_.notify_queue();
-  const std::uint64_t until = platform::now_ns() + patience_ns;
+  const std::uint64_t until = platform::now_ns() + timeout_ns;
   for (;;) {
-    const Queue::Answer answer = queue_.look(written);
-    if (answer == Queue::Answer::kDone) return Outcome::kDone;
-    const bool is_late = answer == Queue::Answer::kNotYet && platform::now_ns() >= until;
-    if (answer == Queue::Answer::kFalse || is_late) {
+    const Queue::Answer answer = queue_.look();
+    using Kind = Queue::Answer::Kind;
+    if (answer.kind == Kind::kValid) return {Outcome::kDone, answer.written};
+    const bool is_late = answer.kind == Kind::kNone && platform::now_ns() >= until;
+    if (answer.kind == Kind::kInvalid || is_late) {
       give_up();
-      return is_late ? Outcome::kSilent : Outcome::kFalse;
+      return {is_late ? Outcome::kTimedOut : Outcome::kInvalid, 0};
     }
     wait_a_moment();
   }

@@ -20,11 +20,14 @@ class Device {
   // How many pieces a request may have.
   [[nodiscard]] unsigned most_pieces() const noexcept { return queue_.size(); }
 
-  enum class Outcome : std::uint8_t { kDone, kFalse, kSilent, kGivenUp };
-  // Sends a request and waits for the answer, no longer than patience_ns; on kDone `written` is how many bytes the
-  // device wrote. The caller holds a lock of the device's, and no other. With interrupts on or off.
-  [[nodiscard]] Outcome ask(const Piece* pieces, unsigned count, std::uint64_t patience_ns,
-                            std::uint32_t& written) noexcept;
+  enum class Outcome : std::uint8_t { kDone, kInvalid, kTimedOut, kNotInUse };
+  struct Result {
+    Outcome outcome;
+    std::uint32_t written;  // on kDone: how many bytes the device wrote
+  };
+  // Sends a request and waits for the answer, no longer than timeout_ns. The caller holds the device's lock, and no other.
+  // With interrupts on or off.
+  [[nodiscard]] Result request(const Piece* pieces, unsigned count, std::uint64_t timeout_ns) noexcept;
 
   [[nodiscard]] const Transport& transport() const noexcept { return transport_; }
 

@@ -14,7 +14,7 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::uint64_t kSector = 512, kMaxSectors = std::uint64_t{1} << 54, kPatienceNs = 10'000'000'000;
+constexpr std::uint64_t kSector = 512, kMaxSectors = std::uint64_t{1} << 54, kTimeoutNs = 10'000'000'000;
 constexpr unsigned kMaxDataFrames = 16;  // 64 KiB at a time
 
 struct Header {
@@ -51,8 +51,8 @@ bool take_frames(Disk& disk) {
 }
 
 bool begin(Disk& disk) {
-  Transport transport;
-  if (!find_device(DeviceKind::kDisk, disk.number, transport)) return false;
+  const Transport transport = find_device(DeviceKind::kDisk, disk.number);
+  if (!transport.is_there()) return false;
   if (disk.device.begin(transport) && take_frames(disk)) {
     const std::uint64_t sectors = transport.read_config(0) | std::uint64_t{transport.read_config(4)} << 32;
     disk.bytes = sectors * kSector;
@@ -63,9 +63,9 @@ bool begin(Disk& disk) {
 }
 
 void complain(const Disk& disk, Device::Outcome outcome) {
-  const char* const what = outcome == Device::Outcome::kFalse    ? " answers what cannot be"
-                           : outcome == Device::Outcome::kSilent ? " does not answer"
-                                                                 : nullptr;
+  const char* const what = outcome == Device::Outcome::kInvalid    ? " answers what cannot be"
+                           : outcome == Device::Outcome::kTimedOut ? " does not answer"
+                                                                   : nullptr;
   if (what != nullptr)
     Line{}.text("janus: disk ").number(disk.number).text(what).text(": it is not asked any more").print();
 }
@@ -84,10 +84,9 @@ bool fetch(Disk& disk, std::uint64_t sector, std::uint32_t bytes) {
     ++count;
   }
   disk.pieces[count++] = {disk.control + kStatusAt, 1, Direction::kFromDevice};
-  std::uint32_t written = 0;
-  const Device::Outcome outcome = disk.device.ask(disk.pieces, count, kPatienceNs, written);
-  if (outcome != Device::Outcome::kDone) complain(disk, outcome);
-  return outcome == Device::Outcome::kDone && written == bytes + 1 && *status == kGood;
+  const Device::Result result = disk.device.request(disk.pieces, count, kTimeoutNs);
+  if (result.outcome != Device::Outcome::kDone) complain(disk, result.outcome);
+  return result.outcome == Device::Outcome::kDone && result.written == bytes + 1 && *status == kGood;
 }
 
 // Copies from the data frames, beginning at byte `skip`; returns how many bytes could be copied.

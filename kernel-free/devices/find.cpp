@@ -30,11 +30,12 @@ volatile std::uint8_t* map_registers(Range physical) noexcept {
   return at_physical<volatile std::uint8_t>(physical.begin);
 }
 
-bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
+Transport find_device(DeviceKind kind, unsigned nth) noexcept {
   DeviceLockGuard guard(g_lock);
-  if (!find_on_pci(kind, nth, found) && !find_by_words(kind, nth, found)) return false;
-  widen_translations_everywhere();
-  return true;
+  Transport found = find_on_pci(kind, nth);
+  if (!found.is_there()) found = find_by_words(kind, nth);
+  if (found.is_there()) widen_translations_everywhere();
+  return found;
 }
 
 }  // namespace janus::bare

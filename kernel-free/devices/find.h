@@ -13,9 +13,9 @@ namespace janus::bare {
 // kept. Called once, before the first find_device().
 void use_device_words(const char* const* words) noexcept;
 
-// Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers. False:
-// there are not so many. Any thread, interrupts on.
-[[nodiscard]] bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept;
+// Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers; one that
+// is_there() only if there are so many. Any thread, interrupts on.
+[[nodiscard]] Transport find_device(DeviceKind kind, unsigned nth) noexcept;
 
 // The queue of a device that is used: of a console the one that its first port transmits from.
 [[nodiscard]] constexpr std::uint16_t queue_of(DeviceKind kind) noexcept {
@@ -24,8 +24,8 @@ void use_device_words(const char* const* words) noexcept;
 
 // --- For find.cpp, by one thread at a time. `nth` counts down at each device that is found. ---
 
-[[nodiscard]] bool find_on_pci(DeviceKind kind, unsigned& nth, Transport& found) noexcept;
-[[nodiscard]] bool find_by_words(DeviceKind kind, unsigned& nth, Transport& found) noexcept;
+[[nodiscard]] Transport find_on_pci(DeviceKind kind, unsigned& nth) noexcept;
+[[nodiscard]] Transport find_by_words(DeviceKind kind, unsigned& nth) noexcept;
 // Maps device registers uncached. nullptr: no registers can be there, because it is memory of ours or beyond what can
 // be mapped; or there is no memory for page tables.
 [[nodiscard]] volatile std::uint8_t* map_registers(Range physical) noexcept;

@@ -46,17 +46,16 @@ void use_device_words(const char* const* words) noexcept {
   g_words = words;
 }
 
-bool find_by_words(DeviceKind kind, unsigned& nth, Transport& found) noexcept {
+Transport find_by_words(DeviceKind kind, unsigned& nth) noexcept {
   constexpr std::uint32_t kMagic = 0x74726976, kVersion = 2;
   for (const char* const* word = g_words; *word != nullptr; ++word) {
     const std::uint64_t address = address_in(*word);
     volatile std::uint8_t* const registers = address % 4 != 0 ? nullptr : map_registers({address, address + kBytes});
     if (registers == nullptr || read(registers, 0) != kMagic || read(registers, 4) != kVersion) continue;
     if (read(registers, 8) != static_cast<std::uint32_t>(kind) || nth-- != 0) continue;
-    found = {kMmioRegisters, registers, registers + kNotify, registers + kConfig, queue_of(kind)};
-    return true;
+    return {kMmioRegisters, registers, registers + kNotify, registers + kConfig, queue_of(kind)};
   }
-  return false;
+  return {};
 }
 
 }  // namespace janus::bare

@@ -14,7 +14,7 @@
 namespace janus::bare {
 namespace {
 
-constexpr std::uint64_t kPatienceNs = 10'000'000'000;
+constexpr std::uint64_t kTimeoutNs = 10'000'000'000;
 constexpr unsigned kMultiport = 1;
 constexpr unsigned kMaxFrames = 8;  // 32 KiB at a time
 
@@ -65,11 +65,10 @@ void send(Output& output, std::size_t count) {
   for (std::size_t done = 0; done < count; done += kPage, ++used)
     output.pieces[used] = {output.frames[used], static_cast<std::uint32_t>(count - done < kPage ? count - done : kPage),
                            Direction::kToDevice};
-  std::uint32_t written = 0;
-  const Device::Outcome outcome = output.device.ask(output.pieces, used, kPatienceNs, written);
+  const Device::Outcome outcome = output.device.request(output.pieces, used, kTimeoutNs).outcome;
   if (outcome == Device::Outcome::kDone) return;
   output.frame_count = 0;
-  complain(outcome == Device::Outcome::kSilent ? "does not answer" : "answers what cannot be");
+  complain(outcome == Device::Outcome::kTimedOut ? "does not answer" : "answers what cannot be");
   print_frames(output, count);
 }
 
@@ -93,8 +92,8 @@ std::size_t write_piece(Output& output, const char* bytes, std::size_t count) {
 void find_output() noexcept {
   Output& output = g_output;
   output.frame_count = 0;
-  Transport transport;
-  if (!find_device(DeviceKind::kConsole, 0, transport) || transport.offers(kMultiport)) return;
+  const Transport transport = find_device(DeviceKind::kConsole, 0);
+  if (!transport.is_there() || transport.offers(kMultiport)) return;
   if (!output.device.begin(transport) || !begin(output))
     Line{}.text("janus: the console device does not work as virtio 1.0 says: output goes by the serial port").print();
 }

@@ -61,50 +61,53 @@ struct Structure {
   std::uint32_t bytes, notify_step;
 };
 
-bool find_structure(const Function& function, Structure::Kind kind, Structure& found) {
+// One of 0 bytes: the function has none.
+Structure find_structure(const Function& function, Structure::Kind kind) {
   constexpr std::uint32_t kVendorSpecific = 9, kHasCapabilities = 1 << 20;
-  if ((function.read(kCommand) & kHasCapabilities) == 0) return false;
+  if ((function.read(kCommand) & kHasCapabilities) == 0) return {};
   unsigned at = function.read(kCapabilities) & 0xfc;
   for (unsigned n = 0; at >= 64 && n < 48; ++n) {  // bounded, since a list may be circular
     const std::uint32_t head = function.read(at);
     if ((head & 0xff) == kVendorSpecific && head >> 24 == kind) {
       const std::uint64_t base = base_of(function, function.read(at + 4) & 0xff);
-      found = {base + function.read(at + 8), function.read(at + 12), function.read(at + 16)};
-      if (base != 0) return true;
+      if (base != 0) return {base + function.read(at + 8), function.read(at + 12), function.read(at + 16)};
     }
     at = head >> 8 & 0xfc;
   }
-  return false;
+  return {};
 }
 
-volatile std::uint8_t* map_structure(const Structure& structure, std::uint32_t least) {
-  if (structure.bytes < least) return nullptr;
-  return map_registers({structure.begin, structure.begin + least});
+// Maps the first `bytes`; nullptr if it has fewer.
+volatile std::uint8_t* map_structure(const Structure& structure, std::uint32_t bytes) {
+  if (structure.bytes < bytes) return nullptr;
+  return map_registers({structure.begin, structure.begin + bytes});
 }
 
-bool map_device(const Function& function, DeviceKind kind, Transport& found) {
+// One that is not there: the function's registers are not as the specification says, or cannot be mapped.
+Transport map_device(const Function& function, DeviceKind kind) {
   constexpr std::uint32_t kMemory = 2, kMaster = 4, kQueueSelect = 22, kQueueNotify = 30;
   constexpr std::uint32_t kCommonBytes = 56;
-  Structure common, notify, config{};
-  if (!find_structure(function, Structure::kCommon, common) || !find_structure(function, Structure::kNotify, notify))
-    return false;
-  const bool has_config = find_structure(function, Structure::kConfig, config);
-  if (kind == DeviceKind::kDisk && !has_config) return false;
+  const Structure common = find_structure(function, Structure::kCommon);
+  const Structure notify = find_structure(function, Structure::kNotify);
+  const Structure config = find_structure(function, Structure::kConfig);
+  const bool needs_config = kind == DeviceKind::kDisk;
+  if (common.bytes == 0 || notify.bytes == 0 || (needs_config && config.bytes == 0)) return {};
   function.write(kCommand, (function.read(kCommand) & 0xffff) | kMemory | kMaster);
-  found = {kPciRegisters, map_structure(common, kCommonBytes), nullptr, has_config ? map_structure(config, 8) : nullptr,
-           queue_of(kind)};
-  if (found.registers == nullptr) return false;
+  Transport found{kPciRegisters, map_structure(common, kCommonBytes), nullptr, map_structure(config, 8),
+                  queue_of(kind)};
+  if (found.registers == nullptr) return {};
   *reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueSelect) = found.queue;
   const std::uint64_t offset =
       std::uint64_t{*reinterpret_cast<volatile std::uint16_t*>(found.registers + kQueueNotify)} * notify.notify_step;
-  if (offset + 2 > notify.bytes) return false;
+  if (offset + 2 > notify.bytes) return {};
   found.notify = map_registers({notify.begin + offset, notify.begin + offset + 2});
-  return found.notify != nullptr && (found.config != nullptr || kind != DeviceKind::kDisk);
+  if (found.notify == nullptr || (needs_config && found.config == nullptr)) return {};
+  return found;
 }
 
 }  // namespace
 
-bool find_on_pci(DeviceKind kind, unsigned& nth, Transport& found) noexcept {
+Transport find_on_pci(DeviceKind kind, unsigned& nth) noexcept {
   constexpr std::uint32_t kHasFunctions = 1 << 23;
   for (unsigned slot = 0; slot < 32; ++slot) {
     const Function first(slot, 0);
@@ -112,10 +115,12 @@ bool find_on_pci(DeviceKind kind, unsigned& nth, Transport& found) noexcept {
     const unsigned functions = (first.read(kHeaderKind) & kHasFunctions) != 0 ? 8 : 1;
     for (unsigned number = 0; number < functions; ++number) {
       const Function function(slot, number);
-      if (is_kind(function, kind) && map_device(function, kind, found) && nth-- == 0) return true;
+      if (!is_kind(function, kind)) continue;
+      const Transport found = map_device(function, kind);
+      if (found.is_there() && nth-- == 0) return found;
     }
   }
-  return false;
+  return {};
 }
 
 }  // namespace janus::bare

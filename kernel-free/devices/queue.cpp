@@ -75,15 +75,16 @@ void Queue::publish(const Piece* pieces, unsigned count) noexcept {
   std::atomic_ref<std::uint16_t>(shared.available.index).store(published_, std::memory_order_release);
 }
 
-Queue::Answer Queue::look(std::uint32_t& written) noexcept {
+Queue::Answer Queue::look() noexcept {
   Memory& shared = memory();
   const std::uint16_t before = static_cast<std::uint16_t>(published_ - 1);
   // Pairs with the device's store of the index, which comes after all else that it has written.
   const std::uint16_t index = std::atomic_ref<std::uint16_t>(shared.used.index).load(std::memory_order_acquire);
-  if (index == before) return Answer::kNotYet;
+  if (index == before) return {Answer::Kind::kNone, 0};
   Used& entry = shared.used.ring[before % size_];
-  written = load(entry.bytes);
-  return index == published_ && load(entry.head) == 0 && written <= room_ ? Answer::kDone : Answer::kFalse;
+  const std::uint32_t written = load(entry.bytes);
+  const bool is_valid = index == published_ && load(entry.head) == 0 && written <= room_;
+  return {is_valid ? Answer::Kind::kValid : Answer::Kind::kInvalid, written};
 }
 
 }  // namespace janus::bare

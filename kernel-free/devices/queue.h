@@ -36,10 +36,13 @@ class Queue {
   // answered.
   void publish(const Piece* pieces, unsigned count) noexcept;
 
-  enum class Answer : std::uint8_t { kNotYet, kDone, kFalse };
-  // kDone: `written` bytes came, which are no more than there was room for. kFalse: the answer is invalid; a device
-  // that works does not give it.
-  [[nodiscard]] Answer look(std::uint32_t& written) noexcept;
+  struct Answer {
+    // kInvalid: a device that works does not answer so.
+    enum class Kind : std::uint8_t { kNone, kValid, kInvalid } kind;
+    std::uint32_t written;  // on kValid: how many bytes the device wrote, no more than there was room for
+  };
+  // What the device has answered to the published request so far.
+  [[nodiscard]] Answer look() noexcept;
 
  private:
   struct Memory;

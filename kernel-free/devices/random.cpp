@@ -12,7 +12,7 @@ namespace janus::bare {
 namespace {
 
 constexpr std::uint32_t kWords = 32;
-constexpr std::uint64_t kPatienceNs = 2'000'000'000;
+constexpr std::uint64_t kTimeoutNs = 2'000'000'000;
 
 struct Source {
   DeviceLock lock;
@@ -24,8 +24,8 @@ struct Source {
 Source g_source{};
 
 bool begin(Source& source) {
-  Transport transport;
-  if (!find_device(DeviceKind::kRandom, 0, transport) || !source.device.begin(transport)) return false;
+  const Transport transport = find_device(DeviceKind::kRandom, 0);
+  if (!transport.is_there() || !source.device.begin(transport)) return false;
   source.frame = take_frame();
   return source.frame != 0;
 }
@@ -33,9 +33,8 @@ bool begin(Source& source) {
 // The device may give fewer bytes than it is asked for; a part of a word is not used.
 bool refill(Source& source) {
   const Piece piece{source.frame, kWords * sizeof(std::uint64_t), Direction::kFromDevice};
-  std::uint32_t written = 0;
-  const Device::Outcome outcome = source.device.ask(&piece, 1, kPatienceNs, written);
-  source.left = outcome == Device::Outcome::kDone ? written / sizeof(std::uint64_t) : 0;
+  const Device::Result result = source.device.request(&piece, 1, kTimeoutNs);
+  source.left = result.outcome == Device::Outcome::kDone ? result.written / sizeof(std::uint64_t) : 0;
   if (source.left == 0) Line{}.text("janus: the device of random numbers gives none: it is not asked any more").print();
   return source.left != 0;
 }

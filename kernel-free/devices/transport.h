@@ -28,12 +28,13 @@ inline constexpr unsigned kRegisters = 12;
 extern const RegisterPlace kPciRegisters[kRegisters], kMmioRegisters[kRegisters];
 
 struct Transport {
-  const RegisterPlace* places;  // kPciRegisters or kMmioRegisters
+  const RegisterPlace* places;  // kPciRegisters or kMmioRegisters; nullptr: there is no device
   volatile std::uint8_t* registers;
   volatile std::uint8_t* notify;  // where the queue is notified
   volatile std::uint8_t* config;  // the configuration of this kind of device
   std::uint16_t queue;            // the only one that we use
 
+  [[nodiscard]] bool is_there() const noexcept { return places != nullptr; }
   [[nodiscard]] std::uint32_t read(Register which) const noexcept;
   void write(Register which, std::uint32_t value) const noexcept;
   void write_address(Register which, std::uint64_t address) const noexcept;

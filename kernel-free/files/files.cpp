@@ -83,30 +83,25 @@ bool is_users(const void* begin, std::size_t bytes) {
   return bytes <= kEnd && reinterpret_cast<std::uint64_t>(begin) <= kEnd - bytes;
 }
 
-// Where a relative path begins: at the root, or in an open directory.
-long start_of(long directory, FileRef& start) {
-  constexpr long kHere = -100;  // AT_FDCWD: the root, which is the only working directory
-  start = kRoot;
-  if (static_cast<int>(directory) == kHere) return 0;
-  start = ref_of(static_cast<int>(directory));
-  return is_open(start) ? 0 : kEBADF;
+// Where a relative path begins: at the root, or in an open directory; one that is not open: the descriptor is invalid.
+FileRef start_of(long directory) {
+  constexpr int kHere = -100;  // AT_FDCWD: the root, which is the only working directory
+  return static_cast<int>(directory) == kHere ? kRoot : ref_of(static_cast<int>(directory));
 }
 
-long find(long directory, const char* text, FileRef& found) {
+Resolved resolve_at(long directory, const char* path) {
   char first;
-  if (!copy_carefully(&first, text, 1)) return kEFAULT;
-  if (first == '\0') return kENOENT;
-  FileRef start = kRoot;
-  const long error = first == '/' ? 0 : start_of(directory, start);
-  return error != 0 ? error : walk(start, text, found);
+  if (!copy_carefully(&first, path, 1)) return {kEFAULT, {}};
+  if (first == '\0') return {kENOENT, {}};
+  const FileRef start = first == '/' ? kRoot : start_of(directory);
+  return is_open(start) ? resolve(start, path) : Resolved{kEBADF, {}};
 }
 
 // --- Calls ---
 
 long open_at(long directory, const char* text, long flags) {
   constexpr long kAccess = 3, kCreate = 0100, kMustBeDirectory = 0200000;
-  FileRef ref;
-  const long error = find(directory, text, ref);
+  const auto [error, ref] = resolve_at(directory, text);
   if (error == kENOENT && (flags & kCreate) != 0) return kEROFS;
   if (error != 0) return error;
   const std::uint32_t type = type_of(ref);
@@ -225,8 +220,8 @@ long status_at(long directory, const char* text, void* to, long flags) {
   char first;
   if (!copy_carefully(&first, text, 1)) return kEFAULT;
   if (first == '\0') return (flags & kEmptyPath) != 0 ? status_of(static_cast<int>(directory), to) : kENOENT;
-  FileRef ref;
-  if (const long error = find(directory, text, ref); error != 0) return error;
+  const auto [error, ref] = resolve_at(directory, text);
+  if (error != 0) return error;
   if (type_of(ref) == Node::kLink && (flags & kNoFollow) == 0) return kELOOP;
   return give_status(status_of_ref(ref), to);
 }

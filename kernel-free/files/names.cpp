@@ -45,32 +45,29 @@ bool is_text(const char* caller, const char* text) {
   return true;
 }
 
-long walk_archive(FileRef& ref, const char* text) {
-  if (g_archive.count() == 0) return kENOENT;
-  std::size_t node = ref.number;
+Resolved resolve_in_archive(std::size_t node, const char* text) {
+  if (g_archive.count() == 0) return {kENOENT, {}};
   Path path{text, {}, 0};
   for (long more; (more = next_name(path)) != 0;) {
-    if (more < 0) return more;
-    if (g_archive[node].type() == Node::kLink) return kELOOP;
-    if (g_archive[node].type() != Node::kDirectory) return kENOTDIR;
+    if (more < 0) return {more, {}};
+    if (g_archive[node].type() == Node::kLink) return {kELOOP, {}};
+    if (g_archive[node].type() != Node::kDirectory) return {kENOTDIR, {}};
     if (is_dots(path, 1)) continue;
     node = is_dots(path, 2) ? g_archive.parent(node) : g_archive.find(node, {path.name, path.bytes});
-    if (node == g_archive.count()) return kENOENT;
+    if (node == g_archive.count()) return {kENOENT, {}};
   }
-  ref.number = static_cast<std::uint32_t>(node);
-  return 0;
+  return {0, {FileRef::Kind::kNode, static_cast<std::uint32_t>(node)}};
 }
 
-// Finds the disk that the path names; false: none.
-bool find_disk_of(const char* caller, FileRef& found) {
+// The disk that the path names.
+Resolved resolve_disk(const char* caller) {
   char path[] = "/dev/vda";
   for (std::uint32_t nth = 0; nth < kMaxDisks; ++nth) {
     path[sizeof path - 2] = static_cast<char>('a' + nth);
     if (!is_text(caller, path)) continue;
-    found = {FileRef::Kind::kDisk, nth};
-    return find_disk(nth) != nullptr;
+    if (find_disk(nth) != nullptr) return {0, {FileRef::Kind::kDisk, nth}};
   }
-  return false;
+  return {kENOENT, {}};
 }
 
 }  // namespace
@@ -91,17 +88,15 @@ std::uint64_t size_of(const FileRef& ref) noexcept {
   return ref.kind == FileRef::Kind::kDisk ? bytes_of(disk_at(ref.number)) : g_archive[ref.number].bytes;
 }
 
-long walk(const FileRef& from, const char* path, FileRef& found) noexcept {
+Resolved resolve(FileRef from, const char* path) noexcept {
   char first;
-  if (!copy_carefully(&first, path, 1)) return kEFAULT;
-  found = kRoot;
-  if (is_text(path, "/dev/null")) found.kind = FileRef::Kind::kNull;
-  if (is_text(path, "/dev/zero")) found.kind = FileRef::Kind::kZero;
-  if (found.is_null_or_zero()) return 0;
-  if (first != '/') found = from;
-  if (found.kind != FileRef::Kind::kNode) return kENOTDIR;
-  const long error = walk_archive(found, path);
-  return error == kENOENT && find_disk_of(path, found) ? 0 : error;
+  if (!copy_carefully(&first, path, 1)) return {kEFAULT, {}};
+  if (is_text(path, "/dev/null")) return {0, {FileRef::Kind::kNull, 0}};
+  if (is_text(path, "/dev/zero")) return {0, {FileRef::Kind::kZero, 0}};
+  const FileRef start = first == '/' ? kRoot : from;
+  if (start.kind != FileRef::Kind::kNode) return {kENOTDIR, {}};
+  const Resolved in_archive = resolve_in_archive(start.number, path);
+  return in_archive.error == kENOENT ? resolve_disk(path) : in_archive;
 }
 
 }  // namespace janus::bare

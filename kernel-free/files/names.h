@@ -30,8 +30,12 @@ extern Archive g_archive;
 [[nodiscard]] std::uint32_t type_of(const FileRef& ref) noexcept;
 [[nodiscard]] std::uint64_t size_of(const FileRef& ref) noexcept;
 
-// Resolves a path, a relative one from `from`; the path is in a caller's memory. Returns 0 or an error. Disks are
-// looked for here, so that a program that names no files contains none of the code for them.
-[[nodiscard]] long walk(const FileRef& from, const char* path, FileRef& found) noexcept;
+struct Resolved {
+  long error;  // 0: `ref` is valid
+  FileRef ref;
+};
+// Resolves a path, a relative one from `from`; the path is in a caller's memory. Disks are looked for here, so that a
+// program that names no files contains none of the code for them.
+[[nodiscard]] Resolved resolve(FileRef from, const char* path) noexcept;
 
 }  // namespace janus::bare

@@ -155,14 +155,14 @@ void take_away(Range range, Absence instead) noexcept {
   if (any || with_tables) each_entry(range, Give{!with_tables, instead});
 }
 
-Filled fill(std::uint64_t address, bool may_take_last) noexcept {
+Filled fill(std::uint64_t address, LastFrames last) noexcept {
   if (address < kAreaBegin || address >= kAreaEnd) return Filled::kNotReserved;
   SharedAccess shared;
   const Found found = look_up(address);
   if ((found.entry & kPresent) != 0) return Filled::kYes;  // another CPU filled it meanwhile
   if (!is(found.entry, Absence::kReserved)) return Filled::kNotReserved;
   Entry* const entry = entry_of(address, 1);
-  const Frame frame = entry == nullptr ? 0 : take_frame(may_take_last);
+  const Frame frame = entry == nullptr ? 0 : take_frame(last);
   if (frame == 0) return Filled::kNoMemory;
   Entry expected = absent(Absence::kReserved);
   if (std::atomic_ref<Entry>(*entry).compare_exchange_strong(expected, frame | kReadWrite, std::memory_order_acq_rel))

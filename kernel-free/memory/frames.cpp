@@ -34,9 +34,9 @@ Frame take_fresh() {
   return frame;
 }
 
-Frame take_any(bool may_be_last) {
+Frame take_any(LastFrames last) {
   LockGuard guard(g_lock);
-  if (!may_be_last && g_all - g_taken <= g_all / kKeptPart) return 0;
+  if (last == LastFrames::kLeave && g_all - g_taken <= g_all / kKeptPart) return 0;
   Frame frame = take_given_back();
   if (frame == 0) frame = take_fresh();
   if (frame != 0) ++g_taken;
@@ -50,8 +50,8 @@ void give_all_frames(const MemoryMap& map) noexcept {
   g_all = map.bytes() / kFrameBytes;
 }
 
-Frame take_frame(bool may_be_last) noexcept {
-  const Frame frame = take_any(may_be_last);
+Frame take_frame(LastFrames last) noexcept {
+  const Frame frame = take_any(last);
   if (frame != 0) zero_words(at_physical<std::uint64_t>(frame), kFrameBytes / 8);
   return frame;
 }

@@ -23,9 +23,10 @@ template <class T>
 // Makes the map's frames available to take_frame(). Called once, before there is a second CPU.
 void give_all_frames(const MemoryMap& map) noexcept;
 
-// Takes a zeroed frame; 0: no memory is left. The last frames are for callers with may_be_last, whose failure would end
-// the machine.
-[[nodiscard]] Frame take_frame(bool may_be_last = true) noexcept;
+// Whether a caller may take the last frames. They are for callers whose failure would end the machine.
+enum class LastFrames : bool { kLeave, kTake };
+// Takes a zeroed frame; 0: no memory is left.
+[[nodiscard]] Frame take_frame(LastFrames last = LastFrames::kTake) noexcept;
 void give_frame(Frame frame) noexcept;
 
 [[nodiscard]] std::uint64_t frames_in_all() noexcept;

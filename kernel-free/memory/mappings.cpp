@@ -13,29 +13,32 @@ Range range_of(const std::byte* pages, std::size_t bytes) {
   return {begin, begin + bytes};
 }
 
-// Pages of the range that are absent for reason `before` become absent for reason `after`. `filled` receives the range
-// from the first page that is present to the last. False: no memory for a table.
-bool change(Range range, Absence before, Absence after, Range& filled) {
-  filled = {range.end, range.begin};
+struct Change {
+  bool is_complete;  // false: no memory for a table
+  Range present;     // from the first page that is present to the last
+};
+
+// Pages of the range that are absent for reason `before` become absent for reason `after`.
+Change change(Range range, Absence before, Absence after) {
+  Range present{range.end, range.begin};
   for (std::uint64_t at = range.begin; at < range.end;) {
     SharedAccess shared;  // for one table at a time
     Entry* entry = entry_of(at, 1);
-    if (entry == nullptr) return false;
+    if (entry == nullptr) return {false, present};
     do {
       Entry expected = absent(before);
       std::atomic_ref<Entry>(*entry++).compare_exchange_strong(expected, absent(after), std::memory_order_relaxed);
-      if ((expected & kPresent) != 0) filled = {at < filled.begin ? at : filled.begin, at + kPage};
+      if ((expected & kPresent) != 0) present = {at < present.begin ? at : present.begin, at + kPage};
       at += kPage;
     } while (at < range.end && index_of(at, 1) != 0);
   }
-  return true;
+  return {true, present};
 }
 
 bool make_guard(Range range) {
-  Range filled;
-  if (!change(range, Absence::kReserved, Absence::kGuard, filled)) return false;
-  if (!filled.is_empty()) take_away(filled, Absence::kGuard);
-  return true;
+  const Change made = change(range, Absence::kReserved, Absence::kGuard);
+  if (made.is_complete && !made.present.is_empty()) take_away(made.present, Absence::kGuard);
+  return made.is_complete;
 }
 
 }  // namespace
@@ -73,7 +76,7 @@ void discard(std::byte* pages, std::size_t bytes) noexcept {
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
   for (; which != 0; which &= which - 1) {
     std::byte* const page = first + static_cast<std::size_t>(__builtin_ctzll(which)) * stride;
-    if (fill(reinterpret_cast<std::uint64_t>(page), false) == Filled::kNoMemory) return;
+    if (fill(reinterpret_cast<std::uint64_t>(page), LastFrames::kLeave) == Filled::kNoMemory) return;
   }
 }
 
@@ -93,8 +96,7 @@ bool set_guards(std::byte* first, std::size_t stride, std::size_t count, std::si
 // No CPU has a translation of an absent page, so none has to be forgotten.
 bool clear_guard(std::byte* pages, std::size_t bytes) noexcept {
   IrqOff<kTablesStack> irq_off;
-  Range filled;
-  return change(range_of(pages, bytes), Absence::kGuard, Absence::kReserved, filled);
+  return change(range_of(pages, bytes), Absence::kGuard, Absence::kReserved).is_complete;
 }
 
 std::uint64_t memory_limit() noexcept {

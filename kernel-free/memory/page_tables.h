@@ -104,9 +104,8 @@ class ExclusiveAccess {
 void take_away(Range range, Absence instead) noexcept;
 
 enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
-// Puts a zeroed page where one is reserved; may_take_last as in take_frame(). May be called in any trap; no lock that
-// it takes itself may be held.
-[[nodiscard]] Filled fill(std::uint64_t address, bool may_take_last = true) noexcept;
+// Puts a zeroed page where one is reserved. May be called in any trap; no lock that it takes itself may be held.
+[[nodiscard]] Filled fill(std::uint64_t address, LastFrames last = LastFrames::kTake) noexcept;
 
 // The entry that decides about an address, and its level. In the area of mappings: within SharedAccess, except at boot
 // and in tests.

@@ -35,9 +35,10 @@ Thread* find_other(Cpu& cpu, std::uint64_t now) {
 
 // Sets the timer to the earliest of: the end of a thread's sleep with a limit, the end of the current turn if another
 // thread is ready, and the time of end_at().
-void arm_timer(Cpu& cpu, bool others_ready) {
+enum class Others : bool { kNoneReady, kReady };
+void arm_timer(Cpu& cpu, Others others) {
   if (!has_apic()) return;
-  std::uint64_t at = others_ready ? cpu.slice_end_ns : platform::kForever;
+  std::uint64_t at = others == Others::kReady ? cpu.slice_end_ns : platform::kForever;
   {
     LockGuard guard(cpu.threads_lock);
     const Thread* thread = cpu.current;
@@ -115,7 +116,7 @@ void share_turns(Cpu& cpu, TrapFrame& frame) {
   const bool is_running = is_ready(running, now);  // else it is in stay_while(), which looks for another thread itself
   Thread* const other = is_running ? find_other(cpu, now) : nullptr;
   if (other != nullptr && now >= cpu.slice_end_ns) switch_to(cpu, *other, frame);
-  arm_timer(cpu, other != nullptr);
+  arm_timer(cpu, other != nullptr ? Others::kReady : Others::kNoneReady);
 }
 
 // Enters on_switch() by an int instruction, so that this switch runs on an interrupt stack like every other one and
@@ -148,7 +149,8 @@ void on_switch(TrapFrame& frame) noexcept {
   Thread* next = find_other(cpu, platform::now_ns());
   if (next == nullptr && cpu.current->is_dead) next = &cpu.idle;
   if (next != nullptr) switch_to(cpu, *next, frame);
-  arm_timer(cpu, next != nullptr && find_other(cpu, platform::now_ns()) != nullptr);
+  const bool is_another_ready = next != nullptr && find_other(cpu, platform::now_ns()) != nullptr;
+  arm_timer(cpu, is_another_ready ? Others::kReady : Others::kNoneReady);
 }
 
 void add_thread(Thread& thread) noexcept {
@@ -167,7 +169,7 @@ void poke(Cpu& cpu) noexcept {
   if (&cpu != &here)
     send_interrupt(cpu, kRequest);
   else if (!here.current->is_idle)
-    arm_timer(here, true);
+    arm_timer(here, Others::kReady);
 }
 
 void stay_while(Thread::State while_state) noexcept {
@@ -181,7 +183,7 @@ void stay_while(Thread::State while_state) noexcept {
     if (find_other(cpu, now) != nullptr) {
       switch_away();
     } else {
-      arm_timer(cpu, false);
+      arm_timer(cpu, Others::kNoneReady);
       halt(cpu);
     }
   }
@@ -199,7 +201,7 @@ void end_at(std::uint64_t at_ns, int status) noexcept {
   g_end_status.store(status, std::memory_order_relaxed);
   g_end_at.store(at_ns, std::memory_order_relaxed);
   IrqOff irq_off;
-  arm_timer(this_cpu(), false);
+  arm_timer(this_cpu(), Others::kNoneReady);
 }
 
 }  // namespace janus::bare

@@ -26,7 +26,7 @@ TrapFrame* on_page_fault(TrapFrame& frame) {
   constexpr std::uint64_t kWasPresent = 1, kFetched = 1 << 4;
   const std::uint64_t address = read_cr2();
   if ((frame.error & (kWasPresent | kFetched)) == 0) {
-    const Filled filled = fill(address, is_runtimes(frame.rip));
+    const Filled filled = fill(address, is_runtimes(frame.rip) ? LastFrames::kTake : LastFrames::kLeave);
     if (filled == Filled::kYes) return &frame;
     if (filled == Filled::kNoMemory) report_out_of_memory();
   }

@@ -114,7 +114,7 @@ void write_msr(std::uint32_t which, std::uint64_t value) noexcept {
     *reinterpret_cast<KvmTimeRecord*>(value & ~std::uint64_t{1}) = g_record;
 }
 
-Frame take_frame(bool) noexcept {
+Frame take_frame(LastFrames) noexcept {
   ++g_pages_taken;
   __builtin_memset(g_page, 0, sizeof g_page);
   return reinterpret_cast<Frame>(g_page);

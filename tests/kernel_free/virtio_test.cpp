@@ -156,7 +156,7 @@ namespace janus::bare {
 
 std::uint64_t g_direct_map = 0;
 
-Frame take_frame(bool) noexcept {
+Frame take_frame(LastFrames) noexcept {
   if (g_frames_taken == 512) return 0;
   return reinterpret_cast<Frame>(g_frames[g_frames_taken++]);
 }
@@ -176,20 +176,15 @@ void print_at_last(std::uint16_t, const char* bytes, std::size_t count) noexcept
 
 void wait_a_moment() noexcept {}
 
-bool find_device(DeviceKind kind, unsigned nth, Transport& found) noexcept {
-  if (kind == DeviceKind::kConsole) {
-    if (g_console_of_machine == nullptr) return false;
-    found = g_console_of_machine->transport();
-    found.queue = queue_of(kind);
-    return true;
-  }
-  if (kind == DeviceKind::kRandom) {
-    if (g_source_of_machine != nullptr) found = g_source_of_machine->transport();
-    return g_source_of_machine != nullptr;
-  }
-  if (nth >= 8 || g_disks_of_machine[nth] == nullptr) return false;
-  found = g_disks_of_machine[nth]->transport();
-  return true;
+Transport find_device(DeviceKind kind, unsigned nth) noexcept {
+  FakeDevice* const fake = kind == DeviceKind::kConsole  ? g_console_of_machine
+                           : kind == DeviceKind::kRandom ? g_source_of_machine
+                           : nth < 8                     ? g_disks_of_machine[nth]
+                                                         : nullptr;
+  if (fake == nullptr) return {};
+  Transport found = fake->transport();
+  found.queue = queue_of(kind);
+  return found;
 }
 
 }  // namespace janus::bare
@@ -220,13 +215,13 @@ namespace {
 using Way = FakeDevice::Way;
 using Outcome = Device::Outcome;
 
-Device::Outcome ask(Device& device, FakeDevice& fake, std::uint32_t bytes, std::uint32_t& written) {
+Device::Result request(Device& device, FakeDevice& fake, std::uint32_t bytes) {
   static const Frame frame = take_frame();
   const Piece piece{frame, bytes, Direction::kFromDevice};
   g_device = &fake;
-  const Outcome outcome = device.ask(&piece, 1, 1000 * kMillisecond, written);
+  const Device::Result result = device.request(&piece, 1, 1000 * kMillisecond);
   g_device = nullptr;
-  return outcome;
+  return result;
 }
 
 TEST(virtio, a_device_is_begun_as_the_specification_says) {
@@ -258,8 +253,7 @@ TEST(virtio, devices_without_version_1_or_a_queue_are_left_alone) {
     Device device;
     CHECK(!device.begin(fake->transport()));
     CHECK_EQ(fake->status(), 128u);
-    std::uint32_t written = 0;
-    CHECK(ask(device, *fake, 64, written) == Outcome::kGivenUp);
+    CHECK(request(device, *fake, 64).outcome == Outcome::kNotInUse);
   }
 }
 
@@ -268,9 +262,9 @@ TEST(virtio, requests_are_answered_beyond_the_end_of_every_counter) {
   Device device;
   REQUIRE(device.begin(fake.transport()));
   for (std::uint32_t n = 0; n < 70'000; ++n) {
-    std::uint32_t written = 0;
-    REQUIRE(ask(device, fake, n % 4096 + 1, written) == Outcome::kDone);
-    REQUIRE(written == n % 4096 + 1);
+    const Device::Result result = request(device, fake, n % 4096 + 1);
+    REQUIRE(result.outcome == Outcome::kDone);
+    REQUIRE(result.written == n % 4096 + 1);
   }
   CHECK_EQ(fake.answered, 70'000u);
 }
@@ -281,13 +275,12 @@ TEST(virtio, a_device_that_lies_is_reset_and_not_asked_again) {
     FakeDevice fake;
     Device device;
     REQUIRE(device.begin(fake.transport()));
-    std::uint32_t written = 0;
-    REQUIRE(ask(device, fake, 100, written) == Outcome::kDone);
+    REQUIRE(request(device, fake, 100).outcome == Outcome::kDone);
     fake.way = way;
-    CHECK(ask(device, fake, 100, written) == Outcome::kFalse);
+    CHECK(request(device, fake, 100).outcome == Outcome::kInvalid);
     CHECK_EQ(fake.status(), 0u);
     fake.way = Way::kGood;
-    CHECK(ask(device, fake, 100, written) == Outcome::kGivenUp);
+    CHECK(request(device, fake, 100).outcome == Outcome::kNotInUse);
     CHECK_EQ(fake.answered, 2u);
   }
 }
@@ -297,11 +290,10 @@ TEST(virtio, a_device_that_is_silent_is_waited_for_no_longer_than_was_said) {
   Device device;
   REQUIRE(device.begin(fake.transport()));
   fake.way = Way::kSilent;
-  std::uint32_t written = 0;
   const std::uint64_t before = g_now;
-  CHECK(ask(device, fake, 100, written) == Outcome::kSilent);
+  CHECK(request(device, fake, 100).outcome == Outcome::kTimedOut);
   CHECK(g_now - before >= 1000 * kMillisecond && g_now - before < 1100 * kMillisecond);
-  CHECK(ask(device, fake, 100, written) == Outcome::kGivenUp);
+  CHECK(request(device, fake, 100).outcome == Outcome::kNotInUse);
 }
 
 // Whatever stands in the ring: an answer, and none of it is followed anywhere.
@@ -323,12 +315,11 @@ TEST(virtio, a_used_ring_of_random_bytes_is_never_more_than_an_answer) {
     used[3] = random_word() % 4 == 0 ? 1 : 0;
     unsigned char before[4096];
     std::memcpy(before, g_frames[500], sizeof before);
-    std::uint32_t written = ~0u;
-    const Queue::Answer answer = queue.look(written);
+    const Queue::Answer answer = queue.look();
     const bool is_true = used[2] == 1 && used[3] == 0;
-    CHECK(answer != Queue::Answer::kDone || (is_true && written <= 201));
-    CHECK((answer == Queue::Answer::kNotYet) == (used[2] == 0 && used[3] == 0));
-    done += answer == Queue::Answer::kDone;
+    CHECK(answer.kind != Queue::Answer::Kind::kValid || (is_true && answer.written <= 201));
+    CHECK((answer.kind == Queue::Answer::Kind::kNone) == (used[2] == 0 && used[3] == 0));
+    done += answer.kind == Queue::Answer::Kind::kValid;
     CHECK(std::memcmp(before, g_frames[500], sizeof before) == 0);
   }
   CHECK_GT(done, 100u);

@@ -42,20 +42,25 @@ constexpr bool kAreKept = true;
 constexpr unsigned kPlacesBits = 8, kProbes = 8;
 Place g_places[1 << kPlacesBits];
 
-// The calling thread's place; nullptr: others have taken all that it could be in. `is_new`: it holds nothing yet.
-Place* own_place(bool& is_new) noexcept {
-  if (!kAreKept) return nullptr;
+struct OwnPlace {
+  Place* place;  // nullptr: others have taken all places in which it could be
+  bool is_new;   // it holds nothing yet
+};
+
+// The calling thread's place.
+OwnPlace own_place() noexcept {
+  if (!kAreKept) return {nullptr, false};
   const void* const self = arch::thread_pointer();
   const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(self) >> 6) * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
   const std::uint64_t home = mixed >> (64 - kPlacesBits);
   for (unsigned n = 0; n < kProbes; ++n) {
     Place& place = g_places[(home + n) & ((1 << kPlacesBits) - 1)];
     const void* seen = place.thread.load(std::memory_order_relaxed);
-    if (seen == self) return &place;
-    is_new = seen == nullptr && place.thread.compare_exchange_strong(seen, self, std::memory_order_relaxed);
-    if (is_new) return &place;
+    if (seen == self) return {&place, false};
+    if (seen == nullptr && place.thread.compare_exchange_strong(seen, self, std::memory_order_relaxed))
+      return {&place, true};
   }
-  return nullptr;
+  return {nullptr, false};
 }
 
 }  // namespace
@@ -63,14 +68,12 @@ Place* own_place(bool& is_new) noexcept {
 void set_worker_slot(void* slot) noexcept {
   if (way() == Way::kInstruction) return arch::write_gs_base(reinterpret_cast<std::uint64_t>(slot));
   kernel::call(kernel::kArchPrctl, kernel::kArchSetGs, slot);
-  bool is_new = false;
-  if (Place* const place = own_place(is_new)) place->slot.store(slot, std::memory_order_relaxed);
+  if (Place* const place = own_place().place) place->slot.store(slot, std::memory_order_relaxed);
 }
 
 void* worker_slot() noexcept {
   if (way() == Way::kInstruction) return reinterpret_cast<void*>(arch::read_gs_base());
-  bool is_new = false;
-  Place* const place = own_place(is_new);
+  const auto [place, is_new] = own_place();
   if (place != nullptr && !is_new) [[likely]]
     return place->slot.load(std::memory_order_relaxed);
   void* slot = nullptr;
