@@ -148,7 +148,7 @@ class Wanted:
             else:
                 self.logs.append(Path(argument))
         if self.tier:
-            self.floors += gate.FLOORS[self.tier] + (gate.FLOORS_WITH_KERNEL if with_kernel else [])
+            self.floors += gate.FLOORS[self.tier] + (gate.FLOORS_WITH_KERNEL[self.tier] if with_kernel else [])
 
     def unmet(self, count, costs):
         """A line for each wish that what ran does not fulfil."""

@@ -53,7 +53,7 @@ class Page:
 
 
 def main():
-    tap, root, build = Tap('gate'), pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
+    tap, root, build = Tap('gate'), pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
     tests, name = list(gate.tests_of(build)), build.name
     used = {suite for _, suites in tests for suite in suites}
     tap.none('every suite has a budget', used - gate.BUDGETS.keys())
