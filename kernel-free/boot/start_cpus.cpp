@@ -106,6 +106,7 @@ void take_online(const ProcessorList& list, const Starting* starting, unsigned c
     for (unsigned m = 0; m < count; ++m) {
       Cpu& cpu = *starting[m].cpu;
       if (!cpu.is_online.load(std::memory_order_acquire) || cpu.apic_id != list.ids[n]) continue;
+      BARE_ASSERT(g_cpu_count < platform::kMaxCpus && g_cpus[g_cpu_count] == nullptr);
       cpu.index = g_cpu_count;
       g_cpus[g_cpu_count++] = &cpu;
     }
@@ -144,6 +145,7 @@ void place_start_code(std::uint64_t page) noexcept {
 }
 
 void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
+  BARE_ASSERT(g_cpu_count == 1 && g_cpus[0] == &g_first_cpu);
   const std::size_t bytes = (others.count * sizeof(Starting) + kPage - 1) & ~(kPage - 1);
   std::byte* const table = page == 0 || others.count == 0 ? nullptr : platform::map(bytes);
   auto* const starting = reinterpret_cast<Starting*>(table);

@@ -4,6 +4,7 @@
 
 #include "kernel-free/clock/clock.h"
 #include "kernel-free/clock/fixed_point.h"
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/smp/apic.h"
 #include "rt/platform.h"
 
@@ -15,6 +16,7 @@ std::uint64_t g_ticks_per_ns = 0;  // fixed point, 32 fractional bits; written b
 }  // namespace
 
 void set_timer_rate(std::uint64_t ticks, std::uint64_t ns) noexcept {
+  BARE_ASSERT(ns != 0 && g_ticks_per_ns == 0);
   g_ticks_per_ns = (ticks << 32) / ns;
 }
 

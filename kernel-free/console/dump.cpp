@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernel-free/console/line.h"
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/smp/per_cpu.h"
 #include "rt/platform.h"
 
@@ -48,6 +49,17 @@ void die(const char* why, const TrapFrame* frame) noexcept {
     line.text("; CPU ").number(thread.cpu->index).text(", thread ").text(thread.name);
     line.print_at_last(kConsolePort);
     if (frame != nullptr) print_registers(*frame);
+  }
+  platform::exit(kAborted);
+}
+
+void assertion_failed(const char* claim, const char* file, unsigned line) noexcept {
+  end_alone();
+  // A second one, because printing failed, only ends the machine.
+  if (!std::exchange(g_is_dying, true)) {
+    Line text;
+    text.text("janus: assertion failed: ").text(claim).text(" (").text(file).text(":").number(line).text(")");
+    text.print_at_last(kConsolePort);
   }
   platform::exit(kAborted);
 }

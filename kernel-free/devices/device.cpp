@@ -64,6 +64,7 @@ bool Device::begin_queue() noexcept {
 }
 
 bool Device::begin(const Transport& transport) noexcept {
+  BARE_ASSERT(transport.is_there());
   transport_ = transport;
   if (!reset(transport_)) return false;
   transport_.write(Register::kStatus, kAcknowledge);
@@ -80,6 +81,7 @@ void Device::give_up() noexcept {
 
 Device::Result Device::request(const Piece* pieces, unsigned count, std::uint64_t timeout_ns) noexcept {
   if (!works_) return {Outcome::kNotInUse, 0};
+  BARE_ASSERT(count <= most_pieces());
   queue_.publish(pieces, count);
   arch::full_fence();  // the request is in memory before the device is told
   transport_.notify_queue();

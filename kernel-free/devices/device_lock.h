@@ -15,7 +15,10 @@ namespace janus::bare {
 class DeviceLock {
  public:
   [[nodiscard]] bool try_lock() noexcept { return !held_.exchange(true, std::memory_order_acquire); }
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }  // pairs with try_lock()
+  void unlock() noexcept {
+    BARE_ASSERT(held_.load(std::memory_order_relaxed));
+    held_.store(false, std::memory_order_release);  // pairs with try_lock()
+  }
 
  private:
   std::atomic<bool> held_{false};

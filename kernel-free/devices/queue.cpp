@@ -53,17 +53,28 @@ std::uint64_t Queue::used() const noexcept {
 }
 
 void Queue::begin(Frame frame, std::uint16_t size) noexcept {
+  BARE_ASSERT(frame != 0 && size != 0 && size <= kMax && (size & (size - 1)) == 0);
   frame_ = frame;
   size_ = size;
   published_ = 0;
+#if JANUS_ASSERTIONS
+  is_published_ = false;
+#endif
   memory().available.flags = Memory::kNoInterrupts;
 }
 
 void Queue::publish(const Piece* pieces, unsigned count) noexcept {
+  BARE_ASSERT(size_ != 0 && count != 0 && count <= size_);
+#if JANUS_ASSERTIONS
+  BARE_ASSERT(!is_published_);
+  is_published_ = true;
+#endif
   Memory& shared = memory();
   room_ = 0;
   for (unsigned n = 0; n < count; ++n) {
     const bool is_from = pieces[n].direction == Direction::kFromDevice;
+    BARE_ASSERT(pieces[n].physical % kPage + pieces[n].bytes <= kPage && pieces[n].bytes != 0);
+    BARE_ASSERT(is_from || room_ == 0);  // those from the device are the last
     const std::uint16_t flags =
         static_cast<std::uint16_t>((n + 1 < count ? Descriptor::kNext : 0) | (is_from ? Descriptor::kFromDevice : 0));
     shared.descriptors[n] = {pieces[n].physical, pieces[n].bytes, flags, static_cast<std::uint16_t>(n + 1)};
@@ -76,6 +87,9 @@ void Queue::publish(const Piece* pieces, unsigned count) noexcept {
 }
 
 Queue::Answer Queue::look() noexcept {
+#if JANUS_ASSERTIONS
+  BARE_ASSERT(is_published_);
+#endif
   Memory& shared = memory();
   const std::uint16_t before = static_cast<std::uint16_t>(published_ - 1);
   // Pairs with the device's store of the index, which comes after all else that it has written.
@@ -84,6 +98,9 @@ Queue::Answer Queue::look() noexcept {
   Used& entry = shared.used.ring[before % size_];
   const std::uint32_t written = load(entry.bytes);
   const bool is_valid = index == published_ && load(entry.head) == 0 && written <= room_;
+#if JANUS_ASSERTIONS
+  is_published_ = !is_valid;
+#endif
   return {is_valid ? Answer::Kind::kValid : Answer::Kind::kInvalid, written};
 }
 

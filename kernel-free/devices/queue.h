@@ -8,6 +8,7 @@
 
 #include <cstdint>
 
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/memory/frames.h"
 
 namespace janus::bare {
@@ -21,6 +22,9 @@ struct Piece {
   Direction direction;
 };
 
+// The state of its one request:
+//     none --publish--> published --look: kValid--> none
+// After any other answer the device is reset and the queue never used again.
 class Queue {
  public:
   static constexpr std::uint16_t kMax = 32;
@@ -51,6 +55,9 @@ class Queue {
   Frame frame_ = 0;
   std::uint16_t size_ = 0, published_ = 0;
   std::uint32_t room_ = 0;
+#if JANUS_ASSERTIONS
+  bool is_published_ = false;  // for claims alone
+#endif
 };
 
 }  // namespace janus::bare

@@ -7,6 +7,7 @@
 #include <atomic>
 
 #include "kernel-free/console/dump.h"
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/devices/errors.h"
 #include "kernel-free/devices/output.h"
 #include "kernel-free/files/names.h"
@@ -32,6 +33,7 @@ enum Number : long {
 };
 // --- Descriptors: 0 is empty, 1 and 2 are the console, the rest are open files. ---
 
+// kNone --open--> any other kind --close--> kNone, both under g_files_lock; nothing else changes `ref`.
 // A program that closes a file while another thread reads it may find the offset of the file opened next in its place
 // moved.
 struct File {
@@ -58,6 +60,8 @@ bool is_console(long fd) {
 }
 
 long open_ref(const FileRef& ref) {
+  BARE_ASSERT(is_open(ref));
+  BARE_ASSERT(ref.kind != FileRef::Kind::kNode || ref.number < g_archive.count());
   LockGuard guard(g_files_lock);
   for (long fd = kFirstFile; fd < kFiles; ++fd) {
     File& file = g_files[fd];

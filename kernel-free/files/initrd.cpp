@@ -2,6 +2,7 @@
 // initrd.cpp — cpio(5), "new ASCII format": a header of hexadecimal digits, the name, the data, each padded to 4 bytes.
 #include "kernel-free/files/initrd.h"
 
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/cpu/instructions.h"
 #include "rt/platform.h"
 
@@ -153,6 +154,7 @@ int compare(const Node& a, const Node& b) {
 }  // namespace
 
 Archive::Opened Archive::open(const char* archive, std::size_t bytes) noexcept {
+  BARE_ASSERT(nodes_ == nullptr);
   std::size_t entries = 0;
   Node node;
   Reader::Step step;
@@ -169,6 +171,7 @@ Archive::Opened Archive::open(const char* archive, std::size_t bytes) noexcept {
     else if (is_name(last_part(node.path)))
       nodes_[count_++] = node;
   }
+  BARE_ASSERT(count_ <= entries + 1);
   sort();
   keep_last_of_each();
   share_data_of_links();

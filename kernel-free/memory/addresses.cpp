@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/smp/lock.h"
 
 namespace janus::bare {
@@ -20,8 +21,11 @@ unsigned level_of(unsigned power) {
 
 // Lists a free block. False: no memory for the table that its entry is in; the addresses are then lost.
 bool push(std::uint64_t block, unsigned power) {
+  BARE_ASSERT(power >= kSmallestPower && power <= kLargestPower && block % (std::uint64_t{1} << power) == 0);
+  BARE_ASSERT(block >= kAreaBegin && block < kAreaEnd);
   Entry* const entry = entry_of(block, level_of(power));
   if (entry == nullptr) return false;
+  BARE_ASSERT(is(*entry, Absence::kNothing));
   std::atomic_ref<Entry>(*entry).store(absent(Absence::kFree, g_free[power]), std::memory_order_relaxed);
   g_free[power] = block;
   return true;
@@ -31,6 +35,7 @@ std::uint64_t pop(unsigned power) {
   const std::uint64_t block = g_free[power];
   if (block == 0) return 0;
   Entry* const entry = entry_of(block, level_of(power));  // its tables exist since push()
+  BARE_ASSERT(is(*entry, Absence::kFree));
   g_free[power] = *entry & kAddressBits;
   std::atomic_ref<Entry>(*entry).store(absent(Absence::kNothing), std::memory_order_relaxed);
   return block;

@@ -83,6 +83,7 @@ struct Give {
 
   void operator()(Entry& entry, unsigned level) {
     if (is(entry, Absence::kLeaving)) {
+      BARE_ASSERT((entry & kAddressBits) != 0);
       if (level > 1)
         give_table(entry & kAddressBits, level - 1);
       else
@@ -98,7 +99,10 @@ struct Give {
 
 struct Reserve {
   bool enters_whole;
-  void operator()(Entry& entry, unsigned) { entry = absent(Absence::kReserved); }
+  void operator()(Entry& entry, unsigned) {
+    BARE_ASSERT(is(entry, Absence::kNothing));
+    entry = absent(Absence::kReserved);
+  }
 };
 
 // Makes the tables at both ends of the range, so that every entry lies in it whole or not at all. False: no memory for
@@ -116,6 +120,7 @@ bool split_ends(Range range) {
 
 SharedAccess::SharedAccess() noexcept {
   std::atomic<bool>& mine = this_cpu().has_shared_access;
+  BARE_ASSERT(!mine.load(std::memory_order_relaxed));
   for (;;) {
     mine.store(true, std::memory_order_seq_cst);  // before g_is_exclusive is read: pairs with ExclusiveAccess
     if (!g_is_exclusive.load(std::memory_order_seq_cst)) return;
@@ -125,10 +130,12 @@ SharedAccess::SharedAccess() noexcept {
 }
 
 SharedAccess::~SharedAccess() {
+  BARE_ASSERT(this_cpu().has_shared_access.load(std::memory_order_relaxed));
   this_cpu().has_shared_access.store(false, std::memory_order_release);  // pairs with ExclusiveAccess
 }
 
 ExclusiveAccess::ExclusiveAccess() noexcept {
+  BARE_ASSERT(!this_cpu().has_shared_access.load(std::memory_order_relaxed));  // it would wait for itself
   g_exclusive_lock.lock();
   g_is_exclusive.store(true, std::memory_order_seq_cst);  // before has_shared_access is read: pairs with SharedAccess
   for (unsigned n = 0; n < g_cpu_count; ++n)
@@ -136,17 +143,20 @@ ExclusiveAccess::ExclusiveAccess() noexcept {
 }
 
 ExclusiveAccess::~ExclusiveAccess() {
+  BARE_ASSERT(g_is_exclusive.load(std::memory_order_relaxed));
   g_is_exclusive.store(false, std::memory_order_release);
   g_exclusive_lock.unlock();
 }
 
 bool reserve(Range range) noexcept {
+  BARE_ASSERT(range.begin >= kAreaBegin && range.end <= kAreaEnd && range.begin % kPage == 0);
   if (!split_ends(range)) return false;
   each_entry(range, Reserve{true});
   return true;
 }
 
 void take_away(Range range, Absence instead) noexcept {
+  BARE_ASSERT(instead == Absence::kNothing || instead == Absence::kReserved || instead == Absence::kGuard);
   const bool with_tables = instead == Absence::kNothing;
   bool any = false;
   ExclusiveAccess exclusive;

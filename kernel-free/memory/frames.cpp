@@ -40,12 +40,14 @@ Frame take_any(LastFrames last) {
   Frame frame = take_given_back();
   if (frame == 0) frame = take_fresh();
   if (frame != 0) ++g_taken;
+  BARE_ASSERT(g_taken <= g_all && frame % kFrameBytes == 0);
   return frame;
 }
 
 }  // namespace
 
 void give_all_frames(const MemoryMap& map) noexcept {
+  BARE_ASSERT(g_all == 0);
   for (std::size_t n = 0; n < map.count(); ++n) g_fresh[g_fresh_count++] = map[n];
   g_all = map.bytes() / kFrameBytes;
 }
@@ -57,7 +59,9 @@ Frame take_frame(LastFrames last) noexcept {
 }
 
 void give_frame(Frame frame) noexcept {
+  BARE_ASSERT(frame != 0 && frame % kFrameBytes == 0);
   LockGuard guard(g_lock);
+  BARE_ASSERT(g_taken != 0 && frame != g_given_back);
   *at_physical<Frame>(frame) = g_given_back;
   g_given_back = frame;
   --g_taken;

@@ -2,6 +2,8 @@
 // memory_map.cpp — see memory_map.h.
 #include "kernel-free/memory/memory_map.h"
 
+#include "kernel-free/cpu/assert.h"
+
 namespace janus::bare {
 namespace {
 
@@ -10,12 +12,16 @@ constexpr std::uint64_t kPageMask = 4095;
 }  // namespace
 
 void MemoryMap::insert(std::size_t at, Range range) noexcept {
+  BARE_ASSERT(at <= count_);
   if (range.is_empty() || count_ == kMax) return;
+  BARE_ASSERT(at == 0 || ranges_[at - 1].end <= range.begin);
+  BARE_ASSERT(at == count_ || range.end <= ranges_[at].begin);
   for (std::size_t n = count_++; n > at; --n) ranges_[n] = ranges_[n - 1];
   ranges_[at] = range;
 }
 
 void MemoryMap::erase(std::size_t at) noexcept {
+  BARE_ASSERT(at < count_);
   for (--count_; at < count_; ++at) ranges_[at] = ranges_[at + 1];
 }
 

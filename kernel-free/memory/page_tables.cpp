@@ -7,6 +7,7 @@
 #include <arch/cpu.h>
 
 #include "kernel-free/console/line.h"
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/cpu/instructions.h"
 
 namespace janus::bare {
@@ -53,6 +54,7 @@ Entry* table_below(Entry& entry) {
 }  // namespace
 
 bool make_tables() noexcept {
+  BARE_ASSERT(g_top == 0);
   g_top = take_frame();
   return g_top != 0;
 }
@@ -66,6 +68,7 @@ void use_tables_here() noexcept {
 }
 
 Entry* entry_of(std::uint64_t address, unsigned level) noexcept {
+  BARE_ASSERT(g_top != 0 && level >= 1 && level <= 4);
   Entry* table = table_at(g_top);
   for (unsigned at = 4; at > level; --at) {
     table = table_below(table[index_of(address, at)]);
@@ -79,6 +82,7 @@ bool map_physical(std::uint64_t address, Range physical, Entry bits) noexcept {
     const unsigned level = level_for(address, physical);
     Entry* const entry = entry_of(address, level);
     if (entry == nullptr) return false;
+    BARE_ASSERT((*entry & kPresent) == 0 && (address | physical.begin) % span_of(level) == 0);
     *entry = physical.begin | bits | (level > 1 ? Entry{kLarge} : 0);
     address += span_of(level);
     physical.begin += span_of(level);

@@ -32,7 +32,9 @@ inline constexpr Entry kReadWrite = kPresent | kWritable | kUsed | kNoExecute;
 inline constexpr Entry kReadOnly = kPresent | kUsed | kNoExecute;
 inline constexpr Entry kReadExecute = kPresent | kUsed;
 
-// Why an entry is not present, in its bits 1 to 3.
+// Why an entry is not present, in its bits 1 to 3. In the area of mappings:
+//     kNothing --reserve--> kReserved --fill--> present --take_away--> kLeaving --> kReserved, kGuard or kNothing
+//     kReserved <--set and clear guards--> kGuard          kFree <--give and take blocks--> kNothing
 enum class Absence : std::uint8_t {
   kNothing,   // no mapping: a fault
   kReserved,  // filled with a zeroed page at the first touch

@@ -13,6 +13,7 @@
 
 #include <arch/cpu.h>
 
+#include "kernel-free/cpu/assert.h"
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/smp/requests.h"
 
@@ -40,11 +41,18 @@ class Lock {
       while (held_.load(std::memory_order_relaxed)) wait_a_moment();
     }
   }
-  void unlock() noexcept { held_.store(false, std::memory_order_release); }
+  void unlock() noexcept {
+    BARE_ASSERT(held_.load(std::memory_order_relaxed));
+    held_.store(false, std::memory_order_release);
+  }
 
  private:
   std::atomic<bool> held_{false};
 };
+
+[[nodiscard]] inline bool interrupts_are_off() noexcept {
+  return (read_flags() & kFlagInterrupts) == 0;
+}
 
 // Keeps interrupts off during its lifetime. The kStack bytes of stack that the section needs are touched before: a task
 // that has less left overflows here, where it holds no lock.

@@ -46,6 +46,7 @@ void become_idle_thread(Cpu& cpu) {
 }  // namespace
 
 void prepare_cpu_here(Cpu& cpu) noexcept {
+  BARE_ASSERT(cpu.current == nullptr && !cpu.is_online.load(std::memory_order_relaxed));
   cpu.timer_at_ns = platform::kForever;
   std::uint64_t tops[kIstCount];
   for (unsigned n = 0; n < kIstCount; ++n) tops[n] = cpu.interrupt_stacks[n].top();

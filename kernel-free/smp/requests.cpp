@@ -50,6 +50,7 @@ void forget(Range range) {
 void catch_up(Cpu& here) {
   const std::uint64_t asked = g_forgettings.load(std::memory_order_acquire);  // pairs with the asker's raise
   const std::uint64_t done = here.forgotten.load(std::memory_order_relaxed);
+  BARE_ASSERT(done <= asked);
   if (done == asked) return;
   const Asked& what = g_asked[asked % 2];
   const Range range{what.begin.load(std::memory_order_relaxed), what.end.load(std::memory_order_relaxed)};
@@ -62,6 +63,7 @@ void catch_up(Cpu& here) {
 }  // namespace
 
 void answer_requests(Cpu& here) noexcept {
+  BARE_ASSERT(interrupts_are_off() && &here == &this_cpu());
   const std::uint64_t fences = g_fences.load(std::memory_order_acquire);
   if (here.fenced.load(std::memory_order_relaxed) != fences) {
     arch::full_fence();
@@ -91,6 +93,7 @@ void fence_everywhere() noexcept {
 }
 
 void forget_translations_everywhere(Range range) noexcept {
+  BARE_ASSERT(!range.is_empty() && range.begin % kPage == 0);
   IrqOff irq_off;
   const std::uint64_t wanted = g_forgettings.load(std::memory_order_relaxed) + 1;
   // Pairs with catch_up(): a CPU that sees the range that follows also sees the previous count.

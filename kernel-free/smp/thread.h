@@ -38,8 +38,10 @@ struct alignas(64) Thread {
   std::uint64_t gs_base;
   std::uint64_t ran_ns;  // how long it had run when it was last switched away from
 
-  // While it waits. The thread itself sets kWaiting; wake(), or the thread itself once until_ns has passed, sets
-  // kAwake.
+  // kAwake --the thread itself, as it enters a bucket (waiting.cpp)--> kWaiting
+  // kWaiting --wake(), or the thread itself once until_ns has passed; it then leaves the bucket--> kAwake
+  // An idle thread is always kWaiting, in no bucket. A thread that ends is kAwake, sets is_dead, and is freed by its CPU
+  // as soon as another thread runs there.
   enum State : std::uint32_t { kAwake, kWaiting };
   std::atomic<std::uint32_t> state;
   const std::atomic<std::uint32_t>* word;

@@ -69,6 +69,7 @@ Thread* make_thread(std::size_t stack_bytes, platform::ThreadEntry entry, void* 
 }
 
 void free_thread(Thread& thread) noexcept {
+  BARE_ASSERT(thread.is_dead && &thread != &this_thread());
   platform::unmap(thread.mapping, thread.mapping_bytes);
 }
 

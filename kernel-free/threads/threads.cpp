@@ -37,6 +37,7 @@ Thread* find_other(Cpu& cpu, std::uint64_t now) {
 // thread is ready, and the time of end_at().
 enum class Others : bool { kNoneReady, kReady };
 void arm_timer(Cpu& cpu, Others others) {
+  BARE_ASSERT(interrupts_are_off() && &cpu == &this_cpu());
   if (!has_apic()) return;
   std::uint64_t at = others == Others::kReady ? cpu.slice_end_ns : platform::kForever;
   {
@@ -69,6 +70,7 @@ void halt(Cpu& cpu) {
     arch::pause();
     return;
   }
+  BARE_ASSERT(interrupts_are_off() && !cpu.is_halted.load(std::memory_order_relaxed));
   cpu.is_halted.store(true, std::memory_order_seq_cst);
   arch::full_fence();
   answer_requests(cpu);
@@ -82,6 +84,7 @@ std::uint64_t gs_base() {
 }
 
 void unlink(Cpu& cpu, Thread& thread) {
+  BARE_ASSERT(thread.is_dead && !thread.is_idle && &thread != cpu.current);
   LockGuard guard(cpu.threads_lock);
   Thread* before = &thread;
   while (before->next != &thread) before = before->next;
@@ -91,6 +94,7 @@ void unlink(Cpu& cpu, Thread& thread) {
 // Saves `frame` in the current thread's record, and fills it with the registers of the next thread.
 void switch_to(Cpu& cpu, Thread& next, TrapFrame& frame) {
   Thread& last = *cpu.current;
+  BARE_ASSERT(interrupts_are_off() && &next != &last && next.cpu == &cpu && last.cpu == &cpu && !next.is_dead);
   copy_bytes(&last.frame, &frame, sizeof frame);
   last.gs_base = gs_base();
   save_vectors(last.vectors);
@@ -154,6 +158,7 @@ void on_switch(TrapFrame& frame) noexcept {
 }
 
 void add_thread(Thread& thread) noexcept {
+  BARE_ASSERT(thread.next == nullptr && !thread.is_idle && !thread.is_dead);
   Cpu& cpu = *thread.cpu;
   IrqOff irq_off;
   {
@@ -165,6 +170,7 @@ void add_thread(Thread& thread) noexcept {
 }
 
 void poke(Cpu& cpu) noexcept {
+  BARE_ASSERT(interrupts_are_off());
   Cpu& here = this_cpu();
   if (&cpu != &here)
     send_interrupt(cpu, kRequest);
@@ -192,6 +198,7 @@ void stay_while(Thread::State while_state) noexcept {
 
 void run_idle() noexcept {
   Thread& me = this_thread();
+  BARE_ASSERT(me.is_idle && me.cpu->current == &me);
   me.until_ns = platform::kForever;
   me.state.store(Thread::kWaiting, std::memory_order_relaxed);
   for (;;) stay_while(Thread::kWaiting);

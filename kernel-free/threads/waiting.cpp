@@ -15,12 +15,17 @@ struct alignas(64) Bucket {
   Thread* first = nullptr;
 
   void link(Thread& thread) {
+    BARE_ASSERT(!thread.is_idle && !thread.is_dead);
+    BARE_ASSERT(thread.state.load(std::memory_order_relaxed) == Thread::kWaiting);
     thread.next_waiting = first;
     thread.previous_waiting = nullptr;
     if (first != nullptr) first->previous_waiting = &thread;
     first = &thread;
   }
   void unlink(Thread& thread) {
+    BARE_ASSERT(thread.state.load(std::memory_order_relaxed) == Thread::kWaiting);
+    BARE_ASSERT((thread.previous_waiting != nullptr ? thread.previous_waiting->next_waiting : first) == &thread);
+    BARE_ASSERT(thread.next_waiting == nullptr || thread.next_waiting->previous_waiting == &thread);
     (thread.previous_waiting != nullptr ? thread.previous_waiting->next_waiting : first) = thread.next_waiting;
     if (thread.next_waiting != nullptr) thread.next_waiting->previous_waiting = thread.previous_waiting;
   }
@@ -43,6 +48,7 @@ Bucket& bucket_of(const std::atomic<std::uint32_t>& word) {
 bool enlist(Thread& thread, std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) {
   Bucket& bucket = bucket_of(word);
   LockGuard guard(bucket.lock);
+  BARE_ASSERT(thread.state.load(std::memory_order_relaxed) == Thread::kAwake);
   if (word.load(std::memory_order_relaxed) != seen) return false;
   thread.word = &word;
   thread.until_ns = until_ns;

@@ -47,6 +47,7 @@ bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexc
 // The CPU frees the thread after it has switched to another one.
 void exit_thread() noexcept {
   interrupts_off();
+  BARE_ASSERT(!this_thread().is_idle && !this_thread().in_fault);
   this_thread().is_dead = true;
   asm volatile("int %0" : : "i"(kSwitch) : "memory");
   __builtin_unreachable();

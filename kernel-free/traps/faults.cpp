@@ -94,6 +94,7 @@ extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
   using namespace janus::bare;
   frame->vector &= ~kIsFault;
   Thread& thread = this_thread();
+  BARE_ASSERT(thread.in_fault && interrupts_are_off());
   const auto handler = g_handler.load(std::memory_order_acquire);  // pairs with on_fault
   if (handler == nullptr) die(name_of(frame->vector), frame);
   VectorState vectors;  // of the interrupted code; the handler uses the same registers

@@ -217,6 +217,7 @@ def need_violation(layer, name, defined):
 
 # What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
 UPWARD_WITHIN = {
+    "janus::bare::assertion_failed": "kernel-free/console/dump.cpp",
     "janus::panic": "rt/task/run/abort_task.cpp",
     "janus::end_for_budget": "rt/task/run/abort_task.cpp",
     "janus::panic_for_access": "rt/task/run/abort_task.cpp",

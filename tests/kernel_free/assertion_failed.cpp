@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+// assertion_failed.cpp — what becomes of an assertion of kernel-free in a test on a libc: the test is aborted.
+#include <cstdio>
+#include <cstdlib>
+
+#include "kernel-free/cpu/assert.h"
+
+void janus::bare::assertion_failed(const char* claim, const char* file, unsigned line) noexcept {
+  std::fprintf(stderr, "assertion failed: %s (%s:%u)\n", claim, file, line);
+  std::abort();
+}
