@@ -51,8 +51,9 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
 }
 
 // Charges the channel_op, and the ops for an element of `bytes`, after the op at the entry. A task may have to wait for
-// them, so that its worker is another one afterwards.
-int pay(Caller& me, std::size_t bytes) noexcept {
+// them, so that its worker is another one afterwards. A cancelled task still does what never waits (`may_wait` false);
+// it is charged to its grace.
+int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   if (me.task == nullptr) return 0;
   me.worker->counters.channel_ops.add();
   const int answer = charge(*me.task, Component::kChannelOps, 1);
@@ -60,7 +61,7 @@ int pay(Caller& me, std::size_t bytes) noexcept {
   if (bytes >= price::kBytesPerOp) (void)charge_bytes(*me.task, bytes);
   me.worker = &current_worker();
   me.worker->scheduler->sched_point();
-  return sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
+  return may_wait && sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
 // Charges the op and the channel_op, after goes_fast(), which has seen that there is fuel.
@@ -95,7 +96,7 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
   int error = 0;
   Channel* channel = check_channel(me, named, &error);
   if (channel == nullptr) return error;
-  const int answer = pay(me, channel->element_bytes);
+  const int answer = pay(me, channel->element_bytes, waiter != nullptr);
   if (answer != 0) return answer;
   channel = check_channel(me, named, &error);
   if (channel == nullptr) return error;

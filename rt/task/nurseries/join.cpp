@@ -48,6 +48,11 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     current_worker().counters.deadlocks.add();
     return kErrorDeadlock;
   }
+  if (is_cancelled(self)) {
+    task->lock.unlock();
+    (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
+    return kCancelledCode;
+  }
   if (task->has(TaskFlags::kEnded)) {
     const std::int64_t value = task->result;
     order_hooks::acquire(order_hooks::second(task));

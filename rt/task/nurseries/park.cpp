@@ -13,11 +13,11 @@ namespace janus {
 
 int park(Task& task, bool forever) noexcept {
   for (;;) {
+    if (forever && sees_cancel(task)) return kCancelledCode;
     if (task.token.exchange(0, std::memory_order_acquire) != 0) {  // pairs with unpark()
       order_hooks::acquire(&task.frame);
       return 0;
     }
-    if (sees_cancel(task)) return -1;
     if (!forever) return kErrorTimeout;
     const bool left = block(
         task, TaskState::kParked,

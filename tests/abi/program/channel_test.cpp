@@ -165,6 +165,36 @@ TEST(channel, cancellation_wakes_who_waits_and_takes_nothing) {
   janus_channel_release(channel);
 }
 
+// A lock that is a channel with one token. Its holder is told to end, and puts the token back.
+std::int64_t hold_until_cancelled(void* lock) {
+  auto* const channel = static_cast<janus_channel*>(lock);
+  int token;
+  if (janus_channel_recv(channel, &token) != 0) return -5;
+  (void)yield_until_cancelled(nullptr);
+  const int more = 2;
+  if (janus_channel_send(channel, &token) != JANUS_CANCELLED) return -6;
+  if (janus_channel_try_send(channel, &token) != 0) return -7;
+  if (janus_channel_try_send(channel, &more) != JANUS_E_WOULD_BLOCK) return -8;
+  if (janus_channel_try_recv(channel, &token) != 0) return -9;
+  if (janus_channel_try_recv(channel, &token) != JANUS_E_WOULD_BLOCK) return -10;
+  return janus_channel_try_send(channel, &token);
+}
+
+TEST(channel, a_cancelled_task_can_return_a_token) {
+  janus_channel* const lock = janus_channel_create(sizeof(int), 1);
+  int token = 1;
+  CHECK_EQ(janus_channel_send(lock, &token), 0);
+  janus_nursery* nursery = open_nursery();
+  const janus_task holder = spawn(nursery, hold_until_cancelled, lock);
+  CHECK(eventually(
+      [&] { return janus_channel_try_send(lock, &token) == 0 && janus_channel_try_recv(lock, &token) == 0; }));
+  CHECK_EQ(janus_task_cancel(holder), 0);
+  CHECK_EQ(end(nursery), 0);
+  CHECK_EQ(janus_channel_try_recv(lock, &token), 0);
+  CHECK_EQ(token, 1);
+  janus_channel_release(lock);
+}
+
 std::int64_t wait_for_close(void* channel) {
   int value;
   return janus_channel_recv(static_cast<janus_channel*>(channel), &value) == JANUS_E_CLOSED ? 0 : -5;

@@ -21,7 +21,7 @@ extern "C" {
 
 // Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
 // the value that janus/rt/result.h has for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller
-// was cancelled. Any task below the owner of its nursery may join it, several times; joining oneself or an ancestor is
+// was cancelled, whether the task has ended or not. Any task below the owner of its nursery may join it, several times; joining oneself or an ancestor is
 // JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
 // Gets the task's result without waiting: 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind

@@ -67,8 +67,8 @@ uint64_t janus_now_ns(void);
 // The time since 1970-01-01 UTC [any].
 int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
-// where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever, 0 looks; others are
-// not in this release: JANUS_E_UNSUPPORTED. For building one's own locks [task].
+// where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever; 0 looks, in a cancelled
+// task, too; others are not in this release: JANUS_E_UNSUPPORTED. For building one's own locks [task].
 int janus_park(int64_t timeout_ns);
 // Leaves the task a token, and wakes it if it waits for one [any].
 int janus_unpark(janus_task task);

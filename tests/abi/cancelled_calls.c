@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: Apache-2.0
+// cancelled_calls.c [exit [cancelled]] — calls each function of the headers in a task and again in a cancelled task,
+// and prints its name and both answers. With "exit" it calls janus_exit(7). cancelled_calls_test.py compares the
+// answers with the table in docs/nurseries.md.
+#include <janus/llvm.h>
+#include <janus/rt.h>
+
+#define REFUSED(handle) ((handle) != 0 ? 1 : janus_last_error())
+
+// Made afresh for each call, by main. Nothing in it is below the cancelled task.
+static janus_nursery* others;  // with a budget
+static janus_channel *channel, *open_channel;
+static janus_task ended, parked, victim;
+static janus_local_key key;
+static void* block;
+// Made by the task before it is cancelled.
+static janus_nursery* mine;
+
+static int64_t nothing(void* arg) {
+  (void)arg;
+  return 0;
+}
+static int64_t nothing_without_argument(void) {
+  return 0;
+}
+static int32_t nothing32(void* arg) {
+  (void)arg;
+  return 0;
+}
+static int64_t park_until_cancelled(void* arg) {
+  (void)arg;
+  return janus_park(-1);
+}
+
+static int word = 1;
+static janus_result result;
+static const janus_budget one_op = {1, 0, 0, 0, 0};
+
+static int64_t alloc(void) {
+  return REFUSED(block = janus_alloc(10));
+}
+static int64_t alloc_aligned(void) {
+  return REFUSED(block = janus_alloc_aligned(64, 10));
+}
+static int64_t resize(void) {
+  return REFUSED(block = janus_realloc(janus_alloc(10), 1000));
+}
+static int64_t free_block(void) {
+  janus_free(janus_alloc(10));
+  return 0;
+}
+static int64_t blocking(void) {
+  return janus_blocking(nothing, 0);
+}
+static int64_t budget_get_current(void) {
+  return janus_budget_get_current().ops != 0;
+}
+static int64_t budget_grant64(void) {
+  return janus_budget_grant64(others, JANUS_COMPONENT_OPS, 1);
+}
+static int64_t budget_recharge(void) {
+  return janus_budget_recharge(one_op);
+}
+static int64_t cancelled(void) {
+  return janus_cancelled();
+}
+static int64_t cap_derive(void) {
+  return REFUSED(janus_cap_derive((janus_cap){1}, 0, one_op).raw);
+}
+static int64_t cap_revoke(void) {
+  return janus_cap_revoke((janus_cap){1});
+}
+static int64_t cap_root(void) {
+  return REFUSED(janus_cap_root(0).raw);
+}
+static int64_t channel_close(void) {
+  return janus_channel_close(channel);
+}
+static int64_t channel_create(void) {
+  return REFUSED(open_channel = janus_channel_create(sizeof word, 1));
+}
+static int64_t channel_recv(void) {
+  return janus_channel_recv(channel, &word);
+}
+static int64_t channel_release(void) {
+  janus_channel_retain(channel);
+  janus_channel_release(channel);
+  return janus_last_error();
+}
+static int64_t channel_retain(void) {
+  return REFUSED(open_channel = janus_channel_retain(channel));
+}
+static int64_t channel_send(void) {
+  return janus_channel_send(channel, &word);
+}
+static int64_t channel_try_recv(void) {
+  return janus_channel_try_recv(channel, &word);
+}
+static int64_t channel_try_send(void) {
+  return janus_channel_try_send(channel, &word);
+}
+static int64_t entropy(void) {
+  return janus_entropy(&word, sizeof word);
+}
+static int64_t last_error(void) {
+  return janus_last_error();
+}
+static int64_t local_delete(void) {
+  return janus_local_delete(key);
+}
+static int64_t local_get(void) {
+  return janus_local_get(key) != 0;
+}
+static int64_t local_new(void) {
+  janus_local_key fresh;
+  const int answer = janus_local_new(&fresh, 0);
+  janus_local_delete(fresh);
+  return answer;
+}
+static int64_t local_set(void) {
+  return janus_local_set(key, &word);
+}
+// A check sees a cancel at the end of a slice, which one of four with the price of a slice comes to.
+static int64_t yield_check(void) {
+  int answer = 0;
+  for (int i = 0; i < 4 && answer == 0; ++i) answer = janus_yield_check(JANUS_YIELD_INTERVAL);
+  return answer;
+}
+static int64_t loop_check(void) {
+  int answer = 0;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < 4 * JANUS_YIELD_INTERVAL && answer == 0; ++i) answer = JANUS_LOOP_CHECK(n);
+  return answer;
+}
+static int64_t loop_end(void) {
+  int answer = 0;
+  for (int i = 0; i < 4 && answer == 0; ++i) {
+    uint32_t n = JANUS_YIELD_INTERVAL;
+    answer = JANUS_LOOP_END(n);
+  }
+  return answer;
+}
+static int64_t noarg(void) {
+  return janus_run_noarg(janus_noarg_arg(nothing_without_argument));
+}
+static int64_t task32(void) {
+  janus_task32 call = {nothing32, 0};
+  return janus_run_task32(&call);
+}
+static int64_t now_ns(void) {
+  return janus_now_ns() != 0;
+}
+static int64_t nursery_await(void) {
+  return janus_nursery_await(mine, 0);
+}
+static int64_t nursery_await_all(void) {
+  return janus_nursery_await_all();
+}
+static int64_t nursery_cancel(void) {
+  return janus_nursery_cancel(others);
+}
+static int64_t nursery_close(void) {
+  return janus_nursery_close(others);
+}
+static int64_t nursery_create(void) {
+  return REFUSED(janus_nursery_create());
+}
+static int64_t nursery_destroy(void) {
+  janus_nursery* fresh = janus_nursery_open(0, 0);
+  janus_nursery_close(fresh);
+  return janus_nursery_destroy(fresh);
+}
+static int64_t nursery_open(void) {
+  return REFUSED(janus_nursery_open(0, 0));
+}
+static int64_t nursery_recharge(void) {
+  return janus_nursery_recharge(others, one_op);
+}
+static int64_t nursery_spawn(void) {
+  const int answer = janus_nursery_spawn(nothing, 0);
+  return answer == 0 ? 0 : janus_last_error();
+}
+static int64_t nursery_spawn_in(void) {
+  return REFUSED(janus_nursery_spawn_in(mine, nothing, 0, 0).raw);
+}
+static int64_t nursery_spawn_in_others(void) {
+  return REFUSED(janus_nursery_spawn_in(others, nothing, 0, 0).raw);
+}
+static int64_t nursery_state(void) {
+  return janus_nursery_state(others);
+}
+static int64_t nursery_try_result(void) {
+  return janus_nursery_try_result(others, &result);
+}
+static int64_t park(void) {
+  janus_unpark(janus_task_self());
+  return janus_park(-1);
+}
+static int64_t park0(void) {
+  janus_unpark(janus_task_self());
+  return janus_park(0);
+}
+static int64_t print(void) {
+  return janus_print(1, "%s", "");
+}
+static int64_t rt_create(void) {
+  return REFUSED(janus_rt_create(0));
+}
+static int64_t rt_destroy(void) {
+  janus_rt_destroy(0);
+  return janus_last_error();
+}
+static int64_t rt_get(void) {
+  return janus_rt_get() != 0;
+}
+static int64_t rt_init(void) {
+  const janus_rt_config config = {0};
+  janus_rt_init(config);
+  return janus_last_error();
+}
+static int64_t rt_run(void) {
+  return janus_rt_run(0, nothing, 0);
+}
+static int64_t rt_shutdown(void) {
+  janus_rt_shutdown();
+  return janus_last_error();
+}
+static int64_t rt_stats(void) {
+  janus_stats stats = {.size = sizeof stats};
+  janus_rt_stats(0, &stats);
+  return stats.workers != 0;
+}
+static int64_t rt_try_init(void) {
+  return janus_rt_try_init(0);
+}
+static int64_t safepoint_resume(void) {
+  return janus_safepoint_resume(0);
+}
+static int64_t safepoint_stop(void) {
+  return janus_safepoint_stop(0, 0);
+}
+static int64_t scheduler_create(void) {
+  const janus_rt_config config = {0};
+  return REFUSED(janus_scheduler_create(config));
+}
+static int64_t scheduler_shutdown(void) {
+  janus_scheduler_shutdown(0);
+  return janus_last_error();
+}
+static int64_t scheduler_spawn(void) {
+  const int answer = janus_scheduler_spawn((void*)(uintptr_t)nothing, 0);
+  return answer == 0 ? 0 : janus_last_error();
+}
+static int64_t scheduler_yield(void) {
+  return janus_scheduler_yield();
+}
+static int64_t select_one(void) {
+  return janus_select(0, 0, 0);
+}
+static int64_t sleep_ns(void) {
+  return janus_sleep_ns(1);
+}
+static int64_t text_of(void) {
+  return janus_strerror(-1) != 0;
+}
+static int64_t system_call(void) {
+  return janus_syscall(39) > 0;
+}
+static int64_t task_cancel(void) {
+  return janus_task_cancel(victim);
+}
+static int64_t task_id(void) {
+  return janus_task_id() > 1;
+}
+static int64_t task_join(void) {
+  return janus_task_join(ended, 0);
+}
+static int64_t task_panic(void) {
+  janus_task_panic("on purpose");
+}
+static int64_t task_pin(void) {
+  return janus_task_pin();
+}
+static int64_t task_release(void) {
+  return janus_task_release(ended);
+}
+static int64_t task_result(void) {
+  return janus_task_result(ended, &result);
+}
+static int64_t task_self(void) {
+  return janus_task_self().raw != 0;
+}
+static int64_t task_set_name(void) {
+  return janus_task_set_name("x");
+}
+static int64_t task_state(void) {
+  return janus_task_state(ended);
+}
+static int64_t task_unpin(void) {
+  return janus_task_unpin();
+}
+static int64_t unix_time_ns(void) {
+  return janus_unix_time_ns() != 0;
+}
+static int64_t unpark(void) {
+  return janus_unpark(parked);
+}
+static int64_t write_some(void) {
+  return janus_write(1, "", 0);
+}
+static int64_t yield(void) {
+  return janus_yield();
+}
+// Called at the end of a slice, as by a check; before that it answers as yield_check.
+static int64_t yield_slow(void) {
+  int answer = 0;
+  for (int i = 0; i < 4 && answer == 0; ++i) answer = janus_yield_slow();
+  return answer;
+}
+static int64_t leave(void) {
+  janus_exit(7);
+}
+
+typedef struct {
+  const char* name;
+  int64_t (*make)(void);
+} call;
+static const call calls[] = {
+    {"janus_alloc", alloc},
+    {"janus_alloc_aligned", alloc_aligned},
+    {"janus_realloc", resize},
+    {"janus_free", free_block},
+    {"janus_blocking", blocking},
+    {"janus_budget_get_current", budget_get_current},
+    {"janus_budget_grant64", budget_grant64},
+    {"janus_budget_recharge", budget_recharge},
+    {"janus_cancelled", cancelled},
+    {"janus_cap_derive", cap_derive},
+    {"janus_cap_revoke", cap_revoke},
+    {"janus_cap_root", cap_root},
+    {"janus_channel_close", channel_close},
+    {"janus_channel_create", channel_create},
+    {"janus_channel_recv", channel_recv},
+    {"janus_channel_release", channel_release},
+    {"janus_channel_retain", channel_retain},
+    {"janus_channel_send", channel_send},
+    {"janus_channel_try_recv", channel_try_recv},
+    {"janus_channel_try_send", channel_try_send},
+    {"janus_entropy", entropy},
+    {"janus_last_error", last_error},
+    {"janus_local_delete", local_delete},
+    {"janus_local_get", local_get},
+    {"janus_local_new", local_new},
+    {"janus_local_set", local_set},
+    {"janus_yield_check", yield_check},
+    {"janus_loop_check", loop_check},
+    {"JANUS_LOOP_CHECK", loop_check},
+    {"janus_loop_end", loop_end},
+    {"JANUS_LOOP_END", loop_end},
+    {"janus_noarg_arg", noarg},
+    {"janus_run_noarg", noarg},
+    {"janus_run_task32", task32},
+    {"janus_now_ns", now_ns},
+    {"janus_nursery_await", nursery_await},
+    {"janus_nursery_await_all", nursery_await_all},
+    {"janus_nursery_cancel", nursery_cancel},
+    {"janus_nursery_close", nursery_close},
+    {"janus_nursery_create", nursery_create},
+    {"janus_nursery_destroy", nursery_destroy},
+    {"janus_nursery_open", nursery_open},
+    {"janus_nursery_recharge", nursery_recharge},
+    {"janus_nursery_spawn", nursery_spawn},
+    {"janus_nursery_spawn_in", nursery_spawn_in},
+    {"janus_nursery_spawn_in(others)", nursery_spawn_in_others},
+    {"janus_nursery_state", nursery_state},
+    {"janus_nursery_try_result", nursery_try_result},
+    {"janus_park", park},
+    {"janus_park(0)", park0},
+    {"janus_print", print},
+    {"janus_rt_create", rt_create},
+    {"janus_rt_destroy", rt_destroy},
+    {"janus_rt_get", rt_get},
+    {"janus_rt_init", rt_init},
+    {"janus_rt_run", rt_run},
+    {"janus_rt_shutdown", rt_shutdown},
+    {"janus_rt_stats", rt_stats},
+    {"janus_rt_try_init", rt_try_init},
+    {"janus_safepoint_resume", safepoint_resume},
+    {"janus_safepoint_stop", safepoint_stop},
+    {"janus_scheduler_create", scheduler_create},
+    {"janus_scheduler_shutdown", scheduler_shutdown},
+    {"janus_scheduler_spawn", scheduler_spawn},
+    {"janus_scheduler_yield", scheduler_yield},
+    {"janus_select", select_one},
+    {"janus_sleep_ns", sleep_ns},
+    {"janus_strerror", text_of},
+    {"janus_syscall", system_call},
+    {"janus_task_cancel", task_cancel},
+    {"janus_task_id", task_id},
+    {"janus_task_join", task_join},
+    {"janus_task_panic", task_panic},
+    {"janus_task_pin", task_pin},
+    {"janus_task_release", task_release},
+    {"janus_task_result", task_result},
+    {"janus_task_self", task_self},
+    {"janus_task_set_name", task_set_name},
+    {"janus_task_state", task_state},
+    {"janus_task_unpin", task_unpin},
+    {"janus_unix_time_ns", unix_time_ns},
+    {"janus_unpark", unpark},
+    {"janus_write", write_some},
+    {"janus_yield", yield},
+    {"janus_yield_slow", yield_slow},
+};
+
+typedef struct {
+  int64_t (*make)(void);
+  int is_cancelled;
+  int64_t answer;
+} trial;
+
+static int64_t try_it(void* arg) {
+  trial* const this = arg;
+  mine = janus_nursery_open(0, 0);
+  janus_nursery_create();
+  while (this->is_cancelled && !janus_cancelled()) janus_yield();
+  this->answer = this->make();
+  return 0;
+}
+
+static int64_t answer_of(int64_t (*make)(void), int is_cancelled) {
+  trial this = {make, is_cancelled, 0};
+  janus_nursery* const nursery = janus_nursery_open(0, &(janus_nursery_options){.on_error = JANUS_ON_ERROR_COLLECT});
+  others = janus_nursery_open(0, &(janus_nursery_options){.budget = {1000000, 1 << 20, 10, 10, 10}});
+  channel = janus_channel_create(sizeof word, 2);
+  janus_channel_send(channel, &word);
+  open_channel = 0;
+  block = 0;
+  janus_local_new(&key, 0);
+  ended = janus_nursery_spawn_in(nursery, nothing, 0, 0);
+  janus_task_join(ended, 0);
+  parked = janus_nursery_spawn_in(nursery, park_until_cancelled, 0, 0);
+  victim = janus_nursery_spawn_in(nursery, park_until_cancelled, 0, 0);
+  const janus_task task = janus_nursery_spawn_in(nursery, try_it, &this, 0);
+  if (is_cancelled) {
+    janus_yield();
+    while (janus_task_state(task) == JANUS_TASK_CREATED) janus_yield();
+    janus_task_cancel(task);
+  }
+  janus_task_join(task, 0);
+  janus_task_result(task, &result);
+  if (result.kind == JANUS_KIND_PANIC) this.answer = JANUS_PANIC;
+  janus_task_cancel(parked);
+  janus_task_cancel(victim);
+  janus_nursery_await(nursery, 0);
+  janus_nursery_destroy(nursery);
+  janus_nursery_await(others, 0);
+  janus_nursery_destroy(others);
+  janus_free(block);
+  janus_channel_release(open_channel);
+  janus_channel_release(channel);
+  janus_local_delete(key);
+  return this.answer;
+}
+
+int main(int argc, char** argv) {
+  (void)argv;
+  if (argc > 1) return (int)answer_of(leave, argc > 2);
+  for (size_t i = 0; i < sizeof calls / sizeof calls[0]; ++i) {
+    const int64_t as_ever = answer_of(calls[i].make, 0);
+    janus_print(1, "%s %lld %lld\n", calls[i].name, (long long)as_ever, (long long)answer_of(calls[i].make, 1));
+  }
+}
