@@ -8,7 +8,7 @@ namespace janus {
 [[gnu::noinline, gnu::cold]] void Accounts::list_unserved(Account* account) noexcept {
   Atomic<std::uint32_t>& next = account->queue_.next_unserved;
   std::uint32_t not_listed = 0;
-  // If it is listed, whoever serves it has yet to look.
+  // If it is listed, its server has yet to look.
   if (!next.compare_exchange_strong(not_listed, kEndOfUnserved, std::memory_order_seq_cst)) return;
   std::uint32_t first = unserved_.load(std::memory_order_relaxed);
   do {

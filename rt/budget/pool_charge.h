@@ -13,11 +13,13 @@
 
 namespace janus {
 
-// INVARIANT paid-before-taken: what the pools hold (records that were ever cut, stacks that may have pages, each at its
-// full size) is at most what the root account has paid for it, plus what accounts below the root pay for their live
-// tasks, plus a constant `allowance` without which nothing could start. overdraw() may exceed this by at most what
-// those accounts pay and the allowance once more, and so may what a task that had paid for itself has left behind; such
-// a debt is paid before anything else. tests/budget/pool_charge_test.cpp
+// INVARIANT paid-before-taken: held <= paid + covered + allowance, where
+//   held       what the pools hold: records ever cut, and stacks that may have pages, each at its full size
+//   paid       what the root account has paid for them
+//   covered    what accounts below the root pay for their live tasks
+//   allowance  a constant, without which nothing could start
+// Two exceptions: overdraw() may exceed the sum by covered + allowance, and memory of a task that had paid for itself
+// may stay behind when it ends. Such a debt is paid before anything else. tests/budget/pool_charge_test.cpp
 //
 // Any thread. All-zero bytes are valid; before init() nothing is charged.
 class PoolCharge {

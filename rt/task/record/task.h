@@ -131,8 +131,7 @@ struct alignas(64) Task : Runnable {
   Outcome outcome;                 // once kEnded
   std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
 
-  // A walk up from a task that may be gone reads this of a record that may serve another task by now
-  // (may_be_cancelled), so it is written in one piece.
+  // Atomic: may_be_cancelled() may read it after the record was recycled for another task.
   void belong_to(Nursery& where) noexcept { std::atomic_ref(nursery).store(&where, std::memory_order_relaxed); }
   Nursery* nursery_of_whoever_has_it() noexcept { return std::atomic_ref(nursery).load(std::memory_order_relaxed); }
 

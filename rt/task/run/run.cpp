@@ -222,7 +222,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
          task.flags.load(std::memory_order_relaxed) == 0;
 }
 
-// What finish() comes to for a task that has ended plainly, except for counting it.
+// Fast path of finish(): nothing to clean up. The caller updates the counters.
 [[gnu::always_inline]] inline void finish_plain(Worker& worker, Task& task) noexcept {
   task.frame = nullptr;
   JANUS_ASSERT(is_zeroed_when_free(task));

@@ -4,8 +4,8 @@
 //
 // INVARIANT same-depth: a task may use a fixed size of a stack from where it begins, on a stack of its own or on that
 // of the task that waits for it, and overflows there, whatever runs beside it: its class's size or
-// RuntimeOptions::stack_max, whichever is more. What one task has grown is not there for the next one, and a parent
-// that has been deeper than its children may go gives back what it has grown before one of them begins where it stands.
+// RuntimeOptions::stack_max, whichever is more. Growth is undone when the task ends. Before a child runs on its parent's
+// stack, the parent shrinks the stack to the child's limit.
 //
 // Up to its class's size a stack is paid for before a task runs on it (rt/mem/stack_pool.h, rt/task/wait/records.h), and
 // growing costs nothing: programs that need no more behave the same where stacks do not grow at all. What lies beyond

@@ -88,7 +88,7 @@ template <Path kPath>
   return left;
 }
 
-// stop(), where who cancels may be told of the wait.
+// stop() for a published task, which a cancel can find and wake.
 [[gnu::always_inline]] inline bool stop_published(Task& task, Pending publish) noexcept {
   publish_before_wait(task);
   return stop<Path::kGeneral>(current_worker(), task, publish);
