@@ -17,13 +17,13 @@ class Edits {
     edits_.push_back({begin, end, std::move(text)});
   }
 
-  // Insertions at one place come in the order in which they were asked for, before what replaces the text there.
-  std::string apply(std::string_view text) {
+  // The text with the edits, behind `before`. Insertions at one place come in the order in which they were asked for, before what replaces the text there.
+  std::string apply(std::string_view text, std::string before) {
     std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
       return a.begin != b.begin ? a.begin < b.begin : (a.begin == a.end) > (b.begin == b.end);
     });
-    std::string result;
-    result.reserve(text.size() + text.size() / 4);
+    std::string result = std::move(before);
+    result.reserve(text.size() * 4);
     std::size_t at = 0;
     for (const Edit& edit : edits_) {
       result.append(text, at, edit.begin - at);

@@ -21,13 +21,13 @@ constexpr std::size_t kRecordFields = 4;                         // next, channe
 template <class... Parts>
 std::string text_of(const Parts&... parts) {
   std::string result;
-  ((result += parts), ...);
+  (result.append(std::string_view(parts)), ...);
   return result;
 }
 template <class... Parts>
 void line(std::string& body, const Parts&... parts) {
   body += "  ";
-  ((body += parts), ...);
+  (body.append(std::string_view(parts)), ...);
   body += '\n';
 }
 void label(std::string& body, std::string_view name) {
@@ -76,26 +76,24 @@ std::string Helpers::once(const std::string& key, const std::function<std::strin
       text_of("@", settings_.prefix,
               is_plain ? key : text_of(key.substr(0, key.find(' ')), ".", std::to_string(names_.size())));
   names_.emplace(key, symbol);
-  const std::string definition = generate(symbol);
-  definitions_.push_back(definition);
+  definitions_.push_back(generate(symbol));
   return symbol;
 }
 
 std::string Helpers::runtime(std::string_view name, std::string_view result, std::string_view parameters) {
-  // A module that declares the function itself may do so with other types. The escaped name is another one to LLVM, and the
-  // same to the linker.
+  if (const auto known = declared_.find(name); known != declared_.end()) return known->second.symbol;
+  // A module that declares the function itself may do so with other types. The escaped name is another one to LLVM, and
+  // the same to the linker.
   const bool is_taken = settings_.is_declared && settings_.is_declared(name);
-  std::string symbol = is_taken ? text_of("@\"\\01", name, "\"") : text_of("@", name);
-  declared_.try_emplace(std::string(name), text_of("declare ", result, " ", symbol, "(", parameters, ")\n"));
+  const std::string symbol = is_taken ? text_of("@\"\\01", name, "\"") : text_of("@", name);
+  declared_.emplace(name, Declared{symbol, text_of("declare ", result, " ", symbol, "(", parameters, ")\n")});
   return symbol;
 }
 
-std::string Helpers::text() const {
-  std::string all;
-  for (const std::string& definition : definitions_) all += "\n" + definition;
-  if (!declared_.empty()) all += "\n";
-  for (const auto& [name, declaration] : declared_) all += declaration;
-  return all;
+void Helpers::append_to(std::string& text) const {
+  for (const std::string& definition : definitions_) (text += "\n") += definition;
+  if (!declared_.empty()) text += "\n";
+  for (const auto& [name, declared] : declared_) text += declared.text;
 }
 
 // ---- Small pieces of IR ---------------------------------------------------------------------------------------------------

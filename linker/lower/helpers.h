@@ -79,8 +79,13 @@ class Helpers {
 
   std::string size_of(const std::string& type) const;  // a constant of type i64
 
-  // Everything that was requested.
-  std::string text() const;
+  // The first line of the output, by which janus-cc knows which kind of pointers it has.
+  std::string header() const {
+    return std::string("; lowered by janus-lower: ") + (settings_.has_typed_pointers ? "typed" : "opaque") +
+           " pointers\n";
+  }
+  // Appends everything that was requested.
+  void append_to(std::string& text) const;
 
  private:
   std::string field(std::string& body, const std::string& record, const std::string& type, std::size_t index,
@@ -98,8 +103,11 @@ class Helpers {
   std::string head_of_spawn(const TaskShape& shape, const std::string& symbol) const;
 
   Settings settings_;
-  std::map<std::string, std::string> names_;     // by what was requested
-  std::map<std::string, std::string> declared_;  // by the name of the runtime's function
+  std::map<std::string, std::string, std::less<>> names_;  // by what was requested
+  struct Declared {
+    std::string symbol, text;
+  };
+  std::map<std::string, Declared, std::less<>> declared_;  // by the name of the runtime's function
   std::vector<std::string> definitions_;
 };
 

@@ -401,13 +401,9 @@ class FunctionLowering {
       }
       const std::string_view mnemonic = tokens_.text(definition->mnemonic);
       if (const auto opcode = opcode_of(mnemonic); opcode && makes_task(*opcode)) {
-        const auto made = kind_made_by(*definition, *opcode);
-        if (made && kind && (made->handle != kind->handle || made->result != kind->result)) {
-          error(operand.token,
-                "tasks with results of different types meet here: " + made->result + " and " + kind->result);
-          return std::nullopt;
-        }
-        if (made) kind = made;
+        if (!meet(kind_made_by(*definition, *opcode), kind, operand)) return std::nullopt;
+      } else if (const auto known = known_kinds_.find(value); known != known_kinds_.end()) {
+        if (!meet(known->second, kind, operand)) return std::nullopt;
       } else if (mnemonic == "phi" || mnemonic == "select" || mnemonic == "freeze") {
         for (std::size_t i = definition->mnemonic + 1; i < definition->end; ++i) {
           const bool is_incoming = mnemonic == "phi"
@@ -421,7 +417,17 @@ class FunctionLowering {
         return std::nullopt;
       }
     }
+    if (kind) known_kinds_.emplace(operand.value, *kind);
     return kind;
+  }
+  // Whether what a handle was made as on one path is what it was made as on the others.
+  bool meet(const std::optional<HandleKind>& made, std::optional<HandleKind>& kind, const Operand& operand) {
+    if (made && kind && (made->handle != kind->handle || made->result != kind->result)) {
+      error(operand.token, "tasks with results of different types meet here: " + made->result + " and " + kind->result);
+      return false;
+    }
+    if (made) kind = made;
+    return true;
   }
   std::optional<HandleKind> kind_made_by(const Instruction& definition, Opcode opcode) const {
     for (std::size_t i = definition.mnemonic + 1; i < definition.end; ++i) {
@@ -560,6 +566,7 @@ class FunctionLowering {
   std::vector<Site> sites_;
   std::vector<Use*> ends_;
   std::optional<LocalTypes> types_;
+  std::map<std::string, HandleKind> known_kinds_;  // of handles that were joined
   std::optional<NurseryFlow> flow_;
   Site scope_;  // the nursery of SPAWN and fork outside of all others
   bool needs_scope_ = false;
@@ -617,8 +624,9 @@ std::optional<std::string> lower_ll(Source& source, const Options& options) {
   if (!source.has_errors())
     for (const Function& function : module.functions) FunctionLowering(lowering, function).run();
   if (source.has_errors()) return std::nullopt;
-  return "; lowered by janus-lower: " + std::string(is_typed ? "typed" : "opaque") + " pointers\n" +
-         lowering.edits.apply(source.text()) + helpers.text();
+  std::string text = lowering.edits.apply(source.text(), helpers.header());
+  helpers.append_to(text);
+  return text;
 }
 
 }  // namespace janus::lower

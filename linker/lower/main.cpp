@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus-lower: LLVM IR with the scheduler's opcodes, or a .qtjir file, to LLVM IR that clang compiles. janus-cc calls it.
+#include <cerrno>
 #include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iostream>
-#include <iterator>
 
 #include "ll_lower.h"
 #include "qtjir.h"
@@ -68,14 +67,13 @@ int read_arguments(int argc, char** argv, Options& options) {
 }
 
 bool read_file(const std::string& name, std::string& text) {
-  std::ifstream file;
-  if (name != "-") {
-    file.open(name, std::ios::binary);
-    if (!file) return false;
-  }
-  std::istream& stream = name == "-" ? std::cin : file;
-  text.assign(std::istreambuf_iterator<char>(stream), std::istreambuf_iterator<char>());
-  return !stream.bad();
+  std::FILE* const file = name == "-" ? stdin : std::fopen(name.c_str(), "rb");
+  if (file == nullptr) return false;
+  char piece[1 << 16];
+  while (const std::size_t count = std::fread(piece, 1, sizeof piece, file)) text.append(piece, count);
+  const bool is_read = std::ferror(file) == 0;
+  if (file != stdin) std::fclose(file);
+  return is_read;
 }
 
 bool write_file(const std::string& name, const std::string& text) {

@@ -138,7 +138,7 @@ class FunctionEmission {
   template <class... Parts>
   void line(const Parts&... parts) {
     body_ += "  ";
-    ((body_ += parts), ...);
+    (body_.append(std::string_view(parts)), ...);
     body_ += '\n';
   }
   void begin(const std::string& label) { body_ += label + ":\n"; }
@@ -765,7 +765,8 @@ class FunctionEmission {
 }  // namespace
 
 std::string emit(const Tokens& tokens, const File& file, Helpers& helpers, bool has_yield_checks) {
-  Emission module{tokens, file, helpers, has_yield_checks, "", {}};
+  Emission module{tokens, file, helpers, has_yield_checks, helpers.header(), {}};
+  module.text.reserve(tokens.source().text().size() * 16);
   for (const Function& function : file.functions) {
     if (!function.is_external) {
       FunctionEmission(module, function).run();
@@ -779,7 +780,8 @@ std::string emit(const Tokens& tokens, const File& file, Helpers& helpers, bool 
         "declare " + module.llvm(function.result) + " " + symbol(module.name_of(function)) + "(" + list + ")\n";
   }
   module.write_strings();
-  return module.text + helpers.text();
+  helpers.append_to(module.text);
+  return std::move(module.text);
 }
 
 }  // namespace qtjir
@@ -795,8 +797,7 @@ std::optional<std::string> lower_qtjir(Source& source, const Options& options) {
   const bool is_typed = options.llvm_version != 0 && options.llvm_version < 15;
   Helpers helpers({is_typed, interval_of(options, file.profile), "janus.",
                    [&file](std::string_view name) { return file.by_name.count(std::string(name)) != 0; }});
-  const std::string text = qtjir::emit(tokens, file, helpers, options.has_yield_checks && file.profile != "core");
-  return "; lowered by janus-lower: " + std::string(is_typed ? "typed" : "opaque") + " pointers\n" + text;
+  return qtjir::emit(tokens, file, helpers, options.has_yield_checks && file.profile != "core");
 }
 
 }  // namespace janus::lower

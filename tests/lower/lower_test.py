@@ -2,6 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # lower_test.py BUILD — janus-lower: each example prints what it says, LLVM's verifier takes each output, and what is wrong is
 # refused with its place.
+import os
+import re
+import subprocess
 import sys
 
 from errors import errors
@@ -48,7 +51,101 @@ def errors_are_told():
         tap.check(f'{suffix}: {name}', done.returncode == 1 and said.splitlines()[:1] == [wanted] and not done.stdout, said)
 
 
+def block_of(page, name):
+    """The code behind a mark of a page."""
+    code = re.search(rf'<!-- {name} -->\n\n((?:    .*\n|\n)+)', page)[1]
+    return re.sub('^    ', '', code, flags=re.M)
+
+
+def the_front_end_of_the_book_works():
+    page = (here.parent.parent / 'docs/lowering.md').read_text()
+    front_end, source, program = work / 'both.py', work / 'both.ll', work / 'both'
+    front_end.write_text(block_of(page, 'front end'))
+    made = subprocess.run([sys.executable, front_end], input=block_of(page, 'program').encode(), capture_output=True, timeout=60)
+    source.write_bytes(made.stdout)
+    done = compile_by(janus_cc, [source], program)
+    ran = run([program]) if done.returncode == 0 else done
+    tap.check('the front end of lowering.md compiles its program', ran.returncode == 0 and ran.stdout == b'6765\n', f'{made.stderr}{done.stderr}')
+    tap.check('it has no more than 100 lines', len(front_end.read_text().splitlines()) <= 100)
+    sample = work / 'sample.qtjir'
+    sample.write_text(re.sub('^    ', '', re.search(r'^## .qtjir\n\n((?:    .*\n|\n)+)', page, re.M)[1], flags=re.M))
+    done = compile_by(janus_cc, [sample], program)
+    ran = run([program]) if done.returncode == 0 else done
+    tap.check('the .qtjir program of lowering.md prints its sum', ran.stdout == b'the sum is 499500\n', done.stderr)
+
+
+LEAK = """declare i64 @seen()
+declare void @janus_free(ptr)
+define void @narrow(i64 %a, i64 %b) {
+  ret void
+}
+define double @wide(i64 %a) {
+  ret double 1.0
+}
+define void @many(i1 %cancels) {
+  %nursery = Nursery_Begin
+  br label %again
+again:
+  %i = phi i64 [ 0, %0 ], [ %next, %again ]
+  Spawn @narrow(i64 %i, i64 2)
+  %t = Spawn @narrow(i64 %i, i64 2)
+  %w = Spawn @wide(i64 %i)
+  %c = Async_Call @wide(i64 %i)
+  %next = add i64 %i, 1
+  %done = icmp eq i64 %next, 100
+  br i1 %done, label %end, label %again
+end:
+  br i1 %cancels, label %cancel, label %close
+cancel:
+  Nursery_Cancel %nursery
+  br label %close
+close:
+  %s = Nursery_End %nursery
+  ret void
+}
+define i32 @main() {
+  call void @many(i1 true)
+  %a = call i64 @seen()
+  call void @many(i1 true)
+  call void @many(i1 false)
+  call void @many(i1 true)
+  %b = call i64 @seen()
+  %grown = icmp ne i64 %a, %b
+  %status = zext i1 %grown to i32
+  ret i32 %status
+}
+"""
+SEEN = """#include <janus/rt.h>
+int64_t seen(void) { janus_stats stats; stats.size = sizeof stats; janus_rt_stats(0, &stats); return (int64_t)janus_budget_get_current().memory; }
+const janus_rt_config janus_config = {.root_budget = {4000000000u, (size_t)1 << 30, 65000, 65000, 65000}};
+"""
+
+
+def records_are_freed():
+    """Also those of tasks that were cancelled before they started: the memory that is left is the same again."""
+    source, seen, program = work / 'leak.ll', work / 'seen.c', work / 'leak'
+    source.write_text(LEAK)
+    seen.write_text(SEEN)
+    done = compile_by(janus_cc, [source, seen], program)
+    for workers in (1, 2):
+        ran = run([program], env=environment(JANUS_WORKERS=workers)) if done.returncode == 0 else done
+        tap.check(f'no record stays, whether its task ran or was cancelled before, with {workers} workers', ran.returncode == 0, f'{done.stderr}{ran.stderr}')
+
+
+def the_same_without_a_kernel():
+    qemu = janus_cc.parent / 'janus-qemu'
+    for name in ('tasks', 'error', 'nested_cancel'):
+        example, image = here / f'examples/{name}.qtjir', work / f'{name}.elf'
+        done = compile_by(janus_cc, [example], image, '--target=bare')
+        ran = run([qemu, image], timeout=120) if done.returncode == 0 else done
+        tap.check(f'{name}.qtjir prints the same with no kernel', ran.returncode == 0 and prints_what_is_expected(example, ran.stdout.decode().replace('\r', '')), f'{done.stderr}{ran.stdout}{ran.stderr}')
+
+
 examples_run()
+the_front_end_of_the_book_works()
+records_are_freed()
+if os.environ.get('JANUS_TEST_FULL'):
+    the_same_without_a_kernel()
 outputs_are_verified()
 errors_are_told()
 tap.end()
