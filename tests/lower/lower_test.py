@@ -42,6 +42,12 @@ def outputs_are_verified():
             tap.check(f'LLVM {number} verifies what comes of {example.name}', done.returncode == 0 and not said, said)
 
 
+def tasks_carry_their_tenancy():
+    shown = lower(janus_cc, here / 'examples/basic.qtjir').stdout.decode()
+    tasks = [line for line in shown.splitlines() if re.match(r'define internal i64 @janus\.(task|spawn)\.', line)]
+    tap.check('the tasks in the output carry the tenancy CPU_Parallel', tasks and all('"janus-tenancy"="CPU_Parallel"' in line for line in tasks), shown)
+
+
 def errors_are_told():
     for name, (suffix, text, wanted) in errors.items():
         source = work / f'wrong.{suffix}'
@@ -147,5 +153,6 @@ records_are_freed()
 if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 outputs_are_verified()
+tasks_carry_their_tenancy()
 errors_are_told()
 tap.end()
