@@ -117,10 +117,43 @@ TEST(threads, a_wait_ends_at_its_time_and_not_before) {
   }
 }
 
+// Runs `waits`, which is to return at once. Should it sleep, `word` is woken after two seconds, so that the test fails and does not hang.
+template <class Waits>
+void returns_at_once(Word& word, Waits waits) {
+  static Word is_over, has_ended;
+  static Word* to_wake;
+  is_over.store(0);
+  has_ended.store(0);
+  to_wake = &word;
+  REQUIRE(platform::start_thread(
+      [](void*) {
+        const std::uint64_t until = platform::now_ns() + 2000 * kMillisecond;
+        while (is_over.load() == 0 && platform::now_ns() < until) platform::wait(is_over, 0, until);
+        while (is_over.load() == 0) {
+          to_wake->fetch_add(1);
+          platform::wake(*to_wake, 1u << 30);
+        }
+        has_ended.store(1);
+        platform::wake(has_ended, 1u << 30);
+        platform::exit_thread();
+      },
+      nullptr, -1, "guardian"));
+  const std::uint64_t before = platform::now_ns();
+  waits();
+  CHECK_LT(platform::now_ns() - before, 1000 * kMillisecond);
+  is_over.store(1);
+  platform::wake(is_over, 1u << 30);
+  while (has_ended.load() == 0) platform::wait(has_ended, 0, platform::kForever);
+}
+
 TEST(threads, a_wait_for_a_word_that_has_changed_returns_at_once) {
   Word word{1};
-  platform::wait(word, 0, kForever);
-  platform::wait(word, 1, 0);  // and one whose time has passed
+  returns_at_once(word, [&] { platform::wait(word, 0, kForever); });
+}
+
+TEST(threads, a_wait_whose_time_has_passed_returns_at_once) {
+  Word word{1};
+  returns_at_once(word, [&] { platform::wait(word, 1, 0); });
 }
 
 TEST(threads, a_wake_does_not_wake_waiters_of_another_word) {

@@ -11,10 +11,38 @@ using namespace janus;
 using Word = std::atomic<std::uint32_t>;
 constexpr std::uint64_t kMs = 1'000'000;
 
+// Runs `waits`, which is to return at once. Should it sleep, `word` is woken after two seconds, so that the test fails and does not hang.
+template <class Waits>
+void returns_at_once(Word& word, Waits waits) {
+  static Word is_over, has_ended;
+  static Word* to_wake;
+  is_over.store(0);
+  has_ended.store(0);
+  to_wake = &word;
+  REQUIRE(platform::start_thread(
+      [](void*) {
+        const std::uint64_t until = platform::now_ns() + 2000 * kMs;
+        while (is_over.load() == 0 && platform::now_ns() < until) platform::wait(is_over, 0, until);
+        while (is_over.load() == 0) {
+          to_wake->fetch_add(1);
+          platform::wake(*to_wake, 1u << 30);
+        }
+        has_ended.store(1);
+        platform::wake(has_ended, 1u << 30);
+        platform::exit_thread();
+      },
+      nullptr, -1, "guardian"));
+  const std::uint64_t before = platform::now_ns();
+  waits();
+  CHECK_LT(platform::now_ns() - before, 1000 * kMs);
+  is_over.store(1);
+  platform::wake(is_over, 1u << 30);
+  while (has_ended.load() == 0) platform::wait(has_ended, 0, platform::kForever);
+}
+
 TEST(futex, a_wait_for_another_value_returns_at_once) {
   Word word{1};
-  platform::wait(word, 0, platform::kForever);  // hangs if it slept
-  CHECK_EQ(word.load(), 1u);
+  returns_at_once(word, [&] { platform::wait(word, 0, platform::kForever); });
 }
 
 TEST(futex, a_wait_ends_at_its_time_and_not_before) {
@@ -27,8 +55,8 @@ TEST(futex, a_wait_ends_at_its_time_and_not_before) {
 
 TEST(futex, a_time_that_has_passed_ends_a_wait_at_once) {
   Word word{0};
-  platform::wait(word, 0, 0);
-  platform::wait(word, 0, platform::now_ns() - 1);
+  returns_at_once(word, [&] { platform::wait(word, 0, 0); });
+  returns_at_once(word, [&] { platform::wait(word, 0, platform::now_ns() - 1); });
 }
 
 struct Sleepers {
