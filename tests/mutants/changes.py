@@ -76,6 +76,12 @@ def of_text(file, text):
             is_long = not code.endswith((";", "{", "}", ":"))
 
 
+def files_of_rt(root):
+    """What mutants are drawn from: the runtime's sources, without the headers that users see."""
+    below = [path.relative_to(root) for kind in ("*.cpp", "*.h") for path in Path(root, "rt").rglob(kind)]
+    return sorted(str(path) for path in below if path.parts[1] != "include" and len(path.parts) > 2)
+
+
 def of_files(root, files):
     return [mutant for file in files for mutant in of_text(file, Path(root, file).read_text(encoding="utf-8"))]
 

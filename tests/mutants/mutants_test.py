@@ -6,7 +6,7 @@ import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
-from changes import Mutant, applied, of_files, of_text, read_harmless  # noqa: E402
+from changes import Mutant, applied, files_of_rt, of_files, of_text, read_harmless  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # A line, and all that may become of it.
@@ -37,9 +37,10 @@ def main():
     tap.check("a mutant changes its line alone", applied(two, "one\n  two\nthree\n") == "one\n  2\nthree\n")
     tap.check("harmless ones are read with their reasons",
           read_harmless("# more\n\na: b  ->  c\n  why,\n  and why\nd: e  ->  f\n") == {"a: b  ->  c": "why, and why", "d: e  ->  f": ""})
-    files = sorted(str(path.relative_to(root)) for kind in ("*.cpp", "*.h") for path in root.glob(f"rt/*/{kind}"))
-    drawn = {mutant.change for mutant in of_files(root, files)}
+    drawn = {mutant.change for mutant in of_files(root, files_of_rt(root))}
     tap.check("many are drawn from rt", len(drawn) > 5000, len(drawn))
+    folders = {str(pathlib.Path(file).parent) for file in files_of_rt(root)}
+    tap.check("folders within a layer are drawn from", {"rt/sched", "rt/task/wait", "rt/abi/entry"} <= folders, folders)
     harmless = read_harmless((root / "tests/mutants/harmless.txt").read_text(encoding="utf-8"))
     unknown = [change for change in harmless if change not in drawn]
     tap.none("those that are called harmless can be drawn", unknown)

@@ -17,7 +17,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from changes import of_files, read_harmless
+from changes import files_of_rt, of_files, read_harmless
 from trees import ROOT, Tree
 
 PLACE = ROOT / "build-mutants"
@@ -138,7 +138,7 @@ def main():
     parser.add_argument("--again", help="only those that survived in what an earlier run printed")
     parser.add_argument("files", nargs="*", help="below rt; all of it")
     options = parser.parse_args()
-    files = options.files or sorted(str(path.relative_to(ROOT)) for kind in ("*.cpp", "*.h") for path in ROOT.glob(f"rt/*/{kind}"))
+    files = options.files or files_of_rt(ROOT)
     harmless = read_harmless(HARMLESS.read_text(encoding="utf-8"))
     candidates = [mutant for mutant in of_files(ROOT, files) if mutant.change not in harmless]
     random.Random(options.seed).shuffle(candidates)

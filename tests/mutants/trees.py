@@ -162,7 +162,7 @@ class Tree:
 
     def code_that_ships(self):
         """What is loaded of the library's objects; None if they do not compile."""
-        kinds = ("often", "seldom", "apart")
+        kinds = ("hot", "cold", "apart")
         if not self.build("wide", *(f"rt/libjanus-{kind}.a" for kind in kinds)):
             return None
         code = {}
