@@ -41,7 +41,7 @@ bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   if (runnable->group == 0) [[likely]]
     return worker.yielded.push(runnable);
   worker.groups.push(runnable);
-  if (!worker.has_other_groups()) worker.dispatch_bar = worker.yield_bar = WorkerFairness::kOutOfReach;
+  worker.yield_bar = WorkerFairness::kOutOfReach;
   return true;
 }
 

@@ -74,11 +74,10 @@ struct Runtime {
   unsigned number;  // unique in the process: tells of which runtime a handle is
   std::uint64_t handle_key[2];
 
-  alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel of tasks on the root's account
+  alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel
   std::atomic<Task*> terminable;  // the program's root task: SIGTERM cancels it, and its end stops the workers
   std::atomic<int> terminate_signal;
-  std::atomic<std::uint64_t> spawned_outside;                 // by threads that are no workers
-  alignas(64) std::atomic<std::uint64_t> caged_cancel_epoch;  // grows with each cancel of other tasks alone
+  std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;       // tasks that wait for a recharge
   std::atomic<std::uint32_t> rounds_of_ends;  // in a row that ended the waits of some (exhaustion.cpp)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader
-// may be slow or have stopped: many tasks that panic must not delay the others through a full pipe. So all waits for the
-// reader share one patience; what it does not cover is dropped. docs/decisions/0304
+// rt/task/report/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader may
+// have stopped: many tasks that panic must not hold up the others through a full pipe.
 #include "rt/task/report/log.h"
 
 #include <atomic>
@@ -15,48 +14,15 @@ namespace janus {
 namespace {
 
 constexpr int kStandardError = 2;
-constexpr std::uint64_t kMaxPatienceNs = 20'000'000;
-constexpr std::uint64_t kPatienceInterval = 100;  // one nanosecond of patience comes back in so many
+constexpr std::uint64_t kPatienceNs = 100'000'000;
 
 std::atomic<std::uint64_t> lines_dropped{0};
-// When the patience was, or would have been, 0: it is the time since then, divided by kPatienceInterval.
-std::atomic<std::uint64_t> patience_began_ns{0};
-
-// When the patience began if it is full now.
-std::uint64_t earliest_beginning(std::uint64_t now) noexcept {
-  constexpr std::uint64_t kTimeToFill = kMaxPatienceNs * kPatienceInterval;
-  return now > kTimeToFill ? now - kTimeToFill : 0;
-}
-
-std::uint64_t patience_at(std::uint64_t now) noexcept {
-  const std::uint64_t began = patience_began_ns.load(std::memory_order_relaxed), earliest = earliest_beginning(now);
-  const std::uint64_t since = began > earliest ? began : earliest;
-  return now > since ? (now - since) / kPatienceInterval : 0;
-}
-
-void use_patience(std::uint64_t from, std::uint64_t until) noexcept {
-  const std::uint64_t used = (until - from) * kPatienceInterval, earliest = earliest_beginning(from);
-  std::uint64_t began = patience_began_ns.load(std::memory_order_relaxed);
-  while (!patience_began_ns.compare_exchange_weak(began, (began > earliest ? began : earliest) + used,
-                                                  std::memory_order_relaxed)) {
-  }
-}
-
-// Writes once. 0 or less: nothing went out, also where the patience was used to wait for the reader.
-long put_some(const char* bytes, std::size_t count) noexcept {
-  const long written = platform::write(kStandardError, bytes, count, 0);
-  if (written > 0) return written;
-  const std::uint64_t from = platform::now_ns(), patience = patience_at(from);
-  if (patience == 0) return written;
-  const long written_later = platform::write(kStandardError, bytes, count, from + patience);
-  use_patience(from, platform::now_ns());
-  return written_later;
-}
+std::atomic<bool> nobody_reads{false};  // the last line was not taken: the next one does not wait at all
 
 // False: not all of it went out.
-bool put(const char* bytes, std::size_t count) noexcept {
+bool put(const char* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   while (count != 0) {
-    const long written = put_some(bytes, count);
+    const long written = platform::write(kStandardError, bytes, count, until_ns);
     if (written <= 0) return false;
     bytes += written;
     count -= static_cast<std::size_t>(written);
@@ -71,12 +37,12 @@ std::uint64_t lines_in(const char* bytes, std::size_t count) noexcept {
 }
 
 // First says how many lines were dropped before.
-bool account_for_dropped() noexcept {
+bool account_for_dropped(std::uint64_t until_ns) noexcept {
   const std::uint64_t dropped = lines_dropped.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
   Text<64> line;
   line.append("janus: %lu lines dropped\n", static_cast<unsigned long>(dropped));
-  if (put(line.data(), line.size())) return true;
+  if (put(line.data(), line.size(), until_ns)) return true;
   lines_dropped.fetch_add(dropped, std::memory_order_relaxed);
   return false;
 }
@@ -84,8 +50,11 @@ bool account_for_dropped() noexcept {
 }  // namespace
 
 void say(const char* lines, std::size_t size) noexcept {
-  if (account_for_dropped() && put(lines, size)) return;
-  lines_dropped.fetch_add(lines_in(lines, size), std::memory_order_relaxed);
+  const bool waits = !nobody_reads.load(std::memory_order_relaxed);
+  const std::uint64_t until = waits ? platform::now_ns() + kPatienceNs : 0;
+  const bool is_said = account_for_dropped(until) && put(lines, size, until);
+  nobody_reads.store(!is_said, std::memory_order_relaxed);
+  if (!is_said) lines_dropped.fetch_add(lines_in(lines, size), std::memory_order_relaxed);
 }
 
 }  // namespace janus

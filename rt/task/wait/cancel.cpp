@@ -31,12 +31,10 @@ namespace janus {
 
 namespace {
 
-// `account`: of the nursery or task that is cancelled.
-void begin_cancel(Runtime& runtime, Worker* worker, const Account* account) noexcept {
+void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
   if (worker != nullptr) worker->counters.cancel_requests.add();
   order_hooks::release(&order_hooks::kCancel);
-  auto& epoch = account == runtime.root_account ? runtime.cancel_epoch : runtime.caged_cancel_epoch;
-  epoch.fetch_add(1, std::memory_order_acq_rel);
+  runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
 }
 
 // The caller found `nursery` in a way that keeps it from its end meanwhile.
@@ -121,7 +119,7 @@ static void cancel_each(Task& task, Nursery* open) noexcept {
     for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
       mark_nursery(*open, walk);
     if (walk.first != nullptr) {
-      begin_cancel(runtime, &current_worker(), task.account);
+      begin_cancel(runtime, &current_worker());
       tell_members(runtime, &current_worker(), walk, Pace::kInParts);
     }
     if (open != nullptr) let_others_run(task);
@@ -160,7 +158,7 @@ void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
 void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
   const CancelWalk walk = mark_from_outside(worker, nursery);
   if (walk.first == nullptr) return;
-  begin_cancel(*nursery.runtime, worker, nursery.account);
+  begin_cancel(*nursery.runtime, worker);
   tell_members(*nursery.runtime, worker, walk, pace);
 }
 
@@ -168,7 +166,7 @@ CancelWalk cancel_task(Worker* worker, Task& task) noexcept {
   CancelWalk walk;
   order_hooks::release(&order_hooks::kCancel);
   if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return walk;
-  begin_cancel(*task.nursery->runtime, worker, task.account);
+  begin_cancel(*task.nursery->runtime, worker);
   do {
     if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);
     LockGuard guard(task.nursery->lock);

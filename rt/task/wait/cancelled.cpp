@@ -30,21 +30,13 @@ constexpr unsigned kCancelledAbove = 0;
   return false;
 }
 
-// What grows with each cancel that may concern the tasks of `nursery`. A cancel of tasks with another account than the
-// root's concerns none on the root's account, which read no line that it writes. A sum is enough: both parts only grow.
-static std::uint64_t epoch_of(const Runtime& runtime, const Nursery& nursery) noexcept {
-  const std::uint64_t epoch = runtime.cancel_epoch.load(std::memory_order_acquire);
-  if (nursery.account == runtime.root_account) return epoch;
-  return epoch + runtime.caged_cancel_epoch.load(std::memory_order_acquire);
-}
-
 // Walks only when something has been cancelled since the last walk.
 bool is_cancelled(Task& task) noexcept {
   return task.cancel.load(std::memory_order_relaxed) != 0 || is_cancelled(*task.nursery);
 }
 
 bool is_cancelled(Nursery& nursery) noexcept {
-  const std::uint64_t epoch = epoch_of(*nursery.runtime, nursery);
+  const std::uint64_t epoch = nursery.runtime->cancel_epoch.load(std::memory_order_acquire);
   if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
     return false;
   return look_above(nursery, epoch);
@@ -52,7 +44,7 @@ bool is_cancelled(Nursery& nursery) noexcept {
 
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
-  const std::uint64_t epoch = epoch_of(runtime, nursery);
+  const std::uint64_t epoch = runtime.cancel_epoch.load(std::memory_order_acquire);
   return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && walk_up(&nursery) == kCancelledAbove;
 }
 

