@@ -72,7 +72,7 @@ std::string joined_type(std::string_view result) {
 std::string Helpers::once(const std::string& key, const std::function<std::string(const std::string&)>& generate) {
   if (const auto known = names_.find(key); known != names_.end()) return known->second;
   const bool is_plain = key.find(' ') == std::string::npos;
-  const std::string symbol =
+  std::string symbol =
       text_of("@", settings_.prefix,
               is_plain ? key : text_of(key.substr(0, key.find(' ')), ".", std::to_string(names_.size())));
   names_.emplace(key, symbol);
@@ -274,10 +274,10 @@ std::string Helpers::free_records() {
     line(body, "%is_end = icmp eq ", pointer(), " %record, null");
     line(body, "br i1 %is_end, label %done, label %one");
     label(body, "one");
-    const std::string typed = cast(body, "%record", link, "%typed");
-    line(body, "%rest = load ", pointer(), ", ", pointer_to(pointer()), " ", field(body, typed, link, 0, "%rest_at"));
+    const std::string list = cast(body, "%record", link, "%typed");
+    line(body, "%rest = load ", pointer(), ", ", pointer_to(pointer()), " ", field(body, list, link, 0, "%rest_at"));
     line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
-         field(body, typed, link, 1, "%channel_at"));
+         field(body, list, link, 1, "%channel_at"));
     line(body, "%has_none = icmp eq ", pointer(), " %channel, null");
     line(body, "br i1 %has_none, label %free, label %release");
     label(body, "release");
@@ -306,11 +306,11 @@ std::string Helpers::channel_create() {
     line(body, "%has_none = icmp eq ", pointer(), " %channel, null");
     line(body, "br i1 %has_none, label %undo, label %keep");
     label(body, "keep");
-    const std::string typed = cast(body, "%record", link, "%typed");
+    const std::string list = cast(body, "%record", link, "%typed");
     line(body, "%rest = load ", pointer(), ", ", pointer_to(pointer()), " %list");
-    line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, typed, link, 0, "%rest_at"));
+    line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, list, link, 0, "%rest_at"));
     line(body, "store ", pointer(), " %channel, ", pointer_to(pointer()), " ",
-         field(body, typed, link, 1, "%channel_at"));
+         field(body, list, link, 1, "%channel_at"));
     line(body, "store ", pointer(), " %record, ", pointer_to(pointer()), " %list");
     line(body, "ret ", pointer(), " %channel");
     label(body, "undo");
