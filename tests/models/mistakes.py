@@ -123,9 +123,6 @@ MISTAKES = [
             (LOCAL, "return key_.load(std::memory_order_relaxed) == key ? destroy : nullptr;", "return destroy;")),
     mistake("local_key", "the key is cleared after its destructor is replaced",
             (LOCAL, "    key_.store(0, std::memory_order_relaxed);\n", "")),
-    mistake("local_key", "the key is published before its destructor",
-            (LOCAL, "    destroy_.store(destroy, std::memory_order_release);\n    key_.store(key, std::memory_order_release);",
-             "    key_.store(key, std::memory_order_release);\n    destroy_.store(destroy, std::memory_order_release);")),
 
     mistake("spinlock", "unlock wakes nobody", (SPIN_H, "      wake_one();", "      ;")),
     mistake("spinlock", "no heavy fence before sleep", (SPIN, "  if (is_fenced) platform::heavy_fence();\n", "")),
