@@ -149,7 +149,7 @@ janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
   Channel* channel = nullptr;
   if (error == 0) channel = create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity, &error);
   if (channel == nullptr) {
-    set_error_of(me, me.task != nullptr ? me.task->account : nullptr, error);
+    set_error_of(me, runtime, me.task != nullptr ? me.task->account : nullptr, error);
     return nullptr;
   }
   return reinterpret_cast<janus_channel*>(channel->handle.load(std::memory_order_relaxed));

@@ -21,6 +21,12 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   return runtime;
 }
 
+[[gnu::noinline, gnu::cold]] void refuse_block(const Runtime& runtime, int error) noexcept {
+  const Caller me = enter_free();
+  if (error == JANUS_E_BUDGET || error == JANUS_E_NO_CAP) error = with_why(error, Why::kMemory);
+  set_error_left(me, &runtime, me.task != nullptr ? me.task->account : runtime.root_account, error);
+}
+
 [[gnu::noinline, gnu::cold]] void charge_block(std::size_t size) noexcept {
   (void)enter(price_of_block(size));
 }
@@ -33,7 +39,7 @@ void* allocate_for(std::size_t align, std::size_t size) noexcept {
   if (runtime == nullptr) return nullptr;
   int error = 0;
   void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
-  if (block == nullptr) set_error(enter_free(), error);
+  if (block == nullptr) refuse_block(*runtime, error);
   return block;
 }
 
@@ -50,7 +56,8 @@ void* janus_alloc(size_t size) {
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return refuse(JANUS_E_INVALID);
+  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign)
+    return refuse(with_why(JANUS_E_INVALID, Why::kAlign));
   return allocate_for(align, size);
 }
 
@@ -61,7 +68,7 @@ void* janus_realloc(void* block, size_t size) {
   if (runtime == nullptr) return nullptr;
   int error = 0;
   void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
-  if (moved == nullptr) set_error(enter_free(), error);
+  if (moved == nullptr) refuse_block(*runtime, error);
   return moved;
 }
 

@@ -71,7 +71,8 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
 
 // A nursery that is opened by a task that was told to end is told, too.
 void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
-  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery, Pace::kAtOnce);
+  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel))
+    cancel_nursery(&worker, *nursery, Cause::kParent, Pace::kAtOnce);
 }
 
 void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) noexcept {
@@ -91,9 +92,9 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 [[gnu::cold]] Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
-  *error = kErrorBudget;
+  *error = with_why(kErrorBudget, Why::kMemory);
   if (!pay_for_record(runtime, payer, sizeof(Nursery))) return nullptr;
-  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
+  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget, error) : payer;
   Nursery* const nursery = account != nullptr ? take_record(runtime, worker, error) : nullptr;
   if (nursery == nullptr) {
     if (account != nullptr && account != payer) runtime.accounts.close(account);
@@ -136,7 +137,7 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
     return nullptr;
   Runtime& runtime = runtime_of(worker);
   if constexpr (!kIsFast) {
-    *error = kErrorBudget;
+    *error = with_why(kErrorBudget, Why::kMemory);
     if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
   }
   Nursery* const nursery =
@@ -175,6 +176,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.failed_id = 0;
   nursery.errors = 0;
   nursery.outcome = Outcome::kSuccess;
+  nursery.cause = Cause::kNone;
   nursery.name[0] = 0;
   Account* const payer = payer_of_record(nursery);
   if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
@@ -197,6 +199,7 @@ static void reset(Nursery& nursery) noexcept {
   nursery.life().reset();
   nursery.local_count = 0;
   nursery.was_read.store(false, std::memory_order_relaxed);
+  nursery.cancel_cause.store(Cause::kNone, std::memory_order_relaxed);
 }
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {

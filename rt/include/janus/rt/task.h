@@ -45,6 +45,9 @@ JANUS_NORETURN void janus_task_panic(const char* why);
 int janus_task_set_name(const char* name);
 // The JANUS_E_* that explains the last NULL, {0} or -1 returned to this task (or thread); 0 if there was none.
 int janus_last_error(void);
+// The same as text, with what exactly was wrong: which argument, which state, or which component of a budget and how
+// much of it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" where there is no room [any].
+const char* janus_last_error_text(char* text, size_t size);
 // Keeps the calling task on its current worker, until as many unpins have followed. Not in this release:
 // JANUS_E_UNSUPPORTED [task].
 int janus_task_pin(void);
