@@ -20,6 +20,7 @@ QUEUE, QUEUE_H = "rt/sched/yield_queue.cpp", "rt/sched/yield_queue.h"
 LOCK, LOCK_H = "rt/base/biased_lock.cpp", "rt/base/biased_lock.h"
 SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
 LIFE = "rt/task/record/nursery_life.h"
+LOCAL = "rt/task/account/local_key.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp"
 ACCOUNT_H, UNSERVED = "rt/budget/account.h", "rt/budget/account_unserved.cpp"
@@ -30,6 +31,7 @@ SOURCES = {
     "biased_lock": [LOCK, SPIN],
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
+    "local_key": [],
     "nursery": [],
     "account": [*ACCOUNTS, SPIN],
     "memory_cache": [*ACCOUNTS, SPIN],
@@ -116,6 +118,14 @@ MISTAKES = [
             by="a_guest_and_one_who_gives_it_up_for_good"),
     mistake("biased_lock", "an owner at rest", (LOCK, "    owner_.store(nullptr, std::memory_order_relaxed);\n    return lock_.unlock();",
                                                 "    return lock_.unlock();")),
+
+    mistake("local_key", "the key is not looked at again",
+            (LOCAL, "return key_.load(std::memory_order_relaxed) == key ? destroy : nullptr;", "return destroy;")),
+    mistake("local_key", "the key is cleared after its destructor is replaced",
+            (LOCAL, "    key_.store(0, std::memory_order_relaxed);\n", "")),
+    mistake("local_key", "the key is published before its destructor",
+            (LOCAL, "    destroy_.store(destroy, std::memory_order_release);\n    key_.store(key, std::memory_order_release);",
+             "    key_.store(key, std::memory_order_release);\n    destroy_.store(destroy, std::memory_order_release);")),
 
     mistake("spinlock", "unlock wakes nobody", (SPIN_H, "      wake_one();", "      ;")),
     mistake("spinlock", "no heavy fence before sleep", (SPIN, "  if (is_fenced) platform::heavy_fence();\n", "")),

@@ -3,6 +3,7 @@
 #include "rt/task/account/locals.h"
 
 #include "rt/task/account/group.h"
+#include "rt/task/account/local_key.h"
 #include "rt/task/account/memory.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/wait/slice.h"
@@ -28,10 +29,9 @@ unsigned place_of(std::uint32_t key) noexcept {
   return key % kLocalKeys;
 }
 
-// What a place for a key holds. Written under the lock; read without it.
+// What a place for a key holds. Written under the lock; only `local` is read without it.
 struct KeyPlace {
-  std::atomic<std::uint32_t> key = 0;  // 0: free
-  std::atomic<void (*)(void*)> destroy = nullptr;
+  LocalKey local;
   std::uint32_t uses = 0;     // how often it was given out; kMaxUses: never again, so that no key comes twice
   std::uint32_t account = 0;  // index of the maker's account, if that is below the root: it has paid ...
   std::uint64_t runtime = 0;  // ... in the runtime whose handle_key begins with this ...
@@ -73,10 +73,9 @@ bool has_to_pay(const Task* task) noexcept {
 
 // Under the lock: ends the place's key. Returns the deposit, which may be nullptr.
 void* clear(KeyPlace& place) noexcept {
-  const std::uint32_t number = place_of(place.key.load(std::memory_order_relaxed));
+  const std::uint32_t number = place_of(place.local.key());
   if (place.uses != kMaxUses) (number < kReservedLocalKeys ? free_keys_of_root : free_keys_of_all).give(number);
-  place.key.store(0, std::memory_order_relaxed);
-  place.destroy.store(nullptr, std::memory_order_relaxed);
+  place.local.clear();
   void* const deposit = place.deposit;
   place.deposit = nullptr;
   return deposit;
@@ -139,9 +138,8 @@ std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept
       free.group = group != nullptr ? group->index() : 0;
       free.runtime = pays ? runtime->handle_key[0] : 0;
       free.deposit = deposit;
-      free.destroy.store(destroy, std::memory_order_relaxed);
       const std::uint32_t key = ++free.uses << kKeyBits | place;
-      free.key.store(key, std::memory_order_release);  // pairs with is_local()
+      free.local.publish(key, destroy);
       return key;
     }
   }
@@ -155,7 +153,7 @@ int delete_local(const Task* task, std::uint32_t key) noexcept {
   {
     LockGuard guard(local_keys_lock);
     KeyPlace& place = local_keys[place_of(key)];
-    if (key == 0 || place.key.load(std::memory_order_relaxed) != key) return kErrorInvalid;
+    if (key == 0 || place.local.key() != key) return kErrorInvalid;
     const bool is_here = task != nullptr && place.runtime == task->nursery->runtime->handle_key[0];
     if (has_to_pay(task) && !(is_here && place.account == task->account->index())) return kErrorNoCap;
     deposit = clear(place);
@@ -172,7 +170,7 @@ void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) no
 }
 
 bool is_local(std::uint32_t key) noexcept {
-  return key != 0 && local_keys[place_of(key)].key.load(std::memory_order_acquire) == key;  // pairs with new_local()
+  return key != 0 && local_keys[place_of(key)].local.key() == key;
 }
 
 void* get_local(const Task& task, std::uint32_t key) noexcept {
@@ -219,8 +217,8 @@ void destroy_locals(Task& task) noexcept {
       LocalTable::Entry& entry = page[place % kEntries];
       void* const value = entry.value;
       entry.value = nullptr;
-      if (value == nullptr || !is_local(entry.key)) continue;
-      auto* const destroy = local_keys[place].destroy.load(std::memory_order_relaxed);
+      if (value == nullptr) continue;
+      const LocalKey::Destroy destroy = local_keys[place].local.destructor_of(entry.key);
       if (destroy == nullptr) continue;
       destroy(value);
       again = true;
