@@ -102,6 +102,7 @@ void StackPool::destroy() noexcept {
     pool.warm = 0;
     pool.out.store(0, std::memory_order_relaxed);
     pool.most.store(0, std::memory_order_relaxed);
+    pool.most_before.store(0, std::memory_order_relaxed);
   }
   for (auto* figure : {&guards_, &protected_, &unguarded_, &mappings_, &mapped_})
     figure->store(0, std::memory_order_relaxed);

@@ -98,8 +98,9 @@ class StackPool {
   void on_cold(void (*hook)(Stack*)) noexcept { on_cold_ = hook; }
   // Gives back the pages of all idle stacks that are in no cache. False: there were none.
   bool trim() noexcept;
-  // has_excess(): more stacks have been in use at once than are now, so more may be warm than will be needed.
-  // give_excess() reduces the reserve of warm stacks to what is in use now. Any thread.
+  // give_excess() begins a new period, and reduces the reserve of warm stacks to the most that were in use at once in
+  // the period that ends. has_excess(): more have been in use in this period or the last one than are now, so
+  // give_excess() may give something back, at the second call at the latest. Any thread.
   [[nodiscard]] bool has_excess() const noexcept;
   void give_excess() noexcept;
 
@@ -138,7 +139,8 @@ class StackPool {
     std::uint32_t next_count = 0;      // stacks in the next slab
     std::size_t warm = 0;              // stacks that are free and warm
     std::atomic<std::size_t> out{0};   // stacks held, or in caches
-    std::atomic<std::size_t> most{0};  // the most that were out since the last give_excess(), approximately
+    std::atomic<std::size_t> most{0};  // the most that were out in this period, approximately
+    std::atomic<std::size_t> most_before{0};  // in the last one
   };
 
   [[nodiscard]] StackExtent extent_of(unsigned size_class) const noexcept {

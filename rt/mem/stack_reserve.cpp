@@ -18,12 +18,14 @@ constexpr std::size_t least_reserve(unsigned size_class) noexcept {
 
 }  // namespace
 
-// As many stacks may be idle and warm as were in use, so that a program whose number of tasks goes up and down makes no
+// As many stacks may be idle and warm as were in use at once in this period or the last one, so that a program whose number of tasks goes up and down makes no
 // system calls. Beyond that, half are given back, so that stacks freed in no order have enough neighbours to be given
 // back in one call.
 void StackPool::keep_reserve(unsigned size_class) noexcept {
   ClassPool& pool = pools_[size_class];
-  const std::size_t reserve = least_reserve(size_class) + pool.most.load(std::memory_order_relaxed);
+  const std::size_t most = pool.most.load(std::memory_order_relaxed);
+  const std::size_t before = pool.most_before.load(std::memory_order_relaxed);
+  const std::size_t reserve = least_reserve(size_class) + (most > before ? most : before);
   if (decommit_one_group(size_class, reserve))
     while (decommit_one_group(size_class, reserve / 2)) {
     }
@@ -58,14 +60,18 @@ bool StackPool::decommit_one_group(unsigned size_class, std::size_t reserve) noe
 }
 
 bool StackPool::has_excess() const noexcept {
-  for (const ClassPool& pool : pools_)
-    if (pool.most.load(std::memory_order_relaxed) > pool.out.load(std::memory_order_relaxed)) return true;
+  for (const ClassPool& pool : pools_) {
+    const std::size_t out = pool.out.load(std::memory_order_relaxed);
+    if (pool.most.load(std::memory_order_relaxed) > out || pool.most_before.load(std::memory_order_relaxed) > out)
+      return true;
+  }
   return false;
 }
 
 void StackPool::give_excess() noexcept {
   for (unsigned size_class = 0; size_class < kStackClasses; ++size_class) {
     ClassPool& pool = pools_[size_class];
+    pool.most_before.store(pool.most.load(std::memory_order_relaxed), std::memory_order_relaxed);
     pool.most.store(pool.out.load(std::memory_order_relaxed), std::memory_order_relaxed);
     keep_reserve(size_class);
   }
