@@ -132,8 +132,11 @@ std::string Helpers::store(const std::string& type, const std::string& value, co
 std::string Helpers::check() {
   return once("check", [this](const std::string& symbol) {
     std::string body;
+    // A negative cost charges nothing: a task cannot give itself ops.
+    line(body, "%is_credit = icmp slt i64 %cost, 0");
+    line(body, "%charge = select i1 %is_credit, i64 0, i64 %cost");
     line(body,
-         "%spent = call i8 asm sideeffect \"subq $1, %gs:8\", \"={@ccl},er,~{dirflag},~{fpsr},~{flags}\"(i64 %cost)");
+         "%spent = call i8 asm sideeffect \"subq $1, %gs:8\", \"={@ccl},er,~{dirflag},~{fpsr},~{flags}\"(i64 %charge)");
     line(body, "%is_spent = icmp ne i8 %spent, 0");
     line(body, "br i1 %is_spent, label %slow, label %go_on");
     label(body, "slow");
