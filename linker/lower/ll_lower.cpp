@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include "ll_lower.h"
 
 #include <map>
@@ -630,3 +631,4 @@ std::optional<std::string> lower_ll(Source& source, const Options& options) {
 }
 
 }  // namespace janus::lower
+// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)

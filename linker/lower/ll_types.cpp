@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include "ll_types.h"
 
 #include <algorithm>
@@ -90,3 +91,4 @@ std::optional<std::string> LocalTypes::result_type(const Instruction& instructio
 }
 
 }  // namespace janus::lower
+// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)

