@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include "helpers.h"
 
 #include <array>
@@ -86,7 +85,7 @@ std::string Helpers::runtime(std::string_view name, std::string_view result, std
   // A module that declares the function itself may do so with other types. The escaped name is another one to LLVM, and
   // the same to the linker.
   const bool is_taken = settings_.is_declared && settings_.is_declared(name);
-  const std::string symbol = is_taken ? text_of("@\"\\01", name, "\"") : text_of("@", name);
+  std::string symbol = is_taken ? text_of("@\"\\01", name, "\"") : text_of("@", name);
   declared_.emplace(name, Declared{symbol, text_of("declare ", result, " ", symbol, "(", parameters, ")\n")});
   return symbol;
 }
@@ -111,9 +110,9 @@ std::string Helpers::cast(std::string& body, const std::string& value, const std
   return std::string(name);
 }
 
-std::string Helpers::field(std::string& body, const std::string& record, const std::string& type, std::size_t index,
+std::string Helpers::field(std::string& body, const std::string& base, const std::string& type, std::size_t index,
                            std::string_view name) const {
-  line(body, name, " = getelementptr ", type, ", ", pointer_to(type), " ", record, ", i32 0, i32 ",
+  line(body, name, " = getelementptr ", type, ", ", pointer_to(type), " ", base, ", i32 0, i32 ",
        std::to_string(index));
   return std::string(name);
 }
@@ -443,11 +442,11 @@ std::string Helpers::task_function(const TaskShape& shape, const std::string& re
   return once("task " + shape_key(shape), [&](const std::string& symbol) {
     const Signature& signature = shape.signature;
     std::string body;
-    const std::string typed = cast(body, "%record", record, "%typed");
+    const std::string fields = cast(body, "%record", record, "%typed");
     const std::size_t first = has_record(shape.handle) ? kRecordFields : 0;
     for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
       const std::string name = "%a" + std::to_string(i);
-      const std::string at = field(body, typed, record, first + i, name + "_at");
+      const std::string at = field(body, fields, record, first + i, name + "_at");
       line(body, name, " = ", load(signature.parameters[i].type, at));
     }
     if (!has_record(shape.handle)) {
@@ -459,7 +458,7 @@ std::string Helpers::task_function(const TaskShape& shape, const std::string& re
       line(body, "ret i64 ", kCancelled);
       label(body, "go");
     }
-    body += finish_task(shape, typed);
+    body += finish_task(shape, fields);
     return text_of("define internal i64 ", symbol, "(", pointer(),
                    " %record) \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n", body, "}\n");
   });
@@ -477,10 +476,10 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   line(body, "%is_none = icmp eq ", pointer(), " %record, null");
   line(body, "br i1 %is_none, label %failed, label %fill");
   label(body, "fill");
-  const std::string typed = cast(body, "%record", type, "%typed");
+  const std::string fields = cast(body, "%record", type, "%typed");
   for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i) {
     const std::string name = "%a" + std::to_string(i);
-    const std::string at = field(body, typed, type, first + i, name + "_at");
+    const std::string at = field(body, fields, type, first + i, name + "_at");
     line(body, store(shape.signature.parameters[i].type, name, at));
   }
   std::string channel = "null";
@@ -495,9 +494,9 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   }
   if (keeps) {
     line(body, "store ", pointer(), " ", channel, ", ", pointer_to(pointer()), " ",
-         field(body, typed, type, 1, "%channel_at"));
+         field(body, fields, type, 1, "%channel_at"));
     line(body, "store ", stored_result(shape.signature), " zeroinitializer, ",
-         pointer_to(stored_result(shape.signature)), " ", field(body, typed, type, 3, "%result_at"),
+         pointer_to(stored_result(shape.signature)), " ", field(body, fields, type, 3, "%result_at"),
          may_be_overaligned(stored_result(shape.signature)) ? ", align 1" : "");
   }
   const std::string function = settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr";
@@ -508,9 +507,9 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   line(body, "br i1 %is_refused, label %refused, label %spawned");
   label(body, "spawned");
   if (keeps) {
-    line(body, "store i64 %task, ", pointer_to("i64"), " ", field(body, typed, type, 2, "%task_at"));
+    line(body, "store i64 %task, ", pointer_to("i64"), " ", field(body, fields, type, 2, "%task_at"));
     line(body, "%rest = load ", pointer(), ", ", pointer_to(pointer()), " %list");
-    line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, typed, type, 0, "%rest_at"));
+    line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, fields, type, 0, "%rest_at"));
     line(body, "store ", pointer(), " %record, ", pointer_to(pointer()), " %list");
     line(body, "%handle = ptrtoint ", pointer(), " %record to i64");
     line(body, "ret i64 %handle");
@@ -590,14 +589,14 @@ std::string Helpers::join(Handle handle, std::string_view result) {
     line(body, "store i64 0, ", pointer_to("i64"), " %out");
     std::string task = "%handle";
     const std::string record = text_of("{ ", pointer(), ", ", pointer(), ", i64, ", type, " }");
-    std::string typed;
+    std::string fields;
     if (has_record(handle)) {
       line(body, "%is_none = icmp eq i64 %handle, 0");
       line(body, "br i1 %is_none, label %no_value, label %wait");
       label(body, "wait");
       line(body, "%record = inttoptr i64 %handle to ", pointer());
-      typed = cast(body, "%record", record, "%typed");
-      line(body, "%task = load i64, ", pointer_to("i64"), " ", field(body, typed, record, 2, "%task_at"));
+      fields = cast(body, "%record", record, "%typed");
+      line(body, "%task = load i64, ", pointer_to("i64"), " ", field(body, fields, record, 2, "%task_at"));
       task = "%task";
     }
     line(body, "%status = call i32 ", joined, "(i64 ", task, ", ", pointer_to("i64"), " %out)");
@@ -622,7 +621,7 @@ std::string Helpers::join(Handle handle, std::string_view result) {
       line(body, "%is_failure = icmp slt i64 %outcome, 0");
       line(body, "br i1 %is_failure, label %no_value, label %read");
       label(body, "read");
-      field(body, typed, record, 3, "%result_at");
+      field(body, fields, record, 3, "%result_at");
       if (handle == Handle::kChannel) {
         std::string element = "%buffer";
         line(body, "%buffer = alloca ", type);
@@ -632,7 +631,7 @@ std::string Helpers::join(Handle handle, std::string_view result) {
         }
         line(body, "store ", type, " zeroinitializer, ", pointer_to(type), " %buffer");
         line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
-             field(body, typed, record, 1, "%channel_at"));
+             field(body, fields, record, 1, "%channel_at"));
         line(body, "%received = call i32 ", runtime("janus_channel_try_recv", "i32", pointer() + ", " + pointer()), "(",
              pointer(), " %channel, ", pointer(), " ", element, ")");
         line(body, "%value = load ", type, ", ", pointer_to(type), " %buffer");
@@ -655,4 +654,3 @@ std::string Helpers::join(Handle handle, std::string_view result) {
 }
 
 }  // namespace janus::lower
-// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)

@@ -88,7 +88,7 @@ class Helpers {
   void append_to(std::string& text) const;
 
  private:
-  std::string field(std::string& body, const std::string& record, const std::string& type, std::size_t index,
+  std::string field(std::string& body, const std::string& base, const std::string& type, std::size_t index,
                     std::string_view name) const;
   std::string cast(std::string& body, const std::string& value, const std::string& type, std::string_view name) const;
   std::string load(const std::string& type, const std::string& address) const;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include "ll_lower.h"
 
 #include <map>
@@ -503,7 +502,7 @@ class FunctionLowering {
   // ---- The function's ends --------------------------------------------------------------------------------------------------
 
   std::string local(const std::string& type, std::string_view what) {
-    const std::string name = lowering_.fresh(what);
+    std::string name = lowering_.fresh(what);
     const std::string zero = is_pointer(type) ? "null" : "0";
     entry_ += name + " = alloca " + type + "\n  store " + type + " " + zero + ", " + helpers_.pointer_to(type) + " " +
               name + "\n  ";
@@ -619,7 +618,7 @@ std::optional<std::string> lower_ll(Source& source, const Options& options) {
   Edits edits;
   const std::string profile = profile_of(source, tokens, module, options, edits);
   Helpers helpers({is_typed, interval_of(options, profile), free_prefix(source.text()),
-                   [&module](std::string_view name) { return module.signatures.count(name) != 0; }});
+                   [&module](std::string_view name) { return module.signatures.contains(name); }});
   Lowering lowering{
       source, tokens, module, helpers, std::move(edits), profile, options.has_yield_checks && profile != "core"};
   if (!source.has_errors())
@@ -631,4 +630,3 @@ std::optional<std::string> lower_ll(Source& source, const Options& options) {
 }
 
 }  // namespace janus::lower
-// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include "ll_types.h"
 
 #include <algorithm>
@@ -46,7 +45,7 @@ const Instruction* LocalTypes::definition(std::string_view written) const {
 }
 
 bool LocalTypes::is_parameter(std::string_view written) const {
-  return parameters_.count(name_of(written)) != 0;
+  return parameters_.contains(name_of(written));
 }
 
 std::optional<std::string> LocalTypes::type_of(std::string_view written) const {
@@ -91,4 +90,3 @@ std::optional<std::string> LocalTypes::result_type(const Instruction& instructio
 }
 
 }  // namespace janus::lower
-// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)

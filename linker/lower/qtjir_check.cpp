@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // qtjir_check.cpp — names, types and nurseries of a .qtjir file.
-// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include <algorithm>
 #include <charconv>
 
@@ -251,7 +250,7 @@ class FunctionCheck {
       return one.type;
     }
     const auto own = own_type(one.operands[0]);
-    const std::string type = own && *own != "?" ? *own : "i64";
+    std::string type = own && *own != "?" ? *own : "i64";
     if (type == "nursery") error(one.operands[0].token, "a nursery cannot be copied");
     expect(one.operands[0], type, "the operand");
     return type;
@@ -288,7 +287,7 @@ class FunctionCheck {
   std::optional<std::string> channel(Instruction& one) {
     const auto own = own_type(one.operands[0]);
     if (own) one.operands[0].type = *own;
-    const auto element = own ? element_of(*own, "channel") : std::nullopt;
+    auto element = own ? element_of(*own, "channel") : std::nullopt;
     if (!element && (!own || *own != "?"))
       error(one.operands[0].token, one.word + " takes a channel, not " + (own ? *own : "a number"));
     return element;
@@ -318,7 +317,7 @@ class FunctionCheck {
         expect(one.operands[0], "i64", "the time in milliseconds");
         return assign(one, "i64");
       case Opcode::kNurseryBegin:
-        if (one.result != kNoIndex && registers_.count(std::string(tokens_.name(one.result))) != 0)
+        if (one.result != kNoIndex && registers_.contains(std::string(tokens_.name(one.result))))
           error(one.result, "a second value for the register of a nursery");
         return assign(one, "nursery");
       case Opcode::kNurseryEnd:
@@ -435,4 +434,3 @@ void check(const Tokens& tokens, File& file) {
 }
 
 }  // namespace janus::lower::qtjir
-// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)

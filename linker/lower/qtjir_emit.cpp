@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // qtjir_emit.cpp — a checked .qtjir file to LLVM IR. Each function becomes two: its body, which also tells whether a cancel
 // ended it early, and one of the function's name with C's calling convention, for other languages. docs/decisions/0310
-// NOLINTBEGIN(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming): to be put right one by one
 #include <algorithm>
 #include <map>
 
@@ -145,11 +144,11 @@ class FunctionEmission {
   void begin(const std::string& label) { body_ += label + ":\n"; }
   std::string fresh(std::string_view what) { return "%" + std::string(what) + "." + std::to_string(names_++); }
   std::string fresh_label() { return "go." + std::to_string(names_++); }
-  std::string P() const { return helpers_.pointer(); }
+  std::string pointer() const { return helpers_.pointer(); }
   std::string to(const std::string& type) const { return helpers_.pointer_to(type); }
 
   std::string local(const std::string& type, std::string_view what) {
-    const std::string name = fresh(what);
+    std::string name = fresh(what);
     head_ += "  " + name + " = alloca " + type + "\n  store " + type + " " + (is_pointer(type) ? "null" : "0") + ", " +
              to(type) + " " + name + "\n";
     return name;
@@ -167,7 +166,7 @@ class FunctionEmission {
     }
     if (operand.kind == Operand::Kind::kString) return module_.string(unescaped(tokens_.text(operand.token)));
     const std::string type = module_.llvm(operand.type);
-    const std::string name = fresh("v");
+    std::string name = fresh("v");
     line(name, " = load ", type, ", ", to(type), " ", register_at(operand.register_number));
     return name;
   }
@@ -231,11 +230,11 @@ class FunctionEmission {
       for (const Instruction& one : block.instructions) {
         if (one.kind != Kind::kOpcode || one.opcode != Opcode::kNurseryBegin) continue;
         site_of_[&one] = site;
-        sites_[site].nursery = local(P(), "nursery");
+        sites_[site].nursery = local(pointer(), "nursery");
         sites_[site].is_opened = one.nursery.has_budget || one.nursery.on_error != 0 || one.nursery.on_exhaustion != 0;
         ++site;
       }
-    if (function_.flow->needs_scope()) scope_.nursery = local(P(), "scope");
+    if (function_.flow->needs_scope()) scope_.nursery = local(pointer(), "scope");
   }
 
   void write_blocks() {
@@ -297,8 +296,8 @@ class FunctionEmission {
         return transfer(one, block);
       case Kind::kClose: {
         const std::string channel = value(one.operands[0]);
-        line(fresh("unused"), " = call i32 ", helpers_.runtime("janus_channel_close", "i32", P()), "(", P(), " ",
-             channel, ")");
+        line(fresh("unused"), " = call i32 ", helpers_.runtime("janus_channel_close", "i32", pointer()), "(", pointer(),
+             " ", channel, ")");
         return;
       }
       case Kind::kOpcode:
@@ -334,7 +333,7 @@ class FunctionEmission {
       std::string text =
           "define internal " + type + " " + symbol + "(" + type + " %a, " + type + " %b) alwaysinline {\n";
       text += "  %is_zero = icmp eq " + type + " %b, 0\n  br i1 %is_zero, label %zero, label %nonzero\nzero:\n";
-      text += "  call void " + helpers_.runtime("janus_task_panic", "void", P()) + "(" + P() + " " +
+      text += "  call void " + helpers_.runtime("janus_task_panic", "void", pointer()) + "(" + pointer() + " " +
               module_.string("division by zero") + ") cold\n  unreachable\nnonzero:\n";
       if (is_signed) {
         text += "  %is_minus_one = icmp eq " + type +
@@ -411,15 +410,15 @@ class FunctionEmission {
           argument = wide;
         }
         format += width == 0 ? "%s" : "%lld";
-        list += ", " + (width == 0 ? P() : std::string("i64")) + " " + argument;
+        list += ", " + (width == 0 ? pointer() : std::string("i64")) + " " + argument;
         ++i;
       } else {
         format += text[i];
         if (text[i] == '%') format += '%';
       }
     }
-    const std::string print = helpers_.runtime("janus_print", "i32", "i32, " + P() + ", ...");
-    line(fresh("unused"), " = call i32 (i32, ", P(), ", ...) ", print, "(i32 1, ", P(), " ",
+    const std::string print = helpers_.runtime("janus_print", "i32", "i32, " + pointer() + ", ...");
+    line(fresh("unused"), " = call i32 (i32, ", pointer(), ", ...) ", print, "(i32 1, ", pointer(), " ",
          module_.string(format + "\n"), list, ")");
   }
 
@@ -436,9 +435,9 @@ class FunctionEmission {
   }
 
   void channel_create(const Instruction& one) {
-    if (channels_.empty()) channels_ = local(P(), "channels");
+    if (channels_.empty()) channels_ = local(pointer(), "channels");
     const std::string capacity = value(one.operands[0]), name = fresh("v");
-    line(name, " = call ", P(), " ", helpers_.channel_create(), "(", to(P()), " ", channels_, ", i64 ",
+    line(name, " = call ", pointer(), " ", helpers_.channel_create(), "(", to(pointer()), " ", channels_, ", i64 ",
          helpers_.size_of(module_.llvm(one.type)), ", i64 ", capacity, ")");
     store_result(one, "channel " + one.type, name);
   }
@@ -455,14 +454,14 @@ class FunctionEmission {
       line("store ", type, " ", is_pointer(type) ? "null" : "0", ", ", to(type), " ", element);
     }
     std::string address = element;
-    if (P() != "ptr") {
+    if (pointer() != "ptr") {
       address = fresh("v");
       line(address, " = bitcast ", type, "* ", element, " to i8*");
     }
     const std::string status = fresh("status");
     const std::string function =
-        helpers_.runtime(is_send ? "janus_channel_send" : "janus_channel_recv", "i32", P() + ", " + P());
-    line(status, " = call i32 ", function, "(", P(), " ", channel, ", ", P(), " ", address, ")");
+        helpers_.runtime(is_send ? "janus_channel_send" : "janus_channel_recv", "i32", pointer() + ", " + pointer());
+    line(status, " = call i32 ", function, "(", pointer(), " ", channel, ", ", pointer(), " ", address, ")");
     if (!is_send) {
       const std::string received = fresh("v");
       line(received, " = load ", type, ", ", to(type), " ", element);
@@ -515,9 +514,9 @@ class FunctionEmission {
         const Site& site = sites_[site_of_.at(&one)];
         const std::string budget = budget_of(one), name = fresh("v");
         line(
-            name, " = call ", P(), " ",
+            name, " = call ", pointer(), " ",
             site.is_opened ? helpers_.nursery_open(one.nursery) + "(" + budget + ")" : helpers_.nursery_begin() + "()");
-        line("store ", P(), " ", name, ", ", to(P()), " ", site.nursery);
+        line("store ", pointer(), " ", name, ", ", to(pointer()), " ", site.nursery);
         return store_result(one, "nursery", name);
       }
       case Opcode::kNurseryEnd:
@@ -526,7 +525,7 @@ class FunctionEmission {
         if (!one.event->is_reached) return;
         const Site& site = sites_[stack(function_.flow->target(*one.event)).site];
         const std::string nursery = load_nursery(site);
-        return line(fresh("unused"), " = call i32 ", helpers_.nursery_cancel(), "(", P(), " ", nursery, ")");
+        return line(fresh("unused"), " = call i32 ", helpers_.nursery_cancel(), "(", pointer(), " ", nursery, ")");
       }
       case Opcode::kTaskCreate:
       case Opcode::kSpawn:
@@ -542,8 +541,8 @@ class FunctionEmission {
 
   const NurseryFlow::Stack& stack(std::uint32_t i) const { return function_.flow->stacks()[i]; }
   std::string load_nursery(const Site& site) {
-    const std::string name = fresh("v");
-    line(name, " = load ", P(), ", ", to(P()), " ", site.nursery);
+    std::string name = fresh("v");
+    line(name, " = load ", pointer(), ", ", to(pointer()), " ", site.nursery);
     return name;
   }
   std::string budget_of(const Instruction& one) {
@@ -559,13 +558,14 @@ class FunctionEmission {
 
   // Ends a nursery and frees the records of its tasks; its result.
   std::string end_nursery(Site& site) {
-    const std::string nursery = load_nursery(site), result = fresh("v");
-    line(result, " = call i64 ", helpers_.nursery_end(site.is_opened), "(", P(), " ", nursery, ")");
-    line("call void ", helpers_.free_records(), "(", to(P()), " ", list_of(site), ")");
+    const std::string nursery = load_nursery(site);
+    std::string result = fresh("v");
+    line(result, " = call i64 ", helpers_.nursery_end(site.is_opened), "(", pointer(), " ", nursery, ")");
+    line("call void ", helpers_.free_records(), "(", to(pointer()), " ", list_of(site), ")");
     return result;
   }
   const std::string& list_of(Site& site) {
-    if (site.list.empty()) site.list = local(P(), "records");
+    if (site.list.empty()) site.list = local(pointer(), "records");
     return site.list;
   }
   const std::string& outcome_of(Site& site) {
@@ -599,9 +599,9 @@ class FunctionEmission {
     else if (one.result != kNoIndex)
       shape.handle = handle_for(shape.signature.result);
     Site& site = one.event->stack == NurseryFlow::kEmpty ? scope_ : sites_[stack(one.event->stack).site];
-    std::string list = P() + " " + load_nursery(site);
+    std::string list = pointer() + " " + load_nursery(site);
     if (shape.handle == Handle::kRecord || shape.handle == Handle::kChannel)
-      list += ", " + to(P()) + " " + list_of(site);
+      list += ", " + to(pointer()) + " " + list_of(site);
     if (const std::string given = arguments(one); !given.empty()) list += ", " + given;
     if (const std::string budget = budget_of(one); !budget.empty()) list += ", " + budget;
     const std::string handle = fresh("v");
@@ -623,24 +623,24 @@ class FunctionEmission {
   void write_unwinding() {
     // A stack has a higher number than the one around it.
     for (std::uint32_t i = static_cast<std::uint32_t>(function_.flow->stacks().size()); i-- > 1;) {
-      if (!is_unwound_.count(i)) continue;
+      if (!is_unwound_.contains(i)) continue;
       begin("unwind." + std::to_string(i));
       const NurseryFlow::Stack& open = stack(i);
       if (!open.is_awaited) {
         Site& site = sites_[open.site];
         const std::string nursery = load_nursery(site);
-        line(fresh("unused"), " = call i32 ", helpers_.nursery_cancel(), "(", P(), " ", nursery, ")");
+        line(fresh("unused"), " = call i32 ", helpers_.nursery_cancel(), "(", pointer(), " ", nursery, ")");
         end_nursery(site);
       }
       is_unwound_[open.outer] = true;
       line("br label %unwind.", std::to_string(open.outer));
     }
-    if (!is_unwound_.count(0)) return;
+    if (!is_unwound_.contains(0)) return;
     begin("unwind.0");
     line("store i1 true, ", to("i1"), " %was_cancelled");
     if (!scope_.nursery.empty()) {
       const std::string nursery = load_nursery(scope_);
-      line(fresh("unused"), " = call i32 ", helpers_.nursery_cancel(), "(", P(), " ", nursery, ")");
+      line(fresh("unused"), " = call i32 ", helpers_.nursery_cancel(), "(", pointer(), " ", nursery, ")");
     }
     line("br label %exit");
   }
@@ -649,7 +649,7 @@ class FunctionEmission {
     begin("exit");
     if (!scope_.nursery.empty()) end_nursery(scope_);
     for (auto deferred = deferred_.rbegin(); deferred != deferred_.rend(); ++deferred) run_deferred(*deferred);
-    if (!channels_.empty()) line("call void ", helpers_.free_records(), "(", to(P()), " ", channels_, ")");
+    if (!channels_.empty()) line("call void ", helpers_.free_records(), "(", to(pointer()), " ", channels_, ")");
     if (!counter_.empty())
       line(fresh("unused"), " = call i32 ", helpers_.loop_end(), "(", to("i32"), " ", counter_, ")");
     line("%ended = load i1, ", to("i1"), " %was_cancelled");
@@ -673,7 +673,7 @@ class FunctionEmission {
     for (std::size_t i = 0; i < deferred.arguments.size(); ++i) {
       const std::string type = module_.llvm(deferred.instruction->operands[i].type), argument = fresh("v");
       line(argument, " = load ", type, ", ", to(type), " ", deferred.arguments[i]);
-      list += (i == 0 ? "" : ", ") + type + " " + argument;
+      list.append(i == 0 ? "" : ", ").append(type).append(" ").append(argument);
     }
     const Function& target = callee(*deferred.instruction);
     const std::string result = module_.llvm(target.result);
@@ -706,13 +706,14 @@ class FunctionEmission {
       const std::string initial = i < function_.parameters.size() ? "%p." + std::to_string(i)
                                   : is_pointer(type)              ? "null"
                                                                   : "0";
-      text += "  " + register_at(i) + " = alloca " + type + "  ; %" + shown(function_.registers[i].name) +
-              "\n  store " + type + " " + initial + ", " + to(type) + " " + register_at(i) + "\n";
+      text.append("  ").append(register_at(i)).append(" = alloca ").append(type);
+      text.append("  ; %").append(shown(function_.registers[i].name)).append("\n  store ").append(type).append(" ");
+      text.append(initial).append(", ").append(to(type)).append(" ").append(register_at(i)).append("\n");
     }
     text += head_;
     if (!scope_.nursery.empty()) {
-      text += "  %scope = call " + P() + " " + helpers_.nursery_begin() + "()\n";
-      text += "  store " + P() + " %scope, " + to(P()) + " " + scope_.nursery + "\n";
+      text += "  %scope = call " + pointer() + " " + helpers_.nursery_begin() + "()\n";
+      text += "  store " + pointer() + " %scope, " + to(pointer()) + " " + scope_.nursery + "\n";
     }
     text += "  br label %" + block_label(0) + "\n" + body_ + "}\n";
   }
@@ -797,9 +798,8 @@ std::optional<std::string> lower_qtjir(Source& source, const Options& options) {
   if (source.has_errors()) return std::nullopt;
   const bool is_typed = options.llvm_version != 0 && options.llvm_version < 15;
   Helpers helpers({is_typed, interval_of(options, file.profile), "janus.",
-                   [&file](std::string_view name) { return file.by_name.count(std::string(name)) != 0; }});
+                   [&file](std::string_view name) { return file.by_name.contains(std::string(name)); }});
   return qtjir::emit(tokens, file, helpers, options.has_yield_checks && file.profile != "core");
 }
 
 }  // namespace janus::lower
-// NOLINTEND(performance-no-automatic-move,performance-inefficient-string-concatenation,readability-container-contains,readability-suspicious-call-argument,readability-identifier-naming)
