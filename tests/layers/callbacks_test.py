@@ -86,7 +86,7 @@ def call_claims(compiler, folder, archive):
 
 
 def main():
-    tap, root, archive, compiler = Tap("callbacks"), sys.argv[1], sys.argv[2], sys.argv[3:]
+    tap, root, archive, compiler = Tap("layers-callbacks"), sys.argv[1], sys.argv[2], sys.argv[3:]
     with tempfile.TemporaryDirectory() as folder:
         for claims in (struct_claims(root, compiler, folder), call_claims(compiler, folder, archive)):
             for claim, held, found in claims:

@@ -239,6 +239,11 @@ TEST(worker, a_parked_job_comes_back_when_woken_from_outside) {
   }
 }
 
+// A worker's pointer to its job is its own: this read from outside is a race, which only the test makes.
+__attribute__((no_sanitize("thread"))) static bool holds_a_job(const Worker& worker) {
+  return *static_cast<Runnable* const volatile*>(&worker.task) != nullptr;
+}
+
 TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
   Yard yard(1);
   yard.inject(jobs[0], [](Job& self) {
@@ -250,15 +255,14 @@ TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
     finish(self);
   });
   const Worker& worker = *yard.scheduler->worker(0);
-  const auto holds_one = [&] { return __atomic_load_n(&worker.task, __ATOMIC_RELAXED) != nullptr; };
   bool is_right = true;
   for (int i = 1; i <= 20; ++i) {
     CHECK(soon([&] { return yard.counter.load() == i && jobs[0].parked.load() == 1; }));
-    is_right = is_right && CHECK(soon([&] { return !holds_one(); }));
+    is_right = is_right && CHECK(soon([&] { return !holds_a_job(worker); }));
     wake(nullptr, jobs[0]);
   }
   CHECK(yard.all_done(1));
-  if (is_right) CHECK(soon([&] { return !holds_one(); }));  // nor to one that has ended
+  if (is_right) CHECK(soon([&] { return !holds_a_job(worker); }));  // nor to one that has ended
 }
 
 TEST(worker, partners_that_wake_each_other_never_miss) {
