@@ -161,26 +161,40 @@ class Object:
 
 def shipped_objects(root, build):
     """What ships, by the compile commands of BUILD; the tests' own builds of the same sources are not it."""
+    sources = {}
     for entry in json.loads(Path(build, "compile_commands.json").read_text()):
         source = os.path.relpath(Path(entry["directory"], entry["file"]).resolve(), Path(root).resolve())
         path = Path(entry["directory"], entry["output"])
         if layer_of(source) and layer_of(source).freestanding and not entry["output"].startswith("tests/") and path.exists():
-            yield read_object(source, str(path))
+            sources[str(path)] = source
+    return read_objects(sources)
 
 
 # What optimisers append to the name of a copy.
 CLONE = re.compile(r"\.(\d+|isra|part|constprop|cold|llvm)(\.\d+)*$")
 
 
-def read_object(source, path):
-    lines = subprocess.run(["nm", "-P", path], check=True, capture_output=True, text=True).stdout.splitlines()
-    found = [(CLONE.sub("", line.split()[0]), line.split()[1]) for line in lines]
-    names = subprocess.run(["c++filt"], check=True, capture_output=True, text=True,
-                           input="".join(f"{name}\n" for name, _ in found)).stdout.splitlines()
-    symbols = [Symbol(name, kind) for name, (_, kind) in zip(names, found)]
-    listing = subprocess.run(["readelf", "-SW", path], check=True, capture_output=True, text=True).stdout
-    sections = set(re.findall(r"^\s*\[\s*\d+\]\s+(\.\S+)", listing, re.MULTILINE))
-    return Object(source, path, symbols, sections)
+def output_of(*command, **options):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **options).stdout
+
+
+def read_objects(sources):
+    """The object files that are the keys of `sources`, each compiled from the value."""
+    if not sources:
+        return []
+    found = [line.rsplit(": ", 1) for line in output_of("nm", "-AP", *sources).splitlines()]
+    found = [(path, CLONE.sub("", rest.split()[0]), rest.split()[1]) for path, rest in found]
+    names = output_of("c++filt", input="".join(f"{name}\n" for _, name, _ in found)).splitlines()
+    symbols = {path: [] for path in sources}
+    for (path, _, kind), name in zip(found, names):
+        symbols[path].append(Symbol(name, kind))
+    sections, path = {path: set() for path in sources}, next(iter(sources))  # the name of a lone file is not printed
+    for line in output_of("readelf", "-SW", *sources).splitlines():
+        if line.startswith("File: "):
+            path = line.removeprefix("File: ")
+        elif section := re.match(r"\s*\[\s*\d+\]\s+(\.\S+)", line):
+            sections[path].add(section.group(1))
+    return [Object(source, path, symbols[path], sections[path]) for path, source in sources.items()]
 
 
 def link_violations(objects):
