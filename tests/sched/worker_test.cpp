@@ -241,7 +241,7 @@ TEST(worker, a_parked_job_comes_back_when_woken_from_outside) {
 
 // A worker's pointer to its job is its own: this read from outside is a race, which only the test makes.
 __attribute__((no_sanitize("thread"))) static bool holds_a_job(const Worker& worker) {
-  return *static_cast<Runnable* const volatile*>(&worker.task) != nullptr;
+  return *const_cast<void* const volatile*>(&worker.task) != nullptr;
 }
 
 TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
