@@ -91,7 +91,7 @@ takes_value() {
   case $1 in
     -o | -I | -D | -U | -L | -l | -x | -T | -Ttext | -Tdata | -Tbss | -u | -e | -z | -A | -B | -G | -MF | -MT | -MQ | -MJ | \
       -include | -imacros | -isystem | -iquote | -idirafter | -iprefix | -iwithprefix | -iwithprefixbefore | -isysroot | \
-      -imultilib | -aux-info | -dumpbase | -dumpbase-ext | -dumpdir | -wrapper | -target | -mllvm | --param | --sysroot | \
+      -imultilib | -aux-info | -dumpbase | -dumpbase-ext | -dumpdir | -wrapper | -target | --target | -mllvm | --param | --sysroot | \
       -Xlinker | -Xassembler | -Xpreprocessor | -Xclang) return 0 ;;
     *) return 1 ;;
   esac
@@ -227,11 +227,21 @@ take_trap() {
   add_word "$1" trap
 }
 
+# Whether the option $1 with the value $2 names a target by a triple of this machine, which clang knows.
+is_triple() {
+  local target=$2
+  case $1 in *=*) target=${1#*=} ;; esac
+  case $target in x86_64-*-* | amd64-*-*) ;; *) return 1 ;; esac
+}
+
 # As take_option, for a program on the host's C library (--hosted), where most options are simply passed on.
 take_hosted_option() {
   case $1 in
     --hosted) ;;
-    --target=linux | --target=bare) names_target=$1 ;;
+    --target | --target=* | -target | -target=*)
+      if is_triple "$1" "$2"; then return 1; fi
+      names_target=$1${2:+ $2}
+      ;;
     -static | --static | -static-pie)
       is_static=1
       add_word "$1" link
@@ -278,6 +288,10 @@ take_option() {
   case $option in
     -pthread | -pthreads | -static-libgcc | -static-libstdc++ | -rdynamic | --rdynamic | -export-dynamic) ;;
     --target=linux | --target=bare) machine=${option#--target=} ;;
+    --target | --target=* | -target | -target=*)
+      if is_triple "$option" "$value"; then return 1; fi
+      refuse "$option${value:+ $value}: the targets are --target=linux, which is the default, and --target=bare, which runs without a kernel"
+      ;;
     -m32 | -mx32 | -m16) refuse "$option: janus-rt is for 64 bits of x86 alone; leave it out" ;;
     -pg | -p) refuse "$option: profiles of calls are the host's C library's; leave it out, and use perf record" ;;
     --coverage | -coverage | -fprofile-arcs | -fprofile-generate* | -fprofile-instr-generate* | -fcoverage-mapping)

@@ -333,6 +333,11 @@ def unhappy():
     refused('a missing library', cc(hello_c, '-lgone', '-o', 'out'), 'cannot find -lgone')
     for option in ('-shared', '-fsanitize=address', '-fsanitize=undefined', '-m32', '-pg', '--coverage', '-fopenmp', '-fsplit-stack'):
         refused(option, cc(option, hello_c, '-o', 'out'), f'^janus-cc: error: {option}: ', 1)
+    targets = r'the targets are --target=linux, .* and --target=bare'
+    for options in (['--target=arm'], ['--target='], ['--target', 'bare'], ['-target', 'bare'], ['-target=bare'], ['--target=Linux'],
+                    ['--target=aarch64-linux-gnu']):
+        refused(f'a target that does not exist ({" ".join(options)})', cc(*options, hello_c, '-o', 'out'),
+                f'^janus-cc: error: {" ".join(options)}: {targets}', 1)
     broken = source('broken.c', 'int main(void) { return 1 }\n')
     refused('a syntax error', cc(broken, '-o', 'out'), r'broken\.c:1:\d+: error')
     refused('a syntax error under -c', cc('-c', broken, '-o', 'out'), r'broken\.c:1:\d+: error')
