@@ -24,8 +24,8 @@ Way way() {
   return found;
 }
 
-// A system call takes a microsecond, and where assertions are compiled in, every lock asks. So there what a thread has
-// set is kept, by its thread pointer, of which every thread has another one.
+// A system call takes a microsecond or, in a virtual machine, ten; and a call into a runtime beside which other threads
+// run asks first who calls. So what a thread has set is kept, by its thread pointer, which no other thread has.
 //
 // INVARIANT one-thread-a-place: a place once taken is of one thread pointer for good, and `slot` is read and written by
 // the thread that has it alone. One that has it later begins with what it sets, or with nullptr, since a worker's thread
@@ -34,11 +34,6 @@ struct Place {
   std::atomic<const void*> thread;  // nullptr: not taken
   std::atomic<void*> slot;
 };
-#ifdef NDEBUG
-constexpr bool kAreKept = false;
-#else
-constexpr bool kAreKept = true;
-#endif
 constexpr unsigned kPlacesBits = 8, kProbes = 8;
 Place g_places[1 << kPlacesBits];
 
@@ -49,7 +44,6 @@ struct OwnPlace {
 
 // The calling thread's place.
 OwnPlace own_place() noexcept {
-  if (!kAreKept) return {nullptr, false};
   const void* const self = arch::thread_pointer();
   const std::uint64_t mixed = (reinterpret_cast<std::uintptr_t>(self) >> 6) * 0x9e3779b97f4a7c15u;  // Fibonacci hashing
   const std::uint64_t home = mixed >> (64 - kPlacesBits);
