@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# determinism_test.py BUILD [RUNS] — same program, seed and number of logical workers: the same order, to the last
-# steal. 20 runs, unless told otherwise.
+# determinism_test.py BUILD — same program, seed and number of logical workers: the same order, to the last steal, in
+# JANUS_TEST_RUNS runs.
+import os
 import re
 import sys
 
 from installed import Tap, build, environment, here, install, programs, run, work_directory
 
-runs = int(sys.argv[2]) if len(sys.argv) > 2 else 20
+runs = int(os.environ.get('JANUS_TEST_RUNS', '20'))
 tap = Tap()
 work = work_directory()
 

@@ -66,6 +66,9 @@ def main():
     tap.check('a test that no row names runs at the gate', gate.is_selected('gate', 'build', 'a-new-test', {'task'}, []))
     tap.none('--all runs every test', [test for test, suites in tests if name in gate.BUILDS and not gate.is_selected('all', name, test, suites, [])
                                        and name != 'build-coverage'])
+    tap.check('tests of clang\'s and of unoptimised code do less at the gate, those of what ships do not',
+              'JANUS_TEST_FEW' in gate.settings_for('gate', 'build-clang') and 'JANUS_TEST_FEW' not in gate.settings_for('gate', 'build'))
+    tap.none('but not with --all, nor of a suite', [build for build in gate.BUILDS for selection in ('all', 'task') if gate.settings_for(selection, build)])
     for paths, suites in CHANGES:
         found = gate.suites_for(paths)
         tap.check(f'a change to {" and ".join(paths) or "what is not known"} needs {"everything" if suites is None else suites or "nothing"}', found == suites, found)
