@@ -87,6 +87,18 @@ def same_words_for_faults():
                   '\n'.join(sorted(set(told(done.stdout.decode()).splitlines()) ^ set(told(expected.stdout).splitlines()))))
 
 
+def places_after_a_handover():
+    """No symbols are read there, so the addresses are looked up in the image."""
+    image = make(here.parent / 'programs/handover.c', 'bare')
+    symbols = [line.split() for line in subprocess.run(['nm', '-S', image], capture_output=True, text=True).stdout.splitlines()]
+    bounds = {of[3]: range(int(of[0], 16) + 1, int(of[0], 16) + int(of[1], 16)) for of in symbols if len(of) == 4}
+    for cpus in (1, 2) if everything else (1,):
+        done = boot(image, options=['--smp', str(cpus)])
+        places = [int(address, 16) for address in re.findall(rb'waits at a channel .*\njanus:   at (0x[0-9a-f]+)', done.stdout.replace(b'\r', b''))]
+        told = all(any(place in bounds.get(name, ()) for place in places) for name in ('server', 'ask'))
+        tap.check(f'after a direct hand-over a deadlock shows the functions that wait, on {cpus} CPUs', done.returncode == 3 and told, done.stdout[-800:])
+
+
 def stacks_grow():
     """As on Linux. With more CPUs than the host has, whoever gives back what it has grown waits for one that does not run."""
     image = make(here.parent / 'programs/growth.c', 'bare')
@@ -262,6 +274,7 @@ same_results()
 if everything:  # sizes are the optimised build's
     size()
 same_words_for_faults()
+places_after_a_handover()
 stacks_grow()
 same_order()
 files_of_the_initrd()

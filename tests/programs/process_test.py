@@ -227,7 +227,7 @@ class Asked:
                 again += 1
             self.still_runs = process.poll() is None
             process.stdin.close()
-            if how[0] != 'sit':  # which ends with its input
+            if how[0] not in ('sit', 'stay'):  # which end with their input
                 process.send_signal(signal.SIGTERM)
             self.status = process.wait(timeout=120)
             reader.join()
@@ -311,6 +311,24 @@ def lists():
     address = re.search(r'at (0x[0-9a-f]+) <main', done.stderr.decode())
     line = subprocess.run(['addr2line', '-fe', ends, address[1]], capture_output=True, text=True, timeout=60).stdout if address else ''
     tap.check('addr2line takes the address', line.startswith('main\n'), f'{line}{done}')
+
+
+def places_after_a_handover():
+    """A wait that began by a direct hand-over returns past a function that links no frame: the list still shows who waits."""
+    program = work / 'handover'
+    for options in (['-O0', '-g'], ['-O2'], ['-O2', '-fno-omit-frame-pointer']):
+        made = subprocess.run([janus_cc, *options, here / 'handover.c', '-o', program], capture_output=True, text=True, env=environment(), timeout=60)
+        name = ' '.join(options)
+        wait = r'<%s> waits at a channel 0x[0-9a-f]+ \(0 of 0\); nursery -/-\njanus:   at 0x[0-9a-f]+ <%s\+0x[0-9a-f]+>%s\n'
+        # Without frame pointers the walk loses its way behind the first frame of the program.
+        server, client = ('[^\n]*',) * 2 if name == '-O2' else ('', r' 0x[0-9a-f]+ <client\+0x[0-9a-f]+>')
+        for workers in (1, 2):
+            dead = run([program], env=environment(JANUS_WORKERS=workers), timeout=60)
+            asked = Asked('stay', program=program, JANUS_WORKERS=workers)
+            for when, text, status in (('at a deadlock', dead.stderr.decode(), dead.returncode == 3), ('by SIGQUIT', asked.text, asked.status == 0)):
+                tap.check(f'after a direct hand-over the list shows the functions that wait, and none of the runtime, {when}, {name}, {workers} workers',
+                          made.returncode == 0 and status and re.search(wait % ('server', 'server', server), text) and
+                          re.search(wait % ('client', 'ask', client), text), made.stderr + text)
 
 
 def with_closed_pipe(how, descriptor, way, **settings):
@@ -423,6 +441,7 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-    for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused, signals, closed_pipes, lists, alone):
+    for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused, signals, closed_pipes, lists,
+                  places_after_a_handover, alone):
         group()
 tap.end()

@@ -3,6 +3,8 @@
 // included, whose return address ends where the stack begins. Damaged ones end the walk, wherever they point.
 #include "rt/task/report/backtrace.h"
 
+#include <arch/jump_back.h>
+
 #include "tests/harness/test.h"
 
 namespace janus::test {
@@ -71,6 +73,25 @@ TEST(backtrace, a_circle_of_frames_ends_and_so_does_a_return_address_of_nothing)
   CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014 0x1028\n");
   ground.words[41] = 0;
   CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014\n");
+}
+
+// janus_jump_back() links no frame, so what it returns to stands only in a word above the frame of what it called.
+TEST(backtrace, the_caller_of_janus_jump_back_is_shown_in_its_place) {
+  static Ground ground;
+  const auto inside = reinterpret_cast<std::uint64_t>(janus_jump_back) + 7;
+  ground.frame(8, ground.address(40));
+  ground.words[9] = inside;
+  ground.words[11] = 0x777;
+  ground.frame(40, 0);
+  CHECK_STREQ(ground.walked_from(ground.address(8)), "janus:   at 0xabc 0x777 0x1028\n");
+  ground.words[11] = 0;
+  CHECK_STREQ(ground.walked_from(ground.address(8)), "janus:   at 0xabc\n");
+  // Where that word would lie beyond the stack.
+  for (const unsigned word : {kWords - 2, kWords - 3}) {
+    ground.frame(word, 0);
+    ground.words[word + 1] = inside;
+    CHECK_STREQ(ground.walked_from(ground.address(word)), "janus:   at 0xabc\n");
+  }
 }
 
 TEST(backtrace, no_more_than_24_frames_are_told) {

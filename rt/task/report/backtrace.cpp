@@ -2,6 +2,7 @@
 // rt/task/report/backtrace.cpp — see backtrace.h.
 #include "rt/task/report/backtrace.h"
 
+#include <arch/jump_back.h>
 #include <arch/user_copy.h>
 
 #include "rt/task/report/runtime_text.h"
@@ -24,6 +25,13 @@ void append_name(TextWriter& text, std::uint64_t ip, std::uint64_t inside) noexc
   text.append(offset != 0 ? "+%#lx>" : ">", offset);
 }
 
+// janus_jump_back() links no frame of its own: the frame at `place` is of the function that it called.
+bool load_ip_past_jump_back(Place& place) noexcept {
+  if (place.high - place.fp < arch::kJumpBackReturn + sizeof place.ip) return false;
+  const auto* const at = reinterpret_cast<const void*>(place.fp + arch::kJumpBackReturn);
+  return arch::load_user(at, place.ip) && place.ip != 0;
+}
+
 }  // namespace
 
 bool Place::step() noexcept {
@@ -31,6 +39,7 @@ bool Place::step() noexcept {
   std::uint64_t outer = 0;
   if (!arch::load_user(reinterpret_cast<const void*>(fp), outer)) return false;
   if (!arch::load_user(reinterpret_cast<const void*>(fp + 8), ip) || ip == 0) return false;
+  if (arch::is_in_jump_back(ip) && !load_ip_past_jump_back(*this)) return false;
   inside = ip - 1;
   if (outer <= fp) high = 0;
   fp = outer;
@@ -54,10 +63,17 @@ void append_function(TextWriter& text, std::uint64_t address) noexcept {
 }
 
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept {
-  constexpr std::size_t kRoom = 120;  // of one frame
+  constexpr std::size_t kRoom = 120;     // of one frame
+  constexpr unsigned kStepsAFrame = 16;  // a bound of the walk, whatever lies on the stack
   text.append("janus:   at %#lx", place.ip);
   append_name(text, place.ip, place.inside);
-  for (unsigned i = 0; i < most && text.room() > kRoom && place.step(); ++i) {
+  bool are_users = !is_in_runtime(place.ip);
+  unsigned shown = 0;
+  for (unsigned steps = most * kStepsAFrame; steps > 0 && shown < most && text.room() > kRoom && place.step(); --steps) {
+    const bool is_users = !is_in_runtime(place.ip);
+    if (are_users && !is_users) continue;
+    are_users = is_users;
+    ++shown;
     text.append(" %#lx", place.ip);
     append_name(text, place.ip, place.inside);
   }

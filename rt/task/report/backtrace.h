@@ -28,7 +28,8 @@ void leave_runtime(Place& place) noexcept;
 // they tell a user nothing.
 void append_function(TextWriter& text, std::uint64_t address) noexcept;
 
-// Appends one line. Frames that would not fit are left out.
+// Appends one line. Frames that would not fit are left out, and so are the runtime's own once one of the program's has been
+// shown: they lie between a task and the code on whose stack it runs, and tell a user nothing.
 inline constexpr unsigned kMaxFrames = 24;
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept;
 inline void append_frames(TextWriter& text, const Stack* stack, std::uint64_t ip, std::uint64_t fp) noexcept {
