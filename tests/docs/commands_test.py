@@ -45,7 +45,7 @@ ELSEWHERE = {
     'janus-qemu --linux service ...': ('tests/qemu/linux_test.py', '--linux', ALONE),
     'python3 docs/decisions_index.py . > docs/decisions/README.md':
         ('docs/check.py', 'decisions_index', 'it writes into the sources; what it prints is compared'),
-    'git tag -a v0.2.0 -m v0.2.0': ('docs/contributing.md', 'git tag', 'it is a maintainer who makes a release'),
+    'git tag -a v0.3.0 -m v0.3.0': ('docs/contributing.md', 'git tag', 'it is a maintainer who makes a release'),
     'tests/bench/scaling.py build-install/prefix/bin/janus-cc':
         ('tests/bench/scaling_test.py', 'scaling', 'it takes minutes, and writes into its page'),
 }

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #define JANUS_ABI_VERSION 1
-#define JANUS_RT_VERSION 200          /* major * 10000 + minor * 100 + patch */
-#define JANUS_RT_VERSION_TEXT "0.2.0" /* `git tag` v0.2.0 */
+#define JANUS_RT_VERSION 300          /* major * 10000 + minor * 100 + patch */
+#define JANUS_RT_VERSION_TEXT "0.3.0" /* `git tag` v0.3.0 */
 
 #define JANUS_NORETURN __attribute__((__noreturn__))
 #define JANUS_PRINTF(format_at, values_at) __attribute__((__format__(__printf__, format_at, values_at)))
