@@ -320,7 +320,7 @@ TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
   const janus_rt_config config = one_worker();
   fake_platform::reset();
   janus_rt* runtimes[kMaxRuntimes];
-  for (int round = 0; round < 2; ++round) {
+  for (int round = 0; round < scaled(2, 1); ++round) {
     for (janus_rt*& rt : runtimes) REQUIRE((rt = janus_rt_create(&config)) != nullptr);
     CHECK(janus_rt_create(&config) == nullptr);
     CHECK_EQ(janus_last_error(), JANUS_E_NO_MEMORY);
