@@ -13,5 +13,5 @@ FUNC(janus_jump_back)
     .cfi_adjust_cfa_offset -8
     .cfi_register DWARF_RIP, DWARF_RCX
     jmp     *%rcx
-    .org    janus_jump_back + 16, 0xcc          // kJumpBackBytes; an error if there is more code
+    .org    janus_jump_back + 14                // kJumpBackBytes: an error if there is more code
 END(janus_jump_back)

@@ -17,7 +17,7 @@ namespace janus::arch {
 // function that janus_jump_back() returns to, and the address in that function lies this far above the frame of fn.
 inline constexpr unsigned kJumpBackReturn = 24;  // above fn's saved rbp, its return address, and the padding
 
-inline constexpr unsigned kJumpBackBytes = 16;
+inline constexpr unsigned kJumpBackBytes = 14;
 inline bool is_in_jump_back(unsigned long ip) noexcept {
   return ip - reinterpret_cast<unsigned long>(janus_jump_back) < kJumpBackBytes;
 }
