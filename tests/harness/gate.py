@@ -36,7 +36,7 @@ BUDGETS = {
 # The second tier: tests that `./dev test --all` runs and the gate does not. A test that no row names is the gate's.
 # Builds, then tests, each as an expression that has to match the whole name.
 SECOND_TIER = [
-    ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
+    ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|embedding|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
     ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'),
     ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-bare-4'), ('.*', '(?!linux|conformance).*-init'),
     ('build-(clang|debug)', '.*-bare-1'), ('build-(clang|debug)', 'conformance-worlds'),
