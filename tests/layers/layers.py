@@ -373,7 +373,7 @@ PROCESS_WIDE = {
     "grace_ms": "rt/abi/start/boot.cpp",
     "buckets": "rt/task/locks/keyed_lock.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
     "lines_dropped": "rt/task/report/log.cpp",  # what the runtime had to say and nobody took
-    "nobody_reads": "rt/task/report/log.cpp",
+    "patience_whole_ns": "rt/task/report/log.cpp",  # for its reader
 }
 
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader may
-// have stopped: many tasks that panic must not hold up the others through a full pipe.
+// rt/task/report/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader
+// may be slow or have stopped: many tasks that panic must not delay the others through a full pipe. So all waits for the
+// reader share one patience; what it does not cover is dropped. docs/decisions/0304
 #include "rt/task/report/log.h"
 
 #include <atomic>
@@ -14,15 +15,42 @@ namespace janus {
 namespace {
 
 constexpr int kStandardError = 2;
-constexpr std::uint64_t kPatienceNs = 100'000'000;
+constexpr std::uint64_t kMaxPatienceNs = 20'000'000;
+constexpr std::uint64_t kPatienceInterval = 100;  // one nanosecond of patience comes back in so many
 
 std::atomic<std::uint64_t> lines_dropped{0};
-std::atomic<bool> nobody_reads{false};  // the last line was not taken: the next one does not wait at all
+// When the patience will be, or was, whole again.
+std::atomic<std::uint64_t> patience_whole_ns{0};
+
+std::uint64_t patience_at(std::uint64_t now) noexcept {
+  const std::uint64_t whole = patience_whole_ns.load(std::memory_order_relaxed);
+  const std::uint64_t used = whole > now ? (whole - now) / kPatienceInterval : 0;
+  return used < kMaxPatienceNs ? kMaxPatienceNs - used : 0;
+}
+
+void use_patience(std::uint64_t from, std::uint64_t until) noexcept {
+  const std::uint64_t used = (until - from) * kPatienceInterval;
+  std::uint64_t whole = patience_whole_ns.load(std::memory_order_relaxed);
+  while (!patience_whole_ns.compare_exchange_weak(whole, (whole > from ? whole : from) + used,
+                                                  std::memory_order_relaxed)) {
+  }
+}
+
+// Writes once. 0 or less: nothing went out, also where the patience was used to wait for the reader.
+long put_some(const char* bytes, std::size_t count) noexcept {
+  const long written = platform::write(kStandardError, bytes, count, 0);
+  if (written > 0) return written;
+  const std::uint64_t from = platform::now_ns(), patience = patience_at(from);
+  if (patience == 0) return written;
+  const long written_later = platform::write(kStandardError, bytes, count, from + patience);
+  use_patience(from, platform::now_ns());
+  return written_later;
+}
 
 // False: not all of it went out.
-bool put(const char* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
+bool put(const char* bytes, std::size_t count) noexcept {
   while (count != 0) {
-    const long written = platform::write(kStandardError, bytes, count, until_ns);
+    const long written = put_some(bytes, count);
     if (written <= 0) return false;
     bytes += written;
     count -= static_cast<std::size_t>(written);
@@ -37,12 +65,12 @@ std::uint64_t lines_in(const char* bytes, std::size_t count) noexcept {
 }
 
 // First says how many lines were dropped before.
-bool account_for_dropped(std::uint64_t until_ns) noexcept {
+bool account_for_dropped() noexcept {
   const std::uint64_t dropped = lines_dropped.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;
   Text<64> line;
   line.append("janus: %lu lines dropped\n", static_cast<unsigned long>(dropped));
-  if (put(line.data(), line.size(), until_ns)) return true;
+  if (put(line.data(), line.size())) return true;
   lines_dropped.fetch_add(dropped, std::memory_order_relaxed);
   return false;
 }
@@ -50,11 +78,8 @@ bool account_for_dropped(std::uint64_t until_ns) noexcept {
 }  // namespace
 
 void say(const char* lines, std::size_t size) noexcept {
-  const bool waits = !nobody_reads.load(std::memory_order_relaxed);
-  const std::uint64_t until = waits ? platform::now_ns() + kPatienceNs : 0;
-  const bool is_said = account_for_dropped(until) && put(lines, size, until);
-  nobody_reads.store(!is_said, std::memory_order_relaxed);
-  if (!is_said) lines_dropped.fetch_add(lines_in(lines, size), std::memory_order_relaxed);
+  if (account_for_dropped() && put(lines, size)) return;
+  lines_dropped.fetch_add(lines_in(lines, size), std::memory_order_relaxed);
 }
 
 }  // namespace janus

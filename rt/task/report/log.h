@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/log.h — what the runtime itself has to say, on descriptor 2. It does not wait for long: lines that no reader
-// takes are dropped and counted.
+// rt/task/report/log.h — what the runtime itself has to say, on descriptor 2. For a reader that is slow all lines together wait
+// 20 ms at most, and a hundredth of the time. What the reader has not taken by then is dropped and counted.
 #pragma once
 
 #include <cstddef>

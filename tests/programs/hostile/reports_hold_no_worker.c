@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, there are no pipes
-// stderr is a pipe that nobody empties, and tasks panic by the thousand: their reports are dropped, not waited for.
+// Tasks panic by the thousand, and stderr is a pipe that nobody empties, or whose reader takes a page each 80 ms: what
+// the reader has no time for is dropped, not waited for.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -12,7 +13,7 @@ static int64_t panic(void* unused) {
 
 static int64_t attack(void* unused) {
   (void)unused;
-  for (int round = 0; round < 20; ++round) {
+  for (int round = 0; round < 10; ++round) {
     janus_nursery* cage = open_cage(roomy());
     for (int i = 0; i < 100; ++i) spawn_roomy(cage, panic, NULL);
     CHECK_EQ(close_cage(cage), JANUS_PANIC);
@@ -20,13 +21,63 @@ static int64_t attack(void* unused) {
   return 0;
 }
 
+// Without the runtime: the child process has one of its threads alone.
+static long call_kernel(long number, long first, long second, long third) {
+  long result;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(first), "S"(second), "d"(third)
+                   : "rcx", "r11", "memory");
+  return result;
+}
+
+// Not janus_now_ns(), which is virtual from a seed.
+static uint64_t clock_ns(void) {
+  struct {
+    int64_t seconds, nanoseconds;
+  } now;
+  call_kernel(SYS_clock_gettime, 1 /* CLOCK_MONOTONIC */, (long)&now, 0);
+  return (uint64_t)now.seconds * 1000000000 + (uint64_t)now.nanoseconds;
+}
+
+// Returns the process that reads.
+static long read_slowly(int from) {
+  const long reader = call_kernel(SYS_fork, 0, 0, 0);
+  if (reader != 0) return reader;
+  static char page[4096];
+  const struct { int64_t seconds, nanoseconds; } pause = {0, 80000000};
+  do {
+    call_kernel(SYS_nanosleep, (long)&pause, 0, 0);
+  } while (call_kernel(SYS_read, from, (long)page, sizeof page) > 0);
+  for (;;) call_kernel(SYS_exit_group, 0, 0, 0);
+}
+
+// How long this thread has neither run nor waited for a processor, in ns, up to `now`. 0: the kernel does not tell.
+static int64_t slept_ns(uint64_t now) {
+  char text[64] = {0};
+  const long file = janus_syscall(SYS_open, "/proc/thread-self/schedstat", 0);
+  const long size = file >= 0 ? janus_syscall(SYS_read, file, text, sizeof text - 1) : -1;
+  if (file >= 0) janus_syscall(SYS_close, file);
+  if (size <= 0) return 0;
+  char* rest = NULL;
+  const uint64_t ran = strtoull(text, &rest, 10);
+  return (int64_t)(now - ran - strtoull(rest, NULL, 10));
+}
+
 int main(void) {
-  int ends[2];
-  CHECK_EQ(janus_syscall(SYS_pipe2, ends, 0), 0);
-  CHECK_EQ(janus_syscall(SYS_dup2, ends[1], 2), 2);
-  const uint64_t start = janus_now_ns();
-  CHECK_EQ(beside_a_neighbour(500, attack, NULL), 0);
-  // 100 ms for one report at the most, not for each.
-  CHECK_THAT((janus_now_ns() - start) / 1000000, janus_now_ns() - start < 10000000000u);
+  const janus_stats stats = read_accounts().stats;
+  const int is_one_thread = stats.workers == 1 || stats.order_hash != 0;
+  for (int has_reader = 0; has_reader <= 1; ++has_reader) {
+    int ends[2];
+    CHECK_EQ(janus_syscall(SYS_pipe2, ends, 0), 0);
+    const long reader = has_reader ? read_slowly(ends[0]) : 0;
+    CHECK(reader >= 0);
+    CHECK_EQ(janus_syscall(SYS_dup2, ends[1], 2), 2);
+    const int64_t before = slept_ns(clock_ns());
+    CHECK_EQ(beside_a_neighbour(500, attack, NULL), 0);
+    const int64_t slept = slept_ns(clock_ns()) - before;
+    if (is_one_thread) CHECK_THAT(slept / 1000000, slept < 500000000);
+    if (reader > 0) janus_syscall(SYS_kill, reader, 9);
+  }
   return end();
 }
