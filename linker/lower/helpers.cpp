@@ -146,6 +146,18 @@ std::string Helpers::check() {
   });
 }
 
+// The check with a cost that the program computes. A negative one charges nothing: a task cannot give itself ops.
+std::string Helpers::decrement() {
+  return once("decrement", [this](const std::string& symbol) {
+    std::string body;
+    line(body, "%is_credit = icmp slt i64 %cost, 0");
+    line(body, "%charge = select i1 %is_credit, i64 0, i64 %cost");
+    line(body, "%status = call i32 ", check(), "(i64 %charge)");
+    line(body, "ret i32 %status");
+    return text_of("define internal i32 ", symbol, "(i64 %cost) alwaysinline nounwind {\n", body, "}\n");
+  });
+}
+
 // As JANUS_LOOP_CHECK: the iterations are counted in a local and charged together.
 std::string Helpers::loop_check() {
   return once("loop_check", [this](const std::string& symbol) {

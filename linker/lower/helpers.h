@@ -56,7 +56,8 @@ class Helpers {
   }
 
   // Each gives the symbol of a helper, with @; it is generated at the first request.
-  std::string check();                                      // i32 (i64 cost)
+  std::string check();                                      // i32 (i64 cost), which is not negative
+  std::string decrement();                                  // i32 (i64 cost), for any cost
   std::string loop_check();                                 // i32 (i32* counter)
   std::string loop_end();                                   // i32 (i32* counter)
   std::string yield();                                      // i32 ()

@@ -206,7 +206,7 @@ class FunctionLowering {
       case Opcode::kBudgetCheck:
         return put(use, "call i32 " + helpers_.check() + "(i64 0)");
       case Opcode::kBudgetDecrement:
-        return put(use, "call i32 " + helpers_.check() + "(i64 " + value_of(use, 0, "i64") + ")");
+        return put(use, "call i32 " + helpers_.decrement() + "(i64 " + value_of(use, 0, "i64") + ")");
       case Opcode::kYield:
         return put(use, "call i32 " + helpers_.yield() + "()");
       case Opcode::kSleep:

@@ -209,9 +209,11 @@ class FunctionEmission {
     line(told, " = icmp ne i32 ", status, ", 0");
     leave_if(one, told);
   }
-  void check(const Instruction& one, const std::string& cost) {
+  // The cost is a constant of the compiler's.
+  void check(const Instruction& one, std::string_view cost) { charge(one, helpers_.check(), cost); }
+  void charge(const Instruction& one, std::string_view helper, std::string_view cost) {
     const std::string status = fresh("status");
-    line(status, " = call i32 ", helpers_.check(), "(i64 ", cost, ")");
+    line(status, " = call i32 ", helper, "(i64 ", cost, ")");
     leave_if_negative(one, status);
   }
   void check_loop(const Instruction& one) {
@@ -496,7 +498,7 @@ class FunctionEmission {
         return check(one, "0");
       case Opcode::kBudgetDecrement: {
         const std::string cost = value(one.operands[0]);
-        return check(one, cost);
+        return charge(one, helpers_.decrement(), cost);
       }
       case Opcode::kYield: {
         const std::string status = fresh("status");

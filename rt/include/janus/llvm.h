@@ -3,6 +3,8 @@
 //
 // The yield check as LLVM IR. It charges %cost ops and falls into the slow path, an ordinary call, once the slice is
 // used up; `1` in place of %cost becomes an immediate. The result of janus_yield_slow is 0 or JANUS_CANCELLED.
+// %cost must not be negative, which the instruction does not check: it would add ops. A cost that the program computes has
+// to be zero-extended from an i32, as in janus_yield_check(), or clamped at 0, as Budget_Decrement is by janus-cc.
 //
 //     %spent = call i8 asm sideeffect "subq $1, %gs:8", "={@ccl},er,~{dirflag},~{fpsr},~{flags}"(i64 %cost)
 //     %is_spent = icmp ne i8 %spent, 0
