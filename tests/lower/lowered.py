@@ -17,7 +17,7 @@ llvms = [(number, f'clang-{number}', [f'opt-{number}'] + (['-opaque-pointers'] i
 
 def compile_by(janus_cc, sources, output, *options, compiler='gcc'):
     return subprocess.run([janus_cc, '-O2', *options, *sources, '-o', output], capture_output=True, text=True,
-                          env=environment(CC=compiler), timeout=120)
+                          env=environment(CC=compiler), timeout=600)
 
 
 def lower(janus_cc, source, *options):

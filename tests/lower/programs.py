@@ -70,7 +70,7 @@ class Body:
             self.add('call ' + text)
 
     def charge(self):
-        self.add(self.rng.choice(('Budget_Check', f'Budget_Decrement {self.rng.randint(0, 50)}', 'Budget_Decrement 1\n  Yield')))
+        self.add(self.rng.choice(('Budget_Check', f'Budget_Decrement {self.rng.randint(-50, 50)}', 'Budget_Decrement 1\n  Yield')))
 
     def nursery(self, functions):
         collects = self.rng.random() < 0.3
@@ -219,7 +219,8 @@ end:
   return
 }}
 func @tidy{0}(%n: i64) cleanup {{
-  Budget_Decrement %n
+  %cost = and %n, 63
+  Budget_Decrement %cost
   return
 }}
 '''

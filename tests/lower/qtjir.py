@@ -184,7 +184,7 @@ class Machine:
                         yield from self.body(target, values)
                     return value
                 elif name == 'Budget_Decrement':
-                    self.ops += operand(rest[0])[0]
+                    self.ops += max(operand(rest[0])[0], 0)
                 elif name == 'Yield':
                     yield
                 elif name == 'Nursery_Begin':
