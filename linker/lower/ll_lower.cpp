@@ -129,7 +129,6 @@ class FunctionLowering {
       blocks_[b].offset = tokens_.begin_of(place);
       blocks_[b].successors = block.successors;
       for (std::uint32_t i = block.first; i < block.end; ++i) {
-        const std::string_view mnemonic = tokens_.text(instruction(i).mnemonic);
         if (next < uses_.size() && uses_[next].instruction == i) {
           const OpcodeUse& use = uses_[next].opcode;
           const bool awaits_nursery = use.opcode == Opcode::kAwait && is_nursery(use.operands[0]);
@@ -144,7 +143,7 @@ class FunctionLowering {
             event_places_.push_back({b, blocks_[b].events.size() - 1, next});
           }
           ++next;
-        } else if (mnemonic == "ret" || mnemonic == "resume") {
+        } else if (leaves(instruction(i))) {
           blocks_[b].events.push_back({FlowEvent::Kind::kReturn, tokens_.begin_of(instruction(i).mnemonic), ""});
         }
       }
@@ -509,12 +508,17 @@ class FunctionLowering {
     return name;
   }
 
+  // Whether the instruction leaves the function: by its end, or by an exception that a caller gets.
+  bool leaves(const Instruction& one) const {
+    return tokens_.is_word(one.mnemonic, "ret") || tokens_.is_word(one.mnemonic, "resume");
+  }
+
   // What has to be done before each return: charge what the loops have counted, and end the function's own nursery.
   void write_returns() {
     write_ends();
     if (counter_.empty() && !needs_scope_) return;
     for (const Block& block : function_.blocks) {
-      if (block.first == block.end || !tokens_.is_word(instruction(block.end - 1).mnemonic, "ret")) continue;
+      if (block.first == block.end || !leaves(instruction(block.end - 1))) continue;
       std::uint32_t at = block.end - 1;
       bool is_tail = false;
       for (std::uint32_t i = block.end - 1; i > block.first && block.end - i < 3 && !is_tail; --i)

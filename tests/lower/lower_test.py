@@ -4,6 +4,7 @@
 # refused with its place.
 import os
 import re
+import shutil
 import subprocess
 import sys
 
@@ -30,6 +31,24 @@ def examples_run():
             ran = run([program], env=environment(JANUS_WORKERS=workers))
             tap.check(f'{example.name} prints what it says with {workers} workers',
                       ran.returncode == 0 and not ran.stderr and prints_what_is_expected(example, ran.stdout.decode()), ran.stdout + ran.stderr)
+
+
+def other_ways_to_link_work():
+    for way, options, compiler in (('lld', ['-fuse-ld=lld'], llvms[0][1]), ('the host\'s C library', ['--hosted'], 'gcc')):
+        if way == 'lld' and not shutil.which('ld.lld'):
+            continue
+        for name in ('names.ll', 'tasks.qtjir'):
+            example, program = here / 'examples' / name, work / 'linked'
+            done = compile_by(janus_cc, [example], program, *options, compiler=compiler)
+            ran = run([program]) if done.returncode == 0 else done
+            tap.check(f'{name} prints what it says when it is linked with {way}',
+                      ran.returncode == 0 and not done.stderr and prints_what_is_expected(example, ran.stdout.decode()), f'{done.stderr}{ran.stderr}')
+
+
+def an_exception_ends_the_nursery():
+    shown = lower(janus_cc, here / 'examples/invoke.ll').stdout.decode()
+    before = shown.split('  resume ')[0].splitlines()[-1]
+    tap.check('the nursery of fork ends before a resume', re.search(r'call i64 @janus\.nursery_end\(ptr %janus\.scope', before), shown)
 
 
 def outputs_are_verified():
@@ -148,6 +167,8 @@ def the_same_without_a_kernel():
 
 
 examples_run()
+other_ways_to_link_work()
+an_exception_ends_the_nursery()
 the_front_end_of_the_book_works()
 records_are_freed()
 if os.environ.get('JANUS_TEST_FULL'):
