@@ -1,5 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // janus-lower: LLVM IR with the scheduler's opcodes, or a .qtjir file, to LLVM IR that clang compiles. janus-cc calls it.
+//
+//     source, lexer        the text, places in it, and its tokens, of either language
+//     LLVM IR:  ll_parser  functions, blocks and instructions; ll_opcodes and ll_types: operands, types of values
+//               ll_lower   checks the opcodes, and edits the text: edits.h. Whatever no edit names is copied
+//     .qtjir:   qtjir_parser, qtjir_check, qtjir_emit   one function after another
+//     both:     nursery_flow which nurseries are open where; back_edges.h where loops have checks
+//               helpers      the functions that the output gets besides: {yield,nursery,task}_helpers
 #include <cerrno>
 #include <charconv>
 #include <cstdio>

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// helper_text.h — what the definitions of helpers are written with: lines, labels, and the runtime's structures.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace janus::lower {
+
+// janus_budget, janus_spawn_options and janus_nursery_options of janus/rt.h. tests/lower holds them to the header.
+constexpr std::string_view kBudget = "{ i32, i64, i16, i16, i16 }";
+constexpr std::string_view kBudgetParameters =
+    "i32 %ops, i64 %memory, i16 %spawn_count, i16 %channel_ops, i16 %syscalls";
+constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetFields = {
+    {{"i32", "%ops"}, {"i64", "%memory"}, {"i16", "%spawn_count"}, {"i16", "%channel_ops"}, {"i16", "%syscalls"}}};
+
+template <class... Parts>
+std::string text_of(const Parts&... parts) {
+  std::string result;
+  (result.append(std::string_view(parts)), ...);
+  return result;
+}
+template <class... Parts>
+void line(std::string& body, const Parts&... parts) {
+  body += "  ";
+  (body.append(std::string_view(parts)), ...);
+  body += '\n';
+}
+inline void label(std::string& body, std::string_view name) {
+  body += name;
+  body += ":\n";
+}
+
+}  // namespace janus::lower

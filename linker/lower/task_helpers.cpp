@@ -1,0 +1,377 @@
+// SPDX-License-Identifier: Apache-2.0
+// task_helpers.cpp — the helpers that make tasks and join them, and the functions that tasks begin in.
+#include "helpers.h"
+
+#include "helper_text.h"
+#include "types.h"
+
+namespace janus::lower {
+namespace {
+
+constexpr unsigned kDetached = 1, kRunCancelled = 2;
+constexpr std::string_view kCancelled = "-1", kStale = "-4104";  // JANUS_CANCELLED, JANUS_E_STALE
+constexpr std::size_t kRecordFields = 4;                         // next, channel, task, result; the arguments follow
+
+bool has_record(Handle handle) {
+  return handle == Handle::kRecord || handle == Handle::kChannel;
+}
+
+// Whether all arguments together fit into the pointer that a task gets.
+bool fits_into_word(const Signature& signature) {
+  if (signature.parameters.empty()) return true;
+  if (signature.parameters.size() > 1) return false;
+  const std::string& type = signature.parameters[0].type;
+  const unsigned width = integer_width(type);
+  return (width != 0 && width <= 64) || (is_pointer(type) && type.find("addrspace") == std::string::npos);
+}
+
+std::string stored_result(const Signature& signature) {
+  return signature.result == "void" ? "i64" : signature.result;
+}
+
+// Names may hold any character: a helper's own has a number instead.
+std::string shape_key(const TaskShape& shape) {
+  return text_of("spawn ", std::to_string(static_cast<int>(shape.handle)), shape.has_budget ? " budget " : " ",
+                 shape.tells_cancel ? "cancel " : "", shape.signature.symbol);
+}
+
+}  // namespace
+
+Handle handle_for(std::string_view result) {
+  const unsigned width = integer_width(result);
+  return result == "void" || (width != 0 && width <= 64) ? Handle::kTask : Handle::kRecord;
+}
+
+std::string joined_type(std::string_view result) {
+  return result == "void" ? "i64" : std::string(result);
+}
+
+// With a handle of its own: the list, the channel, the task, the result, the arguments. Without: the arguments.
+std::string Helpers::record_type(const TaskShape& shape) const {
+  std::string fields;
+  if (has_record(shape.handle)) fields = text_of(pointer(), ", ", pointer(), ", i64, ", stored_result(shape.signature));
+  for (const Parameter& parameter : shape.signature.parameters) fields += (fields.empty() ? "" : ", ") + parameter.type;
+  return text_of("{ ", fields, " }");
+}
+
+std::string Helpers::head_of_spawn(const TaskShape& shape, const std::string& symbol) const {
+  std::string parameters = pointer() + " %nursery";
+  if (has_record(shape.handle)) parameters += ", " + pointer_to(pointer()) + " %list";
+  for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i)
+    parameters += ", " + shape.signature.parameters[i].type + " %a" + std::to_string(i);
+  if (shape.has_budget) parameters += text_of(", ", kBudgetParameters);
+  return text_of("define internal i64 ", symbol, "(", parameters, ") \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n");
+}
+
+// The options of a spawn, and the address of them.
+std::string Helpers::spawn_options(const TaskShape& shape, std::string& body, unsigned flags) {
+  const std::string type = text_of("{ i32, i32, i64, ", kBudget, ", i64, ", pointer(), ", i64 }");
+  line(body, "%options = alloca ", type);
+  line(body, "store ", type, " zeroinitializer, ", pointer_to(type), " %options");
+  if (shape.has_budget)
+    for (std::size_t i = 0; i < kBudgetFields.size(); ++i) {
+      const auto& [width, name] = kBudgetFields[i];
+      line(body, name, "_at = getelementptr ", type, ", ", pointer_to(type), " %options, i32 0, i32 3, i32 ",
+           std::to_string(i));
+      line(body, "store ", width, " ", name, ", ", pointer_to(width), " ", name, "_at");
+    }
+  line(body, "store i64 ", std::to_string(flags), ", ", pointer_to("i64"), " ",
+       field(body, "%options", type, 6, "%flags"));
+  if (!settings_.has_typed_pointers) return "%options";
+  line(body, "%options_at = bitcast ", type, "* %options to i8*");
+  return "%options_at";
+}
+
+std::string Helpers::spawn(const TaskShape& shape) {
+  return once(shape_key(shape), [&](const std::string& symbol) {
+    return !has_record(shape.handle) && fits_into_word(shape.signature) ? spawn_with_word(shape, symbol)
+                                                                        : spawn_with_record(shape, symbol);
+  });
+}
+
+// The call of the task's function, with all that its ABI asks of a caller.
+std::string Helpers::call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const {
+  const Signature& signature = shape.signature;
+  std::string list;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Parameter& parameter = signature.parameters[i];
+    list += (i == 0 ? "" : ", ") + parameter.type + (parameter.extension.empty() ? "" : " " + parameter.extension) +
+            " " + arguments[i];
+  }
+  std::string result = signature.result;
+  if (shape.tells_cancel) result = result == "void" ? "i1" : "{ " + result + ", i1 }";
+  return text_of("call ", signature.convention, signature.convention.empty() ? "" : " ", result, " ", signature.symbol,
+                 "(", list, ")");
+}
+
+// Behind the arguments' loads: calls the function, keeps its result, and returns what the runtime takes as the task's.
+std::string Helpers::finish_task(const TaskShape& shape, const std::string& record) {
+  const Signature& signature = shape.signature;
+  std::vector<std::string> arguments;
+  for (std::size_t i = 0; i < signature.parameters.size(); ++i) arguments.push_back("%a" + std::to_string(i));
+  const bool is_void = signature.result == "void";
+  std::string body;
+  if (is_void && !shape.tells_cancel)
+    line(body, call_of(shape, arguments));
+  else
+    line(body, shape.tells_cancel ? (is_void ? "%is_cancelled" : "%both") : "%result", " = ",
+         call_of(shape, arguments));
+  if (shape.tells_cancel) {
+    const std::string both = text_of("{ ", signature.result, ", i1 }");
+    if (!is_void) {
+      line(body, "%is_cancelled = extractvalue ", both, " %both, 1");
+      line(body, "%result = extractvalue ", both, " %both, 0");
+    }
+    line(body, "br i1 %is_cancelled, label %cancelled, label %ended");
+    label(body, "cancelled");
+    line(body, "ret i64 ", kCancelled);
+    label(body, "ended");
+  }
+  if (has_record(shape.handle)) {
+    const std::string type = record_type(shape);
+    const std::string stored = stored_result(signature);
+    field(body, record, type, 3, "%result_at");
+    line(body, store(stored, is_void ? "0" : "%result", "%result_at"));
+    if (shape.handle == Handle::kChannel) {
+      line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
+           field(body, record, type, 1, "%channel_at"));
+      std::string element = "%result_at";
+      if (settings_.has_typed_pointers) {
+        line(body, "%element = bitcast ", stored, "* %result_at to i8*");
+        element = "%element";
+      }
+      line(body, "%sent = call i32 ", runtime("janus_channel_send", "i32", pointer() + ", " + pointer()), "(",
+           pointer(), " %channel, ", pointer(), " ", element, ")");
+    }
+  }
+  const unsigned width = integer_width(signature.result);
+  if (is_void || width == 0 || width > 64) {
+    line(body, "ret i64 0");
+  } else if (width == 64) {
+    line(body, "ret i64 %result");
+  } else {
+    // SPEC 3.4.3 widens an i32, and with it the codes of failures. Other widths have no codes.
+    line(body, "%wide = ", width == 32 ? "sext" : "zext", " ", signature.result, " %result to i64");
+    line(body, "ret i64 %wide");
+  }
+  return body;
+}
+
+// A task whose arguments are a record: it frees that first, also when it was cancelled before its start, unless the record
+// is its nursery's, for the result.
+std::string Helpers::task_function(const TaskShape& shape, const std::string& record) {
+  return once("task " + shape_key(shape), [&](const std::string& symbol) {
+    const Signature& signature = shape.signature;
+    std::string body;
+    const std::string fields = cast(body, "%record", record, "%typed");
+    const std::size_t first = has_record(shape.handle) ? kRecordFields : 0;
+    for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
+      const std::string name = "%a" + std::to_string(i);
+      const std::string at = field(body, fields, record, first + i, name + "_at");
+      line(body, name, " = ", load(signature.parameters[i].type, at));
+    }
+    if (!has_record(shape.handle)) {
+      line(body, "call void ", runtime("janus_free", "void", pointer()), "(", pointer(), " %record)");
+      line(body, "%told = call i32 ", runtime("janus_cancelled", "i32", ""), "()");
+      line(body, "%is_told = icmp ne i32 %told, 0");
+      line(body, "br i1 %is_told, label %never, label %go");
+      label(body, "never");
+      line(body, "ret i64 ", kCancelled);
+      label(body, "go");
+    }
+    body += finish_task(shape, fields);
+    return text_of("define internal i64 ", symbol, "(", pointer(),
+                   " %record) \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n", body, "}\n");
+  });
+}
+
+std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string& symbol) {
+  const std::string type = record_type(shape);
+  const std::string task = task_function(shape, type);
+  const bool keeps = has_record(shape.handle);
+  const std::size_t first = keeps ? kRecordFields : 0;
+  std::string body;
+  const unsigned flags = keeps ? 0 : (kRunCancelled | (shape.handle == Handle::kNone ? kDetached : 0));
+  const std::string options = spawn_options(shape, body, flags);
+  line(body, "%record = call ", pointer(), " ", runtime("janus_alloc", pointer(), "i64"), "(i64 ", size_of(type), ")");
+  line(body, "%is_none = icmp eq ", pointer(), " %record, null");
+  line(body, "br i1 %is_none, label %failed, label %fill");
+  label(body, "fill");
+  const std::string fields = cast(body, "%record", type, "%typed");
+  for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i) {
+    const std::string name = "%a" + std::to_string(i);
+    const std::string at = field(body, fields, type, first + i, name + "_at");
+    line(body, store(shape.signature.parameters[i].type, name, at));
+  }
+  std::string channel = "null";
+  if (shape.handle == Handle::kChannel) {
+    const std::string stored = stored_result(shape.signature);
+    line(body, "%channel = call ", pointer(), " ", runtime("janus_channel_create", pointer(), "i64, i64"), "(i64 ",
+         size_of(stored), ", i64 1)");
+    line(body, "%has_none = icmp eq ", pointer(), " %channel, null");
+    line(body, "br i1 %has_none, label %undo, label %start");
+    label(body, "start");
+    channel = "%channel";
+  }
+  if (keeps) {
+    line(body, "store ", pointer(), " ", channel, ", ", pointer_to(pointer()), " ",
+         field(body, fields, type, 1, "%channel_at"));
+    line(body, "store ", stored_result(shape.signature), " zeroinitializer, ",
+         pointer_to(stored_result(shape.signature)), " ", field(body, fields, type, 3, "%result_at"),
+         may_be_overaligned(stored_result(shape.signature)) ? ", align 1" : "");
+  }
+  const std::string function = settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr";
+  line(body, "%task = call i64 ",
+       runtime("janus_nursery_spawn_in", "i64", text_of(pointer(), ", ", function, ", ", pointer(), ", ", pointer())),
+       "(", pointer(), " %nursery, ", function, " ", task, ", ", pointer(), " %record, ", pointer(), " ", options, ")");
+  line(body, "%is_refused = icmp eq i64 %task, 0");
+  line(body, "br i1 %is_refused, label %refused, label %spawned");
+  label(body, "spawned");
+  if (keeps) {
+    line(body, "store i64 %task, ", pointer_to("i64"), " ", field(body, fields, type, 2, "%task_at"));
+    line(body, "%rest = load ", pointer(), ", ", pointer_to(pointer()), " %list");
+    line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, fields, type, 0, "%rest_at"));
+    line(body, "store ", pointer(), " %record, ", pointer_to(pointer()), " %list");
+    line(body, "%handle = ptrtoint ", pointer(), " %record to i64");
+    line(body, "ret i64 %handle");
+  } else {
+    line(body, "ret i64 %task");
+  }
+  label(body, "refused");
+  if (shape.handle == Handle::kChannel)
+    line(body, "call void ", runtime("janus_channel_release", "void", pointer()), "(", pointer(), " %channel)");
+  line(body, "br label %undo");
+  label(body, "undo");
+  line(body, "call void ", runtime("janus_free", "void", pointer()), "(", pointer(), " %record)");
+  line(body, "br label %failed");
+  label(body, "failed");
+  line(body, "ret i64 0");
+  return head_of_spawn(shape, symbol) + body + "}\n";
+}
+
+// A task whose arguments fit into the pointer that the runtime hands on: nothing is allocated, so that it need not be
+// called when it was cancelled before its start.
+std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& symbol) {
+  const Signature& signature = shape.signature;
+  const bool is_plain = signature.result == "i64" && signature.parameters.size() == 1 &&
+                        signature.parameters[0].type == pointer() && signature.convention.empty() &&
+                        !shape.tells_cancel;
+  std::string task = signature.symbol;
+  if (!is_plain)
+    task = once("task " + shape_key(shape), [&](const std::string& name) {
+      std::string body;
+      if (!signature.parameters.empty()) {
+        const std::string& type = signature.parameters[0].type;
+        if (is_pointer(type)) {
+          line(body, "%a0 = bitcast ", pointer(), " %argument to ", type);
+        } else if (type == "i64") {
+          line(body, "%a0 = ptrtoint ", pointer(), " %argument to i64");
+        } else {
+          line(body, "%word = ptrtoint ", pointer(), " %argument to i64");
+          line(body, "%a0 = trunc i64 %word to ", type);
+        }
+      }
+      body += finish_task(shape, "");
+      return text_of("define internal i64 ", name, "(", pointer(),
+                     " %argument) \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n", body, "}\n");
+    });
+  std::string body;
+  std::string argument = "null";
+  if (!signature.parameters.empty()) {
+    const std::string& type = signature.parameters[0].type;
+    argument = "%argument";
+    if (is_pointer(type)) {
+      line(body, "%argument = bitcast ", type, " %a0 to ", pointer());
+    } else if (type == "i64") {
+      line(body, "%argument = inttoptr i64 %a0 to ", pointer());
+    } else {
+      line(body, "%word = zext ", type, " %a0 to i64");
+      line(body, "%argument = inttoptr i64 %word to ", pointer());
+    }
+  }
+  const std::string function = settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr";
+  const std::string options = spawn_options(shape, body, shape.handle == Handle::kNone ? kDetached : 0);
+  line(body, "%task = call i64 ",
+       runtime("janus_nursery_spawn_in", "i64", text_of(pointer(), ", ", function, ", ", pointer(), ", ", pointer())),
+       "(", pointer(), " %nursery, ", function, " ", task, ", ", pointer(), " ", argument, ", ", pointer(), " ",
+       options, ")");
+  line(body, "ret i64 %task");
+  return head_of_spawn(shape, symbol) + body + "}\n";
+}
+
+// Waits for a task and gives its result; where there is none, zero or, of an i64, the code that says why.
+std::string Helpers::join(Handle handle, std::string_view result) {
+  const std::string type = joined_type(result);
+  const std::string joined = runtime("janus_task_join", "i32", "i64, " + pointer_to("i64"));
+  const std::string kind = handle == Handle::kChannel ? "await" : handle == Handle::kRecord ? "join_record" : "join";
+  return once(text_of(kind, " ", result), [&](const std::string& symbol) {
+    std::string body;
+    line(body, "%out = alloca i64");
+    line(body, "store i64 0, ", pointer_to("i64"), " %out");
+    std::string task = "%handle";
+    const std::string record = text_of("{ ", pointer(), ", ", pointer(), ", i64, ", type, " }");
+    std::string fields;
+    if (has_record(handle)) {
+      line(body, "%is_none = icmp eq i64 %handle, 0");
+      line(body, "br i1 %is_none, label %no_value, label %wait");
+      label(body, "wait");
+      line(body, "%record = inttoptr i64 %handle to ", pointer());
+      fields = cast(body, "%record", record, "%typed");
+      line(body, "%task = load i64, ", pointer_to("i64"), " ", field(body, fields, record, 2, "%task_at"));
+      task = "%task";
+    }
+    line(body, "%status = call i32 ", joined, "(i64 ", task, ", ", pointer_to("i64"), " %out)");
+    line(body, "%returned = load i64, ", pointer_to("i64"), " %out");
+    line(body, "%has_failed = icmp slt i32 %status, 0");
+    line(body, "%code = sext i32 %status to i64");
+    line(body, "%outcome = select i1 %has_failed, i64 %code, i64 %returned");
+    const unsigned width = integer_width(type);
+    if (!has_record(handle)) {
+      if (width == 64) {
+        line(body, "ret i64 %outcome");
+      } else if (width == 32) {
+        line(body, "%value = trunc i64 %outcome to i32");
+        line(body, "ret i32 %value");
+      } else {
+        line(body, "%is_failure = icmp slt i64 %outcome, 0");
+        line(body, "%narrow = trunc i64 %outcome to ", type);
+        line(body, "%value = select i1 %is_failure, ", type, " 0, ", type, " %narrow");
+        line(body, "ret ", type, " %value");
+      }
+    } else {
+      line(body, "%is_failure = icmp slt i64 %outcome, 0");
+      line(body, "br i1 %is_failure, label %no_value, label %read");
+      label(body, "read");
+      field(body, fields, record, 3, "%result_at");
+      if (handle == Handle::kChannel) {
+        std::string element = "%buffer";
+        line(body, "%buffer = alloca ", type);
+        if (settings_.has_typed_pointers) {
+          line(body, "%element = bitcast ", type, "* %buffer to i8*");
+          element = "%element";
+        }
+        line(body, "store ", type, " zeroinitializer, ", pointer_to(type), " %buffer");
+        line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
+             field(body, fields, record, 1, "%channel_at"));
+        line(body, "%received = call i32 ", runtime("janus_channel_try_recv", "i32", pointer() + ", " + pointer()), "(",
+             pointer(), " %channel, ", pointer(), " ", element, ")");
+        line(body, "%value = load ", type, ", ", pointer_to(type), " %buffer");
+      } else {
+        line(body, "%value = ", load(type, "%result_at"));
+      }
+      line(body, "ret ", type, " %value");
+      label(body, "no_value");
+      if (width == 64 || width == 32) {
+        line(body, "%reason = phi i64 [ ", kStale, ", %entry ], [ %outcome, %wait ]");
+        line(body, "%shown = trunc i64 %reason to i32");
+        if (width == 64) line(body, "ret i64 %reason");
+        if (width == 32) line(body, "ret i32 %shown");
+      } else {
+        line(body, "ret ", type, " zeroinitializer");
+      }
+    }
+    return text_of("define internal ", type, " ", symbol, "(i64 %handle) {\nentry:\n", body, "}\n");
+  });
+}
+
+}  // namespace janus::lower
