@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "ll_lower.h"
 #include "qtjir.h"
@@ -83,15 +84,43 @@ bool read_file(const std::string& name, std::string& text) {
   return is_read;
 }
 
-bool write_file(const std::string& name, const std::string& text) {
-  std::FILE* const file = name.empty() ? stdout : std::fopen(name.c_str(), "wb");
-  if (file == nullptr) return false;
-  const bool is_written = std::fwrite(text.data(), 1, text.size(), file) == text.size() && std::fflush(file) == 0;
-  return (file == stdout || std::fclose(file) == 0) && is_written;
-}
-
 bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
+}
+
+// The output file. It is opened when there is something to write.
+class Output {
+ public:
+  explicit Output(const std::string& name) : name_(name) {}
+
+  void write(std::string_view text) {
+    if (file_ == nullptr && is_right_) file_ = name_.empty() ? stdout : std::fopen(name_.c_str(), "wb");
+    is_right_ = is_right_ && file_ != nullptr && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
+  }
+  // Whether all was written.
+  bool finish() {
+    if (file_ != nullptr) is_right_ = (file_ == stdout ? std::fflush(file_) : std::fclose(file_)) == 0 && is_right_;
+    return is_right_;
+  }
+  // Takes back what was written: the input has errors.
+  void discard() {
+    if (file_ == nullptr) return;
+    (void)finish();
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(name_, ignored)) std::filesystem::remove(name_, ignored);
+  }
+
+ private:
+  std::string name_;
+  std::FILE* file_ = nullptr;
+  bool is_right_ = true;
+};
+
+// The lowered module as far as it is not in `output`. What goes to stdout has no errors behind it.
+std::optional<std::string> lower(Source& source, const Options& options, Output& output) {
+  if (!ends_with(options.input, ".qtjir")) return lower_ll(source, options);
+  if (options.output.empty()) return lower_qtjir(source, options);
+  return lower_qtjir(source, options, [&](std::string_view piece) { output.write(piece); });
 }
 
 }  // namespace
@@ -103,11 +132,14 @@ int run(int argc, char** argv) {
   if (!read_file(options.input, text)) return refuse(options.input + ": cannot be read: " + std::strerror(errno));
   if (text.size() >= UINT32_MAX) return refuse(options.input + ": larger than 4 GiB");
   Source source(options.input, std::move(text));
-  const auto lowered = ends_with(options.input, ".qtjir") ? lower_qtjir(source, options) : lower_ll(source, options);
-  if (!lowered) return 1;
-  if (!write_file(options.output, *lowered))
-    return refuse(options.output + ": cannot be written: " + std::strerror(errno));
-  return 0;
+  Output output(options.output);
+  const auto lowered = lower(source, options, output);
+  if (!lowered) {
+    output.discard();
+    return 1;
+  }
+  output.write(*lowered);
+  return output.finish() ? 0 : refuse(options.output + ": cannot be written: " + std::strerror(errno));
 }
 
 }  // namespace janus::lower

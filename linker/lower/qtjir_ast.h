@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// qtjir_ast.h — a .qtjir file as it was read, and what qtjir_check.cpp has found out about it. A type is its text: i64, ptr,
+// qtjir_ast.h — a .qtjir file as it was read, and what qtjir_check.cpp has found out about it. The heads of all functions are
+// read first. Then each body is read, checked and emitted before the next one, so that one body is in memory at a time. A type is its text: i64, ptr,
 // `task i64`, `async i64`, `channel i64`, nursery, void.
 #pragma once
 
@@ -53,9 +54,9 @@ struct Instruction {
   std::string type;                        // written, or filled in: what is computed or made
   std::uint32_t callee = kNoIndex;         // token
   std::vector<Operand> operands;
-  std::vector<std::uint32_t> labels;                            // tokens
-  std::optional<std::array<std::optional<Operand>, 5>> budget;  // components; one that is absent is 0
-  std::array<bool, 5> has_all{};                                // components that are `all`
+  std::vector<std::uint32_t> labels;           // tokens
+  std::vector<std::optional<Operand>> budget;  // empty, or five components; one that is absent is 0
+  std::array<bool, 5> has_all{};               // components that are `all`
   NurseryOptions nursery;
   const FlowEvent* event = nullptr;  // filled in by the check
 };
@@ -76,7 +77,8 @@ struct Function {
   std::vector<std::string> parameters;         // types
   std::string result = "void";
   bool is_external = false, is_variadic = false, is_cleanup = false;
-  std::vector<Block> blocks;
+  std::uint32_t body = kNoIndex;       // the first token behind its `{`
+  std::vector<Block> blocks;           // filled in by read_body(), as all below by the check
   std::vector<Register> registers;     // filled in by the check, parameters first
   std::vector<FlowBlock> flow_blocks;  // filled in by the check
   std::optional<NurseryFlow> flow;     // filled in by the check
@@ -92,9 +94,8 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetPa
     {{"ops", "i32"}, {"memory", "i64"}, {"spawn_count", "i16"}, {"channel_ops", "i16"}, {"syscalls", "i16"}}};
 
 // Each reports what is wrong.
-File parse(const Tokens& tokens);
-void check(const Tokens& tokens, File& file);
-// LLVM IR of a file without errors.
-std::string emit(const Tokens& tokens, const File& file, Helpers& helpers, bool has_yield_checks);
+File read_heads(const Tokens& tokens);
+[[nodiscard]] bool read_body(const Tokens& tokens, Function& function);  // false: it is not to be checked
+void check(const Tokens& tokens, const File& file, Function& function);
 
 }  // namespace janus::lower::qtjir

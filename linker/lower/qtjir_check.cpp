@@ -302,10 +302,9 @@ class FunctionCheck {
 
   void opcode(Instruction& one) {
     refuse_in_core(one);
-    if (one.budget)
-      for (std::size_t i = 0; i < kBudgetParts.size(); ++i)
-        if ((*one.budget)[i])
-          expect(*(*one.budget)[i], std::string(kBudgetParts[i].second), std::string(kBudgetParts[i].first));
+    for (std::size_t i = 0; i < one.budget.size(); ++i)
+      if (one.budget[i])
+        expect(*one.budget[i], std::string(kBudgetParts[i].second), std::string(kBudgetParts[i].first));
     switch (one.opcode) {
       case Opcode::kBudgetCheck:
       case Opcode::kYield:
@@ -424,13 +423,11 @@ class FunctionCheck {
 
 }  // namespace
 
-void check(const Tokens& tokens, File& file) {
-  for (Function& function : file.functions) {
-    if (tokens.name(function.name) == "main" &&
-        (!function.parameters.empty() || function.result == "ptr" || function.is_external))
-      tokens.source().error(tokens.begin_of(function.name), "@main takes nothing and returns an integer or nothing");
-    if (!function.is_external) FunctionCheck(tokens, file, function).run();
-  }
+void check(const Tokens& tokens, const File& file, Function& function) {
+  if (tokens.name(function.name) == "main" &&
+      (!function.parameters.empty() || function.result == "ptr" || function.is_external))
+    tokens.source().error(tokens.begin_of(function.name), "@main takes nothing and returns an integer or nothing");
+  if (!function.is_external) FunctionCheck(tokens, file, function).run();
 }
 
 }  // namespace janus::lower::qtjir

@@ -15,6 +15,7 @@ namespace qtjir {
 namespace {
 
 constexpr std::string_view kCancelled = "-1";  // JANUS_CANCELLED
+constexpr std::size_t kPieceBytes = 1 << 18;   // of the output that is handed on at a time
 
 bool is_plain(std::string_view name) {
   return !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), [](char c) {
@@ -33,6 +34,7 @@ struct Emission {
   bool has_yield_checks;
   std::string text;
   std::map<std::string, std::string> strings;  // symbols by contents
+  std::string head, body;                      // of the function at hand, kept for the memory that they have
 
   // The LLVM type of a value of the type.
   std::string llvm(const std::string& type) const {
@@ -110,7 +112,12 @@ class FunctionEmission {
         tokens_(module.tokens),
         helpers_(module.helpers),
         function_(function),
-        result_(module.llvm(function.result)) {}
+        result_(module.llvm(function.result)),
+        head_(module.head),
+        body_(module.body) {
+    head_.clear();
+    body_.clear();
+  }
 
   void run() {
     read_sites();
@@ -548,10 +555,9 @@ class FunctionEmission {
     return name;
   }
   std::string budget_of(const Instruction& one) {
-    if (!one.budget) return "";
     std::string list;
-    for (std::size_t i = 0; i < kBudgetParts.size(); ++i) {
-      const auto& part = (*one.budget)[i];
+    for (std::size_t i = 0; i < one.budget.size(); ++i) {
+      const auto& part = one.budget[i];
       const std::string amount = one.has_all[i] ? "-1" : part ? value(*part) : "0";
       list += (i == 0 ? "" : ", ") + std::string(kBudgetParts[i].second) + " " + amount;
     }
@@ -595,7 +601,7 @@ class FunctionEmission {
   void task(const Instruction& one) {
     if (!one.event->is_reached) return;
     const Function& target = callee(one);
-    TaskShape shape{module_.signature(target), Handle::kNone, one.budget.has_value(), !target.is_external};
+    TaskShape shape{module_.signature(target), Handle::kNone, !one.budget.empty(), !target.is_external};
     if (one.opcode == Opcode::kAsyncCall)
       shape.handle = Handle::kChannel;
     else if (one.result != kNoIndex)
@@ -756,7 +762,8 @@ class FunctionEmission {
   Helpers& helpers_;
   const Function& function_;
   const std::string result_;
-  std::string head_, body_;
+  std::string& head_;  // the entry block's locals
+  std::string& body_;
   std::size_t names_ = 0;
   std::vector<Site> sites_;
   std::unordered_map<const Instruction*, std::uint32_t> site_of_;
@@ -766,42 +773,53 @@ class FunctionEmission {
   std::string channels_, counter_;            // locals
 };
 
-}  // namespace
-
-std::string emit(const Tokens& tokens, const File& file, Helpers& helpers, bool has_yield_checks) {
-  Emission module{tokens, file, helpers, has_yield_checks, helpers.header(), {}};
-  module.text.reserve(tokens.source().text().size() * 16);
-  for (const Function& function : file.functions) {
-    if (!function.is_external) {
-      FunctionEmission(module, function).run();
-      continue;
-    }
-    std::string list;
-    for (const std::string& parameter : function.parameters)
-      list += (list.empty() ? "" : ", ") + module.llvm(parameter);
-    if (function.is_variadic) list += list.empty() ? "..." : ", ...";
-    module.text +=
-        "declare " + module.llvm(function.result) + " " + symbol(module.name_of(function)) + "(" + list + ")\n";
-  }
-  module.write_strings();
-  helpers.append_to(module.text);
-  return std::move(module.text);
+void declare(Emission& module, const Function& function) {
+  std::string list;
+  for (const std::string& parameter : function.parameters) list += (list.empty() ? "" : ", ") + module.llvm(parameter);
+  if (function.is_variadic) list += list.empty() ? "..." : ", ...";
+  module.text +=
+      "declare " + module.llvm(function.result) + " " + symbol(module.name_of(function)) + "(" + list + ")\n";
 }
 
+// Reads, checks and emits one function after another. What is emitted before the first error is not used.
+void lower_functions(Emission& module, const TakePiece& take) {
+  Source& source = module.tokens.source();
+  const bool heads_are_right = !source.has_errors();
+  for (const Function& head : module.file.functions) {
+    Function function = head;
+    const bool is_read = function.is_external || read_body(module.tokens, function);
+    if (heads_are_right && is_read) check(module.tokens, module.file, function);
+    if (source.has_errors()) continue;
+    if (take && module.text.size() >= kPieceBytes) {
+      take(module.text);
+      module.text.clear();
+    }
+    if (function.is_external)
+      declare(module, function);
+    else
+      FunctionEmission(module, function).run();
+  }
+}
+
+}  // namespace
 }  // namespace qtjir
 
-std::optional<std::string> lower_qtjir(Source& source, const Options& options) {
+std::optional<std::string> lower_qtjir(Source& source, const Options& options, const TakePiece& take) {
   const Tokens tokens(source);
-  qtjir::File file = qtjir::parse(tokens);
+  qtjir::File file = qtjir::read_heads(tokens);
   if (!options.profile.empty()) file.profile = options.profile;
   if (file.profile.empty()) file.profile = "service";
-  if (source.has_errors()) return std::nullopt;
-  qtjir::check(tokens, file);
-  if (source.has_errors()) return std::nullopt;
   const bool is_typed = options.llvm_version != 0 && options.llvm_version < 15;
   Helpers helpers({is_typed, interval_of(options, file.profile), "janus.",
                    [&file](std::string_view name) { return file.by_name.contains(std::string(name)); }});
-  return qtjir::emit(tokens, file, helpers, options.has_yield_checks && file.profile != "core");
+  qtjir::Emission module{tokens,           file, helpers, options.has_yield_checks && file.profile != "core",
+                         helpers.header(), {},   "",      ""};
+  if (!take) module.text.reserve(source.text().size() * 16);
+  qtjir::lower_functions(module, take);
+  if (source.has_errors()) return std::nullopt;
+  module.write_strings();
+  helpers.append_to(module.text);
+  return std::move(module.text);
 }
 
 }  // namespace janus::lower

@@ -23,7 +23,7 @@ class Parser {
  public:
   explicit Parser(const Tokens& tokens) : tokens_(tokens) {}
 
-  File run() {
+  File heads() {
     while (!tokens_.is_end(at_)) {
       if (is("profile")) {
         profile();
@@ -37,6 +37,12 @@ class Parser {
     return std::move(file_);
   }
 
+  bool body_of(Function& function) {
+    at_ = function.body;
+    body(function);
+    return expect('}') && is_right_;
+  }
+
  private:
   bool is(std::string_view word) const { return tokens_.is_word(at_, word); }
   bool is(char c) const { return tokens_.is_punctuation(at_, c); }
@@ -46,11 +52,16 @@ class Parser {
     return true;
   }
   bool complain(const std::string& message) {
+    is_right_ = false;
     tokens_.source().error(tokens_.begin_of(at_), message);
     return false;
   }
   bool expect(char c) {
-    return skip(c) || complain(std::string("expected '") + c + "', not '" + std::string(tokens_.text(at_)) + "'");
+    if (skip(c)) return true;
+    std::string message = "expected '";
+    message += c;
+    message.append("', not '").append(tokens_.text(at_)).append("'");
+    return complain(message);
   }
 
   void profile() {
@@ -137,7 +148,8 @@ class Parser {
     }
     if (function.is_external) return true;
     if (!expect('{')) return false;
-    body(function);
+    function.body = static_cast<std::uint32_t>(at_);
+    while (!tokens_.is_end(at_) && !is('}')) ++at_;
     return expect('}');
   }
 
@@ -348,7 +360,7 @@ class Parser {
   }
   bool budget(Instruction& one) {
     if (!expect('(')) return false;
-    one.budget.emplace();
+    one.budget.resize(kBudgetParts.size());
     one.nursery.has_budget = true;
     while (!is(')')) {
       std::size_t i = 0;
@@ -360,7 +372,7 @@ class Parser {
         ++at_;
       } else {
         if (!operand(one)) return false;
-        (*one.budget)[i] = one.operands.back();
+        one.budget[i] = one.operands.back();
         one.operands.pop_back();
       }
       if (!skip(',') && !is(')')) return expect(')');
@@ -370,13 +382,18 @@ class Parser {
 
   const Tokens& tokens_;
   std::size_t at_ = 0;
+  bool is_right_ = true;
   File file_;
 };
 
 }  // namespace
 
-File parse(const Tokens& tokens) {
-  return Parser(tokens).run();
+File read_heads(const Tokens& tokens) {
+  return Parser(tokens).heads();
+}
+
+bool read_body(const Tokens& tokens, Function& function) {
+  return Parser(tokens).body_of(function);
 }
 
 }  // namespace janus::lower::qtjir

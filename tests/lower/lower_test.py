@@ -76,6 +76,19 @@ def errors_are_told():
         tap.check(f'{suffix}: {name}', done.returncode == 1 and said.splitlines()[:1] == [wanted] and not done.stdout, said)
 
 
+def an_error_leaves_no_output():
+    """Also behind so many functions that some of the output was written before it."""
+    source, output = work / 'late.qtjir', work / 'late.ll'
+    right = ''.join(f'func @f{i}(%x: i64) -> i64 {{\n  %y = add %x, {i}\n  return %y\n}}\n' for i in range(2000))
+    source.write_text(right)
+    done = lower(janus_cc, source, '-o', output)
+    is_same = done.returncode == 0 and output.read_bytes() == lower(janus_cc, source).stdout
+    tap.check('a large module is the same in a file and on stdout', is_same, done.stderr)
+    source.write_text(right + 'func @g() {\n  call @h()\n  return\n}\n')
+    done = lower(janus_cc, source, '-o', output)
+    tap.check('a file with an error leaves no output', done.returncode == 1 and b'unknown function @h' in done.stderr and not output.exists(), done.stderr)
+
+
 def block_of(page, name):
     """The code behind a mark of a page."""
     code = re.search(rf'<!-- {name} -->\n\n((?:    .*\n|\n)+)', page)[1]
@@ -176,4 +189,5 @@ if os.environ.get('JANUS_TEST_FULL'):
 outputs_are_verified()
 tasks_carry_their_tenancy()
 errors_are_told()
+an_error_leaves_no_output()
 tap.end()
