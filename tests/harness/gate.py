@@ -37,7 +37,7 @@ BUDGETS = {
 # Builds, then tests, each as an expression that has to match the whole name.
 SECOND_TIER = [
     ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|embedding|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
-    ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'),
+    ('.*', 'debugger'), ('.*', 'valgrind'), ('.*', 'abi-hosts'), ('.*', 'lower-(fuzz|outputs)'),
     ('.*', 'qemu-(guests|gate|linux-[12])'), ('.*', 'kernel-free-(odd-machines|output)'), ('.*', 'hostile-(all|init|bare-[14])'), ('.*', 'model-mistakes'), ('.*', '.*-bare-4'), ('.*', '(?!linux|conformance).*-init'),
     ('build-(clang|debug)', '.*-bare-1'), ('build-(clang|debug)', 'conformance-worlds'),
     ('build-(clang|debug)', '(programs|kernel-free-programs|qemu-linux|abi-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
@@ -59,7 +59,7 @@ SUITES_BY_PATH = [
     ('docs/', {'docs'}), ('README.md', {'docs'}), ('LICENSE', set()), ('.clang-format', set()), ('.clang-tidy', set()), ('.editorconfig', set()),
     ('tests/models/', {'models'}), ('tests/layers/', {'layers'}), ('tests/offsets/', {'offsets'}), ('tests/docs/', {'docs'}),
     ('tests/qemu/', {'qemu'}), ('qemu/', {'qemu'}), ('tests/kernel_free/', {'qemu', 'kernel-free', 'hostile'}),
-    ('tests/linker/', {'linker'}), ('tests/bench/', {'bench'}), ('tests/image/', {'image'}), ('tests/debugger/', {'debugger'}),
+    ('tests/linker/', {'linker'}), ('tests/lower/', {'lower'}), ('tests/bench/', {'bench'}), ('tests/image/', {'image'}), ('tests/debugger/', {'debugger'}),
     ('tests/first_hour/', {'first-hour'}),
 ]
 

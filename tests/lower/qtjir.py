@@ -107,7 +107,7 @@ class Machine:
                 task.value, task.has_ended = end.value, True
         return root.value, self.ops
 
-    # What a spawn is charged, by the shape of its arguments and result (linker/lower/helpers.cpp).
+    # What a spawn is charged, by the shape of its arguments and result (linker/lower/task_helpers.cpp).
     def spawn(self, target, arguments, keeps, is_async):
         types = [t for _, t in target.parameters]
         is_narrow = target.result == 'void' or 0 < width_of(target.result) <= 64
