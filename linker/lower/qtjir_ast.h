@@ -55,6 +55,7 @@ struct Instruction {
   std::uint32_t callee = kNoIndex;         // token
   std::vector<Operand> operands;
   std::vector<std::uint32_t> labels;           // tokens
+  std::uint32_t first_successor = 0;           // filled in by the check: that of its first label, in its block's list
   std::vector<std::optional<Operand>> budget;  // empty, or five components; one that is absent is 0
   std::array<bool, 5> has_all{};               // components that are `all`
   NurseryOptions nursery;

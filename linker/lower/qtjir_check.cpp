@@ -91,7 +91,8 @@ class FunctionCheck {
     for (std::size_t i = 0; i + 1 < block.instructions.size(); ++i)
       if (ends_block(block.instructions[i]))
         error(block.instructions[i + 1].token, "no path leads here: a label is missing");
-    for (const Instruction& one : block.instructions)
+    for (Instruction& one : block.instructions) {
+      one.first_successor = static_cast<std::uint32_t>(block.successors.size());
       for (const std::uint32_t label : one.labels) {
         const auto found = labels_.find(std::string(tokens_.text(label)));
         if (found == labels_.end())
@@ -99,6 +100,7 @@ class FunctionCheck {
         else
           block.successors.push_back(found->second);
       }
+    }
     if (!block.instructions.empty() && ends_block(block.instructions.back())) return;
     const std::uint32_t last = !block.instructions.empty() ? block.instructions.back().token
                                : block.label != kNoIndex   ? block.label

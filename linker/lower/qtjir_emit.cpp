@@ -283,7 +283,7 @@ class FunctionEmission {
         return print(one);
       case Kind::kBranch: {
         const std::string condition = value(one.operands[0]);
-        const std::uint32_t first = successor_of(one, block);
+        const std::uint32_t first = one.first_successor;
         line("br i1 ", condition, ", label %", block_label(block.successors[first]), ", label %",
              block_label(block.successors[first + 1]));
         return;
@@ -484,17 +484,8 @@ class FunctionEmission {
     if (one.labels.empty()) return;
     const std::string is_closed = fresh("closed"), next = fresh_label();
     line(is_closed, " = icmp slt i32 ", status, ", 0");
-    line("br i1 ", is_closed, ", label %", block_label(block.successors[successor_of(one, block)]), ", label %", next);
+    line("br i1 ", is_closed, ", label %", block_label(block.successors[one.first_successor]), ", label %", next);
     begin(next);
-  }
-  // Where the instruction's labels begin in its block's successors, which are those of all labels in the block.
-  std::uint32_t successor_of(const Instruction& one, const Block& block) const {
-    std::uint32_t i = 0;
-    for (const Instruction& other : block.instructions) {
-      if (&other == &one) break;
-      i += static_cast<std::uint32_t>(other.labels.size());
-    }
-    return i;
   }
 
   // ---- Opcodes ------------------------------------------------------------------------------------------------------------

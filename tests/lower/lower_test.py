@@ -4,6 +4,7 @@
 # `outputs` only: LLVM's verifiers take each output, and it may be linked in other ways.
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,20 @@ def an_error_leaves_no_output():
     source.write_text(right + 'func @g() {\n  call @h()\n  return\n}\n')
     done = lower(janus_cc, source, '-o', output)
     tap.check('a file with an error leaves no output', done.returncode == 1 and b'unknown function @h' in done.stderr and not output.exists(), done.stderr)
+
+
+def seconds_for(count):
+    """Processor time for a block of so many instructions that have a label each."""
+    source = work / 'long.qtjir'
+    source.write_text('func @f(%c: channel i64) {\n' + '  Send %c, 1, closed\n' * count + 'closed:\n  return\n}\n')
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    lower(janus_cc, source, '-o', work / 'long.ll')
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+
+def time_grows_as_the_file():
+    few, many = seconds_for(20000), seconds_for(80000)
+    tap.check('four times as many instructions in a block take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
 
 
 def block_of(page, name):
@@ -182,6 +197,7 @@ def the_same_without_a_kernel():
 if sys.argv[2:] == ['outputs']:
     outputs_are_verified()
     other_ways_to_link_work()
+    time_grows_as_the_file()
     tap.end()
 examples_run()
 an_exception_ends_the_nursery()
