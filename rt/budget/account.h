@@ -154,8 +154,8 @@ class Accounts {
   // it.
   [[nodiscard]] Account* open(Account* parent, const Amounts& wanted, Component* short_of) noexcept;
 
-  // Closes an account, once for each open(): what is left goes to the nearest open account above, and so does all that
-  // is credited from now on. The holder must not use the pointer any more. Never called for the root.
+  // Closes an account, once for each open(): the rest goes to the nearest open account above, and so does every later
+  // credit. The holder must not use the pointer any more. Never called for the root.
   void close(Account* account) noexcept;
 
   // retain() keeps the record from being reused, but not the account from being closed.
@@ -170,14 +170,15 @@ class Accounts {
   // The most that a closed account's debt adds to its parent's: the price of the dearest operation of the runtime, the
   // step by which a stack grows to 64 MiB.
   static constexpr std::uint64_t kMaxDebtAbove = 16384;
-  // Settles `amount` ops that were spent but not drawn: takes what there is now, and the rest from what comes in later.
+  // Settles `amount` ops that were spent but not drawn: takes the available part now, and the rest from amounts that
+  // come in later.
   void owe(Account* account, std::uint64_t amount) noexcept;
   [[nodiscard]] std::uint64_t owed(const Account* account) const noexcept {
     return account->owed_.load(std::memory_order_relaxed);
   }
   // Borrows up to `most` ops beyond what the account has, for the grace of a cancelled task, from the account's lender,
-  // which has at most `limit` on loan. Returns how much. The caller gives back what is not spent; the rest is paid out
-  // of what the lender is recharged with, or never.
+  // which has at most `limit` on loan. Returns the amount. The caller gives back the unspent part; the rest is repaid
+  // from recharges of the lender, or never.
   [[nodiscard]] std::uint64_t borrow(Account* account, std::uint64_t most, std::uint32_t limit) noexcept;
   void give_back(Account* account, std::uint64_t amount) noexcept;
   // How much the lender of the account has on loan.
@@ -199,15 +200,15 @@ class Accounts {
   }
   void credit_root_memory(std::uint64_t bytes) noexcept { put(root(), Component::kMemory, bytes); }
 
-  // Moves amounts between accounts, all or nothing (kUnlimited: all that `from` has). Components that were not granted
-  // to `to` are granted by that. Nothing is moved of components that are unlimited in `to`. False: *short_of (if given)
-  // is the component that was short.
+  // Moves amounts between accounts, all or nothing (kUnlimited: all that `from` has). A component that was not granted
+  // to `to` is granted by this. A component that is unlimited in `to` is not moved. False: *short_of (if given) is the
+  // component that was short.
   [[nodiscard]] bool transfer(Account* from, Account* to, const Amounts& amounts,
                               Component* short_of = nullptr) noexcept;
 
-  // As transfer(), out of which `to` then pays back what it has on loan as a lender; the accounts below `to` may draw
-  // the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the amounts. False:
-  // `from` has not so much.
+  // As transfer(); from the amounts `to` first pays back its outstanding loans as a lender, and the accounts below `to`
+  // may draw the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the
+  // amounts. False: `from` does not have that much.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
   // For an account `to` below `from` that has used up its own: moves `amount` out of what `from` was recharged with and
   // still has. Ops are a debt, which is spent at once: as many as there are, and beyond that up to `ahead`, which

@@ -138,8 +138,8 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::release(Account* account) noexcept {
-  // What the freed records had cost, carried up to an open account in one sum: to credit each separately would take
-  // time quadratic in the length of a chain of closed accounts.
+  // The cost of the freed records, carried up to an open account in one sum: to credit each separately would take time
+  // quadratic in the length of a chain of closed accounts.
   std::uint64_t returned = 0;
   for (;;) {
     // With the last reference the caller is alone with the account, and goes on carrying. Otherwise another thread may

@@ -87,8 +87,8 @@ void Accounts::draw_of_recharge(Accounts& accounts, Account* from, Account* to, 
   accounts.put(to, component, moved);
 }
 
-// Called when an amount comes into a closed account and goes on to its parent: what the account has drawn of a recharge
-// may be drawn again.
+// Called when an amount comes into a closed account and goes on to its parent: the part of a recharge that the account
+// has drawn may be drawn again.
 void Accounts::pass_on_drawn(Account* closed, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kOps)
     add_recharged(closed->parent_, component, take_part(closed->drawn_ops_, amount));

@@ -11,7 +11,7 @@ namespace janus {
 namespace {
 
 constexpr std::uint64_t kMaxChunk = 256 * 1024;
-// All chunks together are at most about this share of what the root has left when they are filled.
+// All chunks together are at most about this share of the root's remaining memory when they are filled.
 constexpr std::uint64_t kChunkShare = 8;
 // A chunk that frees have made more than this many times as large is cut.
 constexpr std::uint64_t kSlack = 2;
@@ -92,7 +92,7 @@ bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept 
 
 // ---- Under the lock -----------------------------------------------------------------------------------------------
 
-// Makes the chunk as large as chunk_size() says, by a move from or to the root. `chunk` is what it has now.
+// Makes the chunk as large as chunk_size() says, by a move from or to the root. `chunk` is its present size.
 void Accounts::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
   if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
   const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;

@@ -5,8 +5,8 @@
 
 namespace janus {
 
-// Takes over what is meant of the span that begins at walk.page of the chunk, and moves the walk behind it unless `out`
-// is full. Returns how many blocks.
+// Takes over the blocks that `is_meant` selects from the span that begins at walk.page of the chunk, and moves the walk
+// behind it unless `out` is full. Returns the number of blocks.
 unsigned Heap::take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_meant, void** out,
                             unsigned most) noexcept {
   const unsigned page = walk.page;

@@ -301,9 +301,9 @@ void PageHeap::discard_idle(HeapChunk* chunk, unsigned& calls_left) noexcept {
   index_.set(chunk->number, kMayBeDirty, 0);
 }
 
-// The reserve of dirty idle pages is an eighth of what is in use: enough that a program whose use goes up and down
-// makes no system calls, and in proportion to what it uses anyway. Once it is exceeded, it is reduced to half, so that
-// this is rare; but no more is done at once than other threads can wait for, and the rest when the next pages are given
+// The reserve of dirty idle pages is an eighth of the pages in use: enough that a program whose use goes up and down
+// makes no system calls, and in proportion to its use. Once it is exceeded, it is reduced to half, so that this is
+// rare. Each call does only as much as other threads can wait for, and leaves the rest to the next pages that are given
 // back.
 void PageHeap::keep_reserve(HeapChunk* chunk, unsigned first, unsigned pages) noexcept {
   const std::size_t reserve = used_pages_ / 8 > kMinReservePages ? used_pages_ / 8 : kMinReservePages;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/steal_backoff.h — decides when a worker without work does not steal: woken tasks are left to their wakers
-// for a while, and a thief whose thefts take what the victim would soon have run itself stays away.
+// for a while, and a thief stays away if it steals tasks that the victim would soon have run itself.
 // docs/decisions/0072, 0079. Owner only; reads no clock, and touches no other worker.
 #pragma once
 

@@ -47,7 +47,7 @@ struct WorkerIdentity {
   bool is_steal_enabled;
 };
 
-// Owner only: the stack that the worker runs on, and what is to be done on the next one.
+// Owner only: the stack that the worker runs on, and the action to perform on the next one.
 struct WorkerStanding {
   Stack* stack;
   fiber_hooks::Fiber fiber;         // the sanitizer's identifier of `stack`

@@ -37,8 +37,8 @@ using Complaint = Text<256>;
 // getenv. False: a value is senseless, and `complaint` says which, where and why.
 [[nodiscard]] bool parse_settings(const char* const* environment, Settings& out, Complaint& complaint) noexcept;
 
-// Checks what a program or host asks for, once it is merged. 0; JANUS_E_INVALID: a field is senseless;
-// JANUS_E_UNSUPPORTED: it makes sense, but not to this release.
+// Checks the merged configuration of a program or host. 0; JANUS_E_INVALID: a field is senseless; JANUS_E_UNSUPPORTED:
+// it makes sense, but this release does not support it.
 [[nodiscard]] int check_config(const janus_rt_config& config, Complaint& complaint) noexcept;
 
 // Merges both: the program's fields win where they are not 0. `program` may be nullptr; the result has the full size.

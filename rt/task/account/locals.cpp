@@ -66,7 +66,7 @@ struct FreePlaces {
 constinit FreePlaces free_keys_of_root = {0, 1, kReservedLocalKeys, kReservedLocalKeys - 1};
 constinit FreePlaces free_keys_of_all = {0, kReservedLocalKeys, kLocalKeys, kLocalKeys - kReservedLocalKeys};
 
-// Whether the task is below the root, and pays for what it takes of what all share.
+// Whether the task is in a cage, and so pays for its share of process-wide keys.
 bool has_to_pay(const Task* task) noexcept {
   return task != nullptr && task->account != task->nursery->runtime->root_account;
 }
@@ -113,8 +113,8 @@ static std::uint32_t count_keys_of(const Runtime& runtime, const Account& group)
   return count;
 }
 
-// Under the lock: whether there is a place for a task of that group, which pays. Where many are taken, no group has
-// more than a part of what is left, so that groups which come later find some, too.
+// Called under the lock: whether there is a place for a task of that group, which pays. When many are taken, a group
+// may have only a part of the number that is left, so that later groups find some, too.
 static bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
   if (free_keys_of_all.count == 0) return false;
   if (group == nullptr || free_keys_of_all.count >= kPlenty) return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/channels/transfer.cpp — sending and receiving: one text for both paths. The fast path is for the lock's owner with a
-// word to hand over, and is a leaf except for the calls that it ends with. What it does not do itself it leaves as it
-// was, and begins again on the general path.
+// word to hand over, and is a leaf except for its tail calls. In any other case it changes nothing, and starts again on
+// the general path.
 #include "rt/task/channels/transfer.h"
 
 #include <type_traits>
@@ -252,7 +252,7 @@ void refill(Worker* worker, Channel& channel) noexcept {
   }
 }
 
-// What is in the buffer came first. A closed channel still gives what it has.
+// Elements in the buffer came first. A closed channel still gives the elements that it has.
 template <Path kPath>
 [[gnu::always_inline]] inline int receive_held(Worker* worker, Task* self, Channel& channel, void* data,
                                                Hold hold) noexcept {

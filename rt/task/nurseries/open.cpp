@@ -38,7 +38,7 @@ namespace {
   __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
 }
 
-// Sets what the last use may have left behind, and returns the value for `alive`. INVARIANT zeroed-when-free: no
+// Sets the fields that the last use may have changed, and returns the value for `alive`. INVARIANT zeroed-when-free: no
 // members, no children and nothing else in `word`, not read, and what clear_leftovers() clears.
 [[gnu::always_inline]] inline std::uint32_t init_nursery(Nursery& nursery, Account* account,
                                                          NurseryTraits traits) noexcept {

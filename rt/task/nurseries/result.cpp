@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/result.cpp — what a nursery comes to: the gravest failure of its children, the first of its kind.
+// rt/task/nurseries/result.cpp — the result of a nursery: the gravest failure of its children, the first of its kind.
 #include "rt/task/nurseries/result.h"
 
 #include "rt/task/record/runtime.h"

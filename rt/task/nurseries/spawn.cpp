@@ -10,7 +10,7 @@
 
 namespace janus {
 
-// Sets what a spawn gives to a record; the rest is zeroed when free.
+// Sets the fields of a record that a spawn determines; the rest is zeroed when free.
 [[gnu::always_inline]] static inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn,
                                                     void* arg, std::uint8_t stack_class, std::uint8_t flags) noexcept {
   JANUS_ASSERT(is_zeroed_when_free(task) && may_be_running(state_of(task)));

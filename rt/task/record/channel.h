@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/channel.h — bounded and rendezvous channels: first come, first served. What is handed over under the lock is
+// rt/task/record/channel.h — bounded and rendezvous channels: first come, first served. A hand-over under the lock is
 // committed: a cancel comes before that or has no effect, and no message is lost or doubled.
 //
 // Elements lie in memory that users named, which may be gone by the time that the other side comes: copying one may

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/record/panic.h — ends the running task by force. Called from everywhere in this layer, and defined at its top
-// (rt/task/run/abort_task.cpp), since a task that ends awaits what it has opened: these calls point upward, and do not
-// return. tests/layers lists them.
+// (rt/task/run/abort_task.cpp), since a task that ends awaits the nurseries that it has opened: these calls point
+// upward, and do not return. tests/layers lists them.
 #pragma once
 
 #include "rt/task/record/task.h"

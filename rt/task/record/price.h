@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// The price list, in ops. docs/budgets.md quotes it; a call that is not free costs kCall, and what is named beside it.
+// The price list, in ops. docs/budgets.md quotes it; a call that is not free costs kCall, plus the amounts beside it.
 //     spawn           and 1 spawn_count, and the memory of its record and stack below an explicit budget
 //     send, receive   and 1 channel_op
 //     system call     and kSystemCall, and 1 of `syscalls`

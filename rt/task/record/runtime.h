@@ -39,8 +39,8 @@ struct RuntimeOptions {
   bool handles_faults = true;
   bool prints_stats = false;  // at its end, on descriptor 2
   bool is_program = false;    // no thread outside can end a deadlock: report it and exit with 3
-  // A program ends as by SIGPIPE where what it writes to descriptor 1 or 2 has no reader any more. What becomes of a
-  // host is for the host to decide.
+  // A program ends as by SIGPIPE if it writes to descriptor 1 or 2 and that has no reader any more. A host decides for
+  // itself.
   bool ends_by_closed_pipe = false;
   bool ends_by_panic = false;  // a panic of any task ends the process where it happens: for a core dump that shows it
 };

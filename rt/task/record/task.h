@@ -61,7 +61,7 @@ constexpr bool is_waiting(TaskState state) noexcept {
          state == TaskState::kAtChannel || state == TaskState::kAwaitsLock;
 }
 // Whether a worker may be running the task. A task that no other task looks at, and that runs in place of its parent,
-// becomes kRunning only after its first wait; until then its state is what the last task of the record left behind.
+// becomes kRunning only after its first wait; until then its state is left over from the record's previous task.
 constexpr bool may_be_running(TaskState state) noexcept {
   return state == TaskState::kRunning || state == TaskState::kCreated;
 }
@@ -161,7 +161,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   LocalTable* locals = nullptr;      // rt/task/account/locals.h
   Stack* abandoned = nullptr;        // a panicked task ends on a spare stack; this is the one it had
   LockWaiter* held_locks = nullptr;  // with kHoldsLocks
-  // With kHasGrown: the stack's limit before it grew; and what the task's account has paid since.
+  // With kHasGrown: the stack's limit before it grew; and the bytes that its account has paid for since.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel

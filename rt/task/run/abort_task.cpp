@@ -162,7 +162,7 @@ static Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
 }
 
-// What the runtime itself broke ends the process; what the task broke ends the task.
+// A fault of the runtime itself ends the process; a fault of the task ends the task.
 static void contain(platform::Fault& fault, Worker& worker) noexcept {
   Task* const task = current_task(worker);
   const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&

@@ -47,7 +47,7 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
   }
 }
 
-// The end of a task of which others may hold handles: its end and what they do with it are ordered by its lock.
+// Ends a task to which others may hold handles: its lock orders the end and their operations on the task.
 void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
   task.lock.lock();
   JANUS_ASSERT(!task.has(TaskFlags::kEnded) && may_be_running(state_of(task)));
@@ -121,7 +121,7 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
 }
 
 // Destructors are user code: a fault in them ends the task as anywhere else. They are not called for a task that was
-// ended by force: what it held may be in any state.
+// ended by force: its data may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (!task.is_marked(TaskMarks::kWasForced)) {
     const std::int64_t ended = janus_task_call(
@@ -187,8 +187,8 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return runs;
 }
 
-// Ends the last slice of a task. A child that ran in its parent's slice leaves that to the parent, except for what it
-// took from a grace of its own.
+// Ends the last slice of a task. A child that ran in its parent's slice leaves that to the parent, except for the ops
+// that it took from a grace of its own.
 void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   if (is_own_slice) return commit_slice(worker, task);
   const RunFrame& frame = *task.frame;
@@ -282,7 +282,7 @@ template <Path kPath>
 // in the middle of its parent's.
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   if (child.account == parent.account) return run(child, parent.frame, false);
-  // What the parent has grown was paid for by another account.
+  // Another account has paid for the growth of the parent's stack.
   if (!has_room_for_children(current_worker(), kMaxInitialBytes))
     (void)!make_room_for_children(current_worker(), parent, kMaxInitialBytes);
   const std::int64_t left = current_worker().fuel;
@@ -298,8 +298,9 @@ template <Path kPath>
   return kPath == Path::kGeneral && nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
 }
 
-// How many classes of stacks would fit whole below the present depth of this stack. By the size of the stack's own
-// class, so that stacks that grow and others run the same; the fast path sees no more than is usable now.
+// How many classes of stacks would fit whole below the present depth of this stack. Computed from the size of the
+// stack's own class, so that tasks run the same on stacks that grow and on others; the fast path sees only the part
+// that is usable now.
 template <Path kPath>
 [[gnu::always_inline]] inline unsigned classes_that_fit(const Worker& worker) noexcept {
   const std::uintptr_t here = arch::stack_pointer();

@@ -62,8 +62,8 @@ unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, Pin
   stack->fiber = nullptr;
 }
 
-// The most that pages may take: what may be charged, and room for pages that are not full: an eighth, and what a heap
-// has at least of each size.
+// The limit for memory in pages: the amount that may be charged, plus room for pages that are not full: an eighth of
+// it, and the minimum that a heap has of each size.
 std::uint64_t most_of_pages(std::uint64_t charged) noexcept {
   constexpr std::uint64_t kAtLeast = 16u << 20, kEndless = std::uint64_t{1} << 62;
   return charged < kEndless ? charged + charged / 8 + kAtLeast : kEndless;
@@ -84,8 +84,8 @@ bool init_parts(Runtime& runtime) noexcept {
 }
 
 // Records and stacks that are charged to no budget, on top of the root's memory: a sixteenth of that, so that tasks
-// without a budget of their own get on when all of it was given to one that has; and what a runtime needs in which
-// nothing happens, so that the smallest budget will do.
+// without a budget of their own can run when all of it was given to a task with one; plus the need of an idle runtime,
+// so that the smallest budget suffices.
 std::uint64_t allowance_of(const Runtime& runtime) noexcept {
   constexpr std::uint64_t kBase = (1u << 20) + (256u << 10), kPerWorker = 16u << 10;
   return kBase + runtime.options.workers * kPerWorker + runtime.memory_limit / 16;

@@ -110,13 +110,13 @@ bool is_long(const Runtime& runtime, const Stack& stack) noexcept {
          static_cast<std::size_t>(top_of(stack) - stack.limit) > runtime.options.stack_max + kPageBytes;
 }
 
-// Called before what the task has grown is given back.
+// Called before the growth of the task's stack is given back.
 void note_depth_of(Worker& worker, const Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (runtime.options.prints_stats && note_depth != nullptr) note_depth(runtime, task, stack_now_of(worker, task));
 }
 
-// Gives back what the task has grown below `limit`, and refunds the charge for it.
+// Gives back the growth of the task's stack below `limit`, and refunds the charge for it.
 void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack& stack = *worker.stack;
@@ -157,9 +157,9 @@ std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept {
   return bytes < most ? bytes : most;  // the page that it starts in, and its guard's, are not its own
 }
 
-// What is touched lies at rsp or above, or in the red zone; a push and a probe are no exception. What lies below rsp by
-// then is kept, too. Code of the runtime faults here only before its entry check or at it (look_at_stack), with nothing
-// held: after that it has its reserve.
+// A task touches its stack at rsp or above, or in the red zone; a push and a probe are no exception. What lies below
+// rsp by then is kept, too. Code of the runtime faults here only before its entry check or at it (look_at_stack), with
+// nothing held: after that it has its reserve.
 Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept {
   const Stack* const stack = worker.stack;
   StackPool& pool = runtime_of(worker).stacks;
@@ -171,8 +171,8 @@ Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) 
   return is_answer ? grow_to(worker, task, in_use) : Growth::kAtMost;
 }
 
-// What children need costs nothing, since the stack's class is paid for. All that the parent has grown and can do
-// without is taken away: so the next children need not look, and what they grow themselves is seen and paid for.
+// Room for children is not charged, since the stack's class is paid for. All growth that the parent can do without is
+// taken away: so the next children need not look, and their own growth is seen and paid for.
 bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept {
   constexpr std::size_t kRoom = round_up(Scheduler::kStackReserve + kMinStackBytes, kPageBytes);
   const Stack& stack = *worker.stack;

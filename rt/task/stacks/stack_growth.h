@@ -38,8 +38,8 @@ enum class Growth : std::uint8_t {
   const std::uint64_t room = arch::stack_pointer() - address_of(worker.stack->limit);
   return room >= Scheduler::kStackReserve + kMinStackBytes && room <= most;
 }
-// Makes that so, on the running task's stack, whose class has room for a child. What the task itself has grown beyond
-// `most` is given back. False: the machine refuses the room.
+// Makes has_room_for_children() true on the running task's stack, whose class has room for a child. Gives back the
+// task's own growth beyond `most`. False: the machine refuses the room.
 [[nodiscard]] bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept;
 
 // Sets the worker's stack limit for its present stack, if that may have grown. What lies below the class's size is

@@ -10,7 +10,7 @@
 // A task that the cancel itself woke looks after that; a task that becomes a member later than the cancel looked does
 // so under the same lock, and sees the flag. Neither takes a heavy fence, nor does a task that runs on the canceller's
 // own worker: a fence interrupts every CPU of the process, and the neighbours there with it. A running task looks when
-// it yields, and then cancels what it has opened, whether that is published by now or not.
+// it yields, and then cancels the nurseries that it has opened, published or not.
 //
 // INVARIANT told-once: the thread that marks a nursery keeps it from its end and tells its members, alone, some at a
 // time; each member notes under the nursery's lock that it was told, and goes to the back of the list, so the walk ends
@@ -45,9 +45,9 @@ void mark_nursery(Nursery& nursery, CancelWalk& walk) noexcept {
   ++walk.marked;
 }
 
-// Under the lock of the task's nursery, so that the task's frame stays on the stack. False: the task is not seen to
-// wait, but may be about to, on another worker, without having seen the marks, and only a fence will show. Of what it
-// has opened the latest are marked; it marks the others itself, in parts, when it learns of its cancel.
+// Under the lock of the task's nursery, so that the task's frame stays on the stack. False: the task does not seem to
+// wait, but may be about to, on another worker, without having seen the marks; only a fence will tell. Marks the latest
+// nurseries that the task has opened; it marks the others itself, in parts, when it learns of its cancel.
 bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept {
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
@@ -126,8 +126,8 @@ static void cancel_each(Task& task, Nursery* open) noexcept {
   }
 }
 
-// The task itself cancels what it has opened: the canceller may have walked before any of it could be found, and the
-// task may have stopped, and published it, since then.
+// The task itself cancels the nurseries that it has opened: the canceller may have walked before any of them could be
+// found, and the task may have stopped, and published them, since then.
 static void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   link_current(frame);

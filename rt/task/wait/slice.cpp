@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/slice.cpp — slices of ops: drawn as a whole, and what is left of one is given back.
+// rt/task/wait/slice.cpp — slices of ops: a slice is drawn as a whole, and its unspent rest is given back.
 #include "rt/task/wait/slice.h"
 
 #include "rt/task/record/price.h"
@@ -58,7 +58,7 @@ RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
   return frame != nullptr ? &frame->details : nullptr;
 }
 
-// Gives back what is not spent of a slice to where it came from.
+// Gives the unspent part of a slice back to its source.
 void give_back(Worker& worker, std::int64_t ops) noexcept {
   Accounts& accounts = runtime_of(worker).accounts;
   const auto amount = static_cast<std::uint64_t>(ops);

@@ -45,8 +45,9 @@ inline void put_fuel_back(Worker& worker, std::int64_t ops) noexcept {
 // so that no account is charged.
 template <Path kPath = Path::kGeneral>
 void begin_slice(Worker& worker, Task& task) noexcept;
-// Called for a task that goes on where a child on its stack had a slice of its own: gives it what was left of its slice
-// when that began, less what the child has used. So running children in its place gives it no fresh slice.
+// Called when a task continues after a child on its stack that had a slice of its own: gives the task the rest that its
+// slice had when the child's began, less the ops that the child has used. So running children in its place gives it no
+// fresh slice.
 void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept;
 // From here on the task lives on its grace.
 void begin_grace(Worker& worker, Task& task) noexcept;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/user_memory.h — memory that a caller points to is read and written by copies that may fail
-// (arch/user_copy.h). Where one fails, the calling task panics, with the message of any other bad access; a thread
-// outside tasks has the fault that it would have had by itself, and its host decides. So these are called with no lock
-// held, and what is read is read before anything is taken.
+// rt/task/wait/user_memory.h — reads and writes memory that a caller points to, by copies that may fail
+// (arch/user_copy.h). If one fails, the calling task panics, with the message of any other bad access; a thread outside
+// tasks gets the same fault as from an access of its own, and its host decides. So callers hold no lock, and read all
+// of their input before they take anything.
 #pragma once
 
 #include <atomic>
@@ -41,7 +41,7 @@ void write_user(T* to, const T& value) noexcept {
 // Blames the caller; for a thread outside tasks a plain access follows.
 [[gnu::noinline, gnu::cold]] std::uint64_t read_as_host(const void* at, std::size_t bytes) noexcept;
 
-// An acquire load of a word of what a user says is an object of ours.
+// An acquire load of a word at an address that a user passes as one of our objects.
 template <typename Word>
 Word read_user_word(const std::atomic<Word>& word) noexcept {
   Word bits = 0;

@@ -20,8 +20,8 @@ struct Stop {
   void* what;
 };
 
-// From the store of the state on, the task may be woken, and be gone a moment later, unless the caller holds what a
-// waker needs.
+// After the store of the state, the task may be woken and be gone at any moment, unless the caller holds something that
+// a waker needs.
 [[gnu::always_inline]] inline void publish_state(Worker& worker, Task& task, TaskState state) noexcept {
   worker.scheduler->trace_event(worker, Event::kBlock, &task);
   JANUS_ASSERT(is_waiting(state) && may_be_running(state_of(task)));
@@ -30,7 +30,7 @@ struct Stop {
   worker.scheduler->light_fence();
 }
 
-// Runs on whatever stack comes next. A task that is woken for nothing looks again at what it waits for.
+// Runs on the next stack, whichever that is. After a spurious wake-up a task checks its condition again.
 void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
