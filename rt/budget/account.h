@@ -241,8 +241,8 @@ class Accounts {
   // Whether credits to the account with this index reach `target`, which is open: it is that account, or a closed one
   // below it with only closed ones in between.
   [[nodiscard]] bool flows_into(std::uint32_t index, const Account* target) const noexcept;
-  // Whether nothing is charged to the account, and no account below it is in use. For the holder, when no other thread
-  // draws on it any more.
+  // Whether nothing is charged to the account, and no account below it is in use. Called by the holder, after all other
+  // threads have stopped drawing on it.
   [[nodiscard]] bool is_unused(const Account* account) const noexcept {
     return account->references_.load(std::memory_order_acquire) == 1;
   }

@@ -19,7 +19,7 @@ constexpr std::uint64_t next_head(std::uint64_t head, std::uint32_t index) noexc
 
 }  // namespace
 
-// Where an index is in the table: the highest bit of index + 2^kFirstSegmentBits names the segment, the rest is the
+// The place of an index in the table: the highest bit of index + 2^kFirstSegmentBits names the segment, the rest is the
 // offset.
 struct Accounts::Place {
   explicit Place(std::uint32_t index) noexcept {

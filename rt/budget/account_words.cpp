@@ -6,8 +6,8 @@
 
 namespace janus {
 
-// The amounts publish no other data, so relaxed orders would do, but that close() and put() order two words of an
-// account.
+// The amounts publish no other data, so relaxed orders would suffice, except that close() and put() order two words of
+// an account.
 
 bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
@@ -29,7 +29,7 @@ std::uint64_t Accounts::take_all(Account* account, Component component) noexcept
   return seen;
 }
 
-// Where an amount goes that comes into a closed account.
+// The account that receives an amount which comes into a closed account.
 [[gnu::noinline, gnu::cold]] Account* Accounts::next_above(Account* closed, Component component,
                                                            std::uint64_t amount) noexcept {
   if (pass_on_drawn != nullptr) pass_on_drawn(closed, component, amount);

@@ -28,7 +28,8 @@ class PoolCharge {
   using Reclaim = bool (*)(void* pools) noexcept;
   void init(Accounts& accounts, Reclaim reclaim, void* pools, std::size_t allowance) noexcept;
 
-  // Pays for `bytes` before a pool takes them. False: the root account has not so much, and nothing has happened.
+  // Pays for `bytes` before a pool takes them. False: the root account does not have that much, and nothing has
+  // happened.
   [[nodiscard]] bool grow(std::size_t bytes) noexcept;
   // After grow() has failed: takes `bytes` as a debt, for a task that has paid for them itself, or without which
   // nothing could go on. False: the debt would become too large.

@@ -23,8 +23,9 @@ enum class Misuse : std::uint32_t {
   kRuntimes,  // the block is held by the runtime itself
 };
 
-// Reports, in one line on stderr, that a block was written to after it was freed; by which task is no longer known, so
-// no task is ended, and the heap goes on. `given_up` blocks that only the overwritten link led to are never used again.
+// Reports, in one line on stderr, that a block was written to after it was freed. The task that wrote is no longer
+// known, so no task is ended, and the heap continues. `given_up` blocks that only the overwritten link led to are never
+// used again.
 void report_written_after_free(const void* block, std::size_t given_up) noexcept;
 
 // Ends the process, with one line on stderr, because the heap's own tables contradict each other: the next block that

@@ -34,7 +34,8 @@ struct GroupNode {
   void spend(std::uint64_t amount) noexcept {
     spent.store(spent_so_far() + amount, std::memory_order_relaxed);  // written by the owner alone while in use
   }
-  // What is compared when turns are given: what the node has spent, and for one that is not a member at least `clock`.
+  // The value that is compared when turns are given: the node's spent amount, but at least `clock` if it is not a
+  // member.
   [[nodiscard]] std::uint64_t counts_in(const GroupNode& circle) const noexcept {
     return is_empty() && spent_so_far() < circle.clock ? circle.clock : spent_so_far();
   }

@@ -7,14 +7,14 @@
 //     beside group 0, on one worker:     0  A  B             a third each, while all have something to do
 //     A has runnables of its own and the groups C, D:       A's third: A  C  D, a ninth each
 //
-// The next turn goes to the member of the circle that has spent least (group_node.h). What a turn took is reported when
-// it is over (spend()), so a group whose turns take ten times longer gets a tenth as many. The caller chooses the unit;
-// a turn itself counts as 1.
+// The next turn goes to the member of the circle that has spent least (group_node.h). The cost of a turn is reported
+// when it is over (spend()), so a group whose turns take ten times longer gets a tenth as many. The caller chooses the
+// unit; a turn itself counts as 1.
 //
-// Runnables of group 0 wait in the worker's YieldQueue, so groups cost nothing while there is no other than group 0.
+// Runnables of group 0 wait in the worker's YieldQueue, so groups cost nothing while group 0 is the only one.
 //
-// INVARIANT turns: any two members of a circle that stay ready spend the same meanwhile, give or take what one turn
-// takes. A member that becomes ready has no claim to what the others have had before.
+// INVARIANT turns: any two members of a circle that stay ready spend the same meanwhile, give or take the cost of one
+// turn. A member that becomes ready has no claim to compensation for the time before.
 // tests/sched/groups_test.cpp
 #pragma once
 

@@ -12,8 +12,8 @@ namespace janus {
 
 // --- Ops -------------------------------------------------------------------------------------------------------------
 
-// Charges `ops` to the running task, and looks at what is left as a yield check does: gives way at the end of a slice,
-// pays grace after a cancel, waits or ends without ops. The task may change workers. 0, or -1: told to end.
+// Charges `ops` to the running task, and looks at the rest as a yield check does: gives way at the end of a slice, pays
+// grace after a cancel, waits or ends without ops. The task may change workers. 0, or -1: told to end.
 int charge_ops(Task& task, std::int64_t ops) noexcept;
 // Charges for `bytes` of bulk work that is about to be done: at most price::kBytesAtOnce of them, or an element of a
 // channel.
@@ -27,9 +27,9 @@ int yield_slow(Task& task) noexcept;
 
 // --- The other components --------------------------------------------------------------------------------------------
 
-// Draws `amount` of `component` for the running task. Where the account has not so much, its exhaustion policy decides:
-// this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the component
-// was never granted; kErrorBudget.
+// Draws `amount` of `component` for the running task. If the account does not have that much, its exhaustion policy
+// decides: this waits for a recharge, or gives an error, or ends the task. 0: drawn. -1: told to end. kErrorNoCap: the
+// component was never granted; kErrorBudget.
 int charge(Task& task, Component component, std::uint64_t amount) noexcept;
 // As charge(), after an attempt to draw that failed.
 int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept;

@@ -24,7 +24,7 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
 
 // As allocate(), for a block that the runtime holds on the task's behalf, so that no user can free it.
 void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, int* error) noexcept;
-// As allocate_own(), but neither waits nor ends a task for what `payer` cannot pay: nullptr then.
+// As allocate_own(), but returns nullptr if `payer` cannot pay, instead of waiting or ending a task.
 void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept;
 void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;
 // As release_own(), in the middle of what `task` does: others run meanwhile if it takes long.

@@ -17,8 +17,7 @@ inline void copy_name(char (&out)[kNameBytes], const char* name) noexcept {
 // A task's name costs its account 32 bytes until the task's record goes.
 // Names the calling task: 0, or why there is no memory for the name.
 int name_itself(Worker& worker, Task& task, const char* name) noexcept;
-// Names a task that no other task knows yet. Without the memory for it the task has none: a name is no reason not to
-// begin.
+// Names a task that no other task knows yet. If there is no memory for the name, the task starts without one.
 void name_at_birth(Worker* worker, Task& task, const char* name) noexcept;
 
 }  // namespace janus

@@ -40,7 +40,7 @@ void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept {
     }
     if (worker == nullptr) continue;
     worker = &current_worker();
-    // A debt is carried: the nursery has to go, whatever its owner can pay now.
+    // May leave a debt: the nursery must be destroyed even if its owner cannot pay now.
     take_fuel_unchecked(*worker, price::kHeapWalk);
     let_others_run(*current_task(*worker));
     worker = &current_worker();

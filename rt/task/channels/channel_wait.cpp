@@ -21,9 +21,9 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
 
 namespace {
 
-// Prefetches the next waits: of many waits nothing is left in the cache. Tasks that went to sleep one after the other
-// lie on stacks that went out in that order, at equal distances: where the next ones are is a good guess, and does no
-// harm if it is wrong. Keeps ahead of the loop that wakes them.
+// Prefetches the next waits: if there are many, they are no longer in the cache. Tasks that went to sleep one after the
+// other lie on stacks that were handed out in that order, at equal distances: so the next addresses can be guessed, and
+// a wrong guess does no harm. Keeps ahead of the loop that wakes them.
 class WaitScout {
  public:
   explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/locks/keyed_lock.h — a FIFO mutex keyed by address or descriptor, fair between groups
-// (rt/task/account/group.h): groups take turns, and within a group it is first come, first served. For what takes too
-// long for a SpinLock: a write to a descriptor, the initialisation of a static. A task that waits leaves its worker; a
-// thread outside tasks sleeps. There is one table for the process: tasks of several runtimes may queue together.
-// docs/decisions/0153
+// (rt/task/account/group.h): groups take turns, and within a group it is first come, first served. For operations that
+// take too long for a SpinLock: a write to a descriptor, the initialisation of a static. A task that waits leaves its
+// worker; a thread outside tasks sleeps. There is one table for the process: tasks of several runtimes may queue
+// together. docs/decisions/0153
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ struct LockWaiter {
   LockWaiter* also_held;  // the next one that its task holds; see add_held_lock()
 };
 
-// What is waited for. A descriptor's key never equals that of an object, whatever address a user makes up.
+// The key to wait for. A descriptor's key never equals that of an object, whatever address a user passes.
 inline std::uint64_t key_of_descriptor(int fd) noexcept {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(fd)) << 1 | 1;
 }
@@ -57,7 +57,7 @@ inline constexpr unsigned kMaxHeld = 64;
 void add_held_lock(Task& task, LockWaiter& waiter) noexcept;
 // Takes the lock of that key off the task's list. nullptr: the task does not hold it.
 LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept;
-// Unlocks what a task that ends still holds. Its frames are intact, or gone.
+// Releases the locks that a task still holds when it ends. Its frames are intact, or gone.
 void release_held_locks(Task& task) noexcept;
 
 }  // namespace janus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/lock_by_address.h — locks by address, for what one task does at a time, once or any number of times. The end of
-// a task releases its locks, and the next one may try. A task that takes more than kMaxHeld
+// rt/task/locks/lock_by_address.h — locks by address, for code that one task at a time may run, once or any number of
+// times. The end of a task releases its locks, and the next task may try. A task that takes more than kMaxHeld
 // (rt/task/locks/keyed_lock.h) at once panics.
 #pragma once
 

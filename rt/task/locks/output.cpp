@@ -54,8 +54,8 @@ std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   }
 }
 
-// Counts what has been written since other writers had a chance to get the descriptor. In bytes, since how much the
-// kernel takes at once is up to the reader.
+// Counts the bytes written since other writers had a chance to get the descriptor. Counts no calls, since the amount
+// that the kernel takes at once depends on the reader.
 class Share {
  public:
   explicit Share(LockWaiter& waiter) noexcept : waiter_(waiter) {}

@@ -17,7 +17,7 @@ inline constexpr unsigned kMaxRuntimes = 1u << (32 - kIndexBits);
 constexpr unsigned runtime_number_of(std::uint64_t handle) noexcept {
   return static_cast<std::uint32_t>(handle) >> kIndexBits;
 }
-// The record's index; beyond that of any record where the handle is invalid.
+// The record's index; for an invalid handle an index beyond that of any record.
 constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
   return (static_cast<std::uint32_t>(handle) & kIndexMask) - 1;
 }
@@ -33,7 +33,7 @@ std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t
 // The handle of an exposed task.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
 // The task of a handle, with its lock held; nullptr: the handle is {0}, forged or stale. `caller`: the worker of the
-// calling task, which pays if the handle is that of another task than the record's present one; nullptr: no task calls.
+// calling task, which pays if the handle belongs to another task than the record's present one; nullptr: no task calls.
 Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept;
 // Called when nothing of the task is left: its record goes back to the pool, and its handles are stale.
 void free_record(Worker* worker, Task& task) noexcept;

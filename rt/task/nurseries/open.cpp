@@ -48,7 +48,7 @@ namespace {
   return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
 }
 
-// The account that pays for the record while it lives: that of the task that opened it.
+// The account that pays for the nursery's record while it lives: that of the task that opened the nursery.
 Account* payer_of_record(const Nursery& nursery) noexcept {
   return nursery.traits.owns_account ? nursery.account->parent() : nursery.account;
 }

@@ -18,8 +18,8 @@ namespace janus {
 
 namespace {
 
-// Called where there is no stack to go on with. Other tasks may end and leave theirs; where none does for long, the
-// next task to start ends without having run, since all may be waiting for what cannot start.
+// Called when there is no stack to continue on. Other tasks may end and leave theirs. If none does for long, the next
+// task to start ends without having run, since all others may be waiting for tasks that cannot start.
 [[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
   constexpr unsigned kPatience = 1000;
   Worker& worker = current_worker();

@@ -84,7 +84,7 @@ Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noe
   return Growth::kGrown;
 }
 
-// Where the stack ends when it has doubled often enough to contain `needed`, but not below `floor`.
+// The end of the stack after it has doubled often enough to contain `needed`, but not below `floor`.
 std::byte* doubled(const Stack& stack, const std::byte* needed, std::byte* floor) noexcept {
   std::byte* const top = top_of(stack);
   auto bytes = static_cast<std::size_t>(top - stack.limit);

@@ -25,13 +25,13 @@ enum class Growth : std::uint8_t {
   kRefused,  // the machine refused
 };
 
-// The most bytes of stack that the running task may use. Where sizes are fixed, those of its class.
+// The most bytes of stack that the running task may use; its class's size where sizes are fixed.
 [[nodiscard]] std::size_t most_stack_of(const Runtime& runtime, const Task& task) noexcept;
 // How many of these bytes its stack has now.
 [[nodiscard]] std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept;
 
-// After a fault, where the running task holds nothing of the runtime's: grows the stack if the task touched it where it
-// may grow. kAtMost also where growing is no answer to the fault.
+// Called after a fault, when the running task holds nothing of the runtime's: grows the stack if the task touched a
+// part into which it may grow. kAtMost also if growing would not resolve the fault.
 [[nodiscard]] Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept;
 // Whether the present stack has room below the stack pointer for a child to begin, and no more room than `most`.
 [[nodiscard]] inline bool has_room_for_children(Worker& worker, std::size_t most) noexcept {

@@ -35,7 +35,7 @@ void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexce
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
-  // A task that knows of its cancel, and waits all the same, waits for its children, which it has cancelled.
+  // A task that has seen its cancel and still waits, waits for its children, which it has cancelled.
   const bool may_learn = !task.is_marked(TaskMarks::kSawCancel);
   publish_state(worker, task, stop.state);
   if (may_learn && may_be_cancelled(runtime_of(worker), task, nursery)) (void)wake(&worker, task, stop.state);

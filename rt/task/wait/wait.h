@@ -23,7 +23,7 @@ using KeyedQueueLock = RankedLock<LockRank::kKeyedLock>;
 // queue. Fast path: requires that the lock is held by its owner, and that no account is charged for the task's slice.
 template <Path kPath>
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
-// Called on a task that goes on after it had left its stack. Fast path: as of begin_slice().
+// Called on a task that continues after it had left its stack. Fast path: as of begin_slice().
 template <Path kPath = Path::kGeneral>
 void resumed(Task& task) noexcept;
 
