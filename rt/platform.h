@@ -169,8 +169,8 @@ struct Standing {
 using Look = void (*)(const Standing& where, void* argument);
 [[nodiscard, gnu::weak]] bool sample_thread(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept;
 
-// The handler is called for SIGTERM and SIGINT, on the alternate stack of some thread, and may only store and wake.
-// Also for SIGQUIT, which asks for a report and interrupts no system call.
+// The handler is called for SIGTERM and SIGINT, on the alternate stack of some thread. It may only store to memory and
+// wake threads. It is also called for SIGQUIT, which asks for a report and interrupts no system call.
 inline constexpr int kQuitSignal = 3;
 using TerminateHandler = void (*)(int signal);
 void on_terminate(TerminateHandler handler) noexcept;

@@ -76,8 +76,8 @@ void answer_requests(Cpu& here) noexcept {
   here.widened = widenings;
 }
 
-// At a pause instruction an emulator takes the lock that its processors share and that the answering one needs, too:
-// both take a thousand times as long. So most calls execute none.
+// At a pause instruction an emulator takes a lock that all its processors share and that the answering one needs, too:
+// then both take a thousand times as long. So most calls execute no pause.
 void wait_a_moment() noexcept {
   constexpr unsigned kMomentsToPause = 64;
   Cpu& here = this_cpu();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/budget/root_memory.cpp — chunks of the root account's memory: how they are filled, cut and recalled. Amounts move
-// between the root and a cache under moves_ only, so that a thread that holds it and is about to report that memory is
-// short has seen all of them. docs/decisions/0061
+// between the root and a cache only under moves_. So a thread that holds moves_ sees every amount before it reports
+// that memory is short. docs/decisions/0061
 #include "rt/base/checked.h"
 #include "rt/budget/account.h"
 #include "rt/budget/memory_cache.h"

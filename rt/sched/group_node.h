@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/group_node.h — a circle of members that share turns: each member records what it has spent, and the one that
-// has spent least is next; among equals, the one that arrived first. The members form a skew heap (Sleator and Tarjan,
-// 1986), linked through themselves, so that a circle needs no memory. docs/decisions/0187
+// has spent least is next; among equals, the one that arrived first. The members form an intrusive skew heap (Sleator
+// and Tarjan, 1986), so that a circle allocates no memory. docs/decisions/0187
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/sample_thread.cpp — calls a function on another thread, which may be in the middle of anything. One
-// question at a time, each with a number: a signal that comes late finds another number, and is ignored. A member of
-// the archive that janus-cc asks for, unless it strips the program.
+// arch/linux/signals/sample_thread.cpp — calls a function on another thread, at any point of its execution. Only one
+// request is active at a time, and each has a number: a signal that arrives late finds another number, and is ignored.
+// A member of the archive that janus-cc asks for, unless it strips the program.
 //     kIdle --sample_thread--> kAsked --answer--> kBusy --answer--> kIdle, of the next number
 //                              kAsked --(no answer in time)--> kIdle, of the next number
 #include "arch/linux/signals/sample_thread.h"

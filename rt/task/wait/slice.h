@@ -5,10 +5,10 @@
 // INVARIANT fuel-has-one-writer: Worker::fuel is written by this header, by slice.cpp, and by the yield checks that
 // compilers emit (rt.h). tests/layers checks that no other code writes it.
 //
-// INVARIANT every-op-is-accounted: fuel is drawn from the task's account before it is spent, and what is left of it
-// goes back when the slice is committed. Fuel below zero is a debt: the check that finds it waits until it is paid
+// INVARIANT every-op-is-accounted: fuel is drawn from the task's account before it is spent, and the rest of it goes
+// back when the slice is committed. Fuel below zero is a debt: the check that finds it waits until it is paid
 // (yield_slow), and a slice that is committed elsewhere leaves it with the account (Accounts::owe). So an account gives
-// out what it was given, and a task spends at most that and the price of one operation.
+// out at most the ops that it was given, and a task spends at most these plus the price of one operation.
 //
 // INVARIANT one-grace: a task that was told to end has a limited number of ops to clean up, its grace, and draws them
 // from its account as before. Only what the account lacks is lent (Accounts::borrow), and the line of credit is one
