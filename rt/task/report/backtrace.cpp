@@ -69,7 +69,8 @@ void append_frames(TextWriter& text, Place place, unsigned most) noexcept {
   append_name(text, place.ip, place.inside);
   bool are_users = !is_in_runtime(place.ip);
   unsigned shown = 0;
-  for (unsigned steps = most * kStepsAFrame; steps > 0 && shown < most && text.room() > kRoom && place.step(); --steps) {
+  for (unsigned steps = most * kStepsAFrame; steps > 0 && shown < most && text.room() > kRoom && place.step();
+       --steps) {
     const bool is_users = !is_in_runtime(place.ip);
     if (are_users && !is_users) continue;
     are_users = is_users;
