@@ -22,9 +22,9 @@ enum class LockRank : std::uint8_t {
   kDeque,         // Deque::lock_: thieves, and the owner at the last entry
   kYieldQueue,    // YieldQueue::lock_: thieves, and the owner at the limit or when the ring grows
   kInjector,      // Injector::lock_
-  kCaches,        // Heap and StackPool: the list of the workers' caches
-  kStacks,        // StackPool::ClassPool::lock: one class of stacks
-  kStackSlabs,    // StackPool::slabs_lock_
+  kCaches,        // Heap and StackCaches: the list of the workers' caches
+  kStacks,        // StackDepot::lock_: one class of stacks
+  kStackSlabs,    // StackTable::lock_
   kSlab,          // Slab::lock_: tasks, nurseries, channels
   kCentralList,   // CentralList::lock_: one size class of the heap
   kHuge,          // HugeTable::lock_

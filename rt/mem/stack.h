@@ -78,7 +78,7 @@ inline constexpr std::size_t kMaxInitialBytes = 65536;
 
 // The record of a stack. Valid from take() to give(); `fiber` and `owner` keep their values while the stack is warm.
 struct alignas(64) Stack {
-  std::byte* limit;      // lowest usable byte; StackPool::extend() and retract() move it
+  std::byte* limit;      // lowest usable byte; extend_stack() and retract_stack() move it
   std::byte* start;      // 16-aligned: the initial rsp
   Stack* next;           // for the holder's use
   void* fiber;           // the sanitizer's identifier; nullptr if the stack is new or was cold (StackPool::on_cold)
@@ -92,8 +92,6 @@ struct alignas(64) Stack {
   std::uint8_t reserved[5];
 };
 static_assert(sizeof(Stack) == 64);
-
-inline constexpr std::size_t kCanaryWords = 8;
 
 // The address down to which the stack has its class's size, at the same distance below `start` whatever the colour. A
 // stack that cannot grow is usable at least down to there.

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "rt/base/assert.h"
+#include "rt/mem/stack_canary.h"
 
 namespace janus {
 
@@ -52,10 +53,9 @@ Stack* StackSlab::build(std::uint32_t index) noexcept {
   stack->size_class = size_class;
   stack->guard = index % kBankStacks < group.guarded ? group.guard : platform::Guard::kNone;
   std::byte* limit = limit_of(index);
-  if (stack->guard == platform::Guard::kNone)
-    for (std::size_t word = 0; word < kCanaryWords; word++) canary_of(limit)[word] = stack->canary;
+  if (stack->guard == platform::Guard::kNone) write_canary(limit, stack->canary);
   if (platform::announce_stack != nullptr) platform::announce_stack(base_of(index), stack->start);
-  // Stored last: StackPool::containing() ignores a record without a limit. Pairs with its load.
+  // Stored last: StackTable::containing() ignores a record without a limit. Pairs with its load.
   std::atomic_ref<std::byte*>(stack->limit).store(limit, std::memory_order_release);
   return stack;
 }

@@ -92,10 +92,4 @@ static_assert(sizeof(StackSlab) % alignof(StackGroup) == 0);
   return reinterpret_cast<StackSlab*>(group - group->number) - 1;
 }
 
-// The canary words of a stack without a guard, which lie where the guard would be, just below the limit. A change means
-// that the stack was overrun.
-[[nodiscard]] inline std::uint64_t* canary_of(std::byte* limit) noexcept {
-  return reinterpret_cast<std::uint64_t*>(limit) - kCanaryWords;
-}
-
 }  // namespace janus

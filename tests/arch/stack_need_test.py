@@ -30,10 +30,10 @@ POINTERS = [
     (r'^janus::charge_waiting\(', ['janus::(anonymous namespace)::wait_for_recharge']),
     (r'^janus::hooks::on_attention\(', ['janus::(anonymous namespace)::serve_unserved']),
     (r'^janus::Accounts::list_unserved\(', ['janus::request_attention']),
-    (r'^janus::PoolCharge::reclaim\(', ['janus::StackPool::trim']),
+    (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
-    (r'janus::StackPool::decommit_one_group\(', []),  # of a sanitizer
+    (r'janus::StackReserve::forget_records\(', []),  # of a sanitizer
     (r'::finish\(', []),  # what a C++ task left to be destroyed
     (r'^janus_(task_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
     (r'cause_of\(|what_for\(', []),  # a table of jumps in a function without a frame

@@ -3,6 +3,7 @@
 // million of them are, and that the heap's pages go back.
 #include <arch/task_call.h>
 #include "rt/mem/heap.h"
+#include "rt/mem/stack_limit.h"
 #include "rt/mem/stack_pool.h"
 #include "tests/harness/test.h"
 
@@ -191,13 +192,13 @@ TEST(kernel, a_stack_that_grows_begins_small_and_has_a_guard_wherever_it_ends) {
     check_usable_down_to(pool, stack, initial);
     initial[8] = std::byte{42};
     for (std::size_t bytes = extent.initial * 2; bytes < extent.most; bytes *= 2) {
-      REQUIRE(pool.extend(stack, top_of(stack) - bytes));
+      REQUIRE(extend_stack(stack, top_of(stack) - bytes));
       check_usable_down_to(pool, stack, top_of(stack) - bytes);
     }
-    REQUIRE(stack->limit == pool.lowest_of(stack) || pool.extend(stack, pool.lowest_of(stack)));
+    REQUIRE(stack->limit == pool.lowest_of(stack) || extend_stack(stack, pool.lowest_of(stack)));
     check_usable_down_to(pool, stack, top_of(stack) - extent.most);
     CHECK_EQ(initial[8], std::byte{42});
-    pool.retract(stack, initial);
+    retract_stack(stack, initial);
     check_usable_down_to(pool, stack, initial);
     CHECK_EQ(initial[8], std::byte{42});
     pool.give(nullptr, stack);
@@ -214,12 +215,12 @@ TEST(kernel, growth_is_given_back_and_forgotten) {
   std::byte* const initial = stack->limit;
   const std::size_t before = resident_bytes();
   for (int round = 0; round < 3; round++) {
-    REQUIRE(pool.extend(stack, pool.lowest_of(stack)));
+    REQUIRE(extend_stack(stack, pool.lowest_of(stack)));
     for (std::byte* at = stack->limit; at < initial; at += kPageBytes) {
       CHECK_EQ(*at, std::byte{0});
       *at = std::byte{9};
     }
-    pool.retract(stack, initial);
+    retract_stack(stack, initial);
   }
   if (before != 0) CHECK_LE(resident_bytes(), before + 8 * kPageBytes);
   pool.give(nullptr, stack);
@@ -236,10 +237,10 @@ TEST(kernel, the_reserve_of_a_stack_is_no_memory_before_it_grows) {
   std::byte* const initial = stack->limit;
   for (int round = 0; round < 2; round++) {
     for (std::byte* at = pool.lowest_of(stack); at < initial; at += kPageBytes) CHECK(faults(at));
-    REQUIRE(pool.extend(stack, top_of(stack) - (32 << 10)));
+    REQUIRE(extend_stack(stack, top_of(stack) - (32 << 10)));
     for (std::byte* at = pool.lowest_of(stack); at < stack->limit; at += kPageBytes) CHECK(faults(at));
     CHECK(!faults(stack->limit));
-    pool.retract(stack, initial);
+    retract_stack(stack, initial);
   }
   pool.give(nullptr, stack);
   pool.destroy();
@@ -256,9 +257,9 @@ TEST(kernel, guards_of_stacks_that_grow_outlast_the_cold_and_the_neighbours) {
       REQUIRE(stack != nullptr);
       CHECK_EQ(static_cast<std::size_t>(top_of(stack) - stack->limit), kMinStackBytes);
     }
-    for (unsigned n = 0; n < kCount; n += 2) REQUIRE(pool.extend(stacks[n], top_of(stacks[n]) - (64 << 10)));
+    for (unsigned n = 0; n < kCount; n += 2) REQUIRE(extend_stack(stacks[n], top_of(stacks[n]) - (64 << 10)));
     for (unsigned n = 0; n < kCount; n += 7) check_usable_down_to(pool, stacks[n], stacks[n]->limit);
-    for (unsigned n = 0; n < kCount; n += 2) pool.retract(stacks[n], top_of(stacks[n]) - kMinStackBytes);
+    for (unsigned n = 0; n < kCount; n += 2) retract_stack(stacks[n], top_of(stacks[n]) - kMinStackBytes);
     for (unsigned n = 1; n < kCount; n += 7) check_usable_down_to(pool, stacks[n], stacks[n]->limit);
     for (Stack* stack : stacks) pool.give(nullptr, stack);
     pool.trim();

@@ -3,6 +3,7 @@
 // crash, leak or be handed out twice, and what was refused once is given when there is memory again.
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
+#include "rt/mem/stack_canary.h"
 #include "rt/mem/stack_pool.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/harness/test.h"
@@ -152,7 +153,7 @@ TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
     stack = pool.take(nullptr, 0);
     REQUIRE(stack != nullptr);
     guarded += stack->guard != platform::Guard::kNone;
-    CHECK(StackPool::canary_intact(stack));
+    CHECK(canary_intact(stack));
   }
   CHECK_EQ(guarded, 100u);
   CHECK_EQ(pool.guard_pages(), 100u);
@@ -160,10 +161,10 @@ TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
   Stack* bare = stacks[kCount - 1];
   REQUIRE(bare->guard == platform::Guard::kNone);
   *bare->limit = std::byte{1};  // the last usable byte is the task's
-  CHECK(StackPool::canary_intact(bare));
+  CHECK(canary_intact(bare));
   for (unsigned n = 1; n <= kCanaryWords * 8; n++) {
     bare->limit[-static_cast<int>(n)] ^= std::byte{1};
-    CHECK(!StackPool::canary_intact(bare));
+    CHECK(!canary_intact(bare));
     bare->limit[-static_cast<int>(n)] ^= std::byte{1};
   }
   for (Stack* stack : stacks) pool.give(nullptr, stack);
@@ -201,7 +202,7 @@ TEST(refusal, no_entropy_is_no_reason_to_stop) {
   Stack* stack = pool.take(nullptr, 0);
   REQUIRE(stack != nullptr);
   CHECK_NE(stack->canary, 0u);
-  CHECK(StackPool::canary_intact(stack));
+  CHECK(canary_intact(stack));
   pool.give(nullptr, stack);
   pool.destroy();
 }

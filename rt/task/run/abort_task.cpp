@@ -8,6 +8,7 @@
 
 #include <arch/task_call.h>
 #include <arch/user_copy.h>
+#include "rt/mem/stack_canary.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/locks/keyed_lock.h"
 #include "rt/task/record/panic.h"
@@ -207,7 +208,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   const Stack* const stack = worker.stack;
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
   const bool has_room = arch::stack_pointer() >= limit;
-  if (has_room && StackPool::canary_intact(stack)) return;
+  if (has_room && canary_intact(stack)) return;
   // To make the stack larger, or to end a task, takes more than may be left of it. Where there is a guard page, this
   // touches it, since the fault handler has a stack of its own; it comes back if there is room now.
   if (!has_room && stack->guard != platform::Guard::kNone)

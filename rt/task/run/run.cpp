@@ -4,6 +4,7 @@
 
 #include <arch/task_call.h>
 #include "rt/base/order_hooks.h"
+#include "rt/mem/stack_canary.h"
 #include "rt/sched/fiber_hooks.h"
 #include "rt/task/account/locals.h"
 #include "rt/task/locks/keyed_lock.h"
@@ -167,7 +168,7 @@ void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexc
 // Something wrote below a stack that no guard page ends. It hit what would be the guard, which belongs to no task, so
 // this task alone is to blame, and it ends as it would have at a guard, unless it was ended by force already.
 std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
-  StackPool::renew_canary(worker.stack);
+  renew_canary(worker.stack);
   if (task.is_marked(TaskMarks::kWasForced)) return code;
   report_panic(task, "stack overflow, found by its canary", nullptr);
   task.mark(TaskMarks::kWasForced);
@@ -205,7 +206,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   release_held_locks(task);
   code = clean_up(task, frame, code);
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
-  if (!StackPool::canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
+  if (!canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
   const Outcome outcome = task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code);
   if (outcome != Outcome::kSuccess) record_end(task, outcome, code, Pace::kInParts);
   leave_members(task, frame);

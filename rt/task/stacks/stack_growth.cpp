@@ -3,6 +3,7 @@
 // children are about to be run: the task holds no lock.
 #include "rt/task/stacks/stack_growth.h"
 
+#include "rt/mem/stack_limit.h"
 #include "rt/task/record/price.h"
 #include "rt/task/stacks/stack_marks.h"
 #include "rt/task/wait/slice.h"
@@ -67,7 +68,7 @@ Growth extend_to(Worker& worker, Task& task, std::byte* limit, bool is_free) noe
   const std::size_t price = is_free ? 0 : unpaid_to(stack, task, limit);
   if (!pay(runtime, task, price)) return Growth::kUnpaid;
   std::byte* const before = stack.limit;
-  if (!runtime.stacks.extend(&stack, limit)) {
+  if (!extend_stack(&stack, limit)) {
     pay_back(runtime, task, price);
     return Growth::kRefused;
   }
@@ -123,7 +124,7 @@ void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
   RunDetails& details = task.frame->details;
   std::byte* const before = stack.limit;
   note_depth_of(worker, task);
-  runtime.stacks.retract(&stack, details.limit_before < limit ? details.limit_before : limit);
+  retract_stack(&stack, details.limit_before < limit ? details.limit_before : limit);
   tell_limit(worker);
   const std::size_t unpaid = unpaid_to(stack, task, before);
   const std::size_t refund = unpaid < details.growth_paid ? unpaid : details.growth_paid;
@@ -193,7 +194,7 @@ void give_back_growth(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   const RunDetails& details = task.frame->details;
   note_depth_of(worker, task);
-  runtime.stacks.retract(worker.stack, details.limit_before);
+  retract_stack(worker.stack, details.limit_before);
   tell_limit(worker);
   pay_back(runtime, task, details.growth_paid);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/stack_growth.cpp — moving the guard below the usable part of a stack. Nothing here takes a lock.
-// docs/decisions/0255
-#include "rt/mem/stack_pool.h"
+#include "rt/mem/stack_limit.h"
+
+#include <atomic>
 
 namespace janus {
 
@@ -14,18 +14,14 @@ void move_limit(Stack* stack, std::byte* limit) noexcept {
 
 }  // namespace
 
-std::byte* StackPool::lowest_of(const Stack* stack) noexcept {
-  return slabs_[stack->slab].load(std::memory_order_relaxed)->lowest_of(stack->index);
-}
-
 // Everything below the limit is guarded already, so only the part that becomes usable has to change.
-bool StackPool::extend(Stack* stack, std::byte* limit) noexcept {
+bool extend_stack(Stack* stack, std::byte* limit) noexcept {
   if (!platform::clear_guard(limit, static_cast<std::size_t>(stack->limit - limit))) return false;
   move_limit(stack, limit);
   return true;
 }
 
-void StackPool::retract(Stack* stack, std::byte* limit) noexcept {
+void retract_stack(Stack* stack, std::byte* limit) noexcept {
   std::byte* const left = stack->limit;
   move_limit(stack, limit);
   if (!platform::set_guards(left, 0, 1, static_cast<std::size_t>(limit - left))) move_limit(stack, left);
