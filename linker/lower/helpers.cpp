@@ -52,6 +52,15 @@ std::string Helpers::field(std::string& body, const std::string& base, const std
   return std::string(name);
 }
 
+void Helpers::store_budget(std::string& body, const std::string& type, std::size_t index) const {
+  for (std::size_t i = 0; i < kBudgetFields.size(); ++i) {
+    const auto& [width, name] = kBudgetFields[i];
+    line(body, name, "_at = getelementptr ", type, ", ", pointer_to(type), " %options, i32 0, i32 ",
+         std::to_string(index), ", i32 ", std::to_string(i));
+    line(body, "store ", width, " ", name, ", ", pointer_to(width), " ", name, "_at");
+  }
+}
+
 // Blocks of the runtime's are aligned to 16 bytes.
 std::string Helpers::load(const std::string& type, const std::string& address) const {
   return text_of("load ", type, ", ", pointer_to(type), " ", address, may_be_overaligned(type) ? ", align 1" : "");

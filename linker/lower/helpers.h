@@ -91,6 +91,8 @@ class Helpers {
  private:
   std::string field(std::string& body, const std::string& base, const std::string& type, std::size_t index,
                     std::string_view name) const;
+  // Stores the parameters kBudgetParameters into field `index` of %options, a structure of `type`.
+  void store_budget(std::string& body, const std::string& type, std::size_t index) const;
   std::string cast(std::string& body, const std::string& value, const std::string& type, std::string_view name) const;
   std::string load(const std::string& type, const std::string& address) const;
   std::string store(const std::string& type, const std::string& value, const std::string& address) const;

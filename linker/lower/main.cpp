@@ -3,7 +3,8 @@
 //
 //     source, lexer        the text, places in it, and its tokens, of either language
 //     LLVM IR:  ll_parser  functions, blocks and instructions; ll_opcodes and ll_types: operands, types of values
-//               ll_lower   checks the opcodes, and edits the text: edits.h. Whatever no edit names is copied
+//               ll_lower   the order in which a function is rewritten: ll_nurseries, ll_tasks (ll_handles: of which task a join
+//                          is), ll_checks. All edit the text by ll_rewrite (edits.h); whatever no edit names is copied
 //     .qtjir:   qtjir_parser, qtjir_check, qtjir_emit   one function after another
 //     both:     nursery_flow which nurseries are open where; back_edges.h where loops have checks
 //               helpers      the functions that the output gets besides: {yield,nursery,task}_helpers

@@ -21,13 +21,7 @@ std::string Helpers::nursery_open(const NurseryOptions& options) {
          field(body, "%options", type, 1, "%on_error"));
     line(body, "store i32 ", std::to_string(options.on_exhaustion), ", ", pointer_to("i32"), " ",
          field(body, "%options", type, 2, "%on_exhaustion"));
-    if (options.has_budget)
-      for (std::size_t i = 0; i < kBudgetFields.size(); ++i) {
-        const auto& [width, name] = kBudgetFields[i];
-        line(body, name, "_at = getelementptr ", type, ", ", pointer_to(type), " %options, i32 0, i32 4, i32 ",
-             std::to_string(i));
-        line(body, "store ", width, " ", name, ", ", pointer_to(width), " ", name, "_at");
-      }
+    if (options.has_budget) store_budget(body, type, 4);
     std::string address = "%options";
     if (settings_.has_typed_pointers) {
       line(body, "%address = bitcast ", type, "* %options to i8*");

@@ -68,13 +68,7 @@ std::string Helpers::spawn_options(const TaskShape& shape, std::string& body, un
   const std::string type = text_of("{ i32, i32, i64, ", kBudget, ", i64, ", pointer(), ", i64 }");
   line(body, "%options = alloca ", type);
   line(body, "store ", type, " zeroinitializer, ", pointer_to(type), " %options");
-  if (shape.has_budget)
-    for (std::size_t i = 0; i < kBudgetFields.size(); ++i) {
-      const auto& [width, name] = kBudgetFields[i];
-      line(body, name, "_at = getelementptr ", type, ", ", pointer_to(type), " %options, i32 0, i32 3, i32 ",
-           std::to_string(i));
-      line(body, "store ", width, " ", name, ", ", pointer_to(width), " ", name, "_at");
-    }
+  if (shape.has_budget) store_budget(body, type, 3);
   line(body, "store i64 ", std::to_string(flags), ", ", pointer_to("i64"), " ",
        field(body, "%options", type, 6, "%flags"));
   if (!settings_.has_typed_pointers) return "%options";

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ll_checks.h"
+
+#include "back_edges.h"
+
+namespace janus::lower {
+
+void YieldChecks::insert() {
+  const Function& function = rewrite_.function;
+  Helpers& helpers = rewrite_.helpers;
+  const auto back = blocks_with_back_edges(static_cast<std::uint32_t>(function.blocks.size()),
+                                           [&function](std::uint32_t block) -> const std::vector<std::uint32_t>& {
+                                             return function.blocks[block].successors;
+                                           });
+  for (std::uint32_t b = 0; b < function.blocks.size(); ++b) {
+    const Block& block = function.blocks[b];
+    for (std::uint32_t i = block.first; i < block.end; ++i)
+      if (is_checked_call(rewrite_.instruction(i))) before(i, helpers.check(), "i64 1");
+    if (!back[b] || rewrite_.tokens.is_word(rewrite_.instruction(block.end - 1).mnemonic, "catchswitch")) continue;
+    if (counter_.empty()) counter_ = rewrite_.local("i32", "counter");
+    before(block.end - 1, helpers.loop_check(), helpers.pointer_to("i32") + " " + counter_);
+  }
+}
+
+void YieldChecks::before(std::uint32_t i, const std::string& helper, const std::string& argument) {
+  rewrite_.insert_before(i, rewrite_.module.fresh("check") + " = call i32 " + helper + "(" + argument + ")" +
+                                debug_location(rewrite_.tokens, rewrite_.instruction(i)) + "\n  ");
+}
+
+// Calls of functions; not of intrinsics, of inline assembly, or of the runtime's, which are checks themselves.
+bool YieldChecks::is_checked_call(const Instruction& one) const {
+  const Tokens& tokens = rewrite_.tokens;
+  const std::string_view mnemonic = tokens.text(one.mnemonic);
+  if (mnemonic != "call" && mnemonic != "invoke" && mnemonic != "callbr") return false;
+  for (std::size_t i = one.mnemonic + 1; i < one.end; ++i) {
+    if (tokens.is_word(i, "asm")) return false;
+    if (tokens.is_punctuation(i, '{') || tokens.is_punctuation(i, '[') || tokens.is_punctuation(i, '<'))
+      i = tokens.behind_group(i) - 1;
+    if (tokens.kind(i) == TokenKind::kGlobal) {
+      const std::string_view name = tokens.name(i);
+      return name.substr(0, 5) != "llvm." && name.substr(0, 6) != "janus_" && name.substr(0, 9) != "\\01janus_";
+    }
+  }
+  return true;
+}
+
+std::string YieldChecks::at_return(const std::string& place) {
+  return rewrite_.module.fresh("check") + " = call i32 " + rewrite_.helpers.loop_end() + "(" +
+         rewrite_.helpers.pointer_to("i32") + " " + counter_ + ")" + place + "\n  ";
+}
+
+}  // namespace janus::lower

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// ll_checks.h — the yield checks of a function that nobody wrote: at back edges of loops, and before calls.
+#pragma once
+
+#include <string>
+
+#include "ll_rewrite.h"
+
+namespace janus::lower {
+
+class YieldChecks {
+ public:
+  explicit YieldChecks(FunctionRewrite& rewrite) : rewrite_(rewrite) {}
+
+  void insert();
+  // Whether there is something to charge before the function is left.
+  bool counts() const { return !counter_.empty(); }
+  // The line that charges what loops have counted; `place` is its debug location.
+  std::string at_return(const std::string& place);
+
+ private:
+  void before(std::uint32_t i, const std::string& helper, const std::string& argument);
+  bool is_checked_call(const Instruction& one) const;
+
+  FunctionRewrite& rewrite_;
+  std::string counter_;  // a variable that counts iterations
+};
+
+}  // namespace janus::lower

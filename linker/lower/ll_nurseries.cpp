@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ll_nurseries.h"
+
+#include <optional>
+
+namespace janus::lower {
+namespace {
+
+std::optional<FlowEvent::Kind> kind_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kNurseryBegin:
+      return FlowEvent::Kind::kBegin;
+    case Opcode::kNurseryEnd:
+      return FlowEvent::Kind::kEnd;
+    case Opcode::kNurseryCancel:
+      return FlowEvent::Kind::kCancel;
+    case Opcode::kTaskCreate:
+    case Opcode::kSpawn:
+    case Opcode::kAsyncCall:
+      return FlowEvent::Kind::kSpawn;
+    case Opcode::kFork:
+      return FlowEvent::Kind::kFork;
+    default:
+      return std::nullopt;
+  }
+}
+
+}  // namespace
+
+std::string budget_arguments(const OpcodeAt& use) {
+  std::string list;
+  if (use.opcode.budget)
+    for (std::size_t i = 0; i < kBudgetComponents.size(); ++i)
+      list += (i == 0 ? "" : ", ") + std::string(kBudgetComponents[i].second) + " " + (*use.opcode.budget)[i];
+  return list;
+}
+
+// ---- Which are open where -------------------------------------------------------------------------------------------------
+
+bool Nurseries::is_nursery(const Operand& operand) {
+  const Instruction* const definition = rewrite_.types().definition(operand.value);
+  return definition != nullptr && rewrite_.tokens.is_word(definition->mnemonic, "Nursery_Begin");
+}
+
+bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
+  blocks_.resize(rewrite_.function.blocks.size());
+  std::size_t next = 0;
+  for (std::uint32_t b = 0; b < blocks_.size(); ++b) read_block(b, uses, next);
+  const bool is_right = flow_.run(blocks_);
+  for (const auto& place : event_places_) uses[place.use].event = &blocks_[place.block].events[place.event];
+  read_sites(uses);
+  return is_right;
+}
+
+// `next` is the first opcode that stands in this block or behind it.
+void Nurseries::read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::size_t& next) {
+  const Tokens& tokens = rewrite_.tokens;
+  const Block& block = rewrite_.function.blocks[b];
+  const std::size_t place = block.label != kNoIndex   ? block.label
+                            : block.first < block.end ? rewrite_.instruction(block.first).first
+                                                      : rewrite_.function.body;
+  blocks_[b].offset = tokens.begin_of(place);
+  blocks_[b].successors = block.successors;
+  for (std::uint32_t i = block.first; i < block.end; ++i) {
+    const Instruction& one = rewrite_.instruction(i);
+    if (next < uses.size() && uses[next].instruction == i) {
+      const OpcodeUse& use = uses[next].opcode;
+      const bool awaits_nursery = use.opcode == Opcode::kAwait && is_nursery(use.operands[0]);
+      if (const auto kind = awaits_nursery ? std::optional(FlowEvent::Kind::kAwait) : kind_of(use.opcode)) {
+        blocks_[b].events.push_back(event_of(uses[next], *kind));
+        event_places_.push_back({b, blocks_[b].events.size() - 1, next});
+      }
+      ++next;
+    } else if (rewrite_.leaves(one)) {
+      blocks_[b].events.push_back({FlowEvent::Kind::kReturn, tokens.begin_of(one.mnemonic), ""});
+    }
+  }
+}
+
+FlowEvent Nurseries::event_of(const OpcodeAt& use, FlowEvent::Kind kind) {
+  using Kind = FlowEvent::Kind;
+  const Tokens& tokens = rewrite_.tokens;
+  const Instruction& one = rewrite_.instruction(use.instruction);
+  std::string name;
+  if (kind == Kind::kBegin && one.has_result) {
+    name = tokens.name(one.first);
+  } else if ((kind == Kind::kEnd || kind == Kind::kAwait || kind == Kind::kCancel) && !use.opcode.operands.empty()) {
+    const Operand& operand = use.opcode.operands[0];
+    name = tokens.kind(operand.token) == TokenKind::kLocal ? std::string(tokens.name(operand.token)) : operand.value;
+  }
+  return {kind, tokens.begin_of(one.mnemonic), name};
+}
+
+void Nurseries::read_sites(std::vector<OpcodeAt>& uses) {
+  sites_.resize(flow_.sites());
+  std::uint32_t site = 0;
+  for (OpcodeAt& use : uses)
+    if (use.opcode.opcode == Opcode::kNurseryBegin) {
+      const Instruction& begin = rewrite_.instruction(use.instruction);
+      const NurseryOptions& options = use.opcode.nursery;
+      sites_[site].value =
+          begin.has_result ? std::string(rewrite_.tokens.text(begin.first)) : rewrite_.module.fresh("nursery");
+      sites_[site].is_opened = options.has_budget || options.on_error != 0 || options.on_exhaustion != 0;
+      use.site = site++;
+    } else if (use.opcode.opcode == Opcode::kAwait && use.event != nullptr && use.event->is_reached &&
+               use.event->stack != NurseryFlow::kEmpty) {
+      sites_[stack(use.event->stack).site].is_awaited = true;
+    }
+}
+
+Nurseries::Parent Nurseries::parent_of(const OpcodeAt& use) {
+  if (!use.is_reached()) return {"null", &scope_.list};
+  if (use.event->stack == NurseryFlow::kEmpty) return {scope_name(), &scope_.list};
+  Site& site = sites_[stack(use.event->stack).site];
+  return {site.value, &site.list};
+}
+
+// ---- Opcodes --------------------------------------------------------------------------------------------------------------
+
+void Nurseries::begin(const OpcodeAt& use) {
+  Helpers& helpers = rewrite_.helpers;
+  const Site& site = sites_[use.site];
+  const std::string call = site.is_opened ? helpers.nursery_open(use.opcode.nursery) + "(" + budget_arguments(use) + ")"
+                                          : helpers.nursery_begin() + "()";
+  rewrite_.put_lines(use, site.value + " = call " + helpers.pointer() + " " + call + use.opcode.attachments);
+}
+
+void Nurseries::cancel(const OpcodeAt& use) {
+  if (!use.is_reached()) return rewrite_.put(use, "add i32 0, 0");
+  Helpers& helpers = rewrite_.helpers;
+  const Site& site = sites_[stack(flow_.target(*use.event)).site];
+  rewrite_.put(use, "call i32 " + helpers.nursery_cancel() + "(" + helpers.pointer() + " " + site.value + ")");
+}
+
+void Nurseries::write_ends() {
+  for (const OpcodeAt* const use : ends_) {
+    const Instruction& one = rewrite_.instruction(use->instruction);
+    const std::string name =
+        one.has_result ? std::string(rewrite_.tokens.text(one.first)) : rewrite_.module.fresh("unused");
+    rewrite_.put_lines(*use, use->is_reached() ? text_of_end(*use, name) : name + " = add i64 0, 0");
+  }
+}
+
+// What stands for an end or an await that gives its result the name.
+std::string Nurseries::text_of_end(const OpcodeAt& use, const std::string& name) {
+  Helpers& helpers = rewrite_.helpers;
+  const std::string& place = use.opcode.attachments;
+  const NurseryFlow::Stack& open = stack(use.event->stack);
+  Site& site = sites_[open.site];
+  if (open.is_awaited) return name + " = load i64, " + helpers.pointer_to("i64") + " " + outcome_of(site) + place;
+  std::string text = name + " = call i64 " + helpers.nursery_end(site.is_opened) + "(" + helpers.pointer() + " " +
+                     site.value + ")" + place;
+  if (!site.list.empty()) text += "\n  " + free_of(site.list) + place;
+  if (use.opcode.opcode == Opcode::kAwait)
+    text += "\n  store i64 " + name + ", " + helpers.pointer_to("i64") + " " + outcome_of(site) + place;
+  return text;
+}
+
+const std::string& Nurseries::outcome_of(Site& site) {
+  if (site.outcome.empty()) site.outcome = rewrite_.local("i64", "outcome");
+  return site.outcome;
+}
+
+std::string Nurseries::free_of(const std::string& list) const {
+  Helpers& helpers = rewrite_.helpers;
+  return "call void " + helpers.free_records() + "(" + helpers.pointer_to(helpers.pointer()) + " " + list + ")";
+}
+
+// ---- The function's own ---------------------------------------------------------------------------------------------------
+
+const std::string& Nurseries::scope_name() {
+  if (scope_.value.empty()) scope_.value = rewrite_.module.fresh("scope");
+  return scope_.value;
+}
+
+std::string Nurseries::begin_scope(const std::string& place) {
+  Helpers& helpers = rewrite_.helpers;
+  return scope_name() + " = call " + helpers.pointer() + " " + helpers.nursery_begin() + "()" + place + "\n  ";
+}
+
+std::string Nurseries::end_scope(const std::string& place) {
+  Helpers& helpers = rewrite_.helpers;
+  std::string text = rewrite_.module.fresh("unused") + " = call i64 " + helpers.nursery_end(false) + "(" +
+                     helpers.pointer() + " " + scope_name() + ")" + place + "\n  ";
+  if (!scope_.list.empty()) text += free_of(scope_.list) + place + "\n  ";
+  return text;
+}
+
+}  // namespace janus::lower

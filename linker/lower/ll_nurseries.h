@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// ll_nurseries.h — the nurseries of a function: which are open where, and the opcodes that begin, await, cancel and end them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "ll_rewrite.h"
+#include "nursery_flow.h"
+
+namespace janus::lower {
+
+// The components of an opcode's budget as arguments of a call; nothing without one.
+std::string budget_arguments(const OpcodeAt& use);
+
+class Nurseries {
+ public:
+  explicit Nurseries(FunctionRewrite& rewrite) : rewrite_(rewrite), flow_(rewrite.module.source) {}
+
+  // Finds which nurseries are open where, and fills in the events of the opcodes. Reports what is wrong; false then.
+  bool follow(std::vector<OpcodeAt>& uses);
+  // Whether the operand is the result of a Nursery_Begin.
+  bool is_nursery(const Operand& operand);
+
+  void begin(const OpcodeAt& use);
+  void cancel(const OpcodeAt& use);
+  // Nursery_End, and an await of a nursery. They are written by write_ends(), when every spawn has been seen: only then is it
+  // known whether a nursery has records to free.
+  void end(const OpcodeAt& use) { ends_.push_back(&use); }
+  void write_ends();
+
+  // The nursery of a task, and the variable for the list of its records, which is empty until there is one.
+  struct Parent {
+    std::string nursery;
+    std::string* list;
+  };
+  Parent parent_of(const OpcodeAt& use);
+
+  // The function's own nursery, for SPAWN and fork outside of all others. `place` is a debug location.
+  bool needs_scope() const { return flow_.needs_scope(); }
+  std::string begin_scope(const std::string& place);
+  std::string end_scope(const std::string& place);
+
+ private:
+  struct Site {
+    std::string value;  // the nursery
+    bool is_opened = false, is_awaited = false;
+    std::string list;     // a variable that holds the first record, if there are any
+    std::string outcome;  // a variable for what Await found
+  };
+  struct EventPlace {
+    std::size_t block, event, use;
+  };
+
+  void read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::size_t& next);
+  void read_sites(std::vector<OpcodeAt>& uses);
+  FlowEvent event_of(const OpcodeAt& use, FlowEvent::Kind kind);
+  const NurseryFlow::Stack& stack(std::uint32_t i) const { return flow_.stacks()[i]; }
+  std::string text_of_end(const OpcodeAt& use, const std::string& name);
+  const std::string& outcome_of(Site& site);
+  const std::string& scope_name();
+  std::string free_of(const std::string& list) const;
+
+  FunctionRewrite& rewrite_;
+  NurseryFlow flow_;
+  std::vector<FlowBlock> blocks_;
+  std::vector<EventPlace> event_places_;
+  std::vector<Site> sites_;
+  std::vector<const OpcodeAt*> ends_;
+  Site scope_;
+};
+
+}  // namespace janus::lower

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ll_rewrite.h"
+
+#include "types.h"
+
+namespace janus::lower {
+
+const LocalTypes& FunctionRewrite::types() {
+  if (!types_) types_.emplace(tokens, function);
+  return *types_;
+}
+
+void FunctionRewrite::check_type(const Operand& operand, const std::string& type, const std::string& what) {
+  std::string given = operand.type;
+  if (given.empty() || given == type)
+    if (const auto told = types().type_of(operand.value); told && operand.value[0] == '%') given = *told;
+  if (!given.empty() && given != type) error(operand.token, what + " is of type " + given + ", not " + type);
+  if (operand.value[0] == '%' && types().definition(operand.value) == nullptr && !types().is_parameter(operand.value) &&
+      tokens.name(operand.token).find_first_not_of("0123456789") != std::string_view::npos)
+    error(operand.token, "unknown value " + operand.value);
+}
+
+void FunctionRewrite::put(const OpcodeAt& use, const std::string& text, std::string_view result) {
+  const Instruction& one = instruction(use.instruction);
+  const std::string name = one.has_result   ? std::string(tokens.text(one.first))
+                           : result.empty() ? ""
+                                            : module.fresh(result);
+  put_lines(use, (name.empty() ? "" : name + " = ") + text + use.opcode.attachments);
+}
+
+void FunctionRewrite::put_lines(const OpcodeAt& use, const std::string& text) {
+  const Instruction& one = instruction(use.instruction);
+  module.edits.replace(tokens.begin_of(one.first), tokens.end_of(one.end - 1), text);
+}
+
+std::string FunctionRewrite::local(const std::string& type, std::string_view what) {
+  std::string name = module.fresh(what);
+  const std::string zero = is_pointer(type) ? "null" : "0";
+  entry_ += name + " = alloca " + type + "\n  store " + type + " " + zero + ", " + helpers.pointer_to(type) + " " +
+            name + "\n  ";
+  return name;
+}
+
+void FunctionRewrite::write_entry(const std::string& text) {
+  if (entry_.empty() && text.empty()) return;
+  const Block& entry = function.blocks[0];
+  const std::size_t at = entry.label != kNoIndex ? tokens.end_of(entry.label) : tokens.end_of(function.body);
+  module.edits.insert(at, "\n  " + entry_ + text);
+}
+
+}  // namespace janus::lower

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// ll_rewrite.h — a module and one of its functions while they are rewritten: what all that edits the text shares.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "edits.h"
+#include "helpers.h"
+#include "ll_module.h"
+#include "ll_opcodes.h"
+#include "ll_types.h"
+#include "nursery_flow.h"
+
+namespace janus::lower {
+
+struct ModuleRewrite {
+  Source& source;
+  const Tokens& tokens;
+  const Module& module;
+  Helpers& helpers;
+  Edits edits;
+  std::string profile;
+  bool inserts_checks;
+  std::size_t names = 0;
+
+  std::string fresh(std::string_view what) {
+    return "%" + helpers.prefix() + std::string(what) + std::to_string(names++);
+  }
+};
+
+// An opcode in a function.
+struct OpcodeAt {
+  std::uint32_t instruction;
+  OpcodeUse opcode;
+  FlowEvent* event = nullptr;  // of the flow of nurseries, if it has a part in it
+  std::uint32_t site = 0;      // of a Nursery_Begin
+
+  // Whether the opcode stands where the flow has been; elsewhere it is never executed.
+  bool is_reached() const { return event == nullptr || event->is_reached; }
+};
+
+class FunctionRewrite {
+ public:
+  FunctionRewrite(ModuleRewrite& rewrite, const Function& what)
+      : module(rewrite), tokens(rewrite.tokens), helpers(rewrite.helpers), function(what) {}
+
+  ModuleRewrite& module;
+  const Tokens& tokens;
+  Helpers& helpers;
+  const Function& function;
+
+  const Instruction& instruction(std::uint32_t i) const { return function.instructions[i]; }
+  // Made at the first call: most functions have no opcode.
+  const LocalTypes& types();
+  void error(std::size_t token, const std::string& message) { module.source.error(tokens.begin_of(token), message); }
+  // Reports an operand that is not of the type, or not a value of this function. `what` is the operand's name in the message.
+  void check_type(const Operand& operand, const std::string& type, const std::string& what);
+
+  // The call that stands in the opcode's place. `%x =` is kept; without it the result is called `result`, if that is not empty.
+  void put(const OpcodeAt& use, const std::string& text, std::string_view result = "unused");
+  void put_lines(const OpcodeAt& use, const std::string& text);
+  void insert_before(std::uint32_t i, const std::string& text) {
+    module.edits.insert(tokens.begin_of(instruction(i).first), text);
+  }
+
+  // A variable of the whole function, which is zero at first.
+  std::string local(const std::string& type, std::string_view what);
+  // Writes what the entry block begins with: the variables, and then `text`.
+  void write_entry(const std::string& text);
+
+  // Whether the instruction leaves the function: by its end, or by an exception that a caller gets.
+  bool leaves(const Instruction& one) const {
+    return tokens.is_word(one.mnemonic, "ret") || tokens.is_word(one.mnemonic, "resume");
+  }
+
+ private:
+  std::optional<LocalTypes> types_;
+  std::string entry_;
+};
+
+}  // namespace janus::lower

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ll_tasks.h"
+
+#include "types.h"
+
+namespace janus::lower {
+
+void Tasks::spawn(const OpcodeAt& use) {
+  const OpcodeUse& opcode = use.opcode;
+  const auto found = rewrite_.module.module.signatures.find(rewrite_.tokens.name(opcode.function));
+  const std::string name(rewrite_.tokens.text(opcode.function));
+  if (found == rewrite_.module.module.signatures.end())
+    return rewrite_.error(opcode.function, "unknown function " + name);
+  TaskShape shape{found->second, Handle::kNone, opcode.budget.has_value(), false};
+  const Signature& signature = shape.signature;
+  if (!fits(use, signature, name)) return;
+  const bool keeps_handle = rewrite_.instruction(use.instruction).has_result;
+  if (opcode.opcode == Opcode::kAsyncCall)
+    shape.handle = Handle::kChannel;
+  else if (keeps_handle)
+    shape.handle = handle_for(signature.result);
+  const Nurseries::Parent parent = nurseries_.parent_of(use);
+  std::string arguments = rewrite_.helpers.pointer() + " " + parent.nursery;
+  if (shape.handle == Handle::kRecord || shape.handle == Handle::kChannel) {
+    if (parent.list->empty()) *parent.list = rewrite_.local(rewrite_.helpers.pointer(), "records");
+    arguments += ", " + rewrite_.helpers.pointer_to(rewrite_.helpers.pointer()) + " " + *parent.list;
+  }
+  for (std::size_t i = 0; i < opcode.operands.size(); ++i)
+    arguments += ", " + signature.parameters[i].type + " " + opcode.operands[i].value;
+  if (opcode.budget) arguments += ", " + budget_arguments(use);
+  rewrite_.put(use, "call i64 " + rewrite_.helpers.spawn(shape) + "(" + arguments + ")");
+}
+
+// Whether a task can be made of the function with these arguments.
+bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::string& name) {
+  const OpcodeUse& opcode = use.opcode;
+  if (signature.is_variadic) {
+    rewrite_.error(opcode.function, name + " takes a variable number of arguments, which a task cannot have");
+    return false;
+  }
+  if (!opcode.type.empty() && opcode.type != signature.result) {
+    rewrite_.error(opcode.function, name + " returns " + signature.result + ", not " + opcode.type);
+    return false;
+  }
+  if (opcode.operands.size() != signature.parameters.size()) {
+    rewrite_.error(opcode.function, name + " takes " + std::to_string(signature.parameters.size()) +
+                                        " arguments, not " + std::to_string(opcode.operands.size()));
+    return false;
+  }
+  for (std::size_t i = 0; i < opcode.operands.size(); ++i) {
+    const Parameter& parameter = signature.parameters[i];
+    const std::string what = "argument " + std::to_string(i + 1) + " of " + name;
+    if (!parameter.refused.empty() || !is_storable(parameter.type)) {
+      rewrite_.error(opcode.operands[i].token, what + " is passed as " +
+                                                   (parameter.refused.empty() ? parameter.type : parameter.refused) +
+                                                   ", which a task cannot have");
+      return false;
+    }
+    rewrite_.check_type(opcode.operands[i], parameter.type, what);
+  }
+  return true;
+}
+
+void Tasks::join(const OpcodeAt& use) {
+  const Operand& operand = use.opcode.operands[0];
+  const bool has_errors = rewrite_.module.source.has_errors();
+  const auto kind = kinds_.kind_of(operand);
+  if (!has_errors && rewrite_.module.source.has_errors()) return;
+  std::string result = use.opcode.type;
+  if (kind && !result.empty() && joined_type(kind->result) != result)
+    return rewrite_.error(operand.token,
+                          "the task's result is of type " + joined_type(kind->result) + ", not " + result);
+  if (kind)
+    result = kind->result;
+  else if (result.empty())
+    return rewrite_.error(operand.token,
+                          "the type of the task's result is not known here; write it: " +
+                              std::string(rewrite_.tokens.text(rewrite_.instruction(use.instruction).mnemonic)) +
+                              " i64, " + operand.value);
+  if (!is_storable(joined_type(result)))
+    return rewrite_.error(operand.token, "a task's result cannot be of type " + result);
+  rewrite_.check_type(operand, "i64", "the task");
+  const Handle handle = kind ? kind->handle : handle_for(result);
+  rewrite_.put(
+      use, "call " + joined_type(result) + " " + rewrite_.helpers.join(handle, result) + "(i64 " + operand.value + ")");
+}
+
+}  // namespace janus::lower
