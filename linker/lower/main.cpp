@@ -6,6 +6,8 @@
 //               ll_lower   the order in which a function is rewritten: ll_nurseries, ll_tasks (ll_handles: of which task a join
 //                          is), ll_checks. All edit the text by ll_rewrite (edits.h); whatever no edit names is copied
 //     .qtjir:   qtjir_parser, qtjir_check, qtjir_emit   one function after another
+//               qtjir_emit   by qtjir_{plain,calls,channels,nurseries} over qtjir_yield_points, these over qtjir_text: a
+//                            function's text, and that over qtjir_module: what all functions share
 //     both:     nursery_flow which nurseries are open where; back_edges.h where loops have checks
 //               helpers      the functions that the output gets besides: {yield,nursery,task}_helpers
 #include <cerrno>

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// qtjir_channels.h — the channels that a function makes, and transfers by channels.
+#pragma once
+
+#include <string>
+
+#include "qtjir_text.h"
+#include "qtjir_yield_points.h"
+
+namespace janus::lower::qtjir {
+
+// Owns the list of the channels that one function makes; they live until it ends. Text and yield points are the caller's.
+class Channels {
+ public:
+  Channels(FunctionText& text, YieldPoints& points) : text_(text), points_(points) {}
+
+  void create(const Instruction& one);
+  void transfer(const Instruction& one, const Block& block);
+  void close(const Instruction& one);
+  void write_exit();
+
+ private:
+  FunctionText& text_;
+  YieldPoints& points_;
+  std::string list_;  // a local
+};
+
+}  // namespace janus::lower::qtjir

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// qtjir_yield_points.h — where a function's task may be told to end, and leaves the function then.
+#pragma once
+
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "qtjir_text.h"
+
+namespace janus::lower::qtjir {
+
+constexpr std::string_view kCancelled = "-1";  // JANUS_CANCELLED
+
+// The yield points of one function. Owns the loops' counter, and knows which stacks of nurseries are unwound. The text is
+// the caller's.
+class YieldPoints {
+ public:
+  YieldPoints(FunctionText& text, const Function& function) : text_(text), unwinds_(!function.is_cleanup) {}
+
+  // Whether a cancel ends the function early.
+  bool unwinds() const { return unwinds_; }
+
+  void check(const Instruction& one, std::string_view cost);  // the cost is a constant of the compiler's
+  void check_loop(const Instruction& one);
+  void decrement(const Instruction& one);
+  void yield(const Instruction& one);
+  void sleep(const Instruction& one);
+
+  // Ends the function from where the instruction stands.
+  void leave_if(const Instruction& one, const std::string& condition);
+  void leave_if_cancelled(const Instruction& one);
+
+  // The block that ends the function where this stack of nurseries is open; it is to be written then.
+  std::string unwind_label(std::uint32_t stack);
+  bool is_unwound(std::uint32_t stack) const { return unwound_.contains(stack); }
+
+  void write_exit();
+
+ private:
+  void charge(const Instruction& one, std::string_view helper, std::string_view cost);
+  void leave_if_negative(const Instruction& one, const std::string& status);
+
+  FunctionText& text_;
+  const bool unwinds_;
+  std::string counter_;  // a local
+  std::set<std::uint32_t> unwound_;
+};
+
+}  // namespace janus::lower::qtjir
