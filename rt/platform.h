@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rt/optional.h"
+
 namespace janus::platform {
 
 inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
@@ -119,18 +121,16 @@ long syscall(long nr, const long (&args)[6]) noexcept;
 [[noreturn]] void end_by_closed_pipe() noexcept;
 
 // The function that contains an address, and the offset in it, by the symbol table of the program's own file; nullptr:
-// unknown. May be called in a fault handler. Weak: nullptr on machines without files, and in programs that are linked
-// without it.
+// unknown. May be called in a fault handler. Missing where machines have no files (rt/optional.h).
 struct Symbol {
   const char* name;
   std::uint64_t offset;
 };
-[[gnu::weak]] Symbol symbol_of(std::uint64_t address) noexcept;
-// Tells a tool that watches rsp (Valgrind) that [low, high) is a stack that will be switched to. Weak, as symbol_of().
-[[gnu::weak]] void announce_stack(const std::byte* low, const std::byte* high) noexcept;
+[[JANUS_OPTIONAL]] Symbol symbol_of(std::uint64_t address) noexcept;
+// Tells a tool that watches rsp (Valgrind) that [low, high) is a stack that will be switched to.
+[[JANUS_OPTIONAL]] void announce_stack(const std::byte* low, const std::byte* high) noexcept;
 // Whether such a tool runs the program, as Valgrind does: a push that faults has moved rsp already when it is run again.
-// Weak, as symbol_of().
-[[gnu::weak]] bool is_emulated() noexcept;
+[[JANUS_OPTIONAL]] bool is_emulated() noexcept;
 
 // --- Faults and requests to end --------------------------------------------------------------------------------------
 
@@ -162,12 +162,13 @@ void remove_fault_handler() noexcept;
 // Calls `look` on `thread`, a thread of this process that handles faults, in a signal handler on its alternate stack,
 // with the place where it was interrupted; waits for that until `until_ns`. False: `look` was not called, and will not
 // be. One caller at a time, after on_fault(). A system call of the thread may be interrupted (EINTR) if the kernel does
-// not restart it. Weak, as symbol_of().
+// not restart it.
 struct Standing {
   std::uint64_t ip, sp, fp;
 };
 using Look = void (*)(const Standing& where, void* argument);
-[[nodiscard, gnu::weak]] bool sample_thread(int thread, Look look, void* argument, std::uint64_t until_ns) noexcept;
+[[nodiscard, JANUS_OPTIONAL]] bool sample_thread(int thread, Look look, void* argument,
+                                                 std::uint64_t until_ns) noexcept;
 
 // The handler is called for SIGTERM and SIGINT, on the alternate stack of some thread. It may only store to memory and
 // wake threads. It is also called for SIGQUIT, which asks for a report and interrupts no system call.

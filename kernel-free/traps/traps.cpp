@@ -8,12 +8,13 @@
 #include "kernel-free/cpu/instructions.h"
 #include "kernel-free/memory/page_tables.h"
 #include "kernel-free/threads/threads.h"
+#include "rt/optional.h"
 
 namespace janus::bare {
 namespace {
 
 // The runtime's own text, as linker/runtime-text.ld places it; an empty range if that script was not used.
-extern "C" [[gnu::weak, gnu::visibility("hidden")]] const char janus_text[], janus_text_end[];
+extern "C" [[JANUS_OF_LINKER]] const char janus_text[], janus_text_end[];
 
 // Whether the fault is in the runtime's own text. Memory may be refused to a task, which then panics; refused to the
 // runtime itself, the machine would end.

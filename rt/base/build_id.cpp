@@ -2,6 +2,8 @@
 // rt/base/build_id.cpp — finds the note by the program headers, which linkers load with the image.
 #include "rt/base/build_id.h"
 
+#include "rt/optional.h"
+
 namespace janus {
 
 namespace {
@@ -47,7 +49,7 @@ BuildId find_in(const std::uint8_t* at, std::size_t left) noexcept {
 }  // namespace janus
 
 // Linkers define this symbol at the image's ELF header, if that is loaded; otherwise it is null.
-extern "C" [[gnu::weak, gnu::visibility("hidden")]] const std::uint8_t janus_image[] asm("__ehdr_start");
+extern "C" [[JANUS_OF_LINKER]] const std::uint8_t janus_image[] asm("__ehdr_start");
 
 namespace janus {
 

@@ -11,6 +11,7 @@
 #include "rt/base/list.h"
 #include "rt/base/lock_rank.h"
 #include "rt/budget/memory_cache.h"
+#include "rt/optional.h"
 
 namespace janus {
 
@@ -315,9 +316,9 @@ class Accounts {
   // account_recharge.cpp, which a program may lack
   static void add_recharged(Account* account, Component component, std::uint64_t amount) noexcept;
   std::uint64_t pay_loans(Account* lender, std::uint64_t most) noexcept;
-  [[gnu::weak]] static void draw_of_recharge(Accounts& accounts, Account* from, Account* to, Component component,
-                                             std::uint64_t amount, std::uint64_t ahead) noexcept;
-  [[gnu::weak]] static void pass_on_drawn(Account* closed, Component component, std::uint64_t amount) noexcept;
+  [[JANUS_OPTIONAL]] static void draw_of_recharge(Accounts& accounts, Account* from, Account* to, Component component,
+                                                  std::uint64_t amount, std::uint64_t ahead) noexcept;
+  [[JANUS_OPTIONAL]] static void pass_on_drawn(Account* closed, Component component, std::uint64_t amount) noexcept;
 
   Atomic<Account*> segments_[kSegments];
   Atomic<std::uint64_t> free_;   // low half: index of the first free record; high half: a count against ABA

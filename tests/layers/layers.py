@@ -14,6 +14,8 @@ from pathlib import Path
 FREESTANDING_HEADERS = {"atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint", "initializer_list", "limits", "new",
                         "type_traits", "utility", "stdarg.h", "stddef.h", "stdint.h", "cpuid.h", "immintrin.h"}
 PLATFORM = "rt/platform.h"
+OPTIONAL = "rt/optional.h"      # what a program may lack
+SEAM = (PLATFORM, OPTIONAL)
 PUBLIC = "rt/include/"
 PROCESSOR = "arch/x86_64/"   # its headers are <arch/...>: whoever sees them names no machine
 
@@ -28,18 +30,19 @@ class Layer:
 # From the bottom up. A layer sees itself; whoever stands above everything else is not listed and sees all.
 LAYERS = (
     Layer("arch/x86_64/", ()),
-    Layer("arch/linux/", ("arch/x86_64/", PLATFORM)),
+    Layer("arch/linux/", ("arch/x86_64/", *SEAM)),
     # Also what layers above leave to a build whose tasks are watched: hooks, the heap, the start.
-    Layer("arch/hosted/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/mem/", "rt/sched/", PUBLIC), freestanding=False),
-    Layer("kernel-free/", ("arch/x86_64/", PLATFORM)),
+    Layer("arch/hosted/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/mem/", "rt/sched/", PUBLIC), freestanding=False),
+    Layer("kernel-free/", ("arch/x86_64/", *SEAM)),
     Layer("rt/include/", ()),
-    Layer(PLATFORM, ()),
-    Layer("rt/base/", ("arch/x86_64/", PLATFORM)),
-    Layer("rt/budget/", ("arch/x86_64/", PLATFORM, "rt/base/")),
-    Layer("rt/mem/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/")),
-    Layer("rt/sched/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/", "rt/mem/")),
-    Layer("rt/task/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/")),
-    Layer("rt/abi/", ("arch/x86_64/", PLATFORM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/", "rt/task/", PUBLIC)),
+    Layer(OPTIONAL, ()),
+    Layer(PLATFORM, (OPTIONAL,)),
+    Layer("rt/base/", ("arch/x86_64/", *SEAM)),
+    Layer("rt/budget/", ("arch/x86_64/", *SEAM, "rt/base/")),
+    Layer("rt/mem/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/budget/")),
+    Layer("rt/sched/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/budget/", "rt/mem/")),
+    Layer("rt/task/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/")),
+    Layer("rt/abi/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/", "rt/task/", PUBLIC)),
     Layer("linker/", (PUBLIC,), freestanding=False),
 )
 # The machine: any library that defines rt/platform.h. Objects above it may need janus::platform and nothing else of it.
@@ -401,6 +404,85 @@ def is_constant(symbol):
         ("vtable for", ".L", ".", "janus_abi_reference"))
 
 
+# --- What a program may lack -------------------------------------------------------------------------------------------
+
+PART = re.compile(r"^// PART +(\S+) +(\S+) +(\S+)\n((?://   \S+ {2,}\S.*\n)+)", re.MULTILINE)
+OF_OTHERS = re.compile(r"^// (?:PROGRAM|LINKER) +(\S+(?: \S+)*)  ", re.MULTILINE)
+BY_HAND = re.compile(r"gnu::weak|#pragma weak|__attribute__\(\(weak|gnu::used\]\] const char")
+EXTERN = re.compile(r"\bEXTERN\(([^)]*)\)")
+
+
+@dataclass(frozen=True)
+class Part:
+    source: str
+    anchor: str            # "-": none
+    linked_by: str         # a linker script, or a function of the part
+    symbols: tuple
+
+
+def parts_of(text):
+    for source, anchor, linked_by, lines in PART.findall(text):
+        symbols = (line.split()[1] for line in lines.splitlines())
+        yield Part(source, anchor, linked_by, tuple(symbol for symbol in symbols if symbol != "-"))
+
+
+def optional_violations(root, objects):
+    """A line for each weak symbol that the list in rt/optional.h does not have, for each entry of the list that is not so, and
+    for each file that declares one by hand."""
+    path = Path(root, OPTIONAL)
+    if not path.is_file():
+        yield f"{OPTIONAL}: is missing"
+        return
+    text = path.read_text()
+    parts = list(parts_of(text))
+    listed = {symbol for part in parts for symbol in part.symbols} | set(" ".join(OF_OTHERS.findall(text)).split())
+    weak = {}
+    for thing in objects:
+        for symbol in thing.symbols:
+            if symbol.kind in "wv":
+                weak.setdefault(symbol.name.split("(")[0], set()).add(thing.source)
+    for name in sorted(weak.keys() - listed):
+        yield f"{min(weak[name])}: {name} is weak, and not in the list of {OPTIONAL}"
+    for name in sorted(listed - weak.keys()):
+        yield f"{OPTIONAL}: nobody asks whether {name} is there"
+    yield from part_violations(root, objects, parts)
+    for path in sorted(Path(root).rglob("*")):
+        name = str(path.relative_to(root))
+        if path.suffix in CODE and may_use_optional(name) and BY_HAND.search(path.read_text(errors="replace")):
+            yield f"{name}: declares what may be missing by hand, without the macros of {OPTIONAL}"
+
+
+def may_use_optional(name):
+    layer = layer_of(name)
+    return layer is not None and layer.freestanding and name != OPTIONAL and may_see(layer, OPTIONAL)
+
+
+def part_violations(root, objects, parts):
+    defined = {}
+    for thing in objects:
+        for symbol in thing.symbols:
+            if symbol.kind in "TRDBWV":
+                defined.setdefault(symbol.name.split("(")[0], set()).add(thing.source)
+    scripts = {}
+    for path in sorted(Path(root, "linker").glob("*.ld")):
+        for name in " ".join(EXTERN.findall(path.read_text())).split():
+            scripts[name] = str(path.relative_to(root))
+    for part in parts:
+        if not Path(root, part.source).is_file():
+            yield f"{OPTIONAL}: there is no {part.source}"
+        for symbol in part.symbols:
+            if defined.get(symbol) != {part.source}:
+                yield f"{OPTIONAL}: {symbol} is not defined in {part.source} alone"
+        if part.anchor == "-" and defined.get(part.linked_by) != {part.source}:
+            yield f"{OPTIONAL}: {part.linked_by} is not in {part.source}, and so does not link it"
+        if part.anchor != "-" and scripts.get(part.anchor) != part.linked_by:
+            yield f"{OPTIONAL}: {part.linked_by} does not link {part.source} by {part.anchor}"
+        if part.anchor != "-" and part.source.endswith(".cpp") and defined.get(part.anchor) != {part.source}:
+            yield f"{OPTIONAL}: the anchor {part.anchor} is not in {part.source}"
+    for name in sorted(scripts.keys() - {part.anchor for part in parts}):
+        yield f"{scripts[name]}: asks for {name}, which is no anchor in the list of {OPTIONAL}"
+
+
 # --- Data with one writer ----------------------------------------------------------------------------------------------
 
 # What may be written in one header and one source alone (said at that header), and what writing it looks like.
@@ -433,6 +515,7 @@ def violations(root, build):
     yield from rank_violations(root, objects)
     yield from object_violations(objects)
     yield from state_violations(objects)
+    yield from optional_violations(root, objects)
     yield from writer_violations(root)
 
 

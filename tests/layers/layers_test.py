@@ -19,6 +19,14 @@ GOOD = {
     "rt/platform.h": "#include <cstddef>\nnamespace janus::platform { int now(); }\n",
     "arch/linux/clock.cpp": '#include "rt/platform.h"\n#include <arch/switch.h>\n'
                             "namespace janus::platform { int now() { return arch::turn(); } }\n",
+    "rt/optional.h": "// PART   rt/sched/more.cpp  janus_more  linker/reports.ld\n//   janus::more         there is no more\n"
+                     "// PROGRAM  janus_config  there is none\n#define JANUS_OPTIONAL gnu::weak\n"
+                     '#define JANUS_ANCHOR(name) extern "C" { extern const char name; [[gnu::used]] const char name = 0; }\n',
+    "linker/reports.ld": "EXTERN(janus_more)\n",
+    "rt/sched/more.h": '#include "rt/optional.h"\nnamespace janus { [[JANUS_OPTIONAL]] int more(); }\n',
+    "rt/sched/more.cpp": '#include "rt/sched/more.h"\nJANUS_ANCHOR(janus_more)\nnamespace janus { int more() { return 1; } }\n',
+    "rt/abi/begin.cpp": '#include "rt/sched/more.h"\nextern "C" [[JANUS_OPTIONAL]] const int janus_config;\n'
+                        "namespace janus { int begin() { return more != nullptr && &janus_config != nullptr ? more() : 0; } }\n",
     "rt/include/janus/rt.h": '#include <stdint.h>\nextern "C" int janus_run(void);\n',
     "rt/base/list.h": "namespace janus { int count(); inline constexpr int kLimit = 3; }\n",
     "rt/base/list.cpp": '#include "rt/base/list.h"\nnamespace janus { int count() { return kLimit; } }\n',
@@ -104,6 +112,32 @@ SEEDED = [
     ("mutable data of the whole process is refused",
      {"rt/sched/run.cpp": "namespace janus { int total; int run() { return ++total; } }\n"},
      "rt/sched/run.cpp: janus::total is mutable data of the whole process"),
+    ("a weak symbol that is not in the list is refused",
+     {"rt/sched/other.cpp": '#include "rt/optional.h"\n'
+                            "namespace janus { [[JANUS_OPTIONAL]] int other(); int ask() { return other != nullptr; } }\n"},
+     "rt/sched/other.cpp: janus::other is weak, and not in the list of rt/optional.h"),
+    ("a weak symbol that is declared by hand is refused",
+     {"rt/sched/more.h": '#include "rt/optional.h"\nnamespace janus { [[gnu::weak]] int more(); }\n'},
+     "rt/sched/more.h: declares what may be missing by hand"),
+    ("an anchor that is defined by hand is refused",
+     {"rt/sched/more.cpp": '#include "rt/sched/more.h"\nextern "C" { extern const char janus_more; [[gnu::used]] const char janus_more = 0; }\n'
+                           "namespace janus { int more() { return 1; } }\n"},
+     "rt/sched/more.cpp: declares what may be missing by hand"),
+    ("a part in the list that nobody asks for is refused",
+     {"rt/abi/begin.cpp": "namespace janus { int begin() { return 1; } }\n"},
+     "rt/optional.h: nobody asks whether janus::more is there"),
+    ("a part that is defined elsewhere than the list says is refused",
+     {"rt/sched/more.cpp": '#include "rt/sched/more.h"\nJANUS_ANCHOR(janus_more)\n',
+      "rt/sched/run.cpp": '#include "rt/sched/more.h"\nnamespace janus { int more() { return 1; } int run() { return 1; } }\n'},
+     "rt/optional.h: janus::more is not defined in rt/sched/more.cpp alone"),
+    ("a part that no linker script links is refused", {"linker/reports.ld": "EXTERN()\n"},
+     "rt/optional.h: linker/reports.ld does not link rt/sched/more.cpp by janus_more"),
+    ("a part whose anchor stands elsewhere is refused",
+     {"rt/sched/more.cpp": '#include "rt/sched/more.h"\nnamespace janus { int more() { return 1; } }\n',
+      "rt/sched/run.cpp": '#include "rt/optional.h"\nJANUS_ANCHOR(janus_more)\nnamespace janus { int run() { return 1; } }\n'},
+     "rt/optional.h: the anchor janus_more is not in rt/sched/more.cpp"),
+    ("a linker script that asks for an anchor beside the list is refused",
+     {"linker/reports.ld": "EXTERN(janus_more janus_other)\n"}, "linker/reports.ld: asks for janus_other"),
     *((f"whoever writes fuel beside its one writer is refused: {write}",
        {"rt/sched/run.cpp": "namespace janus { struct Worker { long fuel; } w, *p = &w;\n"
                             "template <long Worker::*kField> bool slot_sub_is_negative(long);\n"

@@ -7,12 +7,10 @@
 #include "arch/linux/signals/sample_thread.h"
 
 #include "arch/linux/kernel_call.h"
+#include "rt/optional.h"
 #include "rt/platform.h"
 
-extern "C" {
-extern const char janus_thread_sampling;
-[[gnu::used]] const char janus_thread_sampling = 0;
-}
+JANUS_ANCHOR(janus_thread_sampling);
 
 namespace janus::kernel {
 namespace {

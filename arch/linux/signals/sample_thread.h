@@ -3,14 +3,15 @@
 #pragma once
 
 #include "arch/linux/kernel_abi.h"
+#include "rt/optional.h"
 
 namespace janus::kernel {
 
 // The question travels as a signal that every thread lets in, since it is a fault's.
 inline constexpr int kInterrogation = kSigTrap;
 
-// nullptr where no code asks, as in a stripped program. Called in the handler of kInterrogation, for a signal that was
+// Called in the handler of kInterrogation, for a signal that was
 // sent. True: it was a question, now answered or out of date.
-[[nodiscard, gnu::weak]] bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept;
+[[nodiscard, JANUS_OPTIONAL]] bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept;
 
 }  // namespace janus::kernel

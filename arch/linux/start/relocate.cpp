@@ -4,11 +4,12 @@
 #include "arch/linux/start/relocate.h"
 
 #include "arch/linux/kernel_call.h"
+#include "rt/optional.h"
 
 // In an image with fixed addresses the linker lists IRELATIVE relocations between these two; otherwise they are equal.
 extern "C" {
-[[gnu::weak, gnu::visibility("hidden")]] extern const janus::elf::Rela __rela_iplt_start[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const janus::elf::Rela __rela_iplt_end[];
+[[JANUS_OF_LINKER]] extern const janus::elf::Rela __rela_iplt_start[];
+[[JANUS_OF_LINKER]] extern const janus::elf::Rela __rela_iplt_end[];
 }
 
 namespace janus::elf {

@@ -5,14 +5,11 @@
 // program.
 #include "arch/linux/auxv/elf.h"
 #include "arch/linux/kernel_call.h"
+#include "rt/optional.h"
 #include "rt/platform.h"
 
-// What janus-cc asks the linker for.
-extern "C" {
-extern const char janus_symbols;
-[[gnu::used]] const char janus_symbols = 0;
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_image_of_symbols[] asm("__ehdr_start");
-}
+JANUS_ANCHOR(janus_symbols);
+extern "C" [[JANUS_OF_LINKER]] const char janus_image_of_symbols[] asm("__ehdr_start");
 
 namespace janus::kernel {
 namespace {

@@ -3,12 +3,10 @@
 // that it takes for a client's request and that do nothing on a processor: four rotations that cancel each other, and an
 // exchange of rbx with itself. A member of the archive that janus-cc asks for, unless it strips the program.
 // docs/decisions/0262
+#include "rt/optional.h"
 #include "rt/platform.h"
 
-extern "C" {
-extern const char janus_valgrind;
-[[gnu::used]] const char janus_valgrind = 0;
-}
+JANUS_ANCHOR(janus_valgrind);
 
 namespace janus::platform {
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 
+#include "rt/optional.h"
 #include "rt/task/report/describe.h"
 
 namespace janus {
@@ -16,7 +17,7 @@ struct TaskList {
   void print() noexcept;
 };
 
-// Appends a line that says where the task that `worker` runs stands, or nothing. nullptr in a stripped program.
-[[gnu::weak]] void append_standing(TaskReport& report, const Worker& worker) noexcept;
+// Appends a line that says where the task that `worker` runs stands, or nothing.
+[[JANUS_OPTIONAL]] void append_standing(TaskReport& report, const Worker& worker) noexcept;
 
 }  // namespace janus

@@ -2,13 +2,11 @@
 // rt/abi/inspect/task_standing.cpp — where a worker's running task stands, as the worker itself tells when it is asked. A
 // member of the archive that janus-cc asks for, unless it strips the program. docs/decisions/0270
 #include "rt/abi/inspect/task_list.h"
+#include "rt/optional.h"
 #include "rt/task/report/backtrace.h"
 #include "rt/task/report/describe.h"
 
-extern "C" {
-extern const char janus_task_standing;
-[[gnu::used]] const char janus_task_standing = 0;
-}
+JANUS_ANCHOR(janus_task_standing);
 
 namespace janus {
 

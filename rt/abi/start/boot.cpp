@@ -7,6 +7,7 @@
 #include "rt/abi/start/config.h"
 #include "rt/abi/start/runtime_options.h"
 #include "rt/base/format.h"
+#include "rt/optional.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/report/log.h"
 #include "rt/task/run/run.h"
@@ -14,13 +15,12 @@
 
 extern "C" {
 
-// What a program brings along; all weak, so that the archive needs no symbol of a program.
-[[gnu::weak]] extern const janus_rt_config janus_config;
-[[gnu::weak]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
-[[gnu::weak]] void janus_run_fini(void);
+// What a program brings along (rt/optional.h).
+[[JANUS_OF_PROGRAM]] extern const janus_rt_config janus_config;
+[[JANUS_OF_PROGRAM]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
+[[JANUS_OF_PROGRAM]] void janus_run_fini(void);
 
-// Missing in a stripped program (rt/abi/reports/error_text.cpp).
-#pragma weak janus_strerror
+[[JANUS_OPTIONAL]] const char* janus_strerror(int64_t value);
 
 }  // extern "C"
 

@@ -5,11 +5,12 @@
 #include "rt/abi/entry/entry.h"
 #include "rt/abi/start/config.h"
 #include "rt/abi/start/runtime_options.h"
+#include "rt/optional.h"
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/report/log.h"
 
 // Of the host's C library, where there is one.
-extern "C" [[gnu::weak]] char** environ;
+extern "C" [[JANUS_OF_PROGRAM]] char** environ;
 
 namespace janus {
 

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/report/awaited.cpp — which nursery or task somebody waits for, in reports. A member of the archive that janus-cc asks
 // for, unless it strips the program.
+#include "rt/optional.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"
 
-extern "C" {
-extern const char janus_task_awaited;
-[[gnu::used]] const char janus_task_awaited = 0;
-}
+JANUS_ANCHOR(janus_task_awaited);
 
 namespace janus {
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "rt/base/format.h"
+#include "rt/optional.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/report/backtrace.h"
 
@@ -33,14 +34,13 @@ inline constexpr std::size_t kShownName = 40;     // of text that users wrote
 inline constexpr std::size_t kRoomOfTask = 8192;  // of one task, with what has to follow it
 unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept;
 
-// Appends which nursery or task a member waits for. False: for neither. Missing, as fold().
-[[gnu::weak]] bool append_awaited(TaskReport& report, const RunDetails& member) noexcept;
+// Appends which nursery or task a member waits for. False: for neither.
+[[JANUS_OPTIONAL]] bool append_awaited(TaskReport& report, const RunDetails& member) noexcept;
 // Where a waiting task has stopped, with its stack up to its own frame. False: it cannot be made out.
 bool find_place(const Task& task, Place& place) noexcept;
 
 // Whether `member` is only one more of a kind that the report has (docs/decisions/0291). nullptr: after the last
-// member; appends how many more there are of each kind. The function is missing (nullptr) in a program that janus-cc
-// has stripped.
-[[gnu::weak]] bool fold(TaskReport& report, const RunDetails* member) noexcept;
+// member; appends how many more there are of each kind.
+[[JANUS_OPTIONAL]] bool fold(TaskReport& report, const RunDetails* member) noexcept;
 
 }  // namespace janus

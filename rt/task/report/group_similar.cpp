@@ -3,13 +3,11 @@
 // the others counted. Alike are tasks with the same function, name (without digits), path of nurseries, wait and place;
 // the channel does not count, since each may have its own. A member of the archive that janus-cc asks for, unless it
 // strips the program. docs/decisions/0291
+#include "rt/optional.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"
 
-extern "C" {
-extern const char janus_task_folding;
-[[gnu::used]] const char janus_task_folding = 0;
-}
+JANUS_ANCHOR(janus_task_folding);
 
 namespace janus {
 

@@ -6,12 +6,14 @@
 
 #include <cstdint>
 
+#include "rt/optional.h"
+
 extern "C" {
 // The mem* functions come first, from janus_memory_text on: users call them, too, by their C names.
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_memory_text[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text_end[];
-[[gnu::weak, gnu::visibility("hidden")]] extern const char janus_text_last[];  // the byte before janus_text_end
+[[JANUS_OF_LINKER]] extern const char janus_memory_text[];
+[[JANUS_OF_LINKER]] extern const char janus_text[];
+[[JANUS_OF_LINKER]] extern const char janus_text_end[];
+[[JANUS_OF_LINKER]] extern const char janus_text_last[];  // the byte before janus_text_end
 }
 
 namespace janus {

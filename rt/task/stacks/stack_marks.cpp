@@ -4,13 +4,11 @@
 #include "rt/task/stacks/stack_marks.h"
 
 #include "rt/base/format.h"
+#include "rt/optional.h"
 #include "rt/task/account/name.h"
 #include "rt/task/report/backtrace.h"
 
-extern "C" {
-extern const char janus_stack_marks;
-[[gnu::used]] const char janus_stack_marks = 0;
-}
+JANUS_ANCHOR(janus_stack_marks);
 
 namespace janus {
 

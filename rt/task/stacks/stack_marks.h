@@ -5,15 +5,14 @@
 
 #include <cstddef>
 
+#include "rt/optional.h"
 #include "rt/task/record/runtime.h"
 
 namespace janus {
 
-// Both are nullptr in a stripped program.
-
 // Called while the task has `bytes` of stack. Not in a fault handler; any lock may be held.
-[[gnu::weak]] void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept;
+[[JANUS_OPTIONAL]] void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept;
 // Called at the end of the runtime: a line each on stderr, the deepest first.
-[[gnu::weak]] void print_depths(Runtime& runtime) noexcept;
+[[JANUS_OPTIONAL]] void print_depths(Runtime& runtime) noexcept;
 
 }  // namespace janus

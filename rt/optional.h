@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/optional.h — what a program may lack: parts of the runtime that are linked only where they are used or asked for, so
+// that a small program carries no code for them, and symbols of others that the runtime takes if they are there. All are
+// weak references; the address of what is missing is nullptr, and each call is behind a comparison with that. This is the
+// list of them all: tests/layers compares it with what the objects need, and holds rt, arch/linux and kernel-free to these
+// macros. (arch/x86_64 does not see this header, so its symbols are only listed.)
+//
+// A part is one or more members of the archive. Its anchor is a symbol that a linker script names by EXTERN:
+// linker/reports.ld and linker/reports-linux.ld, which janus-cc passes unless it strips the program. A part without an
+// anchor is linked by whoever calls another function of the same member.
+//
+// PART   rt/task/report/awaited.cpp           janus_task_awaited     linker/reports.ld
+//   janus::append_awaited                     reports do not say for which task or nursery a task waits
+// PART   rt/task/report/group_similar.cpp     janus_task_folding     linker/reports.ld
+//   janus::fold                               reports list all tasks, also those that are alike
+// PART   rt/abi/reports/error_text.cpp        janus_strerror         linker/reports.ld
+//   janus_strerror                            an error that ends main is a number without a name
+// PART   rt/abi/inspect/task_standing.cpp     janus_task_standing    linker/reports-linux.ld
+//   janus::append_standing                    the list of tasks does not say where a running task stands
+// PART   rt/task/stacks/stack_marks.cpp       janus_stack_marks      linker/reports-linux.ld
+//   janus::note_depth                         JANUS_STATS does not say how deep stacks have been
+//   janus::print_depths                       the same
+// PART   rt/abi/inspect/debugger.cpp          janus_debugger_layout  linker/reports-linux.ld
+//   -                                         gdb cannot read the runtime's records; nothing calls this part
+// PART   linker/gdb/script.S                  janus_debugger_script  linker/reports-linux.ld
+//   -                                         gdb does not find its script in the program; nothing calls this part
+// PART   arch/linux/symbols/symbols.cpp       janus_symbols          linker/reports-linux.ld
+//   janus::platform::symbol_of                backtraces are addresses without names of functions
+// PART   arch/linux/symbols/valgrind.cpp      janus_valgrind         linker/reports-linux.ld
+//   janus::platform::announce_stack           Valgrind does not know where one stack ends and another begins
+//   janus::platform::is_emulated              nobody asks whether Valgrind runs the program
+// PART   arch/linux/signals/sample_thread.cpp janus_thread_sampling  linker/reports-linux.ld
+//   janus::platform::sample_thread            no thread can be asked where it stands
+//   janus::kernel::answer                     a signal that was sent is no question
+// PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
+//   janus::Accounts::draw_of_recharge         nothing was ever recharged, so nothing can be drawn of it
+//   janus::Accounts::pass_on_drawn            the same
+//
+// One part needs no weak symbol: tasks that wait for budgets (rt/task/account/exhaustion.h). They are called through
+// Runtime::budget_waits, which is set before the first budget is given.
+//
+// What the program may define:
+//
+// PROGRAM  janus_config janus_run_main janus_run_fini    without them the program has an entry of its own
+// PROGRAM  environ                                       there is no C library, and so no environment of its
+//
+// What the linker may define:
+//
+// LINKER   __ehdr_start                                  the image's header is not loaded
+// LINKER   janus_memory_text janus_text janus_text_end janus_text_last    linked without linker/runtime-text.ld
+// LINKER   __rela_iplt_start __rela_iplt_end _DYNAMIC    the image is for fixed addresses, or for any
+// LINKER   __start_janus_fixups __stop_janus_fixups      nothing copies users' memory
+#pragma once
+
+// Of a function: it is in a part that the program may lack.
+#define JANUS_OPTIONAL gnu::weak
+// Of a function or a variable: the program may define it.
+#define JANUS_OF_PROGRAM gnu::weak
+// Of a variable: the linker may define it. Hidden, so that its address is a constant of the image.
+#define JANUS_OF_LINKER gnu::weak, gnu::visibility("hidden")
+
+// Defines a part's anchor; once in each part, in no namespace.
+#define JANUS_ANCHOR(name)           \
+  extern "C" {                       \
+  extern const char name;            \
+  [[gnu::used]] const char name = 0; \
+  }                                  \
+  static_assert(true)
