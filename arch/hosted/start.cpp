@@ -40,11 +40,16 @@ int __wrap___cxa_guard_acquire(std::uint8_t* guard) noexcept {
   janus_task_panic("no memory for the initialisation of a function-local static");
 }
 
-static void end_guard(std::uint8_t* guard, std::uint8_t is_done) noexcept {
+namespace {
+
+void end_guard(std::uint8_t* guard, std::uint8_t is_done) noexcept {
   if (janus_task_id() != 0) return janus_once_end(guard, is_done);
   if (is_done != 0) __atomic_store_n(guard, 1, __ATOMIC_RELEASE);
   __atomic_store_n(&guard[1], 0, __ATOMIC_RELEASE);
 }
+
+}  // namespace
+
 void __wrap___cxa_guard_release(std::uint8_t* guard) noexcept {
   end_guard(guard, 1);
 }

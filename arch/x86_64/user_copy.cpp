@@ -23,9 +23,13 @@ extern "C" {
 
 namespace janus::arch {
 
-static std::uint64_t target_of(const std::int32_t& distance) noexcept {
+namespace {
+
+std::uint64_t target_of(const std::int32_t& distance) noexcept {
   return reinterpret_cast<std::uint64_t>(&distance) + static_cast<std::uint64_t>(std::int64_t{distance});
 }
+
+}  // namespace
 
 std::uint64_t find_fix_up(std::uint64_t ip) noexcept {
   const FixUp* const end = opaque(&janus_fixups_end[0]);

@@ -10,13 +10,17 @@
 
 using namespace janus;
 
-extern "C" {
+namespace {
 
 // The general case of janus_yield. Its price has a rule of its own (rt/task/account/charge.h), so the entry charges nothing.
-[[gnu::noinline]] static int yield_from_afar() noexcept {
+[[gnu::noinline]] int yield_from_afar() noexcept {
   const Caller me = enter_free();
   return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;
 }
+
+}  // namespace
+
+extern "C" {
 
 [[gnu::flatten]] int janus_yield(void) {
   const Caller me = enter_yield();

@@ -54,12 +54,16 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   return assemble(runtime, secret, runtime.tasks.index_of(&task));
 }
 
+namespace {
+
 // A miss also costs time, so that no caller, even one with ops without end, can try all 2^32 secrets of a record in any
 // time that matters.
-[[gnu::noinline, gnu::cold]] static void pay_for_guess(Worker* caller) noexcept {
+[[gnu::noinline, gnu::cold]] void pay_for_guess(Worker* caller) noexcept {
   for (unsigned i = 0; i < kPausesOfGuess; ++i) arch::pause();
   if (caller != nullptr) take_fuel_unchecked(*caller, price::kGuess);
 }
+
+}  // namespace
 
 Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept {
   const auto secret = static_cast<std::uint32_t>(handle >> 32);
@@ -121,11 +125,15 @@ int release_locked(Worker* worker, Task* task) noexcept {
   return 0;
 }
 
+namespace {
+
 // There may be as many records as there was memory for, so others run in between.
-static Worker* pause_between_records(Worker& worker) noexcept {
+Worker* pause_between_records(Worker& worker) noexcept {
   if (Task* const task = current_task(worker)) let_others_run(*task);
   return &current_worker();
 }
+
+}  // namespace
 
 // Frees the records of all tasks that ended and were kept. The nursery is terminal, so no more come.
 [[gnu::noinline]] void release_records(Worker* worker, Nursery& nursery) noexcept {

@@ -122,12 +122,16 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
   return nursery;
 }
 
+namespace {
+
 // Whether open_current<kFast>() has all that it needs; a record that never served before has no runtime.
-[[gnu::always_inline]] static inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
+[[gnu::always_inline]] inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
   return record != nullptr && record->runtime != nullptr && owner.account == runtime_of(worker).root_account &&
          !owner.is_marked(TaskMarks::kSawCancel);
 }
+
+}  // namespace
 
 template <Path kPath>
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
@@ -167,8 +171,10 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
   runtime_of(worker).nurseries.give(&worker.nurseries, &nursery);
 }
 
+namespace {
+
 // Brings the record back to what init_nursery() takes for granted.
-[[gnu::noinline, gnu::cold]] static void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline, gnu::cold]] void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
   if (nursery.records != nullptr) release_records(worker, nursery);
   nursery.code = 0;
@@ -182,7 +188,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
 }
 
 // Takes the nursery out of a list that other threads read.
-[[gnu::noinline]] static void unlink_seen(Nursery& nursery, Task* owner) noexcept {
+[[gnu::noinline]] void unlink_seen(Nursery& nursery, Task* owner) noexcept {
   if (owner != nullptr) {
     LockGuard guard(owner->nursery->lock);
     unlink_nursery(owner->frame->details.published, nursery);
@@ -193,11 +199,13 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
 }
 
 // For a terminal nursery in no list: makes it as init_nursery() expects it, once the last visitor has left.
-static void reset(Nursery& nursery) noexcept {
+void reset(Nursery& nursery) noexcept {
   nursery.life().reset();
   nursery.local_count = 0;
   nursery.was_read.store(false, std::memory_order_relaxed);
 }
+
+}  // namespace
 
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   JANUS_ASSERT(is_terminal(nursery) && Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)));

@@ -10,9 +10,11 @@
 
 namespace janus {
 
+namespace {
+
 // Sets the fields of a record that a spawn determines; the rest is zeroed when free.
-[[gnu::always_inline]] static inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn,
-                                                    void* arg, std::uint8_t stack_class, std::uint8_t flags) noexcept {
+[[gnu::always_inline]] inline void init_task(Task& task, Nursery& nursery, Account* account, TaskFn fn, void* arg,
+                                             std::uint8_t stack_class, std::uint8_t flags) noexcept {
   JANUS_ASSERT(is_zeroed_when_free(task) && may_be_running(state_of(task)));
   task.stack_class = stack_class;
   task.fn = fn;
@@ -22,8 +24,6 @@ namespace janus {
   if (flags != 0) task.flags.store(flags, std::memory_order_relaxed);
   order_hooks::release(&task);
 }
-
-namespace {
 
 constexpr std::uint64_t kIdBlock = 256;  // numbers that a worker takes at once
 

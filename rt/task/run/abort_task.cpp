@@ -148,8 +148,10 @@ void fault_landing(void* argument) noexcept {
   end_by_force(task, Outcome::kPanic);
 }
 
+namespace {
+
 // A fault in a copy of user memory, on whatever thread, resumes at the copy's fix-up, which reports that it failed.
-static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
+bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   if (fault.kind != platform::FaultKind::kAccess && fault.kind != platform::FaultKind::kBus) return false;
   fault.resume_ip = arch::find_fix_up(fault.ip);
   if (fault.resume_ip == 0) return false;
@@ -159,12 +161,12 @@ static bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
 }
 
 // Where JANUS_ON_EXHAUSTION_FAIL rules, lack of memory is no panic here either.
-static Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
+Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
 }
 
 // A fault of the runtime itself ends the process; a fault of the task ends the task.
-static void contain(platform::Fault& fault, Worker& worker) noexcept {
+void contain(platform::Fault& fault, Worker& worker) noexcept {
   Task* const task = current_task(worker);
   const bool has_task = task != nullptr && task->frame != nullptr && task->frame->frame_sp != 0 &&
                         !task->is_marked(TaskMarks::kWasForced);
@@ -191,6 +193,8 @@ static void contain(platform::Fault& fault, Worker& worker) noexcept {
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing);
   fault.resume_sp = ((task->frame->frame_sp - 512) & ~std::uint64_t{15}) - 8;
 }
+
+}  // namespace
 
 // Runs on the worker's alternate stack. A fault in here that is not from a copy of user memory is the runtime's own.
 bool contain_fault(platform::Fault& fault) noexcept {

@@ -50,10 +50,8 @@ namespace {
   }
 }
 
-}  // namespace
-
 // Called when the owner has closed the nursery. Runs the children that are next on this worker, waits for the others.
-[[gnu::noinline]] static void await_children(Task& self, Nursery& nursery) noexcept {
+[[gnu::noinline]] void await_children(Task& self, Nursery& nursery) noexcept {
   run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
     cancel_nursery(&current_worker(), nursery, Pace::kInParts);
@@ -67,12 +65,16 @@ namespace {
   order_hooks::acquire(&nursery);
 }
 
+}  // namespace
+
 void await_nursery(Task& self, Nursery& nursery) noexcept {
   nursery.alive.store(Nursery::kClosing, std::memory_order_release);
   await_children(self, nursery);
 }
 
-[[gnu::noinline]] static std::int64_t await_closing(Task& self, Nursery& nursery) noexcept {
+namespace {
+
+[[gnu::noinline]] std::int64_t await_closing(Task& self, Nursery& nursery) noexcept {
   link_current(*self.frame);
   self.frame->current = nursery.previous_current;
   await_children(self, nursery);
@@ -80,6 +82,8 @@ void await_nursery(Task& self, Nursery& nursery) noexcept {
   destroy_nursery(&current_worker(), nursery);
   return code;
 }
+
+}  // namespace
 
 // On the fast path the children that are next run first. Where every child was counted in and out on this worker, and
 // no other thread has touched the nursery, its end needs no agreement: only a child could still reach the nursery

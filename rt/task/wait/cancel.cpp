@@ -111,8 +111,10 @@ void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace 
   if (walk.unpaid != 0) (void)pause(runtime, worker, walk, pace);
 }
 
+namespace {
+
 // The walk goes on behind `open` after others have run, since only its owner, this task, takes it off the list.
-static void cancel_each(Task& task, Nursery* open) noexcept {
+void cancel_each(Task& task, Nursery* open) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   while (open != nullptr) {
     CancelWalk walk;
@@ -128,12 +130,14 @@ static void cancel_each(Task& task, Nursery* open) noexcept {
 
 // The task itself cancels the nurseries that it has opened: the canceller may have walked before any of them could be
 // found, and the task may have stopped, and published them, since then.
-static void cancel_own_nurseries(Task& task) noexcept {
+void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   link_current(frame);
   cancel_each(task, frame.open);  // and those published before, if others have run meanwhile
   cancel_each(task, frame.details.published);
 }
+
+}  // namespace
 
 void learn_of_cancel(Task& task) noexcept {
   order_hooks::acquire(&order_hooks::kCancel);
@@ -143,12 +147,16 @@ void learn_of_cancel(Task& task) noexcept {
   cancel_own_nurseries(task);
 }
 
-static CancelWalk mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
+namespace {
+
+CancelWalk mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
   CancelWalk walk;
   const NurseryRef ref(worker, nursery);
   if (ref.is_valid()) mark_nursery(nursery, walk);
   return walk;
 }
+
+}  // namespace
 
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
   if ((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0 || !is_cancelled(nursery)) return;

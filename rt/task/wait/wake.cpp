@@ -29,8 +29,10 @@ void wake_held(Worker* worker, Task& task) noexcept {
   push_ready(worker, task);
 }
 
+namespace {
+
 // Wakes a task that was seen AtChannel, if it still is. The caller holds the lock of the task's nursery.
-static bool wake_at_channel(Worker* worker, Task& task) noexcept {
+bool wake_at_channel(Worker* worker, Task& task) noexcept {
   Channel& channel = *std::atomic_ref(task.waits_at).load(std::memory_order_relaxed);
   LockOwner* const me = owner_in(channel, worker);
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
@@ -41,6 +43,8 @@ static bool wake_at_channel(Worker* worker, Task& task) noexcept {
   channel.lock.unlock(me, hold);
   return is_here;
 }
+
+}  // namespace
 
 bool wake_to_look(Worker* worker, Task& task) noexcept {
   if (task.state.load(std::memory_order_acquire) == TaskState::kAtChannel) return wake_at_channel(worker, task);
