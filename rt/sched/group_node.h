@@ -4,9 +4,9 @@
 // and Tarjan, 1986), so that a circle allocates no memory. docs/decisions/0187
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
-#include "rt/base/atomic.h"
 #include "rt/sched/runnable.h"
 
 namespace janus {
@@ -16,8 +16,8 @@ namespace janus {
 struct GroupNode {
   // Atomic because GroupTable::add() writes them for a reused number while the owner may still charge the number's last
   // user.
-  Atomic<GroupNode*> parent;    // nullptr: the node belongs to the highest circle
-  Atomic<std::uint64_t> spent;  // never decreases while the number is in use
+  std::atomic<GroupNode*> parent;    // nullptr: the node belongs to the highest circle
+  std::atomic<std::uint64_t> spent;  // never decreases while the number is in use
 
   // Its links and rank in its parent's heap, while it is a member there.
   GroupNode *above, *left, *right;

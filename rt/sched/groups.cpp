@@ -36,7 +36,7 @@ Group& GroupTable::of(unsigned worker, std::uint32_t group) noexcept {
 
 bool GroupTable::add(std::uint32_t group, std::uint32_t parent) noexcept {
   JANUS_ASSERT(group != 0);
-  Atomic<Group*>& slot = segments_[place_of(group).segment];
+  std::atomic<Group*>& slot = segments_[place_of(group).segment];
   if (slot.load(std::memory_order_acquire) == nullptr) {
     LockGuard guard(growing_);
     if (slot.load(std::memory_order_relaxed) == nullptr) {

@@ -18,10 +18,10 @@
 // tests/sched/groups_test.cpp
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
-#include "rt/base/atomic.h"
 #include "rt/base/lock_rank.h"
 #include "rt/sched/group_node.h"
 #include "rt/sched/runnable.h"
@@ -61,7 +61,7 @@ class GroupTable {
 
   unsigned workers_ = 0;
   RankedLock<LockRank::kGroupTable> growing_;
-  Atomic<Group*> segments_[kSegments] = {};
+  std::atomic<Group*> segments_[kSegments] = {};
 };
 
 // The groups of one worker. All functions but steal() and size() are for the owner only.
@@ -114,7 +114,7 @@ class Groups {
   GroupTable* table_ = nullptr;
   unsigned worker_ = 0;
   RankedLock<LockRank::kGroups> lock_;  // guards everything below, and this worker's nodes
-  Atomic<std::int64_t> size_;           // queued runnables
+  std::atomic<std::int64_t> size_;      // queued runnables
   GroupNode top_ = {};                  // the highest circle, in which group 0 has no node
   std::uint64_t group_0_spent_ = 0;
   std::uint64_t arrivals_ = 0;

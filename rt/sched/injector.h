@@ -3,9 +3,9 @@
 // which a worker's own queue has no room. First in, first out; intrusive, so that a push cannot fail.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
-#include "rt/base/atomic.h"
 #include "rt/base/lock_rank.h"
 #include "rt/sched/runnable.h"
 
@@ -44,7 +44,7 @@ class Injector {
   RankedLock<LockRank::kInjector> lock_;
   Runnable* head_ = nullptr;
   Runnable* tail_ = nullptr;
-  Atomic<std::uint64_t> count_{0};
+  std::atomic<std::uint64_t> count_{0};
 };
 
 }  // namespace janus

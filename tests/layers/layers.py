@@ -483,6 +483,56 @@ def part_violations(root, objects, parts):
         yield f"{scripts[name]}: asks for {name}, which is no anchor in the list of {OPTIONAL}"
 
 
+# --- Idioms (docs/contributing.md) -------------------------------------------------------------------------------------
+
+NAMESPACE_STATIC = re.compile(r"^(?:\[\[[^\]]*\]\]\s*)*(?:(?:inline|constexpr|constinit)\s+)*static\b", re.MULTILINE)
+MODELS = "tests/models/"
+ATOMIC_WORD = re.compile(r"^[^/\n]*(?<![\w:])(Atomic|std::atomic)<[^;()]*;[^\n]*", re.MULTILINE)
+# What a model may pass over: it orders nothing.
+STATISTICS = "statistics only"
+ATOMIC_ITSELF = "rt/base/atomic.h"
+HOLDS_WORDS_OF_MODELS = {"rt/task/record/nursery.h"}  # those of NurseryLife
+
+
+def idiom_violations(root):
+    modelled = modelled_files(root)
+    for path in sorted(Path(root).rglob("*")):
+        name = str(path.relative_to(root))
+        layer = layer_of(name)
+        if layer is None or layer.folder in (PUBLIC, "linker/") or path.suffix not in (".h", ".cpp"):
+            continue
+        text = path.read_text(errors="replace")
+        if NAMESPACE_STATIC.search(COMMENT.sub("", text)):
+            yield f"{name}: has static outside functions and classes, where an anonymous namespace is the rule"
+        if name.startswith("rt/") and path.suffix == ".h" and name != ATOMIC_ITSELF:
+            yield from atomic_violations(name, text, name in modelled)
+
+
+def atomic_violations(name, text, is_modelled):
+    for word in ATOMIC_WORD.finditer(text):
+        if is_modelled and word[1] == "std::atomic" and STATISTICS not in word[0]:
+            yield f"{name}: tests/models reads this header, but does not see that word: {word[0].strip()}"
+        elif not is_modelled and word[1] == "Atomic" and name not in HOLDS_WORDS_OF_MODELS:
+            yield f"{name}: no model reads this header, so its words are std::atomic: {word[0].strip()}"
+
+
+def modelled_files(root):
+    """What the models include, and what that includes."""
+    below = {}
+    for a, b in included_paths(root):
+        below.setdefault(a, set()).add(b)
+    found = set()
+    for path in Path(root, MODELS).rglob("*"):
+        if path.suffix in CODE:
+            found |= {quoted for quoted, _ in INCLUDE.findall(path.read_text(errors="replace"))}
+    open_ends = list(found)
+    while open_ends:
+        new = below.get(open_ends.pop(), set()) - found
+        found |= new
+        open_ends += new
+    return found
+
+
 # --- Data with one writer ----------------------------------------------------------------------------------------------
 
 # What may be written in one header and one source alone (said at that header), and what writing it looks like.
@@ -516,6 +566,7 @@ def violations(root, build):
     yield from object_violations(objects)
     yield from state_violations(objects)
     yield from optional_violations(root, objects)
+    yield from idiom_violations(root)
     yield from writer_violations(root)
 
 

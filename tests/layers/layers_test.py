@@ -22,6 +22,11 @@ GOOD = {
     "rt/optional.h": "// PART   rt/sched/more.cpp  janus_more  linker/reports.ld\n//   janus::more         there is no more\n"
                      "// PROGRAM  janus_config  there is none\n#define JANUS_OPTIONAL gnu::weak\n"
                      '#define JANUS_ANCHOR(name) extern "C" { extern const char name; [[gnu::used]] const char name = 0; }\n',
+    "tests/models/list_model_test.cpp": '#include "rt/sched/queue.h"\n',
+    "rt/base/atomic.h": "#include <atomic>\nnamespace janus { template <typename T> using Atomic = std::atomic<T>; }\n",
+    "rt/sched/queue.h": '#include "rt/base/atomic.h"\nnamespace janus { struct Queue { Atomic<int> first;\n'
+                        "std::atomic<int> taken;  // statistics only\n}; }\n",
+    "rt/sched/event.h": "#include <atomic>\nnamespace janus { struct Event { std::atomic<int> word; static int total; }; }\n",
     "linker/reports.ld": "EXTERN(janus_more)\n",
     "rt/sched/more.h": '#include "rt/optional.h"\nnamespace janus { [[JANUS_OPTIONAL]] int more(); }\n',
     "rt/sched/more.cpp": '#include "rt/sched/more.h"\nJANUS_ANCHOR(janus_more)\nnamespace janus { int more() { return 1; } }\n',
@@ -138,6 +143,16 @@ SEEDED = [
      "rt/optional.h: the anchor janus_more is not in rt/sched/more.cpp"),
     ("a linker script that asks for an anchor beside the list is refused",
      {"linker/reports.ld": "EXTERN(janus_more janus_other)\n"}, "linker/reports.ld: asks for janus_other"),
+    *((f"a static beside anonymous namespaces is refused: {line}", {"rt/base/list.cpp": f"{line}\nnamespace janus {{ int count() {{ return one(); }} }}\n"},
+       "rt/base/list.cpp: has static outside functions and classes")
+      for line in ("static int one() { return 1; }", "[[gnu::noinline]] static int one() { return 1; }", "static inline int one() { return 1; }",
+                   "inline static int one() { return 1; }")),
+    ("a word that a model would not see is refused",
+     {"rt/sched/queue.h": '#include "rt/base/atomic.h"\nnamespace janus { struct Queue { std::atomic<int> first; }; }\n'},
+     "rt/sched/queue.h: tests/models reads this header, but does not see that word: namespace janus { struct Queue { std::atomic<int> first; }; }"),
+    ("a word for models that no model reads is refused",
+     {"rt/sched/event.h": '#include "rt/base/atomic.h"\nnamespace janus { struct Event { Atomic<int> word; }; }\n'},
+     "rt/sched/event.h: no model reads this header, so its words are std::atomic: namespace janus { struct Event { Atomic<int> word; }; }"),
     *((f"whoever writes fuel beside its one writer is refused: {write}",
        {"rt/sched/run.cpp": "namespace janus { struct Worker { long fuel; } w, *p = &w;\n"
                             "template <long Worker::*kField> bool slot_sub_is_negative(long);\n"

@@ -103,8 +103,10 @@ struct LocalTable {
   Entry* pages[kPages];
 };
 
+namespace {
+
 // Under the lock: how many of the places that all share the group has.
-static std::uint32_t count_keys_of(const Runtime& runtime, const Account& group) noexcept {
+std::uint32_t count_keys_of(const Runtime& runtime, const Account& group) noexcept {
   std::uint32_t count = 0;
   for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {
     const KeyPlace& each = local_keys[place];
@@ -115,12 +117,14 @@ static std::uint32_t count_keys_of(const Runtime& runtime, const Account& group)
 
 // Called under the lock: whether there is a place for a task of that group, which pays. When many are taken, a group
 // may have only a part of the number that is left, so that later groups find some, too.
-static bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
+bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
   if (free_keys_of_all.count == 0) return false;
   if (group == nullptr || free_keys_of_all.count >= kPlenty) return true;
   take_fuel_unchecked(current_worker(), kOpsToCount);
   return count_keys_of(runtime, *group) * kPartOfFree < free_keys_of_all.count;
 }
+
+}  // namespace
 
 std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept {
   const bool pays = has_to_pay(task);

@@ -152,21 +152,24 @@ void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, 
   return allocate_paid(runtime, worker, payer, plan, kMinBlock, kRuntimeTag);
 }
 
-[[gnu::always_inline]] static inline void release_whole(Runtime& runtime, Worker* worker, Task* task,
-                                                        void* block) noexcept {
+namespace {
+
+[[gnu::always_inline]] inline void release_whole(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
   const Heap::Found freed = runtime.heap.free(cache_of(worker), block);
   if (freed.tag == kFreeTag) [[unlikely]]
     end_for_misuse(task, Request::kFree, block, freed.misuse);
   credit(runtime, worker, freed);
 }
 
-[[gnu::noinline]] static void release_page_aligned(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
+[[gnu::noinline]] void release_page_aligned(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
   if (task == nullptr || runtime.heap.is_in_chunks(block) || runtime.heap.look_at(block).bytes <= price::kFreedAtOnce)
     return release_whole(runtime, worker, task, block);
   const Heap::Found held = runtime.heap.take_over(block);
   if (held.misuse != Misuse::kNone) end_for_misuse(task, Request::kFree, block, held.misuse);
   release_in_parts(runtime, *task, block);
 }
+
+}  // namespace
 
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept {
   if (may_be_mapping(block)) [[unlikely]]

@@ -10,7 +10,9 @@ namespace janus {
 
 // A walk up to the root: the nurseries on the way, or kCancelledAbove.
 constexpr unsigned kCancelledAbove = 0;
-[[gnu::noinline]] static unsigned walk_up(const Nursery* nursery) noexcept {
+namespace {
+
+[[gnu::noinline]] unsigned walk_up(const Nursery* nursery) noexcept {
   unsigned steps = 1;
   for (; nursery != nullptr; ++steps) {
     if ((nursery->word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0) return kCancelledAbove;
@@ -22,13 +24,15 @@ constexpr unsigned kCancelledAbove = 0;
   return steps;
 }
 
-[[gnu::noinline]] static bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
+[[gnu::noinline]] bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
   const unsigned steps = walk_up(&nursery);
   if (steps == kCancelledAbove) return true;
   if (Worker* const worker = worker_of(*nursery.runtime)) take_fuel_unchecked(*worker, steps / price::kStepsPerOp);
   nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
   return false;
 }
+
+}  // namespace
 
 // Walks only when something has been cancelled since the last walk.
 bool is_cancelled(Task& task) noexcept {
