@@ -10,13 +10,11 @@ namespace janus {
 namespace {
 
 // A task pays from its account, a thread outside tasks from the root's. No task pays for a nursery of another runtime.
-int recharge(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
+int recharge_nursery(const Caller& me, Nursery& nursery, const Amounts& amounts) noexcept {
   Runtime& runtime = *nursery.runtime;
   if (me.task != nullptr && worker_in(runtime, me) == nullptr) return JANUS_E_NO_CAP;
   Account* const payer = me.task != nullptr ? me.task->account : runtime.root_account;
-  if (!runtime.accounts.recharge(payer, nursery.account, amounts)) return JANUS_E_BUDGET;
-  serve_exhausted(runtime, worker_in(runtime, me), nursery.account);
-  return 0;
+  return janus::recharge(runtime, worker_in(runtime, me), payer, nursery.account, amounts) ? 0 : JANUS_E_BUDGET;
 }
 
 }  // namespace
@@ -57,7 +55,7 @@ int janus_nursery_recharge(janus_nursery* pointer, janus_budget amount) {
   const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
-  return nursery == nullptr ? error : recharge(me, *nursery, amounts_of(amount));
+  return nursery == nullptr ? error : recharge_nursery(me, *nursery, amounts_of(amount));
 }
 
 int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount) {
@@ -68,7 +66,7 @@ int janus_budget_grant64(janus_nursery* pointer, int component, uint64_t amount)
   if (component < 0 || component >= static_cast<int>(kComponents)) return JANUS_E_INVALID;
   Amounts amounts{};
   amounts.of[component] = amount;
-  return recharge(me, *nursery, amounts);
+  return recharge_nursery(me, *nursery, amounts);
 }
 
 }  // extern "C"

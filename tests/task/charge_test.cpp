@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "rt/sched/scheduler.h"
+#include "rt/task/account/exhaustion.h"
+#include "rt/task/record/nursery.h"
 #include "tests/task/bad_memory.h"
 
 using namespace janus::test;
@@ -992,31 +994,37 @@ TEST(charge, no_wait_ends_while_its_budget_is_there) {
   });
 }
 
-// When all tasks wait, the one that asks for the most ends first, though it came first; what was its own is enough for
-// the other.
+// When all tasks wait, the one that ran dry last ends first; the memory that it had is enough for the other.
 TEST(charge, the_end_of_one_wait_leaves_enough_for_another) {
   run_in(with_workers(2), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1'000'000));
     bool completed = false;
-    auto greedy = [] { return janus_alloc(100'000'000) != nullptr ? 0 : -1; };
+    auto greedy = [] {
+      janus_park(-1);
+      return janus_alloc(100'000'000) != nullptr ? 0 : -1;
+    };
     auto modest = [&] {
+      janus_park(-1);
       void* const block = janus_alloc(700'000);
       janus_free(block);
       completed = block != nullptr;
       return 0;
     };
-    const janus_task first = scope.go(greedy, 0, some(10'000, 400'000));
-    CHECK(eventually([&] { return janus_task_state(first) == JANUS_TASK_BUDGET_EXHAUSTED; }));
-    const janus_task second = scope.go(modest);
-    CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    // They run dry in this order.
+    const std::array<janus_task, 2> tasks = {scope.go(modest), scope.go(greedy, 0, some(10'000, 400'000))};
+    for (const janus_task task : tasks) CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
+    for (const janus_task task : tasks) {
+      CHECK_EQ(janus_unpark(task), 0);
+      CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BUDGET_EXHAUSTED; }));
+    }
     CHECK_EQ(scope.end(), JANUS_BUDGET_EXCEEDED);
     CHECK(completed);
   });
 }
 
-// Of three that keep something from each other and ask for the same, only one has to end; also where many waits ended
-// before.
-TEST(charge, waits_end_one_by_one) {
+// Of three that keep something from each other and ask for the same, the later half is one, rounded down; also where many
+// waits ended before.
+TEST(charge, the_later_half_of_the_waits_ends_and_the_earlier_half_has_what_that_leaves) {
   run_in(with_workers(1), [] {
     auto spend = [] {
       janus_yield_check(1'000'000);
@@ -1066,6 +1074,48 @@ TEST(charge, waits_in_a_cage_that_nobody_awaits_yet_go_on) {
     CHECK_EQ(janus_nursery_recharge(later.get(), more), 0);
     CHECK_EQ(later.end(), 0);
   });
+}
+
+// A crowd of pairs: the child of each waits for ops, and its parent awaits it and waits for ops then. Returns how many waits
+// there were to walk when all tasks waited, over all times that this was so.
+static std::uint64_t waits_walked_by_pairs(int pairs) {
+  static std::uint64_t walked;
+  static const janus::BudgetWaits kCounting = {janus::kBudgetWaits.wait, janus::kBudgetWaits.serve_unserved,
+                                               [](auto& runtime, auto* worker, auto entered) noexcept {
+                                                 walked += runtime.exhausted.load();
+                                                 return janus::kBudgetWaits.fail_unrechargeable(runtime, worker,
+                                                                                                entered);
+                                               }};
+  walked = 0;
+  run_in(with_workers(1), [pairs] {
+    Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND,
+               some(static_cast<std::uint32_t>(40 * pairs), 256 << 20));
+    janus::calling_task()->nursery->runtime->budget_waits.store(&kCounting);
+    auto leaf = [] {
+      while (janus_yield_check(1) == 0) {
+      }
+      return 0;
+    };
+    auto parent = [&] {
+      Scope scope;
+      scope.go(leaf);
+      (void)scope.end();
+      while (janus_yield_check(100'000) == 0) {
+      }
+      return 0;
+    };
+    for (int i = 0; i < pairs; ++i) CHECK_NE(cage.go(parent).raw, 0u);
+    CHECK_EQ(cage.end(), JANUS_BUDGET_EXCEEDED);
+  });
+  return walked;
+}
+
+TEST(charge, the_work_of_ending_waits_grows_as_their_number) {
+  const std::uint64_t once = waits_walked_by_pairs(200), twice = waits_walked_by_pairs(400);
+  note("waits walked by 200 pairs", once);
+  note("waits walked by 400 pairs", twice);
+  CHECK_GT(once, 200u);
+  CHECK_LE(2 * twice, 5 * once);
 }
 
 TEST(charge, a_crowd_that_nobody_recharges_has_an_end) {

@@ -10,17 +10,18 @@ namespace janus {
 
 namespace {
 
-// One wait, on the waiting task's stack, in the queue of the account that a recharge of its nursery reaches. A task with
-// an account of its own has another one in the queue of that, so that it is woken, and looks itself, when something comes
-// in there.
+// One wait, on the waiting task's stack, in the queue of the account that a recharge of its nursery reaches. A task that
+// has its own account enters a second record, with `looks_itself`, into the queue of that account: whatever comes in there
+// wakes the task, and the task draws it.
 struct Exhausted : AccountWait {
   Task* task;
   bool looks_itself;
   bool is_served;
-  bool is_unrechargeable;
+  bool is_chosen;          // to end, if every task of the runtime has waited meanwhile
+  bool is_unrechargeable;  // the wait has to end
 };
 
-// Whether the wait's amount could be drawn of what the task's own account has.
+// Draws the wait's amount from the task's own account. True: all of it.
 [[gnu::noinline]] bool draw_own(Runtime& runtime, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
   if (wait.component != Component::kOps) return runtime.accounts.draw(own, wait.component, wait.amount);
@@ -28,14 +29,14 @@ struct Exhausted : AccountWait {
   return wait.amount == 0;
 }
 
-// Whether the wait's amount could be drawn for its task. Ops are a debt, and are paid bit by bit. All else comes as a
-// whole or not at all: who asks for more than there ever is must not take what there is.
+// Draws the wait's amount for its task. True: all of it. Ops are a debt, which is paid in parts. Other components are drawn
+// as a whole or not at all: a request that can never be satisfied must not consume part of the budget.
 bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Accounts& accounts = runtime.accounts;
   Account* const own = wait.task->account;
   const bool is_debt = wait.component == Component::kOps;
   if (own != account) {
-    const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // which all that comes in pays first
+    const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // whatever comes in pays this first
     const std::uint64_t wanted = wait.amount + owed;
     const std::uint64_t slice = is_debt ? runtime.options.yield_interval : 0;
     const std::uint64_t left = accounts.left(own, wait.component);
@@ -46,11 +47,11 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
 }
 
 enum class Serving : std::uint8_t {
-  kInOrder,  // none before those that came earlier
-  kEach,     // all that can be served
+  kInOrder,  // stops at the first wait that cannot be served
+  kEach,     // serves every wait for which there is enough
 };
 
-// Of the accounts from `first` up to `end`. Under no lock. True: somebody was served.
+// Serves the waits of the accounts from `first` up to `end`. Called without a lock. True: a task was served.
 bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t end, Serving how) noexcept {
   bool any = false;
   for (std::uint32_t index = first; index < end; ++index) {
@@ -62,7 +63,7 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
         auto& wait = *static_cast<Exhausted*>(each);
         each = waits.after(each);
         if (wait.looks_itself) {
-          // If it is not woken, it is about to wait, and is looked for again, or it was woken, and has yet to look.
+          // A task that cannot be woken here is about to wait, so the account stays listed; or it was woken, and will look.
           if (how == Serving::kInOrder && !wake(worker, *wait.task, TaskState::kExhausted) &&
               state_of(*wait.task) != TaskState::kReady)
             runtime.accounts.list_unserved(account);
@@ -78,18 +79,17 @@ bool serve(Runtime& runtime, Worker* worker, std::uint32_t first, std::uint32_t 
       }
     }
   }
-  if (any) runtime.rounds_of_ends.store(0, std::memory_order_relaxed);
   return any;
 }
 
 // --- When nobody can recharge ----------------------------------------------------------------------------------------
 
 enum class Hopeless : std::uint8_t {
-  kAwaited,  // waits above which every nursery is awaited: who opened one may recharge it when it goes on
-  kAll,      // all but those of a thread outside that does not await its nursery, and so may recharge it now
+  kAwaited,  // only tasks whose enclosing nurseries are all awaited: the opener of any other may recharge it when it goes on
+  kAll,  // all tasks but those below a nursery that a thread outside has open and does not await: it may recharge now
 };
 
-// While every worker sleeps: whether the task's wait is one of these.
+// Called while every worker sleeps.
 bool is_hopeless(const Runtime& runtime, const Task& task, Hopeless which) noexcept {
   for (const Nursery* nursery = task.nursery;;) {
     const Task* const owner = nursery->owner.load(std::memory_order_relaxed);
@@ -101,45 +101,47 @@ bool is_hopeless(const Runtime& runtime, const Task& task, Hopeless which) noexc
   }
 }
 
-// Ends waits in each queue. One: that which asks for the most, or of equal ones that came last. More: those that came
-// first. True: there were some.
-bool end_waits(Runtime& runtime, Worker* worker, Hopeless which, std::uint32_t most) noexcept {
+// Chooses the later half of the hopeless waits in a queue: rounded down, but at least one. True: there are some.
+bool choose_later_half(const Runtime& runtime, const CompactList<AccountWait>& waits, Hopeless which) noexcept {
+  std::uint32_t hopeless = 0;
+  for (AccountWait* each = waits.front(); each != nullptr; each = waits.after(each)) {
+    auto& wait = *static_cast<Exhausted*>(each);
+    wait.is_chosen = !wait.looks_itself && is_hopeless(runtime, *wait.task, which);
+    hopeless += wait.is_chosen ? 1 : 0;
+  }
+  std::uint32_t stay = hopeless == 1 ? 0 : hopeless - hopeless / 2;
+  for (AccountWait* each = waits.front(); stay != 0; each = waits.after(each)) {
+    auto& wait = *static_cast<Exhausted*>(each);
+    stay -= wait.is_chosen ? 1 : 0;
+    wait.is_chosen = false;
+  }
+  return hopeless != 0;
+}
+
+// True: a task goes on.
+bool end_chosen(Worker* worker, const CompactList<AccountWait>& waits) noexcept {
   bool any = false;
-  const auto end_wait = [&](Exhausted& wait) {
+  for (AccountWait* each = waits.front(); each != nullptr;) {
+    auto& wait = *static_cast<Exhausted*>(each);
+    each = waits.after(each);
+    if (!wait.is_chosen) continue;
     wait.is_unrechargeable = true;
     any |= wake(worker, *wait.task, TaskState::kExhausted);
-  };
-  const std::uint32_t end = runtime.accounts.end();
-  for (std::uint32_t index = 1; index < end; ++index) {
-    AccountQueue& queue = runtime.accounts.queue(runtime.accounts.at(index));
-    LockGuard guard(queue.lock);
-    for (auto& waits : queue.waits) {
-      Exhausted* greatest = nullptr;
-      std::uint32_t count = 0;
-      for (AccountWait* each = waits.front(); each != nullptr && count < most; each = waits.after(each)) {
-        auto& wait = *static_cast<Exhausted*>(each);
-        if (wait.looks_itself || wait.is_unrechargeable) continue;
-        if (!is_hopeless(runtime, *wait.task, which)) continue;
-        if (most != 1) {
-          end_wait(wait);
-          ++count;
-        } else if (greatest == nullptr || wait.amount >= greatest->amount) {
-          greatest = &wait;
-        }
-      }
-      if (greatest != nullptr) end_wait(*greatest);
-    }
   }
   return any;
 }
 
-// How many waits of a queue end in this round, since anybody was served or began to wait. One by one, as what one
-// leaves may be enough for the next; but a group has an end.
-std::uint32_t ends_in_round(std::uint32_t round) noexcept {
-  constexpr std::uint32_t kOneByOne = 32, kMaxDoublings = 20;
-  if (round < kOneByOne) return 1;
-  const std::uint32_t doublings = round - kOneByOne + 1;
-  return std::uint32_t{1} << (doublings < kMaxDoublings ? doublings : kMaxDoublings);
+// Calls visit(waits) for each queue, under its lock. True: one of the calls returned true.
+template <typename Visit>
+bool visit_queues(Runtime& runtime, Visit visit) noexcept {
+  bool any = false;
+  const std::uint32_t end = runtime.accounts.end();
+  for (std::uint32_t index = 1; index < end; ++index) {
+    AccountQueue& queue = runtime.accounts.queue(runtime.accounts.at(index));
+    LockGuard guard(queue.lock);
+    for (auto& waits : queue.waits) any |= visit(waits);
+  }
+  return any;
 }
 
 // --- Waiting ---------------------------------------------------------------------------------------------------------
@@ -160,13 +162,12 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   Runtime& runtime = *task.nursery->runtime;
   Account* const account = task.nursery->account;
   AccountQueue& queue = runtime.accounts.queue(account);
-  Exhausted wait{{{}, component, amount}, &task, false, false, false};
-  Exhausted own_wait{{{}, component, amount}, &task, true, false, false};
+  Exhausted wait{{{}, component, amount}, &task, false, false, false, false};
+  Exhausted own_wait{{{}, component, amount}, &task, true, false, false, false};
   change_own(runtime, own_wait, true);
   queue.lock.lock();
   queue.enter(wait);
   runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
-  runtime.rounds_of_ends.store(0, std::memory_order_relaxed);
   bool has_stack = true;
   while (!wait.is_served) {
     // No task overtakes those that wait already; but what comes into an account of its own is the task's alone.
@@ -180,13 +181,13 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
     queue.lock.lock();
   }
   if (wait.is_linked()) queue.leave(wait);
-  if (!queue.waits[static_cast<unsigned>(component)].is_empty())  // there may be enough for the next
+  if (!queue.waits[static_cast<unsigned>(component)].is_empty())  // there may be enough for the next one
     runtime.accounts.list_unserved(account);
   queue.lock.unlock();
   change_own(runtime, own_wait, false);
   runtime.exhausted.fetch_sub(1, std::memory_order_relaxed);
   if (wait.is_served) return Recharge::kDrawn;
-  // What was paid of a debt is paid; the rest stays with the account.
+  // The account keeps the part of the debt that was not paid.
   if (component == Component::kOps) runtime.accounts.owe(task.account, wait.amount);
   return wait.is_unrechargeable || !has_stack ? Recharge::kNever : Recharge::kCancelled;
 }
@@ -199,12 +200,19 @@ void serve_unserved(Runtime& runtime, Worker* worker) noexcept {
   }
 }
 
-bool fail_unrechargeable(Runtime& runtime, Worker* worker) noexcept {
+bool fail_unrechargeable(Runtime& runtime, Worker* worker, IdleSet::Snapshot entered) noexcept {
   if (runtime.exhausted.load(std::memory_order_relaxed) == 0) return false;
-  // There may be enough for one that waits behind another.
+  // There may be enough for a wait behind one that asks for more.
   if (serve(runtime, worker, 1, runtime.accounts.end(), Serving::kEach)) return true;
-  const std::uint32_t most = ends_in_round(runtime.rounds_of_ends.fetch_add(1, std::memory_order_relaxed));
-  return end_waits(runtime, worker, Hopeless::kAwaited, most) || end_waits(runtime, worker, Hopeless::kAll, most);
+  LockGuard guard(runtime.outside_lock);  // one round at a time: a worker that has slept meanwhile may begin another
+  static constexpr Hopeless kInTurn[] = {Hopeless::kAwaited, Hopeless::kAll};
+  for (const Hopeless which : kInTurn) {
+    if (!visit_queues(runtime, [&](auto& waits) { return choose_later_half(runtime, waits, which); })) continue;
+    // A thread outside may have recharged a task and begun to await it meanwhile. That task runs, and may leave enough.
+    if (!runtime.scheduler.all_slept_since(entered)) return true;
+    return visit_queues(runtime, [&](auto& waits) { return end_chosen(worker, waits); });
+  }
+  return false;
 }
 
 }  // namespace

@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/exhaustion.h — tasks that wait for more of their budget: for a recharge, or for what others give back. They
-// queue at the account that a recharge of their nursery reaches, in the order in which they ran dry. A task with a
-// budget of its own draws on what that account was recharged with, and on nothing else of it. docs/decisions/0298
+// rt/task/account/exhaustion.h — tasks that wait for more of their budget: for a recharge, or for what others give back.
+// docs/decisions/0298
 //
-// INVARIANT recharge-in-order: the task that ran dry first is served first, of each component, as far as it goes; a
-// task that is not served goes on waiting. What is handed out is drawn for the waiter under the queue's lock, so that
-// no other task draws it first.
+// A waiting task queues at the account that a recharge of its nursery reaches, in the order in which tasks ran dry. A task
+// with its own budget draws on what that account was recharged with, and on nothing else of it.
+//
+// INVARIANT recharge-in-order: of each component, the task that ran dry first is served first, as far as the amount goes;
+// a task that is not served goes on waiting. An amount comes in by a recharge, and is drawn for the waiter, under the
+// queue's lock: no other task draws it first, and whoever walks the queue offers a recharge to all of it or to none.
+//
+// INVARIANT no-wait-without-hope, the rule of docs/budgets.md ("When a wait ends"): a wait ends when it is served or its
+// task is cancelled. When every task of the runtime waits and none can be served, the later half of the waits in each
+// queue ends. Those below a nursery that its opener does not await end last, or, if a thread outside has opened it, not
+// at all. A round that ends waits walks the queues and ends at least a third of those that may end.
 #pragma once
 
 #include "rt/task/record/runtime.h"
@@ -19,15 +26,25 @@ enum class Recharge : std::uint8_t {
 };
 // Serves the tasks that wait for `account`, which may have more than before. `worker` nullptr: from outside.
 void serve_exhausted(Runtime& runtime, Worker* worker, Account* account) noexcept;
+// Recharges `account` out of `payer`, and serves the tasks that wait for it. False: `payer` has not so much.
+[[nodiscard]] inline bool recharge(Runtime& runtime, Worker* worker, Account* payer, Account* account,
+                                   const Amounts& amounts) noexcept {
+  {
+    LockGuard guard(runtime.accounts.queue(account).lock);  // recharge-in-order
+    if (!runtime.accounts.recharge(payer, account, amounts)) return false;
+  }
+  serve_exhausted(runtime, worker, account);
+  return true;
+}
 
-// The rest is called through the runtime, so that programs in which no budget is ever given do not carry it.
+// Called through the runtime, so that a program that never gives a budget does not link it.
 struct BudgetWaits {
   Recharge (*wait)(Task& task, Component component, std::uint64_t amount) noexcept;
-  // Serves those that wait for accounts into which something came without a recharge (no-lost-return).
+  // Serves the waits at accounts into which something came without a recharge (no-lost-return).
   void (*serve_unserved)(Runtime& runtime, Worker* worker) noexcept;
-  // No task can run that could recharge another: serves those for whom there is enough; or else
-  // ends the wait of one or some at each account, whose end may leave enough for others. True: somebody goes on.
-  bool (*fail_unrechargeable)(Runtime& runtime, Worker* worker) noexcept;
+  // Called when every task waits, as `entered` says: serves the waits for which there is enough, or else ends waits
+  // (no-wait-without-hope). True: a task goes on.
+  bool (*fail_unrechargeable)(Runtime& runtime, Worker* worker, IdleSet::Snapshot entered) noexcept;
 };
 extern const BudgetWaits kBudgetWaits;
 // Called before the first account below the root's is opened. Any thread.

@@ -79,8 +79,7 @@ struct Runtime {
   std::atomic<int> terminate_signal;
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
   alignas(64) std::atomic<std::uint64_t> next_id;
-  std::atomic<std::uint32_t> exhausted;       // tasks that wait for a recharge
-  std::atomic<std::uint32_t> rounds_of_ends;  // in a row that ended the waits of some (exhaustion.cpp)
+  std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
   // How they wait; nullptr before somebody could: let_wait_for_budgets().
   std::atomic<const BudgetWaits*> budget_waits;
   RankedLock<LockRank::kOutside> outside_lock;

@@ -30,7 +30,7 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
   const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
-  if (waits != nullptr && waits->fail_unrechargeable(runtime, &worker)) return;
+  if (waits != nullptr && waits->fail_unrechargeable(runtime, &worker, entered)) return;
   handle_deadlock(runtime, worker, entered);
 }
 
