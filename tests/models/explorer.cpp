@@ -203,6 +203,7 @@ void* world_memory(std::size_t bytes) {
 
 bool explore(const char* name, const Actors& actors, Fences fences) {
   machine.has_heavy = fences == Fences::kHeavy;
+  machine.is_sequential = fences == Fences::kNoneNeeded;
   machine.forget();
   return Explorer(actors).run(name);
 }

@@ -22,7 +22,9 @@ namespace janus::model {
 
 inline constexpr unsigned kMaxThreads = 4;
 
-enum class Fences : bool { kHeavy, kOwn };  // whether the machine has platform::heavy_fence()
+// Whether the machine has platform::heavy_fence(); or stores are not delayed at all, so that no fence does anything, for
+// protocols whose fences have a model of their own.
+enum class Fences : std::uint8_t { kHeavy, kOwn, kNoneNeeded };
 
 // What explore() needs to know of a world.
 struct Actors {

@@ -26,8 +26,11 @@ struct Memory {
   alignas(kPage) std::byte stacks[kFibers][kStackBytes];
 };
 Memory memory;
-// Which threads write a word of `world` or `maps`, a bit each; the same for each state.
-std::uint8_t writers[(sizeof memory.world + sizeof memory.maps) / 8];
+// Which threads write a word of `world` or `maps`, and which look at it or write it, a bit each; the same for each state.
+struct Users {
+  std::uint8_t writers, all;
+};
+Users users[(sizeof memory.world + sizeof memory.maps) / 8];
 
 std::byte* map_at(unsigned number) {
   return memory.maps + number * kMapStride + kPage - kMappedBytes;
@@ -86,7 +89,7 @@ void Machine::reset(const Actors& of) {
 }
 
 void Machine::forget() {
-  std::memset(writers, 0, sizeof writers);
+  std::memset(users, 0, sizeof users);
   heavy_fencers_ = 0;
   wrong = nullptr;
 }
@@ -185,14 +188,14 @@ std::string Machine::describe(const Done& what) const {
 
 // --- Memory ----------------------------------------------------------------------------------------------------------
 
-std::uint8_t& Machine::writers_of(const void* at) {
-  static std::uint8_t everybody;
+static Users& users_of(const void* at) {
+  static Users everybody;
   const auto* const byte = static_cast<const std::byte*>(at);
   if (byte >= memory.world && byte < memory.world + kWorldBytes)
-    return writers[static_cast<std::size_t>(byte - memory.world) / 8];
+    return users[static_cast<std::size_t>(byte - memory.world) / 8];
   if (byte >= memory.maps && byte < memory.maps + sizeof memory.maps)
-    return writers[(sizeof memory.world + static_cast<std::size_t>(byte - memory.maps)) / 8];
-  return everybody = 0xff;  // on a thread's stack
+    return users[(sizeof memory.world + static_cast<std::size_t>(byte - memory.maps)) / 8];
+  return everybody = {0xff, 0xff};  // on a thread's stack
 }
 
 void Machine::learn(std::uint8_t& who) {
@@ -226,7 +229,8 @@ void Machine::drain_one(unsigned thread) {
 // Memory, and over it, from the oldest, what is under way. What nobody else writes does not change meanwhile: to look
 // at it is no step.
 std::uint64_t Machine::load(const void* at, unsigned bytes) {
-  if ((writers_of(at) & ~my_bit()) != 0) step(Op::kLoad, at);
+  if (is_sequential && !is_direct) learn(users_of(at).all);
+  if ((users_of(at).writers & ~my_bit()) != 0) step(Op::kLoad, at);
   std::byte seen[8] = {};
   std::memcpy(seen, at, bytes);
   const auto* const first = static_cast<const std::byte*>(at);
@@ -250,7 +254,14 @@ void Machine::store(void* at, unsigned bytes, std::uint64_t value) {
     std::memcpy(at, &value, bytes);
     return;
   }
-  learn(writers_of(at));
+  learn(users_of(at).writers);
+  if (is_sequential) {
+    learn(users_of(at).all);
+    if ((users_of(at).all & ~my_bit()) != 0) step(Op::kStore, at);
+    write(running_, at, bytes, value);
+    done.value = value;
+    return;
+  }
   if ((heavy_fencers_ & ~my_bit()) != 0 || me().stores == kMaxStores) step(Op::kStore, at);
   if (me().stores == kMaxStores) drain_one(running_);
   me().buffer[me().stores++] = {at, value, bytes};
@@ -258,8 +269,10 @@ void Machine::store(void* at, unsigned bytes, std::uint64_t value) {
 }
 
 std::uint64_t Machine::begin_change(void* at, unsigned bytes) {
-  if (!is_direct) learn(writers_of(at));
-  step(Op::kChange, at);
+  if (!is_direct) learn(users_of(at).writers);
+  if (is_sequential && !is_direct) learn(users_of(at).all);
+  // Without delayed stores, nobody notices a change of what nobody else uses.
+  if (!is_sequential || (users_of(at).all & ~my_bit()) != 0) step(Op::kChange, at);
   while (me().stores != 0) drain_one(running_);
   std::uint64_t value = 0;
   std::memcpy(&value, at, bytes);

@@ -41,7 +41,7 @@ void sleep(const void* word, std::uint32_t seen, bool is_forever);
 void wake(const void* word, std::uint32_t count);
 
 // `bytes` of zeroed memory that belong to the explored state. Only the first kMappedBytes can be touched.
-inline constexpr std::size_t kMappedBytes = 640;
+inline constexpr std::size_t kMappedBytes = 768;
 std::byte* map(std::size_t bytes);
 
 // What a program claims. If it does not hold, the order that led here is shown and the exploration ends.

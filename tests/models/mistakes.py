@@ -19,16 +19,19 @@ DEQUE, DEQUE_H = "rt/sched/deque.cpp", "rt/sched/deque.h"
 QUEUE, QUEUE_H = "rt/sched/yield_queue.cpp", "rt/sched/yield_queue.h"
 LOCK, LOCK_H = "rt/base/biased_lock.cpp", "rt/base/biased_lock.h"
 SPIN, SPIN_H = "rt/base/spinlock.cpp", "rt/base/spinlock.h"
+PLAIN_LOCK = "tests/models/plain_lock.cpp"
 LIFE = "rt/task/record/nursery_life.h"
 LOCAL = "rt/task/account/local_key.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp"
+EXHAUSTION = "rt/task/account/exhaustion.cpp"
 ACCOUNT_H, UNSERVED = "rt/budget/account.h", "rt/budget/account_unserved.cpp"
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "draw", "record", "life", "recharge"))]
 
 # What the test program of each model is made of, beside itself.
 SOURCES = {
     "biased_lock": [LOCK, SPIN],
+    "budget_wait": [EXHAUSTION, *ACCOUNTS, PLAIN_LOCK],
     "deque": [DEQUE, SPIN],
     "idle": [DEQUE, SPIN],
     "local_key": [],
@@ -176,6 +179,32 @@ MISTAKES = [
             (ACCOUNT, "account->owed_.exchange(0, std::memory_order_seq_cst);\n    const", "account->owed_.load(std::memory_order_seq_cst);\n    const")),
     mistake("account", "who pays a part does not look again",
             (ACCOUNT, "    if (account->left_[static_cast<unsigned>(Component::kOps)].load(std::memory_order_seq_cst) == 0) return;\n", "    return;\n")),
+
+    mistake("budget_wait", "the lock is released before the task waits",
+            (EXHAUSTION, "    has_stack = block(", "    queue.lock.unlock();\n    has_stack = block("),
+            (EXHAUSTION, "static_cast<decltype(AccountQueue::lock)*>(lock)->unlock();", "(void)lock;"), by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
+    mistake("budget_wait", "a wait for a recharge from outside ends before its opener awaits",
+            (EXHAUSTION, "if (owner == nullptr) return is_awaited || runtime.options.is_program;", "if (owner == nullptr) return true;"),
+            by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
+    mistake("budget_wait", "waits end though a task has gone on meanwhile",
+            (EXHAUSTION, "    if (!runtime.scheduler.all_slept_since(entered)) return true;\n", ""), by="a_recharge_from_outside_serves_a_wait_and_none_ends_before_it"),
+    mistake("budget_wait", "a wait is not counted",
+            (EXHAUSTION, "  runtime.exhausted.fetch_add(1, std::memory_order_relaxed);\n", ""), by="the_later_half_of_the_hopeless_waits_ends"),
+    mistake("budget_wait", "all hopeless waits end at once",
+            (EXHAUSTION, "hopeless == 1 ? 0 : hopeless - hopeless / 2;", "0;"), by="the_later_half_of_the_hopeless_waits_ends"),
+    mistake("budget_wait", "the opener of a nursery ends no earlier than the tasks in it",
+            (EXHAUSTION, "{Hopeless::kAwaited, Hopeless::kAll}", "{Hopeless::kAll}"), by="an_opener_that_may_recharge_ends_first"),
+    mistake("budget_wait", "a later task is served first",
+            (EXHAUSTION, "        } else if (how == Serving::kInOrder) {\n          break;\n", ""), by="waits_are_served_in_their_order"),
+    mistake("budget_wait", "a task does not wait at its own account",
+            (EXHAUSTION, "  change_own(runtime, own_wait, true);\n", ""), (EXHAUSTION, "  change_own(runtime, own_wait, false);\n", ""),
+            by="what_is_freed_is_offered_while_another_task_runs"),
+    mistake("budget_wait", "a task that looks itself, and is about to wait, is forgotten",
+            (EXHAUSTION, "            runtime.accounts.list_unserved(account);\n          continue;", "            (void)0;\n          continue;"),
+            by="what_is_freed_is_offered_while_another_task_runs"),
+    mistake("budget_wait", "a wait that ends does not let the next one look",
+            (EXHAUSTION, "    runtime.accounts.list_unserved(account);\n  queue.lock.unlock();", "    (void)0;\n  queue.lock.unlock();"),
+            by="what_is_freed_is_offered_while_another_task_runs"),
 
     mistake("memory_cache", "no heavy fence", (CACHE, "  platform::heavy_fence();\n", "")),
     mistake("memory_cache", "an owner that is not fenced by others does not fence", (CACHE, "busy_.exchange(1, std::memory_order_seq_cst);",

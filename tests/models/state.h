@@ -89,6 +89,7 @@ class Machine {
   unsigned maps_used = 0;
   bool is_direct = false;  // accesses are no steps
   bool has_heavy = true;
+  bool is_sequential = false;  // no store is delayed
   const char* wrong = nullptr;
   unsigned choices = 1;  // ways that the last step could have gone
   Done done{};
@@ -102,7 +103,6 @@ class Machine {
   void leave();
   void write(unsigned thread, void* at, unsigned bytes, std::uint64_t value);
   void learn(std::uint8_t& who);
-  std::uint8_t& writers_of(const void* at);
   static void fiber_has_finished(std::int64_t);
 
   unsigned running_ = 0;

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// replaced/rt/task/record/runtime.h — stands in for rt/task/record/runtime.h when rt/task/account/exhaustion.cpp is compiled
+// for a model: of tasks, nurseries and the runtime, what that source looks at. Each task is a thread of the explorer.
+#pragma once
+
+#include "rt/budget/account.h"
+#include "rt/task/record/nursery_life.h"
+
+namespace janus {
+
+struct BudgetWaits;
+struct Nursery;
+struct Runtime;
+struct Task;
+struct Worker {};
+
+enum class TaskState : std::uint32_t { kRunning, kReady, kExhausted };
+
+struct Task {
+  Nursery* nursery;
+  Account* account;
+  Atomic<TaskState> state;
+  Atomic<bool> is_told;  // to end
+};
+
+struct Nursery : NurseryAlive {
+  Atomic<std::uint64_t> word;
+  Runtime* runtime;
+  Account* account;
+  Atomic<Task*> owner;
+  Atomic<std::uint32_t> alive;
+};
+
+struct RuntimeOptions {
+  std::uint32_t yield_interval = 1;
+  bool is_program = false;
+};
+
+// The machinery of rt/sched/idle.h, whose own model is idle_model_test.cpp, in one word.
+struct IdleSet {
+  struct Snapshot {
+    std::uint32_t counts;
+  };
+};
+struct Scheduler {
+  static constexpr std::uint32_t kRunning = 1, kAttention = 0x100, kDeparted = 0x1000;
+  static std::uint32_t running_of(std::uint32_t counts) noexcept { return counts & 0xff; }
+  Atomic<std::uint32_t> counts;  // tasks that do not wait, and how often one was woken
+
+  bool all_slept_since(IdleSet::Snapshot entered) const noexcept { return counts.load() == entered.counts; }
+  void add(std::uint32_t change) noexcept { counts.fetch_add(change); }
+  // One task less that runs.
+  void stop_one() noexcept { add_and_tell(0u - kRunning); }
+  // Whoever sleeps on the counts looks again.
+  void add_and_tell(std::uint32_t change) noexcept {
+    add(change);
+    model::wake(&counts, ~0u);
+  }
+};
+
+struct Runtime {
+  Accounts accounts;
+  RuntimeOptions options;
+  Scheduler scheduler;
+  Atomic<std::uint32_t> exhausted;
+  Atomic<const BudgetWaits*> budget_waits;
+  RankedLock<LockRank::kOutside> outside_lock;
+};
+
+inline TaskState state_of(const Task& task) noexcept {
+  return task.state.load(std::memory_order_acquire);
+}
+
+}  // namespace janus

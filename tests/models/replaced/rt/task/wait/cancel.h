@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// replaced/rt/task/wait/cancel.h — stands in for rt/task/wait/cancel.h (see replaced/rt/task/record/runtime.h).
+#pragma once
+
+#include "rt/task/wait/wake.h"
+
+namespace janus {
+
+inline bool is_cancelled(const Task& task) noexcept {
+  return task.is_told.load(std::memory_order_relaxed);
+}
+inline void cancel(Task& task) noexcept {
+  task.is_told.store(true, std::memory_order_relaxed);
+  full_fence();  // the partner is block()
+  (void)wake(nullptr, task, TaskState::kExhausted);
+}
+
+}  // namespace janus

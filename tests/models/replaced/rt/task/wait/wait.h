@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// replaced/rt/task/wait/wait.h — stands in for rt/task/wait/wait.h (see replaced/rt/task/record/runtime.h): the same steps,
+// in the same order, by a thread that has no stack to leave.
+#pragma once
+
+#include "rt/task/wait/cancel.h"
+
+namespace janus {
+
+using Publish = void (*)(Task& task, void* what);
+inline bool block(Task& task, TaskState state, Publish publish, void* what) noexcept {
+  task.state.store(state, std::memory_order_release);
+  full_fence();  // the partner is cancel()
+  if (is_cancelled(task)) (void)wake(nullptr, task, state);
+  Runtime& runtime = *task.nursery->runtime;
+  publish(task, what);
+  runtime.scheduler.stop_one();
+  while (state_of(task) == state) model::sleep(&task.state, static_cast<std::uint32_t>(state), true);
+  task.state.store(TaskState::kRunning, std::memory_order_relaxed);
+  return true;
+}
+
+}  // namespace janus

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// replaced/rt/task/wait/wake.h — stands in for rt/task/wait/wake.h (see replaced/rt/task/record/runtime.h): as there, one
+// thread turns the state, and that one lets the task go on (wake-once).
+#pragma once
+
+#include "rt/task/record/runtime.h"
+
+namespace janus {
+
+inline bool wake(Worker*, Task& task, TaskState from) noexcept {
+  if (!task.state.compare_exchange_strong(from, TaskState::kReady)) return false;
+  task.nursery->runtime->scheduler.add(Scheduler::kRunning + Scheduler::kDeparted);
+  model::wake(&task.state, 1);
+  return true;
+}
+
+}  // namespace janus
