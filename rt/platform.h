@@ -107,6 +107,19 @@ inline constexpr long kNoRoom = -11;  // EAGAIN
 [[nodiscard]] inline long write(int fd, const void* bytes, std::size_t count) noexcept {
   return write(fd, bytes, count, kForever);
 }
+// Waiting for room in several descriptors at once, by one thread. The first descriptor is a bell, which other threads
+// ring to end the wait; open_bell() is negative on a machine that has none.
+struct Descriptor {  // the kernel's struct pollfd
+  int fd;
+  std::int16_t wanted, found;
+};
+inline constexpr std::int16_t kIsRung = 1, kHasRoom = 4;  // wanted of the bell, and of the others
+[[nodiscard]] int open_bell() noexcept;
+void ring_bell(int bell) noexcept;
+void close_bell(int bell) noexcept;
+// Returns when the bell was rung, which is silent then, or when one of the others has room or a write to it would fail:
+// its `found` is not 0. No time limit. May return early. False: the machine cannot wait for all of these.
+[[nodiscard]] bool wait_for_room(Descriptor* bell, unsigned count) noexcept;
 [[nodiscard]] bool entropy(void* bytes, std::size_t count) noexcept;
 // For the runtime's own keys, when it starts: never waits for a device, so it may fail where entropy() succeeds.
 [[nodiscard]] bool entropy_at_once(void* bytes, std::size_t count) noexcept;

@@ -2,6 +2,7 @@
 // sys.cpp — output, entropy, system calls and the ways to end the process. exit() is the C library's, because coverage
 // and leak reports need an orderly exit.
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <sys/random.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -44,6 +45,24 @@ long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns)
   }
   const ssize_t written = ::write(fd, bytes, count);
   return written < 0 ? -errno : written;
+}
+
+int open_bell() noexcept {
+  return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+}
+void ring_bell(int bell) noexcept {
+  (void)eventfd_write(bell, 1);
+}
+void close_bell(int bell) noexcept {
+  close(bell);
+}
+bool wait_for_room(Descriptor* bell, unsigned count) noexcept {
+  static_assert(sizeof(Descriptor) == sizeof(pollfd) && kIsRung == POLLIN && kHasRoom == POLLOUT);
+  const long ready = ::syscall(SYS_poll, bell, count, -1);
+  const bool has_waited = ready >= 0 || errno == EINTR;
+  eventfd_t rung;
+  if (bell->found != 0) (void)eventfd_read(bell->fd, &rung);
+  return has_waited;
 }
 
 long syscall(long nr, const long (&args)[6]) noexcept {

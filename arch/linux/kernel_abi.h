@@ -47,6 +47,7 @@ enum Number : long {
   kTgkill = 234,
   kOpenat = 257,
   kPpoll = 271,
+  kEventFd = 290,
   kRtTgsigqueueinfo = 297,
   kGetcpu = 309,
   kGetrandom = 318,
@@ -80,6 +81,7 @@ struct Range {
 
 // --- Descriptors
 inline constexpr long kSeekCurrent = 1, kNoWait = 8;  // RWF_NOWAIT
+inline constexpr long kEventCloseOnExec = 0x80000, kEventNonBlocking = 0x800;
 inline constexpr std::int16_t kPollOut = 4;
 struct PollFd {
   std::int32_t fd;

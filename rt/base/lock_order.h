@@ -11,7 +11,7 @@ enum class LockRank : std::uint8_t {
   kProcess,       // global_runtime_life.cpp: the process's runtime is made or ended
   kThreads,       // thread_table.cpp: threads outside tasks that have a nursery open
   kOutside,       // Runtime::outside_lock: nurseries that such threads have opened
-  kKeyedLock,     // keyed_lock.cpp: waiters for a descriptor or a static
+  kKeyedLock,     // keyed_lock.cpp: waiters for a descriptor or a static; room.cpp: waiters for room
   kAccountQueue,  // AccountQueue::lock: waiters for a recharge
   kTask,          // Task::lock: the end of a task that other tasks know of
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome

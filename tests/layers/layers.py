@@ -375,6 +375,9 @@ PROCESS_WIDE = {
     "program": "rt/abi/start/boot.cpp",          # argc, argv, environ: one process, one main
     "grace_ms": "rt/abi/start/boot.cpp",
     "buckets": "rt/task/locks/keyed_lock.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
+    "the_room": "rt/task/wait/room_bell.cpp",  # one thread of the process waits for all slow readers: its lock and counters, and in the next two whom for
+    "room_waiters": "rt/task/wait/room.cpp",
+    "answered_calls": "rt/task/wait/room.cpp",
     "lines_dropped": "rt/task/report/log.cpp",  # what the runtime had to say and nobody took
     "patience_whole_ns": "rt/task/report/log.cpp",  # for its reader
 }

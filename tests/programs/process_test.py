@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # process_test.py BUILD — the process: exit statuses, settings, signals, contained panics, and nothing needed of the
 # system around it.
+import fcntl
 import os
 import pathlib
 import re
@@ -386,6 +387,113 @@ def says_all():
                       f'{said!r}, status {ended}')
 
 
+class SlowReader:
+    """A program whose descriptor 1 is a full pipe, while what its descriptor 5 says is read."""
+
+    def __init__(self, *how, below=(), **settings):
+        self.reader, writer = os.pipe()
+        self.other, low = os.pipe()
+        other = fcntl.fcntl(low, fcntl.F_DUPFD, 10)
+        os.close(low)
+        program = ['bash', '-c', f'exec "$@" 5>&{other} {other}>&-', 'bash', *below, work / 'slow_reader', *how]
+        self.process = subprocess.Popen(program, stdin=subprocess.PIPE, stdout=writer, stderr=subprocess.PIPE, pass_fds=[other],
+                                        env=environment(**settings))
+        os.close(writer)
+        os.close(other)
+
+    def threads(self):
+        names = []
+        for task in pathlib.Path(f'/proc/{self.process.pid}/task').iterdir():
+            try:
+                names.append((task / 'comm').read_text().strip())
+            except OSError:  # it has just ended
+                pass
+        return names
+
+    def has_helper_soon(self, wanted):
+        until = time.monotonic() + 20
+        while ('janus/room' in self.threads()) != wanted and time.monotonic() < until:
+            time.sleep(0.005)
+        return ('janus/room' in self.threads()) == wanted
+
+    def descriptors(self):
+        return len(os.listdir(f'/proc/{self.process.pid}/fd'))
+
+    @staticmethod
+    def drain(descriptor, count):
+        got = 0
+        while got < count and (text := os.read(descriptor, min(65536, count - got))):
+            got += len(text)
+        return got
+
+    def end(self):
+        self.process.stdin.close()
+        said = self.process.stderr.read().decode()
+        status = self.process.wait(timeout=60)
+        os.close(self.reader)
+        os.close(self.other)
+        return status, said
+
+
+def slow_readers():
+    """Whoever waits for a reader costs nobody anything, and leaves nothing behind."""
+    done = build(janus_cc, here / 'slow_reader.c', work / 'slow_reader')
+    if not tap.check('slow_reader.c compiles', done.returncode == 0, done.stderr):
+        return
+    size = 1 << 20
+    for settings in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_SEED': 1}):
+        program = SlowReader('write', str(size), **settings)
+        waits = program.has_helper_soon(True)
+        during = program.descriptors()
+        got = program.drain(program.reader, size)
+        said = program.process.stderr.readline()
+        gone = program.has_helper_soon(False)
+        after = program.descriptors()
+        tap.check(f'one thread waits for the reader, and goes with its descriptor when all is written {settings}',
+                  waits and gone and (got, said, during - after) == (size, b'written\n', 1) and program.end() == (0, ''), (waits, gone, got, said, during, after))
+    program = SlowReader('two', str(size), JANUS_WORKERS=1)
+    waits = program.has_helper_soon(True)
+    other, first = program.drain(program.other, size), program.drain(program.reader, size)
+    ended = program.end()
+    tap.check('who waits for one reader holds up no writer for another', waits and (other, first, *ended) == (size, size, 0, 'written\n'), (waits, other, first, ended))
+    for workers in (1, 2, 4):
+        program = SlowReader('cancel', JANUS_WORKERS=workers)
+        said = program.process.stderr.readline()
+        gone = program.has_helper_soon(False)
+        ended = program.end()
+        tap.check(f'a cancel ends a wait for a reader that never reads, and one for a lock behind it, {workers} workers',
+                  said == b'cancelled\n' and gone and ended == (0, ''), (said, gone, ended))
+        program = SlowReader('write', str(size), JANUS_WORKERS=workers)
+        waits = program.has_helper_soon(True)
+        program.process.send_signal(signal.SIGTERM)
+        ended = program.end()
+        tap.check(f'so does SIGTERM, {workers} workers', waits and ended[0] == 1 and not ended[1], (waits, ended))
+    if not (strace := shutil.which('strace')):
+        return tap.skip('nobody polls', 'strace is not installed')
+    log = work / 'ppoll'
+    for settings in ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 2}, {'JANUS_SEED': 1}):
+        log.write_text('')
+        program = SlowReader('write', str(size), below=[strace, '-f', '-qq', '-o', log, '-e', 'trace=ppoll'], **settings)
+        until = time.monotonic() + 20
+        while 'ppoll(' not in log.read_text() and time.monotonic() < until:
+            time.sleep(0.005)
+        time.sleep(1)  # this is what is measured: how often it looks while the reader does nothing
+        calls = log.read_text().count('ppoll(')
+        got = program.drain(program.reader, size)
+        ended = program.end()
+        tap.check(f'in a second without a reader a writer makes at most 8 calls of ppoll {settings}', 1 <= calls <= 8 and got == size and ended == (0, 'written\n'),
+                  (calls, got, ended))
+        log.write_text('')
+        program = SlowReader('write', str(size), below=[strace, '-f', '-qq', '-o', log, '-e', 'trace=eventfd2', '-e', 'inject=eventfd2:error=EPERM'], **settings)
+        until = time.monotonic() + 20
+        while 'eventfd2(' not in log.read_text() and time.monotonic() < until:
+            time.sleep(0.005)
+        got = program.drain(program.reader, size)
+        ended = program.end()
+        tap.check(f'where the kernel refuses what the helper needs, the writer itself waits {settings}', got == size and ended == (0, 'written\n') and
+                  'eventfd2(' in log.read_text(), (got, ended))
+
+
 def quota_of_groups():
     """The least number of CPUs that a control group of this process, or one above it, grants in whole; none: infinity."""
     mounts = [(line.split()[3], pathlib.Path(line.split()[4]), *line.split(' - ')[1].split()[::2])
@@ -442,6 +550,6 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
     for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused, signals, closed_pipes, lists,
-                  places_after_a_handover, alone):
+                  places_after_a_handover, slow_readers, alone):
         group()
 tap.end()

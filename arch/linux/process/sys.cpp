@@ -56,6 +56,26 @@ long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns)
   return call_again(kWrite, fd, bytes, count < kPage ? count : kPage);
 }
 
+int open_bell() noexcept {
+  return static_cast<int>(call(kEventFd, 0, kEventCloseOnExec | kEventNonBlocking));
+}
+
+void ring_bell(int bell) noexcept {
+  const std::uint64_t one = 1;
+  call(kWrite, bell, &one, sizeof one);
+}
+
+void close_bell(int bell) noexcept {
+  call(kClose, bell);
+}
+
+bool wait_for_room(Descriptor* bell, unsigned count) noexcept {
+  const long ready = call(kPpoll, bell, count, nullptr, nullptr, 0);
+  std::uint64_t rung;
+  if (bell->found != 0) call(kRead, bell->fd, &rung, sizeof rung);
+  return !failed(ready) || ready == -kEINTR;
+}
+
 long syscall(long nr, const long (&args)[6]) noexcept {
   return call(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 }

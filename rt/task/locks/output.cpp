@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/output.cpp — a keyed lock for each descriptor, and patience where there is no room. Nothing tells the runtime when
-// a reader has made room, so the holder tries again, ever less often, and gives way in between; only a worker with
-// nothing else to do waits in the kernel, and not for long. docs/decisions/0281
+// rt/task/locks/output.cpp — a keyed lock for each descriptor, and patience where there is no room. A reader that keeps up makes
+// some soon, so the holder first tries a few times, and gives way in between or, with nothing else to do, waits in the
+// kernel for a moment. Then it waits for as long as the reader takes, which costs nobody anything. docs/decisions/0281, docs/decisions/0320
 #include "rt/task/locks/output.h"
 
 #include "rt/task/locks/keyed_lock.h"
 #include "rt/task/record/price.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancel.h"
+#include "rt/task/wait/room.h"
+#include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/yield.h"
 
 namespace janus {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 65536;            // other tasks on this worker wait for no more than that
-constexpr std::uint64_t kFirstPauseNs = 50'000;       // a reader that is awake is that fast
-constexpr std::uint64_t kLongestPauseNs = 5'000'000;  // an injected task may wait for a worker that waits here
-constexpr int kNothingTaken = -5;                     // EIO: no byte, and no reason
-constexpr int kForbidden = -1;                        // EPERM; also the result of a cancelled writer
-constexpr int kNoAccess = -13;                        // EACCES
+constexpr std::size_t kPieceBytes = 65536;          // other tasks on this worker wait for no more than that
+constexpr std::uint64_t kFirstPauseNs = 50'000;     // a reader that is awake is that fast
+constexpr std::uint64_t kLongestPauseNs = 800'000;  // an injected task may wait for a worker that waits here
+constexpr std::size_t kRoomBytes = 4096;            // what has room has that much
+constexpr int kNothingTaken = -5;                   // EIO: no byte, and no reason
+constexpr int kForbidden = -1;                      // EPERM; also the result of a cancelled writer
+constexpr int kNoAccess = -13;                      // EACCES
 
 // The error for a write that took nothing. -1 is for cancelled writers alone.
 int error_of(long written) noexcept {
@@ -27,19 +30,29 @@ int error_of(long written) noexcept {
   return written == kForbidden ? kNoAccess : static_cast<int>(written);
 }
 
+// The pauses between tries, each twice as long as the one before.
 class Pause {
  public:
   // Returns when the next try is due.
   std::uint64_t begin() noexcept {
     const std::uint64_t until = platform::now_ns() + length_ns_;
-    if (length_ns_ < kLongestPauseNs) length_ns_ *= 2;
+    length_ns_ *= 2;
     return until;
   }
+  // The reader does not keep up: more tries are no use.
+  [[nodiscard]] bool was_last() const noexcept { return length_ns_ > kLongestPauseNs; }
   void end() noexcept { length_ns_ = kFirstPauseNs; }
 
  private:
   std::uint64_t length_ns_ = kFirstPauseNs;
 };
+
+// Waits for as long as the reader takes. Where nobody helps with that, the thread waits in the kernel, and writes what
+// then fits: returns the result of that write, otherwise kNoRoom.
+long wait_for_reader(Task* task, int fd, std::uint32_t calls, const char* bytes, std::size_t count) noexcept {
+  if (wait_for_room(task, fd, calls)) return platform::kNoRoom;
+  return platform::write(fd, bytes, count < kRoomBytes ? count : kRoomBytes, platform::kForever);
+}
 
 // Lets others on this worker run first. 0 if there were some: the next try does not wait. Otherwise until when it may.
 std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
@@ -72,45 +85,46 @@ class Share {
   std::size_t bytes_ = 0;
 };
 
-int write_as_task(Task& task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
+struct Written {
+  long bytes;  // as of platform::write()
+  bool is_cancelled;
+};
+
+// Writes some of one piece, however long the reader takes. Cancelled tasks do not wait for the lock meanwhile.
+Written write_piece(Task* task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
   Pause pause;
-  Share share(waiter);
   std::uint64_t until = 0;
-  while (count != 0) {
-    const long written = platform::write(fd, bytes, count < kPieceBytes ? count : kPieceBytes, until);
-    if (written == platform::kNoRoom) {
-      send_cancelled_away(waiter);
-      if (sees_cancel(task)) return kCancelledCode;
-      until = wait_for_others(task, pause.begin());
+  for (;;) {
+    const long written = platform::write(fd, bytes, count, until);
+    if (written != platform::kNoRoom) return {written, false};
+    const std::uint32_t calls = room_calls();
+    send_cancelled_away(waiter);
+    if (task != nullptr && sees_cancel(*task)) return {0, true};
+    if (!pause.was_last()) {
+      until = task != nullptr ? wait_for_others(*task, pause.begin()) : pause.begin();
       continue;
     }
-    if (written <= 0) return error_of(written);
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-    pause.end();
+    const long late = wait_for_reader(task, fd, calls, bytes, count);
+    if (late != platform::kNoRoom) return {late, false};
     until = 0;
-    if (count == 0) break;
-    let_others_run(task);
-    const int answer = share.after(static_cast<std::size_t>(written));
-    if (answer != 0) return answer;
   }
-  return 0;
 }
 
-// For a thread outside tasks, or the only thread of a deterministic runtime, whose order must not depend on a reader.
-int write_as_thread(LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
+// `task` nullptr: for a thread outside tasks, or the only thread of a deterministic runtime, whose order must not depend
+// on a reader.
+int write_pieces(Task* task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
+  const bool lends = task != nullptr || waiter.task == nullptr;
   Share share(waiter);
   while (count != 0) {
-    const std::size_t piece = waiter.task == nullptr && count > kPieceBytes ? kPieceBytes : count;
-    const long written = platform::write(fd, bytes, piece, platform::now_ns() + kLongestPauseNs);
-    if (written == platform::kNoRoom) {
-      send_cancelled_away(waiter);
-      continue;
-    }
-    if (written <= 0) return error_of(written);
-    bytes += written;
-    count -= static_cast<std::size_t>(written);
-    const int answer = count != 0 && waiter.task == nullptr ? share.after(static_cast<std::size_t>(written)) : 0;
+    const std::size_t piece = lends && count > kPieceBytes ? kPieceBytes : count;
+    const Written written = write_piece(task, waiter, fd, bytes, piece);
+    if (written.is_cancelled) return kCancelledCode;
+    if (written.bytes <= 0) return error_of(written.bytes);
+    bytes += written.bytes;
+    count -= static_cast<std::size_t>(written.bytes);
+    if (count == 0 || !lends) continue;
+    if (task != nullptr) let_others_run(*task);
+    const int answer = share.after(static_cast<std::size_t>(written.bytes));
     if (answer != 0) return answer;
   }
   return 0;
@@ -124,8 +138,7 @@ int write_all(Task* task, int fd, const char* bytes, std::size_t count) noexcept
   const int answer = keyed_lock(waiter, key_of_descriptor(fd), task);
   if (answer != 0) return answer;
   const bool gives_way = task != nullptr && !current_worker().scheduler->is_deterministic();
-  const int result =
-      gives_way ? write_as_task(*task, waiter, fd, bytes, count) : write_as_thread(waiter, fd, bytes, count);
+  const int result = write_pieces(gives_way ? task : nullptr, waiter, fd, bytes, count);
   if (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kHolds) keyed_unlock(waiter);
   return result;
 }

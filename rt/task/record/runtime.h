@@ -86,6 +86,7 @@ struct Runtime {
   Nursery* outside;                            // nurseries that threads outside tasks have opened
   std::atomic<bool> is_fed_from_outside;       // woken from outside, or may be (deadlock.cpp); never reset
   std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
+  std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
   StackMarks stack_marks;
 };
 

@@ -26,9 +26,11 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
   return static_cast<const Task*>(runnable)->id;
 }
 
-// Ends the tasks that wait for a recharge that no other can bring; if there are none, it is a deadlock.
+// Ends the tasks that wait for a recharge that no other can bring; if there are none, it is a deadlock. A task that waits
+// for room goes on when a reader wants it to, and may do anything then.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
+  if (runtime.waits_for_room.load(std::memory_order_acquire) != 0) return;
   const BudgetWaits* const waits = runtime.budget_waits.load(std::memory_order_relaxed);
   if (waits != nullptr && waits->fail_unrechargeable(runtime, &worker, entered)) return;
   handle_deadlock(runtime, worker, entered);

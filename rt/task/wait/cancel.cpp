@@ -23,6 +23,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
 #include "rt/task/wait/yield.h"
@@ -52,6 +53,7 @@ bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
     mark_nursery(*open, walk);
+  if (member.task->state.load(std::memory_order_acquire) == TaskState::kAwaitsLock) walk.met_lock_waits = true;
   const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
   if (wake_to_look(worker, *member.task) || runs_here || walk.fence == CancelWalk::Fence::kMade) return true;
   walk.fence = CancelWalk::Fence::kWanted;
@@ -108,6 +110,7 @@ void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace 
     release_pin(worker, nursery);
     if (walk.first != nullptr) ++walk.unpaid;  // as much work as telling a member
   }
+  if (walk.met_lock_waits) call_room_waiters();
   if (walk.unpaid != 0) (void)pause(runtime, worker, walk, pace);
 }
 

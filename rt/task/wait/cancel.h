@@ -25,8 +25,9 @@ struct CancelWalk {
 
   Nursery* first = nullptr;
   Fence fence = Fence::kNotNeeded;
-  std::uint32_t unpaid = 0;  // ops of the part that is under way
-  std::uint32_t marked = 0;  // nurseries marked in that part; paid for when their members are told
+  bool met_lock_waits = false;  // of members, which call_room_waiters() reaches
+  std::uint32_t unpaid = 0;     // ops of the part that is under way
+  std::uint32_t marked = 0;     // nurseries marked in that part; paid for when their members are told
   [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
 };
 

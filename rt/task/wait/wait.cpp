@@ -7,6 +7,7 @@
 #include "rt/task/record/runtime.h"
 #include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
+#include "rt/task/wait/room_bell.h"
 #include "rt/task/wait/slice.h"
 #include "rt/task/wait/wake.h"
 
@@ -51,10 +52,14 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
   static_cast<TaskLock*>(lock)->unlock();
 }
 
-// As publish_unlocking(), for a wait that a cancel does not end.
+// As publish_unlocking(), for a wait that a cancel ends only by way of the holder, if that waits for room.
 void publish_awaiting_lock(Worker& worker, void* task_pointer, void* lock) noexcept {
-  publish_state(worker, *static_cast<Task*>(task_pointer), TaskState::kAwaitsLock);
+  auto& task = *static_cast<Task*>(task_pointer);
+  publish_state(worker, task, TaskState::kAwaitsLock);
+  const bool is_told = may_be_cancelled(runtime_of(worker), task, *task.nursery);
   static_cast<KeyedQueueLock*>(lock)->unlock();
+  if (is_told) [[unlikely]]
+    call_room_waiters();
 }
 
 // Until the lock is released no other thread may change the state, so the task is still here.
