@@ -41,6 +41,11 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return channel;
 }
 
+// The error of check_channel() for janus_last_error_text.
+[[gnu::cold]] int with_channel_named(int error) noexcept {
+  return error == JANUS_E_INVALID ? with_why(error, Why::kNoChannel) : error;
+}
+
 // For the fast path: a channel that the worker has looked up before. nullptr: check_channel() has to look.
 [[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
   const std::uint64_t handle = word_of(named);
@@ -145,11 +150,11 @@ extern "C" {
 janus_channel* janus_channel_create(size_t element_size, size_t capacity) {
   const Caller me = enter();
   Runtime* const runtime = runtime_or_own(nullptr, me);
-  int error = runtime == nullptr ? JANUS_E_STATE : 0;
+  int error = runtime == nullptr ? with_why(JANUS_E_STATE, Why::kNoRuntime) : 0;
   Channel* channel = nullptr;
   if (error == 0) channel = create_channel(*runtime, worker_in(*runtime, me), me.task, element_size, capacity, &error);
   if (channel == nullptr) {
-    set_error_of(me, me.task != nullptr ? me.task->account : nullptr, error);
+    set_error_of(me, runtime, me.task != nullptr ? me.task->account : nullptr, error);
     return nullptr;
   }
   return reinterpret_cast<janus_channel*>(channel->handle.load(std::memory_order_relaxed));
@@ -161,7 +166,8 @@ janus_channel* janus_channel_retain(janus_channel* named) {
   Channel* const channel = check_channel(me, named, &error);
   if (channel != nullptr) error = retain_channel(*channel, secret_of_handle(word_of(named)));
   if (error == 0) return named;
-  set_error(me, error);
+  if (error == JANUS_E_STATE) error = with_why(error, Why::kReferences);
+  set_error(me, with_channel_named(error));
   return nullptr;
 }
 
@@ -171,7 +177,7 @@ void janus_channel_release(janus_channel* named) {
   Channel* const channel = check_channel(me, named, &error);
   if (channel != nullptr)
     error = release_channel(worker_in(*channel->runtime, me), *channel, secret_of_handle(word_of(named)));
-  if (error != 0) set_error(me, error);
+  if (error != 0) set_error(me, with_channel_named(error));
 }
 
 [[gnu::flatten]] int janus_channel_send(janus_channel* named, const void* element) {

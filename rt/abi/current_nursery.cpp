@@ -19,16 +19,16 @@ namespace {
 
 [[gnu::noinline]] Nursery* create_slow(Caller me) noexcept {
   if (me.task == nullptr) me = enter();
-  int error = JANUS_E_STATE;
+  int error = with_why(JANUS_E_STATE, Why::kNoRuntime);
   if (me.task != nullptr) {
     Nursery* const nursery = open_current<Path::kGeneral>(*me.worker, *me.task, &error);
-    if (nursery == nullptr) set_error_of(me, me.task->account, error);
+    if (nursery == nullptr) set_error_of(me, &runtime_of(*me.worker), me.task->account, error);
     return nursery;
   }
   Runtime* const runtime = process_runtime_or_new();
   Nursery* const nursery = runtime != nullptr ? open_nursery(*runtime, nullptr, {}, &error) : nullptr;
   if (nursery == nullptr) {
-    set_error(me, error);
+    set_error_left(me, runtime, runtime != nullptr ? runtime->root_account : nullptr, error);
     return nullptr;
   }
   if (push_current_of_thread(*nursery)) return nursery;
@@ -39,17 +39,18 @@ namespace {
 
 [[gnu::noinline]] int spawn_slow(Caller me, janus_task_fn fn, void* arg) noexcept {
   if (me.task == nullptr) me = enter();
-  int error = JANUS_E_STATE;
   Nursery* const nursery = me.task != nullptr ? me.task->frame->current : current_of_thread();
   Task* child = nullptr;
-  if (fn == nullptr || is_runtimes_text(fn))
-    error = JANUS_E_INVALID;
-  else if (nursery != nullptr)
+  int error = why_no_task_function(fn);
+  if (error == 0 && nursery == nullptr)
+    error = with_why(JANUS_E_STATE, Why::kNoCurrentNursery);
+  else if (error == 0)
     child = spawn<Path::kGeneral>(me.worker, *nursery, fn, arg,
                                   {nursery->runtime->options.stack_class, 0, nullptr, nullptr}, &error);
   if (child == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    set_error_of(me, nursery != nullptr ? nursery->account : nullptr, error);
+    set_error_of(me, nursery != nullptr ? nursery->runtime : nullptr, nursery != nullptr ? nursery->account : nullptr,
+                 error);
     return -1;
   }
   launch(me.worker, *child);
@@ -114,8 +115,7 @@ extern "C" {
 
 int janus_last_error(void) {
   const Caller me = enter_free();
-  if (me.task != nullptr) return me.task->is_marked(TaskMarks::kHasError) ? me.task->frame->details.last_error : 0;
-  return last_error_of_thread();
+  return error_of(last_error_of(me).error);
 }
 
 }  // extern "C"

@@ -17,15 +17,24 @@ void* refuse(int error) noexcept {
 // The runtime that gives the caller its blocks. nullptr: there is none, which becomes the caller's last error.
 Runtime* runtime_of_blocks(const Caller& me) noexcept {
   Runtime* const runtime = runtime_or_own(nullptr, me);
-  if (runtime == nullptr) set_error(me, JANUS_E_STATE);
+  if (runtime == nullptr) set_error(me, with_why(JANUS_E_STATE, Why::kNoRuntime));
   return runtime;
+}
+
+// What a task's budget refused, charge() has kept, with what was left.
+[[gnu::noinline, gnu::cold]] void* refuse_block(const Runtime& runtime, int error) noexcept {
+  const Caller me = enter_free();
+  const bool is_kept = me.task != nullptr && (error == JANUS_E_BUDGET || error == JANUS_E_NO_CAP);
+  if (!is_kept) set_error_left(me, &runtime, runtime.root_account, error);
+  return nullptr;
 }
 
 [[gnu::noinline, gnu::cold]] void charge_block(std::size_t size) noexcept {
   (void)enter(price_of_block(size));
 }
 
-void* allocate_for(std::size_t align, std::size_t size) noexcept {
+// One copy for all callers, which jump to it.
+[[gnu::noinline]] void* allocate_for(std::size_t align, std::size_t size) noexcept {
   if (price_of_block(size) != 0) [[unlikely]]
     charge_block(size);
   const Caller me = enter();
@@ -33,8 +42,7 @@ void* allocate_for(std::size_t align, std::size_t size) noexcept {
   if (runtime == nullptr) return nullptr;
   int error = 0;
   void* const block = allocate(*runtime, worker_in(*runtime, me), me.task, size, align, &error);
-  if (block == nullptr) set_error(enter_free(), error);
-  return block;
+  return block != nullptr ? block : refuse_block(*runtime, error);
 }
 
 }  // namespace
@@ -50,7 +58,8 @@ void* janus_alloc(size_t size) {
 }
 
 void* janus_alloc_aligned(size_t align, size_t size) {
-  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign) return refuse(JANUS_E_INVALID);
+  if (align == 0 || (align & (align - 1)) != 0 || align > kMaxAlign)
+    return refuse(with_why(JANUS_E_INVALID, Why::kAlign));
   return allocate_for(align, size);
 }
 
@@ -61,8 +70,7 @@ void* janus_realloc(void* block, size_t size) {
   if (runtime == nullptr) return nullptr;
   int error = 0;
   void* const moved = reallocate(*runtime, worker_in(*runtime, me), me.task, block, size, &error);
-  if (moved == nullptr) set_error(enter_free(), error);
-  return moved;
+  return moved != nullptr ? moved : refuse_block(*runtime, error);
 }
 
 void janus_free(void* block) {

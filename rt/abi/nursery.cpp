@@ -27,23 +27,29 @@ bool is_cap_good(janus_cap cap) noexcept {
   return cap.raw == 0 || cap.raw == 1;
 }
 
+constexpr int invalid(Why argument) noexcept {
+  return with_why(JANUS_E_INVALID, argument);
+}
+
 int check_options(const janus_nursery_options& options) noexcept {
-  if (options.size != 0 && options.size < kFirstNurseryOptions) return JANUS_E_INVALID;
-  if (options.on_error > JANUS_ON_ERROR_COLLECT || options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY)
-    return JANUS_E_INVALID;
-  if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return JANUS_E_INVALID;
+  if (options.size != 0 && options.size < kFirstNurseryOptions) return invalid(Why::kSize);
+  if (options.on_error > JANUS_ON_ERROR_COLLECT) return invalid(Why::kOnError);
+  if (options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return invalid(Why::kOnExhaustion);
+  if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return invalid(Why::kFlags);
   // Without a budget of its own, the blocks of its tasks cannot be told from others.
-  if (options.flags != 0 && !is_given(options.budget)) return JANUS_E_INVALID;
-  if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
-  return options.deadline_ns != 0 ? JANUS_E_UNSUPPORTED : 0;
+  if (options.flags != 0 && !is_given(options.budget)) return invalid(Why::kReclaim);
+  if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
+  return options.deadline_ns != 0 ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterDeadline) : 0;
 }
 
 int check_options(const janus_spawn_options& options) noexcept {
-  if (options.size != 0 && options.size < kFirstSpawnOptions) return JANUS_E_INVALID;
-  if (options.priority > JANUS_PRIORITY_LOW || options.stack_size > kMaxStackBytes) return JANUS_E_INVALID;
-  if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0) return JANUS_E_INVALID;
-  if (!is_cap_good(options.cap)) return JANUS_E_NO_CAP;
-  return options.priority != JANUS_PRIORITY_NORMAL ? JANUS_E_UNSUPPORTED : 0;
+  if (options.size != 0 && options.size < kFirstSpawnOptions) return invalid(Why::kSize);
+  if (options.priority > JANUS_PRIORITY_LOW) return invalid(Why::kPriority);
+  if (options.stack_size > kMaxStackBytes) return invalid(Why::kStackSize);
+  if ((options.flags & ~std::uint64_t{JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED}) != 0)
+    return invalid(Why::kFlags);
+  if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
+  return options.priority != JANUS_PRIORITY_NORMAL ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterPriority) : 0;
 }
 
 // Reads the options once, and checks what was read. 0, or the error.
@@ -52,7 +58,7 @@ int read_options(const Options* from, Options& options) noexcept {
   static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
   std::uint32_t size;
   read_user_bytes(&size, from, sizeof size);  // alone: a short structure may end where the memory ends
-  if (size != 0 && size < sizeof options) return JANUS_E_INVALID;
+  if (size != 0 && size < sizeof options) return invalid(Why::kSize);
   read_user_bytes(&options, from, sizeof options);
   return check_options(options);
 }
@@ -73,6 +79,15 @@ void fill(janus_result* out, const Report& report) noexcept {
                                report.was_cancelled ? 1u : 0u,
                                0};
   write_user(out, result);
+}
+
+// An opener that asks for a larger budget than it has is not exhausted.
+void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& asked, int error) noexcept {
+  const Account* const payer = me.task != nullptr   ? me.task->account
+                               : runtime != nullptr ? runtime->root_account
+                                                    : nullptr;
+  const auto set = asked.budget == nullptr ? set_error_of : set_error_left;
+  set(me, runtime, payer, error);
 }
 
 // Finds a nursery that the caller owns, and that is not of janus_nursery_create. nullptr, with *error: there is none.
@@ -101,8 +116,12 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   char name[kNameBytes];
   // A task opens nurseries in its own runtime: in another one no task could ever await them.
   const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
-  int error = runtime == nullptr || is_elsewhere ? JANUS_E_STATE : 0;
-  if (me.task == nullptr && rt != nullptr && !is_runtime(rt)) error = JANUS_E_STALE;
+  int error = runtime == nullptr ? with_why(JANUS_E_STATE, Why::kNoRuntime) : 0;
+  if (is_elsewhere) error = with_why(JANUS_E_STATE, Why::kOtherRuntime);
+  if (me.task == nullptr && rt != nullptr && !is_runtime(rt)) {
+    error = JANUS_E_STALE;
+    runtime = nullptr;
+  }
   janus_nursery_options given;
   if (options != nullptr && error == 0) error = read_options(options, given);
   if (options != nullptr && error == 0) {
@@ -121,8 +140,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
     Task* const owner = worker_in(*runtime, me) != nullptr ? me.task : nullptr;
     nursery = open_nursery(*runtime, owner, asked, &error);
   }
-  if (nursery == nullptr)
-    set_error_of(me, me.task != nullptr && asked.budget == nullptr ? me.task->account : nullptr, error);
+  if (nursery == nullptr) fail_open(me, runtime, asked, error);
   return handle_of(nursery);
 }
 
@@ -131,7 +149,9 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   const Caller me = enter();
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
-  if (nursery != nullptr && (fn == nullptr || is_runtimes_text(fn))) error = JANUS_E_INVALID;
+  if (error == JANUS_E_INVALID) error = invalid(Why::kNoNursery);
+  if (error == JANUS_E_NO_CAP) error = with_why(error, Why::kStranger);
+  if (error == 0) error = why_no_task_function(fn);
   janus_spawn_options given;
   if (error == 0 && options != nullptr) error = read_options(options, given);
   Task* task = nullptr;
@@ -155,7 +175,8 @@ janus_task janus_nursery_spawn_in(janus_nursery* pointer, janus_task_fn fn, void
   }
   if (task == nullptr) {
     if (me.worker != nullptr) me.worker->counters.spawns_failed.add();
-    set_error_of(me, nursery != nullptr ? nursery->account : nullptr, error);
+    set_error_of(me, nursery != nullptr ? nursery->runtime : nullptr, nursery != nullptr ? nursery->account : nullptr,
+                 error);
     return {0};
   }
   const janus_task handle = {handle_of(*nursery->runtime, *task)};

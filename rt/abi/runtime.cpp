@@ -66,7 +66,8 @@ void janus_rt_stats(janus_rt* rt, janus_stats* out) {
   const auto size = read_user<std::uint64_t>(out);
   janus_stats sum;
   if (size < sizeof sum.size) return;
-  if (!read_statistics(me, rt, sum)) return set_error(me, rt != nullptr ? JANUS_E_STALE : JANUS_E_STATE);
+  if (!read_statistics(me, rt, sum))
+    return set_error(me, rt != nullptr ? JANUS_E_STALE : with_why(JANUS_E_STATE, Why::kNoRuntime));
   sum.size = size;
   write_user_bytes(out, &sum, size < sizeof sum ? size : sizeof sum);
 }

@@ -105,6 +105,10 @@ static int64_t entropy(void) {
 static int64_t last_error(void) {
   return janus_last_error();
 }
+static int64_t last_error_text(void) {
+  char text[8];
+  return janus_last_error_text(text, sizeof text) == text;
+}
 static int64_t local_delete(void) {
   return janus_local_delete(key);
 }
@@ -348,6 +352,7 @@ static const call calls[] = {
     {"janus_channel_try_send", channel_try_send},
     {"janus_entropy", entropy},
     {"janus_last_error", last_error},
+    {"janus_last_error_text", last_error_text},
     {"janus_local_delete", local_delete},
     {"janus_local_get", local_get},
     {"janus_local_new", local_new},

@@ -246,6 +246,7 @@ int janus_cancelled(void);
 void janus_task_panic(const char* why);
 int janus_task_set_name(const char* name);
 int janus_last_error(void);
+const char* janus_last_error_text(char* text, size_t size);
 const char* janus_strerror(int64_t value);
 int janus_task_pin(void);
 int janus_task_unpin(void);

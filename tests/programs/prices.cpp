@@ -73,6 +73,11 @@ const Price prices[] = {
     {"janus_task_id", [] { janus_task_id(); }},
     {"janus_cancelled", [] { janus_cancelled(); }},
     {"janus_last_error", [] { janus_last_error(); }},
+    {"janus_last_error_text",
+     [] {
+       char text[192];
+       janus_last_error_text(text, sizeof text);
+     }},
     {"janus_task_set_name", [] { janus_task_set_name("priced"); }},
     {"janus_task_pin", [] { janus_task_pin(); }},
     {"janus_task_unpin", [] { janus_task_unpin(); }},

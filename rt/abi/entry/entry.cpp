@@ -2,19 +2,44 @@
 // rt/abi/entry/entry.cpp — what an entry does when it refuses a call.
 #include "rt/abi/entry/entry.h"
 
-#include "rt/abi/entry/thread_table.h"
 #include "rt/base/format.h"
 #include "rt/task/record/panic.h"
+#include "rt/task/record/why.h"
 
 namespace janus {
 
+namespace {
+
+void keep(const Caller& caller, LastError error) noexcept {
+  if (caller.task == nullptr) return set_error_of_thread(error);
+  caller.task->mark(TaskMarks::kHasError);
+  caller.task->frame->details.last_error = error.error;
+  caller.task->frame->details.last_error_left = error.left;
+}
+
+}  // namespace
+
 [[gnu::noinline]] void set_error(Caller caller, int error) noexcept {
-  if (caller.task != nullptr) {
-    caller.task->mark(TaskMarks::kHasError);
-    caller.task->frame->details.last_error = error;
-    return;
-  }
-  set_error_of_thread(error);
+  keep(caller, {error, 0});
+}
+
+[[gnu::noinline, gnu::cold]] void set_error_left(const Caller& caller, const Runtime* runtime, const Account* payer,
+                                                 int error) noexcept {
+  const bool has_left = names_component(why_of(error)) && runtime != nullptr && payer != nullptr;
+  keep(caller, {error, has_left ? runtime->accounts.left(payer, component_of(why_of(error))) : 0});
+}
+
+[[gnu::noinline, gnu::cold]] void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer,
+                                               int error) noexcept {
+  const bool is_short = error_of(error) == JANUS_E_BUDGET && names_component(why_of(error));
+  if (is_short && caller.task != nullptr) end_if_fail_rules(*caller.task, payer);
+  set_error_left(caller, runtime, payer, error);
+}
+
+LastError last_error_of(const Caller& caller) noexcept {
+  if (caller.task == nullptr) return last_error_of_thread();
+  if (!caller.task->is_marked(TaskMarks::kHasError)) return {};
+  return {caller.task->frame->details.last_error, caller.task->frame->details.last_error_left};
 }
 
 [[gnu::noinline, gnu::cold]] void refuse_handle(const Caller& me, const char* kind, std::uint64_t handle,

@@ -20,10 +20,12 @@
 
 #include "rt/abi/entry/global_runtime.h"
 #include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/entry/thread_table.h"
 #include "rt/include/janus/rt.h"
 #include "rt/task/account/charge.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/report/runtime_text.h"
 #include "rt/task/run/abort_task.h"
 #include "rt/task/wait/ancestry.h"
 #include "rt/task/wait/slice.h"
@@ -113,21 +115,27 @@ inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
   return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
 }
 
-// Sets what janus_last_error returns.
+// Sets what janus_last_error returns; the error may have a Why.
 void set_error(Caller caller, int error) noexcept;
-// As set_error(), for an operation that `payer` was to pay; may be the task's end.
-inline void set_error_of(const Caller& caller, const Account* payer, int error) noexcept {
-  if (error == JANUS_E_BUDGET && caller.task != nullptr) end_if_fail_rules(*caller.task, payer);
-  set_error(caller, error);
-}
+// As set_error(), and keeps what `payer`, an account of `runtime`, has left of the component that the Why names.
+void set_error_left(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;
+// As set_error_left(), for an operation that `payer` was to pay; may be the task's end.
+void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;
+LastError last_error_of(const Caller& caller) noexcept;
 
 // For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would have budgets,
 // workers and memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.
 [[nodiscard]] inline int enter_outside() noexcept {
   const Caller me = enter();
   if (me.task == nullptr) return 0;
-  set_error(me, JANUS_E_STATE);
+  set_error(me, with_why(JANUS_E_STATE, Why::kInTask));
   return JANUS_E_STATE;
+}
+
+// 0, or why `fn` cannot be spawned.
+inline int why_no_task_function(janus_task_fn fn) noexcept {
+  if (fn == nullptr) return with_why(JANUS_E_INVALID, Why::kNoFunction);
+  return is_runtimes_text(fn) ? with_why(JANUS_E_INVALID, Why::kFunctionOfRuntime) : 0;
 }
 
 // --- What users name -------------------------------------------------------------------------------------------------

@@ -15,12 +15,12 @@ namespace {
 struct ThreadEntry {
   const void* thread;
   Nursery* current;
-  int last_error;
+  LastError last_error;
 };
 // A thread that has no nursery open leaves its entry to others; one that ended with a nursery open keeps it.
 constexpr unsigned kThreads = 64;
 RankedLock<LockRank::kThreads> threads_lock;
-ThreadEntry threads[kThreads];
+constinit ThreadEntry threads[kThreads] = {};
 
 // Under threads_lock. nullptr: all entries are taken.
 [[gnu::noinline]] ThreadEntry* entry_of_thread() noexcept {
@@ -30,7 +30,7 @@ ThreadEntry threads[kThreads];
     if (entry.thread == me) return &entry;
     if (entry.current == nullptr && (spare == nullptr || spare->thread != nullptr)) spare = &entry;
   }
-  if (spare != nullptr) *spare = {me, nullptr, 0};
+  if (spare != nullptr) *spare = {me, nullptr, {}};
   return spare;
 }
 
@@ -61,15 +61,15 @@ Nursery* pop_current_of_thread() noexcept {
   return nursery;
 }
 
-void set_error_of_thread(int error) noexcept {
+void set_error_of_thread(LastError error) noexcept {
   LockGuard guard(threads_lock);
   if (ThreadEntry* const entry = entry_of_thread()) entry->last_error = error;
 }
 
-int last_error_of_thread() noexcept {
+LastError last_error_of_thread() noexcept {
   LockGuard guard(threads_lock);
   const ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->last_error : JANUS_E_NO_MEMORY;  // 64 others have nurseries open
+  return entry != nullptr ? entry->last_error : LastError{JANUS_E_NO_MEMORY, 0};  // 64 others have nurseries open
 }
 
 }  // namespace janus

@@ -7,6 +7,13 @@
 
 namespace janus {
 
+// What janus_last_error and janus_last_error_text tell: an error with its Why, and what is left of the component that
+// the Why names.
+struct LastError {
+  int error = 0;
+  std::uint64_t left = 0;
+};
+
 // nullptr: there is none.
 [[nodiscard]] Nursery* current_of_thread() noexcept;
 // False: 64 other threads have nurseries open.
@@ -14,7 +21,7 @@ namespace janus {
 // Takes off the current nursery; nullptr: there is none.
 [[nodiscard]] Nursery* pop_current_of_thread() noexcept;
 
-void set_error_of_thread(int error) noexcept;
-[[nodiscard]] int last_error_of_thread() noexcept;
+void set_error_of_thread(LastError error) noexcept;
+[[nodiscard]] LastError last_error_of_thread() noexcept;
 
 }  // namespace janus

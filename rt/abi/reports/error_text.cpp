@@ -6,13 +6,13 @@
 #include <cstdint>
 
 #include "rt/base/errors.h"
+#include "rt/base/text_list.h"
 
 namespace janus {
 
 namespace {
 
-// In the order of the values, from 0 and from -4097 downwards. The texts stand one behind the other: pointers to them
-// would have to be relocated.
+// In the order of the values, from 0 and from -4097 downwards.
 constexpr char kOutcomes[] =
     "JANUS_SUCCESS: no error\0"
     "JANUS_CANCELLED: told to end\0"
@@ -40,22 +40,14 @@ constexpr bool is_of_kernel(std::int64_t value) noexcept {
   return value < 0 && value >= kLastOfKernel && value != -41 && value != -58;
 }
 
-constexpr const char* nth(const char* texts, std::int64_t n) noexcept {
-  for (; n > 0; --n) {
-    while (*texts != '\0') ++texts;
-    ++texts;
-  }
-  return texts;
-}
-
 }  // namespace
 
 }  // namespace janus
 
 extern "C" const char* janus_strerror(int64_t value) {
   using namespace janus;
-  if (value <= 0 && value >= kPendingCode) return nth(kOutcomes, -value);
-  if (value <= kFirstError && value >= kErrorUnsupported) return nth(kErrors, kFirstError - value);
+  if (value <= 0 && value >= kPendingCode) return nth_text(kOutcomes, -value);
+  if (value <= kFirstError && value >= kErrorUnsupported) return nth_text(kErrors, kFirstError - value);
   if (value > 0) return "no error: a value of 0 or more is success";
   if (is_of_kernel(value)) return "no error of janus-rt: one of the kernel, negated (errno.h), or the task's own value";
   return "no error of janus-rt: the task's own value";

@@ -5,6 +5,7 @@
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/record/why.h"
 #include "rt/task/wait/ancestry.h"
 #include "rt/task/wait/cancel.h"
 #include "rt/task/wait/slice.h"
@@ -73,14 +74,27 @@ int charge(Task& task, Component component, std::uint64_t amount) noexcept {
   return runtime.accounts.draw(task.account, component, amount) ? 0 : charge_waiting(task, component, amount);
 }
 
+namespace {
+
+// Keeps which component is refused, and how much of it is left, for janus_last_error_text.
+[[gnu::cold]] int refuse(Task& task, Component component, int error) noexcept {
+  task.mark(TaskMarks::kHasError);
+  task.frame->details.last_error = with_why(error, why_short_of(component));
+  task.frame->details.last_error_left = runtime_of(current_worker()).accounts.left(task.account, component);
+  return error;
+}
+
+}  // namespace
+
 [[gnu::noinline, gnu::cold]] int charge_waiting(Task& task, Component component, std::uint64_t amount) noexcept {
   Runtime& runtime = *task.nursery->runtime;
-  if (component != Component::kOps && !runtime.accounts.granted(task.account, component)) return kErrorNoCap;
+  if (component != Component::kOps && !runtime.accounts.granted(task.account, component))
+    return refuse(task, component, kErrorNoCap);
   current_worker().counters.exhaustions.add();
   const Nursery* const policy_owner = policy_owner_of(task);
   const ExhaustionPolicy policy =
       policy_owner != nullptr ? policy_owner->traits.on_exhaustion : ExhaustionPolicy::kDeny;
-  if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return kErrorBudget;
+  if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return refuse(task, component, kErrorBudget);
   if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr) {
     if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
     end_for_budget(task);

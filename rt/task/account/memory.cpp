@@ -36,7 +36,7 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
   // What idle stacks hold of the root's memory is given back for blocks.
   while (payer == runtime.root_account && runtime.pool_charge.reclaim())
     if (runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) return 0;
-  return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : kErrorBudget;
+  return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : with_why(kErrorBudget, Why::kMemory);
 }
 
 void charge_copy(Task& task, std::size_t bytes) noexcept {

@@ -34,7 +34,7 @@ class ChannelGuard {
 };
 
 Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* error) noexcept {
-  *error = kErrorBudget;
+  *error = with_why(kErrorBudget, Why::kMemory);
   if (!pay_for_record(runtime, payer, kChannelBytes)) return nullptr;
   SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
   void* record = runtime.channels.take(cache);
@@ -81,7 +81,7 @@ Worker* release_buffer(Runtime& runtime, Worker* worker, std::byte* buffer) noex
 Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_t element_bytes, std::size_t capacity,
                         int* error) noexcept {
   std::size_t bytes = 0;
-  *error = kErrorInvalid;
+  *error = with_why(kErrorInvalid, Why::kElement);
   if (element_bytes > kMaxElementBytes || __builtin_mul_overflow(element_bytes, capacity, &bytes)) return nullptr;
   std::byte* buffer = nullptr;
   if (bytes != 0) {

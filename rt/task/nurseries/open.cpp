@@ -91,9 +91,9 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 [[gnu::cold]] Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept {
   Worker* const worker = owner != nullptr ? &current_worker() : worker_of(runtime);
   Account* const payer = owner != nullptr ? owner->account : runtime.root_account;
-  *error = kErrorBudget;
+  *error = with_why(kErrorBudget, Why::kMemory);
   if (!pay_for_record(runtime, payer, sizeof(Nursery))) return nullptr;
-  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget) : payer;
+  Account* const account = options.budget != nullptr ? open_account(runtime, payer, *options.budget, error) : payer;
   Nursery* const nursery = account != nullptr ? take_record(runtime, worker, error) : nullptr;
   if (nursery == nullptr) {
     if (account != nullptr && account != payer) runtime.accounts.close(account);
@@ -140,7 +140,7 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
     return nullptr;
   Runtime& runtime = runtime_of(worker);
   if constexpr (!kIsFast) {
-    *error = kErrorBudget;
+    *error = with_why(kErrorBudget, Why::kMemory);
     if (!pay_for_record(runtime, owner.account, sizeof(Nursery))) return nullptr;
   }
   Nursery* const nursery =

@@ -5,6 +5,7 @@
 #include "rt/base/order_hooks.h"
 #include "rt/task/account/name.h"
 #include "rt/task/record/runtime.h"
+#include "rt/task/wait/cancelled.h"
 #include "rt/task/wait/children.h"
 #include "rt/task/wait/records.h"
 
@@ -61,6 +62,11 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
   return count_spawned(*worker);
 }
 
+// Why it takes no more spawns.
+[[gnu::noinline, gnu::cold]] int why_closed(Nursery& nursery) noexcept {
+  return with_why(kErrorState, is_cancelled(nursery) ? Why::kNurseryCancelled : Why::kNurseryClosed);
+}
+
 }  // namespace
 
 void launch(Worker* worker, Task& task) noexcept {
@@ -76,9 +82,10 @@ Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnO
   if (kIsFast && !is_ready_to_spawn(*worker, nursery)) [[unlikely]]
     return nullptr;
   Runtime& runtime = kIsFast ? runtime_of(*worker) : *nursery.runtime;
-  if (!kIsFast) *error = kErrorState;
-  if (!count_child_in<kPath>(worker, nursery)) [[unlikely]]
+  if (!count_child_in<kPath>(worker, nursery)) [[unlikely]] {
+    if (!kIsFast) *error = why_closed(nursery);
     return nullptr;
+  }
   Account* account = nursery.account;
   std::uint8_t flags = options.flags;
   if (!kIsFast && (nursery.traits.draws || options.budget != nullptr)) [[unlikely]] {

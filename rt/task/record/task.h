@@ -167,7 +167,8 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
   std::int64_t outer_fuel = -1;  // what was left of the slice, maybe the parent's, when the grace began; -1: it did not
   std::uint64_t joined = 0;      // while it joins a task: the number of that; through std::atomic_ref
-  int last_error = 0;
+  int last_error = 0;            // with its Why; and what was left of the component that the Why names
+  std::uint64_t last_error_left = 0;
   std::uint8_t held_count = 0;          // the length of held_locks
   bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock
   Outcome outcome = Outcome::kPending;  // once kWasForced

@@ -2,6 +2,8 @@
 // rt/task/wait/records.cpp — charges records.
 #include "rt/task/wait/records.h"
 
+#include "rt/task/record/why.h"
+
 namespace janus {
 
 std::uint64_t bytes_of_task(std::uint8_t stack_class) noexcept {
@@ -21,18 +23,21 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
   runtime.accounts.credit(payer, Component::kMemory, bytes);
 }
 
-[[gnu::cold]] Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept {
+[[gnu::cold]] Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted, int* error) noexcept {
   JANUS_ASSERT(runtime.budget_waits.load(std::memory_order_relaxed) != nullptr);
+  *error = with_why(kErrorBudget, Why::kBudgetsTooDeep);
   if (parent->depth() >= kMaxBudgetsAbove) return nullptr;
   Component short_of{};
   Account* account = runtime.accounts.open(parent, wanted, &short_of);
   if (account == nullptr && short_of == Component::kMemory && parent == runtime.root_account &&
       runtime.pool_charge.reclaim())
-    account = runtime.accounts.open(parent, wanted, nullptr);
+    account = runtime.accounts.open(parent, wanted, &short_of);
+  *error = with_why(kErrorBudget, why_short_of(short_of));
   if (account == nullptr) return nullptr;
   const std::uint32_t above = parent != runtime.root_account ? parent->index() : 0;
   if (runtime.scheduler.add_group(account->index(), above)) return account;
   runtime.accounts.close(account);
+  *error = kErrorNoMemory;
   return nullptr;
 }
 
@@ -43,7 +48,7 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
   if (record == nullptr && has_paid) record = slab.alloc_prepaid(cache);
   if (record != nullptr) return record;
   const bool is_dry = runtime.accounts.left(runtime.root_account, Component::kMemory) < kAtLeast;
-  *error = is_dry ? kErrorBudget : kErrorNoMemory;
+  *error = is_dry ? with_why(kErrorBudget, Why::kMemory) : kErrorNoMemory;
   return nullptr;
 }
 
@@ -52,19 +57,18 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
   Accounts& accounts = nursery.runtime->accounts;
   Account* const payer = nursery.account;
   if (!accounts.draw(payer, Component::kSpawns, 1)) {
-    *error = accounts.granted(payer, Component::kSpawns) ? kErrorBudget : kErrorNoCap;
+    *error = with_why(accounts.granted(payer, Component::kSpawns) ? kErrorBudget : kErrorNoCap, Why::kSpawnCount);
     return nullptr;
   }
   if (!pay_for_record(*nursery.runtime, payer, bytes_of_task(stack_class))) {
     accounts.credit(payer, Component::kSpawns, 1);
-    *error = kErrorBudget;
+    *error = with_why(kErrorBudget, Why::kMemory);
     return nullptr;
   }
   if (budget == nullptr) return payer;
-  if (Account* const own = open_account(*nursery.runtime, payer, *budget)) return own;
+  if (Account* const own = open_account(*nursery.runtime, payer, *budget, error)) return own;
   refund_record(*nursery.runtime, payer, bytes_of_task(stack_class));
   accounts.credit(payer, Component::kSpawns, 1);
-  *error = kErrorBudget;
   return nullptr;
 }
 

@@ -21,8 +21,8 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 inline constexpr unsigned kMaxBudgetsAbove = 128;
 
 // Opens an account below `parent`; what idle stacks hold of the root account is given back for it if need be. nullptr:
-// `parent` has too little, or too many accounts are above it.
-Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted) noexcept;
+// `parent` has too little, or too many accounts are above it; *error says which.
+Account* open_account(Runtime& runtime, Account* parent, const Amounts& wanted, int* error) noexcept;
 // Called after Slab::take() gave nothing. nullptr: *error says whether the root's budget or the machine ran out.
 void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid, int* error) noexcept;
 // Returns the account of the new child: the nursery's, or its own below that. nullptr: *error says why, and nothing is

@@ -273,6 +273,12 @@ static void step_entropy(belongings* mine) {
   janus_entropy(mine->block, 16);
 }
 
+static void step_last_error_text(belongings* mine) {
+  (void)mine;
+  char text[64];
+  janus_last_error_text(text, sizeof text);
+}
+
 static void step_stats(belongings* mine) {
   (void)mine;
   janus_stats stats;
@@ -326,6 +332,7 @@ static const step steps[] = {
     {"write", step_write, "janus_write"},
     {"syscall", step_syscall, "janus_syscall"},
     {"entropy", step_entropy, "janus_entropy"},
+    {"last_error_text", step_last_error_text, "janus_last_error_text"},
     {"stats", step_stats, "janus_rt_stats"},
 };
 enum { kSteps = sizeof steps / sizeof *steps };

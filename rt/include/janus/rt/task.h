@@ -43,8 +43,12 @@ int janus_cancelled(void);
 JANUS_NORETURN void janus_task_panic(const char* why);
 // Names the calling task. Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
 int janus_task_set_name(const char* name);
-// The JANUS_E_* that explains the last NULL, {0} or -1 returned to this task (or thread); 0 if there was none.
+// The JANUS_E_* that explains the last NULL, {0} or -1 returned to this task (or thread), or the last JANUS_E_BUDGET or
+// JANUS_E_NO_CAP that a component of its budget was the reason of; 0 if there was none.
 int janus_last_error(void);
+// The same as text, with what exactly was wrong: which argument, which state, or which component of a budget and how
+// much of it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" where there is no room [any].
+const char* janus_last_error_text(char* text, size_t size);
 // Keeps the calling task on its current worker, until as many unpins have followed. Not in this release:
 // JANUS_E_UNSUPPORTED [task].
 int janus_task_pin(void);
