@@ -65,7 +65,7 @@ tap.none('errors.md explains each result with its value, and no other',
 
 sources = ''.join(path.read_text() for path in sorted([*(root / 'rt').rglob('*.cpp'), *(root / 'rt').rglob('*.h'),
                                                        *(root / 'linker').rglob('*.cpp'), *(root / 'linker').rglob('*.c'), *(root / 'arch/hosted').rglob('*.cpp')]))
-reasons = set(re.findall(r'(?:panic|report_panic)\((?:\*?[\w.]+, )?"([^"%]+)"|return "(stack overflow[^"]*)"|kGraceIsGone\[\] = "([^"]+)"', sources))
+reasons = set(re.findall(r'(?:panic|report_panic|panic_because)\((?:\*?[\w.]+, )?(?:Cause::\w+, |JANUS_CAUSE_\w+, )?"([^"%]+)"|return "(stack overflow[^"]*)"|kGraceIsGone\[\] = "([^"]+)"', sources))
 said = [next(filter(None, found)) for found in reasons]
 page = ' '.join((root / 'docs/errors.md').read_text().split())
 tap.none('errors.md explains each reason of a panic', sorted(reason for reason in said if reason not in page) if len(said) > 10 else ['no reasons found'])

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <new>
 
+#include "linker/start/program.h"
+
 namespace {
 
 std::atomic<std::new_handler> new_handler{nullptr};
@@ -24,7 +26,7 @@ void* try_allocate(std::size_t bytes, std::size_t align) noexcept {
 
 void* allocate(std::size_t bytes, std::size_t align) noexcept {
   void* block = try_allocate(bytes, align);
-  if (block == nullptr) janus_task_panic("operator new: no memory");
+  if (block == nullptr) janus_panic_because(JANUS_CAUSE_NO_MEMORY, "operator new: no memory");
   return block;
 }
 

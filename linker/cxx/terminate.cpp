@@ -7,6 +7,8 @@
 #include <cstdarg>
 #include <cstdio>
 
+#include "linker/start/program.h"
+
 #define WEAK [[gnu::weak]]
 
 extern "C" {
@@ -24,13 +26,13 @@ WEAK void __cxa_throw_bad_array_new_length() {
 namespace std {
 
 WEAK void terminate() noexcept {
-  janus_task_panic("std::terminate() was called");
+  janus_panic_because(JANUS_CAUSE_ABORT, "std::terminate() was called");
 }
 
 #ifdef _GLIBCXX_VERBOSE_ASSERT
 WEAK void __glibcxx_assert_fail(const char*, int, const char* function, const char* condition) noexcept {
   janus_print(2, "janus: %s: assertion failed: %s\n", function, condition);
-  janus_task_panic("an assertion of the C++ library failed");
+  janus_panic_because(JANUS_CAUSE_ABORT, "an assertion of the C++ library failed");
 }
 #endif
 

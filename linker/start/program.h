@@ -12,6 +12,9 @@ extern "C" {
 // A function of the runtime: returns 1 if the caller may end the process, 0 if janus_exit() would panic it.
 int janus_may_exit(void);
 
+// A function of the runtime: as janus_task_panic, with one of JANUS_CAUSE_*.
+__attribute__((noreturn)) void janus_panic_because(uint32_t cause, const char* why);
+
 // A function of the runtime, called with the kernel's answer to a write by janus_syscall: -EPIPE on descriptor 1 or 2
 // ends the program as in janus_write, unless the caller may not end it.
 void janus_has_written(int fd, int64_t answer);

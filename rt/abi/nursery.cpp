@@ -77,7 +77,7 @@ void fill(janus_result* out, const Report& report) noexcept {
                                report.code,
                                report.task_id,
                                report.was_cancelled ? 1u : 0u,
-                               0};
+                               static_cast<std::uint32_t>(report.cause)};
   write_user(out, result);
 }
 
@@ -198,7 +198,7 @@ int janus_nursery_cancel(janus_nursery* pointer) {
   int error = 0;
   Nursery* const nursery = check(pointer, me, &error);
   if (nursery == nullptr) return error;
-  cancel_nursery(worker_in(*nursery->runtime, me), *nursery, Pace::kInPartsPaid);
+  cancel_nursery(worker_in(*nursery->runtime, me), *nursery, Cause::kAsked, Pace::kInPartsPaid);
   return 0;
 }
 
@@ -220,7 +220,9 @@ int janus_nursery_try_result(janus_nursery* pointer, janus_result* result) {
   if (nursery == nullptr) return error;
   flush_local_count(worker_in(*nursery->runtime, me), *nursery);
   if (!is_terminal(*nursery)) {
-    fill(result, {Outcome::kPending, 0, JANUS_PENDING, 0, nursery_state(*nursery) == NurseryState::kCancelling});
+    const bool is_told = nursery_state(*nursery) == NurseryState::kCancelling;
+    const Cause cause = is_told ? nursery->cancel_cause.load(std::memory_order_relaxed) : Cause::kNone;
+    fill(result, {Outcome::kPending, 0, JANUS_PENDING, 0, is_told, cause});
     return JANUS_PENDING;
   }
   order_hooks::acquire(nursery);

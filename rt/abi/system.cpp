@@ -196,7 +196,7 @@ void janus_has_written(int fd, int64_t answer) {
 void janus_exit(int status) {
   const Caller me = enter_free();
   if (me.task != nullptr && is_below_explicit_budget(*me.task))
-    panic(*me.task, "it would end the process, but lives on a budget of its own");
+    panic(*me.task, Cause::kMisuse, "it would end the process, but lives on a budget of its own");
   platform::exit(status & 255);
 }
 

@@ -70,12 +70,13 @@ int janus_task_result(janus_task handle, janus_result* result) {
     return JANUS_E_NO_CAP;
   }
   const bool ended = task->has(TaskFlags::kEnded);
-  const bool told = task->cancel.load(std::memory_order_relaxed) != 0;
-  janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told ? 1u : 0u, 0};
+  const std::uint8_t told = task->cancel.load(std::memory_order_relaxed);
+  janus_result out = {JANUS_KIND_PENDING, 0, JANUS_PENDING, task->id, told != 0 ? 1u : 0u, told};
   if (ended) {
     out.kind = static_cast<std::uint32_t>(task->outcome);
     out.errors = task->outcome == Outcome::kSuccess || task->outcome == Outcome::kCancelled ? 0 : 1;
     out.code = task->result;
+    out.cause = static_cast<std::uint32_t>(task->cause);
     order_hooks::acquire(order_hooks::second(task));
   }
   task->lock.unlock();
@@ -104,7 +105,7 @@ int janus_task_cancel(janus_task handle) {
   if (task == nullptr) return JANUS_E_STALE;
   Worker* const worker = worker_in(*runtime.get(), me);
   CancelWalk walk;
-  if (!task->has(TaskFlags::kEnded)) walk = cancel_task(worker, *task);
+  if (!task->has(TaskFlags::kEnded)) walk = cancel_task(worker, *task, Cause::kAsked);
   task->lock.unlock();
   tell_members(*runtime.get(), worker, walk, Pace::kInPartsPaid);
   return 0;
@@ -142,12 +143,17 @@ int janus_cancelled(void) {
   return me.task != nullptr && sees_cancel(*me.task) ? 1 : 0;
 }
 
-void janus_task_panic(const char* why) {
+// As janus_task_panic, for our C and C++ libraries, with a JANUS_CAUSE_* (linker/start/program.h). Not in rt.h.
+JANUS_NORETURN void janus_panic_because(uint32_t cause, const char* why) {
   const Caller me = enter_free();
   if (me.task == nullptr) platform::abort();
   char reason[kReasonBytes];
   if (why != nullptr) (void)read_user_string(reason, sizeof reason, why);
-  panic(*me.task, why != nullptr ? reason : "(no reason given)");
+  panic(*me.task, static_cast<Cause>(cause), why != nullptr ? reason : "(no reason given)");
+}
+
+void janus_task_panic(const char* why) {
+  janus_panic_because(JANUS_CAUSE_TASK_PANIC, why);
 }
 
 int janus_task_set_name(const char* name) {

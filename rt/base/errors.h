@@ -13,6 +13,7 @@ inline constexpr int kErrorClosed = -4097, kErrorWouldBlock = -4098, kErrorTimeo
                      kErrorInvalid = -4105, kErrorState = -4106, kErrorDeadlock = -4107, kErrorUnsupported = -4108;
 
 // What exactly was wrong, for janus_last_error_text (rt/abi/last_error_text.cpp has the words).
+// docs/decisions/0320
 enum class Why : std::uint8_t {
   kNothingMore,
   // The component that an account lacks; in the order of Component.

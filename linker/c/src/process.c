@@ -11,13 +11,13 @@
 
 // Panics the calling task, which ends the program if it is main's task.
 JANUS_C_DEFINE void abort(void) {
-  janus_task_panic("abort() was called");
+  janus_panic_because(JANUS_CAUSE_ABORT, "abort() was called");
 }
 
 JANUS_C_DEFINE void __assert_fail(const char* condition, const char* file, unsigned line, const char* function) {
   char why[256];
   snprintf(why, sizeof why, "%s:%u: %s: assertion failed: %s", file, line, function, condition);
-  janus_task_panic(why);
+  janus_panic_because(JANUS_CAUSE_ABORT, why);
 }
 
 JANUS_C_DEFINE void _Exit(int status) {

@@ -34,6 +34,30 @@ static_assert(same(Outcome::kSuccess, JANUS_KIND_SUCCESS) && same(Outcome::kFail
 static_assert(same(Outcome::kCancelled, JANUS_KIND_CANCELLED) && same(Outcome::kPanic, JANUS_KIND_PANIC));
 static_assert(same(Outcome::kBudget, JANUS_KIND_BUDGET_EXCEEDED) && same(Outcome::kPending, JANUS_KIND_PENDING));
 
+static_assert(same(Cause::kNone, JANUS_CAUSE_NONE));
+static_assert(same(Cause::kOps, JANUS_CAUSE_OPS));
+static_assert(same(Cause::kMemory, JANUS_CAUSE_MEMORY));
+static_assert(same(Cause::kSpawnCount, JANUS_CAUSE_SPAWN_COUNT));
+static_assert(same(Cause::kChannelOps, JANUS_CAUSE_CHANNEL_OPS));
+static_assert(same(Cause::kSyscalls, JANUS_CAUSE_SYSCALLS));
+static_assert(same(Cause::kStackOverflow, JANUS_CAUSE_STACK_OVERFLOW));
+static_assert(same(Cause::kBadAccess, JANUS_CAUSE_BAD_ACCESS));
+static_assert(same(Cause::kIllegalInstruction, JANUS_CAUSE_ILLEGAL_INSTRUCTION));
+static_assert(same(Cause::kDivision, JANUS_CAUSE_DIVISION));
+static_assert(same(Cause::kAbort, JANUS_CAUSE_ABORT));
+static_assert(same(Cause::kMisuse, JANUS_CAUSE_MISUSE));
+static_assert(same(Cause::kGraceOver, JANUS_CAUSE_GRACE_OVER));
+static_assert(same(Cause::kNoMemory, JANUS_CAUSE_NO_MEMORY));
+static_assert(same(Cause::kTaskPanic, JANUS_CAUSE_TASK_PANIC));
+static_assert(same(Cause::kOverrun, JANUS_CAUSE_OVERRUN));
+static_assert(same(Cause::kOther, JANUS_CAUSE_OTHER));
+static_assert(same(Cause::kAsked, JANUS_CAUSE_ASKED));
+static_assert(same(Cause::kParent, JANUS_CAUSE_PARENT));
+static_assert(same(Cause::kSiblingFailed, JANUS_CAUSE_SIBLING_FAILED));
+static_assert(same(Cause::kDeadline, JANUS_CAUSE_DEADLINE));
+static_assert(same(Cause::kSignal, JANUS_CAUSE_SIGNAL));
+static_assert(same(Cause::kSupervisor, JANUS_CAUSE_SUPERVISOR));
+
 static_assert(same(TaskState::kCreated, JANUS_TASK_CREATED) && same(TaskState::kReady, JANUS_TASK_READY));
 static_assert(same(TaskState::kRunning, JANUS_TASK_RUNNING) && same(TaskState::kBlocked, JANUS_TASK_BLOCKED));
 static_assert(same(TaskState::kExhausted, JANUS_TASK_BUDGET_EXHAUSTED));

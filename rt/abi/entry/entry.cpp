@@ -32,7 +32,7 @@ void keep(const Caller& caller, LastError error) noexcept {
 [[gnu::noinline, gnu::cold]] void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer,
                                                int error) noexcept {
   const bool is_short = error_of(error) == JANUS_E_BUDGET && names_component(why_of(error));
-  if (is_short && caller.task != nullptr) end_if_fail_rules(*caller.task, payer);
+  if (is_short && caller.task != nullptr) end_if_fail_rules(*caller.task, payer, component_of(why_of(error)));
   set_error_left(caller, runtime, payer, error);
 }
 
@@ -48,7 +48,7 @@ LastError last_error_of(const Caller& caller) noexcept {
   if (me.task == nullptr) return;
   Text<64> why;
   why.append("there is no %s %p", kind, reinterpret_cast<void*>(handle));
-  panic(*me.task, why.data());
+  panic(*me.task, Cause::kMisuse, why.data());
 }
 
 }  // namespace janus

@@ -99,7 +99,7 @@ int status_of(Runtime& runtime, std::int64_t result) noexcept {
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
   // A program has begun already, and code that runs in it belongs to a task.
-  if (every_thread_is_worker) panic(*calling_task(), "janus_boot is for the start code");
+  if (every_thread_is_worker) panic(*calling_task(), Cause::kMisuse, "janus_boot is for the start code");
   program.argc = argc;
   program.argv = argv;
   program.envp = envp;

@@ -54,7 +54,7 @@ int yield(Task& task) noexcept {
   else if (debt != 0)
     (void)charge_waiting(task, Component::kOps, debt);
   const bool told = sees_cancel(task);
-  if (told && task.frame->frame_sp != 0 && task.frame->details.grace < 0) panic(task, kGraceIsGone);
+  if (told && task.frame->frame_sp != 0 && task.frame->details.grace < 0) panic(task, Cause::kGraceOver, kGraceIsGone);
   commit_slice(current_worker(), task);  // if the task has waited, it has a slice already
   begin_slice(current_worker(), task);
   task.yielded_free = false;
@@ -97,7 +97,7 @@ namespace {
   if (policy == ExhaustionPolicy::kDeny && component != Component::kOps) return refuse(task, component, kErrorBudget);
   if (policy == ExhaustionPolicy::kFail || policy_owner == nullptr) {
     if (component == Component::kOps) runtime.accounts.owe(task.account, amount);
-    end_for_budget(task);
+    end_for_budget(task, component);
   }
   switch (runtime.budget_waits.load(std::memory_order_relaxed)->wait(task, component, amount)) {
     case Recharge::kDrawn:
@@ -108,12 +108,12 @@ namespace {
     case Recharge::kNever:
       break;
   }
-  end_for_budget(task);
+  end_for_budget(task, component);
 }
 
-[[gnu::cold]] void end_if_fail_rules(Task& task, const Account* payer) noexcept {
+[[gnu::cold]] void end_if_fail_rules(Task& task, const Account* payer, Component component) noexcept {
   if (payer != task.account) return;
-  if (does_fail_rule(task)) end_for_budget(task);
+  if (does_fail_rule(task)) end_for_budget(task, component);
 }
 
 }  // namespace janus

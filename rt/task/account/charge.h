@@ -36,6 +36,6 @@ int charge_waiting(Task& task, Component component, std::uint64_t amount) noexce
 
 // After an operation that `payer` could not pay, and that does not wait (a spawn, a record): ends the running task if
 // `payer` is its own account and JANUS_ON_EXHAUSTION_FAIL rules it.
-void end_if_fail_rules(Task& task, const Account* payer) noexcept;
+void end_if_fail_rules(Task& task, const Account* payer, Component component) noexcept;
 
 }  // namespace janus

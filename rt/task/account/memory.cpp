@@ -78,7 +78,7 @@ const char* why_not(Request request, Misuse misuse) noexcept {
                                                            Misuse misuse) noexcept {
   Text<96> why;
   why.append(why_not(request, misuse), block);
-  if (task != nullptr) panic(*task, why.data());
+  if (task != nullptr) panic(*task, Cause::kMisuse, why.data());
   Text<128> line;
   line.append("janus: %s, outside tasks\n", why.data());
   (void)!platform::write(2, line.data(), line.size());

@@ -15,7 +15,8 @@ namespace {
 
 // What takes time, and what can end the task, comes first, while nothing is held.
 LockWaiter* make_waiter(Task& task, int* error) noexcept {
-  if (holds_max_locks(task)) panic(task, "it holds 64 locks, or statics that it initialises, and wants another one");
+  if (holds_max_locks(task))
+    panic(task, Cause::kMisuse, "it holds 64 locks, or statics that it initialises, and wants another one");
   Worker& worker = current_worker();
   void* const block = allocate_own(runtime_of(worker), &worker, &task, sizeof(LockWaiter), error);
   return block != nullptr ? new (block) LockWaiter : nullptr;

@@ -59,7 +59,7 @@ void cancel_all(Runtime& runtime, Worker& worker) noexcept {
   for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer) {
     if (NurseryWord::is_terminal(nursery->word.load(std::memory_order_acquire))) continue;
     nursery->word.fetch_or(NurseryWord::kDeadlocked, std::memory_order_acq_rel);
-    cancel_nursery(&worker, *nursery, Pace::kAtOnce);
+    cancel_nursery(&worker, *nursery, Cause::kOther, Pace::kAtOnce);
   }
 }
 

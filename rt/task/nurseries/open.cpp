@@ -71,7 +71,8 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
 
 // A nursery that is opened by a task that was told to end is told, too.
 void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
-  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel)) cancel_nursery(&worker, *nursery, Pace::kAtOnce);
+  if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel))
+    cancel_nursery(&worker, *nursery, Cause::kParent, Pace::kAtOnce);
 }
 
 void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) noexcept {
@@ -181,6 +182,7 @@ namespace {
   nursery.failed_id = 0;
   nursery.errors = 0;
   nursery.outcome = Outcome::kSuccess;
+  nursery.cause = Cause::kNone;
   nursery.name[0] = 0;
   Account* const payer = payer_of_record(nursery);
   if (nursery.traits.owns_account) runtime.accounts.close(nursery.account);
@@ -203,6 +205,7 @@ void reset(Nursery& nursery) noexcept {
   nursery.life().reset();
   nursery.local_count = 0;
   nursery.was_read.store(false, std::memory_order_relaxed);
+  nursery.cancel_cause.store(Cause::kNone, std::memory_order_relaxed);
 }
 
 }  // namespace

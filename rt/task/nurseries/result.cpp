@@ -41,20 +41,22 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
 
 }  // namespace
 
-[[gnu::noinline]] void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept {
+[[gnu::noinline]] void record_end(const Task& task, const TaskEnd& end, Pace pace) noexcept {
   Nursery& nursery = *task.nursery;
-  if (outcome == Outcome::kCancelled) return pass_cancel_on(&current_worker(), nursery, pace);
+  if (end.outcome == Outcome::kCancelled) return pass_cancel_on(&current_worker(), nursery, pace);
   {
     LockGuard guard(nursery.lock);
     nursery.traits.has_leftovers = true;
     ++nursery.errors;
-    if (severity(outcome) > severity(nursery.outcome)) {
-      nursery.outcome = outcome;
-      nursery.code = code;
+    if (severity(end.outcome) > severity(nursery.outcome)) {
+      nursery.outcome = end.outcome;
+      nursery.code = end.code;
+      nursery.cause = end.cause;
       nursery.failed_id = task.id;
     }
   }
-  if (nursery.traits.on_error == ErrorPolicy::kCancel) cancel_nursery(&current_worker(), nursery, pace);
+  if (nursery.traits.on_error == ErrorPolicy::kCancel)
+    cancel_nursery(&current_worker(), nursery, Cause::kSiblingFailed, pace);
 }
 
 // The nursery is terminal: all children have ended, and what they recorded happened before.
@@ -66,7 +68,9 @@ Report report_of(Nursery& nursery) noexcept {
   const bool is_deadlock =
       outcome == Outcome::kCancelled && (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kDeadlocked) != 0;
   const std::int64_t code = is_deadlock ? kErrorDeadlock : value_of(outcome, nursery.code);
-  return {outcome, nursery.errors, code, nursery.failed_id, cancelled};
+  const Cause cause =
+      outcome == Outcome::kCancelled ? nursery.cancel_cause.load(std::memory_order_relaxed) : nursery.cause;
+  return {outcome, nursery.errors, code, nursery.failed_id, cancelled, cause};
 }
 
 }  // namespace janus

@@ -15,12 +15,13 @@ struct Report {
   std::int64_t code;
   std::uint64_t task_id;
   bool was_cancelled;
+  Cause cause;
 };
 
 // Records in the task's nursery that the task did not succeed; a failure cancels its siblings if the nursery says so. A
 // task that was cancelled from above the nursery passes that on, so that the nursery ends as cancelled, too, although
 // it may not have been told yet.
-void record_end(const Task& task, Outcome outcome, std::int64_t code, Pace pace) noexcept;
+void record_end(const Task& task, const TaskEnd& end, Pace pace) noexcept;
 // The result of a terminal nursery; it counts as read from now on.
 Report report_of(Nursery& nursery) noexcept;
 

@@ -65,6 +65,8 @@ struct alignas(64) Nursery : NurseryAlive {
   Task* records;                           // tasks that ended and whose result may be asked for
   std::atomic<bool> was_read;              // the result was read
   Outcome outcome;
+  Cause cause;                          // of the outcome, unless that is a cancel
+  std::atomic<Cause> cancel_cause;      // set before it is marked as cancelled
   RankedLock<LockRank::kNursery> lock;  // members, their published nurseries, records, the outcome
   std::atomic<std::uint64_t> handle;    // set once: the same for all nurseries that the record serves
   std::uint32_t errors;

@@ -9,8 +9,8 @@
 namespace janus {
 
 inline constexpr char kGraceIsGone[] = "it was cancelled, and has used up its grace";
-[[noreturn]] void panic(Task& task, const char* why) noexcept;
-[[noreturn]] void end_for_budget(Task& task) noexcept;
+[[noreturn]] void panic(Task& task, Cause cause, const char* why) noexcept;
+[[noreturn]] void end_for_budget(Task& task, Component component) noexcept;
 // A copy of the task's memory has failed (rt/task/wait/user_memory.h): ends as if the task had touched that memory itself.
 [[noreturn]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept;
 

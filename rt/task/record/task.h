@@ -14,6 +14,7 @@
 #include "rt/base/lock_rank.h"
 #include "rt/budget/account.h"
 #include "rt/sched/worker.h"
+#include "rt/task/record/cause.h"
 
 namespace janus {
 
@@ -69,6 +70,13 @@ constexpr bool may_be_running(TaskState state) noexcept {
 // How a task ended; the numbers are the ABI's JANUS_KIND_*.
 enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudget, kPending };
 
+// What a task comes to.
+struct TaskEnd {
+  Outcome outcome;
+  std::int64_t code;
+  Cause cause;
+};
+
 struct TaskFlags {
   static constexpr std::uint8_t kKept = 1;          // the record stays when the task ends, until it is released
   static constexpr std::uint8_t kExposed = 2;       // a handle of it may exist
@@ -112,7 +120,7 @@ struct alignas(64) Task : Runnable {
   Nursery* nursery;
   Account* account;  // pays for what the task does
   std::atomic<TaskState> state;
-  std::atomic<std::uint8_t> cancel;   // told to end; sticky
+  std::atomic<std::uint8_t> cancel;   // told to end: why, a Cause; 0: not told; sticky
   std::atomic<std::uint8_t> token;    // of janus_park
   std::atomic<std::uint8_t> flags;    // TaskFlags
   std::atomic<std::uint32_t> secret;  // of its handle (rt/task/nurseries/handle.h); 0: it has none
@@ -129,6 +137,7 @@ struct alignas(64) Task : Runnable {
   Task* record_next;
   TaskLock lock;                   // for exposed tasks: guards the end, waiters, the handle
   Outcome outcome;                 // once kEnded
+  Cause cause;                     // once kEnded
   std::atomic<bool> has_migrated;  // its frame is in the nursery's members (under the nursery's lock)
 
   // Atomic: may_be_cancelled() may read it after the record was recycled for another task.
@@ -172,6 +181,7 @@ struct RunDetails : ListLink<MigratedTasks> {
   std::uint8_t held_count = 0;          // the length of held_locks
   bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock
   Outcome outcome = Outcome::kPending;  // once kWasForced
+  Cause cause = Cause::kNone;           // once kWasForced
 };
 
 // What a task has while it runs, at the top of its part of the stack.

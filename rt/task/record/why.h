@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/why.h — which component of a budget is the reason of an error.
+// rt/task/record/why.h — which component of a budget is the reason of an error. docs/decisions/0320
 #pragma once
 
 #include "rt/base/errors.h"

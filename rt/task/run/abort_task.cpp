@@ -30,24 +30,32 @@ std::int64_t code_of(Outcome outcome) noexcept {
   return outcome == Outcome::kBudget ? -3 : -2;
 }
 
-const char* cause_of(const platform::Fault& fault, Worker& worker) noexcept {
+// Why the task ends, and the words of the report for it.
+struct Reason {
+  Cause cause;
+  const char* text;
+};
+
+Reason reason_of(const platform::Fault& fault, Worker& worker) noexcept {
+  constexpr Reason kBadAccess = {Cause::kBadAccess, "invalid memory access"};
   switch (fault.kind) {
     case platform::FaultKind::kAccess:
     case platform::FaultKind::kBus: {
-      if (!fault.has_address || worker.stack == nullptr) return "invalid memory access";
+      if (!fault.has_address || worker.stack == nullptr) return kBadAccess;
       auto* const touched = reinterpret_cast<const std::byte*>(fault.address);
-      return runtime_of(worker).stacks.in_guard(worker.stack, touched) ? "stack overflow" : "invalid memory access";
+      if (!runtime_of(worker).stacks.in_guard(worker.stack, touched)) return kBadAccess;
+      return {Cause::kStackOverflow, overflow_cause(Growth::kAtMost)};
     }
     case platform::FaultKind::kIllegalInstruction:
-      return "illegal instruction";
+      return {Cause::kIllegalInstruction, "illegal instruction"};
     case platform::FaultKind::kDivision:
-      return "division by zero";
+      return {Cause::kDivision, "division by zero"};
     case platform::FaultKind::kFloatingPoint:
-      return "floating-point exception";
+      return {Cause::kOther, "floating-point exception"};
     case platform::FaultKind::kBreakpoint:
-      return "breakpoint";
+      return {Cause::kOther, "breakpoint"};
   }
-  return "fault";
+  return {Cause::kOther, "fault"};
 }
 
 // --- Leaving ---
@@ -110,9 +118,14 @@ void fault_landing(void* argument) noexcept {
   leave_frames(task);
 }
 
-[[noreturn]] void end_by_force(Task& task, Outcome outcome) noexcept {
+void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
   task.mark(TaskMarks::kWasForced);
   task.frame->details.outcome = outcome;
+  task.frame->details.cause = cause;
+}
+
+[[noreturn]] void end_by_force(Task& task, Outcome outcome, Cause cause) noexcept {
+  mark_as_forced(task, outcome, cause);
   if (has_nurseries(*task.frame)) {
     Worker& worker = current_worker();
     void* const mine = worker.fiber;
@@ -128,13 +141,13 @@ void fault_landing(void* argument) noexcept {
 
 }  // namespace
 
-[[gnu::noinline, gnu::cold]] void panic(Task& task, const char* why) noexcept {
+[[gnu::noinline, gnu::cold]] void panic(Task& task, Cause cause, const char* why) noexcept {
   report_panic(task, why, nullptr);
-  end_by_force(task, Outcome::kPanic);
+  end_by_force(task, Outcome::kPanic, cause);
 }
 
-[[gnu::noinline, gnu::cold]] void end_for_budget(Task& task) noexcept {
-  end_by_force(task, Outcome::kBudget);
+[[gnu::noinline, gnu::cold]] void end_for_budget(Task& task, Component component) noexcept {
+  end_by_force(task, Outcome::kBudget, cause_of(component));
 }
 
 [[gnu::noinline, gnu::cold]] void panic_for_access(Task& task, bool has_address, std::uint64_t address) noexcept {
@@ -144,8 +157,9 @@ void fault_landing(void* argument) noexcept {
   fault.address = address;
   fault.ip = reinterpret_cast<std::uint64_t>(__builtin_return_address(0));
   fault.fp = *static_cast<const std::uint64_t*>(__builtin_frame_address(0));  // the caller's, as its ip
-  report_panic(task, cause_of(fault, current_worker()), &fault);
-  end_by_force(task, Outcome::kPanic);
+  const Reason reason = reason_of(fault, current_worker());
+  report_panic(task, reason.text, &fault);
+  end_by_force(task, Outcome::kPanic, reason.cause);
 }
 
 namespace {
@@ -176,12 +190,12 @@ void contain(platform::Fault& fault, Worker& worker) noexcept {
     fault.keeps_registers = true;
     return;
   }
-  if (!has_task || is_runtimes_own(fault, worker)) end_for_runtime_fault(fault, worker, cause_of(fault, worker));
+  if (!has_task || is_runtimes_own(fault, worker)) end_for_runtime_fault(fault, worker, reason_of(fault, worker).text);
   const Outcome outcome = outcome_of_overflow(*task, growth);
-  if (outcome == Outcome::kPanic)
-    report_panic(*task, growth == Growth::kAtMost ? cause_of(fault, worker) : overflow_cause(growth), &fault);
-  task->mark(TaskMarks::kWasForced);
-  task->frame->details.outcome = outcome;
+  const Reason reason =
+      growth == Growth::kAtMost ? reason_of(fault, worker) : Reason{Cause::kStackOverflow, overflow_cause(growth)};
+  if (outcome == Outcome::kPanic) report_panic(*task, reason.text, &fault);
+  mark_as_forced(*task, outcome, outcome == Outcome::kPanic ? reason.cause : Cause::kMemory);
   fault.resume_arg = reinterpret_cast<std::uint64_t>(task);
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = enter_spare_stack(worker, *task)) {
@@ -224,7 +238,7 @@ bool contain_fault(platform::Fault& fault) noexcept {
   fault.fp = reinterpret_cast<std::uint64_t>(__builtin_frame_address(0));
   Task& task = *current_task(worker);
   report_panic(task, overflow_cause(Growth::kAtMost), &fault);
-  end_by_force(task, Outcome::kPanic);
+  end_by_force(task, Outcome::kPanic, Cause::kStackOverflow);
 }
 
 }  // namespace janus

@@ -35,7 +35,7 @@ namespace {
   unsigned starved_rounds = 0;
   while (!is_terminal(nursery)) {
     if (sees_cancel(self)) {
-      cancel_nursery(&current_worker(), nursery, Pace::kInParts);
+      cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
       if (is_terminal(nursery)) return;
     }
     const bool left = block(
@@ -54,7 +54,7 @@ namespace {
 [[gnu::noinline]] void await_children(Task& self, Nursery& nursery) noexcept {
   run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
-    cancel_nursery(&current_worker(), nursery, Pace::kInParts);
+    cancel_nursery(&current_worker(), nursery, Cause::kParent, Pace::kInParts);
   constexpr std::uint64_t kWait = NurseryWord::kClosed | NurseryWord::kWaiter;
   std::uint64_t word;
   if (is_at_home(nursery, current_worker()))
@@ -147,7 +147,7 @@ void await_from_thread(Nursery& nursery) noexcept {
   unsigned ended = 0;
   while (Nursery* const nursery = newest()) {
     if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
-    if (cancel) cancel_nursery(&current_worker(), *nursery, Pace::kInParts);
+    if (cancel) cancel_nursery(&current_worker(), *nursery, Cause::kParent, Pace::kInParts);
     await_nursery(task, *nursery);
     const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
     const Report report = report_of(*nursery);

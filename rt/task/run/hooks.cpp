@@ -46,7 +46,7 @@ void on_attention(Worker& worker) noexcept {
   CancelWalk walk;
   {
     LockGuard guard(root->lock);
-    if (!root->has(TaskFlags::kEnded)) walk = cancel_task(&worker, *root);
+    if (!root->has(TaskFlags::kEnded)) walk = cancel_task(&worker, *root, Cause::kSignal);
   }
   tell_members(runtime, &worker, walk, Pace::kAtOnce);
 }

@@ -49,13 +49,14 @@ void count_end(Counters& counters, Outcome outcome) noexcept {
 }
 
 // Ends a task to which others may hold handles: its lock orders the end and their operations on the task.
-void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   task.lock.lock();
   JANUS_ASSERT(!task.has(TaskFlags::kEnded) && may_be_running(state_of(task)));
-  task.result = code;
-  task.outcome = outcome;
+  task.result = end.code;
+  task.outcome = end.outcome;
+  task.cause = end.cause;
   task.set(TaskFlags::kEnded);
-  task.state.store(final_state(outcome), std::memory_order_release);
+  task.state.store(final_state(end.outcome), std::memory_order_release);
   wake_joiners(worker, task);
   if (task.has(TaskFlags::kKept)) {
     Nursery& nursery = *task.nursery;
@@ -73,9 +74,11 @@ void end_exposed(Worker& worker, Task& task, Outcome outcome, std::int64_t code)
 }
 
 // -1 after a cancel means cancelled, whether the task has looked or not: it may pass on the code of another that did.
-Outcome outcome_of(Task& task, std::int64_t code) noexcept {
-  if (code >= 0) return Outcome::kSuccess;
-  return code == -1 && is_cancelled(task) ? Outcome::kCancelled : Outcome::kFailed;
+TaskEnd end_of(Task& task, std::int64_t code) noexcept {
+  if (task.is_marked(TaskMarks::kWasForced)) return {task.frame->details.outcome, code, task.frame->details.cause};
+  if (code >= 0) return {Outcome::kSuccess, code, Cause::kNone};
+  if (code == -1 && is_cancelled(task)) return {Outcome::kCancelled, code, cause_of_cancel(task)};
+  return {Outcome::kFailed, code, Cause::kNone};
 }
 
 // Refunds what was charged for the task.
@@ -97,10 +100,10 @@ Outcome outcome_of(Task& task, std::int64_t code) noexcept {
 }
 
 // The second half of a task's end, when nothing of it stands on a stack any more.
-[[gnu::cold]] void end_task(Worker& worker, Task& task, Outcome outcome, std::int64_t code) noexcept {
+[[gnu::cold]] void end_task(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
-  count_end(worker.counters, outcome);
+  count_end(worker.counters, end.outcome);
   if (task.has(TaskFlags::kDraws)) credit_task(task);
   task.frame = nullptr;
   Runtime& runtime = runtime_of(worker);
@@ -108,7 +111,7 @@ Outcome outcome_of(Task& task, std::int64_t code) noexcept {
   const bool is_main = is_exposed && runtime.terminable.load(std::memory_order_relaxed) == &task;
   if (is_main) runtime.terminable.store(nullptr, std::memory_order_relaxed);
   if (is_exposed)
-    end_exposed(worker, task, outcome, code);
+    end_exposed(worker, task, end);
   else
     free_record(&worker, task);
   leave_nursery(worker, nursery);
@@ -173,13 +176,14 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   report_panic(task, "stack overflow, found by its canary", nullptr);
   task.mark(TaskMarks::kWasForced);
   task.frame->details.outcome = Outcome::kPanic;
+  task.frame->details.cause = Cause::kStackOverflow;
   return -2;
 }
 
 // The cancel came before the start. Whether the task is called all the same.
 [[gnu::noinline, gnu::cold]] bool starts_cancelled(Task& task) noexcept {
   Worker& worker = current_worker();
-  task.cancel.store(1, std::memory_order_relaxed);
+  task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
   const bool runs = task.has(TaskFlags::kRunCancelled);
   if (runs)
     begin_grace(worker, task);
@@ -207,14 +211,14 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   code = clean_up(task, frame, code);
   if (task.is_marked(TaskMarks::kHasGrown)) give_back_growth(current_worker(), task);
   if (!canary_intact(current_worker().stack)) code = ran_over(current_worker(), task, code);
-  const Outcome outcome = task.is_marked(TaskMarks::kWasForced) ? frame.details.outcome : outcome_of(task, code);
-  if (outcome != Outcome::kSuccess) record_end(task, outcome, code, Pace::kInParts);
+  const TaskEnd end = end_of(task, code);
+  if (end.outcome != Outcome::kSuccess) record_end(task, end, Pace::kInParts);
   leave_members(task, frame);
   Worker& worker = current_worker();
   commit_last_slice(worker, task, is_own_slice);
   runtime_of(worker).scheduler.sched_point();
   order_end(task, *task.nursery);
-  end_task(worker, task, outcome, code);
+  end_task(worker, task, end);
 }
 
 // Whether nothing has happened to the task except that it ran.
@@ -364,8 +368,9 @@ template void run_children<Path::kFast>(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept {
   auto* task = static_cast<Task*>(fresh);
   report_panic(*task, "no memory for its stack", nullptr);
-  record_end(*task, Outcome::kPanic, -2, Pace::kAtOnce);
-  end_task(current_worker(), *task, Outcome::kPanic, -2);
+  const TaskEnd end = {Outcome::kPanic, kPanicCode, Cause::kNoMemory};
+  record_end(*task, end, Pace::kAtOnce);
+  end_task(current_worker(), *task, end);
 }
 
 }  // namespace janus

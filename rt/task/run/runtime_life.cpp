@@ -192,7 +192,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
 void destroy_runtime(Runtime* runtime) noexcept {
   const std::uint64_t until = platform::now_ns() + std::uint64_t{runtime->options.grace_ms} * 1'000'000;
   while (Nursery* const nursery = runtime->outside) {
-    cancel_nursery(nullptr, *nursery, Pace::kAtOnce);
+    cancel_nursery(nullptr, *nursery, Cause::kParent, Pace::kAtOnce);
     if (!await_from_thread_until(*nursery, until)) {
       say_who_goes_on(*runtime);
       await_from_thread(*nursery);

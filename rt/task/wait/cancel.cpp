@@ -39,7 +39,10 @@ void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
 }
 
 // The caller found `nursery` in a way that keeps it from its end meanwhile.
-void mark_nursery(Nursery& nursery, CancelWalk& walk) noexcept {
+void mark_nursery(Nursery& nursery, CancelWalk& walk, Cause cause) noexcept {
+  // Before the mark, so that whoever sees that finds a cause. Where two cancel at once, either cause is true.
+  if (nursery.cancel_cause.load(std::memory_order_relaxed) == Cause::kNone)
+    nursery.cancel_cause.store(cause, std::memory_order_relaxed);
   if (!nursery.life().cancel()) return;
   nursery.cancel_next = walk.first;
   walk.first = &nursery;
@@ -52,7 +55,7 @@ void mark_nursery(Nursery& nursery, CancelWalk& walk) noexcept {
 bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept {
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
-    mark_nursery(*open, walk);
+    mark_nursery(*open, walk, Cause::kParent);
   if (member.task->state.load(std::memory_order_acquire) == TaskState::kAwaitsLock) walk.met_lock_waits = true;
   const bool runs_here = worker != nullptr && current_task(*worker) == member.task;
   if (wake_to_look(worker, *member.task) || runs_here || walk.fence == CancelWalk::Fence::kMade) return true;
@@ -122,7 +125,7 @@ void cancel_each(Task& task, Nursery* open) noexcept {
   while (open != nullptr) {
     CancelWalk walk;
     for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
-      mark_nursery(*open, walk);
+      mark_nursery(*open, walk, Cause::kParent);
     if (walk.first != nullptr) {
       begin_cancel(runtime, &current_worker());
       tell_members(runtime, &current_worker(), walk, Pace::kInParts);
@@ -142,20 +145,28 @@ void cancel_own_nurseries(Task& task) noexcept {
 
 }  // namespace
 
+Cause cause_of_cancel(const Task& task) noexcept {
+  const std::uint8_t own = task.cancel.load(std::memory_order_relaxed);
+  if (own != 0) return static_cast<Cause>(own);
+  const Nursery& nursery = *task.nursery;
+  const bool is_marked = (nursery.word.load(std::memory_order_acquire) & NurseryWord::kCancelled) != 0;
+  return is_marked ? nursery.cancel_cause.load(std::memory_order_relaxed) : Cause::kParent;
+}
+
 void learn_of_cancel(Task& task) noexcept {
   order_hooks::acquire(&order_hooks::kCancel);
   if (task.is_marked(TaskMarks::kSawCancel)) return;
   begin_grace(current_worker(), task);
-  task.cancel.store(1, std::memory_order_relaxed);
+  task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
   cancel_own_nurseries(task);
 }
 
 namespace {
 
-CancelWalk mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
+CancelWalk mark_from_outside(Worker* worker, Nursery& nursery, Cause cause) noexcept {
   CancelWalk walk;
   const NurseryRef ref(worker, nursery);
-  if (ref.is_valid()) mark_nursery(nursery, walk);
+  if (ref.is_valid()) mark_nursery(nursery, walk, cause);
   return walk;
 }
 
@@ -163,20 +174,22 @@ CancelWalk mark_from_outside(Worker* worker, Nursery& nursery) noexcept {
 
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
   if ((nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0 || !is_cancelled(nursery)) return;
-  tell_members(*nursery.runtime, worker, mark_from_outside(worker, nursery), pace);
+  tell_members(*nursery.runtime, worker, mark_from_outside(worker, nursery, Cause::kParent), pace);
 }
 
-void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept {
-  const CancelWalk walk = mark_from_outside(worker, nursery);
+void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept {
+  const CancelWalk walk = mark_from_outside(worker, nursery, cause);
   if (walk.first == nullptr) return;
   begin_cancel(*nursery.runtime, worker);
   tell_members(*nursery.runtime, worker, walk, pace);
 }
 
-CancelWalk cancel_task(Worker* worker, Task& task) noexcept {
+CancelWalk cancel_task(Worker* worker, Task& task, Cause cause) noexcept {
   CancelWalk walk;
   order_hooks::release(&order_hooks::kCancel);
-  if (task.cancel.exchange(1, std::memory_order_acq_rel) != 0) return walk;
+  std::uint8_t not_told = 0;
+  if (!task.cancel.compare_exchange_strong(not_told, static_cast<std::uint8_t>(cause), std::memory_order_acq_rel))
+    return walk;
   begin_cancel(*task.nursery->runtime, worker);
   do {
     if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);

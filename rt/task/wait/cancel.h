@@ -10,6 +10,8 @@
 namespace janus {
 
 [[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
+// Why a task was told to end, for one that was: itself, with its nursery, or from further up.
+[[nodiscard, gnu::cold]] Cause cause_of_cancel(const Task& task) noexcept;
 // As is_cancelled(), at a place where the task learns of its cancel: its grace begins. Called with no lock held: passes
 // the cancel on to the nurseries that the task has opened, and may give way meanwhile.
 [[nodiscard]] inline bool sees_cancel(Task& task) noexcept {
@@ -39,13 +41,13 @@ enum class Pace : std::uint8_t {
 };
 
 // `worker`: as for wake(). When this returns, every task that was a member when the nursery was marked is told; a task
-// that became one later has seen the mark.
-void cancel_nursery(Worker* worker, Nursery& nursery, Pace pace) noexcept;
+// that became one later has seen the mark. The first cause stays.
+void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept;
 // Called by a child: if a task or nursery above `nursery` was cancelled, `nursery` is cancelled, too.
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
 // Cancels a task in two steps. cancel_task() under the task's lock, so that neither the task nor its nursery can end
 // meanwhile; then tell_members() with no lock held.
-CancelWalk cancel_task(Worker* worker, Task& task) noexcept;
+CancelWalk cancel_task(Worker* worker, Task& task, Cause cause) noexcept;
 void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept;
 
 }  // namespace janus

@@ -156,6 +156,10 @@ void jc_janus_task_panic(const char* why) {
   leave();
 }
 
+void jc_janus_panic_because(std::uint32_t, const char* why) {
+  jc_janus_task_panic(why);
+}
+
 int jc_janus_may_exit() {
   return 1;  // as on the root's account
 }

@@ -34,13 +34,41 @@
 #define JANUS_KIND_BUDGET_EXCEEDED 4u
 #define JANUS_KIND_PENDING 5u
 
+// janus_result.cause: why. Nothing more to say; ...
+#define JANUS_CAUSE_NONE 0u
+// ... what ran out (JANUS_KIND_BUDGET_EXCEEDED); ...
+#define JANUS_CAUSE_OPS 1u
+#define JANUS_CAUSE_MEMORY 2u
+#define JANUS_CAUSE_SPAWN_COUNT 3u
+#define JANUS_CAUSE_CHANNEL_OPS 4u
+#define JANUS_CAUSE_SYSCALLS 5u
+// ... what the panic was (JANUS_KIND_PANIC); ...
+#define JANUS_CAUSE_STACK_OVERFLOW 16u
+#define JANUS_CAUSE_BAD_ACCESS 17u           // a read, write or jump where no memory is
+#define JANUS_CAUSE_ILLEGAL_INSTRUCTION 18u  // __builtin_trap, too
+#define JANUS_CAUSE_DIVISION 19u             // by zero
+#define JANUS_CAUSE_ABORT 20u                // abort, std::terminate, a failed assertion
+#define JANUS_CAUSE_MISUSE 21u               // a bad free, a handle that was never given out, and the like
+#define JANUS_CAUSE_GRACE_OVER 22u           // it was cancelled, and went on for too long
+#define JANUS_CAUSE_NO_MEMORY 23u            // for its stack, or for operator new
+#define JANUS_CAUSE_TASK_PANIC 24u           // janus_task_panic
+#define JANUS_CAUSE_OVERRUN 25u              // for a later version
+#define JANUS_CAUSE_OTHER 31u
+// ... or who cancelled it (JANUS_KIND_CANCELLED, and JANUS_KIND_PENDING with was_cancelled).
+#define JANUS_CAUSE_ASKED 32u           // janus_task_cancel, janus_nursery_cancel
+#define JANUS_CAUSE_PARENT 33u          // a task or nursery above it was cancelled, or failed and left it open
+#define JANUS_CAUSE_SIBLING_FAILED 34u  // JANUS_ON_ERROR_CANCEL
+#define JANUS_CAUSE_DEADLINE 35u        // for a later version
+#define JANUS_CAUSE_SIGNAL 36u          // SIGTERM or SIGINT
+#define JANUS_CAUSE_SUPERVISOR 37u      // for a later version
+
 typedef struct janus_result {
   uint32_t kind;           // JANUS_KIND_*: of the first failure, by severity
   uint32_t errors;         // how many children did not succeed, cancelled ones not counted
   int64_t code;            // the value as in the table above
   uint64_t task_id;        // whose value it is; 0 if no child of a nursery failed
   uint32_t was_cancelled;  // 1 if it was cancelled, whatever the result says
-  uint32_t reserved;
+  uint32_t cause;          // JANUS_CAUSE_*
 } janus_result;
 
 #ifdef __cplusplus
