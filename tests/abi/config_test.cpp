@@ -87,7 +87,8 @@ TEST(settings, the_ends_of_each_range_are_inside_it) {
       "JANUS_STACK=1M",
       "JANUS_STACK=1024K",
       "JANUS_MEMORY=9223372036854775807",
-      "JANUS_MEMORY=1",
+      "JANUS_MEMORY=1m",
+      "JANUS_MEMORY=1048576",
       "JANUS_PIN=0",
       "JANUS_STATS=0",
       "JANUS_GRACE=0",
@@ -123,6 +124,8 @@ TEST(settings, senseless_values_are_refused_by_name) {
       "JANUS_STACK=2m",       "JANUS_STACK=k",
       "JANUS_STACK=8kb",      "JANUS_STACK=17179869184g",
       "JANUS_MEMORY=",        "JANUS_MEMORY=0",
+      "JANUS_MEMORY=1",       "JANUS_MEMORY=1048575",
+      "JANUS_MEMORY=1023k",   "JANUS_MEMORY=0m",
       "JANUS_MEMORY=1t",      "JANUS_MEMORY=9223372036854775808",
       "JANUS_MEMORY=1.5g",    "JANUS_MEMORY=8589934592g",
       "JANUS_PIN=",           "JANUS_PIN=2",
@@ -176,6 +179,36 @@ TEST(settings, other_names_are_ignored) {
     CHECK(parsed.is_good);
     CHECK(!has_any(parsed.settings));
   }
+}
+
+// The lines about names that are nearly right.
+janus::Notes notes_of(const char* first, const char* second = nullptr) {
+  const char* const environment[] = {first, second, nullptr};
+  janus::Notes notes;
+  janus::note_misspelt(environment, parse(first, second).settings, notes);
+  return notes;
+}
+
+TEST(settings, a_name_that_is_one_letter_off_is_answered_with_the_right_one) {
+  CHECK_STREQ(notes_of("JANUS_WORKER=4").data(), "janus: JANUS_WORKER is no setting; did you mean JANUS_WORKERS?\n");
+  constexpr char kAnswer[] = " is no setting; did you mean JANUS_WORKERS?\n";
+  for (const char* entry : {"JANUS_WORKERSS=4", "JANUS_WORKERZ=4", "JANUS_ORKERS=4", "JANUSWORKERS=4",
+                            "JANUS__WORKERS=4", "JANUS_WORKERS_=4", "jANUS_WORKERS=4"}) {
+    const janus::Notes notes = notes_of("HOME=/", entry);
+    if (!CHECK_GT(notes.size(), sizeof kAnswer)) janus::test::note("entry", entry);
+    CHECK_STREQ(notes.data() + notes.size() - (sizeof kAnswer - 1), kAnswer);
+  }
+  CHECK_STREQ(notes_of("JANUS_SEEDS=1", "JANUS_STAT=1").data(),
+              "janus: JANUS_SEEDS is no setting; did you mean JANUS_SEED?\n"
+              "janus: JANUS_STAT is no setting; did you mean JANUS_STATS?\n");
+}
+
+TEST(settings, names_that_are_right_or_further_off_are_not_answered) {
+  for (const char* entry :
+       {"JANUS_WORKERS=4", "JANUS_WORKE=4", "JANUS_WROKERS=4", "JANUS_INIT=1", "JANUS_PORT=x", "JANUS_", "WORKERS=4",
+        "JANUS_STACK=64k", "JANUS_STACK_MAX=1m", "", "=", "JANUS_SEED_FILE=f"})
+    if (!CHECK_EQ(notes_of(entry).size(), 0u)) janus::test::note("entry", entry);
+  CHECK_EQ(notes_of("JANUS_WORKER=4", "JANUS_WORKERS=2").size(), 0u);  // the right one is there, too
 }
 
 TEST(settings, the_first_of_two_values_counts) {
@@ -302,8 +335,8 @@ TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {
   refuses(&janus_rt_config::stack_size, (1u << 20) + 1,
           "janus: janus_rt_config.stack_size: not a number up to 1048576");
   refuses(&janus_rt_config::stack_max, (8u << 20) + 1, "janus: janus_rt_config.stack_max: not a number up to 8388608");
-  refuses(&janus_rt_config::memory, ~std::uint64_t{0},
-          "janus: janus_rt_config.memory: not a number of bytes below 2^63");
+  for (const std::uint64_t memory : {~std::uint64_t{0}, std::uint64_t{1}, (std::uint64_t{1} << 20) - 1})
+    refuses(&janus_rt_config::memory, memory, "janus: janus_rt_config.memory: not 0 or a number of bytes from 1048576");
   refuses(&janus_rt_config::victim_strategy, 3u, "janus: janus_rt_config.victim_strategy: not one of JANUS_VICTIM_*");
   refuses(&janus_rt_config::stats, 2u, "janus: janus_rt_config.stats: not 0 or 1");
   refuses(&janus_rt_config::flags, JANUS_RT_PIN | JANUS_RT_NO_PIN,

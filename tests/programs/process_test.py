@@ -130,7 +130,7 @@ def forged():
 
 def settings():
     senseless = {'JANUS_WORKERS': ('0', 'x', '-1', '1025', '', '2x', '1e3'), 'JANUS_SEED': ('x', '', '-1', '99999999999999999999'),
-                 'JANUS_STACK': ('x', '', '99999999999'), 'JANUS_STACK_MAX': ('x', '', '9m'), 'JANUS_MEMORY': ('x', ''), 'JANUS_PIN': ('2', 'yes', ''),
+                 'JANUS_STACK': ('x', '', '99999999999'), 'JANUS_STACK_MAX': ('x', '', '9m'), 'JANUS_MEMORY': ('x', '', '1', '1023k'), 'JANUS_PIN': ('2', 'yes', ''),
                  'JANUS_PROFILE': ('core', ''), 'JANUS_GRACE': ('x', ''), 'JANUS_STATS': ('maybe', ''),
                  'JANUS_SIGPIPE': ('die', ''), 'JANUS_CORE': ('yes', '')}
     for name, values in senseless.items():
@@ -138,7 +138,9 @@ def settings():
             done = ends_with(f'{name}={value!r} is status 2', 2, 'return', '0', settings={name: value}, stdout=b'')
             tap.check(f'and one line that names {name}', done.stderr.startswith(b'janus: ') and name.encode() in done.stderr and
                       done.stderr.count(b'\n') == 1, done.stderr)
-    ends_with('other JANUS_ names are ignored', 4, 'return', '4', settings={'JANUS_SOMETHING': 'x', 'JANUS_': '', 'JANUS': '1'})
+    ends_with('other JANUS_ names are ignored', 4, 'return', '4', stderr=b'^$', settings={'JANUS_SOMETHING': 'x', 'JANUS_': '', 'JANUS': '1'})
+    ends_with('a name that is one letter off is ignored, with a line that names the right one', 4, 'return', '4', settings={'JANUS_WORKER': 'x'},
+              stderr=rb'^janus: JANUS_WORKER is no setting; did you mean JANUS_WORKERS\?\n$')
     done = ends_with('JANUS_STATS shows the settings in force', 0, 'return', '0',
                      settings={'JANUS_STATS': 1, 'JANUS_WORKERS': 3, 'JANUS_STACK': 65536})
     tap.check('workers and stack size among them', re.search(rb'workers +3\n', done.stderr) and

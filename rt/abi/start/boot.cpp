@@ -46,6 +46,13 @@ struct Program {
 constinit Program program{};
 std::uint32_t grace_ms = kDefaultGraceMs;
 
+// Says which names in the environment are nearly those of settings. Apart, so that the buffer is in no frame that stays.
+[[gnu::noinline, gnu::cold]] void say_misspelt(const char* const* environment, const Settings& settings) noexcept {
+  Notes notes;
+  note_misspelt(environment, settings, notes);
+  if (notes.size() != 0) say(notes.data(), notes.size());
+}
+
 [[noreturn]] void refuse(const char* line) noexcept {
   Text<320> text;
   text.append("%s\n", line);
@@ -108,6 +115,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   if (!parse_settings(envp, settings, complaint)) refuse(complaint.data());
   const janus_rt_config config = merge(settings, &janus_config);
   if (check_config(config, complaint) != 0) refuse(complaint.data());
+  say_misspelt(envp, settings);
   if (config.grace_ms != 0) grace_ms = config.grace_ms;
   RuntimeOptions options = options_of(config);
   options.with_caller = true;

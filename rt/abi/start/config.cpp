@@ -12,6 +12,7 @@ namespace {
 constexpr std::uint64_t kMaxWorkers = 1024;
 constexpr std::uint64_t kMaxStack = 1024 * 1024;
 constexpr std::uint64_t kMaxStackMax = 8 * 1024 * 1024;
+constexpr std::uint64_t kMinMemory = std::uint64_t{1} << 20;
 constexpr std::uint64_t kMaxMemory = std::numeric_limits<std::int64_t>::max();
 constexpr std::uint64_t kMaxGrace = std::numeric_limits<std::uint32_t>::max();
 
@@ -105,7 +106,7 @@ bool read_stack_max(const char* value, Settings& out) noexcept {
 }
 
 bool read_memory(const char* value, Settings& out) noexcept {
-  return out.has_memory = parse_size(value, out.memory) && out.memory >= 1 && out.memory <= kMaxMemory;
+  return out.has_memory = parse_size(value, out.memory) && out.memory >= kMinMemory && out.memory <= kMaxMemory;
 }
 
 bool read_switch(const char* value, bool& out) noexcept {
@@ -164,7 +165,7 @@ constexpr Setting kSettings[] = {
     {"JANUS_STACK", &Settings::has_stack, read_stack, "a number of bytes from 1 to 1m (k and m may follow)"},
     {"JANUS_STACK_MAX", &Settings::has_stack_max, read_stack_max,
      "a number of bytes from 1 to 8m (k and m may follow)"},
-    {"JANUS_MEMORY", &Settings::has_memory, read_memory, "a number of bytes above 0 (k, m or g may follow)"},
+    {"JANUS_MEMORY", &Settings::has_memory, read_memory, "a number of bytes from 1m (k, m or g may follow)"},
     {"JANUS_PIN", &Settings::has_pin, read_pin, "0 or 1"},
     {"JANUS_PROFILE", &Settings::has_profile, read_profile, "service, cluster or sovereign"},
     {"JANUS_GRACE", &Settings::has_grace, read_grace, "a number of milliseconds from 0 to 4294967295"},
@@ -200,6 +201,36 @@ bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept
     return false;
   }
   return true;
+}
+
+// ---- Names that are nearly right ------------------------------------------------------------------------------------
+
+// What `text` begins with is compared up to its end, or up to '='.
+bool has_ended(char c) noexcept {
+  return c == '\0' || c == '=';
+}
+
+bool is_same_name(const char* entry, const char* name) noexcept {
+  for (; !has_ended(*entry) && *entry == *name; ++entry) ++name;
+  return has_ended(*entry) && *name == '\0';
+}
+
+// Whether the name that `entry` begins with becomes `name` if a letter is added, left out or changed.
+bool is_one_letter_off(const char* entry, const char* name) noexcept {
+  for (; !has_ended(*entry) && *entry == *name; ++entry) ++name;
+  for (unsigned skip = 1; skip <= 3; ++skip) {
+    const unsigned of_entry = skip & 1, of_name = skip >> 1;
+    if ((of_entry != 0 && has_ended(*entry)) || (of_name != 0 && *name == '\0')) continue;
+    if (is_same_name(entry + of_entry, name + of_name)) return true;
+  }
+  return false;
+}
+
+bool is_setting(const char* entry) noexcept {
+  for (const Setting& setting : kSettings) {
+    if (value_of(entry, setting.name) != nullptr) return true;
+  }
+  return false;
 }
 
 // ---- A program's fields -------------------------------------------------------------------------------------------
@@ -244,6 +275,20 @@ bool parse_settings(const char* const* environment, Settings& out, Complaint& co
   return true;
 }
 
+void note_misspelt(const char* const* environment, const Settings& settings, Notes& notes) noexcept {
+  constexpr std::size_t kMaxName = 32;
+  for (; *environment != nullptr; ++environment) {
+    if (is_setting(*environment)) continue;
+    for (const Setting& setting : kSettings) {
+      if (settings.*setting.is_there || !is_one_letter_off(*environment, setting.name)) continue;
+      char name[kMaxName] = {};
+      for (std::size_t i = 0; i + 1 < kMaxName && !has_ended((*environment)[i]); ++i) name[i] = (*environment)[i];
+      notes.append("janus: ").append_escaped(name, kMaxName).append(" is no setting; did you mean %s?", setting.name);
+      notes.end_line();
+    }
+  }
+}
+
 int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
   const struct {
     const char* field;
@@ -258,7 +303,8 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {"yield_interval", config.yield_interval <= kMaxYieldInterval, "a number up to 1048576"},
       {"stack_size", config.stack_size <= kMaxStack, "a number up to 1048576"},
       {"stack_max", config.stack_max <= kMaxStackMax, "a number up to 8388608"},
-      {"memory", config.memory <= kMaxMemory, "a number of bytes below 2^63"},
+      {"memory", config.memory == 0 || (config.memory >= kMinMemory && config.memory <= kMaxMemory),
+       "0 or a number of bytes from 1048576"},
       {"victim_strategy", config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "one of JANUS_VICTIM_*"},
       {"stats", config.stats <= 1, "0 or 1"},
       {"reserved", are_reserved_zero(config), "zero"},

@@ -26,7 +26,7 @@ struct Settings {
   std::uint32_t profile;    // JANUS_PROFILE as JANUS_PROFILE_*
   std::uint32_t grace_ms;   // JANUS_GRACE
   std::uint64_t seed;       // JANUS_SEED; its presence asks for deterministic mode
-  std::uint64_t memory;     // JANUS_MEMORY in bytes, not 0
+  std::uint64_t memory;     // JANUS_MEMORY in bytes, from 1 MiB on
   const char* trace;        // JANUS_TRACE, in the environment's own memory
 };
 
@@ -36,6 +36,13 @@ using Complaint = Text<256>;
 // Reads a NULL-terminated environment (nullptr: an empty one). Of two values of one name the first counts, as for
 // getenv. False: a value is senseless, and `complaint` says which, where and why.
 [[nodiscard]] bool parse_settings(const char* const* environment, Settings& out, Complaint& complaint) noexcept;
+
+// Lines for a user, each with its newline.
+using Notes = Text<512>;
+
+// Adds a line for each name in the environment that is one letter off that of a setting that is not there. Names that are
+// further off are somebody else's: orchestrators make some of the names of services.
+void note_misspelt(const char* const* environment, const Settings& settings, Notes& notes) noexcept;
 
 // Checks the merged configuration of a program or host. 0; JANUS_E_INVALID: a field is senseless; JANUS_E_UNSUPPORTED:
 // it makes sense, but this release does not support it.
