@@ -40,7 +40,8 @@ def statuses():
               stderr=rb'^janus: main returned -4102 \(JANUS_E_BUDGET: the budget does not reach\): exit status 250\n$')
     ends_with('janus_exit(6): status 6', 6, 'exit', '6')
     for value in (0, 5):
-        ends_with(f'a failure that nobody read makes {value} a 1', 1, 'unread', str(value))
+        ends_with(f'a failure that nobody read makes {value} a 1, and a line names nursery, task and code', 1, 'unread', str(value),
+                  stderr=rb"^janus: main left the nursery '-' open, and nobody read how it ended: task \d+ failed with -\d+\n$")
     for workers in (1, 2, 8):
         settings = {'JANUS_WORKERS': workers}
         ends_with(f'a deadlock is status 3 and names who waits, {workers} workers', 3, 'deadlock', settings=settings,

@@ -10,6 +10,7 @@
 #include "rt/optional.h"
 #include "rt/task/record/panic.h"
 #include "rt/task/report/log.h"
+#include "rt/task/run/await.h"
 #include "rt/task/run/run.h"
 #include "rt/task/run/runtime_life.h"
 
@@ -70,23 +71,53 @@ void terminate(int signal) noexcept {
   request_attention(*runtime);
 }
 
+// Adds the name of an error, unless it may be anybody's: -1 to -4, which any program may return, need not mean
+// JANUS_CANCELLED and the like.
+void append_error(TextWriter& line, std::int64_t value) noexcept {
+  const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
+  if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
+}
+
+const char* what_became_of(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::kPanic:
+      return "panicked";
+    case Outcome::kBudget:
+      return "exhausted its budget";
+    default:
+      return "failed";
+  }
+}
+
+[[gnu::noinline, gnu::cold]] void say_unread(const UnreadFailure& unread) noexcept {
+  Text<256> line;
+  line.append("janus: main left the nursery '");
+  line.append_escaped(unread.nursery[0] != 0 ? unread.nursery : "-", sizeof unread.nursery);
+  line.append("' open, and nobody read how it ended: task %lu %s with %ld",
+              static_cast<unsigned long>(unread.report.task_id), what_became_of(unread.report.outcome),
+              static_cast<long>(unread.report.code));
+  append_error(line, unread.report.code);
+  line.end_line();
+  say(line.data(), line.size());
+}
+
 std::int64_t run_main(void*) noexcept {
   program.value = janus_run_main(program.argc, program.argv, program.envp);
   // Its nurseries end here, before the destructors of globals; a failure in them that was not read becomes its result.
   Task& self = *calling_task();
-  const std::int64_t result = end_left_open(self, program.value, program.value < 0);
+  UnreadFailure unread;
+  const std::int64_t result = end_left_open(self, program.value, program.value < 0, &unread);
+  if (unread.is_there) say_unread(unread);
   if (janus_run_fini != nullptr) janus_run_fini();
   program.returned = true;
   return result;
 }
 
-// A negative value is not visible from outside: an exit status has 8 bits. -1 to -4, which any program may return, are
-// not named: they need not mean JANUS_CANCELLED and the like.
+// A negative value is not visible from outside: an exit status has 8 bits.
 void say_what_is_left(std::int64_t value) noexcept {
   Text<160> line;
   line.append("janus: main returned %ld", value);
-  const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
-  if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
+  append_error(line, value);
   line.append(": exit status %ld\n", value & 255);
   say(line.data(), line.size());
 }

@@ -136,7 +136,20 @@ void await_from_thread(Nursery& nursery) noexcept {
   }
 }
 
-[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept {
+namespace {
+
+void keep_unread(const Nursery& nursery, const Report& report, UnreadFailure& unread) noexcept {
+  if (unread.is_there || report.outcome == Outcome::kCancelled) return;
+  unread.is_there = true;
+  unread.report = report;
+  static_assert(sizeof unread.nursery == sizeof nursery.name);
+  __builtin_memcpy(unread.nursery, nursery.name, sizeof unread.nursery);
+}
+
+}  // namespace
+
+[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel,
+                                             UnreadFailure* unread) noexcept {
   RunFrame& frame = *task.frame;
   // The newest first: those opened since the task last left its worker, then the earlier ones.
   link_current(frame);
@@ -149,12 +162,15 @@ void await_from_thread(Nursery& nursery) noexcept {
     if (++ended % price::kRecordsAtOnce == 0) let_others_run(task);
     if (cancel) cancel_nursery(&current_worker(), *nursery, Cause::kParent, Pace::kInParts);
     await_nursery(task, *nursery);
-    const bool unread = !nursery->was_read.load(std::memory_order_relaxed);
+    const bool was_read = nursery->was_read.load(std::memory_order_relaxed);
     const Report report = report_of(*nursery);
-    destroy_nursery(&current_worker(), *nursery);
-    if (unread && code >= 0 && report.outcome != Outcome::kSuccess &&
-        (report.outcome != Outcome::kCancelled || is_cancelled(task)))
+    const bool is_failure =
+        report.outcome != Outcome::kSuccess && (report.outcome != Outcome::kCancelled || is_cancelled(task));
+    if (!was_read && code >= 0 && is_failure) {
       code = report.code;
+      if (unread != nullptr) keep_unread(*nursery, report, *unread);
+    }
+    destroy_nursery(&current_worker(), *nursery);
   }
   return code;
 }

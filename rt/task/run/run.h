@@ -17,7 +17,8 @@ void refuse_start(Runnable* fresh) noexcept;
 
 // Ends what a task left open, innermost first; a failure there becomes the task's result, if that was 0 or more.
 // Defined higher up, in rt/task/run/await.cpp: a task that ends awaits, and a task that awaits runs tasks. tests/layers
-// lists this call.
-std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel) noexcept;
+// lists this call. `unread`: where the first such failure is kept, for whoever says so.
+struct UnreadFailure;
+std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel, UnreadFailure* unread = nullptr) noexcept;
 
 }  // namespace janus
