@@ -44,7 +44,7 @@ namespace {
                                                          NurseryTraits traits) noexcept {
   JANUS_ASSERT(is_zeroed_when_free(nursery) && nursery.runtime != nullptr);
   set(nursery.traits, traits);
-  nursery.account = account;
+  std::atomic_ref(nursery.account).store(account, std::memory_order_relaxed);  // is_on_root() may read it late
   return traits.draws ? Nursery::kDrawing : Nursery::kAlive;
 }
 

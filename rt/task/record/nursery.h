@@ -58,7 +58,7 @@ struct alignas(64) Nursery : NurseryAlive {
   Atomic<std::uint32_t> alive;          // kAlive ... kEnding while the record serves a nursery
   Atomic<std::uint32_t> external_refs;  // visitors from elsewhere that are about to change the word (see NurseryLife)
 
-  std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when the runtime's epoch was this
+  std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when epoch_of() was this
   Nursery* outer;                          // the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after
   Nursery* previous_current;               // the current nursery that janus_nursery_create found

@@ -74,10 +74,13 @@ struct Runtime {
   unsigned number;  // unique in the process: tells of which runtime a handle is
   std::uint64_t handle_key[2];
 
-  alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel
+  alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel of tasks on the root's account
   std::atomic<Task*> terminable;  // the program's root task: SIGTERM cancels it, and its end stops the workers
   std::atomic<int> terminate_signal;
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
+  // Grows with each cancel, and before cancel_epoch does. Never less than that, so a clean_epoch that a cage's nursery
+  // takes over from its owner is at most too old.
+  alignas(64) std::atomic<std::uint64_t> epoch_of_all_cancels;
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
   // How they wait; nullptr before somebody could: let_wait_for_budgets().

@@ -32,10 +32,12 @@ namespace janus {
 
 namespace {
 
-void begin_cancel(Runtime& runtime, Worker* worker) noexcept {
+// `account`: of the nursery or task that is cancelled.
+void begin_cancel(Runtime& runtime, Worker* worker, const Account* account) noexcept {
   if (worker != nullptr) worker->counters.cancel_requests.add();
   order_hooks::release(&order_hooks::kCancel);
-  runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
+  runtime.epoch_of_all_cancels.fetch_add(1, std::memory_order_acq_rel);
+  if (account == runtime.root_account) runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
 }
 
 // The caller found `nursery` in a way that keeps it from its end meanwhile.
@@ -127,7 +129,7 @@ void cancel_each(Task& task, Nursery* open) noexcept {
     for (unsigned n = 0; open != nullptr && n < price::kRecordsAtOnce; open = open->outer, ++n)
       mark_nursery(*open, walk, Cause::kParent);
     if (walk.first != nullptr) {
-      begin_cancel(runtime, &current_worker());
+      begin_cancel(runtime, &current_worker(), task.account);
       tell_members(runtime, &current_worker(), walk, Pace::kInParts);
     }
     if (open != nullptr) let_others_run(task);
@@ -180,7 +182,7 @@ void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept {
 void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept {
   const CancelWalk walk = mark_from_outside(worker, nursery, cause);
   if (walk.first == nullptr) return;
-  begin_cancel(*nursery.runtime, worker);
+  begin_cancel(*nursery.runtime, worker, nursery.account);
   tell_members(*nursery.runtime, worker, walk, pace);
 }
 
@@ -190,7 +192,7 @@ CancelWalk cancel_task(Worker* worker, Task& task, Cause cause) noexcept {
   std::uint8_t not_told = 0;
   if (!task.cancel.compare_exchange_strong(not_told, static_cast<std::uint8_t>(cause), std::memory_order_acq_rel))
     return walk;
-  begin_cancel(*task.nursery->runtime, worker);
+  begin_cancel(*task.nursery->runtime, worker, task.account);
   do {
     if (walk.fence == CancelWalk::Fence::kWanted) fence_members(walk);
     LockGuard guard(task.nursery->lock);

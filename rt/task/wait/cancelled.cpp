@@ -24,12 +24,41 @@ namespace {
   return steps;
 }
 
-[[gnu::noinline]] bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
+bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
   const unsigned steps = walk_up(&nursery);
   if (steps == kCancelledAbove) return true;
   if (Worker* const worker = worker_of(*nursery.runtime)) take_fuel_unchecked(*worker, steps / price::kStepsPerOp);
   nursery.clean_epoch.store(epoch, std::memory_order_release);  // pairs with open_nursery
   return false;
+}
+
+// Relaxed: may_be_cancelled() may read it after the record was recycled for another nursery.
+[[gnu::always_inline]] inline bool is_on_root(const Runtime& runtime, const Nursery& nursery) noexcept {
+  return std::atomic_ref(const_cast<Account*&>(nursery.account)).load(std::memory_order_relaxed) ==
+         runtime.root_account;
+}
+
+// A cancel of tasks with another account than the root's concerns none on the root's account, which read no line that it
+// writes: for them this is all.
+[[gnu::always_inline]] inline bool is_clean_on_root(const Runtime& runtime, const Nursery& nursery) noexcept {
+  return is_on_root(runtime, nursery) &&
+         nursery.clean_epoch.load(std::memory_order_relaxed) == runtime.cancel_epoch.load(std::memory_order_acquire);
+}
+
+// What grows with each cancel that may concern the tasks of `nursery`.
+std::uint64_t epoch_of(const Runtime& runtime, const Nursery& nursery) noexcept {
+  return (is_on_root(runtime, nursery) ? runtime.cancel_epoch : runtime.epoch_of_all_cancels)
+      .load(std::memory_order_acquire);
+}
+
+[[gnu::noinline]] bool look_again(Nursery& nursery) noexcept {
+  const std::uint64_t epoch = epoch_of(*nursery.runtime, nursery);
+  return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && look_above(nursery, epoch);
+}
+
+[[gnu::noinline]] bool may_be_cancelled_above(const Runtime& runtime, const Nursery& nursery) noexcept {
+  return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch_of(runtime, nursery) &&
+         walk_up(&nursery) == kCancelledAbove;
 }
 
 }  // namespace
@@ -40,16 +69,12 @@ bool is_cancelled(Task& task) noexcept {
 }
 
 bool is_cancelled(Nursery& nursery) noexcept {
-  const std::uint64_t epoch = nursery.runtime->cancel_epoch.load(std::memory_order_acquire);
-  if (nursery.clean_epoch.load(std::memory_order_relaxed) == epoch) [[likely]]
-    return false;
-  return look_above(nursery, epoch);
+  return !is_clean_on_root(*nursery.runtime, nursery) && look_again(nursery);
 }
 
 bool may_be_cancelled(const Runtime& runtime, const Task& task, const Nursery& nursery) noexcept {
   if (task.cancel.load(std::memory_order_relaxed) != 0) return true;
-  const std::uint64_t epoch = runtime.cancel_epoch.load(std::memory_order_acquire);
-  return nursery.clean_epoch.load(std::memory_order_relaxed) != epoch && walk_up(&nursery) == kCancelledAbove;
+  return !is_clean_on_root(runtime, nursery) && may_be_cancelled_above(runtime, nursery);
 }
 
 }  // namespace janus
