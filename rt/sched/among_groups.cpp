@@ -1,78 +1,138 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/among_groups.cpp — chooses what a worker runs next while there are groups other than group 0. With group 0
-// alone nothing here is called.
+// rt/sched/among_groups.cpp — chooses the group that has the next turn while there are groups other than group 0, and
+// the runnable that begins it. With group 0 alone nothing here is called. docs/decisions/0303
 #include "rt/sched/scheduler.h"
 
 namespace janus {
 
 namespace {
 
-// The most runnables that one dispatch moves from the deque to their groups, since the next task pays for that time.
-constexpr unsigned kNewestMoved = 4;
-// After so many dispatches of group 0 in a row with no other group queued, the fast paths are open again.
-constexpr unsigned kCalm = 61;
+// The most runnables that one dispatch moves from the deque to their groups' queues, since it delays the next task.
+constexpr unsigned kMaxMoved = 64;
+constexpr std::uint64_t kDigInterval = 16;
+
+// Whether group 0 waits while `group` has the turn.
+bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
+  return worker.yielded.size() != 0 || (group != 0 && worker.may_hide_group_0);
+}
 
 }  // namespace
 
-[[gnu::noinline]] Runnable* Scheduler::next_among_groups(Worker& worker) noexcept {
+// Called when a turn is over: it is used up, or nothing of its group is ready. `yielding` is the running runnable, which
+// is in no queue, or nullptr; it goes on if this returns nullptr.
+[[gnu::noinline]] Runnable* Scheduler::begin_next_turn(Worker& worker, const Runnable* yielding) noexcept {
+  const std::uint32_t last = yielding != nullptr ? yielding->group : worker.turn_of;
+  const bool is_used_up = worker.until_fair <= 0;
   end_turn(worker);
-  Runnable* next = worker.until_fair <= 0 ? next_fair(worker) : nullptr;
-  if (next == nullptr) {
-    worker.until_fair -= worker.dispatch_ops;
-    next = take_newest_due(worker);
+  if (is_used_up) {
+    worker.until_fair = options_.fair_ops;
+    worker.counters.fair_rounds.add();
+    queue_injected(worker);
   }
-  if (next == nullptr) next = worker.groups.take_turn(worker.yielded);
-  if (next == nullptr && !injector_.is_empty()) next = take_injected(worker);
-  if (next == nullptr) return nullptr;
-  worker.may_bury_group_0 |= next->group == 0;
-  worker.turn_of = next->group;
-  worker.calm = next->group == 0 && worker.groups.size() == 0 ? static_cast<std::uint8_t>(worker.calm + 1) : 0;
-  if (worker.calm != 0 && (worker.calm == kCalm || worker.ready.is_empty())) {
-    worker.calm = 0;
-    worker.yield_bar = 0;
+  worker.until_fair -= worker.dispatch_ops;
+  Runnable* next = nullptr;
+  queue_newest(worker, last);
+  const bool may_renew = is_used_up ? last != WorkerFairness::kNobody : yielding != nullptr;
+  const bool is_renewed = may_renew && worker.groups.is_due(last, does_group_0_wait(worker, last));
+  if (is_renewed) next = begin_turn_of(worker, last);
+  if (next == nullptr && !(is_renewed && yielding != nullptr)) next = begin_least_turn(worker);
+  const Runnable* const runs = next != nullptr ? next : yielding;
+  worker.turn_of = runs != nullptr ? runs->group : WorkerFairness::kNobody;
+  if (worker.turn_of != last) worker.may_hide_group_0 = !worker.ready.is_empty();
+  const bool is_calm = worker.groups.size() == 0 && ((is_used_up && last == 0) || worker.ready.is_empty());
+  worker.yield_bar = worker.turn_of == 0 ? 0 : WorkerFairness::kOutOfReach;
+  if (worker.turn_of == 0 && is_calm) {
+    worker.dispatch_bar = 0;
     worker.turn_of = WorkerFairness::kNobody;
   }
   return next;
 }
 
-// Takes the newest runnable of the deque if its group is due. If not, one of group 0 stays in the deque, and one of
-// another group moves to its group's queue.
-Runnable* Scheduler::take_newest_due(Worker& worker) noexcept {
-  for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
-    const Entry newest = worker.ready.pop();
-    if (!newest) return nullptr;
-    Runnable* const runnable = newest.runnable();
-    if (worker.groups.is_due(runnable->group, worker.yielded.size() != 0)) {
-      worker.groups.begin_turn(runnable->group);
-      fetch_ready_ahead(worker);
-      return runnable;
-    }
-    if (runnable->group == 0) {
-      (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
-      return nullptr;
-    }
-    (void)queue_yielded(worker, runnable);
+// Begins a turn of the group that has spent least. nullptr: nothing is ready.
+Runnable* Scheduler::begin_least_turn(Worker& worker) noexcept {
+  queue_newest(worker, 0);
+  const bool is_group_0_ready = worker.yielded.size() != 0 || !worker.ready.is_empty();
+  if (is_group_0_ready && worker.groups.is_due(0, true)) {
+    if (Runnable* const first = begin_turn_of(worker, 0)) return first;
+  }
+  if (Runnable* const first = worker.groups.take_turn(worker.yielded)) return first;
+  if (Runnable* const newest = worker.ready.pop().runnable()) return newest;
+  return injector_.is_empty() ? nullptr : take_injected(worker);
+}
+
+// Begins a turn of `group` with its runnable that has waited longest, in its queue and in the deque in rotation.
+// nullptr: none is found.
+Runnable* Scheduler::begin_turn_of(Worker& worker, std::uint32_t group) noexcept {
+  worker.groups.begin_turn(group);
+  worker.turn_of = group;
+  worker.fair_source = worker.fair_source == FairSource::kReady ? FairSource::kYielded : FairSource::kReady;
+  Runnable* first = worker.fair_source == FairSource::kYielded ? take_queued_in_turn(worker) : nullptr;
+  if (first == nullptr) first = take_oldest_in_turn(worker);
+  if (first == nullptr) first = take_queued_in_turn(worker);
+  return first != nullptr ? first : take_newest_in_turn(worker);
+}
+
+// Takes the oldest runnable of the deque if it is of the group whose turn it is. Others before it move to their groups'
+// queues, so that one behind many of another group is soon the oldest. Where group 0 may be hidden, those of the group
+// whose turn it is move as well. Each is moved at most once, and has cost its group an op.
+Runnable* Scheduler::take_oldest_in_turn(Worker& worker) noexcept {
+  const bool is_dug_for = worker.counters.fair_rounds.read() % kDigInterval == 0;  // a woken one, say
+  worker.may_hide_group_0 |= is_dug_for;
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    Runnable* const oldest = worker.ready.take_oldest().runnable();
+    worker.may_hide_group_0 &= oldest != nullptr;
+    if (oldest == nullptr) break;
+    const std::uint32_t group = oldest->group;
+    if (group == worker.turn_of && !(group != 0 && worker.may_hide_group_0)) return oldest;
+    if (!queue_yielded(worker, oldest)) injector_.push(oldest);
+    if (group == 0) break;
   }
   return nullptr;
 }
 
+Runnable* Scheduler::take_newest_in_turn(Worker& worker) noexcept {
+  const Entry newest = worker.ready.pop();
+  if (!newest || newest.runnable()->group == worker.turn_of) return newest.runnable();
+  (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
+  return nullptr;
+}
+
+// A runnable from outside waits its turn with those of its group.
+void Scheduler::queue_injected(Worker& worker) noexcept {
+  Runnable* const injected = injector_.is_empty() ? nullptr : injector_.take();
+  if (injected == nullptr) return;
+  worker.counters.injected.add();
+  if (!queue_yielded(worker, injected)) injector_.push(injected);
+}
+
+// Moves the newest runnables of the deque to their groups' queues, up to the first of group 0 or of `kept`.
+void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
+  for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
+    const Entry newest = worker.ready.pop();
+    if (!newest) return;
+    const std::uint32_t group = newest.runnable()->group;
+    if (group == 0 || group == kept) {
+      (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
+      return;
+    }
+    (void)queue_yielded(worker, newest.runnable());
+  }
+}
+
 // Precondition: `running` is in no queue. Settles its turn first, so that what its group has spent is up to date.
 [[gnu::noinline]] bool Scheduler::keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept {
+  if (worker.until_fair > 0 && worker.turn_of == running.group) return false;  // a yield costs less
   end_turn(worker);
   worker.turn_of = running.group;
   if (!injector_.is_empty()) return false;
-  for (unsigned moved = 0; moved < kNewestMoved; ++moved) {
-    if (!worker.groups.keeps_turn(running.group, worker.yielded.size() != 0)) return false;
-    const Entry newest = worker.ready.pop();
-    if (!newest) return true;
-    Runnable* const runnable = newest.runnable();
-    if (runnable->group == running.group || runnable->group == 0) {
-      (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
-      return runnable->group != running.group && worker.groups.keeps_turn(running.group, true);
-    }
-    (void)queue_yielded(worker, runnable);
+  queue_newest(worker, running.group);
+  if (const Entry newest = worker.ready.pop()) {
+    const bool is_own = newest.runnable()->group == running.group;
+    (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
+    if (is_own) return false;
+    worker.may_hide_group_0 = true;
   }
-  return worker.groups.keeps_turn(running.group, worker.yielded.size() != 0);
+  return worker.groups.keeps_turn(running.group, does_group_0_wait(worker, running.group));
 }
 
 }  // namespace janus

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/dispatch.cpp — chooses what a worker runs next: a runnable from its own queues, from the injector, or from
 // other workers. If there is none, the worker sleeps.
+#include <arch/cpu.h>
 #include "rt/sched/scheduler.h"
 
 namespace janus {
 
 template <Path kPath>
 Runnable* Scheduler::next_own(Worker& worker) noexcept {
-  if (worker.until_fair <= worker.yield_bar) [[unlikely]] {
-    if (worker.has_other_groups()) return next_among_groups(worker);
+  if (worker.until_fair <= worker.dispatch_bar) [[unlikely]] {
+    if (worker.has_other_groups()) return next_among_groups(worker, nullptr);
     if (Runnable* const oldest = next_fair(worker)) return oldest;
   }
   worker.until_fair -= worker.dispatch_ops;
@@ -20,6 +21,39 @@ Runnable* Scheduler::next_own(Worker& worker) noexcept {
 }
 template Runnable* Scheduler::next_own<Path::kGeneral>(Worker& worker) noexcept;
 template Runnable* Scheduler::next_own<Path::kFast>(Worker& worker) noexcept;
+
+// While there are other groups. The group whose turn it is goes on until the turn is over (a-turn-lasts, worker.h;
+// docs/decisions/0303). `yielding`: the running runnable, which is in no queue, or nullptr. It goes on if this returns
+// nullptr.
+[[gnu::noinline]] Runnable* Scheduler::next_among_groups(Worker& worker, const Runnable* yielding) noexcept {
+  Runnable* const own = next_in_turn(worker);
+  const bool goes_on = yielding != nullptr && worker.until_fair > 0 && worker.turn_of == yielding->group;
+  return own != nullptr || goes_on ? own : begin_next_turn(worker, yielding);
+}
+
+// Takes the next runnable of the group whose turn it is. nullptr: there is none, or the turn is over.
+[[gnu::always_inline]] inline Runnable* Scheduler::next_in_turn(Worker& worker) noexcept {
+  if (arch::rdtsc() > worker.turn_until) [[unlikely]]
+    end_turn_early(worker);
+  if (worker.until_fair <= 0 || worker.turn_of == WorkerFairness::kNobody) [[unlikely]]
+    return nullptr;
+  worker.until_fair -= worker.dispatch_ops;
+  if (const Entry newest = worker.ready.pop()) {
+    Runnable* const runnable = newest.runnable();
+    const std::uint32_t group = runnable->group;
+    if (group == worker.turn_of) [[likely]] {
+      fetch_ready_ahead(worker);
+      return runnable;
+    }
+    (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
+    worker.may_hide_group_0 = true;
+    if (group != 0) {  // has become ready in this turn, and waits in no queue of its group
+      end_turn_early(worker);
+      return nullptr;
+    }
+  }
+  return take_queued_in_turn(worker);
+}
 
 Runnable* Scheduler::next(Worker& worker) noexcept {
   sched_point();

@@ -22,9 +22,9 @@ namespace janus {
 Runnable* Scheduler::take_longest_waiting(Worker& worker, FairSource source) noexcept {
   switch (source) {
     case FairSource::kYielded:
-      return worker.has_other_groups() ? worker.groups.take_turn(worker.yielded) : worker.yielded.take();
+      return worker.yielded.take();
     case FairSource::kReady:
-      return take_oldest_ready(worker);
+      return worker.ready.take_oldest().runnable();
     case FairSource::kInjector:
       break;
   }

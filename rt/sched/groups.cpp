@@ -110,20 +110,30 @@ void Groups::spend_on_path(GroupNode& lowest, std::uint64_t amount) noexcept {
 
 // Removes and returns the next runnable of `member`, which is in the highest circle. The turn counts as 1.
 Runnable* Groups::take_from(GroupNode& member) noexcept {
-  GroupNode* node = &member;
-  while (node->first_member != nullptr) node = node->first_member;
-  Runnable* const runnable = node->pop_runnable();
-  GroupNode& lowest = *node;
-  for (;;) {
-    if (!node->is_empty()) break;
+  GroupNode* lowest = &member;
+  while (lowest->first_member != nullptr) lowest = lowest->first_member;
+  Runnable* const runnable = pop_runnable_of(*lowest);
+  spend_on_path(*lowest, 1);
+  return runnable;
+}
+
+// Nodes that become empty leave their circles. Precondition: `lowest` has a runnable.
+Runnable* Groups::pop_runnable_of(GroupNode& lowest) noexcept {
+  Runnable* const runnable = lowest.pop_runnable();
+  for (GroupNode* node = &lowest; node->is_empty();) {
     GroupNode& circle = circle_of(*node);
     circle.remove_member(*node);
     if (&circle == &top_) break;
     node = &circle;
   }
-  spend_on_path(lowest, 1);
   size_.store(size_.load(std::memory_order_relaxed) - 1, std::memory_order_relaxed);
   return runnable;
+}
+
+Runnable* Groups::take_own(std::uint32_t group) noexcept {
+  LockGuard guard(lock_);
+  GroupNode& own = own_runnables_of(group);
+  return own.first_runnable != nullptr ? pop_runnable_of(own) : nullptr;
 }
 
 void Groups::begin_turn_of_group_0() noexcept {
@@ -194,15 +204,6 @@ void Groups::spend(std::uint32_t group, std::uint64_t amount) noexcept {
     group_0_spent_ += amount;
   else
     spend_on_path(own_runnables_of(group), amount);
-}
-
-bool Groups::has_others(std::uint32_t group) noexcept {
-  if (size() == 0) return false;
-  LockGuard guard(lock_);
-  const GroupNode* highest = &table_->of(worker_, group).circle;
-  while (&circle_of(*highest) != &top_) highest = &circle_of(*highest);
-  const GroupNode* const first = top_.first_member;
-  return first != nullptr && (first != highest || first->left != nullptr || first->right != nullptr);
 }
 
 // Takes nothing of group 0: thieves take that from the YieldQueue.

@@ -84,13 +84,14 @@ class Groups {
   // Whether the running runnable of `group` may go on at the end of its slice: no other one of its group is queued, and
   // all queued groups have spent more.
   [[nodiscard]] bool keeps_turn(std::uint32_t group, bool group_0_waits) noexcept;
+  // Removes and returns the runnable of `group` itself that has waited longest; nullptr: none is queued. Begins no turn.
+  // Precondition: `group` is not 0.
+  Runnable* take_own(std::uint32_t group) noexcept;
   // Begins a turn of `group` for a runnable that was in none of these queues.
   void begin_turn(std::uint32_t group) noexcept;
   // Charges `group` with what its turn has taken.
   void spend(std::uint32_t group, std::uint64_t amount) noexcept;
 
-  // Whether a runnable is queued here that does not share the turns of `group`. Ignores group 0.
-  [[nodiscard]] bool has_others(std::uint32_t group) noexcept;
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of
   // their turns; returns how many. Takes none of group 0.
   std::size_t steal(Runnable** out, std::size_t most) noexcept;
@@ -106,6 +107,7 @@ class Groups {
   bool is_least(std::uint32_t group, bool group_0_waits, Equals equals) noexcept;
   void spend_on_path(GroupNode& node, std::uint64_t amount) noexcept;
   Runnable* take_from(GroupNode& member) noexcept;
+  Runnable* pop_runnable_of(GroupNode& lowest) noexcept;
   [[nodiscard]] std::uint64_t spent_by_group_0() const noexcept {
     return group_0_spent_ < top_.clock ? top_.clock : group_0_spent_;
   }

@@ -41,8 +41,16 @@ bool Scheduler::queue_yielded(Worker& worker, Runnable* runnable) noexcept {
   if (runnable->group == 0) [[likely]]
     return worker.yielded.push(runnable);
   worker.groups.push(runnable);
-  worker.yield_bar = WorkerFairness::kOutOfReach;
+  if (!worker.has_other_groups()) worker.dispatch_bar = worker.yield_bar = WorkerFairness::kOutOfReach;
   return true;
+}
+
+// Takes from the queue of the group whose turn it is.
+Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
+  if (worker.turn_of != 0) return worker.groups.take_own(worker.turn_of);
+  Runnable* const yielded = worker.yielded.take();
+  if (yielded != nullptr) fetch_yielded_ahead(worker);
+  return yielded;
 }
 
 [[gnu::noinline, gnu::cold]] Runnable* Scheduler::take_injected(Worker& worker) noexcept {

@@ -102,6 +102,10 @@ class Scheduler {
   }
   // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
   // all others that are ready here, and no other runnable of its group is ready.
+  // The next dispatch, or keeps_turn(), compares the groups.
+  static void end_turn_early(Worker& worker) noexcept {
+    if (worker.has_other_groups()) worker.until_fair = 0;
+  }
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
     return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
   }
@@ -216,15 +220,23 @@ class Scheduler {
   static void fetch_ready_ahead(const Worker& worker) noexcept;
   static void fetch_yielded_ahead(const Worker& worker) noexcept;
   Runnable* next_fair(Worker& worker) noexcept;
+  Runnable* next_among_groups(Worker& worker, const Runnable* yielding) noexcept;
+  Runnable* next_in_turn(Worker& worker) noexcept;
+  Runnable* take_queued_in_turn(Worker& worker) noexcept;
   std::uint64_t turn_clock(const Worker& worker) noexcept;
   static std::uint64_t time_of_long_turn(Worker& worker, std::uint64_t now, std::uint64_t seems) noexcept;
   void end_turn(Worker& worker) noexcept;
+  void limit_turn(Worker& worker) noexcept;
   void begin_turn(Worker& worker, std::uint32_t group) noexcept;
   void change_turn(Worker& worker, std::uint32_t group) noexcept;
   bool keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept;
-  Runnable* next_among_groups(Worker& worker) noexcept;
-  Runnable* take_newest_due(Worker& worker) noexcept;
-  Runnable* take_oldest_ready(Worker& worker) noexcept;
+  Runnable* begin_next_turn(Worker& worker, const Runnable* yielding) noexcept;
+  Runnable* begin_turn_of(Worker& worker, std::uint32_t group) noexcept;
+  Runnable* begin_least_turn(Worker& worker) noexcept;
+  Runnable* take_oldest_in_turn(Worker& worker) noexcept;
+  Runnable* take_newest_in_turn(Worker& worker) noexcept;
+  void queue_injected(Worker& worker) noexcept;
+  void queue_newest(Worker& worker, std::uint32_t kept) noexcept;
   Runnable* take_longest_waiting(Worker& worker, FairSource source) noexcept;
   Runnable* find_work(Worker& worker) noexcept;
   Runnable* search(Worker& worker, bool& was_deferred) noexcept;

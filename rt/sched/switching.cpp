@@ -169,7 +169,8 @@ void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
 
 // The general path of yield().
 [[gnu::noinline]] bool Scheduler::yield_to_next(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
-  Runnable* const to = next_own<Path::kGeneral>(worker);
+  Runnable* const to =
+      worker.has_other_groups() ? next_among_groups(worker, yielding) : next_own<Path::kGeneral>(worker);
   if (to != nullptr) return go_on_with<Path::kGeneral>(worker, self, to, {publish_yielded, yielding, nullptr});
   sched_point();  // nothing else is ready on this worker, but other logical workers have to step
   return false;

@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/turns.cpp — measures what each group's turn has taken while there are groups other than group 0. That is
 // time, since a budget bounds what a group does, not how long the machine needs for it; in deterministic mode it is
-// ops. Also takes the oldest of the deque in a fair round, which is all that is done here with group 0 alone.
-// docs/decisions/0187, 0241
+// ops. docs/decisions/0187, 0241
+#include <arch/cpu.h>
 #include "rt/sched/scheduler.h"
 
 namespace janus {
 
 namespace {
 
-constexpr std::uint64_t kDigInterval = 16;
-constexpr unsigned kOldestMoved = 64;  // the most runnables that a fair round moves from the deque to their groups
 // A turn up to this long, in ns, counts in full: the prices of operations keep a slice well below that. During one that
 // seems longer, the machine may have taken the processor away. In deterministic mode, where turns are measured in ops,
 // no turn counts for more: what is beyond nearly two of the longest slices was not done but claimed, by a yield check.
@@ -23,6 +21,11 @@ constexpr std::uint64_t kAskedLongAgo = 100'000'000;
 
 std::uint64_t Scheduler::turn_clock(const Worker& worker) noexcept {
   return is_deterministic_ ? worker.counters.ops.read() : platform::now_ns();
+}
+
+// The turn that begins now may last until then.
+void Scheduler::limit_turn(Worker& worker) noexcept {
+  worker.turn_until = is_deterministic_ ? ~std::uint64_t{0} : arch::rdtsc() + WorkerFairness::kMaxTurnTicks;
 }
 
 // What to charge for a turn that ends now and seems to have taken long. How long the machine has let this thread run
@@ -51,6 +54,7 @@ void Scheduler::end_turn(Worker& worker) noexcept {
   }
   worker.turn_of = WorkerFairness::kNobody;
   worker.turn_began = now;
+  limit_turn(worker);
   if (now - worker.asked.at_ns > kAskedLongAgo && !is_deterministic_) [[unlikely]]
     worker.asked = {now, platform::thread_ns()};
 }
@@ -58,39 +62,19 @@ void Scheduler::end_turn(Worker& worker) noexcept {
 // Precondition: no group has the turn. For a runnable from another worker or the injector: it is not compared with the
 // groups that wait here, as it has waited elsewhere.
 void Scheduler::begin_turn(Worker& worker, std::uint32_t group) noexcept {
+  worker.groups.begin_turn(group);
   worker.turn_of = group;
   worker.turn_began = turn_clock(worker);
-  if (group != 0) worker.calm = 0;
+  limit_turn(worker);
+  worker.yield_bar = group == 0 ? 0 : WorkerFairness::kOutOfReach;
+  worker.may_hide_group_0 = !worker.ready.is_empty();
 }
 
 [[gnu::noinline]] void Scheduler::change_turn(Worker& worker, std::uint32_t group) noexcept {
   if (group == 0 && !worker.has_other_groups()) return;
   end_turn(worker);
-  worker.yield_bar = WorkerFairness::kOutOfReach;
+  worker.dispatch_bar = WorkerFairness::kOutOfReach;
   begin_turn(worker, group);
-}
-
-// Spawned and woken runnables of all groups are in the deque. The oldest there is taken; but the runnables of a group
-// other than 0 share one turn, so while anything else waits, they are moved to their group's queue and get turns there.
-// So a runnable behind many of one group is soon the oldest. Each is moved at most once, and has cost its group an op.
-// One of group 0 that is not due moves to the yield queue.
-Runnable* Scheduler::take_oldest_ready(Worker& worker) noexcept {
-  worker.may_bury_group_0 |= worker.counters.fair_rounds.read() % kDigInterval == 0;  // a woken one, say
-  for (unsigned moved = 0; moved < kOldestMoved; ++moved) {
-    Runnable* const oldest = worker.ready.take_oldest().runnable();
-    worker.may_bury_group_0 &= oldest != nullptr;
-    if (oldest == nullptr) break;
-    const bool others_wait = oldest->group != 0 && (worker.may_bury_group_0 || worker.yielded.size() != 0 ||
-                                                    !injector_.is_empty() || worker.groups.has_others(oldest->group));
-    const bool is_early = oldest->group == 0 && worker.has_other_groups() && !worker.groups.is_due(0, true);
-    if (!others_wait && !is_early) {
-      worker.may_bury_group_0 |= oldest->group == 0 && worker.has_other_groups();
-      return oldest;
-    }
-    if (!queue_yielded(worker, oldest)) injector_.push(oldest);
-    if (is_early) break;
-  }
-  return worker.groups.size() != 0 ? worker.groups.take_turn(worker.yielded) : nullptr;
 }
 
 }  // namespace janus

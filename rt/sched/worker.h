@@ -103,29 +103,40 @@ inline constexpr unsigned kFairSources = 3;
 // behind k others, or alone (k = 0), is run within 3 (k + 1) (Q + S) ops of this worker. Each dispatch also counts as
 // dispatch_ops, so that tasks that do next to nothing cannot make a round last long. tests/sched/fairness_test.cpp
 //
-// While there are groups other than group 0 (groups.h), each dispatch decides whose turn it is (turns.cpp). The fast
-// paths know group 0 alone, and require until_fair to be above yield_bar. That is 0, and kOutOfReach from the moment
-// when a runnable of another group is queued or runs here until there has been none for a while. So the one comparison
-// with which fast paths test for a fair round tests for other groups, too.
+// INVARIANT a-turn-lasts: while there are groups other than group 0 (groups.h), one of them has the turn, and only its
+// runnables run. Its turn ends with the fair round, or when none of its runnables is ready; at the first dispatch after
+// kMaxTurnTicks, since dispatches that cost few ops may take long; and when a long operation has done a part
+// (end_turn_early()). Between two turns what the last one has taken is measured (turns.cpp), and the group that has spent
+// least has the next one (among_groups.cpp); it begins with the runnable of that group that has waited longest. A
+// runnable that yields makes room for its own group alone. docs/decisions/0303,
+// tests/conformance/fairness_test.cpp
+//
+// The fast paths know group 0 alone, and require until_fair to be above a bar, which is 0 or kOutOfReach. So the one
+// comparison with which they test for a fair round tests for other groups, too. A dispatch requires that there are
+// none: its bar is out of reach from the moment when a runnable of another group is queued or runs here until a turn of
+// group 0 ends with none. A yield takes from the queue of group 0, so it only requires that no other has the turn.
 struct WorkerFairness {
   std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
+  std::int64_t dispatch_bar;  // 0, or kOutOfReach
   std::int64_t yield_bar;     // 0, or kOutOfReach
   std::int64_t dispatch_ops;  // what a dispatch counts as, in ops
   FairSource fair_source;     // the queue that the next fair round takes from
-  bool may_bury_group_0;      // the deque may hold runnables of group 0 below those of other groups
-  std::uint8_t calm;          // dispatches of group 0 in a row with no other group queued
+  bool may_hide_group_0;      // during a turn of another group: the deque may hold runnables of group 0
   // The group whose turn it is, and when the turn began by Scheduler::turn_clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
+  std::uint64_t turn_until;  // by rdtsc; the greatest number in deterministic mode
   // At `at_ns` the machine had let this thread run for `ran_ns`. at_ns is 0 if the worker has slept since.
   struct {
     std::uint64_t at_ns, ran_ns;
   } asked;
 
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
+  // Some 10 to 25 us: many times what it costs to choose the next group, and less than anybody notices.
+  static constexpr std::uint64_t kMaxTurnTicks = 50'000;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
-  [[nodiscard]] bool has_other_groups() const noexcept { return yield_bar != 0; }
+  [[nodiscard]] bool has_other_groups() const noexcept { return dispatch_bar != 0; }
 };
 
 // The worker's ready runnables. Any worker may steal from all three.

@@ -353,6 +353,81 @@ Shares beside_a_cage_of(int count, Attack& attack, Shares& shares) {
 
 }  // namespace
 
+namespace {
+
+// A neighbour that does something else than compute, and a task that answers it if it talks.
+struct Pair {
+  janus_channel* there = janus_channel_create(8, 1);
+  janus_channel* back = janus_channel_create(8, 1);
+  int answer() const {
+    std::uint64_t word = 0;
+    while (janus_channel_recv(there, &word) == 0 && janus_channel_send(back, &word) == 0) continue;
+    janus_channel_release(there);
+    janus_channel_release(back);
+    return 0;
+  }
+};
+
+bool talk(const Pair& pair) {
+  std::uint64_t word = 0;
+  return janus_channel_send(pair.there, &word) == 0 && janus_channel_recv(pair.back, &word) == 0;
+}
+
+bool give_way(const Pair&) {
+  return janus_yield() == 0;
+}
+
+bool open_and_spawn(const Pair&) {
+  const auto nothing = [](void*) -> std::int64_t { return 0; };
+  return janus_nursery_create() != nullptr && janus_nursery_spawn(nothing, nullptr) == 0 &&
+         janus_nursery_await_all() == 0;
+}
+
+bool take_and_free(const Pair&) {
+  janus_free(janus_alloc(64));
+  return true;
+}
+
+}  // namespace
+
+// However often it leaves its worker for another task of its group.
+TEST(fairness, a_neighbour_that_talks_yields_spawns_or_allocates_keeps_its_share_beside_a_cage) {
+  for (const auto step : {talk, give_way, open_and_spawn, take_and_free}) {
+    Shares shares;
+    auto spins = [&] {
+      while (!shares.is_over) {
+        if (!work(shares.others)) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    auto cage = [&] { return run_cage(1, spins), 0; };
+    run_in(deterministic(1, 1), [&] {
+      Pair pair;
+      Scope scope;
+      auto answers = [&] { return pair.answer(); };
+      auto neighbour = [&] {
+        while (shares.others < 50'000) {  // the cage is under way
+          if (janus_yield_check(1000) < 0) return JANUS_CANCELLED;
+        }
+        const std::uint64_t others = shares.others, all = stats_of().ops_used;
+        for (int i = 0; i < 30'000; ++i) {
+          if (!step(pair)) return JANUS_CANCELLED;
+        }
+        shares.others -= others;
+        shares.neighbour = stats_of().ops_used - all - shares.others;
+        shares.is_over = true;
+        return static_cast<int>(janus_channel_close(pair.there));
+      };
+      scope.go(answers);
+      scope.go(neighbour);
+      scope.go(cage);
+      CHECK_EQ(scope.end(), 0);
+    });
+    CHECK_GT(shares.others, 0u);
+    CHECK_LE(shares.others * 2, shares.neighbour * 3);
+  }
+}
+
 // An operation of a cage may cost a hundred slices: then it has its turns the more seldom.
 TEST(fairness, a_cage_of_dear_operations_takes_half) {
   constexpr int kDear = 100'000;

@@ -310,25 +310,25 @@ TEST(groups, a_number_serves_again) {
   CHECK_EQ(seen[2], 50);
 }
 
-// Whether any other group has somebody ready, whatever stands below the one that asks.
-TEST(groups, a_group_is_alone_until_another_has_a_ready_runnable) {
+// Within its turn: no runnable of another group is taken, and no turn is counted.
+TEST(groups, a_group_takes_its_own_runnables_in_order) {
   Turns turns;
-  for (std::uint32_t group = 1; group <= 3; ++group) turns.add(group);
-  turns.add(4, 1);
+  for (std::uint32_t group = 1; group <= 2; ++group) turns.add(group);
+  turns.add(3, 1);
   Groups& mine = turns.groups[0];
-  CHECK(!mine.has_others(1));
-  turns.push(runnables[1], 1);
-  CHECK(!mine.has_others(1));
-  CHECK(mine.has_others(2));
-  turns.push(runnables[4], 4);
-  CHECK(!mine.has_others(1));
-  CHECK(!mine.has_others(4));  // one circle at the top, in which both are
-  for (std::uint32_t group = 2; group <= 3; ++group) {
-    turns.push(runnables[group], group);
-    for (std::uint32_t each = 1; each <= 4; ++each) CHECK(mine.has_others(each));
-  }
-  while (turns.take() != nullptr) continue;
-  CHECK(!mine.has_others(1));
+  CHECK(mine.take_own(1) == nullptr);
+  for (unsigned i = 0; i < 3; ++i) turns.push(runnables[i], 1);
+  turns.push(runnables[3], 2);
+  turns.push(runnables[4], 3);
+  for (unsigned i = 0; i < 3; ++i) CHECK(mine.take_own(1) == &runnables[i]);
+  CHECK(mine.take_own(1) == nullptr);  // what is below it has turns of its own
+  CHECK_EQ(mine.size(), 2);
+  CHECK(mine.take_own(3) == &runnables[4]);
+  turns.push(runnables[0], 1);
+  CHECK(turns.take() == &runnables[3]);  // the others have spent as little, and came later
+  CHECK(turns.take() == &runnables[0]);
+  CHECK(turns.take() == nullptr);
+  CHECK_EQ(mine.size(), 0);
 }
 
 TEST(groups, a_thief_takes_turns_of_all_but_group_0) {

@@ -25,6 +25,7 @@ void give_way(Worker& worker, Task& task) noexcept {
   Scheduler& scheduler = *worker.scheduler;
   if (scheduler.wants_attention()) scheduler.handle_attention(worker);
   if (!scheduler.has_ready(worker) && !scheduler.is_deterministic()) return;
+  scheduler.end_turn_early(worker);  // an operation in parts may take much time for few ops
   if (!scheduler.keeps_turn(worker, task)) return give_way(worker, task);
   scheduler.sched_point();
 }

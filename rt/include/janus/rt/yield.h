@@ -15,7 +15,7 @@ extern "C" {
 // `subq $cost, %gs:8; jl slow`, and the slow path an ordinary call of janus_yield_slow.
 #define JANUS_FUEL_OFFSET 8
 
-// Goes behind every ready task: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
+// Goes behind every ready task of its group: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
 int janus_yield(void);
 // What the check calls once the slice is used up: settles it against the budget, yields if other tasks wait, suspends
 // an exhausted task. 0, or JANUS_CANCELLED. Called before the slice is used up it costs 1 op [task].
