@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # hostile.py — ./dev bench hostile: one neighbour computes, alone and beside a cage of attackers in turns. What is left to
 # it of what it does alone, and the longest time that it gets no turn; a row for each attack and size of the cage, a pair of
-# columns for each number of workers.
+# columns for each number of workers. Then the same shares of neighbours that do something else.
 #
 # Where there is a CPU for each worker and this user may, the program runs at real-time priority (SCHED_RR): other programs
 # of the machine then take no CPU from it, and a gap is the scheduler's. Workers that share CPUs do not: the kernel would
@@ -11,8 +11,9 @@
 #
 #     tests/bench/hostile.py build/bench/hostile.json FILE...
 #
-# puts it in place of what stands between `<!-- hostile table -->` and `<!-- end -->`, and the shares beside crowds alone
-# between `<!-- hostile shares -->` and `<!-- end -->`.
+# puts it in place of what stands between `<!-- hostile table -->` and `<!-- end -->`, the shares of the other neighbours
+# between `<!-- hostile neighbours -->` and `<!-- end -->`, and the least share of any neighbour beside crowds between
+# `<!-- hostile shares -->` and `<!-- end -->`.
 import json
 import os
 import re
@@ -25,6 +26,8 @@ from programs import ROOT
 from tools import CannotBuild, run_tool
 
 WORKERS = (1, 2, 4)
+NEIGHBOURS = ("computes", "talks", "spawns", "allocates", "yields")
+NEIGHBOURS_WORKERS = (1, 2)      # of all but the one that computes
 # All rounds of a case together stay below the 950 ms of each second that the kernel leaves to real-time programs.
 MILLISECONDS, QUICK_MILLISECONDS = 40, 10
 SHARE, GAP = 2.5, 5.0            # the goals: at least 1/2.5 of it, never 5 ms without a turn
@@ -44,9 +47,9 @@ def take_real_time():
         pass
 
 
-def measure(program, case, workers, options):
+def measure(program, case, workers, options, neighbour=NEIGHBOURS[0]):
     milliseconds = QUICK_MILLISECONDS if options.quick else MILLISECONDS
-    command = [program, str(milliseconds), case[0], str(case[1])]
+    command = [program, str(milliseconds), case[0], str(case[1]), neighbour]
     has_cpus = workers <= len(os.sched_getaffinity(0))
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout,
@@ -95,10 +98,15 @@ def run(options):
         cells = [measure(program, case, workers, options) for workers in WORKERS]
         rows.append({"attack": case[0], "tasks": case[1], "workers": dict(zip(WORKERS, cells))})
         print(line([name_of(*case), *sum(map(shown, cells), [])]), flush=True)
+    print("\n" + "\n".join(neighbours_heading()), flush=True)
+    for row in rows:
+        row["neighbours"] = {neighbour: {workers: measure(program, (row["attack"], row["tasks"]), workers, options, neighbour)
+                                         for workers in NEIGHBOURS_WORKERS} for neighbour in NEIGHBOURS[1:]}
+        print(neighbours_line(row), flush=True)
     result = {"machine": machine.describe(ROOT), "rows": rows}
     (options.out / "bench/hostile.json").write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     print(f"\n{machine.line(result['machine'])}")
-    return 1 if any("failed" in cell for row in rows for cell in row["workers"].values()) else 0
+    return 1 if any("failed" in cell for row in rows for cell in cells_of(row)) else 0
 
 
 # --- Quoting what was measured ---------------------------------------------------------------------------------------
@@ -108,17 +116,43 @@ def whole_table(rows):
                         for row in rows]
 
 
+def cells_of(row):
+    return [*row["workers"].values(), *(cell for by_workers in row["neighbours"].values() for cell in by_workers.values())]
+
+
+def neighbours_heading():
+    columns = [f"{neighbour}, {workers} worker{'s' * (workers > 1)}" for neighbour in NEIGHBOURS[1:]
+               for workers in NEIGHBOURS_WORKERS]
+    return [line(["a cage of", *columns]), "|" + "---|" * (1 + len(columns))]
+
+
+def neighbours_line(row):
+    return line([name_of(row["attack"], row["tasks"]),
+                 *(shown(cell)[0] for by_workers in row["neighbours"].values() for cell in by_workers.values())])
+
+
+def table_of_neighbours(rows):
+    return neighbours_heading() + [neighbours_line(row) for row in rows]
+
+
+def worst(row, workers):
+    """The cell of the neighbour that keeps least."""
+    cells = [row["workers"][workers], *(by_workers[workers] for by_workers in row["neighbours"].values())]
+    return max(cells, key=lambda cell: cell.get("divisor", float("inf")))
+
+
 def shares_beside_crowds(rows):
-    workers = [str(w) for w in WORKERS if w <= 2]
+    workers = [str(w) for w in NEIGHBOURS_WORKERS]
     table = [line(["beside a cage of", *(f"{w} worker{'s' * (w != '1')}" for w in workers)]), "|" + "---|" * (1 + len(workers))]
     most = max(row["tasks"] for row in rows)
-    return table + [line([name_of(row["attack"], most), *(shown(row["workers"][w])[0] for w in workers)])
+    return table + [line([name_of(row["attack"], most), *(shown(worst(row, w))[0] for w in workers)])
                     for row in rows if row["tasks"] == most]
 
 
 def quote(result, file):
     text = file.read_text(encoding="utf-8")
-    for mark, table in (("hostile table", whole_table), ("hostile shares", shares_beside_crowds)):
+    for mark, table in (("hostile table", whole_table), ("hostile neighbours", table_of_neighbours),
+                        ("hostile shares", shares_beside_crowds)):
         lines = "\n".join(table(result["rows"])) + "\n"
         text = re.sub(rf"(<!-- {mark} -->\n).*?(<!-- end -->)", lambda found, lines=lines: found[1] + lines + found[2], text, flags=re.S)
     file.write_text(text, encoding="utf-8")
