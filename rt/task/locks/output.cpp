@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/locks/output.cpp — a keyed lock for each descriptor, and patience where there is no room. A reader that keeps up makes
 // some soon, so the holder first tries a few times, and gives way in between or, with nothing else to do, waits in the
-// kernel for a moment. Then it waits for as long as the reader takes, which costs nobody anything. docs/decisions/0281, docs/decisions/0320
+// kernel for a moment. Then it waits for as long as the reader takes, which costs nobody anything. docs/decisions/0281, docs/decisions/0321
 #include "rt/task/locks/output.h"
 
 #include "rt/task/locks/keyed_lock.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/room.cpp — see room.h. docs/decisions/0320
+// rt/task/wait/room.cpp — see room.h. docs/decisions/0321
 //
 // INVARIANT one-wake: as in rt/task/locks/keyed_lock.cpp. Under the lock, a waiter in the list belongs to a task that has
 // left its stack or to one that is about to look; whoever takes it out wakes the task before it releases the lock; and

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait/room.h — waiting until a descriptor has room: for a reader, who may take as long as it likes. One thread of the
 // process (janus/room) waits in the kernel for all who wait here, without a time limit; it is there only while somebody
-// waits. docs/decisions/0320
+// waits. docs/decisions/0321
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/room_bell.h — calling those who wait for room (room.h), so that they look for cancels. docs/decisions/0320
+// rt/task/wait/room_bell.h — calling those who wait for room (room.h), so that they look for cancels. docs/decisions/0321
 #pragma once
 
 #include <atomic>
