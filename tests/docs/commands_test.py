@@ -45,6 +45,8 @@ ELSEWHERE = {
     'janus-qemu --linux service ...': ('tests/qemu/linux_test.py', '--linux', ALONE),
     'python3 docs/decisions_index.py . > docs/decisions/README.md':
         ('docs/check.py', 'decisions_index', 'it writes into the sources; what it prints is compared'),
+    'python3 both.py < fib.both > fib.ll && janus-cc -O2 fib.ll -o fib && ./fib':
+        ('tests/lower/lower_test.py', 'both.py', 'it takes both files from the page, and compares what the program prints'),
     'git tag -a v0.3.0 -m v0.3.0': ('docs/contributing.md', 'git tag', 'it is a maintainer who makes a release'),
     'tests/bench/scaling.py build-install/prefix/bin/janus-cc':
         ('tests/bench/scaling_test.py', 'scaling', 'it takes minutes, and writes into its page'),
@@ -60,7 +62,8 @@ int main(void) {
 '''
 SOURCES = ('tests/programs/ends.c', 'tests/programs/treehash.c', 'tests/programs/size.h', 'tests/debugger/standing.c',
            'tests/image/programs/service.c')
-TEXTS = {'host.c': HOST, 'a.c': 'int main(void) { return 0; }\n', 'b.cpp': 'int b;\n', 'Makefile': 'prog: prog.c\n'}
+TEXTS = {'host.c': HOST, 'a.c': 'int main(void) { return 0; }\n', 'b.cpp': 'int b;\n', 'Makefile': 'prog: prog.c\n',
+         'prog.ll': 'define i32 @main() {\n  ret i32 0\n}\n', 'prog.qtjir': 'func @main() -> i64 {\n  return 0\n}\n'}
 # Programs that a page takes for granted; made there when the first command has one.
 MADE = {'prog': 'janus-cc prog.c -o prog', 'treehash': 'janus-cc -O2 treehash.c -lbearssl -o treehash',
         'libprog.a': 'janus-cc -c prog.c && ar rc libprog.a prog.o', 'libz.a': 'cp "$(gcc -print-file-name=libz.a)" .'}
