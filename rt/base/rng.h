@@ -19,7 +19,7 @@ constexpr std::uint64_t splitmix64(std::uint64_t& state) noexcept {
 
 class Rng {
  public:
-  constexpr Rng() noexcept : Rng(0) {}
+  constexpr Rng() noexcept = default;  // to be assigned before use: until then all its numbers are 0
   explicit constexpr Rng(std::uint64_t seed) noexcept {
     for (std::uint64_t& word : state_) word = splitmix64(seed);
   }
@@ -73,7 +73,7 @@ class Rng {
  private:
   __extension__ using Wide = unsigned __int128;
 
-  std::uint64_t state_[4];
+  std::uint64_t state_[4] = {};
 };
 
 }  // namespace janus

@@ -43,7 +43,7 @@ class alignas(arch::kCacheLine) HeapCache {
     std::atomic<std::uint32_t> count;   // blocks in `hot`; other threads read it for the statistics
     std::atomic<std::uint32_t> spares;  // blocks in `spare`
   };
-  List lists_[kSizeClasses];
+  List lists_[kSizeClasses] = {};
   CacheList<Heap, HeapCache>::Link link_;
 };
 

@@ -2,8 +2,7 @@
 // rt/sched/workers.cpp — how workers start and end. docs/decisions/0083
 #include "rt/sched/scheduler.h"
 
-#include <new>
-
+#include "rt/base/construct_in.h"
 #include "rt/sched/fiber_hooks.h"
 
 namespace janus {
@@ -66,7 +65,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
 }
 
 bool Scheduler::init_worker(unsigned index) noexcept {
-  auto* worker = new (&workers_[index]) Worker();
+  Worker* const worker = &construct_in<Worker>(&workers_[index]);
   worker->self = worker;
   worker->scheduler = this;
   worker->runtime = options_.runtime;

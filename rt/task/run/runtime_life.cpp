@@ -3,9 +3,9 @@
 #include "rt/task/run/runtime_life.h"
 
 #include <initializer_list>
-#include <new>
 
 #include "rt/base/assert.h"
+#include "rt/base/construct_in.h"
 #include "rt/base/format.h"
 #include "rt/base/order_hooks.h"
 #include "rt/sched/fiber_hooks.h"
@@ -151,7 +151,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   std::byte* const pages = platform::map(runtime_bytes());
   *error = kErrorNoMemory;
   if (pages == nullptr) return nullptr;
-  auto& runtime = *new (pages) Runtime();
+  auto& runtime = construct_in<Runtime>(pages);
   runtime.options = options;
   runtime.slice_ops.store(options.yield_interval, std::memory_order_relaxed);
   const std::uint64_t machine = options.deterministic ? kDeterministicMemory : platform::memory_limit() / 4 * 3;
