@@ -227,7 +227,7 @@ void Scheduler::change_stack(Worker& worker, Runnable* fresh, Stack* stack) noex
   __builtin_unreachable();
 }
 
-void Scheduler::leave_for_good(Worker& worker) noexcept {
+[[gnu::noinline, gnu::cold]] void Scheduler::leave_for_good(Worker& worker) noexcept {
   arch::Context left;
   Stack* const mine = worker.stack;
   JANUS_ASSERT(worker.pending.action == nullptr);

@@ -190,7 +190,7 @@ namespace {
 }
 
 // Takes the nursery out of a list that other threads read.
-[[gnu::noinline]] void unlink_seen(Nursery& nursery, Task* owner) noexcept {
+[[gnu::noinline, gnu::cold]] void unlink_seen(Nursery& nursery, Task* owner) noexcept {
   if (owner != nullptr) {
     LockGuard guard(owner->nursery->lock);
     unlink_nursery(owner->frame->details.published, nursery);
@@ -210,7 +210,7 @@ void reset(Nursery& nursery) noexcept {
 
 }  // namespace
 
-void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline, gnu::cold]] void destroy_nursery(Worker* worker, Nursery& nursery) noexcept {
   JANUS_ASSERT(is_terminal(nursery) && Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)));
   if (nursery.traits.owns_account) [[unlikely]]
     end_local_keys(*nursery.runtime, worker, *nursery.account);

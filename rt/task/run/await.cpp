@@ -148,8 +148,8 @@ void keep_unread(const Nursery& nursery, const Report& report, UnreadFailure& un
 
 }  // namespace
 
-[[gnu::noinline]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel,
-                                             UnreadFailure* unread) noexcept {
+[[gnu::noinline, gnu::cold]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel,
+                                                        UnreadFailure* unread) noexcept {
   RunFrame& frame = *task.frame;
   // The newest first: those opened since the task last left its worker, then the earlier ones.
   link_current(frame);

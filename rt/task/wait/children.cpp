@@ -74,7 +74,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
 }
 
 // Oldest first, so that the list has them in the order in which they were opened.
-[[gnu::noinline]] void link_current(RunFrame& frame) noexcept {
+[[gnu::noinline, gnu::cold]] void link_current(RunFrame& frame) noexcept {
   Nursery* oldest = nullptr;
   for (Nursery* n = frame.current; n != nullptr && !n->traits.is_linked; n = n->previous_current) {
     n->outer = oldest;
@@ -88,7 +88,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   }
 }
 
-[[gnu::noinline]] void publish_frames(RunFrame& frame) noexcept {
+[[gnu::noinline, gnu::cold]] void publish_frames(RunFrame& frame) noexcept {
   for (RunFrame* f = &frame; f != nullptr && !f->task->is_published; f = f->outer_frame) {
     Task& task = *f->task;
     task.mark(TaskMarks::kHasMigrated);
@@ -115,7 +115,7 @@ std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept {
   }
 }
 
-[[gnu::noinline]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
+[[gnu::noinline, gnu::cold]] void close_nursery(Worker* worker, Nursery& nursery) noexcept {
   const NurseryRef ref(worker, nursery);
   if (!ref.is_valid()) return;
   nursery.life().close();

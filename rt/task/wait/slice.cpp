@@ -103,7 +103,7 @@ void begin_slice(Worker& worker, Task& task) noexcept {
 template void begin_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
 template void begin_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
 
-[[gnu::noinline]] void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept {
+[[gnu::noinline, gnu::cold]] void resume_slice(Worker& worker, Task& task, std::int64_t left_before) noexcept {
   const std::int64_t interval = runtime_of(worker).options.yield_interval;
   const std::int64_t left_after = left_before - (interval - worker.fuel);  // the child's slice is committed
   begin_slice(worker, task);
@@ -137,7 +137,7 @@ void commit_slice(Worker& worker, Task& task) noexcept {
 template void commit_slice<Path::kGeneral>(Worker& worker, Task& task) noexcept;
 template void commit_slice<Path::kFast>(Worker& worker, Task& task) noexcept;
 
-std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
+[[gnu::noinline, gnu::cold]] std::uint64_t commit_slice_at_check(Worker& worker, Task& task) noexcept {
   const std::int64_t debt = worker.charged_account != nullptr && worker.fuel < 0 ? -worker.fuel : 0;
   if (debt == 0 || worker.payer == SlicePayer::kGraceAlone) {
     commit_slice(worker, task);

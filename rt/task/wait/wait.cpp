@@ -53,7 +53,7 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
 }
 
 // As publish_unlocking(), for a wait that a cancel ends only by way of the holder, if that waits for room.
-void publish_awaiting_lock(Worker& worker, void* task_pointer, void* lock) noexcept {
+[[gnu::noinline, gnu::cold]] void publish_awaiting_lock(Worker& worker, void* task_pointer, void* lock) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   publish_state(worker, task, TaskState::kAwaitsLock);
   const bool is_told = may_be_cancelled(runtime_of(worker), task, *task.nursery);
@@ -119,7 +119,7 @@ template void resumed<Path::kFast>(Task& task) noexcept;
   return stop_published(task, {publish_unlocking, &task, &lock});
 }
 
-[[gnu::noinline]] bool block_for_lock(Task& task, KeyedQueueLock& lock) noexcept {
+[[gnu::noinline, gnu::cold]] bool block_for_lock(Task& task, KeyedQueueLock& lock) noexcept {
   return stop_published(task, {publish_awaiting_lock, &task, &lock});
 }
 
