@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "rt/base/checked.h"
+#include "rt/base/text_list.h"
 
 namespace janus {
 namespace {
@@ -251,6 +252,32 @@ bool are_reserved_zero(const janus_rt_config& config) noexcept {
   return true;
 }
 
+// What must hold of a program's fields, and the complaint where it does not.
+#define JANUS_SENSES(ROW)                                                                                \
+  ROW(is_size_known(config.size), "size: not 0 or sizeof(janus_rt_config)")                              \
+  ROW(config.worker_count <= kMaxWorkers, "worker_count: not a number up to 1024")                       \
+  ROW((config.flags & ~kAllFlags) == 0, "flags: not made of JANUS_RT_* flags")                           \
+  ROW((config.flags & kPinFlags) != kPinFlags, "flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN")     \
+  ROW(config.profile <= JANUS_PROFILE_SOVEREIGN, "profile: not one of JANUS_PROFILE_*")                  \
+  ROW(config.yield_interval <= kMaxYieldInterval, "yield_interval: not a number up to 1048576")          \
+  ROW(config.stack_size <= kMaxStack, "stack_size: not a number up to 1048576")                          \
+  ROW(config.stack_max <= kMaxStackMax, "stack_max: not a number up to 8388608")                         \
+  ROW(config.memory == 0 || (config.memory >= kMinMemory && config.memory <= kMaxMemory),                \
+      "memory: not 0 or a number of bytes from 1048576")                                                 \
+  ROW(config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "victim_strategy: not one of JANUS_VICTIM_*") \
+  ROW(config.stats <= 1, "stats: not 0 or 1")                                                            \
+  ROW(are_reserved_zero(config), "reserved: not zero")
+// Without capabilities the profile `sovereign` would promise nothing.
+#define JANUS_LATER(ROW)                                                               \
+  ROW(config.profile != JANUS_PROFILE_SOVEREIGN, "profile (JANUS_PROFILE): sovereign") \
+  ROW(config.start_thread == nullptr, "start_thread")                                  \
+  ROW(config.slice_ops == 0, "slice_ops")                                              \
+  ROW(config.stack_cache == 0, "stack_cache")                                          \
+  ROW(config.trace == nullptr, "trace (JANUS_TRACE)")
+#define JANUS_IS_FINE(condition, text) (condition),
+#define JANUS_TRUE(condition, text) true,
+#define JANUS_TEXT(condition, text) text "\0"
+
 template <typename T>
 void prefer(T& field, T wanted) noexcept {
   if (field == T{}) field = wanted;
@@ -290,49 +317,16 @@ void note_misspelt(const char* const* environment, const Settings& settings, Not
 }
 
 int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
-  const struct {
-    const char* field;
-    bool is_sensible;
-    const char* sense;
-  } checks[] = {
-      {"size", is_size_known(config.size), "0 or sizeof(janus_rt_config)"},
-      {"worker_count", config.worker_count <= kMaxWorkers, "a number up to 1024"},
-      {"flags", (config.flags & ~kAllFlags) == 0, "made of JANUS_RT_* flags"},
-      {"flags", (config.flags & kPinFlags) != kPinFlags, "one of JANUS_RT_PIN and JANUS_RT_NO_PIN"},
-      {"profile", config.profile <= JANUS_PROFILE_SOVEREIGN, "one of JANUS_PROFILE_*"},
-      {"yield_interval", config.yield_interval <= kMaxYieldInterval, "a number up to 1048576"},
-      {"stack_size", config.stack_size <= kMaxStack, "a number up to 1048576"},
-      {"stack_max", config.stack_max <= kMaxStackMax, "a number up to 8388608"},
-      {"memory", config.memory == 0 || (config.memory >= kMinMemory && config.memory <= kMaxMemory),
-       "0 or a number of bytes from 1048576"},
-      {"victim_strategy", config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "one of JANUS_VICTIM_*"},
-      {"stats", config.stats <= 1, "0 or 1"},
-      {"reserved", are_reserved_zero(config), "zero"},
-  };
-  for (const auto& check : checks) {
-    if (check.is_sensible) continue;
-    complaint.clear();
-    complaint.append("janus: janus_rt_config.%s: not %s", check.field, check.sense);
-    return JANUS_E_INVALID;
-  }
-  const struct {
-    const char* field;
-    bool is_asked_for;
-  } later[] = {
-      {"profile (JANUS_PROFILE): sovereign",
-       config.profile == JANUS_PROFILE_SOVEREIGN},  // without capabilities it would promise nothing
-      {"start_thread", config.start_thread != nullptr},
-      {"slice_ops", config.slice_ops != 0},
-      {"stack_cache", config.stack_cache != 0},
-      {"trace (JANUS_TRACE)", config.trace != nullptr},
-  };
-  for (const auto& field : later) {
-    if (!field.is_asked_for) continue;
-    complaint.clear();
-    complaint.append("janus: janus_rt_config.%s: not in this release", field.field);
-    return JANUS_E_UNSUPPORTED;
-  }
-  return 0;
+  const bool is_fine[] = {JANUS_SENSES(JANUS_IS_FINE) JANUS_LATER(JANUS_IS_FINE)};
+  static constexpr bool kSenses[] = {JANUS_SENSES(JANUS_TRUE)};
+  unsigned row = 0;
+  while (row < sizeof is_fine && is_fine[row]) ++row;
+  if (row == sizeof is_fine) return 0;
+  const bool is_senseless = row < sizeof kSenses;
+  complaint.clear();
+  complaint.append("janus: janus_rt_config.%s", nth_text(JANUS_SENSES(JANUS_TEXT) JANUS_LATER(JANUS_TEXT), row));
+  if (!is_senseless) complaint.append(": not in this release");
+  return is_senseless ? JANUS_E_INVALID : JANUS_E_UNSUPPORTED;
 }
 
 janus_rt_config merge(const Settings& settings, const janus_rt_config* program) noexcept {
