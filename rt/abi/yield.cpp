@@ -15,7 +15,7 @@ namespace {
 // The general case of janus_yield. Its price has a rule of its own (rt/task/account/charge.h), so the entry charges nothing.
 [[gnu::noinline]] int yield_from_afar() noexcept {
   const Caller me = enter_free();
-  return me.task != nullptr ? yield(*me.task) : JANUS_E_NO_TASK;
+  return me.task != nullptr ? yield<Path::kGeneral>(*me.task) : JANUS_E_NO_TASK;
 }
 
 }  // namespace
@@ -26,7 +26,7 @@ extern "C" {
   const Caller me = enter_yield();
   if (me.task == nullptr) [[unlikely]]
     return yield_from_afar();
-  return yield(*me.task);
+  return yield<Path::kFast>(*me.task);
 }
 
 // A check that calls it has charged, and found too little. A caller with fuel left pays as at any other entry: what

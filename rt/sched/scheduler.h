@@ -119,6 +119,7 @@ class Scheduler {
   [[nodiscard]] bool suspend(Worker& worker, Suspension& self, Pending publish) noexcept;
   // As suspend(); `yielding` is queued behind all that is ready once the stack has been left. False also when nothing
   // else is ready on this worker.
+  template <Path kPath>
   [[nodiscard]] bool yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   // Takes the newest ready runnable if it has not started and `wanted` accepts it, so that a task can run its child
   // instead of waiting for it. It is popped before it is read: an entry still in the deque may be a thief's already.

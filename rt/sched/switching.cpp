@@ -148,8 +148,10 @@ template bool Scheduler::suspend<Path::kFast>(Worker& worker, Suspension& self, 
 
 // Where nothing is ready but runnables that have yielded, the push is done in two steps: the runnable is stored at the
 // tail now, for which its successor's take() has made room, and published once its stack has been left.
+template <Path kPath>
 bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept {
-  if (is_always_slow(worker) || worker.until_fair <= worker.yield_bar || !worker.ready.is_empty()) [[unlikely]]
+  if (kPath == Path::kGeneral || is_always_slow(worker) || worker.until_fair <= worker.yield_bar ||
+      !worker.ready.is_empty()) [[unlikely]]
     return yield_to_next(worker, yielding, self);
   Runnable* const to = worker.yielded.take<Path::kFast>();
   if (to == nullptr) [[unlikely]]
@@ -160,6 +162,8 @@ bool Scheduler::yield(Worker& worker, Runnable* yielding, Suspension& self) noex
   worker.yielded.reserve_tail(yielding);
   return go_on_with<Path::kFast>(worker, self, to, {publish_reserved, nullptr, nullptr});
 }
+template bool Scheduler::yield<Path::kGeneral>(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
+template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
 
 void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
   worker.yielded.commit_tail();

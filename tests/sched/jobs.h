@@ -98,7 +98,7 @@ inline void finish(Job& job) {
 inline bool yield(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
-  return self.yard->scheduler->yield(current_worker(), &self, suspension);
+  return self.yard->scheduler->yield<Path::kFast>(current_worker(), &self, suspension);
 }
 
 inline void wake(Worker* worker, Job& job) {

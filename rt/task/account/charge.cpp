@@ -24,6 +24,7 @@ int charge_bytes(Task& task, std::size_t bytes) noexcept {
   return charge_ops(task, static_cast<std::int64_t>(bytes / price::kBytesPerOp));
 }
 
+template <Path kPath>
 int yield(Task& task) noexcept {
   Worker& worker = current_worker();
   worker.counters.yields.add();
@@ -34,10 +35,12 @@ int yield(Task& task) noexcept {
   }
   if (worker.fuel < 0) [[unlikely]]
     return yield_slow(task);
-  give_way(worker, task);
+  give_way<kPath>(worker, task);
   task.yielded_free = true;
   return sees_cancel(task) ? -1 : 0;
 }
+template int yield<Path::kGeneral>(Task& task) noexcept;
+template int yield<Path::kFast>(Task& task) noexcept;
 
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
@@ -59,7 +62,7 @@ int yield(Task& task) noexcept {
   begin_slice(current_worker(), task);
   task.yielded_free = false;
   if (scheduler.has_ready(current_worker()) || scheduler.is_deterministic()) {
-    if (!scheduler.keeps_turn(current_worker(), task)) return yield(task);
+    if (!scheduler.keeps_turn(current_worker(), task)) return yield<Path::kGeneral>(task);
     scheduler.sched_point();
   }
   return told ? -1 : 0;

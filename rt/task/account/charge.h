@@ -21,6 +21,7 @@ int charge_bytes(Task& task, std::size_t bytes) noexcept;
 
 // Puts the task behind every ready task. 0, or -1: the task was told to end. Free, except for a yield after a yield
 // with nothing charged in between, which costs one op.
+template <Path kPath>
 int yield(Task& task) noexcept;
 // At the end of a slice: pays what was spent, looks for a cancel and for other ready tasks. 0, or -1: told to end.
 int yield_slow(Task& task) noexcept;

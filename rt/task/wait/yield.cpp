@@ -9,6 +9,7 @@
 
 namespace janus {
 
+template <Path kPath>
 void give_way(Worker& worker, Task& task) noexcept {
   if (!task.is_published) publish_frames(*task.frame);
   commit_slice(worker, task);
@@ -16,9 +17,11 @@ void give_way(Worker& worker, Task& task) noexcept {
   task.suspend_at(&suspension);
   JANUS_ASSERT(may_be_running(state_of(task)) && current_task(worker) == &task);
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
-  (void)worker.scheduler->yield(worker, &task, suspension);
+  (void)worker.scheduler->yield<kPath>(worker, &task, suspension);
   resumed(task);
 }
+template void give_way<Path::kGeneral>(Worker& worker, Task& task) noexcept;
+template void give_way<Path::kFast>(Worker& worker, Task& task) noexcept;
 
 [[gnu::noinline, gnu::cold]] void let_others_run(Task& task) noexcept {
   Worker& worker = current_worker();
@@ -26,7 +29,7 @@ void give_way(Worker& worker, Task& task) noexcept {
   if (scheduler.wants_attention()) scheduler.handle_attention(worker);
   if (!scheduler.has_ready(worker) && !scheduler.is_deterministic()) return;
   scheduler.end_turn_early(worker);  // an operation in parts may take much time for few ops
-  if (!scheduler.keeps_turn(worker, task)) return give_way(worker, task);
+  if (!scheduler.keeps_turn(worker, task)) return give_way<Path::kGeneral>(worker, task);
   scheduler.sched_point();
 }
 
