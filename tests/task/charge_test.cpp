@@ -536,10 +536,14 @@ TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
                some(1'000'000, 64 << 20));  // room for all of their stacks, watched or not
     auto child = [] {
       constexpr std::uint32_t kWaiters = 100;
-      auto waits = [] { return janus_park(-1); };
+      std::uint32_t waiting = 0;
+      auto waits = [&] {
+        ++waiting;
+        return janus_park(-1);
+      };
       Scope crowd(JANUS_ON_ERROR_COLLECT);
       for (std::uint32_t i = 0; i < kWaiters; ++i) crowd.go(waits);
-      for (int i = 0; i < 3; ++i) janus_yield();
+      while (waiting < kWaiters) janus_yield();
       const std::uint32_t before = janus_budget_get_current().ops;
       crowd.cancel();
       CHECK_EQ(before - janus_budget_get_current().ops, 1 + 8 + kWaiters + 1);  // and to ask for the budget
@@ -1087,7 +1091,7 @@ static std::uint64_t waits_walked_by_pairs(int pairs) {
                                                                                                 entered);
                                                }};
   walked = 0;
-  run_in(with_workers(1), [pairs] {
+  run_in(deterministic(1, 1), [pairs] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND,
                some(static_cast<std::uint32_t>(40 * pairs), 256 << 20));
     janus::calling_task()->nursery->runtime->budget_waits.store(&kCounting);
