@@ -4,28 +4,6 @@
 #include <optional>
 
 namespace janus::lower {
-namespace {
-
-std::optional<FlowEvent::Kind> kind_of(Opcode opcode) {
-  switch (opcode) {
-    case Opcode::kNurseryBegin:
-      return FlowEvent::Kind::kBegin;
-    case Opcode::kNurseryEnd:
-      return FlowEvent::Kind::kEnd;
-    case Opcode::kNurseryCancel:
-      return FlowEvent::Kind::kCancel;
-    case Opcode::kTaskCreate:
-    case Opcode::kSpawn:
-    case Opcode::kAsyncCall:
-      return FlowEvent::Kind::kSpawn;
-    case Opcode::kFork:
-      return FlowEvent::Kind::kFork;
-    default:
-      return std::nullopt;
-  }
-}
-
-}  // namespace
 
 std::string budget_arguments(const OpcodeAt& use) {
   std::string list;
@@ -66,7 +44,7 @@ void Nurseries::read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::si
     if (next < uses.size() && uses[next].instruction == i) {
       const OpcodeUse& use = uses[next].opcode;
       const bool awaits_nursery = use.opcode == Opcode::kAwait && is_nursery(use.operands[0]);
-      if (const auto kind = awaits_nursery ? std::optional(FlowEvent::Kind::kAwait) : kind_of(use.opcode)) {
+      if (const auto kind = awaits_nursery ? std::optional(FlowEvent::Kind::kAwait) : flow_kind_of(use.opcode)) {
         blocks_[b].events.push_back(event_of(uses[next], *kind));
         event_places_.push_back({b, blocks_[b].events.size() - 1, next});
       }

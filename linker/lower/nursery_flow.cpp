@@ -7,6 +7,25 @@ namespace janus::lower {
 
 constexpr std::uint32_t kNotReached = UINT32_MAX;
 
+std::optional<FlowEvent::Kind> flow_kind_of(Opcode opcode) {
+  switch (opcode) {
+    case Opcode::kNurseryBegin:
+      return FlowEvent::Kind::kBegin;
+    case Opcode::kNurseryEnd:
+      return FlowEvent::Kind::kEnd;
+    case Opcode::kNurseryCancel:
+      return FlowEvent::Kind::kCancel;
+    case Opcode::kTaskCreate:
+    case Opcode::kSpawn:
+    case Opcode::kAsyncCall:
+      return FlowEvent::Kind::kSpawn;
+    case Opcode::kFork:
+      return FlowEvent::Kind::kFork;
+    default:
+      return std::nullopt;
+  }
+}
+
 bool NurseryFlow::run(std::vector<FlowBlock>& blocks) {
   for (FlowBlock& block : blocks)
     for (FlowEvent& event : block.events)

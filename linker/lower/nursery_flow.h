@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include "opcodes.h"
 #include "source.h"
 
 namespace janus::lower {
@@ -21,6 +23,9 @@ struct FlowEvent {
   std::uint32_t stack = 0;  // filled in: the stack before the event
   bool is_reached = false;  // filled in
 };
+
+// What the opcode does to the nurseries; std::nullopt: nothing. Whether an Await is of a nursery is the caller's to know.
+std::optional<FlowEvent::Kind> flow_kind_of(Opcode opcode);
 
 struct FlowBlock {
   std::size_t offset;

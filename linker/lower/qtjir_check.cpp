@@ -371,28 +371,11 @@ class FunctionCheck {
 
   // ---- Nurseries ----------------------------------------------------------------------------------------------------------
 
-  std::optional<FlowEvent::Kind> event_of(const Instruction& one) const {
+  static FlowEvent::Kind flow_kind(const Instruction& one) {
     if (one.kind == Kind::kReturn) return FlowEvent::Kind::kReturn;
     if (one.kind != Kind::kOpcode) return FlowEvent::Kind::kPoint;
-    switch (one.opcode) {
-      case Opcode::kNurseryBegin:
-        return FlowEvent::Kind::kBegin;
-      case Opcode::kNurseryEnd:
-        return FlowEvent::Kind::kEnd;
-      case Opcode::kNurseryCancel:
-        return FlowEvent::Kind::kCancel;
-      case Opcode::kTaskCreate:
-      case Opcode::kSpawn:
-      case Opcode::kAsyncCall:
-        return FlowEvent::Kind::kSpawn;
-      case Opcode::kFork:
-        return FlowEvent::Kind::kFork;
-      case Opcode::kAwait:
-        if (one.type == "nursery") return FlowEvent::Kind::kAwait;
-        return FlowEvent::Kind::kPoint;
-      default:
-        return FlowEvent::Kind::kPoint;
-    }
+    if (one.opcode == Opcode::kAwait && one.type == "nursery") return FlowEvent::Kind::kAwait;
+    return flow_kind_of(one.opcode).value_or(FlowEvent::Kind::kPoint);
   }
 
   void follow_nurseries() {
@@ -401,7 +384,7 @@ class FunctionCheck {
       const std::uint32_t place = block.label != kNoIndex ? block.label : function_.name;
       blocks.push_back({tokens_.begin_of(place), {}, block.successors});
       for (const Instruction& one : block.instructions) {
-        const auto kind = *event_of(one);
+        const FlowEvent::Kind kind = flow_kind(one);
         std::string nursery;
         if (kind == FlowEvent::Kind::kBegin && one.result != kNoIndex) nursery = tokens_.name(one.result);
         const bool names_one =
