@@ -22,7 +22,9 @@ GOOD = {
     "rt/optional.h": "// PART   rt/sched/more.cpp  janus_more  linker/reports.ld\n//   janus::more         there is no more\n"
                      "// PROGRAM  janus_config  there is none\n#define JANUS_OPTIONAL gnu::weak\n"
                      '#define JANUS_ANCHOR(name) extern "C" { extern const char name; [[gnu::used]] const char name = 0; }\n',
-    "tests/models/list_model_test.cpp": '#include "rt/sched/queue.h"\n',
+    "tests/models/list_model_test.cpp": '#include "rt/sched/queue.h"\n#include "rt/task/record/task.h"\n',
+    "rt/task/record/task.h": '#include "rt/base/atomic.h"\n#include "rt/sched/event.h"\n'  # words of a model, and others
+                             "namespace janus { struct Task { Atomic<int> cancel; std::atomic<int> state; Event event; }; }\n",
     "rt/base/atomic.h": "#include <atomic>\nnamespace janus { template <typename T> using Atomic = std::atomic<T>; }\n",
     "rt/sched/queue.h": '#include "rt/base/atomic.h"\nnamespace janus { struct Queue { Atomic<int> first;\n'
                         "std::atomic<int> taken;  // statistics only\n}; }\n",
