@@ -428,6 +428,41 @@ TEST(fairness, a_neighbour_that_talks_yields_spawns_or_allocates_keeps_its_share
   }
 }
 
+// Computing without a check costs no ops, so that neither they nor 61 dispatches end its turns: the time does.
+TEST(fairness, a_caged_task_that_computes_for_long_between_yields_has_a_turn_for_each) {
+  constexpr int kTurns = 30;
+  constexpr std::uint64_t kLong = 300'000;  // ns, many times what a turn may last
+  run_in(with_workers(1), [] {
+    int neighbours = 0, in_a_row = 0, longest = 0;
+    const auto compute = [] {
+      for (const std::uint64_t until = janus_now_ns() + kLong; janus_now_ns() < until;) continue;
+    };
+    auto computes = [&] {
+      while (neighbours < kTurns) {
+        compute();
+        if (++in_a_row > longest) longest = in_a_row;
+        if (janus_yield() < 0) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    auto cage = [&] { return run_cage(1, computes), 0; };
+    auto neighbour = [&] {
+      while (neighbours < kTurns) {
+        compute();
+        ++neighbours;
+        in_a_row = 0;
+        if (janus_yield() < 0) return JANUS_CANCELLED;
+      }
+      return 0;
+    };
+    Scope scope;
+    scope.go(cage);
+    scope.go(neighbour);
+    CHECK_EQ(scope.end(), 0);
+    CHECK_LT(longest, 30);  // a few, as the machine may take the processor away for a while
+  });
+}
+
 // An operation of a cage may cost a hundred slices: then it has its turns the more seldom.
 TEST(fairness, a_cage_of_dear_operations_takes_half) {
   constexpr int kDear = 100'000;
