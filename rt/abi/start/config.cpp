@@ -5,7 +5,6 @@
 #include <limits>
 
 #include "rt/base/checked.h"
-#include "rt/base/text_list.h"
 
 namespace janus {
 namespace {
@@ -252,31 +251,18 @@ bool are_reserved_zero(const janus_rt_config& config) noexcept {
   return true;
 }
 
-// What must hold of a program's fields, and the complaint where it does not.
-#define JANUS_SENSES(ROW)                                                                                \
-  ROW(is_size_known(config.size), "size: not 0 or sizeof(janus_rt_config)")                              \
-  ROW(config.worker_count <= kMaxWorkers, "worker_count: not a number up to 1024")                       \
-  ROW((config.flags & ~kAllFlags) == 0, "flags: not made of JANUS_RT_* flags")                           \
-  ROW((config.flags & kPinFlags) != kPinFlags, "flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN")     \
-  ROW(config.profile <= JANUS_PROFILE_SOVEREIGN, "profile: not one of JANUS_PROFILE_*")                  \
-  ROW(config.yield_interval <= kMaxYieldInterval, "yield_interval: not a number up to 1048576")          \
-  ROW(config.stack_size <= kMaxStack, "stack_size: not a number up to 1048576")                          \
-  ROW(config.stack_max <= kMaxStackMax, "stack_max: not a number up to 8388608")                         \
-  ROW(config.memory == 0 || (config.memory >= kMinMemory && config.memory <= kMaxMemory),                \
-      "memory: not 0 or a number of bytes from 1048576")                                                 \
-  ROW(config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "victim_strategy: not one of JANUS_VICTIM_*") \
-  ROW(config.stats <= 1, "stats: not 0 or 1")                                                            \
-  ROW(are_reserved_zero(config), "reserved: not zero")
-// Without capabilities the profile `sovereign` would promise nothing.
-#define JANUS_LATER(ROW)                                                               \
-  ROW(config.profile != JANUS_PROFILE_SOVEREIGN, "profile (JANUS_PROFILE): sovereign") \
-  ROW(config.start_thread == nullptr, "start_thread")                                  \
-  ROW(config.slice_ops == 0, "slice_ops")                                              \
-  ROW(config.stack_cache == 0, "stack_cache")                                          \
-  ROW(config.trace == nullptr, "trace (JANUS_TRACE)")
-#define JANUS_IS_FINE(condition, text) (condition),
-#define JANUS_TRUE(condition, text) true,
-#define JANUS_TEXT(condition, text) text "\0"
+struct Rule {
+  bool holds;
+  const char* complaint;
+};
+// The complaint of the first rule that does not hold, or nullptr.
+template <unsigned kCount>
+const char* first_complaint(const Rule (&rules)[kCount]) noexcept {
+  for (const Rule& rule : rules) {
+    if (!rule.holds) return rule.complaint;
+  }
+  return nullptr;
+}
 
 template <typename T>
 void prefer(T& field, T wanted) noexcept {
@@ -317,16 +303,35 @@ void note_misspelt(const char* const* environment, const Settings& settings, Not
 }
 
 int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
-  const bool is_fine[] = {JANUS_SENSES(JANUS_IS_FINE) JANUS_LATER(JANUS_IS_FINE)};
-  static constexpr bool kSenses[] = {JANUS_SENSES(JANUS_TRUE)};
-  unsigned row = 0;
-  while (row < sizeof is_fine && is_fine[row]) ++row;
-  if (row == sizeof is_fine) return 0;
-  const bool is_senseless = row < sizeof kSenses;
+  const Rule senses[] = {
+      {is_size_known(config.size), "size: not 0 or sizeof(janus_rt_config)"},
+      {config.worker_count <= kMaxWorkers, "worker_count: not a number up to 1024"},
+      {(config.flags & ~kAllFlags) == 0, "flags: not made of JANUS_RT_* flags"},
+      {(config.flags & kPinFlags) != kPinFlags, "flags: not one of JANUS_RT_PIN and JANUS_RT_NO_PIN"},
+      {config.profile <= JANUS_PROFILE_SOVEREIGN, "profile: not one of JANUS_PROFILE_*"},
+      {config.yield_interval <= kMaxYieldInterval, "yield_interval: not a number up to 1048576"},
+      {config.stack_size <= kMaxStack, "stack_size: not a number up to 1048576"},
+      {config.stack_max <= kMaxStackMax, "stack_max: not a number up to 8388608"},
+      {config.memory == 0 || (config.memory >= kMinMemory && config.memory <= kMaxMemory),
+       "memory: not 0 or a number of bytes from 1048576"},
+      {config.victim_strategy <= JANUS_VICTIM_LEAST_LOADED, "victim_strategy: not one of JANUS_VICTIM_*"},
+      {config.stats <= 1, "stats: not 0 or 1"},
+      {are_reserved_zero(config), "reserved: not zero"},
+  };
+  const Rule later[] = {
+      // Without capabilities it would promise nothing.
+      {config.profile != JANUS_PROFILE_SOVEREIGN, "profile (JANUS_PROFILE): sovereign: not in this release"},
+      {config.start_thread == nullptr, "start_thread: not in this release"},
+      {config.slice_ops == 0, "slice_ops: not in this release"},
+      {config.stack_cache == 0, "stack_cache: not in this release"},
+      {config.trace == nullptr, "trace (JANUS_TRACE): not in this release"},
+  };
+  const char* const senseless = first_complaint(senses);
+  const char* const wrong = senseless != nullptr ? senseless : first_complaint(later);
+  if (wrong == nullptr) return 0;
   complaint.clear();
-  complaint.append("janus: janus_rt_config.%s", nth_text(JANUS_SENSES(JANUS_TEXT) JANUS_LATER(JANUS_TEXT), row));
-  if (!is_senseless) complaint.append(": not in this release");
-  return is_senseless ? JANUS_E_INVALID : JANUS_E_UNSUPPORTED;
+  complaint.append("janus: janus_rt_config.%s", wrong);
+  return senseless != nullptr ? JANUS_E_INVALID : JANUS_E_UNSUPPORTED;
 }
 
 janus_rt_config merge(const Settings& settings, const janus_rt_config* program) noexcept {
