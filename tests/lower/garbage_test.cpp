@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// garbage_test.cpp COUNT FILE... — janus-lower takes any bytes: damaged copies of the files, in this process and under its
-// sanitizers. Reports in TAP; what it complains of goes to /dev/null. With -DJANUS_LIBFUZZER it is a target of libFuzzer.
+// garbage_test.cpp FIRST COUNT FILE... — janus-lower takes any bytes: damaged copies of the files, one for each of COUNT seeds
+// from FIRST on, in this process and under its sanitizers. An input that takes kMaxSeconds of processor time is a failure, as
+// is more memory than ASAN_OPTIONS=hard_rss_limit_mb allows. COUNT may be a time: `3600s`. Reports in TAP, a failure with its
+// seed; what janus-lower complains of goes to /dev/null. With -DJANUS_LIBFUZZER it is a target of libFuzzer.
+#include <sanitizer/common_interface_defs.h>
+#include <sys/time.h>
+
+#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -97,6 +104,45 @@ class Damage {
   std::uint64_t state_;
 };
 
+constexpr unsigned kMaxSeconds = 20;
+unsigned long current_seed;
+
+void report_death() {
+  std::printf("not ok 1 - seed %lu\n1..1\n", current_seed);
+  std::fflush(stdout);
+}
+
+void report_hang(int) {
+  report_death();
+  std::_Exit(1);
+}
+
+// Allows so many seconds of processor time from now on; 0 is no limit.
+void allow(unsigned seconds) {
+  const itimerval limit{{0, 0}, {static_cast<time_t>(seconds), 0}};
+  setitimer(ITIMER_VIRTUAL, &limit, nullptr);
+}
+
+// How many seeds there are to try: a count, or as many as a number of seconds has room for.
+class Limit {
+ public:
+  explicit Limit(const char* text) {
+    char* end;
+    const unsigned long number = std::strtoul(text, &end, 10);
+    if (*end == 's')
+      deadline_ = std::time(nullptr) + static_cast<std::time_t>(number);
+    else
+      count_ = number;
+  }
+  bool is_reached(unsigned long done) const {
+    return deadline_ != 0 ? std::time(nullptr) >= deadline_ : done >= count_;
+  }
+
+ private:
+  unsigned long count_ = 0;
+  std::time_t deadline_ = 0;
+};
+
 #endif
 
 }  // namespace
@@ -110,18 +156,23 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 #else
 int main(int argc, char** argv) {
   std::vector<std::string> files;
-  for (int i = 2; i < argc; ++i) {
+  for (int i = 3; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);
     files.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
   }
-  const unsigned long count = argc > 2 ? std::strtoul(argv[1], nullptr, 10) : 0;
-  if (count == 0 || std::freopen("/dev/null", "w", stderr) == nullptr) return 2;
-  for (unsigned long seed = 1; seed <= count; ++seed) {
-    Damage damage(seed);
+  if (files.empty() || std::freopen("/dev/null", "w", stderr) == nullptr) return 2;
+  __sanitizer_set_death_callback(report_death);
+  std::signal(SIGVTALRM, report_hang);
+  const unsigned long first = std::strtoul(argv[1], nullptr, 10);
+  const Limit limit(argv[2]);
+  for (current_seed = first; !limit.is_reached(current_seed - first); ++current_seed) {
+    allow(kMaxSeconds);
+    Damage damage(current_seed);
     std::string text = files[damage.below(files.size())];
     damage.damage(text, files);
     lower(text, damage.next());
   }
-  std::printf("ok 1 - janus-lower takes %lu damaged files\n1..1\n", count);
+  allow(0);
+  std::printf("ok 1 - janus-lower takes %lu damaged files\n1..1\n", current_seed - first);
 }
 #endif
