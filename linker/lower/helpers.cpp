@@ -13,7 +13,8 @@ std::string Helpers::once(const std::string& key, const std::function<std::strin
       text_of("@", settings_.prefix,
               is_plain ? key : text_of(key.substr(0, key.find(' ')), ".", std::to_string(names_.size())));
   names_.emplace(key, symbol);
-  definitions_.push_back(generate(symbol));
+  const std::string definition = generate(symbol);
+  (definitions_ += '\n') += definition;
   return symbol;
 }
 
@@ -27,10 +28,15 @@ std::string Helpers::runtime(std::string_view name, std::string_view result, std
   return symbol;
 }
 
-void Helpers::append_to(std::string& text) const {
-  for (const std::string& definition : definitions_) (text += "\n") += definition;
-  if (!declared_.empty()) text += "\n";
-  for (const auto& [name, declared] : declared_) text += declared.text;
+void Helpers::hand_on(const TakePiece& take) {
+  take(definitions_);
+  definitions_.clear();
+}
+
+void Helpers::finish(const TakePiece& take) {
+  if (!declared_.empty()) definitions_ += '\n';
+  for (const auto& [name, declared] : declared_) definitions_ += declared.text;
+  hand_on(take);
 }
 
 std::string Helpers::size_of(const std::string& type) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "ll_module.h"
+#include "pieces.h"
 
 namespace janus::lower {
 
@@ -85,8 +86,14 @@ class Helpers {
     return std::string("; lowered by janus-lower: ") + (settings_.has_typed_pointers ? "typed" : "opaque") +
            " pointers\n";
   }
-  // Appends everything that was requested.
-  void append_to(std::string& text) const;
+  // Hands on the definitions that were made since the last time.
+  void hand_on(const TakePiece& take);
+  // The same, if they are a piece by now.
+  void hand_on_piece(const TakePiece& take) {
+    if (definitions_.size() >= kPieceBytes) hand_on(take);
+  }
+  // Hands on what is left, and the declarations.
+  void finish(const TakePiece& take);
 
  private:
   std::string field(std::string& body, const std::string& base, const std::string& type, std::size_t index,
@@ -111,7 +118,7 @@ class Helpers {
     std::string symbol, text;
   };
   std::map<std::string, Declared, std::less<>> declared_;  // by the name of the runtime's function
-  std::vector<std::string> definitions_;
+  std::string definitions_;                                // those that are not handed on
 };
 
 }  // namespace janus::lower

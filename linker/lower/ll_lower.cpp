@@ -152,6 +152,13 @@ std::string free_prefix(std::string_view text) {
   return prefix;
 }
 
+// The place of the function's `define`: what is before it is not edited for this function.
+std::size_t begin_of(const Tokens& tokens, const Function& function) {
+  std::size_t i = function.name;
+  while (i != 0 && !tokens.is_word(i, "define")) --i;
+  return tokens.begin_of(i);
+}
+
 std::string profile_of(Source& source, const Tokens& tokens, const Module& module, const Options& options,
                        Edits& edits) {
   std::string profile = options.profile;
@@ -167,25 +174,32 @@ std::string profile_of(Source& source, const Tokens& tokens, const Module& modul
 
 }  // namespace
 
-std::optional<std::string> lower_ll(Source& source, const Options& options) {
+bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
   const Tokens tokens(source);
   const Module module = parse_module(tokens);
   const bool is_typed = has_typed_pointers(tokens, options);
   if (is_typed && options.llvm_version >= 17)
     source.error(0, "this module has typed pointers, which LLVM " + std::to_string(options.llvm_version) +
                         " does not read; make it with -opaque-pointers, or use clang 14");
-  Edits edits;
+  Edits edits(source.text());
   const std::string profile = profile_of(source, tokens, module, options, edits);
   Helpers helpers({is_typed, interval_of(options, profile), free_prefix(source.text()),
                    [&module](std::string_view name) { return module.signatures.contains(name); }});
   ModuleRewrite rewrite{
       source, tokens, module, helpers, std::move(edits), profile, options.has_yield_checks && profile != "core"};
-  if (!source.has_errors())
-    for (const Function& function : module.functions) FunctionLowering(rewrite, function).run();
-  if (source.has_errors()) return std::nullopt;
-  std::string text = rewrite.edits.apply(source.text(), helpers.header());
-  helpers.append_to(text);
-  return text;
+  if (source.has_errors()) return false;
+  take(helpers.header());
+  for (const Function& function : module.functions) {
+    if (rewrite.edits.is_piece() && !source.has_errors()) {
+      rewrite.edits.hand_on(begin_of(tokens, function), take);
+      helpers.hand_on(take);
+    }
+    FunctionLowering(rewrite, function).run();
+  }
+  if (source.has_errors()) return false;
+  rewrite.edits.hand_on(std::string_view::npos, take);
+  helpers.finish(take);
+  return true;
 }
 
 }  // namespace janus::lower

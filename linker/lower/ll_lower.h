@@ -2,15 +2,13 @@
 // ll_lower.h — LLVM IR with opcodes to LLVM IR without.
 #pragma once
 
-#include <optional>
-#include <string>
-
 #include "options.h"
+#include "pieces.h"
 #include "source.h"
 
 namespace janus::lower {
 
-// The lowered module. Nothing if there were errors, which are reported.
-std::optional<std::string> lower_ll(Source& source, const Options& options);
+// Hands on the lowered module. False if there were errors, which are reported; pieces may have been taken before.
+[[nodiscard]] bool lower_ll(Source& source, const Options& options, const TakePiece& take);
 
 }  // namespace janus::lower

@@ -91,18 +91,28 @@ bool ends_with(const std::string& text, std::string_view end) {
   return text.size() >= end.size() && text.compare(text.size() - end.size(), end.size(), end) == 0;
 }
 
-// The output file. It is opened when there is something to write.
+// The output: a file, which is opened when there is something to write, or stdout, which gets all of it at the end, when the
+// input is known to have no errors.
 class Output {
  public:
   explicit Output(const std::string& name) : name_(name) {}
 
   void write(std::string_view text) {
-    if (file_ == nullptr && is_right_) file_ = name_.empty() ? stdout : std::fopen(name_.c_str(), "wb");
-    is_right_ = is_right_ && file_ != nullptr && std::fwrite(text.data(), 1, text.size(), file_) == text.size();
+    if (name_.empty()) {
+      for_stdout_ += text;
+      return;
+    }
+    if (file_ == nullptr && is_right_) file_ = std::fopen(name_.c_str(), "wb");
+    put(text, file_);
   }
   // Whether all was written.
   bool finish() {
-    if (file_ != nullptr) is_right_ = (file_ == stdout ? std::fflush(file_) : std::fclose(file_)) == 0 && is_right_;
+    if (name_.empty()) {
+      put(for_stdout_, stdout);
+      is_right_ = std::fflush(stdout) == 0 && is_right_;
+    } else if (file_ != nullptr) {
+      is_right_ = std::fclose(file_) == 0 && is_right_;
+    }
     return is_right_;
   }
   // Takes back what was written: the input has errors.
@@ -114,17 +124,14 @@ class Output {
   }
 
  private:
-  std::string name_;
+  void put(std::string_view text, std::FILE* file) {
+    is_right_ = is_right_ && file != nullptr && std::fwrite(text.data(), 1, text.size(), file) == text.size();
+  }
+
+  std::string name_, for_stdout_;
   std::FILE* file_ = nullptr;
   bool is_right_ = true;
 };
-
-// The lowered module as far as it is not in `output`. What goes to stdout has no errors behind it.
-std::optional<std::string> lower(Source& source, const Options& options, Output& output) {
-  if (!ends_with(options.input, ".qtjir")) return lower_ll(source, options);
-  if (options.output.empty()) return lower_qtjir(source, options);
-  return lower_qtjir(source, options, [&](std::string_view piece) { output.write(piece); });
-}
 
 }  // namespace
 
@@ -136,12 +143,11 @@ int run(int argc, char** argv) {
   if (text.size() >= UINT32_MAX) return refuse(options.input + ": larger than 4 GiB");
   Source source(options.input, std::move(text));
   Output output(options.output);
-  const auto lowered = lower(source, options, output);
-  if (!lowered) {
+  const auto lower = ends_with(options.input, ".qtjir") ? lower_qtjir : lower_ll;
+  if (!lower(source, options, [&output](std::string_view piece) { output.write(piece); })) {
     output.discard();
     return 1;
   }
-  output.write(*lowered);
   return output.finish() ? 0 : refuse(options.output + ": cannot be written: " + std::strerror(errno));
 }
 

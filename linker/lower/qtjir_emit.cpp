@@ -18,8 +18,6 @@ namespace janus::lower {
 namespace qtjir {
 namespace {
 
-constexpr std::size_t kPieceBytes = 1 << 18;  // of the output that is handed on at a time
-
 // The order of one function: its blocks, its ends, and the head that is known then.
 class FunctionEmission {
  public:
@@ -224,10 +222,8 @@ void lower_functions(Module& module, const TakePiece& take) {
     const bool is_read = function.is_external || read_body(tokens, function);
     if (heads_are_right && is_read) check(tokens, module.file(), function);
     if (source.has_errors()) continue;
-    if (take && module.text().size() >= kPieceBytes) {
-      take(module.text());
-      module.text().clear();
-    }
+    if (module.text().size() >= kPieceBytes) module.hand_on(take);
+    module.helpers().hand_on_piece(take);
     if (function.is_external)
       module.declare(function);
     else
@@ -238,7 +234,7 @@ void lower_functions(Module& module, const TakePiece& take) {
 }  // namespace
 }  // namespace qtjir
 
-std::optional<std::string> lower_qtjir(Source& source, const Options& options, const TakePiece& take) {
+bool lower_qtjir(Source& source, const Options& options, const TakePiece& take) {
   const Tokens tokens(source);
   qtjir::File file = qtjir::read_heads(tokens);
   if (!options.profile.empty()) file.profile = options.profile;
@@ -247,11 +243,10 @@ std::optional<std::string> lower_qtjir(Source& source, const Options& options, c
   Helpers helpers({is_typed, interval_of(options, file.profile), "janus.",
                    [&file](std::string_view name) { return file.by_name.contains(std::string(name)); }});
   qtjir::Module module(tokens, file, helpers, options.has_yield_checks && file.profile != "core");
-  if (!take) module.text().reserve(source.text().size() * 16);
   qtjir::lower_functions(module, take);
-  if (source.has_errors()) return std::nullopt;
-  module.finish();
-  return std::move(module.text());
+  if (source.has_errors()) return false;
+  module.finish(take);
+  return true;
 }
 
 }  // namespace janus::lower

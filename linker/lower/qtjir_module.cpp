@@ -79,9 +79,15 @@ void Module::declare(const Function& function) {
   text_ += "declare " + llvm(function.result) + " " + symbol(name_of(function)) + "(" + list + ")\n";
 }
 
-void Module::finish() {
+void Module::finish(const TakePiece& take) {
   write_strings();
-  helpers_.append_to(text_);
+  hand_on(take);
+  helpers_.finish(take);
+}
+
+void Module::hand_on(const TakePiece& take) {
+  take(text_);
+  text_.clear();
 }
 
 void Module::write_strings() {

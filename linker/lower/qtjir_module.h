@@ -18,7 +18,7 @@ std::string unescaped(std::string_view quoted);
 // What a body returns whose function has this result: whether a cancel ended it early comes behind it.
 std::string body_result(const std::string& result);
 
-// Owns the text that is written so far and the constant texts. Tokens, file and helpers are the caller's, and outlive it.
+// Owns the text that is written and not handed on, and the constant texts. Tokens, file and helpers are the caller's, and outlive it.
 class Module {
  public:
   Module(const Tokens& tokens, const File& file, Helpers& helpers, bool has_yield_checks)
@@ -46,7 +46,9 @@ class Module {
 
   void declare(const Function& function);
   // Writes what was asked for besides the functions.
-  void finish();
+  void finish(const TakePiece& take);
+  // Hands on the text that is written.
+  void hand_on(const TakePiece& take);
 
  private:
   void write_strings();

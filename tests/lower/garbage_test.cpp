@@ -30,10 +30,11 @@ void lower(const std::string& text, std::uint64_t choice) {
   options.llvm_version = (choice & 1) != 0 ? 14 : 19;
   options.has_yield_checks = (choice & 6) != 0;
   Source source("garbage", text);
+  const auto take = [](std::string_view) {};
   if ((choice & 8) != 0)
-    (void)janus::lower::lower_qtjir(source, options);
+    (void)janus::lower::lower_qtjir(source, options, take);
   else
-    (void)janus::lower::lower_ll(source, options);
+    (void)janus::lower::lower_ll(source, options, take);
 }
 
 #ifndef JANUS_LIBFUZZER
