@@ -35,6 +35,12 @@ std::string shape_key(const TaskShape& shape) {
                  shape.tells_cancel ? "cancel " : "", shape.signature.symbol);
 }
 
+// Tasks that differ in what their spawners keep or pay begin in the same function.
+std::string task_key(const TaskShape& shape) {
+  return text_of("task ", has_record(shape.handle) ? std::to_string(static_cast<int>(shape.handle)) : "",
+                 shape.tells_cancel ? " cancel " : " ", shape.signature.symbol);
+}
+
 }  // namespace
 
 Handle handle_for(std::string_view result) {
@@ -63,12 +69,20 @@ std::string Helpers::head_of_spawn(const TaskShape& shape, const std::string& sy
   return text_of("define internal i64 ", symbol, "(", parameters, ") \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n");
 }
 
-// The options of a spawn, and the address of them.
+// The options of a spawn, as an operand of pointer type: the defaults, a constant or, with a budget, a local.
 std::string Helpers::spawn_options(const TaskShape& shape, std::string& body, unsigned flags) {
+  if (!shape.has_budget && flags == 0) return "null";
   const std::string type = text_of("{ i32, i32, i64, ", kBudget, ", i64, ", pointer(), ", i64 }");
+  if (!shape.has_budget) {
+    const std::string constant = once(text_of("options ", std::to_string(flags)), [&](const std::string& symbol) {
+      return text_of(symbol, " = private unnamed_addr constant ", type, " { i32 0, i32 0, i64 0, ", kBudget,
+                     " zeroinitializer, i64 0, ", pointer(), " null, i64 ", std::to_string(flags), " }\n");
+    });
+    return settings_.has_typed_pointers ? text_of("bitcast (", type, "* ", constant, " to i8*)") : constant;
+  }
   line(body, "%options = alloca ", type);
   line(body, "store ", type, " zeroinitializer, ", pointer_to(type), " %options");
-  if (shape.has_budget) store_budget(body, type, 3);
+  store_budget(body, type, 3);
   line(body, "store i64 ", std::to_string(flags), ", ", pointer_to("i64"), " ",
        field(body, "%options", type, 6, "%flags"));
   if (!settings_.has_typed_pointers) return "%options";
@@ -154,7 +168,7 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
 // A task whose arguments are a record: it frees that first, also when it was cancelled before its start, unless the record
 // is its nursery's, for the result.
 std::string Helpers::task_function(const TaskShape& shape, const std::string& record) {
-  return once("task " + shape_key(shape), [&](const std::string& symbol) {
+  return once(task_key(shape), [&](const std::string& symbol) {
     const Signature& signature = shape.signature;
     std::string body;
     const std::string fields = cast(body, "%record", record, "%typed");
@@ -252,7 +266,7 @@ std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& 
                         !shape.tells_cancel;
   std::string task = signature.symbol;
   if (!is_plain)
-    task = once("task " + shape_key(shape), [&](const std::string& name) {
+    task = once(task_key(shape), [&](const std::string& name) {
       std::string body;
       if (!signature.parameters.empty()) {
         const std::string& type = signature.parameters[0].type;
