@@ -1,10 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "helpers.h"
 
+#include <algorithm>
+#include <charconv>
+
 #include "helper_text.h"
 #include "types.h"
 
 namespace janus::lower {
+
+std::string Helpers::free_prefix(std::string_view text) {
+  constexpr std::string_view kPrefix = "janus.";
+  constexpr unsigned kMaxNumber = 999999999;
+  unsigned number = 0;
+  for (std::size_t at = text.find(kPrefix); at != std::string_view::npos; at = text.find(kPrefix, at + 1)) {
+    const std::string_view rest = text.substr(at + kPrefix.size(), 10);
+    unsigned taken = 0;
+    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), taken);
+    const bool is_numbered = error == std::errc() && end != rest.data() + rest.size() && *end == '.';
+    number = std::max(number, is_numbered && taken <= kMaxNumber ? taken + 1 : 1);
+  }
+  return number == 0 ? std::string(kPrefix) : text_of(kPrefix, std::to_string(number), ".");
+}
 
 std::string Helpers::once(const std::string& key, const std::function<std::string(const std::string&)>& generate) {
   if (const auto known = names_.find(key); known != names_.end()) return known->second;

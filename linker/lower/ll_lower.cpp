@@ -143,15 +143,6 @@ bool has_typed_pointers(const Tokens& tokens, const Options& options) {
   return is_typed || (options.llvm_version != 0 && options.llvm_version < 15);
 }
 
-// A prefix that no name in the input has.
-std::string free_prefix(std::string_view text) {
-  std::string prefix = "janus.";
-  for (int i = 1;
-       text.find("@" + prefix) != std::string_view::npos || text.find("%" + prefix) != std::string_view::npos; ++i)
-    prefix = "janus." + std::to_string(i) + ".";
-  return prefix;
-}
-
 // The place of the function's `define`: what is before it is not edited for this function.
 std::size_t begin_of(const Tokens& tokens, const Function& function) {
   std::size_t i = function.name;
@@ -183,7 +174,7 @@ bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
                         " does not read; make it with -opaque-pointers, or use clang 14");
   Edits edits(source.text());
   const std::string profile = profile_of(source, tokens, module, options, edits);
-  Helpers helpers({is_typed, interval_of(options, profile), free_prefix(source.text()),
+  Helpers helpers({is_typed, interval_of(options, profile), Helpers::free_prefix(source.text()),
                    [&module](std::string_view name) { return module.signatures.contains(name); }});
   ModuleRewrite rewrite{
       source, tokens, module, helpers, std::move(edits), profile, options.has_yield_checks && profile != "core"};

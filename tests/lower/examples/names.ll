@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Names in quotes, functions in comdats, and a loop with two entries.
+; Names in quotes, among them some of the output's own, functions in comdats, and a loop with two entries.
 ; prints: 5050
 ; prints: 12
 $"a function" = comdat any
@@ -38,6 +38,10 @@ done:
   ret i64 %c
 }
 
+define i64 @"janus.check"(i64 %"janus.x") {
+  ret i64 %"janus.x"
+}
+
 define i32 @main() {
   %"my nursery" = Nursery_Begin
   %"a task" = Spawn @"a function"(i64 100, i64 1)
@@ -45,7 +49,8 @@ define i32 @main() {
   %"its value" = Await %"a task"
   %v = Await %other
   Nursery_End %"my nursery"
-  %p = call i32 (i32, ptr, ...) @janus_print(i32 1, ptr @format, i64 %"its value")
+  %checked = call i64 @"janus.check"(i64 %"its value")
+  %p = call i32 (i32, ptr, ...) @janus_print(i32 1, ptr @format, i64 %checked)
   %q = call i32 (i32, ptr, ...) @janus_print(i32 1, ptr @format, i64 %v)
   ret i32 0
 }
