@@ -81,6 +81,11 @@ class Lexer {
     const std::size_t start = at_;
     skip_name();
     const bool is_number = is_digit(c) || (c == '-' && is_digit(text_[std::min(start + 1, text_.size() - 1)]));
+    // 1.5e+00
+    if (is_number && peek() == '+' && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')) {
+      ++at_;
+      skip_name();
+    }
     return label_or(is_number ? TokenKind::kInteger : TokenKind::kWord);
   }
 

@@ -31,7 +31,7 @@ bool is_pointer(std::string_view type) {
 
 bool is_storable(std::string_view type) {
   return type != "void" && type != "label" && type != "metadata" && type != "token" && type != "x86_amx" &&
-         !type.empty() && type.back() != ')';
+         !type.empty() && (type.back() != ')' || is_pointer(type));
 }
 
 bool may_be_overaligned(std::string_view type) {
