@@ -16,6 +16,15 @@ bool is_name_char(char c) {
          c == '-';
 }
 
+bool is_above_ascii(char c) {
+  return static_cast<unsigned char>(c) >= 0x80;
+}
+
+// Whether the byte continues a character of UTF-8.
+bool is_continuation(char c) {
+  return (static_cast<unsigned char>(c) & 0xC0) == 0x80;
+}
+
 class Lexer {
  public:
   Lexer(Source& source, std::vector<Token>& tokens) : source_(source), text_(source.text()), tokens_(tokens) {}
@@ -75,7 +84,10 @@ class Lexer {
         break;
     }
     if (!is_name_char(c)) {
-      ++at_;
+      // A character of several bytes, in UTF-8, is one token, so that a message shows it whole.
+      do {
+        ++at_;
+      } while (is_above_ascii(c) && is_continuation(peek()));
       return TokenKind::kPunctuation;
     }
     const std::size_t start = at_;

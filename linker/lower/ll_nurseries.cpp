@@ -5,14 +5,6 @@
 
 namespace janus::lower {
 
-std::string budget_arguments(const OpcodeAt& use) {
-  std::string list;
-  if (use.opcode.budget)
-    for (std::size_t i = 0; i < kBudgetComponents.size(); ++i)
-      list += (i == 0 ? "" : ", ") + std::string(kBudgetComponents[i].second) + " " + (*use.opcode.budget)[i];
-  return list;
-}
-
 // ---- Which are open where -------------------------------------------------------------------------------------------------
 
 bool Nurseries::is_nursery(const Operand& operand) {
@@ -98,8 +90,9 @@ Nurseries::Parent Nurseries::parent_of(const OpcodeAt& use) {
 void Nurseries::begin(const OpcodeAt& use) {
   Helpers& helpers = rewrite_.helpers;
   const Site& site = sites_[use.site];
-  const std::string call = site.is_opened ? helpers.nursery_open(use.opcode.nursery) + "(" + budget_arguments(use) + ")"
-                                          : helpers.nursery_begin() + "()";
+  const std::string call = site.is_opened
+                               ? helpers.nursery_open(use.opcode.nursery) + "(" + rewrite_.budget_arguments(use) + ")"
+                               : helpers.nursery_begin() + "()";
   rewrite_.put_lines(use, site.value + " = call " + helpers.pointer() + " " + call + use.opcode.attachments);
 }
 

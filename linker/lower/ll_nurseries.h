@@ -10,9 +10,6 @@
 
 namespace janus::lower {
 
-// The components of an opcode's budget as arguments of a call; nothing without one.
-std::string budget_arguments(const OpcodeAt& use);
-
 class Nurseries {
  public:
   explicit Nurseries(FunctionRewrite& rewrite) : rewrite_(rewrite), flow_(rewrite.module.source) {}

@@ -170,19 +170,23 @@ class Parser {
   // ( component value, ... )
   bool budget() {
     if (!skip('(')) return complain("the components of the budget, as (ops 1000, memory all), are missing");
-    use_.budget = BudgetOperands{"0", "0", "0", "0", "0"};
+    if (use_.budget) return complain("a second budget");
+    use_.budget.emplace();
     while (!skip(')')) {
       std::size_t i = 0;
       while (i < kBudgetComponents.size() && !tokens_.is_word(at_, kBudgetComponents[i].first)) ++i;
       if (at_ >= end_ || i == kBudgetComponents.size())
         return complain("a component of a budget is missing: ops, memory, spawn_count, channel_ops or syscalls");
+      Operand& amount = (*use_.budget)[i];
+      if (!amount.value.empty()) return complain("a second amount of " + std::string(kBudgetComponents[i].first));
       ++at_;
       const bool is_value =
           at_ < end_ && (tokens_.kind(at_) == TokenKind::kInteger || tokens_.kind(at_) == TokenKind::kLocal);
+      amount.token = static_cast<std::uint32_t>(at_);
       if (at_ < end_ && tokens_.is_word(at_, "all"))
-        (*use_.budget)[i] = "-1";
+        amount.value = "-1";
       else if (is_value)
-        (*use_.budget)[i] = tokens_.text(at_);
+        amount.value = tokens_.text(at_);
       else
         return complain("the amount is missing: a number, a value or `all`");
       ++at_;

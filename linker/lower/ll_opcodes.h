@@ -21,7 +21,7 @@ struct Operand {
 
 constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetComponents = {
     {{"ops", "i32"}, {"memory", "i64"}, {"spawn_count", "i16"}, {"channel_ops", "i16"}, {"syscalls", "i16"}}};
-using BudgetOperands = std::array<std::string, 5>;  // values, each of its component's type
+using BudgetOperands = std::array<Operand, 5>;  // each of its component's type; without a value where it is not given
 
 struct OpcodeUse {
   Opcode opcode;

@@ -15,9 +15,25 @@ void FunctionRewrite::check_type(const Operand& operand, const std::string& type
   if (given.empty() || given == type)
     if (const auto told = types().type_of(operand.value); told && operand.value[0] == '%') given = *told;
   if (!given.empty() && given != type) error(operand.token, what + " is of type " + given + ", not " + type);
+  const unsigned width = integer_width(type);
+  const bool is_number = operand.value.find_first_not_of("-0123456789") == std::string::npos;
+  if (is_number && width != 0 && width <= kMaxFitWidth && !fits(operand.value, width))
+    error(operand.token, operand.value + " does not fit into " + type);
   if (operand.value[0] == '%' && types().definition(operand.value) == nullptr && !types().is_parameter(operand.value) &&
       tokens.name(operand.token).find_first_not_of("0123456789") != std::string_view::npos)
     error(operand.token, "unknown value " + operand.value);
+}
+
+std::string FunctionRewrite::budget_arguments(const OpcodeAt& use) {
+  std::string list;
+  if (!use.opcode.budget) return list;
+  for (std::size_t i = 0; i < kBudgetComponents.size(); ++i) {
+    const auto& [name, type] = kBudgetComponents[i];
+    const Operand& amount = (*use.opcode.budget)[i];
+    if (!amount.value.empty()) check_type(amount, std::string(type), std::string(name));
+    list.append(i == 0 ? "" : ", ").append(type).append(" ").append(amount.value.empty() ? "0" : amount.value);
+  }
+  return list;
 }
 
 void FunctionRewrite::put(const OpcodeAt& use, const std::string& text, std::string_view result) {

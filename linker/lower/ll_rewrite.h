@@ -59,6 +59,9 @@ class FunctionRewrite {
   // Reports an operand that is not of the type, or not a value of this function. `what` is the operand's name in the message.
   void check_type(const Operand& operand, const std::string& type, const std::string& what);
 
+  // The five components of the opcode's budget as arguments; nothing if it has none.
+  std::string budget_arguments(const OpcodeAt& use);
+
   // The call that stands in the opcode's place. `%x =` is kept; without it the result is called `result`, if that is not empty.
   void put(const OpcodeAt& use, const std::string& text, std::string_view result = "unused");
   void put_lines(const OpcodeAt& use, const std::string& text);

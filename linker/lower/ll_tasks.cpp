@@ -27,7 +27,7 @@ void Tasks::spawn(const OpcodeAt& use) {
   }
   for (std::size_t i = 0; i < opcode.operands.size(); ++i)
     arguments += ", " + signature.parameters[i].type + " " + opcode.operands[i].value;
-  if (opcode.budget) arguments += ", " + budget_arguments(use);
+  if (opcode.budget) arguments += ", " + rewrite_.budget_arguments(use);
   rewrite_.put(use, "call i64 " + rewrite_.helpers.spawn(shape) + "(" + arguments + ")");
 }
 

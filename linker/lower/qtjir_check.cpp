@@ -20,21 +20,6 @@ std::optional<std::string> element_of(std::string_view type, std::string_view pr
   return std::string(type.substr(prefix.size() + 1));
 }
 
-// Whether the decimal number fits into `width` bits, signed or unsigned.
-bool fits(std::string_view digits, unsigned width) {
-  const bool is_negative = digits[0] == '-';
-  if (is_negative) digits.remove_prefix(1);
-  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
-  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
-  // Up to 38 digits fit into 127 bits.
-  if (digits.size() > 38) return false;
-  __extension__ typedef unsigned __int128 Wide;
-  Wide value = 0;
-  for (const char digit : digits) value = value * 10 + static_cast<unsigned>(digit - '0');
-  const Wide limit = width == 128 ? ~Wide{0} : (Wide{1} << width) - 1;
-  return is_negative ? value <= limit / 2 + 1 : value <= limit;
-}
-
 class FunctionCheck {
  public:
   FunctionCheck(const Tokens& tokens, const File& file, Function& function)
@@ -221,7 +206,7 @@ class FunctionCheck {
         if (function_.result != "void" && one.operands.empty())
           return error(one.token, "this function returns " + function_.result);
         if (!one.operands.empty()) expect(one.operands[0], function_.result, "the result");
-        return;
+        return assign(one, "void");
       case Kind::kChannelCreate:
         refuse_in_core(one);
         expect(one.operands[0], "i64", "the capacity");

@@ -30,7 +30,7 @@ class Parser {
       } else if (is("extern") || is("func")) {
         function();
       } else {
-        complain("expected `func`, `extern func` or `profile`, not '" + std::string(tokens_.text(at_)) + "'");
+        complain("expected `func`, `extern func` or `profile`, not " + shown());
         while (!tokens_.is_end(at_) && !is("func") && !is("extern") && !is("profile")) ++at_;
       }
     }
@@ -51,6 +51,10 @@ class Parser {
     ++at_;
     return true;
   }
+  // The token at hand, for a message.
+  std::string shown() const {
+    return tokens_.is_end(at_) ? "the end of the file" : "'" + std::string(tokens_.text(at_)) + "'";
+  }
   bool complain(const std::string& message) {
     is_right_ = false;
     tokens_.source().error(tokens_.begin_of(at_), message);
@@ -60,7 +64,7 @@ class Parser {
     if (skip(c)) return true;
     std::string message = "expected '";
     message += c;
-    message.append("', not '").append(tokens_.text(at_)).append("'");
+    message.append("', not ").append(shown());
     return complain(message);
   }
 
@@ -88,7 +92,7 @@ class Parser {
     const bool is_known = (width != 0 && width <= kMaxWidth) || word == "ptr" || (is_result && word == "void");
     if (!is_known)
       return complain("expected a type (i1 to i128, ptr" + std::string(is_result ? ", void" : "") +
-                      (is_parameter ? ", task or channel" : "") + "), not '" + word + "'");
+                      (is_parameter ? ", task or channel" : "") + "), not " + shown());
     type = word;
     ++at_;
     return true;
@@ -191,7 +195,7 @@ class Parser {
     }
     one.token = static_cast<std::uint32_t>(at_);
     if (tokens_.kind(at_) != TokenKind::kWord) {
-      complain("expected an instruction, not '" + std::string(tokens_.text(at_)) + "'");
+      complain("expected an instruction, not " + shown());
       return std::nullopt;
     }
     one.word = tokens_.text(at_++);
@@ -249,8 +253,7 @@ class Parser {
     return type(one.type, false, false);
   }
   bool operand(Instruction& one) {
-    if (!begins_operand())
-      return complain("expected a register, a number or a text, not '" + std::string(tokens_.text(at_)) + "'");
+    if (!begins_operand()) return complain("expected a register, a number or a text, not " + shown());
     Operand operand;
     operand.token = static_cast<std::uint32_t>(at_);
     operand.kind = tokens_.kind(at_) == TokenKind::kLocal     ? Operand::Kind::kRegister
@@ -266,8 +269,7 @@ class Parser {
     return true;
   }
   bool label(Instruction& one) {
-    if (tokens_.kind(at_) != TokenKind::kWord)
-      return complain("expected a label, not '" + std::string(tokens_.text(at_)) + "'");
+    if (tokens_.kind(at_) != TokenKind::kWord) return complain("expected a label, not " + shown());
     one.labels.push_back(static_cast<std::uint32_t>(at_++));
     return true;
   }
@@ -360,12 +362,14 @@ class Parser {
   }
   bool budget(Instruction& one) {
     if (!expect('(')) return false;
+    if (!one.budget.empty()) return complain("a second budget");
     one.budget.resize(kBudgetParts.size());
     one.nursery.has_budget = true;
     while (!is(')')) {
       std::size_t i = 0;
       while (i < kBudgetParts.size() && !is(kBudgetParts[i].first)) ++i;
       if (i == kBudgetParts.size()) return complain("expected ops, memory, spawn_count, channel_ops or syscalls");
+      if (one.has_all[i] || one.budget[i]) return complain("a second amount of " + std::string(kBudgetParts[i].first));
       ++at_;
       if (is("all")) {
         one.has_all[i] = true;

@@ -23,8 +23,9 @@ void Source::error(std::size_t offset, const std::string& message) {
     return;
   }
   const std::size_t line = line_of(offset);
-  // Names in a message come from the input: control characters are not sent to a terminal.
-  std::string shown = message;
+  // Names in a message come from the input: control characters are not sent to a terminal, nor names without end.
+  std::string shown = message.substr(0, kMaxMessage);
+  if (shown.size() < message.size()) shown += "...";
   for (char& c : shown)
     if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
   std::fprintf(stderr, "%s:%zu:%zu: error: %s\n", name_.c_str(), line, offset - line_starts_[line - 1] + 1,

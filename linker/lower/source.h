@@ -22,6 +22,7 @@ class Source {
 
  private:
   static constexpr std::size_t kMaxErrors = 20;
+  static constexpr std::size_t kMaxMessage = 400;  // bytes of it that are shown
 
   std::string name_;
   std::string text_;

@@ -29,6 +29,22 @@ bool is_pointer(std::string_view type) {
   return type.substr(0, 3) == "ptr" || (!type.empty() && type.back() == '*');
 }
 
+bool fits(std::string_view digits, unsigned width) {
+  const bool is_negative = !digits.empty() && digits[0] == '-';
+  if (is_negative) digits.remove_prefix(1);
+  if (digits.empty() || digits.find_first_not_of("0123456789") != std::string_view::npos) return false;
+  digits.remove_prefix(std::min(digits.find_first_not_of('0'), digits.size()));
+  __extension__ typedef unsigned __int128 Wide;
+  Wide value = 0;
+  for (const char c : digits) {
+    const auto digit = static_cast<unsigned>(c - '0');
+    if (value > (~Wide{0} - digit) / 10) return false;
+    value = value * 10 + digit;
+  }
+  const Wide limit = width == kMaxFitWidth ? ~Wide{0} : (Wide{1} << width) - 1;
+  return is_negative ? value <= limit / 2 + 1 : value <= limit;
+}
+
 bool is_storable(std::string_view type) {
   return type != "void" && type != "label" && type != "metadata" && type != "token" && type != "x86_amx" &&
          !type.empty() && (type.back() != ')' || is_pointer(type));

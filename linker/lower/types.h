@@ -23,6 +23,9 @@ std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i);
 
 // N of iN, 0 for any other type.
 unsigned integer_width(std::string_view type);
+// Whether the decimal number fits into `width` bits, signed or unsigned.
+constexpr unsigned kMaxFitWidth = 128;
+bool fits(std::string_view digits, unsigned width);
 bool is_pointer(std::string_view type);
 // Whether values of the type can be stored: not void, label, metadata, token, or a function.
 bool is_storable(std::string_view type);
