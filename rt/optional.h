@@ -33,8 +33,8 @@
 //   janus::platform::sample_thread            no thread can be asked where it stands
 //   janus::kernel::answer                     a signal that was sent is no question
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
-//   janus::Accounts::draw_of_recharge         nothing was ever recharged, so nothing can be drawn of it
-//   janus::Accounts::pass_on_drawn            the same
+//   janus::Recharges::draw                    nothing was ever recharged, so nothing can be drawn of it
+//   janus::Recharges::pass_on_drawn           the same
 //
 // One part needs no weak symbol: tasks that wait for budgets (rt/task/account/exhaustion.h). They are called through
 // Runtime::budget_waits, which is set before the first budget is given.

@@ -30,7 +30,7 @@ enum class LockRank : std::uint8_t {
   kHuge,          // HugeTable::lock_
   kPages,         // PageHeap::lock_
   kPoolCharge,    // PoolCharge::lock_: what the pools have drawn of the root account
-  kMoves,         // Accounts::moves_: chunks between the root account and the workers
+  kMoves,         // RootMemory::moves_: chunks between the root account and the workers
   kStackMarks,    // the table of how deep tasks have been
   kCount,
 };

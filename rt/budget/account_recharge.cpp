@@ -2,7 +2,8 @@
 // rt/budget/account_recharge.cpp — recharges, and what is drawn of them. A member of the archive by itself, which
 // recharge() brings in: in a program that never recharges there is nothing to draw. docs/decisions/0296
 #include "rt/base/checked.h"
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
+#include "rt/budget/recharges.h"
 
 namespace janus {
 namespace {
@@ -20,7 +21,7 @@ std::uint64_t take_part(Atomic<Word>& word, std::uint64_t most) noexcept {
 
 }  // namespace
 
-void Accounts::add_recharged(Account* account, Component component, std::uint64_t amount) noexcept {
+void Recharges::add(Account* account, Component component, std::uint64_t amount) noexcept {
   Atomic<std::uint64_t>& pool = account->recharged_[static_cast<unsigned>(component)];
   std::uint64_t seen = pool.load(std::memory_order_relaxed);
   while (!pool.compare_exchange_weak(seen, saturating_add(seen, amount, kMaxFinite), std::memory_order_relaxed)) {
@@ -29,16 +30,16 @@ void Accounts::add_recharged(Account* account, Component component, std::uint64_
 
 // Pays back loans with up to `most` ops of the lender, so that it may lend again; returns how much. Takes the ops
 // first: until then the loan counts.
-std::uint64_t Accounts::pay_loans(Account* lender, std::uint64_t most) noexcept {
+std::uint64_t Recharges::pay_loans(AccountWords& words, Account* lender, std::uint64_t most) noexcept {
   Atomic<std::uint32_t>& on_loan = lender->on_loan_;
   std::uint32_t seen = on_loan.load(std::memory_order_relaxed);
   if (seen == 0) return 0;
-  const std::uint64_t taken = take_up_to(lender, Component::kOps, seen < most ? seen : most);
+  const std::uint64_t taken = AccountWords::take_up_to(lender, Component::kOps, seen < most ? seen : most);
   std::uint32_t paid = 0;
   do {
     paid = seen < taken ? seen : static_cast<std::uint32_t>(taken);  // other threads may have given some back meanwhile
   } while (!on_loan.compare_exchange_weak(seen, seen - paid, std::memory_order_relaxed));
-  put(lender, Component::kOps, taken - paid);
+  words.put(lender, Component::kOps, taken - paid);
   return paid;
 }
 
@@ -53,15 +54,14 @@ bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noex
       if (moved.of[i] > left(from, component_at(i))) return false;
   } else {
     if (!transfer(from, to, amounts)) return false;
-    moved[Component::kOps] -= pay_loans(to, moved[Component::kOps]);
+    moved[Component::kOps] -= Recharges::pay_loans(words_, to, moved[Component::kOps]);
   }
-  for (unsigned i = 0; i < kComponents; ++i) add_recharged(to, component_at(i), moved.of[i]);
+  for (unsigned i = 0; i < kComponents; ++i) Recharges::add(to, component_at(i), moved.of[i]);
   return true;
 }
 
-// draw_recharged()
-void Accounts::draw_of_recharge(Accounts& accounts, Account* from, Account* to, Component component,
-                                std::uint64_t amount, std::uint64_t ahead) noexcept {
+void Recharges::draw(Accounts& accounts, Account* from, Account* to, Component component, std::uint64_t amount,
+                     std::uint64_t ahead) noexcept {
   const bool as_a_whole = component != Component::kOps;
   const std::uint64_t most = saturating_add(amount, ahead, kMaxFinite);
   Atomic<std::uint64_t>& pool = from->recharged_[static_cast<unsigned>(component)];
@@ -72,10 +72,10 @@ void Accounts::draw_of_recharge(Accounts& accounts, Account* from, Account* to, 
     if (part == 0 || (as_a_whole && part < most)) return;
   } while (!pool.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
   // Others may have spent some of what the account was recharged with; what comes in later may be drawn in its place.
-  const std::uint64_t moved = !as_a_whole                                      ? take_up_to(from, component, part)
-                              : accounts.take_recalling(from, component, part) ? part
-                                                                               : 0;
-  add_recharged(from, component, part - moved);
+  const std::uint64_t moved = !as_a_whole ? AccountWords::take_up_to(from, component, part)
+                              : accounts.root_memory_.take(from, component, part) ? part
+                                                                                  : 0;
+  add(from, component, part - moved);
   if (component == Component::kOps) {  // what was drawn before is spent
     const std::uint64_t unspent = moved > amount ? moved - amount : 0;
     to->drawn_ops_.store(unspent < UINT32_MAX ? static_cast<std::uint32_t>(unspent) : UINT32_MAX,
@@ -84,16 +84,14 @@ void Accounts::draw_of_recharge(Accounts& accounts, Account* from, Account* to, 
     to->drawn_memory_.fetch_add(moved, std::memory_order_relaxed);
   }
   to->granted_.fetch_or(bit_of(component), std::memory_order_relaxed);
-  accounts.put(to, component, moved);
+  accounts.words_.put(to, component, moved);
 }
 
-// Called when an amount comes into a closed account and goes on to its parent: the part of a recharge that the account
-// has drawn may be drawn again.
-void Accounts::pass_on_drawn(Account* closed, Component component, std::uint64_t amount) noexcept {
+void Recharges::pass_on_drawn(Account* closed, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kOps)
-    add_recharged(closed->parent_, component, take_part(closed->drawn_ops_, amount));
+    add(closed->parent_, component, take_part(closed->drawn_ops_, amount));
   else if (component == Component::kMemory)
-    add_recharged(closed->parent_, component, take_part(closed->drawn_memory_, amount));
+    add(closed->parent_, component, take_part(closed->drawn_memory_, amount));
 }
 
 }  // namespace janus

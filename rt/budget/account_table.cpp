@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_table.cpp — the table of account records: segments that never move, and a free list.
+#include "rt/budget/account_table.h"
+
 #include <bit>
 
-#include "rt/budget/account.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -21,7 +21,7 @@ constexpr std::uint64_t next_head(std::uint64_t head, std::uint32_t index) noexc
 
 // The place of an index in the table: the highest bit of index + 2^kFirstSegmentBits names the segment, the rest is the
 // offset.
-struct Accounts::Place {
+struct AccountTable::Place {
   explicit Place(std::uint32_t index) noexcept {
     const std::uint64_t place = std::uint64_t{index} + (std::uint64_t{1} << kFirstSegmentBits);
     const unsigned top = static_cast<unsigned>(std::bit_width(place)) - 1;
@@ -32,18 +32,18 @@ struct Accounts::Place {
   std::uint64_t offset;
 };
 
-std::size_t Accounts::segment_bytes(unsigned number) noexcept {
+std::size_t AccountTable::segment_bytes(unsigned number) noexcept {
   return (sizeof(Account) << kFirstSegmentBits) << number;
 }
 
-[[gnu::noinline]] Account* Accounts::at(std::uint32_t index) const noexcept {
+[[gnu::noinline]] Account* AccountTable::at(std::uint32_t index) const noexcept {
   const Place place(index);
   // Acquire: pairs with segment(), so that the records are seen initialised.
   return segments_[place.segment].load(std::memory_order_acquire) + place.offset;
 }
 
 // The segment, which is mapped if it is not yet; nullptr: the machine has no memory.
-Account* Accounts::segment(unsigned number) noexcept {
+Account* AccountTable::segment(unsigned number) noexcept {
   Account* present = segments_[number].load(std::memory_order_acquire);
   if (present != nullptr) return present;
   std::byte* const pages = platform::map(segment_bytes(number));
@@ -55,12 +55,19 @@ Account* Accounts::segment(unsigned number) noexcept {
   return present;
 }
 
-void Accounts::unmap_segment(unsigned number) noexcept {
+void AccountTable::unmap_segment(unsigned number) noexcept {
   Account* const pages = segments_[number].exchange(nullptr, std::memory_order_relaxed);
   if (pages != nullptr) platform::unmap(reinterpret_cast<std::byte*>(pages), segment_bytes(number));
 }
 
-Account* Accounts::pop_free() noexcept {
+[[gnu::noinline, gnu::cold]] void AccountTable::destroy() noexcept {
+  for (unsigned number = 0; number < kSegments; ++number) unmap_segment(number);
+  free_.store(0, std::memory_order_relaxed);
+  fresh_.store(0, std::memory_order_relaxed);
+  live_.store(0, std::memory_order_relaxed);
+}
+
+Account* AccountTable::pop_free() noexcept {
   std::uint64_t head = free_.load(std::memory_order_acquire);  // pairs with free_record()
   while (index_of_head(head) != 0) {
     Account* const first = at(index_of_head(head));
@@ -71,7 +78,7 @@ Account* Accounts::pop_free() noexcept {
   return nullptr;
 }
 
-Account* Accounts::fresh_record() noexcept {
+Account* AccountTable::fresh_record() noexcept {
   std::uint32_t index = fresh_.load(std::memory_order_relaxed);
   for (;;) {
     if (index == ~std::uint32_t{0}) return nullptr;
@@ -84,7 +91,7 @@ Account* Accounts::fresh_record() noexcept {
   }
 }
 
-void Accounts::free_record(Account* account) noexcept {
+void AccountTable::free_record(Account* account) noexcept {
   live_.fetch_sub(1, std::memory_order_relaxed);
   account->references_.store(0, std::memory_order_relaxed);  // not yet 0 if open() failed
   std::uint64_t head = free_.load(std::memory_order_relaxed);

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_words.cpp — the words of one account: what is left, owed and lent.
-#include "rt/budget/account.h"
+#include "rt/budget/account_words.h"
 
+#include "rt/base/assert.h"
 #include "rt/base/checked.h"
+#include "rt/budget/recharges.h"
 
 namespace janus {
 
 // The amounts publish no other data, so relaxed orders would suffice, except that close() and put() order two words of
 // an account.
 
-bool Accounts::take(Account* account, Component component, std::uint64_t amount) noexcept {
+bool AccountWords::take(Account* account, Component component, std::uint64_t amount) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
   do {
@@ -19,8 +20,7 @@ bool Accounts::take(Account* account, Component component, std::uint64_t amount)
   return true;
 }
 
-// Takes and returns everything that is left; if that is kUnlimited, takes nothing.
-std::uint64_t Accounts::take_all(Account* account, Component component) noexcept {
+std::uint64_t AccountWords::take_all(Account* account, Component component) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_seq_cst);
   do {
@@ -30,16 +30,16 @@ std::uint64_t Accounts::take_all(Account* account, Component component) noexcept
 }
 
 // The account that receives an amount which comes into a closed account.
-[[gnu::noinline, gnu::cold]] Account* Accounts::next_above(Account* closed, Component component,
-                                                           std::uint64_t amount) noexcept {
-  if (pass_on_drawn != nullptr) pass_on_drawn(closed, component, amount);
+[[gnu::noinline, gnu::cold]] Account* AccountWords::next_above(Account* closed, Component component,
+                                                               std::uint64_t amount) noexcept {
+  if (Recharges::pass_on_drawn != nullptr) Recharges::pass_on_drawn(closed, component, amount);
   return closed->parent_;
 }
 
 // INVARIANT nothing-rests-in-a-closed-account: put() adds and then checks whether the account is closed; close() marks
 // it closed and then takes what is left. All four are seq_cst, so at least one of the two sees the other's first step,
 // and moves the amount on.
-void Accounts::put(Account* account, Component component, std::uint64_t amount) noexcept {
+void AccountWords::put(Account* account, Component component, std::uint64_t amount) noexcept {
   while (amount != 0) {
     while (account->is_closed_.load(std::memory_order_seq_cst)) account = next_above(account, component, amount);
     Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
@@ -51,7 +51,7 @@ void Accounts::put(Account* account, Component component, std::uint64_t amount) 
     if (component == Component::kOps) pay_debt(account);
     if (!account->is_closed_.load(std::memory_order_seq_cst)) {
       if (!account->queue_.waits[static_cast<unsigned>(component)].is_empty()) [[unlikely]]
-        list_unserved(account);
+        unserved_.list(account);
       return;
     }
     amount = take_all(account, component);
@@ -60,7 +60,7 @@ void Accounts::put(Account* account, Component component, std::uint64_t amount) 
 }
 
 // Pays as much of the debt as there are ops. Claims the debt first, so that two threads do not pay it twice.
-void Accounts::pay_debt(Account* account) noexcept {
+void AccountWords::pay_debt(Account* account) noexcept {
   while (account->owed_.load(std::memory_order_seq_cst) != 0) {
     const std::uint64_t claimed = account->owed_.exchange(0, std::memory_order_seq_cst);
     const std::uint64_t paid = take_up_to(account, Component::kOps, claimed);
@@ -71,7 +71,7 @@ void Accounts::pay_debt(Account* account) noexcept {
   }
 }
 
-[[gnu::noinline, gnu::cold]] void Accounts::owe(Account* account, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] void AccountWords::owe(Account* account, std::uint64_t amount) noexcept {
   amount -= take_up_to(account, Component::kOps, amount);
   while (amount != 0) {
     while (account->is_closed_.load(std::memory_order_seq_cst)) {
@@ -85,7 +85,7 @@ void Accounts::pay_debt(Account* account) noexcept {
   }
 }
 
-std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint32_t limit) noexcept {
+std::uint64_t AccountWords::borrow(Account* account, std::uint64_t most, std::uint32_t limit) noexcept {
   Atomic<std::uint32_t>& on_loan = account->lender_->on_loan_;
   std::uint32_t seen = on_loan.load(std::memory_order_relaxed);
   std::uint32_t amount = 0;
@@ -96,7 +96,7 @@ std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint32
   return amount;
 }
 
-[[gnu::noinline, gnu::cold]] void Accounts::give_back(Account* account, std::uint64_t amount) noexcept {
+[[gnu::noinline, gnu::cold]] void AccountWords::give_back(Account* account, std::uint64_t amount) noexcept {
   Account* const lender = account->lender_;
   std::uint32_t seen = lender->on_loan_.load(std::memory_order_relaxed);
   std::uint32_t part = 0;
@@ -106,7 +106,7 @@ std::uint64_t Accounts::borrow(Account* account, std::uint64_t most, std::uint32
   put(lender, Component::kOps, amount - part);  // the part of the loan that the lender has paid back meanwhile
 }
 
-std::uint64_t Accounts::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {
+std::uint64_t AccountWords::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {
   Atomic<std::uint64_t>& left = account->left_[static_cast<unsigned>(component)];
   std::uint64_t seen = left.load(std::memory_order_relaxed);
   std::uint64_t amount = most;
@@ -119,8 +119,20 @@ std::uint64_t Accounts::take_up_to(Account* account, Component component, std::u
 }
 
 // The finite amount that was left is dropped: it vanishes into the unlimited one (INVARIANT conservation).
-void Accounts::grant_unlimited(Account* account, Component component) noexcept {
+void AccountWords::grant_unlimited(Account* account, Component component) noexcept {
   account->left_[static_cast<unsigned>(component)].store(kUnlimited, std::memory_order_seq_cst);
+}
+
+void AccountWords::retain(Account* account) noexcept {
+  [[maybe_unused]] const std::uint32_t before = account->references_.fetch_add(1, std::memory_order_relaxed);
+  JANUS_ASSERT(before != 0);  // the caller has a reference, or another party holds one for it
+}
+
+bool AccountWords::hold(Account* account, std::uint64_t bytes) noexcept {
+  if (!take(account, Component::kMemory, bytes)) return false;
+  // The reference for charged memory. The caller's own one keeps the account until this is counted.
+  if (account->held_.fetch_add(bytes, std::memory_order_relaxed) == 0) retain(account);
+  return true;
 }
 
 }  // namespace janus

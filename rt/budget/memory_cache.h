@@ -7,14 +7,13 @@
 #include <cstdint>
 
 #include "rt/base/atomic.h"
+#include "rt/budget/account.h"
 
 namespace janus {
 
-inline constexpr unsigned kAccountLine = 64;
-
 // All-zero bytes are a valid cache. One worker draws and credits through it.
 //
-// INVARIANT chunk-has-one-writer: the owner writes its chunk between enter() and leave(), or under Accounts::moves_;
+// INVARIANT chunk-has-one-writer: the owner writes its chunk between enter() and leave(), or under RootMemory::moves_;
 // all other threads write it under that lock, after they have recalled it.
 //   owner:  1 busy = true       2 light fence   3 recalled? then leave       4 use the chunk       5 busy = false
 //   others: 1 recalled = true   2 heavy fence   3 wait until not busy        4 use the chunk       5 recalled = false
@@ -26,7 +25,7 @@ class alignas(kAccountLine) MemoryCache {
   [[nodiscard]] bool is_registered() const noexcept { return is_registered_; }
 
  private:
-  friend class Accounts;
+  friend class RootMemory;
 
   [[nodiscard]] bool enter() noexcept;
   void leave() noexcept;

@@ -3,8 +3,8 @@
 
 namespace janus {
 
-void PoolCharge::init(Accounts& accounts, Reclaim reclaim, void* pools, std::size_t allowance) noexcept {
-  accounts_ = &accounts;
+void PoolCharge::init(RootMemory& root_memory, Reclaim reclaim, void* pools, std::size_t allowance) noexcept {
+  root_memory_ = &root_memory;
   reclaim_ = reclaim;
   pools_ = pools;
   allowance_ = static_cast<std::int64_t>(allowance);
@@ -13,7 +13,7 @@ void PoolCharge::init(Accounts& accounts, Reclaim reclaim, void* pools, std::siz
 
 // The amounts publish no other data, so all orders are relaxed.
 bool PoolCharge::grow(std::size_t bytes) noexcept {
-  if (accounts_ == nullptr) return true;
+  if (root_memory_ == nullptr) return true;
   const auto wanted = static_cast<std::int64_t>(bytes);
   std::int64_t headroom = headroom_.load(std::memory_order_relaxed);
   while (headroom >= wanted)
@@ -32,7 +32,7 @@ bool PoolCharge::grow(std::size_t bytes) noexcept {
 }
 
 bool PoolCharge::overdraw(std::size_t bytes) noexcept {
-  if (accounts_ == nullptr) return true;
+  if (root_memory_ == nullptr) return true;
   const auto wanted = static_cast<std::int64_t>(bytes);
   const std::int64_t most = covered_.load(std::memory_order_relaxed) + allowance_;
   if (headroom_.fetch_sub(wanted, std::memory_order_relaxed) - wanted >= -most) return true;
@@ -56,13 +56,13 @@ void PoolCharge::end_prepayment(std::size_t bytes) noexcept {
 
 // Precondition: lock_ is held.
 bool PoolCharge::pay(std::uint64_t bytes) noexcept {
-  if (!accounts_->draw_root_memory(bytes)) return false;
+  if (!root_memory_->draw(bytes)) return false;
   paid_ += bytes;
   return true;
 }
 
 void PoolCharge::add_headroom(std::size_t bytes) noexcept {
-  if (accounts_ == nullptr) return;
+  if (root_memory_ == nullptr) return;
   const auto more = static_cast<std::int64_t>(bytes);
   if (headroom_.fetch_add(more, std::memory_order_relaxed) + more > kSlack) credit_excess();
 }
@@ -78,7 +78,7 @@ void PoolCharge::add_headroom(std::size_t bytes) noexcept {
     if (surplus <= 0) return;
   } while (!headroom_.compare_exchange_weak(headroom, headroom - surplus, std::memory_order_relaxed));
   paid_ -= static_cast<std::uint64_t>(surplus);
-  accounts_->credit_root_memory(static_cast<std::uint64_t>(surplus));
+  root_memory_->credit(static_cast<std::uint64_t>(surplus));
 }
 
 bool PoolCharge::reclaim() noexcept {

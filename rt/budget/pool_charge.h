@@ -9,7 +9,7 @@
 #include <cstdint>
 
 #include "rt/base/lock_rank.h"
-#include "rt/budget/account.h"
+#include "rt/budget/root_memory.h"
 
 namespace janus {
 
@@ -26,7 +26,7 @@ class PoolCharge {
  public:
   // Gives idle memory of the pools back to the machine, and tells PoolCharge by shrink(). False: there was none.
   using Reclaim = bool (*)(void* pools) noexcept;
-  void init(Accounts& accounts, Reclaim reclaim, void* pools, std::size_t allowance) noexcept;
+  void init(RootMemory& root_memory, Reclaim reclaim, void* pools, std::size_t allowance) noexcept;
 
   // Pays for `bytes` before a pool takes them. False: the root account does not have that much, and nothing has
   // happened.
@@ -54,7 +54,7 @@ class PoolCharge {
   void credit_excess() noexcept;
   void add_headroom(std::size_t bytes) noexcept;
 
-  Accounts* accounts_ = nullptr;
+  RootMemory* root_memory_ = nullptr;
   Reclaim reclaim_ = nullptr;
   void* pools_ = nullptr;
   RankedLock<LockRank::kPoolCharge> lock_;

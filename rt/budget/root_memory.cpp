@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/root_memory.cpp — chunks of the root account's memory: how they are filled, cut and recalled. Amounts move
-// between the root and a cache only under moves_. So a thread that holds moves_ sees every amount before it reports
-// that memory is short. docs/decisions/0061
+#include "rt/budget/root_memory.h"
+
 #include "rt/base/checked.h"
-#include "rt/budget/account.h"
-#include "rt/budget/memory_cache.h"
 #include "rt/platform.h"
 
 namespace janus {
@@ -46,9 +43,9 @@ inline void MemoryCache::leave() noexcept {
   busy_.store(0, std::memory_order_release);
 }
 
-bool Accounts::draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
+bool RootMemory::draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
   if (!cache.is_registered_) [[unlikely]]
-    return take_recalling(root(), Component::kMemory, bytes);
+    return draw(bytes);
   if (cache.enter()) [[likely]] {
     const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
     const bool suffices = chunk >= bytes;
@@ -59,8 +56,8 @@ bool Accounts::draw_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
   return draw_refilling(cache, bytes);
 }
 
-void Accounts::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
-  if (bytes > cache.most_.load(std::memory_order_relaxed)) return put(root(), Component::kMemory, bytes);
+void RootMemory::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
+  if (bytes > cache.most_.load(std::memory_order_relaxed)) return credit(bytes);
   if (cache.enter()) [[likely]] {
     const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed) + bytes;
     const bool fits = chunk <= cache.most_.load(std::memory_order_relaxed);
@@ -71,12 +68,12 @@ void Accounts::credit_cached(MemoryCache& cache, std::uint64_t bytes) noexcept {
   credit_cutting(cache, bytes);
 }
 
-void Accounts::credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept {
+void RootMemory::credit_cutting(MemoryCache& cache, std::uint64_t bytes) noexcept {
   const LockGuard guard(moves_);
   fill(cache, cache.chunk_.load(std::memory_order_relaxed) + bytes);
 }
 
-bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
+bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {
   const LockGuard guard(moves_);
   const std::uint64_t chunk = cache.chunk_.load(std::memory_order_relaxed);
   if (chunk >= bytes) {  // we came here because of a recall, not because the chunk was short
@@ -84,8 +81,8 @@ bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept 
     return true;
   }
   cache.chunk_.store(0, std::memory_order_relaxed);
-  put(root(), Component::kMemory, chunk);
-  const bool is_drawn = take_recalling_locked(bytes);
+  credit(chunk);
+  const bool is_drawn = take_recalling(bytes);
   fill(cache, 0);
   return is_drawn;
 }
@@ -93,14 +90,14 @@ bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept 
 // ---- Under the lock -----------------------------------------------------------------------------------------------
 
 // Makes the chunk as large as chunk_size() says, by a move from or to the root. `chunk` is its present size.
-void Accounts::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
+void RootMemory::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
   if (++fills_ % kFillsToForgiveOne == 0 && failed_recalls_ != 0) --failed_recalls_;
   const std::uint64_t size = cache.is_registered_ ? chunk_size() : 0;
   cache.most_.store(kSlack * size, std::memory_order_relaxed);
-  if (chunk < size && take(root(), Component::kMemory, size - chunk)) {
+  if (chunk < size && AccountWords::take(root_, Component::kMemory, size - chunk)) {
     chunk = size;
   } else if (chunk > size) {
-    put(root(), Component::kMemory, chunk - size);
+    credit(chunk - size);
     chunk = size;
   }
   cache.chunk_.store(chunk, std::memory_order_relaxed);
@@ -108,24 +105,24 @@ void Accounts::fill(MemoryCache& cache, std::uint64_t chunk) noexcept {
 
 // The size that a chunk should have. It halves with each recent failed recall: otherwise a task that keeps asking for
 // slightly more than there is would have all workers fenced again and again.
-std::uint64_t Accounts::chunk_size() const noexcept {
-  const std::uint64_t left = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
+std::uint64_t RootMemory::chunk_size() const noexcept {
+  const std::uint64_t left = root_->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   const std::uint64_t share = left / (kChunkShare * (registered_.load(std::memory_order_relaxed) + 1));
   return (share < kMaxChunk ? share : kMaxChunk) >> failed_recalls_;
 }
 
-// take() of the root's memory, which also updates least_memory_.
-bool Accounts::take_noting(std::uint64_t bytes) noexcept {
-  if (!take(root(), Component::kMemory, bytes)) return false;
-  const std::uint64_t left = this->left(root(), Component::kMemory);
-  std::uint64_t least = least_memory_.load(std::memory_order_relaxed);
-  while (left < least && !least_memory_.compare_exchange_weak(least, left, std::memory_order_relaxed)) {
+// Takes of the root's memory, and updates least_left_.
+bool RootMemory::take_noting(std::uint64_t bytes) noexcept {
+  if (!AccountWords::take(root_, Component::kMemory, bytes)) return false;
+  const std::uint64_t left = this->left(root_, Component::kMemory);
+  std::uint64_t least = least_left_.load(std::memory_order_relaxed);
+  while (left < least && !least_left_.compare_exchange_weak(least, left, std::memory_order_relaxed)) {
   }
   return true;
 }
 
 // Precondition: moves_ is held. False only if there was a moment when root and caches together had not so much.
-bool Accounts::take_recalling_locked(std::uint64_t bytes) noexcept {
+bool RootMemory::take_recalling(std::uint64_t bytes) noexcept {
   if (take_noting(bytes)) return true;
   if (most_reachable() < bytes) return false;
   recall_chunks();
@@ -136,15 +133,15 @@ bool Accounts::take_recalling_locked(std::uint64_t bytes) noexcept {
 
 // An upper bound of what root and caches hold together. A sum of the chunks themselves would miss amounts that are
 // moved while we add; their bounds do not change under the lock.
-std::uint64_t Accounts::most_reachable() const noexcept {
-  std::uint64_t sum = root()->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
+std::uint64_t RootMemory::most_reachable() const noexcept {
+  std::uint64_t sum = root_->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed);
   for (const MemoryCache* cache = caches_.load(std::memory_order_relaxed); cache != nullptr; cache = cache->next_)
     sum = saturating_add(sum, cache->most_.load(std::memory_order_relaxed));
   return sum;
 }
 
 // Moves the chunks of all caches to the root. Each cache keeps nothing until its owner fills it again.
-void Accounts::recall_chunks() noexcept {
+void RootMemory::recall_chunks() noexcept {
   MemoryCache* const first = caches_.load(std::memory_order_relaxed);
   for (MemoryCache* cache = first; cache != nullptr; cache = cache->next_)
     cache->recalled_.exchange(1, std::memory_order_seq_cst);
@@ -157,12 +154,12 @@ void Accounts::recall_chunks() noexcept {
     // Release: pairs with the owner's load in enter(), after which it sees the chunk as we left it.
     cache->recalled_.store(0, std::memory_order_release);
   }
-  put(root(), Component::kMemory, sum);
+  credit(sum);
 }
 
 // Waits until the owner has left. It is a few instructions away from that, so this takes long only if it has lost its
 // CPU there.
-void Accounts::await_leaving(MemoryCache& cache) noexcept {
+void RootMemory::await_leaving(MemoryCache& cache) noexcept {
   for (std::uint32_t tries = 0; cache.busy_.load(std::memory_order_acquire) != 0; ++tries) {
     if (tries < kPatience) {
       pause();
@@ -174,22 +171,27 @@ void Accounts::await_leaving(MemoryCache& cache) noexcept {
 
 // ---- For any thread -----------------------------------------------------------------------------------------------
 
-// Takes `amount`; if the root's memory does not suffice, recalls the caches' chunks first.
-bool Accounts::take_recalling(Account* account, Component component, std::uint64_t amount) noexcept {
-  if (account->parent_ != nullptr || component != Component::kMemory) return take(account, component, amount);
+[[gnu::noinline, gnu::cold]] void RootMemory::destroy() noexcept {
+  caches_.store(nullptr, std::memory_order_relaxed);
+  registered_.store(0, std::memory_order_relaxed);
+}
+
+bool RootMemory::take(Account* account, Component component, std::uint64_t amount) noexcept {
+  if (account->parent_ != nullptr || component != Component::kMemory)
+    return AccountWords::take(account, component, amount);
   if (take_noting(amount)) return true;
   const LockGuard guard(moves_);
-  return take_recalling_locked(amount);
+  return take_recalling(amount);
 }
 
-std::uint64_t Accounts::take_all_recalling(Account* account, Component component) noexcept {
-  if (account->parent_ != nullptr || component != Component::kMemory) return take_all(account, component);
+std::uint64_t RootMemory::take_all(Account* account, Component component) noexcept {
+  if (account->parent_ != nullptr || component != Component::kMemory) return AccountWords::take_all(account, component);
   const LockGuard guard(moves_);
   recall_chunks();
-  return take_all(account, component);
+  return AccountWords::take_all(account, component);
 }
 
-std::uint64_t Accounts::left(const Account* account, Component component) const noexcept {
+std::uint64_t RootMemory::left(const Account* account, Component component) const noexcept {
   const std::uint64_t left = account->left_[static_cast<unsigned>(component)].load(std::memory_order_relaxed);
   if (left == kUnlimited || account->parent_ != nullptr || component != Component::kMemory) return left;
   std::uint64_t sum = left;
@@ -198,7 +200,7 @@ std::uint64_t Accounts::left(const Account* account, Component component) const 
   return sum;
 }
 
-void Accounts::register_cache(MemoryCache& cache) noexcept {
+void RootMemory::register_cache(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
   if (cache.is_registered_) return;
   cache.is_registered_ = true;
@@ -210,7 +212,7 @@ void Accounts::register_cache(MemoryCache& cache) noexcept {
   caches_.store(&cache, std::memory_order_release);  // pairs with the acquire in left(), which takes no lock
 }
 
-void Accounts::unregister_cache(MemoryCache& cache) noexcept {
+void RootMemory::unregister_cache(MemoryCache& cache) noexcept {
   const LockGuard guard(moves_);
   if (!cache.is_registered_) return;
   cache.is_registered_ = false;

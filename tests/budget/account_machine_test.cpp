@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/budget/account_machine_test.cpp — accounts on a machine that refuses memory, or has no heavy fence.
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "tests/budget/chunk_stress.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/harness/test.h"

@@ -4,7 +4,7 @@
 // outstanding may never exceed what the root was given, and all of it must be back at the end. And INVARIANT
 // one-line-of-credit, among the same operations.
 #include "rt/base/rng.h"
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
 #include "tests/harness/thread_group.h"
 

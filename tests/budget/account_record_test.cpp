@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // account_record_test.cpp — what the record of an account costs: below the root the account above pays while it lives,
 // and the root pays for all that were ever taken.
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "rt/budget/pool_charge.h"
 #include "tests/harness/test.h"
 
@@ -26,7 +26,7 @@ constexpr Amounts memory(std::uint64_t amount) {
 struct Table {
   Table() {
     CHECK(accounts.init(memory(kTotal)));
-    pools.init(accounts, nullptr, nullptr, 0);
+    pools.init(accounts.root_memory(), nullptr, nullptr, 0);
     accounts.charge_records(kRecord, &pools);
   }
   ~Table() { accounts.destroy(); }

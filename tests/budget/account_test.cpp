@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 
 #include "tests/harness/test.h"
 

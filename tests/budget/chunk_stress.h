@@ -5,7 +5,7 @@
 
 #include <arch/cpu.h>
 #include "rt/base/rng.h"
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
 #include "tests/harness/thread_group.h"
 

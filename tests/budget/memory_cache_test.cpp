@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rt/budget/memory_cache.h"
 
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "tests/budget/chunk_stress.h"
 #include "tests/harness/test.h"
 

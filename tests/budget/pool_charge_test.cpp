@@ -2,6 +2,7 @@
 // pool_charge_test.cpp — records and stacks are paid for before they are taken, once, and whoever cannot pay gets none.
 #include "rt/budget/pool_charge.h"
 
+#include "rt/budget/accounts.h"
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"
 #include "tests/harness/test.h"
@@ -27,7 +28,7 @@ struct Fixture {
     root[Component::kMemory] = memory;
     REQUIRE(accounts.init(root) && stacks.init() && records.init(128));
     const auto trim = [](void* pool) noexcept { return static_cast<StackPool*>(pool)->trim(); };
-    pool_charge.init(accounts, trim, &stacks, allowance);
+    pool_charge.init(accounts.root_memory(), trim, &stacks, allowance);
     stacks.charge_to(pool_charge, memory, 1);
     records.charge_to(pool_charge);
   }

@@ -21,7 +21,7 @@ GIVES_WAY = {"janus::Scheduler::yield", "janus::Scheduler::yield_to_next", "janu
 # Calls through pointers that the runtime itself sets, once, where ops or memory are short.
 OWN_POINTERS = {"janus::PoolCharge::reclaim": "takes back cached memory",
                 "janus::charge_waiting": "waits for a recharge",
-                "janus::Accounts::list_unserved": "offers what is returned to those who wait"}
+                "janus::UnservedAccounts::list": "offers what is returned to those who wait"}
 # A call of a function that the caller passes, a jump through the table of a switch, and the kernel's clock in its vDSO.
 HARMLESS = {"janus::kernel::Once::run", "janus::vformat", "janus::platform::read_ns"}
 

@@ -2,7 +2,7 @@
 // account_model_test.cpp — every interleaving of those who put ops into an account with those who owe some on it
 // (rt/budget/account_words.cpp): what was put in pays the debt, whoever comes first, and pays it once. And of those who
 // put ops in with those who wait for some (account_unserved.cpp): whoever waits for what is there is served.
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"
 

@@ -4,7 +4,7 @@
 // nobody is refused what is there.
 #include "rt/budget/memory_cache.h"
 
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"
 

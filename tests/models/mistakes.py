@@ -25,8 +25,9 @@ LOCAL = "rt/task/account/local_key.h"
 IDLE, PARKER = "rt/sched/idle.h", "rt/sched/parker.h"
 ACCOUNT, CACHE = "rt/budget/account_words.cpp", "rt/budget/root_memory.cpp"
 EXHAUSTION = "rt/task/account/exhaustion.cpp"
-ACCOUNT_H, UNSERVED = "rt/budget/account.h", "rt/budget/account_unserved.cpp"
-ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "draw", "record", "life", "recharge"))]
+ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h", "rt/budget/account_unserved.cpp"
+ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
+            *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "record", "recharge"))]
 
 # What the test program of each model is made of, beside itself.
 SOURCES = {
@@ -170,11 +171,11 @@ MISTAKES = [
     mistake("account", "who waits looks before others see that it waits",
             (ACCOUNT_H, "push_back(&wait);\n    full_fence();", "push_back(&wait);")),
     mistake("account", "who puts something in does not look whether somebody waits",
-            (ACCOUNT, "        list_unserved(account);\n", "        (void)0;\n")),
+            (ACCOUNT, "        unserved_.list(account);\n", "        (void)0;\n")),
     mistake("account", "an account that was served stays listed",
-            (ACCOUNT_H, "next_unserved.exchange(0,", "next_unserved.fetch_add(0,")),
+            (ACCOUNTS_H, "next_unserved.exchange(0,", "next_unserved.fetch_add(0,")),
     mistake("account", "who lists a second account forgets the first",
-            (UNSERVED, "next.store(first,", "next.store(kEndOfUnserved,")),
+            (UNSERVED, "next.store(first,", "next.store(kEnd,")),
     mistake("account", "two who pay do not tell each other what they pay",
             (ACCOUNT, "account->owed_.exchange(0, std::memory_order_seq_cst);\n    const", "account->owed_.load(std::memory_order_seq_cst);\n    const")),
     mistake("account", "who pays a part does not look again",
@@ -219,8 +220,8 @@ MISTAKES = [
             (CACHE, "    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);\n    cache.leave();\n",
              "    cache.leave();\n    if (suffices) cache.chunk_.store(chunk - bytes, std::memory_order_relaxed);\n")),
     mistake("memory_cache", "a refill without the lock",
-            (CACHE, "bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {\n  const LockGuard guard(moves_);",
-             "bool Accounts::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {")),
+            (CACHE, "bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {\n  const LockGuard guard(moves_);",
+             "bool RootMemory::draw_refilling(MemoryCache& cache, std::uint64_t bytes) noexcept {")),
 ]
 
 

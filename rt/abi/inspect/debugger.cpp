@@ -27,6 +27,8 @@ struct DebuggerTable {
 
 // A friend of the classes whose private fields are in the table.
 struct DebuggerLayout {
+  static constexpr std::size_t kAccountTable = offsetof(Accounts, records_) + offsetof(AccountRecords, table_);
+
   static constexpr DebuggerTable table() noexcept {
     return {{
         {"runtimes.count", kMaxRuntimes},
@@ -120,9 +122,9 @@ struct DebuggerLayout {
         {"wait.next", offsetof(ChannelWait, next)},
         {"wait.task", offsetof(ChannelWait, task)},
 
-        {"accounts.segments", offsetof(Accounts, segments_)},
-        {"accounts.first_bits", Accounts::kFirstSegmentBits},
-        {"accounts.end", offsetof(Accounts, fresh_)},
+        {"accounts.segments", kAccountTable + offsetof(AccountTable, segments_)},
+        {"accounts.first_bits", AccountTable::kFirstSegmentBits},
+        {"accounts.end", kAccountTable + offsetof(AccountTable, fresh_)},
         {"account.bytes", sizeof(Account)},
         {"account.left", offsetof(Account, left_)},
         {"account.held", offsetof(Account, held_)},

@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "rt/budget/pool_charge.h"
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"

@@ -93,7 +93,7 @@ std::uint64_t allowance_of(const Runtime& runtime) noexcept {
 
 void charge_pools(Runtime& runtime) noexcept {
   const auto trim = [](void* stacks) noexcept { return static_cast<StackPool*>(stacks)->trim(); };
-  runtime.pool_charge.init(runtime.accounts, trim, &runtime.stacks, allowance_of(runtime));
+  runtime.pool_charge.init(runtime.accounts.root_memory(), trim, &runtime.stacks, allowance_of(runtime));
   runtime.stacks.charge_to(runtime.pool_charge, runtime.memory_limit, runtime.options.workers);
   for (Slab* slab : {&runtime.tasks, &runtime.nurseries, &runtime.channels}) slab->charge_to(runtime.pool_charge);
   runtime.accounts.charge_records(sizeof(Account) + runtime.options.workers * sizeof(Group), &runtime.pool_charge);

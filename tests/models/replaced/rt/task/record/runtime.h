@@ -3,7 +3,7 @@
 // for a model: of tasks, nurseries and the runtime, what that source looks at. Each task is a thread of the explorer.
 #pragma once
 
-#include "rt/budget/account.h"
+#include "rt/budget/accounts.h"
 #include "rt/task/record/nursery_life.h"
 
 namespace janus {

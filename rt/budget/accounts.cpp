@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_life.cpp — opening, closing and freeing accounts, and moving amounts between them. Every move takes
-// first and puts afterwards. docs/decisions/0295
-#include "rt/budget/account.h"
+// rt/budget/accounts.cpp — see accounts.h. Every move takes first and puts afterwards. docs/decisions/0295
+#include "rt/budget/accounts.h"
 
 #include "rt/base/assert.h"
 #include "rt/base/checked.h"
@@ -18,10 +17,10 @@ void report_short(Component* out, Component component) noexcept {
 // ---- All of them --------------------------------------------------------------------------------------------------
 
 [[gnu::noinline, gnu::cold]] bool Accounts::init(const Amounts& root) noexcept {
-  fresh_.store(1, std::memory_order_relaxed);
-  unserved_.store(kEndOfUnserved, std::memory_order_relaxed);
+  records_.table().init();
+  words_.unserved().init();
   charge_records(0, nullptr);
-  Account* const account = take_record(false);
+  Account* const account = records_.take(false);
   if (account == nullptr) return false;
   std::uint8_t granted = 0;
   for (unsigned i = 0; i < kComponents; ++i) {
@@ -32,30 +31,27 @@ void report_short(Component* out, Component component) noexcept {
   account->parent_ = nullptr;
   account->depth_ = 0;
   account->lender_ = account;
+  root_memory_.init(account, &words_);
   return true;
 }
 
 [[gnu::noinline, gnu::cold]] void Accounts::destroy() noexcept {
-  for (unsigned number = 0; number < kSegments; ++number) unmap_segment(number);
-  free_.store(0, std::memory_order_relaxed);
-  fresh_.store(0, std::memory_order_relaxed);
-  live_.store(0, std::memory_order_relaxed);
-  caches_.store(nullptr, std::memory_order_relaxed);
-  registered_.store(0, std::memory_order_relaxed);
+  records_.table().destroy();
+  root_memory_.destroy();
 }
 
 // ---- Opening and closing ------------------------------------------------------------------------------------------
 
 [[gnu::noinline, gnu::cold]] Account* Accounts::open(Account* parent, const Amounts& wanted,
                                                      Component* short_of) noexcept {
-  Account* const account = take_paid_record(parent);
+  Account* const account = records_.take_paid(words_, parent);
   if (account == nullptr) {
     report_short(short_of, Component::kMemory);
     return nullptr;
   }
   Amounts taken;
   if (!carve(parent, wanted, taken, short_of)) {
-    free_paid_record(account, parent);
+    records_.free_paid(words_, account, parent);
     return nullptr;
   }
   std::uint8_t granted = 0;
@@ -78,8 +74,8 @@ void report_short(Component* out, Component component) noexcept {
   JANUS_ASSERT(account->parent_ != nullptr && !account->is_closed_.load(std::memory_order_relaxed));
   account->is_closed_.store(true, std::memory_order_seq_cst);
   for (unsigned i = 0; i < kComponents; ++i) {
-    const std::uint64_t rest = take_all(account, component_at(i));
-    if (rest != kUnlimited) put(account, component_at(i), rest);
+    const std::uint64_t rest = AccountWords::take_all(account, component_at(i));
+    if (rest != kUnlimited) words_.put(account, component_at(i), rest);
   }
   if (const std::uint64_t debt = account->owed_.exchange(0, std::memory_order_seq_cst)) owe(account, debt);
   release(account);
@@ -90,8 +86,8 @@ void report_short(Component* out, Component component) noexcept {
   for (unsigned i = 0; i < kComponents; ++i) {
     const Component component = component_at(i);
     if (wanted.of[i] == kUnlimited) {
-      taken.of[i] = take_all_recalling(from, component);
-    } else if (take_recalling(from, component, wanted.of[i])) {
+      taken.of[i] = root_memory_.take_all(from, component);
+    } else if (root_memory_.take(from, component, wanted.of[i])) {
       taken.of[i] = wanted.of[i];
     } else {
       uncarve(from, taken, i);
@@ -104,7 +100,7 @@ void report_short(Component* out, Component component) noexcept {
 
 void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components) noexcept {
   for (unsigned i = 0; i < components; ++i) {
-    if (taken.of[i] != kUnlimited) put(from, component_at(i), taken.of[i]);
+    if (taken.of[i] != kUnlimited) words_.put(from, component_at(i), taken.of[i]);
   }
 }
 
@@ -120,9 +116,9 @@ void Accounts::uncarve(Account* from, const Amounts& taken, unsigned components)
     if (taken.of[i] == 0) continue;
     to->granted_.fetch_or(bit_of(component_at(i)), std::memory_order_relaxed);
     if (taken.of[i] == kUnlimited) {
-      grant_unlimited(to, component_at(i));
+      AccountWords::grant_unlimited(to, component_at(i));
     } else {
-      put(to, component_at(i), taken.of[i]);
+      words_.put(to, component_at(i), taken.of[i]);
     }
   }
   return true;
@@ -145,7 +141,7 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
     // With the last reference the caller is alone with the account, and goes on carrying. Otherwise another thread may
     // free the record once our reference is gone, so the sum is credited before.
     if (returned != 0 && (!account->is_closed() || account->references_.load(std::memory_order_acquire) != 1)) {
-      put(account, Component::kMemory, returned);
+      words_.put(account, Component::kMemory, returned);
       returned = 0;
     }
     // Release: our use of the record comes before its reuse; acquire: so does that of all other threads.
@@ -154,26 +150,47 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
     if (before != 1) return;
     Account* const parent = account->parent_;
     JANUS_ASSERT(parent != nullptr && is_empty(*account));
-    free_record(account);
-    returned += end_charge_of_record(parent);
+    records_.table().free_record(account);
+    returned += records_.end_charge(parent);
     account = parent;
   }
+}
+
+// ---- Drawing ------------------------------------------------------------------------------------------------------
+
+bool Accounts::draw(Account* account, Component component, std::uint64_t amount) noexcept {
+  if (component == Component::kMemory) return draw_memory(nullptr, account, amount);
+  return AccountWords::take(account, component, amount);
+}
+
+std::uint64_t Accounts::draw_up_to(Account* account, Component component, std::uint64_t most) noexcept {
+  if (component == Component::kOps) AccountWords::pay_debt(account);
+  return AccountWords::take_up_to(account, component, most);
+}
+
+bool Accounts::draw_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
+  if (account->parent_ == nullptr) {
+    if (account->left_[static_cast<unsigned>(Component::kMemory)].load(std::memory_order_relaxed) == kUnlimited)
+      return true;
+    return cache != nullptr ? root_memory_.draw_cached(*cache, bytes) : root_memory_.draw(bytes);
+  }
+  return bytes == 0 || AccountWords::hold(account, bytes);
 }
 
 // ---- Crediting ----------------------------------------------------------------------------------------------------
 
 void Accounts::credit(Account* account, Component component, std::uint64_t amount) noexcept {
   if (component == Component::kMemory) return credit_memory(nullptr, account, amount);
-  put(account, component, amount);
+  words_.put(account, component, amount);
 }
 
 void Accounts::credit_memory(MemoryCache* cache, Account* account, std::uint64_t bytes) noexcept {
   if (account->parent_ == nullptr) {
-    if (cache != nullptr) return credit_cached(*cache, bytes);
-    return put(account, Component::kMemory, bytes);
+    if (cache != nullptr) return root_memory_.credit_cached(*cache, bytes);
+    return root_memory_.credit(bytes);
   }
   if (bytes == 0) return;
-  put(account, Component::kMemory, bytes);
+  words_.put(account, Component::kMemory, bytes);
   // The credit that brings it to 0 releases the reference that was taken when it left 0.
   const std::uint64_t held = account->held_.fetch_sub(bytes, std::memory_order_acq_rel);
   JANUS_CHECK(held >= bytes);
