@@ -23,7 +23,7 @@ QUICK = ("config-hosted", "lock_machine-fake", "account_machine-fake", "mem_refu
          "task_cancel_fence-fake", "task_leftovers-fake", "task_refused-fake", "task_charge-hosted", "task_host-hosted", "base-hosted",
          "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted", "conformance-hosted", "stress-hosted", "task-hosted",
          "format-oracle", "task_growth")
-# Not hosted, and where they are; as shipped: with a build of rt of their own, so they come last.
+# Not hosted: they are where what ships is built. As shipped: they link all of rt as it ships, so they come last.
 NOT_HOSTED = {"format-oracle": "tests/base/test-format-oracle", "task_growth": "tests/test-task_growth"}
 AS_SHIPPED = {"task_growth"}
 # Which of them look at a folder of rt themselves.
@@ -97,15 +97,14 @@ class Tree:
             shutil.copy2(source, target)
             os.utime(target)
         self.configure("quick", "gcc", "g++", "-Dbuildtype=debug", "-Doptimization=1", "-Dsanitizers=")
+        self.configure("wide", *WIDE_OPTIONS["wide"])
         for program in QUICK:
+            if not self.build(*self.place_of(program)):
+                raise SystemExit(f"mutants: {program} does not build as it is")
             began = time.monotonic()
-            if not self.build("quick", self.path_of(program)) or not self.passes(program, 300):
+            if not self.passes(program, 300):
                 raise SystemExit(f"mutants: {program} does not pass as it is")
             self.seconds[program] = time.monotonic() - began
-            began = time.monotonic()
-            self.passes(program, 300)
-            self.seconds[program] = time.monotonic() - began
-        self.configure("wide", *WIDE_OPTIONS["wide"])
         self.released = self.code_that_ships()
         if self.released is None:
             raise SystemExit("mutants: the library does not build as it is")
@@ -138,15 +137,18 @@ class Tree:
             raise SystemExit(f"mutants: nothing passes in {directory}")
         self.wide[build] = {test: seconds for seconds, test in sorted(known)}
 
-    def path_of(self, program):
-        return NOT_HOSTED.get(program, f"tests/test-{program}-plain")
+    @staticmethod
+    def place_of(program):
+        """Its build, and where it is there."""
+        return ("wide", NOT_HOSTED[program]) if program in NOT_HOSTED else ("quick", f"tests/test-{program}-plain")
 
     def build(self, build, *targets):
         return run(["ninja", "-C", self.place / f"build-{build}", f"-j{self.jobs}", *targets], BUILD_SECONDS,
                    env=os.environ | {"CCACHE_READONLY": "1"} if self.is_mutated else None) == 0
 
     def passes(self, program, seconds):
-        return run([self.place / "build-quick" / self.path_of(program)], seconds) == 0
+        build, path = self.place_of(program)
+        return run([self.place / f"build-{build}" / path], seconds) == 0
 
     def meson_test(self, build, tests, seconds):
         directory = self.place / f"build-{build}"
@@ -194,7 +196,7 @@ class Tree:
         order = sorted(QUICK, key=lambda program: (program in AS_SHIPPED, next(
             (place for place, name in enumerate(nearest) if program.startswith(name)), len(nearest)), self.seconds[program]))
         for program in order:
-            if not self.build("quick", self.path_of(program)):
+            if not self.build(*self.place_of(program)):
                 return None
             limit = 10 + 5 * self.seconds[program]
             if not self.passes(program, limit) and not (self.passes(program, limit) and self.passes(program, limit)):
