@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# mutants_test.py ROOT — which mutants are drawn from which text, and that harmless.txt speaks of the text that there
-# is. Speaks TAP.
+# mutants_test.py ROOT — which mutants are drawn from which text, that harmless.txt speaks of the text that there is, and
+# which tests judge a mutant in which order. Speaks TAP.
 import pathlib
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "harness"))
 from changes import Mutant, applied, files_of_rt, of_files, of_text, read_harmless  # noqa: E402
 from tap import Tap  # noqa: E402
+from trees import NOT_HOSTED, QUICK, in_order, takes_part, tier_of  # noqa: E402
 
 # A line, and all that may become of it.
 DRAWN = {
@@ -46,7 +47,21 @@ def main():
     tap.none("those that are called harmless can be drawn", unknown)
     without = [change for change, why in harmless.items() if not why]
     tap.none("each of them has a reason", without)
+    test_tiers(tap)
     tap.end()
+
+
+def test_tiers(tap):
+    shown = [name if name in NOT_HOSTED else f"{name}-asan" for name in QUICK]
+    tap.none("the programs that come first are the gate's", [name for name in shown if tier_of("wide", name) != "gate"])
+    tap.check("what the gate runs in no build is of the second tier", tier_of("wide", "image") == tier_of("threads", "image") == "all")
+    tap.check("a test can be the gate's in one build and of the second tier in another",
+              (tier_of("wide", "programs-pinning"), tier_of("threads", "programs-pinning")) == ("gate", "all"))
+    tap.check("clang's build runs what ThreadSanitizer watches alone",
+              (takes_part("threads", "mem-hosted-tsan"), takes_part("threads", "mem"), takes_part("wide", "mem")) == (True, False, True))
+    tests = {"quick": (1, {"task"}), "near": (9, {"mem", "qemu"}), "nearer": (5, {"mem"}), "slow": (8, {"abi"})}
+    tap.check("the tests of the mutated layer come first, then the quickest",
+              in_order(Mutant("rt/mem/a.cpp", 1, "", ""), tests) == ["nearer", "near", "quick", "slow"])
 
 
 if __name__ == "__main__":

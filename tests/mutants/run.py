@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run.py [--count N] [--seed S] [--trees T] [--jobs J] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one small change
-# at a time somewhere in rt (changes.py), and whether the tests notice. First a few programs alone, in several trees side
-# by side; whoever outlives them meets everything else that runs what ships, and then ThreadSanitizer. A test that hangs has
-# noticed. docs/decisions/0185
+# run.py [--count N] [--seed S] [--trees T] [--jobs J] [--tier gate|all] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one
+# small change at a time somewhere in rt (changes.py), and whether the tests notice. First a few programs of the gate, in
+# several trees side by side. A mutant that survives them meets the rest of the gate, with AddressSanitizer and then with
+# ThreadSanitizer, and after that the second tier, unless --tier gate. A test that hangs has noticed. docs/decisions/0185
 #
 # Not judged, and drawn again: what does not compile; what compiles to the very bytes that ship without it; what
-# harmless.txt knows. The last line is `N passed, N failed`, where one that was killed has passed.
+# harmless.txt knows. The last line is `N passed, N failed`, where one that was killed has passed;
+# the line above it says how many of them the gate killed.
 import argparse
 import os
 import random
@@ -18,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from changes import files_of_rt, of_files, read_harmless
-from trees import ROOT, Tree
+from trees import ROOT, TIERS, WIDE, Tree
 
 PLACE = ROOT / "build-mutants"
 HARMLESS = Path(__file__).with_name("harmless.txt")
@@ -71,7 +72,7 @@ class Draw:
             else:
                 self.left.append(mutant)
             if is_unlike != "do not compile":
-                say("the same code" if is_unlike else f"killed by {killer}" if killer else "outlives the quick ones", mutant, began)
+                say("the same code" if is_unlike else f"killed by {killer}" if killer else "survives the quick ones", mutant, began)
             self.changed.notify_all()
 
 
@@ -109,14 +110,14 @@ def judge_quickly(trees, candidates, count):
     return draw.killed, draw.left
 
 
-def judge_widely(tree, build, mutants):
+def judge_widely(tree, build, tier, mutants):
     killed, left = 0, []
     if mutants:
-        tree.prepare_wide(build)
+        tree.prepare_wide(build, tier)
     for mutant in mutants:
         began = time.monotonic()
         with tree.made(mutant):
-            killer = tree.killed_widely(build)
+            killer = tree.killed_widely(build, tier, mutant)
         if killer is None:
             say(f"does not compile for {build}", mutant, began)
         elif killer:
@@ -124,7 +125,17 @@ def judge_widely(tree, build, mutants):
             say(f"killed by {killer}", mutant, began)
         else:
             left.append(mutant)
-            say(f"outlives {build}", mutant, began)
+            say(f"survives {build}, tier {tier}", mutant, began)
+    return killed, left
+
+
+def judge_by_tier(tree, last, killed, left):
+    """How many are killed in all, and which survive; `killed` by the programs that came first, which are the gate's."""
+    for tier in TIERS[:TIERS.index(last) + 1]:
+        for build in WIDE:
+            more, left = judge_widely(tree, build, tier, left)
+            killed += more
+        print(f"killed by tier {tier} and those before it: {killed} of {killed + len(left)}", flush=True)
     return killed, left
 
 
@@ -134,7 +145,8 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--trees", type=int, default=max(1, (os.cpu_count() or 1) // 2), help="so many are judged at a time")
     parser.add_argument("--jobs", type=int, default=2, help="of each tree's build")
-    parser.add_argument("--quick", action="store_true", help="those few programs alone")
+    parser.add_argument("--tier", choices=TIERS, default="all", help="gate: the tests of a landing alone; all: the second tier, too")
+    parser.add_argument("--quick", action="store_true", help="the few programs that come first, and nothing else")
     parser.add_argument("--again", help="only those that survived in what an earlier run printed")
     parser.add_argument("files", nargs="*", help="below rt; all of it")
     options = parser.parse_args()
@@ -152,9 +164,8 @@ def main():
     for tree in trees:  # what the first has compiled the others find in ccache, where there is one
         tree.prepare()
     killed, left = judge_quickly(trees, candidates, options.count)
-    for build in () if options.quick else ("wide", "threads"):
-        more, left = judge_widely(trees[0], build, left)
-        killed += more
+    if not options.quick:
+        killed, left = judge_by_tier(trees[0], options.tier, killed, left)
     for mutant in left:
         say("SURVIVED", mutant)
     print(f"{killed} passed, {len(left)} failed")

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# trees.py — a copy of the tree in which one mutant at a time is made, its build directories, and what runs in them to
-# kill it.
+# trees.py — a copy of the tree in which one mutant at a time is made, its build directories, and the tests that run in
+# them to kill it.
 import contextlib
 import json
 import os
@@ -15,10 +15,13 @@ from pathlib import Path
 from changes import applied
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+sys.path.insert(0, str(ROOT / "tests/harness"))
+import gate  # noqa: E402
+
 BUILD_SECONDS = 900
 
-# Programs with assertions, hosted but for those of what a libc has not: seconds to build, milliseconds to seconds to run.
-# Most mutants end here.
+# Programs with assertions, hosted but for those of what a libc has not: seconds to build, milliseconds to seconds to run,
+# with the loops of hundreds that they have under a sanitizer. Most mutants end here.
 QUICK = ("config-hosted", "lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
          "task_cancel_fence-fake", "task_leftovers-fake", "task_refused-fake", "task_charge-hosted", "task_host-hosted", "base-hosted",
          "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted", "conformance-hosted", "stress-hosted", "task-hosted",
@@ -39,8 +42,25 @@ ELSEWHERE = {"docs", "docs-requirements", "harness", "tally", "abi-headers", "be
              "image-deployment", "mutants", "qemu-guests", "user-copy", "user-copy-hosted-plain", "user-copy-hosted-asan"}
 LONGEST = 60  # seconds that a test may take as it is
 
-WIDE_OPTIONS = {"wide": ("gcc", "g++", "-Dbuildtype=release", "-Dsanitizers=address"),
-                "threads": ("clang", "clang++", "-Dbuildtype=release", "-Dsanitizers=thread")}
+# The build directories of the later stages, and what the gate calls each.
+WIDE = {"wide": "build", "threads": "build-clang"}
+# Each tier runs what those before it do not.
+TIERS = ("gate", "all")
+
+
+def tier_of(build, test):
+    return "all" if gate.is_second(WIDE[build], test) else "gate"
+
+
+def takes_part(build, test):
+    """clang's build is run for what ThreadSanitizer alone sees."""
+    return test not in ANY_CHANGE_FAILS | ELSEWHERE and (build != "threads" or test.endswith("-tsan"))
+
+
+def in_order(mutant, tests):
+    """`tests` is {test: (seconds, suites)}: those of the mutated layer first, then the quickest first."""
+    layer = mutant.file.split("/")[1]
+    return sorted(tests, key=lambda test: (layer not in tests[test][1], tests[test][0]))
 
 
 def expendable():
@@ -79,7 +99,7 @@ class Tree:
         self.place, self.jobs = place, jobs
         self.seconds = {}   # of each program of the quick build, as it is
         self.released = None  # the code that ships, as it is
-        self.wide = {}      # of each wide build: {test: seconds}, the quickest first
+        self.wide = {}      # of each wide build and tier: {test: (seconds, suites)}
         self.is_mutated = False
 
     def prepare(self):
@@ -97,7 +117,7 @@ class Tree:
             shutil.copy2(source, target)
             os.utime(target)
         self.configure("quick", "gcc", "g++", "-Dbuildtype=debug", "-Doptimization=1", "-Dsanitizers=")
-        self.configure("wide", *WIDE_OPTIONS["wide"])
+        self.configure("wide", *gate.BUILDS[WIDE["wide"]])
         for program in QUICK:
             if not self.build(*self.place_of(program)):
                 raise SystemExit(f"mutants: {program} does not build as it is")
@@ -115,27 +135,24 @@ class Tree:
             subprocess.run(["meson", "setup", f"build-{build}", *options], cwd=self.place, check=True, stdout=sys.stderr,
                            env=os.environ | {"CC": " ".join([*cache, cc]), "CXX": " ".join([*cache, cxx])})
 
-    def prepare_wide(self, build):
+    def prepare_wide(self, build, tier):
         """Learns which tests pass as it is, and how long each takes."""
         directory = self.place / f"build-{build}"
-        self.configure(build, *WIDE_OPTIONS[build])
+        self.configure(build, *gate.BUILDS[WIDE[build]])
         if not self.build(build):
             raise SystemExit(f"mutants: {directory} does not build as it is")
-        listed = subprocess.run(["meson", "test", "-C", directory, "--list"], check=True, capture_output=True, text=True).stdout
-        tests = [line.rsplit(" / ", 1)[-1].strip() for line in listed.splitlines() if line.startswith("janus-rt:")]
-        tests = [test for test in tests if test not in ANY_CHANGE_FAILS | ELSEWHERE]
-        if build == "threads":  # the other compiler: what only it sees
-            tests = [test for test in tests if test.endswith("-tsan")]
-        self.meson_test(build, tests, 1800)
-        known = []
+        suites = {test: suites for test, suites in gate.tests_of(directory) if takes_part(build, test) and tier_of(build, test) == tier}
+        self.wide[build, tier] = {}
+        if not suites:
+            return
+        self.meson_test(build, tier, list(suites), 1800)
         for test, result, seconds in self.results(build):
             if result != "OK" or seconds > LONGEST:
                 print(f"mutants: {test} takes no part in {build}: {result}, {seconds:.0f} s as it is", flush=True)
             else:
-                known.append((seconds, test))
-        if not known:
+                self.wide[build, tier][test] = seconds, suites[test]
+        if not self.wide[build, tier]:
             raise SystemExit(f"mutants: nothing passes in {directory}")
-        self.wide[build] = {test: seconds for seconds, test in sorted(known)}
 
     @staticmethod
     def place_of(program):
@@ -148,13 +165,13 @@ class Tree:
 
     def passes(self, program, seconds):
         build, path = self.place_of(program)
-        return run([self.place / f"build-{build}" / path], seconds) == 0
+        return run([self.place / f"build-{build}" / path], seconds, env=os.environ | gate.FEWER) == 0
 
-    def meson_test(self, build, tests, seconds):
+    def meson_test(self, build, tier, tests, seconds):
         directory = self.place / f"build-{build}"
         (directory / "meson-logs" / "testlog.json").unlink(missing_ok=True)
         return run(["meson", "test", "-C", directory, "--no-rebuild", f"--maxfail={int(self.is_mutated)}",
-                    f"--num-processes={self.jobs}", *tests], seconds)
+                    f"--num-processes={self.jobs}", *tests], seconds, env=os.environ | gate.settings_for(tier, WIDE[build]))
 
     def results(self, build):
         log = self.place / f"build-{build}" / "meson-logs" / "testlog.json"
@@ -203,36 +220,38 @@ class Tree:
                 return program
         return ""
 
-    def killed_widely(self, build):
+    def killed_widely(self, build, tier, mutant):
         if not self.build(build):
             return None
-        chunk, spent = [], 0
-        for test, seconds in self.wide[build].items():
+        known, chunk, spent = self.wide[build, tier], [], 0
+        for test in in_order(mutant, known):
             chunk.append(test)
-            spent += seconds
+            spent += known[test][0]
             if spent > 10:
-                if killer := self.killed_by(build, chunk):
+                if killer := self.killed_by(build, tier, chunk):
                     return killer
                 chunk, spent = [], 0
-        return self.killed_by(build, chunk)
+        return self.killed_by(build, tier, chunk)
 
-    def killed_by(self, build, tests):
+    def killed_by(self, build, tier, tests):
         """The first of them that fails; "" if none."""
+        known = self.wide[build, tier]
+
+        def fails_alone(test):
+            return self.meson_test(build, tier, [test], 15 + 5 * known[test][0]) != 0
+
         while tests:
-            if self.meson_test(build, tests, 60 + 4 * sum(self.wide[build][test] for test in tests)) == 0:
+            if self.meson_test(build, tier, tests, 60 + 4 * sum(known[test][0] for test in tests)) == 0:
                 return ""
             ended = {test: result for test, result, _ in self.results(build)}
             if failed := [test for test in tests if ended.get(test, "INTERRUPT") not in ("OK", "SKIP", "INTERRUPT")]:
                 suspect = failed[0]
             else:  # time was over before meson said anything: one of those that are left hangs
                 left = [test for test in tests if ended.get(test) not in ("OK", "SKIP")]
-                suspect = next((test for test in left if self.meson_test(build, [test], self.patience(build, test)) != 0), None)
+                suspect = next((test for test in left if fails_alone(test)), None)
                 if suspect is None:
                     return ""
-            if any(self.meson_test(build, [suspect], self.patience(build, suspect)) != 0 for _ in range(2)):
+            if any(fails_alone(suspect) for _ in range(2)):
                 return suspect
             tests = [test for test in tests if test != suspect and ended.get(test) not in ("OK", "SKIP")]
         return ""
-
-    def patience(self, build, test):
-        return 15 + 5 * self.wide[build][test]
