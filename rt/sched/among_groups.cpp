@@ -23,7 +23,7 @@ bool does_group_0_wait(const Worker& worker, std::uint32_t group) noexcept {
 [[gnu::noinline]] Runnable* Scheduler::begin_next_turn(Worker& worker, const Runnable* yielding) noexcept {
   const std::uint32_t last = yielding != nullptr ? yielding->group : worker.turn_of;
   const bool is_used_up = worker.until_fair <= 0;
-  end_turn(worker);
+  turn_meter_.end(worker);
   if (is_used_up) {
     worker.until_fair = options_.fair_ops;
     worker.counters.fair_rounds.add();
@@ -122,7 +122,7 @@ void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
 // Precondition: `running` is in no queue. Settles its turn first, so that what its group has spent is up to date.
 [[gnu::noinline]] bool Scheduler::keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept {
   if (worker.until_fair > 0 && worker.turn_of == running.group) return false;  // a yield costs less
-  end_turn(worker);
+  turn_meter_.end(worker);
   worker.turn_of = running.group;
   if (!injector_.is_empty()) return false;
   queue_newest(worker, running.group);

@@ -34,7 +34,7 @@ template Runnable* Scheduler::next_own<Path::kFast>(Worker& worker) noexcept;
 // Takes the next runnable of the group whose turn it is. nullptr: there is none, or the turn is over.
 [[gnu::always_inline]] inline Runnable* Scheduler::next_in_turn(Worker& worker) noexcept {
   if (arch::rdtsc() > worker.turn_until) [[unlikely]]
-    end_turn_early(worker);
+    TurnMeter::end_early(worker);
   if (worker.until_fair <= 0 || worker.turn_of == WorkerFairness::kNobody) [[unlikely]]
     return nullptr;
   worker.until_fair -= worker.dispatch_ops;
@@ -48,7 +48,7 @@ template Runnable* Scheduler::next_own<Path::kFast>(Worker& worker) noexcept;
     (void)worker.ready.push(newest);  // has room: it goes back to the slot that it has just left
     worker.may_hide_group_0 = true;
     if (group != 0) {  // has become ready in this turn, and waits in no queue of its group
-      end_turn_early(worker);
+      TurnMeter::end_early(worker);
       return nullptr;
     }
   }
@@ -60,7 +60,7 @@ Runnable* Scheduler::next(Worker& worker) noexcept {
   Runnable* const own = next_own<Path::kGeneral>(worker);
   if (own != nullptr) return own;
   Runnable* const found = find_work(worker);
-  if (found != nullptr && worker.has_other_groups()) begin_turn(worker, found->group);
+  if (found != nullptr && worker.has_other_groups()) turn_meter_.begin(worker, found->group);
   return found;
 }
 
@@ -99,7 +99,7 @@ Runnable* Scheduler::next_waiting(Worker& worker) noexcept {
     if (found != nullptr) {
       worker.backoff.end_watch();
       if (is_searching && idle_.end_search() && has_work_anywhere(worker)) wake_one();
-      if (pinning_ == Pinning::kWhileSeveralWork) keep_to_cpu(worker);
+      pins_.has_work(worker, idle_);
       return found;
     }
     is_searching = sleep(worker, is_searching, was_deferred);

@@ -19,7 +19,7 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
   const bool has_own = worker.ready.size() != 0;
   if (!stopping() && !has_own && !has_work_anywhere(worker) && !any_event(watch, stack_reclaim_, attention_)) {
     if (idle_.is_last(entered) && idle_.all_slept_since(entered)) hooks::on_all_idle(worker, entered);
-    if (!is_timed && pinning_ == Pinning::kWhileSeveralWork) let_last_one_go(worker, entered);
+    if (!is_timed) pins_.falls_asleep(worker, idle_, entered);
     worker.counters.parks.add();
     has_token = park(worker, until);
     if (has_token) worker.counters.wakes.add();

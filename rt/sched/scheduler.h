@@ -11,20 +11,19 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rt/sched/cpu_pins.h"
 #include "rt/sched/deterministic.h"
 #include "rt/sched/event.h"
 #include "rt/sched/event_sources.h"
 #include "rt/sched/hooks.h"
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
+#include "rt/sched/turn_meter.h"
 #include "rt/sched/worker.h"
 
 namespace janus {
 
 enum class Victim : std::uint8_t { kRandom, kRoundRobin, kMinLoaded };
-
-// When workers are pinned, each to a CPU of its own.
-enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
 
 struct SchedulerOptions {
   unsigned workers;
@@ -98,14 +97,11 @@ class Scheduler {
   // Makes it the turn of `group`. Called before a runnable of a group other than 0 begins a slice on `worker`, and
   // before one of group 0 goes on after such a one ran in its place.
   static void begin_slice_of_group(Worker& worker, std::uint32_t group) noexcept {
-    if (worker.turn_of != group) worker.scheduler->change_turn(worker, group);
+    if (worker.turn_of != group) worker.scheduler->turn_meter_.change(worker, group);
   }
+  static void end_turn_early(Worker& worker) noexcept { TurnMeter::end_early(worker); }
   // Called at the end of a slice of `running` on `worker`. True: its turn goes on, since its group has spent less than
   // all others that are ready here, and no other runnable of its group is ready.
-  // The next dispatch, or keeps_turn(), compares the groups.
-  static void end_turn_early(Worker& worker) noexcept {
-    if (worker.has_other_groups()) worker.until_fair = 0;
-  }
   [[nodiscard]] bool keeps_turn(Worker& worker, const Runnable& running) noexcept {
     return worker.has_other_groups() && keeps_turn_among_groups(worker, running);
   }
@@ -167,7 +163,7 @@ class Scheduler {
   unsigned worker_count() const noexcept { return worker_count_; }
   bool is_deterministic() const noexcept { return is_deterministic_; }
   std::uint64_t now_ns() noexcept { return is_deterministic_ ? deterministic_.now_ns() : platform::now_ns(); }
-  unsigned pinned() const noexcept;  // how many workers are pinned now
+  unsigned pinned() const noexcept { return pins_.count(); }  // how many workers are pinned now
   bool stopping() const noexcept { return stopping_.load(std::memory_order_acquire); }
 
   // The stack limit below which a call of the runtime takes the general path. It is kAlwaysSlow, above every address,
@@ -209,8 +205,6 @@ class Scheduler {
   void worker_main(Worker& worker) noexcept;
 
   bool init_worker(unsigned index) noexcept;
-  void pin_to(const platform::Cpus* cpus) noexcept;
-  int cpu_at_start(unsigned index) const noexcept;
   bool start_threads(unsigned& started) noexcept;
   void destroy_workers() noexcept;
 
@@ -224,12 +218,6 @@ class Scheduler {
   Runnable* next_among_groups(Worker& worker, const Runnable* yielding) noexcept;
   Runnable* next_in_turn(Worker& worker) noexcept;
   Runnable* take_queued_in_turn(Worker& worker) noexcept;
-  std::uint64_t turn_clock(const Worker& worker) noexcept;
-  static std::uint64_t time_of_long_turn(Worker& worker, std::uint64_t now, std::uint64_t seems) noexcept;
-  void end_turn(Worker& worker) noexcept;
-  void limit_turn(Worker& worker) noexcept;
-  void begin_turn(Worker& worker, std::uint32_t group) noexcept;
-  void change_turn(Worker& worker, std::uint32_t group) noexcept;
   bool keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept;
   Runnable* begin_next_turn(Worker& worker, const Runnable* yielding) noexcept;
   Runnable* begin_turn_of(Worker& worker, std::uint32_t group) noexcept;
@@ -251,9 +239,6 @@ class Scheduler {
   unsigned choose_victim(Worker& worker) noexcept;
   Runnable* take_injected(Worker& worker) noexcept;
   bool sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept;
-  void keep_to_cpu(Worker& worker) noexcept;
-  static void let_go(Worker& worker) noexcept;
-  void let_last_one_go(Worker& worker, IdleSet::Snapshot entered) noexcept;
   void backoff_park(Worker& worker) noexcept;
   bool park(Worker& worker, std::uint64_t until_ns) noexcept;
   void unpark(Worker& worker) noexcept;
@@ -282,9 +267,6 @@ class Scheduler {
   StackPool* stacks_;
   Worker* workers_;
   unsigned worker_count_;
-  unsigned pinned_;  // workers that were pinned at the start
-  Pinning pinning_;
-  std::int16_t* cpus_;  // the CPU of each worker, or platform::kAnyCpu
   bool is_deterministic_;
   bool is_always_slow_;
   bool has_caller_;
@@ -292,6 +274,8 @@ class Scheduler {
   IdleSet idle_;
   Injector injector_;
   GroupTable group_table_;
+  TurnMeter turn_meter_;
+  CpuPins pins_;
   DeterministicScheduler deterministic_;
   OrderHash order_hash_;
   std::atomic<std::uint32_t> threads_;  // threads that have not ended; join() waits for 0

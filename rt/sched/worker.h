@@ -106,7 +106,7 @@ inline constexpr unsigned kFairSources = 3;
 // INVARIANT a-turn-lasts: while there are groups other than group 0 (groups.h), one of them has the turn, and only its
 // runnables run. Its turn ends with the fair round, or when none of its runnables is ready; at the first dispatch after
 // kMaxTurnTicks, since dispatches that cost few ops may take long; and when a long operation has done a part
-// (end_turn_early()). Between two turns what the last one has taken is measured (turns.cpp), and the group that has spent
+// (end_turn_early()). Between two turns what the last one has taken is measured (turn_meter.h), and the group that has spent
 // least has the next one (among_groups.cpp); it begins with the runnable of that group that has waited longest. A
 // runnable that yields makes room for its own group alone. docs/decisions/0303,
 // tests/conformance/fairness_test.cpp
@@ -122,7 +122,7 @@ struct WorkerFairness {
   std::int64_t dispatch_ops;  // what a dispatch counts as, in ops
   FairSource fair_source;     // the queue that the next fair round takes from
   bool may_hide_group_0;      // during a turn of another group: the deque may hold runnables of group 0
-  // The group whose turn it is, and when the turn began by Scheduler::turn_clock().
+  // The group whose turn it is, and when the turn began by TurnMeter::clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
   std::uint64_t turn_until;  // by rdtsc; the greatest number in deterministic mode
@@ -179,7 +179,7 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   // Where a report is written that is made on the stack of a task, which may be near its end. Owner only.
   char report[1024];
 
-  // rt/sched/pinning.cpp
+  // rt/sched/cpu_pins.h
   int thread;                   // its thread id, written as it starts
   std::atomic<bool> is_pinned;  // by Pinning::kWhileSeveralWork; any worker may unpin it
 };

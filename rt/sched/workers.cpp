@@ -56,8 +56,9 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
     const auto main = [](Worker& worker) noexcept { worker.scheduler->worker_main(worker); };
     deterministic_.init({workers_, worker_count_, main, &idle_, &injector_, &attention_, stacks_}, options.seed);
   }
-  pinning_ = is_deterministic_ ? Pinning::kNever : options.pinning;
-  pin_to(options.pin_to);
+  turn_meter_.init(is_deterministic_);
+  pins_.init(is_deterministic_ ? Pinning::kNever : options.pinning, options.pin_to, workers_, worker_count_,
+             reinterpret_cast<std::int16_t*>(workers_ + worker_count_));
   if (with_caller || start_threads(started)) return true;
   stop();
   join();
@@ -78,18 +79,6 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   return worker->ready.init(8) && worker->yielded.init(8);
 }
 
-void Scheduler::pin_to(const platform::Cpus* cpus) noexcept {
-  cpus_ = reinterpret_cast<std::int16_t*>(workers_ + worker_count_);
-  const bool has_some = pinning_ != Pinning::kNever && cpus != nullptr && cpus->allowed != 0;
-  pinned_ = has_some && pinning_ == Pinning::kAlways ? worker_count_ : 0;
-  for (unsigned i = 0; i < worker_count_; ++i)
-    cpus_[i] = static_cast<std::int16_t>(has_some ? cpus->ids[i % cpus->allowed] : platform::kAnyCpu);
-}
-
-int Scheduler::cpu_at_start(unsigned index) const noexcept {
-  return pinned_ != 0 ? cpus_[index] : platform::kAnyCpu;
-}
-
 bool Scheduler::start_threads(unsigned& started) noexcept {
   const unsigned threads = is_deterministic_ ? 1 : worker_count_;
   const unsigned first = has_caller_ ? 1 : 0;
@@ -99,7 +88,8 @@ bool Scheduler::start_threads(unsigned& started) noexcept {
     name_worker(name, i);
     threads_.fetch_add(1, std::memory_order_relaxed);
     void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];
-    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpu_at_start(i), name)) {
+    if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, pins_.cpu_at_start(i),
+                                name)) {
       threads_.fetch_sub(1, std::memory_order_relaxed);
       for (unsigned rest = i; rest < threads; ++rest) workers_[rest].is_gone.store(true, std::memory_order_relaxed);
       return false;
@@ -132,7 +122,7 @@ void Scheduler::logical_main(void* argument) noexcept {
 // would contend in the kernel, which maps memory for one thread at a time. `first` is handed to worker 0 directly: no
 // other worker can take it, and no sleeping worker has to be woken for it.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
-  platform::adopt_thread(cpu_at_start(0), nullptr);  // the process's own name is the program's
+  platform::adopt_thread(pins_.cpu_at_start(0), nullptr);  // the process's own name is the program's
   if (!start_threads(started)) return false;
   if (is_deterministic_) {
     push_fresh(workers_[0], first);

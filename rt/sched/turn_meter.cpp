@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/turns.cpp — measures what each group's turn has taken while there are groups other than group 0. That is
-// time, since a budget bounds what a group does, not how long the machine needs for it; in deterministic mode it is
-// ops. docs/decisions/0187, 0241
+#include "rt/sched/turn_meter.h"
+
 #include <arch/cpu.h>
-#include "rt/sched/scheduler.h"
+#include "rt/platform.h"
 
 namespace janus {
-
 namespace {
 
 // A turn up to this long, in ns, counts in full: the prices of operations keep a slice well below that. During one that
@@ -19,20 +17,20 @@ constexpr std::uint64_t kAskedLongAgo = 100'000'000;
 
 }  // namespace
 
-std::uint64_t Scheduler::turn_clock(const Worker& worker) noexcept {
+std::uint64_t TurnMeter::clock(const Worker& worker) const noexcept {
   return is_deterministic_ ? worker.counters.ops.read() : platform::now_ns();
 }
 
 // The turn that begins now may last until then.
-void Scheduler::limit_turn(Worker& worker) noexcept {
+void TurnMeter::limit(Worker& worker) const noexcept {
   worker.turn_until = is_deterministic_ ? ~std::uint64_t{0} : arch::rdtsc() + WorkerFairness::kMaxTurnTicks;
 }
 
 // What to charge for a turn that ends now and seems to have taken long. How long the machine has let this thread run
-// costs a system call, so that is asked only here, and in end_turn() if the last answer is old or from before a sleep.
+// costs a system call, so that is asked only here, and in end() if the last answer is old or from before a sleep.
 // All the time that the thread has waited since the last answer is deducted from this turn: what remains was certainly
 // spent. The result is at least kCertainTurn.
-[[gnu::noinline, gnu::cold]] std::uint64_t Scheduler::time_of_long_turn(Worker& worker, std::uint64_t now,
+[[gnu::noinline, gnu::cold]] std::uint64_t TurnMeter::time_of_long_turn(Worker& worker, std::uint64_t now,
                                                                         std::uint64_t seems) noexcept {
   const std::uint64_t ran = platform::thread_ns();
   const auto before = worker.asked;
@@ -43,9 +41,8 @@ void Scheduler::limit_turn(Worker& worker) noexcept {
   return seems > waited + kCertainTurn ? seems - waited : kCertainTurn;
 }
 
-// Charges the group that had the turn with what it has taken.
-void Scheduler::end_turn(Worker& worker) noexcept {
-  const std::uint64_t now = turn_clock(worker);
+void TurnMeter::end(Worker& worker) noexcept {
+  const std::uint64_t now = clock(worker);
   if (worker.turn_of != WorkerFairness::kNobody) {
     std::uint64_t taken = now > worker.turn_began ? now - worker.turn_began : 0;
     if (taken > kCertainTurn) [[unlikely]]
@@ -54,27 +51,25 @@ void Scheduler::end_turn(Worker& worker) noexcept {
   }
   worker.turn_of = WorkerFairness::kNobody;
   worker.turn_began = now;
-  limit_turn(worker);
+  limit(worker);
   if (now - worker.asked.at_ns > kAskedLongAgo && !is_deterministic_) [[unlikely]]
     worker.asked = {now, platform::thread_ns()};
 }
 
-// Precondition: no group has the turn. For a runnable from another worker or the injector: it is not compared with the
-// groups that wait here, as it has waited elsewhere.
-void Scheduler::begin_turn(Worker& worker, std::uint32_t group) noexcept {
+void TurnMeter::begin(Worker& worker, std::uint32_t group) noexcept {
   worker.groups.begin_turn(group);
   worker.turn_of = group;
-  worker.turn_began = turn_clock(worker);
-  limit_turn(worker);
+  worker.turn_began = clock(worker);
+  limit(worker);
   worker.yield_bar = group == 0 ? 0 : WorkerFairness::kOutOfReach;
   worker.may_hide_group_0 = !worker.ready.is_empty();
 }
 
-[[gnu::noinline]] void Scheduler::change_turn(Worker& worker, std::uint32_t group) noexcept {
+[[gnu::noinline]] void TurnMeter::change(Worker& worker, std::uint32_t group) noexcept {
   if (group == 0 && !worker.has_other_groups()) return;
-  end_turn(worker);
+  end(worker);
   worker.dispatch_bar = WorkerFairness::kOutOfReach;
-  begin_turn(worker, group);
+  begin(worker, group);
 }
 
 }  // namespace janus

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// rt/sched/cpu_pins.h — pins workers to CPUs of their own: always, or while several of them have work, and only then.
+// So a program that runs one task at a time runs wherever the kernel puts it, beside other such programs.
+// docs/decisions/0236
+#pragma once
+
+#include <cstdint>
+
+#include "rt/platform.h"
+#include "rt/sched/idle.h"
+#include "rt/sched/worker.h"
+
+namespace janus {
+
+// When workers are pinned, each to a CPU of its own.
+enum class Pinning : std::uint8_t { kNever, kWhileSeveralWork, kAlways };
+
+class CpuPins {
+ public:
+  // `own`: room for a number for each of the workers. `cpus`: the CPUs to pin to, or nullptr; only read here.
+  void init(Pinning pinning, const platform::Cpus* cpus, Worker* workers, unsigned count, std::int16_t* own) noexcept;
+
+  // The CPU on which the worker's thread starts, or platform::kAnyCpu.
+  [[nodiscard]] int cpu_at_start(unsigned worker) const noexcept {
+    return always_ != 0 ? own_[worker] : platform::kAnyCpu;
+  }
+  // Any thread: how many workers are pinned now.
+  [[nodiscard]] unsigned count() const noexcept;
+
+  // For the worker's owner. It has found work: pins it if another worker is busy, too.
+  void has_work(Worker& worker, const IdleSet& idle) noexcept {
+    if (pinning_ == Pinning::kWhileSeveralWork) pin_beside_others(worker, idle);
+  }
+  // It has entered the sleepers without a time-out: unpins it, and so the only other one still awake, if there is just
+  // one. That one may run a task for long without a dispatch, so it is unpinned from here.
+  void falls_asleep(Worker& worker, const IdleSet& idle, IdleSet::Snapshot entered) noexcept {
+    if (pinning_ == Pinning::kWhileSeveralWork) unpin_last_one_too(worker, idle, entered);
+  }
+
+ private:
+  void pin_beside_others(Worker& worker, const IdleSet& idle) noexcept;
+  void unpin_last_one_too(Worker& worker, const IdleSet& idle, IdleSet::Snapshot entered) noexcept;
+  static void unpin(Worker& worker) noexcept;
+
+  Pinning pinning_;
+  unsigned always_;  // workers that were pinned at the start, for good
+  Worker* workers_;
+  unsigned workers_count_;
+  std::int16_t* own_;  // the CPU of each worker, or platform::kAnyCpu
+};
+
+}  // namespace janus
