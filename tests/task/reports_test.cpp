@@ -79,6 +79,29 @@ const char* said_of_parked(int children) {
   });
 }
 
+// Two nurseries with a task in each, which has so many in a nursery of its own that are the same in both but for the
+// name of the nursery above.
+const char* said_of_two_families(int children) {
+  return said_by([=] {
+    auto has_children = [=] {
+      Scope own;
+      for (int n = 0; n < children; ++n) own.go(park_until_cancelled, nullptr);
+      return own.end();
+    };
+    janus_nursery* families[2];
+    const char* const names[2] = {"left", "right"};
+    for (int n = 0; n < 2; ++n) {
+      janus_nursery_options options = {};
+      options.name = names[n];
+      families[n] = janus_nursery_open(nullptr, &options);
+      spawn(families[n], call_closure<decltype(has_children)>, &has_children);
+    }
+    janus_park(-1);
+    for (janus_nursery* const family : families) end(family);
+    return 0;
+  });
+}
+
 // A task with so many nurseries open, and somebody in the first of them.
 const char* said_of_nurseries(unsigned count) {
   return said_by([=] {
@@ -147,6 +170,13 @@ TEST(reports, each_of_many_tasks_is_named_or_counted) {
     CHECK_EQ(tasks_in(text), static_cast<unsigned>(children) + 1);  // and the root
     CHECK_EQ(times_in(text, "janus:   and more\n"), 0u);
   }
+}
+
+TEST(reports, tasks_are_alike_only_if_the_nurseries_above_their_own_are) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  const char* const text = said_of_two_families(100);
+  if (times_in(text, " more like task ") == 0) SKIP("this program lists all tasks, also those that are alike");
+  CHECK_EQ(times_in(text, " more like task "), 2u);
 }
 
 TEST(reports, nurseries_are_followed_16_below_the_first_and_named_8_up) {
