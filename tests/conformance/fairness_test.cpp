@@ -548,6 +548,41 @@ TEST(fairness, cages_in_a_cage_share_its_turns) {
   CHECK_LE(at_end * 2, shares.neighbour * 3);
 }
 
+TEST(fairness, each_of_several_cages_takes_what_one_task_takes) {
+  constexpr unsigned kCages = 3;
+  Shares* seen = nullptr;
+  std::uint64_t beside = 0, ignored = 0;
+  auto spins = [&] {
+    while (!seen->is_over) {
+      if (!work(seen->others)) return JANUS_CANCELLED;
+    }
+    return 0;
+  };
+  auto cage = [&] { return run_cage(1, spins), 0; };
+  Shares shares;
+  run_in(deterministic(1, 1), [&] {
+    seen = &shares;
+    Scope scope;
+    auto neighbour = [&] {
+      while (shares.others < 50'000) {  // all of them are under way
+        if (!work(ignored)) return JANUS_CANCELLED;
+      }
+      const std::uint64_t before = shares.others;
+      for (int i = 0; i < 300; ++i) {
+        if (!work(shares.neighbour)) return JANUS_CANCELLED;
+      }
+      beside = shares.others - before;
+      shares.is_over = true;
+      return 0;
+    };
+    scope.go(neighbour);
+    for (unsigned n = 0; n < kCages; ++n) scope.go(cage);
+    CHECK_EQ(scope.end(), 0);
+  });
+  CHECK_GE(beside, shares.neighbour * (kCages - 1));
+  CHECK_LE(beside, shares.neighbour * (kCages + 1));
+}
+
 // In deterministic mode the rule is the same, and so is the order each time.
 TEST(fairness, turns_of_groups_are_the_same_from_the_same_seed) {
   const auto order = [] {
