@@ -44,7 +44,7 @@ std::uint64_t threads_started();
 // --- Waiting and time
 // --------------------------------------------------------------------------------------------------
 
-// A wait with an end moves the clock there at once and returns; one without sleeps really, for 1 ms at most, since any
+// A wait with an end moves the clock there at once and returns; one without sleeps really, for 50 ms at most, since any
 // wait may return early.
 void set_now_ns(std::uint64_t now);
 void advance_ns(std::uint64_t by);
