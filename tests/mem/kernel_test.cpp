@@ -1,50 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_test.cpp — what only the kernel can tell: that guards fault, how many pages a stack has, how many mappings a
-// million of them are, and that the heap's pages go back.
+// kernel_test.cpp — what only the kernel can tell: that guards fault, how many pages a stack has, how many mappings
+// many of them are, and that the heap's pages go back.
 #include <arch/task_call.h>
 #include "rt/mem/heap.h"
 #include "rt/mem/stack_limit.h"
 #include "rt/mem/stack_pool.h"
 #include "tests/harness/test.h"
+#include "tests/mem/kernel_counts.h"
 
 using namespace janus;
+using namespace janus::kernel_counts;
 
 namespace {
 
-constexpr long kRead = 0, kClose = 3, kMincore = 27, kOpenat = 257;
-
-long call(long nr, long a, long b, long c, long d = 0) {
-  const long args[6] = {a, b, c, d, 0, 0};
-  return platform::syscall(nr, args);
-}
-
-// What `each` makes of every byte of a file.
-template <class F>
-bool read_file(const char* path, F each) {
-  const long file = call(kOpenat, -100, reinterpret_cast<long>(path), 0);
-  if (file < 0) return false;
-  static char bytes[4096];
-  for (long n; (n = call(kRead, file, reinterpret_cast<long>(bytes), sizeof bytes)) > 0;)
-    for (long at = 0; at < n; at++) each(bytes[at]);
-  call(kClose, file, 0, 0);
-  return true;
-}
-
-std::size_t mappings() {
-  std::size_t lines = 0;
-  (void)read_file("/proc/self/maps", [&](char byte) { lines += byte == '\n'; });
-  return lines;
-}
-
-// The second number of statm: resident pages.
-std::size_t resident_bytes() {
-  std::size_t pages = 0, field = 0;
-  (void)read_file("/proc/self/statm", [&](char byte) {
-    if (byte == ' ') field++;
-    if (field == 1 && byte >= '0' && byte <= '9') pages = pages * 10 + static_cast<std::size_t>(byte - '0');
-  });
-  return pages * kPageBytes;
-}
+constexpr long kMincore = 27;
 
 std::size_t resident_pages_of(const Stack* stack) {
   std::byte* base = stack->limit - stack_guard_bytes(stack->size_class);
@@ -265,46 +234,6 @@ TEST(kernel, guards_of_stacks_that_grow_outlast_the_cold_and_the_neighbours) {
     pool.trim();
   }
   pool.destroy();
-}
-
-TEST(kernel, a_million_guarded_stacks_are_a_page_each_in_fewer_than_a_thousand_mappings) {
-  constexpr std::uint64_t kMillion = 1'000'000;
-  if (platform::memory_limit() < std::uint64_t{10} << 30) SKIP("less than 10 GiB of memory");
-  StackPool pool;
-  StackCache cache{};
-  REQUIRE(pool.init());
-  const std::size_t mappings_before = mappings(), resident_before = resident_bytes();
-  if (mappings_before == 0 || resident_before == 0) SKIP("no /proc");
-  Stack* chain = nullptr;
-  for (std::uint64_t n = 0; n < kMillion; n++) {
-    Stack* stack = pool.take(&cache, 0);
-    REQUIRE(stack != nullptr);
-    stack->start[-512] = std::byte{1};
-    stack->next = chain;
-    chain = stack;
-  }
-  const std::size_t bytes = (resident_bytes() - resident_before) / kMillion, more = mappings() - mappings_before;
-  test::note("resident bytes a stack", bytes);
-  test::note("mappings", more);
-  test::note("guards", pool.guard_pages());
-  if (chain->guard == platform::Guard::kInstalled) {
-    CHECK_GE(pool.guard_pages(), kMillion);
-    CHECK_LE(bytes, 4096u + 16u);
-    CHECK_LT(more, 1000u);
-  }
-  while (chain != nullptr) {
-    Stack* stack = chain;
-    chain = stack->next;
-    pool.give(&cache, stack);
-  }
-  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // kept warm for the next million ...
-  CHECK(pool.has_excess());
-  pool.give_excess();
-  CHECK(!pool.has_excess());
-  CHECK_LE(resident_bytes() - resident_before, std::size_t{64} << 20);  // ... until nobody seems to want them
-  pool.flush(cache);
-  pool.destroy();
-  CHECK_LE(mappings(), mappings_before + 2);
 }
 
 TEST(kernel, a_hundred_thousand_stacks_that_may_grow_are_a_page_each_in_few_mappings) {
