@@ -12,24 +12,13 @@
 #include <type_traits>
 
 #include "rt/platform.h"
-#include "rt/sched/fiber_hooks.h"
+#include "tests/harness/scale.h"
 #include "tests/harness/tasks.h"
 #include "tests/harness/test.h"
 
 namespace janus::test {
 
-#ifdef JANUS_FIBERS_ARE_WATCHED
-inline constexpr bool kIsWatched = true;
-inline constexpr std::uint32_t kTaskStack = 65536;  // instrumented frames are large
-#else
-inline constexpr bool kIsWatched = false;
-inline constexpr std::uint32_t kTaskStack = 0;
-#endif
-
-// How much a test does: less where a sanitizer, or an emulated processor (JANUS_TEST_FEW), makes all ten times slower.
-inline int scaled(int amount, int few) {
-  return kIsWatched || environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
-}
+inline constexpr std::uint32_t kTaskStack = kIsWatched ? 65536 : 0;  // instrumented frames are large
 
 inline janus_rt_config with_workers(unsigned workers) {
   janus_rt_config config = {};

@@ -5,7 +5,7 @@
 #include <new>
 
 #include "rt/mem/heap.h"
-#include "tests/harness/test.h"
+#include "tests/harness/scale.h"
 #include "tests/harness/thread_group.h"
 
 using namespace janus;
@@ -42,9 +42,9 @@ std::atomic<void*> g_contested[kThreads * kContested];
 std::atomic<unsigned> g_wins[kThreads * kContested];
 std::uint64_t g_seed;
 
-// Fewer where an emulated processor (JANUS_TEST_FEW) takes each ten times longer.
-unsigned rounds() {
-  return test::environment_number("JANUS_TEST_FEW", 0) != 0 ? 6 : 40;
+// A seed's steps are the same in each build; only their order among threads differs.
+int rounds() {
+  return test::scaled(40, test::kIsWatched ? 12 : 6);
 }
 // The line of a claim that did not hold; 0: all did.
 void expect(bool claim, unsigned line = __builtin_LINE()) {
@@ -208,7 +208,7 @@ alignas(Model) std::byte g_models[kThreads][sizeof(Model)];  // too large for a 
 
 void fuzz(unsigned self) {
   Model& model = *new (g_models[self]) Model(self);
-  for (unsigned round = rounds(); round != 0; round--) {
+  for (int round = rounds(); round != 0; round--) {
     for (unsigned n = 0; n < 1000; n++) model.step();
     model.contest();
     model.rest();

@@ -4,7 +4,7 @@
 
 #include "rt/mem/heap.h"
 
-#include "tests/harness/test.h"
+#include "tests/harness/scale.h"
 
 using namespace janus;
 
@@ -262,8 +262,7 @@ TEST(heap, agrees_with_a_model_over_a_random_history) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return state >> 33;
   };
-  // An emulated processor has time for one growing and one shrinking.
-  const unsigned steps = test::environment_number("JANUS_TEST_FEW", 0) != 0 ? 40000 : 200000;
+  const auto steps = static_cast<unsigned>(test::scaled(200000, 40000));  // at least one growing and one shrinking
   for (unsigned step = 0; step < steps; step++) {
     HeapCache* cache = random() % 64 == 0 ? nullptr : random() % 2 ? &f.one : &f.two;
     const bool growing = step / 20000 % 2 == 0;

@@ -28,7 +28,7 @@ struct Element {
 };
 
 constexpr int kBads = 3, kGoods = 4;
-constexpr int kManyBads = 200;  // more than are dropped while the lock is held once
+constexpr int kManyBads = 100;  // more than are dropped while the lock is held once (price::kBadWaitsAtOnce)
 
 // Bad receivers wait before good ones; whoever sends finds them first.
 void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind, int bads = kBads) {

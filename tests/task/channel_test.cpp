@@ -263,7 +263,7 @@ TEST(channels, a_cancel_abroad_reaches_who_waits_at_a_channel_of_another_runtime
 // was sent, and what a sender was told to have sent was received.
 TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
   for (const unsigned workers : kWorlds) {
-    for (int round = 0; round < scaled(60, kIsWatched ? 10 : 3); ++round) {
+    for (int round = 0; round < scaled(21, kIsWatched ? 7 : 3); ++round) {
       std::atomic<long> sent{0}, received{0};
       const auto body = [&] {
         janus_channel* const channel = janus_channel_create(sizeof(long), static_cast<std::size_t>(round % 3));
@@ -401,7 +401,7 @@ TEST(channels, a_cancel_in_the_moment_of_going_to_wait_is_not_missed) {
   run_both_ways(with_workers(2), [] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 0);
     Dice dice(1);
-    for (int round = 0; round < scaled(20000, kIsWatched ? 2000 : 300); ++round) {
+    for (int round = 0; round < scaled(10000, kIsWatched ? 2000 : 300); ++round) {
       std::atomic<bool> is_there{false};
       auto waiter = [&] {
         long value = 0;

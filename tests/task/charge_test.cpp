@@ -95,7 +95,7 @@ struct Mix {
 };
 
 TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
-  for (unsigned seed = 0; seed < 20; ++seed) {
+  for (unsigned seed = 0; seed < static_cast<unsigned>(scaled(20, 6)); ++seed) {
     const unsigned workers = 1 + seed % 3;
     run_both_ways(workers, [&] {
       const std::uint32_t ops = 500 + 997 * seed;

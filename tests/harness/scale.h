@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// tests/harness/scale.h — how much a test does.
+#pragma once
+
+#include "rt/sched/fiber_hooks.h"
+#include "tests/harness/test.h"
+
+namespace janus::test {
+
+inline constexpr bool kIsWatched = fiber_hooks::kAreWatched;  // by a sanitizer
+
+// Less where a sanitizer, or an emulated processor (JANUS_TEST_FEW), makes all ten times slower.
+inline int scaled(int amount, int few) {
+  return kIsWatched || environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
+}
+
+}  // namespace janus::test
