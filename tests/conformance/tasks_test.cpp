@@ -5,6 +5,8 @@
 
 #include "tests/conformance/world.h"
 
+extern "C" int janus_may_exit(void);  // for the C library (linker/start/program.h)
+
 namespace janus::test {
 
 namespace {
@@ -552,6 +554,36 @@ TEST(tasks, questions_about_the_calling_task_answer_zero_outside_tasks) {
   CHECK_EQ(janus_budget_get_current().ops, 0u);
   CHECK_EQ(janus_budget_get_current().memory, 0u);
   CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);  // it has opened none
+}
+
+// A budget that the root itself has makes no cage of the program.
+TEST(tasks, a_task_below_a_budget_of_its_own_may_not_end_the_process) {
+  const janus_budget some = {1'000'000, 16 << 20, 100, 100, 100};
+  janus_rt_config with_budget = with_workers(2);
+  with_budget.root_budget = some;
+  const auto may_exit = [](void*) -> std::int64_t { return -2 - janus_may_exit(); };
+  const auto below_may_exit = [](void*) -> std::int64_t {
+    janus_nursery* const nursery = open_nursery();
+    spawn(nursery, [](void*) -> std::int64_t { return -2 - janus_may_exit(); });
+    return end(nursery);
+  };
+  constexpr std::int64_t kMayNot = -2, kMay = -3;
+  CHECK_EQ(may_exit(nullptr), kMay);
+  for (const janus_rt_config& config : {with_workers(2), with_budget})
+    run_in(config, [&] {
+      CHECK_EQ(may_exit(nullptr), kMay);
+      for (const janus_task_fn fn : {janus_task_fn{may_exit}, janus_task_fn{below_may_exit}}) {
+        Scope plain(JANUS_ON_ERROR_COLLECT),
+            cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, {1000, 1 << 20, 10, 0, 0}),
+            of_cages(JANUS_ON_ERROR_COLLECT);
+        plain.go(fn, nullptr);
+        cage.go(fn, nullptr);
+        of_cages.go(fn, nullptr, 0, {1000, 1 << 20, 10, 0, 0});
+        CHECK_EQ(of_cages.end(), kMayNot);
+        CHECK_EQ(cage.end(), kMayNot);
+        CHECK_EQ(plain.end(), kMay);
+      }
+    });
 }
 
 // Nobody else has the token, with a budget of its own or without.
