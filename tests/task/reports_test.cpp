@@ -102,6 +102,22 @@ const char* said_of_two_families(int children) {
   });
 }
 
+// So many of each of two names, each with a digit of its own behind it.
+const char* said_of_two_names(int children) {
+  return said_by([=] {
+    janus_nursery* const nursery = open_nursery();
+    for (int n = 0; n < 2 * children; ++n) {
+      char name[] = "writer 0";
+      if (n % 2 == 0) name[1] = 'a';
+      name[sizeof "writer"] = static_cast<char>('0' + n / 2 % 10);
+      janus_spawn_options options = {};
+      options.name = name;
+      CHECK_NE(janus_nursery_spawn_in(nursery, park_until_cancelled, nullptr, &options).raw, 0u);
+    }
+    return end(nursery);
+  });
+}
+
 // A task with so many nurseries open, and somebody in the first of them.
 const char* said_of_nurseries(unsigned count) {
   return said_by([=] {
@@ -170,6 +186,13 @@ TEST(reports, each_of_many_tasks_is_named_or_counted) {
     CHECK_EQ(tasks_in(text), static_cast<unsigned>(children) + 1);  // and the root
     CHECK_EQ(times_in(text, "janus:   and more\n"), 0u);
   }
+}
+
+TEST(reports, tasks_are_alike_if_their_names_are_but_for_digits) {
+  if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
+  const char* const text = said_of_two_names(100);
+  if (times_in(text, " more like task ") == 0) SKIP("this program lists all tasks, also those that are alike");
+  CHECK_EQ(times_in(text, " more like task "), 2u);
 }
 
 TEST(reports, tasks_are_alike_only_if_the_nurseries_above_their_own_are) {
