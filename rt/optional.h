@@ -12,8 +12,8 @@
 //
 // PART   rt/task/report/awaited.cpp           janus_task_awaited     linker/reports.ld
 //   janus::append_awaited                     reports do not say for which task or nursery a task waits
-// PART   rt/task/report/group_similar.cpp     janus_task_folding     linker/reports.ld
-//   janus::fold                               reports list all tasks, also those that are alike
+// PART   rt/task/report/group_similar.cpp     janus_task_grouping     linker/reports.ld
+//   janus::group_similar                      reports list all tasks, also those that are alike
 // PART   rt/abi/reports/error_text.cpp        janus_strerror         linker/reports.ld
 //   janus_strerror                            an error that ends main is a number without a name
 // PART   rt/abi/inspect/task_standing.cpp     janus_task_standing    linker/reports-linux.ld

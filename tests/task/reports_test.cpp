@@ -18,7 +18,7 @@ unsigned times_in(const char* text, const char* part) {
   return times;
 }
 
-// Those that are shown, and those that are counted as more of their kind, where alike ones are folded.
+// Those that are shown, and those that are counted as more of their kind, where alike ones are grouped.
 unsigned tasks_in(const char* text) {
   unsigned tasks = times_in(text, "janus:   task ");
   for (; *text != '\0'; ++text) {

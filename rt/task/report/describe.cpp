@@ -56,7 +56,7 @@ void describe_nursery(Walk& walk, Nursery& nursery, unsigned depth) noexcept {
   for (RunDetails* member = nursery.migrated_tasks.front(); member != nullptr;
        member = nursery.migrated_tasks.after(member)) {
     if (walk.tasks == kMaxTasks || walk.report.room() < kRoomOfTask) return;
-    if (fold == nullptr || !fold(walk.report, member)) describe(walk.report, *member);
+    if (group_similar == nullptr || !group_similar(walk.report, member)) describe(walk.report, *member);
     ++walk.tasks;
     for (Nursery* inner = member->published; inner != nullptr && depth < kDeepest; inner = inner->outer) {
       if (walk.nurseries++ == kMaxNurseries) return;
@@ -135,7 +135,7 @@ unsigned describe_tasks(Runtime& runtime, TaskReport& report) noexcept {
   Walk walk{report};
   for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer)
     describe_nursery(walk, *nursery, 0);
-  if (fold != nullptr) fold(report, nullptr);
+  if (group_similar != nullptr) group_similar(report, nullptr);
   return walk.tasks;
 }
 

@@ -26,7 +26,7 @@ void say_and_free(TaskReport* report) noexcept;
 const char* what_for(TaskState state) noexcept;
 
 // Describes the tasks of a runtime that have been off their worker: what each waits for, in which nursery, and where;
-// the outermost first, alike ones folded, as far as the report has room, and at most kMaxTasks, so that no task waits
+// the outermost first, similar ones grouped, as far as the report has room, and at most kMaxTasks, so that no task waits
 // for it for long. Holds the locks of their nurseries meanwhile; the caller holds runtime.outside_lock. Returns how
 // many tasks were described.
 inline constexpr unsigned kMaxTasks = 16384, kFramesOfEach = 8;
@@ -41,6 +41,6 @@ bool find_place(const Task& task, Place& place) noexcept;
 
 // Whether `member` is only one more of a kind that the report has (docs/decisions/0291). nullptr: after the last
 // member; appends how many more there are of each kind.
-[[JANUS_OPTIONAL]] bool fold(TaskReport& report, const RunDetails* member) noexcept;
+[[JANUS_OPTIONAL]] bool group_similar(TaskReport& report, const RunDetails* member) noexcept;
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/group_similar.cpp — folds tasks that are alike, in a report of many: beyond the first 64 a few of each kind are shown,
+// rt/task/report/group_similar.cpp — groups tasks that are alike, in a report of many: beyond the first 64 a few of each kind are shown,
 // the others counted. Alike are tasks with the same function, name (without digits), path of nurseries, wait and place;
 // the channel does not count, since each may have its own. A member of the archive that janus-cc asks for, unless it
 // strips the program. docs/decisions/0291
@@ -7,7 +7,7 @@
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"
 
-JANUS_ANCHOR(janus_task_folding);
+JANUS_ANCHOR(janus_task_grouping);
 
 namespace janus {
 
@@ -17,11 +17,11 @@ struct Kind {
   std::uint64_t key;    // 0: none yet
   std::uint64_t first;  // the id of the first task
   std::uint64_t shown;
-  std::uint64_t folded;
+  std::uint64_t grouped;
 };
 
 constexpr unsigned kMaxKinds = kPagesBehindReport / sizeof(Kind) - 1;
-constexpr unsigned kShownBefore = 64;  // of whatever kind: few need no folding
+constexpr unsigned kShownBefore = 64;  // of whatever kind: few need no groups
 constexpr unsigned kShownOfKind = 4;
 // Not secure against collisions: a user that makes two kinds look like one has hidden nothing but its own tasks.
 class Key {
@@ -79,20 +79,20 @@ Kinds& kinds_of(TaskReport& report) noexcept {
   return *reinterpret_cast<Kinds*>(reinterpret_cast<std::byte*>(&report) + sizeof(TaskReport));
 }
 
-void append_folded(TaskReport& report) noexcept {
+void append_grouped(TaskReport& report) noexcept {
   std::uint64_t tasks = kinds_of(report).shown;
   for (const Kind& kind : kinds_of(report).at) {
-    if (kind.folded != 0) report.append("janus:   and %lu more like task %lu\n", kind.folded, kind.first);
-    tasks += kind.folded;
+    if (kind.grouped != 0) report.append("janus:   and %lu more like task %lu\n", kind.grouped, kind.first);
+    tasks += kind.grouped;
   }
   if (tasks == kMaxTasks) report.append("janus:   these are the first %lu\n", tasks);
 }
 
 }  // namespace
 
-bool fold(TaskReport& report, const RunDetails* member) noexcept {
+bool group_similar(TaskReport& report, const RunDetails* member) noexcept {
   if (member == nullptr) {
-    append_folded(report);
+    append_grouped(report);
     return true;
   }
   Kinds& kinds = kinds_of(report);
@@ -103,7 +103,7 @@ bool fold(TaskReport& report, const RunDetails* member) noexcept {
     if (++tries == kMaxKinds) return false;
   Kind& kind = kinds.at[i];
   if (kind.shown >= kShownOfKind && kinds.shown >= kShownBefore) {
-    ++kind.folded;
+    ++kind.grouped;
     return true;
   }
   ++kinds.shown;
