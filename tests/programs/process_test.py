@@ -249,7 +249,7 @@ def signals():
                 workers=workers, said=rb"janus: SIGTERM: task 1 'main'" + over)
     for settings in ({}, {'JANUS_SEED': 3}):
         ends_by(f'and so is a task, with its function {settings or ""}', 'late task', [signal.SIGINT], 130, grace=500, workers=4,
-                said=rb'janus: SIGINT: task \d+ <spin_for_ever>' + over, **settings)
+                said=rb'janus: SIGINT: task \d+ <say_and_spin>' + over, **settings)
     stripped = work / 'stripped'
     subprocess.run([janus_cc, '-O2', '-s', here / 'ends.c', '-o', stripped], check=True, timeout=120)
     ends_by('a stripped program names the task, too', 'late task', [signal.SIGTERM], 143, grace=500, program=stripped,
