@@ -66,8 +66,8 @@ using ThreadEntry = void (*)(void* arg);
 [[nodiscard]] bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexcept;
 [[noreturn]] void exit_thread() noexcept;
 // Gives the calling thread, which start_thread() did not start (main's, or a host's), what that gives its threads: an
-// alternate signal stack, a name, a CPU.
-void adopt_thread(int cpu, const char* name) noexcept;
+// alternate signal stack, a name, a CPU. False: there is no memory for it.
+[[nodiscard]] bool adopt_thread(int cpu, const char* name) noexcept;
 // The id of the calling thread, for pin_thread().
 [[nodiscard]] int thread_id() noexcept;
 // Pins a live thread to `cpu`; with kAnyCpu lets it run wherever it could before it was first pinned. Does nothing on a
@@ -168,8 +168,9 @@ struct Fault {
 // Called for a fault of any thread, also of one without a worker slot, on its alternate stack if it has one; never for
 // a signal that was sent. True: the thread goes on as the Fault says. False: the fault is not the runtime's to handle;
 // the handler that was installed before is called, or if there was none, the default action ends the process.
+// on_fault() is false if the machine refuses the handlers, or alternate signal stacks for them: none is installed then.
 using FaultHandler = bool (*)(Fault& fault);
-void on_fault(FaultHandler handler) noexcept;
+[[nodiscard]] bool on_fault(FaultHandler handler) noexcept;
 void remove_fault_handler() noexcept;
 
 // Calls `look` on `thread`, a thread of this process that handles faults, in a signal handler on its alternate stack,

@@ -127,14 +127,17 @@ void handle(int signal, void (*handler)(int), unsigned long flags) noexcept {
 
 }  // namespace
 
-void on_fault(FaultHandler handler) noexcept {
+bool on_fault(FaultHandler handler) noexcept {
   const bool first = fault_handler == nullptr;
   fault_handler = handler;
-  if (!first) return;
+  if (!first) return true;
   struct sigaction action {};
   action.sa_sigaction = on_fault_signal;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
-  for (const int signal : kFaultSignals) sigaction(signal, &action, &before[signal]);
+  bool are_installed = true;
+  for (const int signal : kFaultSignals) are_installed &= sigaction(signal, &action, &before[signal]) == 0;
+  if (!are_installed) remove_fault_handler();
+  return are_installed;
 }
 
 void remove_fault_handler() noexcept {

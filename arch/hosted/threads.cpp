@@ -45,6 +45,7 @@ class SignalStack {
     const stack_t mine{pages, 0, kSignalStackBytes};
     if (sigaltstack(&mine, &before_) == 0) pages_ = pages;
   }
+  [[nodiscard]] bool is_in_place() const noexcept { return pages_ != nullptr; }
   void put_back() noexcept {
     if (pages_ == nullptr) return;
     sigaltstack(&before_, nullptr);
@@ -114,10 +115,10 @@ void pin_thread(int thread, int cpu) noexcept {
   sched_setaffinity(thread, sizeof set, &set);
 }
 
-void adopt_thread(int cpu, const char* name) noexcept {
+bool adopt_thread(int cpu, const char* name) noexcept {
   static thread_local hosted::SignalStack signal_stack;
-  (void)signal_stack;
   hosted::name_and_pin(cpu, name);
+  return signal_stack.is_in_place();
 }
 
 }  // namespace janus::platform

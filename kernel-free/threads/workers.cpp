@@ -54,12 +54,13 @@ void exit_thread() noexcept {
 }
 
 // The thread stays on the CPU that it was made for.
-void adopt_thread(int, const char* name) noexcept {
+bool adopt_thread(int, const char* name) noexcept {
   Thread& thread = this_thread();
   for (std::size_t n = 0; name != nullptr && n < sizeof thread.name; ++n) {
     thread.name[n] = n + 1 < sizeof thread.name ? name[n] : '\0';
     if (name[n] == '\0') break;
   }
+  return true;
 }
 
 int thread_id() noexcept {

@@ -123,8 +123,9 @@ extern "C" void janus_fault(janus::bare::TrapFrame* frame) {
 
 namespace janus::platform {
 
-void on_fault(FaultHandler handler) noexcept {
+bool on_fault(FaultHandler handler) noexcept {
   bare::g_handler.store(handler, std::memory_order_release);  // pairs with janus_fault
+  return true;
 }
 
 void remove_fault_handler() noexcept {

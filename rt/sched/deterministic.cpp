@@ -137,25 +137,25 @@ std::int64_t DeterministicScheduler::logical_entry(void* argument) noexcept {
   __builtin_unreachable();
 }
 
+bool DeterministicScheduler::take_home(Worker& worker) noexcept {
+  worker.home = workers_.stacks->take(&worker.stacks, kHomeStackClass);
+  return worker.home != nullptr;
+}
+
 void DeterministicScheduler::run() noexcept {
   void* const slot_before = platform::worker_slot();
   host_fiber_ = fiber_hooks::adopt_thread();
   for (unsigned i = 0; i < workers_.count; ++i) {
     Worker& worker = workers_.first[i];
-    Stack* const home = workers_.stacks->take(&worker.stacks, kHomeStackClass);
-    if (home == nullptr) {
-      worker.is_gone.store(true, std::memory_order_relaxed);
-      continue;
-    }
+    Stack* const home = worker.home;
     home->fiber = fiber_hooks::enter(home->fiber, home->limit, home->start);
-    worker.home = home;
     worker.fiber = home->fiber;
     arch::make_context(worker.logical_context, home->start, logical_entry, this, nullptr);
   }
   if (Worker* const first = next()) step_to(host_context_, host_fiber_, *first);
   for (unsigned i = 0; i < workers_.count; ++i) {
     Worker& worker = workers_.first[i];
-    if (worker.home != nullptr) workers_.stacks->give(&worker.stacks, worker.home);
+    workers_.stacks->give(&worker.stacks, worker.home);
   }
   fiber_hooks::destroy(host_fiber_);
   platform::set_worker_slot(slot_before);

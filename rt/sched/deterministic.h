@@ -47,6 +47,8 @@ class DeterministicScheduler {
   // Any thread, any signal handler. Makes an idle host thread look for new work.
   void nudge() noexcept;
 
+  // Before run(), for each worker: takes its home stack. False: the machine has no memory.
+  [[nodiscard]] bool take_home(Worker& worker) noexcept;
   // Called on the thread that hosts the workers: steps them until all have left.
   void run() noexcept;
 

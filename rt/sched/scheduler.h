@@ -45,11 +45,11 @@ class Scheduler {
   static constexpr std::size_t kStackReserve = 2816 + kWatchersStackBytes;
 
   // Creates the workers' records and, unless `with_caller`, their threads. False: nothing is left behind; `started`
-  // says how many threads the machine gave.
+  // says for how many workers the machine gave a stack and a thread.
   [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
                            unsigned& started) noexcept;
   // After start() with `with_caller`: starts the other threads; then the calling thread is worker 0 until stop(), and
-  // runs `first` first. False: the machine gave only `started` threads, and `first` has not run.
+  // runs `first` first. False: the machine gave what `started` workers need, and `first` has not run.
   [[nodiscard]] bool run_caller(Runnable* first, unsigned& started) noexcept;
   // Any thread. Workers end as soon as they are back in their loops. Precondition: every task has ended.
   void stop() noexcept;
@@ -211,7 +211,8 @@ class Scheduler {
   bool init_worker(unsigned index) noexcept;
   void pin_to(const platform::Cpus* cpus) noexcept;
   int cpu_at_start(unsigned index) const noexcept;
-  bool start_threads(unsigned& started) noexcept;
+  bool take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept;
+  bool start_threads(unsigned class_of_first, unsigned& started) noexcept;
   void destroy_workers() noexcept;
 
   Runnable* next(Worker& worker) noexcept;

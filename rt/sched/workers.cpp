@@ -58,7 +58,7 @@ bool Scheduler::start(const SchedulerOptions& options, StackPool& stacks, bool w
   }
   pinning_ = is_deterministic_ ? Pinning::kNever : options.pinning;
   pin_to(options.pin_to);
-  if (with_caller || start_threads(started)) return true;
+  if (with_caller || start_threads(0, started)) return true;
   stop();
   join();
   return false;
@@ -90,7 +90,21 @@ int Scheduler::cpu_at_start(unsigned index) const noexcept {
   return pinned_ != 0 ? cpus_[index] : platform::kAnyCpu;
 }
 
-bool Scheduler::start_threads(unsigned& started) noexcept {
+// A worker needs a stack before it can do anything. The thread that starts the workers takes all of them first, so that a
+// machine without memory is an error of the start: a worker that found out for itself could only leave, with what was
+// handed to it. Worker 0's has the class of what it runs first. On failure the pool's owner destroys the pool.
+bool Scheduler::take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept {
+  for (taken = 0; taken < worker_count_; ++taken) {
+    Worker& worker = workers_[taken];
+    worker.stack = take_stack(worker, taken == 0 ? class_of_first : 0, nullptr, nullptr);
+    if (worker.stack == nullptr) return false;
+    if (is_deterministic_ && !deterministic_.take_home(worker)) return false;
+  }
+  return true;
+}
+
+bool Scheduler::start_threads(unsigned class_of_first, unsigned& started) noexcept {
+  if (!take_first_stacks(class_of_first, started)) return false;
   const unsigned threads = is_deterministic_ ? 1 : worker_count_;
   const unsigned first = has_caller_ ? 1 : 0;
   started = first;
@@ -101,7 +115,6 @@ bool Scheduler::start_threads(unsigned& started) noexcept {
     void* const argument = is_deterministic_ ? static_cast<void*>(this) : &workers_[i];
     if (!platform::start_thread(is_deterministic_ ? logical_main : thread_main, argument, cpu_at_start(i), name)) {
       threads_.fetch_sub(1, std::memory_order_relaxed);
-      for (unsigned rest = i; rest < threads; ++rest) workers_[rest].is_gone.store(true, std::memory_order_relaxed);
       return false;
     }
     ++started;
@@ -132,8 +145,9 @@ void Scheduler::logical_main(void* argument) noexcept {
 // would contend in the kernel, which maps memory for one thread at a time. `first` is handed to worker 0 directly: no
 // other worker can take it, and no sleeping worker has to be woken for it.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
-  platform::adopt_thread(cpu_at_start(0), nullptr);  // the process's own name is the program's
-  if (!start_threads(started)) return false;
+  started = 0;
+  if (!platform::adopt_thread(cpu_at_start(0), nullptr)) return false;  // the process's own name is the program's
+  if (!start_threads(first->stack_class, started)) return false;
   if (is_deterministic_) {
     push_fresh(workers_[0], first);
     deterministic_.run();
@@ -147,26 +161,19 @@ bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   return true;
 }
 
-// Switches from the thread's own stack to one of the pool, and back when the worker ends. That stack is of the class of
-// the runnable to run first, so that worker 0 does not set up two classes before main. If there is none of that class,
-// one of class 0 will do: the base frame on it refuses the runnable.
+// Switches from the thread's own stack to the worker's first one, and back when the worker ends.
 void Scheduler::worker_main(Worker& worker) noexcept {
   worker.thread = platform::thread_id();
   const fiber_hooks::Fiber thread = is_deterministic_ ? worker.fiber : fiber_hooks::adopt_thread();
   worker.thread_fiber = thread;
-  Runnable* const first_runnable = worker.handoff;
-  Stack* first =
-      first_runnable != nullptr ? take_stack(worker, first_runnable->stack_class, first_runnable, nullptr) : nullptr;
-  if (first == nullptr) first = take_stack(worker, 0, nullptr, nullptr);
-  if (first != nullptr) {
-    arch::Context context;
-    enter_stack(worker, first);
-    arch::make_context(context, first->start, base_frame, nullptr, nullptr);
-    fiber_hooks::before_switch(thread, worker.fiber);
-    janus_context_switch(&worker.thread_context, &context);
-    fiber_hooks::after_switch(thread);
-    run_pending_action();
-  }
+  Stack* const first = worker.stack;
+  arch::Context context;
+  enter_stack(worker, first);
+  arch::make_context(context, first->start, base_frame, nullptr, nullptr);
+  fiber_hooks::before_switch(thread, worker.fiber);
+  janus_context_switch(&worker.thread_context, &context);
+  fiber_hooks::after_switch(thread);
+  run_pending_action();
   if (!is_deterministic_) fiber_hooks::destroy(thread);
   worker.is_gone.store(true, std::memory_order_release);
 }

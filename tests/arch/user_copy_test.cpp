@@ -32,8 +32,8 @@ bool go_on_at_fix_up(platform::Fault& fault) {
 
 struct Handler {
   Handler() {
-    platform::adopt_thread(-1, nullptr);
-    platform::on_fault(go_on_at_fix_up);
+    (void)platform::adopt_thread(-1, nullptr);
+    (void)platform::on_fault(go_on_at_fix_up);
     faults_seen = 0;
   }
   ~Handler() { platform::remove_fault_handler(); }

@@ -153,7 +153,7 @@ void run_on_a_stack(std::int64_t (*entry)(void*), void* arg) {
 }
 
 TEST(hosted_platform, a_touched_guard_is_a_fault_that_the_handler_may_turn_aside) {
-  platform::on_fault(turn_aside);
+  (void)platform::on_fault(turn_aside);
   fault_address = resumed_with = 0;
   run_on_a_stack(touch_the_guard, nullptr);
   platform::remove_fault_handler();

@@ -293,7 +293,7 @@ TEST(worker_slot, is_the_gs_base) {
 TEST(alternate_stack, is_large_enough_when_the_kernel_names_no_size) {
   const test::End end = test::in_child([] {
     kernel::remember_auxv(kTellsNothing);
-    platform::adopt_thread(-1, nullptr);
+    (void)platform::adopt_thread(-1, nullptr);
     kernel::SignalStack stack{};
     test::call(kernel::kSigaltstack, nullptr, &stack);
     return stack.bytes == 64 * 1024;
@@ -305,12 +305,22 @@ TEST(alternate_stack, grows_with_the_frames_of_a_large_processor) {
   static const kernel::AuxEntry large[] = {{kernel::kAuxMinSigStack, 100'000}, {kernel::kAuxNull, 0}};
   const test::End end = test::in_child([] {
     kernel::remember_auxv(large);
-    platform::adopt_thread(-1, nullptr);
+    (void)platform::adopt_thread(-1, nullptr);
     kernel::SignalStack stack{};
     test::call(kernel::kSigaltstack, nullptr, &stack);
     return stack.bytes == 401'408;  // four times, in whole pages
   });
   CHECK(end.exited(0));
+}
+
+TEST(fault_handlers, that_the_kernel_refuses_are_an_error_of_the_start) {
+  for (const long number : {long{kernel::kSigaltstack}, long{kernel::kSigaction}}) {
+    const test::End end = test::in_child([&] {
+      if (!test::refuse(number, kernel::kEPERM)) return false;
+      return !platform::on_fault([](platform::Fault&) { return false; });
+    });
+    CHECK(end.exited(0));
+  }
 }
 
 // --- Fences and randomness

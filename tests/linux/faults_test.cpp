@@ -65,9 +65,9 @@ bool catch_fault(Fault& fault) {
 struct Worker {
   std::uint64_t slot[8] = {};
   explicit Worker(platform::FaultHandler handler) {
-    platform::adopt_thread(-1, nullptr);
+    (void)platform::adopt_thread(-1, nullptr);
     platform::set_worker_slot(slot);
-    platform::on_fault(handler);
+    (void)platform::on_fault(handler);
   }
   ~Worker() {
     platform::remove_fault_handler();
@@ -414,7 +414,7 @@ TEST(faults, on_fault_twice_keeps_what_was_before_the_first) {
   install_previous();
   {
     Worker worker(decline);
-    platform::on_fault(catch_fault);
+    (void)platform::on_fault(catch_fault);
     CHECK(faults(touch));
   }
   CHECK(kernel::calls(kernel::get_action(kernel::kSigIll), skip_ud2));

@@ -62,7 +62,7 @@ TEST(host, keeps_a_large_alternate_stack_of_its_own) {
   own.ss_sp = memory;
   own.ss_size = sizeof memory;
   REQUIRE(sigaltstack(&own, nullptr) == 0);
-  platform::adopt_thread(-1, nullptr);
+  (void)platform::adopt_thread(-1, nullptr);
   sigaltstack(nullptr, &now);
   CHECK(now.ss_sp == own.ss_sp);
   own.ss_flags = SS_DISABLE;
@@ -114,7 +114,7 @@ TEST(host, gets_the_faults_of_its_threads_and_none_of_the_workers) {
   action.sa_sigaction = host_handler;
   action.sa_flags = SA_SIGINFO;
   REQUIRE(sigaction(SIGILL, &action, &before) == 0);
-  platform::on_fault(our_handler);
+  (void)platform::on_fault(our_handler);
 
   pthread_t thread;
   REQUIRE(pthread_create(

@@ -19,7 +19,7 @@ void note_signal(int signal) {
 
 TEST(terminate, the_handler_hears_of_each_signal_on_the_alternate_stack) {
   const test::End end = test::in_child([] {
-    platform::adopt_thread(-1, nullptr);
+    (void)platform::adopt_thread(-1, nullptr);
     platform::on_terminate(note_signal);
     kernel::SignalStack stack{};
     test::call(kernel::kSigaltstack, nullptr, &stack);

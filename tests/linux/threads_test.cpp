@@ -118,7 +118,7 @@ TEST(threads, cpus_begin_with_the_one_that_the_caller_runs_on) {
     platform::Cpus all, again;
     platform::cpus(all);
     for (unsigned i = 0; i < all.allowed; ++i) {
-      platform::adopt_thread(all.ids[i], nullptr);
+      (void)platform::adopt_thread(all.ids[i], nullptr);
       platform::cpus(again);
       if (again.allowed != all.allowed || again.ids[0] != all.ids[i]) return false;
       if (all.allowed > 1 && again.ids[1] != all.ids[(i + 1) % all.allowed]) return false;
@@ -198,10 +198,10 @@ TEST(threads, an_adopted_thread_gets_its_name_its_cpu_and_a_stack_for_handlers_o
   const test::End end = test::in_child([] {
     platform::Cpus cpus;
     platform::cpus(cpus);
-    platform::adopt_thread(cpus.ids[0], "janus/0");
+    (void)platform::adopt_thread(cpus.ids[0], "janus/0");
     kernel::SignalStack first{}, second{};
     test::call(kernel::kSigaltstack, nullptr, &first);
-    platform::adopt_thread(-1, nullptr);
+    (void)platform::adopt_thread(-1, nullptr);
     test::call(kernel::kSigaltstack, nullptr, &second);
     kernel::CpuMask mask{};
     test::call(kernel::kSchedGetaffinity, 0, sizeof mask, &mask);

@@ -78,9 +78,9 @@ bool catch_fault(platform::Fault& fault) {
 
 bool faults(std::byte* at) {
   static std::uint64_t slot[8];  // only a worker's faults come to the handler
-  platform::adopt_thread(-1, nullptr);
+  (void)platform::adopt_thread(-1, nullptr);
   platform::set_worker_slot(slot);
-  platform::on_fault(catch_fault);
+  (void)platform::on_fault(catch_fault);
   const auto touch = [](void* arg) -> std::int64_t {
     *static_cast<volatile std::byte*>(arg) = std::byte{1};
     return 0;

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # process_test.py BUILD — the process: exit statuses, settings, signals, contained panics, and nothing needed of the
 # system around it.
+import ctypes
 import fcntl
 import os
 import pathlib
@@ -9,6 +10,7 @@ import re
 import resource
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -175,8 +177,43 @@ def refused():
     done = ends_with('without threads for all workers it is status 2, and main has not run', 2, 'return', '0', stdout=b'',
                      settings={'JANUS_WORKERS': 1000},
                      preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (128 << 20, 128 << 20)))
-    said = re.match(rb'janus: 1000 workers wanted, but the machine gave only (\d+) threads\n', done.stderr)
+    said = re.match(rb'janus: 1000 workers wanted, but the machine gave memory and threads for only (\d+)\n', done.stderr)
     tap.check('and says how many there were', said and 1 < int(said[1]) < 1000, done.stderr.decode())
+
+
+def short_of_memory():
+    """Limits at which some of the stacks and threads that the workers need are there: which, is a matter of timing."""
+    def is_told(done):
+        return done.returncode == 7 or done.returncode == 2 and done.stderr.startswith(b'janus: ')
+    for mode, settings in (('', {'JANUS_WORKERS': 4}), (', deterministic', {'JANUS_WORKERS': 1, 'JANUS_SEED': 1})):
+        others = {}
+        for mib in range(2, 25):
+            for _ in range(3):
+                done = run([ends, 'return', '7'], env=environment(**settings), timeout=30,
+                           preexec_fn=lambda mib=mib: resource.setrlimit(resource.RLIMIT_DATA, (mib << 20, mib << 20)))
+                if not is_told(done):
+                    others[mib] = (done.returncode, done.stderr)
+        tap.check('with any amount of memory main runs, or it is status 2 and a line' + mode, not others, others)
+
+
+def refuse_call(number):
+    """In the child before it executes the program: a filter that answers the system call with EPERM. OSError: there are none here."""
+    words = [(0x20, 0, 0, 0), (0x15, 0, 1, number), (0x06, 0, 0, 0x50001), (0x06, 0, 0, 0x7fff0000)]
+    code = b''.join(struct.pack('HBBI', *word) for word in words)
+    buffer = ctypes.create_string_buffer(code)
+    program = struct.pack('HxxxxxxP', len(words), ctypes.addressof(buffer))
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(38, 1, 0, 0, 0) != 0 or libc.prctl(22, 2, program, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), 'prctl')
+
+
+def filtered():
+    for name, number in (('sigaltstack', 131), ('rt_sigaction', 13)):
+        try:
+            ends_with(f'where {name} is refused it is status 2, and one line says so', 2, 'return', '0', stdout=b'',
+                      stderr=rb'^janus: the kernel refuses rt_sigaction or sigaltstack, .*\n$', preexec_fn=lambda number=number: refuse_call(number))
+        except subprocess.SubprocessError:
+            tap.skip(f'where {name} is refused', 'no seccomp here')
 
 
 def ends_by(claim, how, signals, status, grace=None, patience=120, workers=2):
@@ -552,7 +589,7 @@ if tap.check('ends.c compiles', done.returncode == 0, done.stderr):
     headers = subprocess.run(['readelf', '-lW', ends], capture_output=True, text=True, timeout=60).stdout
     tap.check('the program is one static file: no interpreter, no needed library, nothing both writable and executable',
               'INTERP' not in headers and 'RWE' not in headers and 'LOAD' in headers, headers)
-    for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused, signals, closed_pipes, lists,
-                  places_after_a_handover, slow_readers, alone):
+    for group in (statuses, says_all, contained, unread, forged, bounded, settings, workers_by_default, refused,
+                  short_of_memory, filtered, signals, closed_pipes, lists, places_after_a_handover, slow_readers, alone):
         group()
 tap.end()

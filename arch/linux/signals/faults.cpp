@@ -96,12 +96,19 @@ void handle(int, SignalInfo* info, SignalFrame* frame) {
   pass_on(info, frame);
 }
 
-void install(int signal) {
+bool install(int signal) {
   const SignalAction present = get_action(signal);
-  if (calls(present, handle)) return;
+  if (calls(present, handle)) return true;
   g_previous[signal] = present;
   // An interrogated thread goes on where it was; a fault of the handler itself is handled as any other.
-  set_action(signal, action_for(handle, kSaRestart | kSaNodefer));
+  return set_action(signal, action_for(handle, kSaRestart | kSaNodefer));
+}
+
+// Without an alternate stack the handler would begin on the stack that has overflowed. Asked here, for all threads: one
+// that found out as it starts could tell nobody.
+bool allows_alternate_stacks() {
+  SignalStack present{};
+  return !failed(call(kSigaltstack, nullptr, &present));
 }
 
 // A handler that was installed after ours may call ours from it, so it stays, and ours passes everything on.
@@ -109,21 +116,32 @@ void remove(int signal) {
   if (calls(get_action(signal), handle)) set_action(signal, g_previous[signal]);
 }
 
+// With the lock.
+void remove_all() {
+  for (const int signal : kSignals) remove(signal);
+  g_handler.store(nullptr, std::memory_order_release);  // pairs with handle()
+}
+
 }  // namespace
 }  // namespace janus::kernel
 
 namespace janus::platform {
 
-void on_fault(FaultHandler handler) noexcept {
+bool on_fault(FaultHandler handler) noexcept {
   kernel::Hold hold(kernel::g_lock);
+  if (!kernel::allows_alternate_stacks()) return false;
   kernel::g_handler.store(handler, std::memory_order_release);  // pairs with handle()
-  for (const int signal : kernel::kSignals) kernel::install(signal);
+  for (const int signal : kernel::kSignals) {
+    if (kernel::install(signal)) continue;
+    kernel::remove_all();
+    return false;
+  }
+  return true;
 }
 
 void remove_fault_handler() noexcept {
   kernel::Hold hold(kernel::g_lock);
-  for (const int signal : kernel::kSignals) kernel::remove(signal);
-  kernel::g_handler.store(nullptr, std::memory_order_release);  // pairs with handle()
+  kernel::remove_all();
 }
 
 }  // namespace janus::platform

@@ -14,8 +14,8 @@ SignalAction get_action(int signal) noexcept {
   return action;
 }
 
-void set_action(int signal, const SignalAction& action) noexcept {
-  call(kSigaction, signal, &action, nullptr, sizeof action.mask);
+bool set_action(int signal, const SignalAction& action) noexcept {
+  return !failed(call(kSigaction, signal, &action, nullptr, sizeof action.mask));
 }
 
 SignalAction action_for(SignalHandler handler, std::uint64_t flags) noexcept {

@@ -9,7 +9,8 @@ namespace janus::kernel {
 using SignalHandler = void (*)(int signal, SignalInfo* info, SignalFrame* frame);
 
 [[nodiscard]] SignalAction get_action(int signal) noexcept;
-void set_action(int signal, const SignalAction& action) noexcept;
+// False: the kernel refuses, as a filter of system calls makes it.
+bool set_action(int signal, const SignalAction& action) noexcept;
 
 // An action that calls `handler` on the thread's alternate stack.
 [[nodiscard]] SignalAction action_for(SignalHandler handler, std::uint64_t flags) noexcept;

@@ -20,11 +20,13 @@ void use_alternate_stack(std::byte* base) noexcept {
   call(kSigaltstack, &stack, nullptr);
 }
 
-void ensure_alternate_stack() noexcept {
+bool ensure_alternate_stack() noexcept {
   SignalStack old{};
   const bool known = !failed(call(kSigaltstack, nullptr, &old));
-  if (known && (old.flags & kStackDisabled) == 0 && old.bytes >= alternate_stack_bytes()) return;
-  if (std::byte* base = platform::map(alternate_stack_bytes()); base != nullptr) use_alternate_stack(base);
+  if (known && (old.flags & kStackDisabled) == 0 && old.bytes >= alternate_stack_bytes()) return true;
+  std::byte* const base = platform::map(alternate_stack_bytes());
+  if (base != nullptr) use_alternate_stack(base);
+  return base != nullptr;
 }
 
 }  // namespace janus::kernel

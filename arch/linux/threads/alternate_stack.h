@@ -14,6 +14,7 @@ namespace janus::kernel {
 void use_alternate_stack(std::byte* base) noexcept;
 
 // Gives the calling thread an alternate stack unless it has one that is large enough. It lasts as long as the process.
-void ensure_alternate_stack() noexcept;
+// False: there is no memory for it. A kernel that refuses alternate stacks is what on_fault() finds out.
+[[nodiscard]] bool ensure_alternate_stack() noexcept;
 
 }  // namespace janus::kernel

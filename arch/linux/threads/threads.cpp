@@ -115,13 +115,14 @@ void exit_thread() noexcept {
   janus_unmap_and_exit(block->mapping, block->mapping_bytes);
 }
 
-void adopt_thread(int cpu, const char* name) noexcept {
-  ensure_alternate_stack();
+bool adopt_thread(int cpu, const char* name) noexcept {
+  const bool has_stack = ensure_alternate_stack();
   // A parent may have blocked them before it executed this program, and a blocked fault ends the process, handler or
   // not.
   call(kSigprocmask, kSigUnblock, &kFaultSignals, nullptr, sizeof kFaultSignals);
   if (name != nullptr) call(kPrctl, kPrSetName, name);
   if (cpu >= 0) pin(0, cpu);
+  return has_stack;
 }
 
 }  // namespace janus::platform

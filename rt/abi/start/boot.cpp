@@ -32,6 +32,9 @@ namespace {
 constexpr int kBadSettings = 2, kUnread = 1;
 constexpr std::uint32_t kDefaultGraceMs = 5000;
 constexpr char kNothingToRunOn[] = "janus: the machine gives no memory or threads for the runtime";
+constexpr char kNoHandlers[] =
+    "janus: the kernel refuses rt_sigaction or sigaltstack, and without them stacks cannot grow and no fault is "
+    "contained";
 
 constexpr char kNoCore[] = "janus: JANUS_CORE: the limit of a core's size is 0 here (ulimit -Hc)\n";
 
@@ -156,7 +159,7 @@ extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   if (settings.core && !platform::allow_core()) say(kNoCore, sizeof kNoCore - 1);
   int error = 0;
   Runtime* const runtime = create_registered(options, &error);
-  if (runtime == nullptr) refuse(kNothingToRunOn);
+  if (runtime == nullptr) refuse(error == JANUS_E_NO_CAP ? kNoHandlers : kNothingToRunOn);
   mark_as_program();
   set_process_runtime(runtime);
   if ((config.flags & JANUS_RT_NO_SIGNALS) == 0) platform::on_terminate(terminate);

@@ -32,9 +32,10 @@ std::size_t runtime_bytes() noexcept {
   return (sizeof(Runtime) + 4095) & ~std::size_t{4095};
 }
 
-void say_how_few(const Runtime& runtime, unsigned threads) noexcept {
+void say_how_few(const Runtime& runtime, unsigned started) noexcept {
   Text<128> line;
-  line.append("janus: %u workers wanted, but the machine gave only %u threads\n", runtime.options.workers, threads);
+  line.append("janus: %u workers wanted, but the machine gave memory and threads for only %u\n",
+              runtime.options.workers, started);
   say(line.data(), line.size());
 }
 
@@ -178,7 +179,11 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   scheduling.fair_interval = options.fair_interval;
   scheduling.runtime = &runtime;
   unsigned started = 0;
-  if (options.handles_faults) platform::on_fault(contain_fault);
+  if (options.handles_faults && !platform::on_fault(contain_fault)) {
+    *error = kErrorNoCap;
+    destroy_parts(runtime);
+    return nullptr;
+  }
   if (!runtime.scheduler.start(scheduling, runtime.stacks, options.with_caller, started)) {
     say_how_few(runtime, started);
     destroy_parts(runtime);
