@@ -6,8 +6,9 @@
 // macros. (arch/x86_64 does not see this header, so its symbols are only listed.)
 //
 // A part is one or more members of the archive. Its anchor is a symbol that a linker script names by EXTERN:
-// linker/reports.ld and linker/reports-linux.ld, which janus-cc passes unless it strips the program. A part without an
-// anchor is linked by whoever calls another function of the same member.
+// linker/reports.ld and linker/reports-linux.ld, which janus-cc passes unless it strips the program; of a stripped one for
+// Linux it asks for janus_late_tasks alone. A part without an anchor is linked by whoever calls another function of the
+// same member.
 //
 // PART   rt/task/report/awaited.cpp           janus_task_awaited     linker/reports.ld
 //   janus::append_awaited                     reports do not say for which task or nursery a task waits
@@ -17,6 +18,9 @@
 //   janus_strerror                            an error that ends main is a number without a name
 // PART   rt/abi/inspect/task_standing.cpp     janus_task_standing    linker/reports-linux.ld
 //   janus::append_standing                    the list of tasks does not say where a running task stands
+// PART   rt/abi/inspect/late_tasks.cpp        janus_late_tasks       linker/reports-linux.ld
+//   janus::note_progress                      nobody notes how far tasks are when a signal asks the program to end
+//   janus::say_who_is_late                    the end of the grace does not say which task did not yield
 // PART   rt/task/stacks/stack_marks.cpp       janus_stack_marks      linker/reports-linux.ld
 //   janus::note_depth                         JANUS_STATS does not say how deep stacks have been
 //   janus::print_depths                       the same

@@ -190,6 +190,8 @@ inline constexpr int kQuitSignal = 3;
 using TerminateHandler = void (*)(int signal);
 void on_terminate(TerminateHandler handler) noexcept;
 // Ends the process with `status` once `after_ns` has passed, whatever runs then. May be called in a signal handler.
-void exit_later(std::uint64_t after_ns, int status) noexcept;
+// Before that, `last_words` is called in a signal handler, unless it is nullptr or the machine has no signals.
+using LastWords = void (*)();
+void exit_later(std::uint64_t after_ns, int status, LastWords last_words) noexcept;
 
 }  // namespace janus::platform

@@ -96,12 +96,14 @@ void on_fault_signal(int signal, siginfo_t* info, void* raw_context) {
 }
 
 volatile sig_atomic_t late_status = 0;
+LastWords volatile late_words = nullptr;
 
 void on_terminate_signal(int signal) {
   if (terminate_handler != nullptr) terminate_handler(signal);
 }
 
-void end_at_once(int) {
+void end_late(int) {
+  if (late_words != nullptr) late_words();
   _exit(late_status);
 }
 
@@ -152,9 +154,10 @@ void on_terminate(TerminateHandler handler) noexcept {
   handle(SIGPIPE, SIG_IGN, 0);
 }
 
-void exit_later(std::uint64_t after_ns, int status) noexcept {
+void exit_later(std::uint64_t after_ns, int status, LastWords last_words) noexcept {
   late_status = status;
-  handle(SIGALRM, end_at_once, 0);
+  late_words = last_words;
+  handle(SIGALRM, end_late, 0);
   itimerval timer{};
   timer.it_value.tv_sec = static_cast<time_t>(after_ns / 1'000'000'000);
   timer.it_value.tv_usec = static_cast<suseconds_t>(after_ns % 1'000'000'000 / 1000) + 1;

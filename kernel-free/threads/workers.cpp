@@ -83,7 +83,7 @@ void* worker_slot() noexcept {
 // There are no signals, so no request to end ever comes.
 void on_terminate(TerminateHandler) noexcept {}
 
-void exit_later(std::uint64_t after_ns, int status) noexcept {
+void exit_later(std::uint64_t after_ns, int status, LastWords) noexcept {
   const std::uint64_t now = now_ns();
   end_at(after_ns < kForever - now ? now + after_ns : kForever, status);
 }

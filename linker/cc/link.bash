@@ -79,6 +79,8 @@ link_command() {
   if ! is_stripped; then
     link+=("$support/reports.ld")
     if [ "$machine" = linux ]; then link+=("$support/reports-linux.ld"); fi
+  elif [ "$machine" = linux ]; then
+    link+=(-Wl,-u,janus_late_tasks)  # who deploys it learns why it did not end in time
   fi
   # main is requested at the beginning: it may be in an archive that comes before janus-rt's.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi

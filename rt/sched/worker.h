@@ -179,6 +179,11 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
   // Where a report is written that is made on the stack of a task, which may be near its end. Owner only.
   char report[1024];
 
+  // What a request to end has found (rt/abi/inspect/late_tasks.cpp). For signal handlers only.
+  struct {
+    std::uint64_t task_id, ops;
+  } at_request;
+
   // rt/sched/pinning.cpp
   int thread;                   // its thread id, written as it starts
   std::atomic<bool> is_pinned;  // by Pinning::kWhileSeveralWork; any worker may unpin it

@@ -87,21 +87,21 @@ TEST(terminate, an_interrupted_wait_returns_so_that_its_caller_looks_again) {
 // --- The last resort
 
 void end_soon(int) {
-  platform::exit_later(1, 41);
+  platform::exit_later(1, 41, nullptr);
 }
 
 TEST(terminate, an_end_that_was_set_for_later_comes_while_every_thread_is_busy_or_asleep) {
   const test::End busy = test::in_child([] {
     platform::on_terminate(note_signal);
-    platform::exit_later(20'000'000, 99);
-    platform::exit_later(1'000'000, 42);  // the last word counts
+    platform::exit_later(20'000'000, 99, nullptr);
+    platform::exit_later(1'000'000, 42, nullptr);  // the last word counts
     for (;;) test::call(test::kSchedYield);
     return true;
   });
   CHECK(busy.exited(42));
   const test::End asleep = test::in_child([] {
     platform::on_terminate(note_signal);
-    platform::exit_later(0, 43);
+    platform::exit_later(0, 43, nullptr);
     std::atomic<std::uint32_t> word{0};
     for (;;) platform::wait(word, 0, platform::kForever);
     return true;
@@ -119,10 +119,19 @@ TEST(terminate, an_end_can_be_set_for_later_by_the_handler) {
   CHECK(end.exited(41));
 }
 
+TEST(terminate, an_end_that_was_set_for_later_has_last_words) {
+  const test::End end = test::in_child([] {
+    platform::exit_later(1'000'000, 42, [] { platform::exit(45); });
+    for (;;) test::call(test::kSchedYield);
+    return true;
+  });
+  CHECK(end.exited(45));
+}
+
 TEST(terminate, an_end_set_for_later_does_not_come_before) {
   const test::End end = test::in_child([] {
     platform::on_terminate(note_signal);
-    platform::exit_later(3'600'000'000'000, 44);
+    platform::exit_later(3'600'000'000'000, 44, nullptr);
     const std::uint64_t until = platform::now_ns() + 5'000'000;
     while (platform::now_ns() < until) test::call(test::kSchedYield);
     return true;

@@ -357,6 +357,23 @@ static int ignore_the_end(void) {
   return 0;
 }
 
+// Who does not yield: main, or a task that main waits for; or nobody, and main goes on for longer than its grace.
+static int be_late(const char* who) {
+  int started = 0;
+  if (!strcmp(who, "main")) return ignore_the_end();
+  janus_nursery* const nursery = janus_nursery_open(NULL, 0);
+  if (!strcmp(who, "task")) janus_nursery_spawn_in(nursery, spin_for_ever, &started, NULL);
+  while (!strcmp(who, "task") && !__atomic_load_n(&started, __ATOMIC_ACQUIRE)) janus_yield();
+  janus_print(1, "here\n");
+  while (yes && !strcmp(who, "nobody")) {
+    const uint64_t until = janus_now_ns() + 1000000;
+    while (janus_now_ns() < until) {
+    }
+    janus_yield();
+  }
+  return janus_nursery_await(nursery, NULL) == 0 ? 0 : -1;
+}
+
 __attribute__((noinline)) static int64_t descend(int depth, int* arrived) {
   if (depth > 0) return descend(depth - 1, arrived) + 1;
   __atomic_fetch_add(arrived, 1, __ATOMIC_RELEASE);
@@ -462,5 +479,6 @@ int main(int argc, char** argv) {
   if (!strcmp(how, "trap")) return send_trap();
   if (!strcmp(how, "busy")) return be_busy(argv[2]);
   if (!strcmp(how, "ignore")) return ignore_the_end();
+  if (!strcmp(how, "late")) return be_late(argv[2]);
   return 99;
 }

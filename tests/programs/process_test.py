@@ -216,19 +216,21 @@ def filtered():
             tap.skip(f'where {name} is refused', 'no seccomp here')
 
 
-def ends_by(claim, how, signals, status, grace=None, patience=120, workers=2):
-    process = subprocess.Popen([ends, *how.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                               env=environment(JANUS_WORKERS=workers, **({'JANUS_GRACE': grace} if grace else {})))
+def ends_by(claim, how, signals, status, grace=None, patience=120, workers=2, program=ends, said=None, **settings):
+    process = subprocess.Popen([program, *how.split()], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                               env=environment(JANUS_WORKERS=workers, **({'JANUS_GRACE': grace} if grace else {}), **settings))
+    complaint = b''
     try:
         process.stdout.readline()
         for number in signals:
             process.send_signal(number)
             time.sleep(0.3)
-        process.communicate(timeout=patience)
+        _, complaint = process.communicate(timeout=patience)
     except subprocess.TimeoutExpired:
         process.kill()
         process.communicate()
-    tap.check(claim, process.returncode == status, f'status {process.returncode}')
+    ok = process.returncode == status and (said is None or re.fullmatch(said, complaint))
+    tap.check(claim, ok, f'status {process.returncode}\n{complaint.decode()}')
 
 
 def signals():
@@ -241,6 +243,20 @@ def signals():
             ends_by(f'who never uses up a slice is told as soon, {how}, {workers} workers', f'busy {how}', [signal.SIGTERM], 9, grace=600000, workers=workers)
     ends_by('a second signal ends what ignores the first', 'ignore', [signal.SIGTERM, signal.SIGTERM], 143)
     ends_by('and so does the end of the grace', 'ignore', [signal.SIGTERM], 143, grace=500)
+    over = rb' did not yield in the 500 ms of grace; the program ends\n'
+    for workers in (1, 2, 8):
+        ends_by(f'a main that did not yield is named when the grace is over, {workers} workers', 'late main', [signal.SIGTERM], 143, grace=500,
+                workers=workers, said=rb"janus: SIGTERM: task 1 'main'" + over)
+    for settings in ({}, {'JANUS_SEED': 3}):
+        ends_by(f'and so is a task, with its function {settings or ""}', 'late task', [signal.SIGINT], 130, grace=500, workers=4,
+                said=rb'janus: SIGINT: task \d+ <spin_for_ever\+0x0>' + over, **settings)
+    stripped = work / 'stripped'
+    subprocess.run([janus_cc, '-O2', '-s', here / 'ends.c', '-o', stripped], check=True, timeout=120)
+    ends_by('a stripped program names the task, too', 'late task', [signal.SIGTERM], 143, grace=500, program=stripped,
+            said=rb'janus: SIGTERM: task \d+' + over)
+    ends_by('a main that yields and does not end is told from those', 'late nobody', [signal.SIGTERM], 143, grace=500,
+            said=rb'janus: SIGTERM: main did not end in the 500 ms of grace, though every task yields or waits; the program ends\n')
+    ends_by('a main that ends in time is not mentioned', 'wait', [signal.SIGTERM], 143, said=rb'.*main returned -.*\n|')
     ends_by('SIGPIPE that somebody sends is ignored', 'wait', [signal.SIGPIPE, signal.SIGTERM], 143)
     for workers in (1, 2, 8):
         ends_with(f'a system call that SIGTERM interrupts returns to a main that is cancelled, {workers} workers', 0, 'interrupted',

@@ -30,8 +30,10 @@ SignalAction request(std::uint64_t flags) {
 
 // Relaxed: the thread that stored it set the timer afterwards, by way of the kernel.
 std::atomic<int> g_late_status{0};
+std::atomic<platform::LastWords> g_last_words{nullptr};
 
 void end_late(int, SignalInfo*, SignalFrame*) {
+  if (const auto last_words = g_last_words.load(std::memory_order_relaxed); last_words != nullptr) last_words();
   platform::exit(g_late_status.load(std::memory_order_relaxed));
 }
 
@@ -69,8 +71,9 @@ void on_terminate(TerminateHandler handler) noexcept {
 }
 
 // The kernel's own timer: it also ends a program whose workers never look.
-void exit_later(std::uint64_t after_ns, int status) noexcept {
+void exit_later(std::uint64_t after_ns, int status, LastWords last_words) noexcept {
   g_late_status.store(status, std::memory_order_relaxed);
+  g_last_words.store(last_words, std::memory_order_relaxed);
   set_action(kSigAlrm, action_for(end_late, 0));
   const std::uint64_t us = after_ns / 1000 + 1;  // a timer of zero would be none
   const IntervalTimer timer{0, 0, static_cast<std::int64_t>(us / 1'000'000), static_cast<std::int64_t>(us % 1'000'000)};

@@ -2,6 +2,7 @@
 // rt/abi/start/boot.cpp — a program of ours, from _start to its exit status. main is the root task. docs/decisions/0261
 #include "rt/abi/entry/global_runtime.h"
 #include "rt/abi/entry/runtime_table.h"
+#include "rt/abi/inspect/late_tasks.h"
 #include "rt/abi/inspect/task_list.h"
 #include "rt/abi/reports/stats.h"
 #include "rt/abi/start/config.h"
@@ -64,13 +65,20 @@ std::uint32_t grace_ms = kDefaultGraceMs;
   platform::exit(kBadSettings);
 }
 
+// In a signal handler, when the grace is over.
+void say_last_words() noexcept {
+  say_who_is_late(*process_runtime(), grace_ms);
+}
+
 // In a signal handler: store and wake, nothing else.
 void terminate(int signal) noexcept {
   Runtime* const runtime = process_runtime();
   if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();
   if (runtime == nullptr || runtime->terminate_signal.exchange(signal, std::memory_order_acq_rel) != 0)
     platform::exit(128 + signal);
-  platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal);
+  const bool says_why = &say_who_is_late != nullptr;
+  if (says_why) note_progress(*runtime);
+  platform::exit_later(std::uint64_t{grace_ms} * 1'000'000, 128 + signal, says_why ? say_last_words : nullptr);
   request_attention(*runtime);
 }
 
