@@ -9,6 +9,7 @@ void PoolCharge::init(RootMemory& root_memory, Reclaim reclaim, void* pools, std
   pools_ = pools;
   allowance_ = static_cast<std::int64_t>(allowance);
   headroom_.store(allowance_, std::memory_order_relaxed);
+  least_headroom_.store(allowance_, std::memory_order_relaxed);
 }
 
 // The amounts publish no other data, so all orders are relaxed.
@@ -17,7 +18,10 @@ bool PoolCharge::grow(std::size_t bytes) noexcept {
   const auto wanted = static_cast<std::int64_t>(bytes);
   std::int64_t headroom = headroom_.load(std::memory_order_relaxed);
   while (headroom >= wanted)
-    if (headroom_.compare_exchange_weak(headroom, headroom - wanted, std::memory_order_relaxed)) return true;
+    if (headroom_.compare_exchange_weak(headroom, headroom - wanted, std::memory_order_relaxed)) {
+      note_headroom(headroom - wanted);
+      return true;
+    }
   LockGuard guard(lock_);
   // Takes the headroom first; a debt is added to what is paid. Meanwhile other threads find too little and wait for the
   // lock, so none of them is refused for headroom that is given back below.
@@ -26,7 +30,10 @@ bool PoolCharge::grow(std::size_t bytes) noexcept {
   do {
     part = headroom < wanted ? headroom : wanted;
   } while (!headroom_.compare_exchange_weak(headroom, headroom - part, std::memory_order_relaxed));
-  if (pay(static_cast<std::uint64_t>(wanted - part))) return true;
+  if (pay(static_cast<std::uint64_t>(wanted - part))) {
+    note_headroom(headroom - part);
+    return true;
+  }
   headroom_.fetch_add(part, std::memory_order_relaxed);
   return false;
 }
@@ -35,9 +42,19 @@ bool PoolCharge::overdraw(std::size_t bytes) noexcept {
   if (root_memory_ == nullptr) return true;
   const auto wanted = static_cast<std::int64_t>(bytes);
   const std::int64_t most = covered_.load(std::memory_order_relaxed) + allowance_;
-  if (headroom_.fetch_sub(wanted, std::memory_order_relaxed) - wanted >= -most) return true;
+  const std::int64_t left = headroom_.fetch_sub(wanted, std::memory_order_relaxed) - wanted;
+  if (left >= -most) {
+    note_headroom(left);
+    return true;
+  }
   headroom_.fetch_add(wanted, std::memory_order_relaxed);
   return false;
+}
+
+void PoolCharge::note_headroom(std::int64_t headroom) noexcept {
+  std::int64_t least = least_headroom_.load(std::memory_order_relaxed);
+  while (headroom < least && !least_headroom_.compare_exchange_weak(least, headroom, std::memory_order_relaxed)) {
+  }
 }
 
 void PoolCharge::prepay(std::size_t bytes) noexcept {

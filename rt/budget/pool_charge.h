@@ -45,6 +45,10 @@ class PoolCharge {
   [[nodiscard]] bool reclaim() noexcept;
 
   [[nodiscard]] std::uint64_t paid() noexcept;  // what the root account has paid
+  // The most that the pools have held at once beyond what had been paid for: of the allowance, and by debts.
+  [[nodiscard]] std::uint64_t most_unpaid() const noexcept {
+    return static_cast<std::uint64_t>(allowance_ - least_headroom_.load(std::memory_order_relaxed));
+  }
 
  private:
   // How much headroom is kept, so that pools that grow and shrink do not go to the root account every time.
@@ -52,6 +56,7 @@ class PoolCharge {
 
   [[nodiscard]] bool pay(std::uint64_t bytes) noexcept;
   void credit_excess() noexcept;
+  void note_headroom(std::int64_t headroom) noexcept;
   void add_headroom(std::size_t bytes) noexcept;
 
   RootMemory* root_memory_ = nullptr;
@@ -60,6 +65,7 @@ class PoolCharge {
   RankedLock<LockRank::kPoolCharge> lock_;
   std::uint64_t paid_ = 0;  // under lock_
   std::int64_t allowance_ = 0;
+  std::atomic<std::int64_t> least_headroom_{0};                 // statistics only; orders nothing
   alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // what accounts below the root pay for
   // What is paid for and not taken; below zero: what is taken and not paid for.
   std::atomic<std::int64_t> headroom_{0};

@@ -71,6 +71,18 @@ TEST(pool_charge, the_allowance_is_free) {
   CHECK_LE(f.left(), 1u << 20);  // the allowance is not to be had as money
 }
 
+TEST(pool_charge, the_most_that_was_taken_of_the_allowance_is_remembered) {
+  Fixture f(1 << 20, 1 << 20);
+  CHECK_EQ(f.pool_charge.most_unpaid(), 0u);
+  CHECK(f.pool_charge.grow(1000));
+  CHECK(f.pool_charge.grow(2000));
+  f.pool_charge.shrink(2500);
+  CHECK(f.pool_charge.grow(100));
+  CHECK_EQ(f.pool_charge.most_unpaid(), 3000u);
+  CHECK(f.pool_charge.grow(3 << 19));  // of which the root pays what goes beyond the allowance
+  CHECK_EQ(f.pool_charge.most_unpaid(), 1u << 20);
+}
+
 TEST(pool_charge, pages_paid_by_others_are_not_charged_to_the_root) {
   constexpr std::uint64_t kMemory = 8 << 20;
   Fixture f(kMemory);

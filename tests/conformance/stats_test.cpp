@@ -225,4 +225,21 @@ TEST(stats, the_settings_in_force_are_printed) {
   CHECK_GE(stats.bytes_limit, stats.bytes_peak);
 }
 
+TEST(stats, the_peak_of_memory_has_the_stacks_of_a_burst_in_it) {
+  constexpr int kTasks = 500;
+  janus_stats stats = {};
+  const long result = run_in(
+      with_workers(1),
+      [] {
+        Scope scope;
+        for (int i = 0; i < kTasks; ++i) scope.go(park_until_cancelled, nullptr);
+        janus_yield();
+        scope.cancel();
+        return scope.end();
+      },
+      &stats);
+  CHECK_EQ(result, JANUS_CANCELLED);
+  CHECK_GE(stats.bytes_peak, kTasks * stats.stack_size);
+}
+
 }  // namespace janus::test

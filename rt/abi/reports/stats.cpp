@@ -138,7 +138,8 @@ janus_stats statistics_of(Runtime& runtime) noexcept {
   sum.bytes_in_use = runtime.heap.bytes_in_use();
   sum.bytes_limit = runtime.memory_limit;
   const std::uint64_t least = runtime.accounts.least_memory();
-  sum.bytes_peak = least < runtime.memory_limit ? runtime.memory_limit - least : 0;
+  sum.bytes_peak =
+      (least < runtime.memory_limit ? runtime.memory_limit - least : 0) + runtime.pool_charge.most_unpaid();
   sum.order_hash = runtime.scheduler.order_hash();
   sum.workers = runtime.scheduler.worker_count();
   sum.workers_pinned = runtime.scheduler.pinned();

@@ -29,7 +29,7 @@ typedef struct janus_stats {
   uint64_t stacks_cached;
   uint64_t guard_pages;  // guards in place now
   uint64_t mappings;     // that the runtime asked the system for
-  uint64_t bytes_in_use;
+  uint64_t bytes_in_use;  // in blocks that tasks hold
   uint64_t order_hash;  // of (event, logical worker, task id) in deterministic mode, else 0
   uint64_t workers;
   uint64_t spawns_failed;
@@ -44,7 +44,7 @@ typedef struct janus_stats {
   uint64_t stacks_installed;  // stacks guarded by MADV_GUARD_INSTALL
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
-  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, what workers keep ready included
+  uint64_t bytes_peak;        // at most so much was taken at once: of the root pool, and for stacks and records
   uint64_t bytes_limit;       // the root pool
   uint64_t yields_charged;    // yields after a yield with nothing in between, which cost 1 op
   uint64_t workers_pinned;    // to one CPU each
