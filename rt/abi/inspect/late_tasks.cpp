@@ -19,13 +19,15 @@ const Task* running_task(const Worker& worker) noexcept {
       static_cast<Runnable*>(__atomic_load_n(&static_cast<const WorkerSlot&>(worker).task, __ATOMIC_RELAXED)));
 }
 
-// Whether the worker still runs the task that note_progress() found, which has not come to the end of a slice. Of
-// deterministic workers only the one that has the thread runs.
-bool is_late(const Runtime& runtime, const Worker& worker) noexcept {
+// The task that note_progress() found on the worker, if it still runs there and has not come to the end of a slice; else
+// nullptr. Of deterministic workers only the one that has the thread runs.
+const Task* late_task(const Runtime& runtime, const Worker& worker) noexcept {
   const Task* const task = running_task(worker);
   if (task == nullptr || task->id != worker.at_request.task_id || worker.counters.ops.read() != worker.at_request.ops)
-    return false;
-  return !runtime.options.deterministic || platform::worker_slot() == static_cast<const WorkerSlot*>(&worker);
+    return nullptr;
+  const bool runs =
+      !runtime.options.deterministic || platform::worker_slot() == static_cast<const WorkerSlot*>(&worker);
+  return runs ? task : nullptr;
 }
 
 }  // namespace
@@ -42,10 +44,10 @@ void say_who_is_late(Runtime& runtime, unsigned grace_ms) noexcept {
   const Task* first = nullptr;
   unsigned others = 0;
   for (unsigned i = 0; i < runtime.scheduler.worker_count(); ++i) {
-    const Worker& worker = *runtime.scheduler.worker(i);
-    if (!is_late(runtime, worker)) continue;
+    const Task* const task = late_task(runtime, *runtime.scheduler.worker(i));
+    if (task == nullptr) continue;
     if (first == nullptr)
-      first = running_task(worker);
+      first = task;
     else
       ++others;
   }
@@ -54,7 +56,7 @@ void say_who_is_late(Runtime& runtime, unsigned grace_ms) noexcept {
   if (first != nullptr) {
     append_task(line, *first);
     append_function(line, reinterpret_cast<std::uint64_t>(first->fn));
-    if (others != 0) line.append(" and %u others", others);
+    if (others != 0) line.append(" and %u other%s", others, others == 1 ? "" : "s");
     line.append(" did not yield in the %u ms of grace", grace_ms);
   } else {
     line.append("main did not end in the %u ms of grace, though every task yields or waits", grace_ms);
