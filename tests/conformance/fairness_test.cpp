@@ -505,6 +505,21 @@ TEST(fairness, a_caged_chain_of_dear_operations_takes_half) {
   CHECK_LE(shares.others * 2, shares.neighbour * 3);
 }
 
+// A neighbour that works once all others are under way, and counts what they do meanwhile.
+int work_beside(Shares& shares, std::uint64_t& done_by_others) {
+  std::uint64_t ignored = 0;
+  while (shares.others < 50'000) {
+    if (!work(ignored)) return JANUS_CANCELLED;
+  }
+  const std::uint64_t before = shares.others;
+  for (int i = 0; i < 300; ++i) {
+    if (!work(shares.neighbour)) return JANUS_CANCELLED;
+  }
+  done_by_others = shares.others - before;
+  shares.is_over = true;
+  return 0;
+}
+
 TEST(fairness, cages_in_a_cage_share_its_turns) {
   Shares* seen = nullptr;
   std::uint64_t at_end = 0;
@@ -528,18 +543,7 @@ TEST(fairness, cages_in_a_cage_share_its_turns) {
   run_in(deterministic(1, 1), [&] {
     seen = &shares;
     Scope scope;
-    auto neighbour = [&] {
-      while (shares.others < 50'000) {  // all of them are under way
-        if (!work(at_end)) return JANUS_CANCELLED;
-      }
-      const std::uint64_t before = shares.others;
-      for (int i = 0; i < 300; ++i) {
-        if (!work(shares.neighbour)) return JANUS_CANCELLED;
-      }
-      at_end = shares.others - before;
-      shares.is_over = true;
-      return 0;
-    };
+    auto neighbour = [&] { return work_beside(shares, at_end); };
     scope.go(neighbour);
     scope.go(outer);
     CHECK_EQ(scope.end(), 0);
@@ -551,7 +555,7 @@ TEST(fairness, cages_in_a_cage_share_its_turns) {
 TEST(fairness, each_of_several_cages_takes_what_one_task_takes) {
   constexpr unsigned kCages = 3;
   Shares* seen = nullptr;
-  std::uint64_t beside = 0, ignored = 0;
+  std::uint64_t beside = 0;
   auto spins = [&] {
     while (!seen->is_over) {
       if (!work(seen->others)) return JANUS_CANCELLED;
@@ -563,18 +567,7 @@ TEST(fairness, each_of_several_cages_takes_what_one_task_takes) {
   run_in(deterministic(1, 1), [&] {
     seen = &shares;
     Scope scope;
-    auto neighbour = [&] {
-      while (shares.others < 50'000) {  // all of them are under way
-        if (!work(ignored)) return JANUS_CANCELLED;
-      }
-      const std::uint64_t before = shares.others;
-      for (int i = 0; i < 300; ++i) {
-        if (!work(shares.neighbour)) return JANUS_CANCELLED;
-      }
-      beside = shares.others - before;
-      shares.is_over = true;
-      return 0;
-    };
+    auto neighbour = [&] { return work_beside(shares, beside); };
     scope.go(neighbour);
     for (unsigned n = 0; n < kCages; ++n) scope.go(cage);
     CHECK_EQ(scope.end(), 0);
