@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180
+// rt/sched/idle.h — which workers sleep, and how many search for work. docs/decisions/0180, 0322
 //
 // INVARIANT no-lost-wakeup: while work is queued, a worker is awake, being woken, or sleeps with a timeout.
 //   submit: 1 push the work                                2 fence   3 if a worker sleeps and none searches, wake one
 //   sleep:  1 enter the set of sleepers, stop searching    2 fence   3 look at every queue again   4 park
 // The fences are totally ordered: the side whose fence comes second sees the other side's step 1. The sleeper executes
 // both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy.
+//
+// INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches or is
+// being woken. A submit that sees a searching worker wakes nobody. So a worker that stops searching looks at every
+// queue once more, and if work is left there, it wakes another one (end_search) or goes on searching (leave).
 //
 // INVARIANT nobody-since: a worker that is counted as asleep only looks at queues and sources, until it is counted as
 // having left; the count of departures is in the same word. So if that word is what it was when the last worker
@@ -22,6 +26,9 @@
 #include "rt/sched/path.h"
 
 namespace janus {
+
+// What a submit has queued. Thieves leave a woken task to its waker for a while.
+enum class Work : std::uint8_t { kFresh, kWoken };
 
 class IdleSet {
  public:
@@ -40,15 +47,22 @@ class IdleSet {
     compiler_barrier();
   }
 
-  // Steps 2 and 3 of a submitter; the caller wakes a worker if true. `woken`: the work is a woken task that thieves
-  // leave to its waker for a while, so a worker that sleeps with a timeout suffices.
+  // Step 2 of a submitter, and the first look of step 3: if true, the caller goes on with wants_wake().
   template <Path kPath = Path::kGeneral>
-  [[gnu::always_inline]] bool wants_wake(bool woken) const noexcept {
+  [[gnu::always_inline]] bool has_sleeper() const noexcept {
     kPath == Path::kGeneral ? light_fence() : compiler_barrier();
+    return sleeping_of(counts_.load(std::memory_order_relaxed)) != 0;
+  }
+
+  // Step 3 of a submitter: whether it has to wake a worker. For a woken task, one that sleeps with a timeout suffices.
+  bool wants_wake(Work work) const noexcept {
     const std::uint64_t counts = counts_.load(std::memory_order_relaxed);
-    if (sleeping_of(counts) == 0) [[likely]]
-      return false;
-    return searching_of(counts) == 0 && !(woken && watching_of(counts) != 0);
+    if (work == Work::kWoken && watching_of(counts) != 0) return false;
+    if (searching_of(counts) == 0) return true;
+    // A worker that stops searching because it has found something looks at the queues without a heavy fence, so this
+    // fence orders our push before that look (pairs with end_search()).
+    full_fence();
+    return searching_of(counts_.load(std::memory_order_relaxed)) == 0;
   }
 
   // Any thread. Takes one sleeper out of the set; the caller unparks it. It counts as searching from now on. kNobody:
@@ -111,12 +125,12 @@ class IdleSet {
     return counts_.load(std::memory_order_acquire) == entered.counts;  // pairs with claim() and leave()
   }
 
-  // Takes the calling worker out of the set. False: claim() has done so already; a token is on its way, and the worker
-  // counts as searching.
-  bool leave(unsigned worker) noexcept {
+  // Takes the calling worker out of the set; it goes on searching if it did before it entered. False: claim() has taken
+  // it out already; a token is on its way, and the worker counts as searching.
+  bool leave(unsigned worker, bool was_searching) noexcept {
     const std::uint64_t mask = std::uint64_t{1} << (worker % 64);
     if ((sleepers_[worker / 64].fetch_and(~mask, std::memory_order_acq_rel) & mask) == 0) return false;
-    counts_.fetch_add(kDeparted - kSleeping, std::memory_order_acq_rel);
+    counts_.fetch_add(kDeparted - kSleeping + (was_searching ? kSearching : 0), std::memory_order_acq_rel);
     return true;
   }
 

@@ -4,8 +4,8 @@
 
 namespace janus {
 
-// Sleeps until there may be work. True: a waker has claimed this worker, so it counts as searching. While other workers
-// are awake, the first few sleeps have a short timeout, as their work may need a thief soon.
+// Sleeps until there may be work. True: the worker counts as searching, as it did before, or since a waker has claimed
+// it. While other workers are awake, the first few sleeps have a short timeout, as their work may need a thief soon.
 bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noexcept {
   StealBackoff& backoff = worker.backoff;
   const bool others_work = worker_count_ > 1 && idle_.sleeping() + 1 < worker_count_;
@@ -24,12 +24,12 @@ bool Scheduler::sleep(Worker& worker, bool was_searching, bool was_deferred) noe
     has_token = park(worker, until);
     if (has_token) worker.counters.wakes.add();
   }
-  const bool claimed = !idle_.leave(worker.id);
+  const bool claimed = !idle_.leave(worker.id, was_searching);
   while (claimed && !has_token)
     has_token = park(worker, platform::kForever);  // the thread that claimed us is about to unpark us
   if (is_timed) idle_.end_timed_sleep();
   if (!claimed && until != platform::kForever) poll_all(worker, now_ns(), watch, stack_reclaim_, attention_);
-  return claimed;
+  return claimed || was_searching;
 }
 
 // The last thefts did not pay: sleeps for a while without entering the idle set, so no push wakes this worker.

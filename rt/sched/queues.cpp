@@ -73,6 +73,7 @@ Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
 
 // Through the injector, so that the woken worker need not steal from our deque, with a heavy fence.
 [[gnu::noinline, gnu::cold]] void Scheduler::wake_with_newest(Worker& worker) noexcept {
+  if (!idle_.wants_wake(Work::kFresh)) return;
   const Entry newest = worker.ready.pop();
   if (newest && !newest.was_woken())
     injector_.push(newest.runnable());
@@ -93,7 +94,7 @@ Runnable* Scheduler::take_queued_in_turn(Worker& worker) noexcept {
 // A queue of this worker is full, and there is no memory for a larger one. The injector is intrusive and never full.
 [[gnu::noinline, gnu::cold]] void Scheduler::overflow(Worker&, Runnable* runnable) noexcept {
   injector_.push(runnable);
-  if (idle_.wants_wake(false)) wake_one();
+  if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
 }
 
 }  // namespace janus

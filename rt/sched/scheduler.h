@@ -62,32 +62,33 @@ class Scheduler {
   [[gnu::always_inline]] void push_fresh(Worker& worker, Runnable* runnable) noexcept {
     if (!worker.ready.try_push(Entry::fresh(runnable))) [[unlikely]]
       return push_with_room(worker, Entry::fresh(runnable));
-    if (idle_.wants_wake<kPath>(false)) [[unlikely]]
+    if (idle_.has_sleeper<kPath>()) [[unlikely]]
       wake_with_newest(worker);
   }
   template <Path kPath = Path::kGeneral>
   [[gnu::always_inline]] void push_woken(Worker& worker, Runnable* runnable) noexcept {
     if (!try_push_woken(worker, runnable)) [[unlikely]]
       return push_with_room(worker, Entry::woken(runnable));
-    if (wants_wake_for_woken<kPath>()) [[unlikely]]
-      wake_one();
+    if (has_sleeper<kPath>()) [[unlikely]]
+      wake_one_for(Work::kWoken);
   }
-  // The steps of push_woken(), for a caller that has to release something before the last one, wake_one(). False: the
-  // deque has no room, and nothing has happened.
+  // The steps of push_woken(), for a caller that has to release something before the last one, wake_one_for(). False:
+  // the deque has no room, and nothing has happened.
   [[nodiscard, gnu::always_inline]] bool try_push_woken(Worker& worker, Runnable* runnable) noexcept {
     return worker.ready.try_push(Entry::woken(runnable));
   }
   template <Path kPath>
-  [[nodiscard, gnu::always_inline]] bool wants_wake_for_woken() const noexcept {
-    return idle_.wants_wake<kPath>(true);
+  [[nodiscard, gnu::always_inline]] bool has_sleeper() const noexcept {
+    return idle_.has_sleeper<kPath>();
   }
-  void wake_one() noexcept;
+  // After has_sleeper(): wakes a worker unless one will find the work anyway.
+  void wake_one_for(Work work) noexcept;
   // Queues `runnable` behind everything that is ready.
   void push_yielded(Worker& worker, Runnable* runnable) noexcept {
     if (!queue_yielded(worker, runnable)) [[unlikely]]
       return overflow(worker, runnable);
-    if (idle_.wants_wake(false)) [[unlikely]]
-      wake_one();
+    if (idle_.has_sleeper()) [[unlikely]]
+      wake_one_for(Work::kFresh);
   }
   // Any thread. Makes room for runnables of `group`, below `parent` (groups.h). Precondition: no runnable uses the
   // number at present. False: no memory.
@@ -196,8 +197,9 @@ class Scheduler {
   void push_back(Worker& worker, Entry entry) noexcept;
   // Queues an entry for which the deque had no room.
   void push_with_room(Worker& worker, Entry entry) noexcept;
-  // After a push while a worker sleeps: wakes one, and hands it the newest entry.
+  // After a push while a worker sleeps: wakes one and hands it the newest entry, unless one will find the work anyway.
   void wake_with_newest(Worker& worker) noexcept;
+  void wake_one() noexcept;
 
   static std::int64_t base_frame(void*) noexcept;
   static void thread_main(void* worker) noexcept;

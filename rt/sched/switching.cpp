@@ -167,8 +167,8 @@ template bool Scheduler::yield<Path::kFast>(Worker& worker, Runnable* yielding, 
 
 void Scheduler::publish_reserved(Worker& worker, void*, void*) noexcept {
   worker.yielded.commit_tail();
-  if (worker.scheduler->idle_.wants_wake<Path::kFast>(false)) [[unlikely]]
-    worker.scheduler->wake_one();
+  if (worker.scheduler->idle_.has_sleeper<Path::kFast>()) [[unlikely]]
+    worker.scheduler->wake_one_for(Work::kFresh);
 }
 
 // The general path of yield().

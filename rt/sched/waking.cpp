@@ -16,11 +16,15 @@ void Scheduler::unpark(Worker& worker) noexcept {
   if (sleeper != IdleSet::kNobody) unpark(workers_[sleeper]);
 }
 
+[[gnu::noinline]] void Scheduler::wake_one_for(Work work) noexcept {
+  if (idle_.wants_wake(work)) wake_one();
+}
+
 [[gnu::noinline]] void Scheduler::inject(Runnable* runnable) noexcept {
   if (is_deterministic_ && !is_own_thread()) return deterministic_.submit(runnable);
   injector_.push(runnable);
   arch::full_fence();
-  if (idle_.wants_wake(false)) wake_one();
+  if (idle_.has_sleeper()) wake_one_for(Work::kFresh);
 }
 
 bool Scheduler::is_own_thread() const noexcept {

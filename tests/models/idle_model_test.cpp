@@ -16,6 +16,7 @@ namespace {
 using janus::Deque;
 using janus::Entry;
 using janus::IdleSet;
+using janus::Work;
 using janus::model::Fences;
 using janus::model::require;
 using janus::model::Taken;
@@ -46,7 +47,7 @@ struct IdleWorld {
   void submit() {
     for (unsigned i = 0; i < jobs; ++i) {
       require(deque.push(Entry::fresh(taken.next())), "there is room");
-      if (idle.wants_wake(false)) wake_one();
+      if (idle.has_sleeper() && idle.wants_wake(Work::kFresh)) wake_one();
     }
   }
   void wake_one() {
@@ -74,7 +75,7 @@ struct IdleWorld {
         is_searching = sleep(me, is_searching);
     }
   }
-  // True: somebody claimed it, so that it counts as searching.
+  // True: it counts as searching, as before or since somebody claimed it.
   bool sleep(unsigned me, bool was_searching) {
     is_up[me] = false;
     const IdleSet::Snapshot entered = idle.enter(me - 1, was_searching, false);
@@ -84,11 +85,11 @@ struct IdleWorld {
         require(!is_anybody_up(), "nobody runs while all sleep");
       has_token = parkers[me].park(janus::platform::kForever);
     }
-    const bool claimed = !idle.leave(me - 1);
+    const bool claimed = !idle.leave(me - 1, was_searching);
     while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
     is_up[me] = true;
     naps[me] += !claimed && naps[me] < kNaps;
-    return claimed;
+    return claimed || was_searching;
   }
   bool is_anybody_up() const {
     for (unsigned i = 1; i < threads(); ++i)
@@ -102,6 +103,55 @@ struct IdleWorld {
   }
 
   void end() { taken.require_all(); }
+};
+
+// The first thread pushes a job for each of the others, and each runs one that does not end. So all have to be found,
+// although nobody looks at the queue again who has one (no-work-beside-a-sleeper).
+struct EndlessWorld {
+  static constexpr unsigned kThieves = 2;
+  janus::IdleSet idle{};
+  janus::Parker parkers[kThieves]{};
+  janus::Atomic<std::uint32_t> pushed{0}, taken{0};
+
+  static unsigned threads() { return 1 + kThieves; }
+  void begin() { idle.init(kThieves); }
+
+  void run(unsigned thread) { thread == 0 ? submit() : work(thread - 1); }
+  void submit() {
+    for (std::uint32_t i = 1; i <= kThieves; ++i) {
+      pushed.store(i, std::memory_order_release);
+      if (idle.has_sleeper() && idle.wants_wake(Work::kFresh)) wake_one();
+    }
+  }
+  void wake_one() {
+    const unsigned sleeper = idle.claim();
+    if (sleeper != IdleSet::kNobody) parkers[sleeper].unpark();
+  }
+  bool has_work() { return taken.load() != pushed.load(); }
+  bool take() {
+    std::uint32_t seen = taken.load();
+    return seen != pushed.load() && taken.compare_exchange_strong(seen, seen + 1);
+  }
+
+  void work(unsigned me) {
+    bool is_searching = false;
+    while (!take()) {
+      if (!is_searching && idle.begin_search())
+        is_searching = true;
+      else
+        is_searching = sleep(me, is_searching);
+    }
+    if (is_searching && idle.end_search() && has_work()) wake_one();
+  }
+  bool sleep(unsigned me, bool was_searching) {
+    (void)idle.enter(me, was_searching, false);
+    bool has_token = !has_work() && parkers[me].park(janus::platform::kForever);
+    const bool claimed = !idle.leave(me, was_searching);
+    while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
+    return claimed || was_searching;
+  }
+
+  void end() { require(taken.load() == kThieves, "every job has been found"); }
 };
 
 // The first thread runs what it has queued itself, and what it runs wakes another, which is left to it while it is
@@ -129,7 +179,7 @@ struct WakerWorld {
   }
   void push() {
     require(deque.push(Entry::fresh(taken.next())), "there is room");
-    if (idle.wants_wake(false)) wake_one();
+    if (idle.has_sleeper() && idle.wants_wake(Work::kFresh)) wake_one();
   }
   bool take(unsigned me) {
     Entry entry;
@@ -157,7 +207,7 @@ struct WakerWorld {
     (void)idle.enter(me, false, false);
     bool has_token = false;
     if (left.load() != 0 && !has_work(me)) has_token = parkers[me].park(janus::platform::kForever);
-    const bool claimed = !idle.leave(me);
+    const bool claimed = !idle.leave(me, false);
     while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
     if (claimed) (void)idle.end_search();
   }
@@ -185,7 +235,7 @@ struct SpinnerWorld {
   void run(unsigned thread) { thread == kWaker ? wake() : work(thread); }
   void wake() {
     require(deque.push(Entry::woken(taken.next())), "there is room");
-    if (!idle.wants_wake(true)) return;
+    if (!idle.has_sleeper() || !idle.wants_wake(Work::kWoken)) return;
     const unsigned sleeper = idle.claim();
     if (sleeper != IdleSet::kNobody) parkers[sleeper].unpark();
   }
@@ -216,10 +266,10 @@ struct SpinnerWorld {
     const bool has_work = deque.size() != 0 && !idle.may_leave_to(kWaker);
     bool has_token = false;
     if (left.load() != 0 && !has_work && !is_timed) has_token = parkers[me].park(janus::platform::kForever);
-    const bool claimed = !idle.leave(me);
+    const bool claimed = !idle.leave(me, was_searching);
     while (claimed && !has_token) has_token = parkers[me].park(janus::platform::kForever);
     if (is_timed) idle.end_timed_sleep();
-    return claimed;
+    return claimed || was_searching;
   }
 
   void end() { taken.require_all(); }
@@ -236,6 +286,11 @@ TEST(idle_model, a_submitter_and_a_sleeper) {
 
 TEST(idle_model, two_who_sleep) {
   REQUIRE(goes_well("one job", 2, 1, Fences::kHeavy));
+}
+
+TEST(idle_model, no_job_waits_behind_an_endless_one_while_a_worker_sleeps) {
+  REQUIRE(janus::model::goes_well<EndlessWorld>("heavy", Fences::kHeavy));
+  REQUIRE(janus::model::goes_well<EndlessWorld>("own", Fences::kOwn));
 }
 
 TEST(idle_model, work_left_to_a_waker_that_does_not_see_it_is_taken) {

@@ -149,6 +149,10 @@ MISTAKES = [
     mistake("idle", "a waker is awake for ever", (IDLE, "return (sleepers_[worker / 64].load(std::memory_order_acquire) >> (worker % 64) & 1) != 0;", "return worker > workers_;")),
     mistake("idle", "what is left to its waker is looked at by nobody", (IDLE, "!is_asleep(waker) && has_timed_sleeper()", "!is_asleep(waker)"),
             by="work_left_to_a_waker_that_keeps_running_is_taken"),
+    mistake("idle", "who leaves the sleepers does not go on searching", (IDLE, " + (was_searching ? kSearching : 0)", ""),
+            by="no_job_waits_behind_an_endless_one_while_a_worker_sleeps"),
+    mistake("idle", "no fence of who submits while somebody searches", (IDLE, "    full_fence();\n    return searching_of", "    return searching_of"),
+            by="no_job_waits_behind_an_endless_one_while_a_worker_sleeps"),
     mistake("idle", "unpark wakes nobody", (PARKER, "platform::wake(state_, 1);", "{}")),
 
     mistake("nursery", "no heavy fence of a visitor", (LIFE, "      if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();\n", "")),

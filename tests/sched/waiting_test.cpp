@@ -82,27 +82,40 @@ TEST(parker, no_unpark_is_lost_between_two_threads) {
 TEST(idle, a_submit_wakes_somebody_only_if_one_sleeps_and_none_searches) {
   IdleSet idle;
   idle.init(3);
-  CHECK(!idle.wants_wake(false));
+  CHECK(!idle.has_sleeper());
   CHECK(!idle.is_last(idle.enter(1, false, false)));
-  CHECK(idle.wants_wake(false));
+  CHECK(idle.has_sleeper());
+  CHECK(idle.wants_wake(Work::kFresh));
   CHECK(idle.begin_search());
-  CHECK(!idle.wants_wake(false));
+  CHECK(!idle.wants_wake(Work::kFresh));
   CHECK(idle.end_search());  // the last one, and somebody sleeps
   CHECK_EQ(idle.claim(), 1u);
-  CHECK(!idle.wants_wake(false));  // who was claimed counts as searching
-  CHECK(!idle.leave(1));
+  CHECK(!idle.wants_wake(Work::kFresh));  // who was claimed counts as searching
+  CHECK(!idle.leave(1, false));
   CHECK(!idle.end_search());
   CHECK_EQ(idle.sleeping(), 0u);
+}
+
+TEST(idle, a_searcher_that_stays_awake_goes_on_searching) {
+  IdleSet idle;
+  idle.init(3);
+  idle.enter(0, false, false);
+  CHECK(idle.begin_search());
+  idle.enter(1, true, false);
+  CHECK(idle.wants_wake(Work::kFresh));  // nobody searches while it looks at the queues for the last time
+  CHECK(idle.leave(1, true));
+  CHECK(!idle.wants_wake(Work::kFresh));
+  CHECK(idle.end_search());  // so it is asked whether there is more to do
 }
 
 TEST(idle, a_watcher_is_enough_for_what_was_woken) {
   IdleSet idle;
   idle.init(2);
   idle.enter(0, false, true);
-  CHECK(!idle.wants_wake(true));
-  CHECK(idle.wants_wake(false));
+  CHECK(!idle.wants_wake(Work::kWoken));
+  CHECK(idle.wants_wake(Work::kFresh));
   CHECK(idle.has_timed_sleeper());
-  CHECK(idle.leave(0));
+  CHECK(idle.leave(0, false));
   idle.end_timed_sleep();
   CHECK(!idle.has_timed_sleeper());
 }
@@ -114,7 +127,7 @@ TEST(idle, the_last_to_enter_is_told_so) {
   CHECK(!idle.is_last(idle.enter(2, false, false)));
   CHECK(idle.is_last(idle.enter(1, false, false)));
   CHECK(idle.all_sleep());
-  CHECK(idle.leave(2));
+  CHECK(idle.leave(2, false));
   CHECK(!idle.is_last(idle.enter(2, false, true)));  // one that watches is not asleep for good
 }
 
@@ -129,11 +142,11 @@ TEST(idle, a_worker_that_left_and_came_back_has_not_slept_since) {
   CHECK_EQ(idle.claim(), 0u);
   CHECK(!idle.is_asleep(0));
   CHECK(!idle.all_slept_since(last));
-  CHECK(!idle.leave(0));
+  CHECK(!idle.leave(0, false));
   const IdleSet::Snapshot again = idle.enter(0, true, false);
   CHECK(idle.is_last(again));
   CHECK(!idle.all_slept_since(last));
-  CHECK(idle.leave(1));
+  CHECK(idle.leave(1, false));
   idle.enter(1, false, false);
   CHECK(!idle.all_slept_since(again));
 }
@@ -193,8 +206,9 @@ TEST(idle, no_wakeup_is_lost) {
       idle.enter(me, is_searching, false);
       bool has_token = false;
       if (queued.load() == 0 && done.load() < kWork) has_token = parkers[me].park(platform::kForever);
-      is_searching = !idle.leave(me);
-      while (is_searching && !has_token) has_token = parkers[me].park(platform::kForever);
+      const bool claimed = !idle.leave(me, is_searching);
+      is_searching |= claimed;
+      while (claimed && !has_token) has_token = parkers[me].park(platform::kForever);
     }
   };
   ThreadGroup threads;
@@ -202,7 +216,7 @@ TEST(idle, no_wakeup_is_lost) {
   threads.start(worker);
   for (int i = 0; i < kWork; ++i) {
     queued.fetch_add(1);
-    if (idle.wants_wake(false)) wake_one();
+    if (idle.has_sleeper() && idle.wants_wake(Work::kFresh)) wake_one();
     if (i % 7 == 0) CHECK(soon([&] { return done.load() == i + 1; }));
   }
   CHECK(soon([&] { return done.load() == kWork; }));

@@ -168,7 +168,7 @@ template <Direction kDirection, Path kPath>
   return 0;
 }
 [[gnu::noinline, gnu::cold]] int wake_worker(Worker& worker) noexcept {
-  worker.scheduler->wake_one();
+  worker.scheduler->wake_one_for(Work::kWoken);
   return 0;
 }
 
@@ -187,7 +187,7 @@ template <Path kPath>
       return queue_and_finish(*worker, channel, task);
     if (!channel.lock.try_exit(worker->locks)) [[unlikely]]
       return finish_revoked(*worker, channel);
-    return worker->scheduler->wants_wake_for_woken<kPath>() ? wake_worker(*worker) : 0;
+    return worker->scheduler->has_sleeper<kPath>() ? wake_worker(*worker) : 0;
   }
 }
 
