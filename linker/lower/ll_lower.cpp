@@ -174,6 +174,7 @@ bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
                         " does not read; make it with -opaque-pointers, or use clang 14");
   Edits edits(source.text());
   const std::string profile = profile_of(source, tokens, module, options, edits);
+  for (const auto& [first, end] : module.summaries) edits.replace(tokens.begin_of(first), tokens.end_of(end - 1), "");
   Helpers helpers({is_typed, interval_of(options, profile), Helpers::free_prefix(source.text()),
                    [&module](std::string_view name) { return module.signatures.contains(name); }});
   ModuleRewrite rewrite{

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "lexer.h"
@@ -17,12 +18,13 @@ namespace janus::lower {
 // The type of a function, with what of its ABI a caller has to repeat.
 struct Parameter {
   std::string type;
-  std::string extension;  // zeroext, signext, inreg or nothing
+  std::string extension;  // the words of zeroext, signext, inreg and nest that it has
   std::string refused;    // an attribute that makes the argument more than a value: byval, sret, ...
 };
 struct Signature {
   std::string symbol;      // with its sigil, as written
-  std::string convention;  // fastcc, ..., or nothing
+  std::string convention;  // fastcc, spir_func, cc 10, ..., or nothing
+  std::string target;      // attributes of functions that decide on its ABI: "target-features"="+avx2", ...
   std::string result;
   std::vector<Parameter> parameters;
   bool is_variadic = false;
@@ -59,6 +61,8 @@ struct Module {
   std::vector<Function> functions;
   std::unordered_map<std::string_view, Signature> signatures;  // by name, of definitions and declarations
   std::vector<std::uint32_t> profiles;                         // tokens `profile` of top-level lines
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      summaries;  // entries for ThinLTO: first token, and behind the last
 };
 
 // Whether the word begins an instruction with no result's name before it. (Opcodes do, too.)

@@ -24,8 +24,25 @@ bool contains(const std::array<std::string_view, kCount>& words, std::string_vie
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
+constexpr std::array<std::string_view, 4> kPassedOn = {"zeroext", "signext", "inreg", "nest"};
+// Attributes of a function by which LLVM chooses how values are passed to it.
+constexpr std::array<std::string_view, 5> kTargetAttributes = {"\"target-cpu\"", "\"target-features\"",
+                                                               "\"use-soft-float\"", "\"prefer-vector-width\"",
+                                                               "\"min-legal-vector-width\""};
+// The families of calling conventions whose names do not end in cc.
+constexpr std::array<std::string_view, 5> kConventionFamilies = {"aarch64_", "amdgpu_", "ptx_", "riscv_", "spir_"};
+
 bool is_convention(std::string_view word) {
-  return word.size() > 2 && word.substr(word.size() - 2) == "cc" && word != "ccc";
+  if (word.size() > 2 && word.substr(word.size() - 2) == "cc") return word != "ccc";
+  return std::any_of(kConventionFamilies.begin(), kConventionFamilies.end(),
+                     [word](std::string_view family) { return word.substr(0, family.size()) == family; });
+}
+
+// The number of `cc10`, which LLVM reads as `cc 10`; nothing for other words.
+std::string_view number_of_convention(std::string_view word) {
+  const bool is_numbered =
+      word.size() > 2 && word.substr(0, 2) == "cc" && word.find_first_not_of("0123456789", 2) == std::string_view::npos;
+  return is_numbered ? word.substr(2) : std::string_view();
 }
 
 class Parser {
@@ -36,11 +53,16 @@ class Parser {
     for (at_ = 0; !tokens_.is_end(at_);) {
       if (tokens_.is_word(at_, "define") || tokens_.is_word(at_, "declare"))
         function();
+      else if (tokens_.is_word(at_, "attributes") && tokens_.kind(at_ + 1) == TokenKind::kAttribute)
+        attribute_group();
+      else if (tokens_.is_punctuation(at_, '^'))
+        summary();
       else if (is_profile_line())
         module_.profiles.push_back(static_cast<std::uint32_t>(at_++));
       else
         ++at_;
     }
+    apply_groups();
     return std::move(module_);
   }
 
@@ -57,15 +79,83 @@ class Parser {
         tokens_.source().error(tokens_.begin_of(start), "a function without result type, name or parameters");
       return;
     }
-    module_.signatures.insert_or_assign(tokens_.name(function.name), function.signature);
+    const std::string_view name = tokens_.name(function.name);
+    Attributes own;
+    const bool has_body = is_definition && find_body(function, own);
+    if (!is_definition) behind_declaration(own);
+    function.is_naked = own.is_naked;
+    function.signature.target = own.target;
+    for (const std::string_view group : own.groups) users_.push_back({group, name, kNoIndex});
+    module_.signatures.insert_or_assign(name, function.signature);
     if (!is_definition) return;
-    if (!find_body(function)) {
+    if (!has_body) {
       tokens_.source().error(tokens_.begin_of(start), "a function without a body");
       return;
     }
     Body(*this, function).run();
+    for (const std::string_view group : own.groups)
+      users_.push_back({group, {}, static_cast<std::uint32_t>(module_.functions.size())});
     module_.functions.push_back(std::move(function));
   }
+
+  // ---- Attributes of functions --------------------------------------------------------------------------------------------
+
+  struct Attributes {
+    bool is_naked = false;
+    std::string target;                    // as Signature has it
+    std::vector<std::string_view> groups;  // #0
+  };
+
+  // Reads the attribute at hand, if it is one that counts, and goes behind it.
+  void attribute(Attributes& attributes) {
+    if (tokens_.is_word(at_, "naked")) attributes.is_naked = true;
+    if (tokens_.kind(at_) == TokenKind::kAttribute) attributes.groups.push_back(tokens_.text(at_));
+    if (tokens_.kind(at_) == TokenKind::kString && contains(kTargetAttributes, tokens_.text(at_)) &&
+        tokens_.is_punctuation(at_ + 1, '=') && tokens_.kind(at_ + 2) == TokenKind::kString)
+      attributes.target.append(" ").append(tokens_.text(at_)).append("=").append(tokens_.text(at_ + 2));
+    at_ = behind_attribute(at_);
+  }
+
+  // attributes #0 = { ... }
+  void attribute_group() {
+    Attributes& group = groups_[tokens_.text(at_ + 1)];
+    for (at_ += 2; !tokens_.is_end(at_) && !tokens_.is_punctuation(at_, '}');) attribute(group);
+  }
+
+  // Goes behind a declaration, whose attributes end where something else begins.
+  void behind_declaration(Attributes& attributes) {
+    while (true) {
+      const TokenKind kind = tokens_.kind(at_);
+      const bool begins_line = tokens_.is_word(at_, "define") || tokens_.is_word(at_, "declare") ||
+                               tokens_.is_word(at_, "attributes") || tokens_.is_word(at_, "profile");
+      const bool may_follow = kind == TokenKind::kWord || kind == TokenKind::kString || kind == TokenKind::kAttribute ||
+                              kind == TokenKind::kInteger || tokens_.is_punctuation(at_, '=');
+      if (begins_line || !may_follow) return;
+      attribute(attributes);
+    }
+  }
+
+  void apply_groups() {
+    for (const User& user : users_) {
+      const auto group = groups_.find(user.group);
+      if (group == groups_.end()) continue;
+      if (user.function != kNoIndex)
+        module_.functions[user.function].is_naked |= group->second.is_naked;
+      else
+        module_.signatures.at(user.name).target += group->second.target;
+    }
+  }
+
+  // An entry of the summary for ThinLTO, ^0 = module: (...). It tells of the module as it was before its lowering.
+  void summary() {
+    const std::size_t first = at_;
+    while (!tokens_.is_end(at_) && tokens_.kind(at_) != TokenKind::kLabel && at_ < first + 3) ++at_;
+    ++at_;
+    at_ = tokens_.is_punctuation(at_, '(') ? tokens_.behind_group(at_) : at_ + 1;
+    module_.summaries.emplace_back(static_cast<std::uint32_t>(first), static_cast<std::uint32_t>(at_));
+  }
+
+  // ---- Heads of functions -------------------------------------------------------------------------------------------------
 
   // Skips an attribute with its argument, if any.
   std::size_t behind_attribute(std::size_t i) const {
@@ -76,16 +166,33 @@ class Parser {
     return takes_number && tokens_.kind(i) == TokenKind::kInteger ? i + 1 : i;
   }
 
+  // Behind !dbg !5, !dbg !DIKind(...) or !name !{...}.
+  std::size_t behind_attachment(std::size_t i) const {
+    ++i;
+    if (tokens_.is_word(i, "distinct")) ++i;
+    if (tokens_.kind(i) != TokenKind::kMetadata) return i;
+    const bool is_tuple = tokens_.text(i) == "!";
+    ++i;
+    return tokens_.is_punctuation(i, is_tuple ? '{' : '(') ? tokens_.behind_group(i) : i;
+  }
+
   bool head(Function& function) {
     Signature& signature = function.signature;
     while (!begins_type(tokens_, at_)) {
-      if (tokens_.kind(at_) != TokenKind::kWord && tokens_.kind(at_) != TokenKind::kString) return false;
+      if (tokens_.kind(at_) == TokenKind::kMetadata) {
+        at_ = behind_attachment(at_);
+        continue;
+      }
+      const std::size_t first = at_;
       const std::string_view word = tokens_.text(at_);
-      if (word == "cc" && tokens_.kind(at_ + 1) == TokenKind::kInteger)
-        signature.convention = "cc " + std::string(tokens_.text(at_ + 1));
-      else if (is_convention(word))
-        signature.convention = word;
+      if (tokens_.kind(at_) != TokenKind::kWord && tokens_.kind(at_) != TokenKind::kString && word != "=") return false;
       at_ = behind_attribute(at_);
+      if (word == "cc" && tokens_.kind(first + 1) == TokenKind::kInteger)
+        signature.convention = "cc " + std::string(tokens_.text(first + 1));
+      else if (const std::string_view number = number_of_convention(word); !number.empty())
+        signature.convention = "cc " + std::string(number);
+      else if (tokens_.kind(first) == TokenKind::kWord && is_convention(word))
+        signature.convention = tokens_.range(first, at_);
     }
     const auto result = parse_type(tokens_, at_);
     at_ = result->end;
@@ -117,7 +224,7 @@ class Parser {
         if (tokens_.is_end(at_)) return false;
         const std::string_view word = tokens_.text(at_);
         if (tokens_.kind(at_) == TokenKind::kLocal) name = static_cast<std::uint32_t>(at_);
-        if (word == "zeroext" || word == "signext" || word == "inreg") parameter.extension = word;
+        if (contains(kPassedOn, word)) parameter.extension.append(parameter.extension.empty() ? "" : " ").append(word);
         if (contains(kRefused, word)) parameter.refused = word;
         at_ = behind_attribute(at_);
       }
@@ -129,21 +236,21 @@ class Parser {
   }
 
   // Goes to the `{` of the body. A brace before it can only belong to the types and constants behind these words.
-  bool find_body(Function& function) {
+  bool find_body(Function& function, Attributes& attributes) {
     while (tokens_.is_word(at_, "unnamed_addr") || tokens_.is_word(at_, "local_unnamed_addr") ||
            tokens_.is_word(at_, "addrspace"))
       at_ = behind_attribute(at_);
     function.behind_parameters = static_cast<std::uint32_t>(at_);
     while (!tokens_.is_punctuation(at_, '{')) {
       if (tokens_.is_end(at_) || tokens_.is_word(at_, "define") || tokens_.is_word(at_, "declare")) return false;
-      if (tokens_.is_word(at_, "naked")) function.is_naked = true;
-      if (tokens_.is_word(at_, "prefix") || tokens_.is_word(at_, "prologue") || tokens_.is_word(at_, "personality")) {
+      if (tokens_.is_word(at_, "prefix") || tokens_.is_word(at_, "prologue") || tokens_.is_word(at_, "personality"))
         skip_constant();
-      } else if (tokens_.is_punctuation(at_, '(')) {
+      else if (tokens_.is_punctuation(at_, '('))
         at_ = tokens_.behind_group(at_);
-      } else {
-        ++at_;
-      }
+      else if (tokens_.kind(at_) == TokenKind::kMetadata)
+        at_ = behind_attachment(at_);
+      else
+        attribute(attributes);
     }
     function.body = static_cast<std::uint32_t>(at_);
     return true;
@@ -286,9 +393,17 @@ class Parser {
     Function& function_;
   };
 
+  // A function that has a group of attributes: `name` in the signatures, or `function` in the functions.
+  struct User {
+    std::string_view group, name;
+    std::uint32_t function;
+  };
+
   const Tokens& tokens_;
   std::size_t at_ = 0;
   Module module_;
+  std::unordered_map<std::string_view, Attributes> groups_;
+  std::vector<User> users_;
 };
 
 }  // namespace
