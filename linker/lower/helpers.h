@@ -15,12 +15,13 @@
 
 namespace janus::lower {
 
-// What the creator of a task keeps of it, as an i64.
+// How the creator of a task, which keeps the runtime's handle, gets the result. A record is found by the task's value alone,
+// which the runtime gives for a valid handle only: after the nursery's end, when the record is freed, there is none.
 enum class Handle {
   kNone,     // nothing: the task is detached
-  kTask,     // the runtime's handle: results of up to 64 bits
-  kRecord,   // the address of a record that holds the result. It lives until its nursery's end
-  kChannel,  // as kRecord, with a channel for the result
+  kTask,     // the task's value is the result: an integer of up to 64 bits
+  kRecord,   // the task's value is the address of a record that holds the result. It lives until its nursery's end
+  kChannel,  // as kRecord, with a channel for the result. The task's value is the code if the result is a failure
 };
 
 // How a function is called as a task.
@@ -110,6 +111,8 @@ class Helpers {
   std::string call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const;
   std::string finish_task(const TaskShape& shape, const std::string& record);
   std::string record_type(const TaskShape& shape) const;
+  std::string value_of_word(const std::string& type) const;
+  std::string value_of_record(Handle handle, const std::string& type);
   std::string spawn_options(const TaskShape& shape, std::string& body, unsigned flags);
   std::string spawn_with_record(const TaskShape& shape, const std::string& symbol);
   std::string spawn_with_word(const TaskShape& shape, const std::string& symbol);

@@ -9,8 +9,9 @@ namespace janus::lower {
 namespace {
 
 constexpr unsigned kDetached = 1, kRunCancelled = 2;
-constexpr std::string_view kCancelled = "-1", kStale = "-4104";  // JANUS_CANCELLED, JANUS_E_STALE
-constexpr std::size_t kRecordFields = 4;                         // next, channel, task, result; the arguments follow
+constexpr std::string_view kCancelled = "-1";  // JANUS_CANCELLED
+constexpr std::size_t kChannelField = 1, kResultField = 2,
+                      kRecordFields = 3;  // next, channel, result; the arguments follow
 
 bool has_record(Handle handle) {
   return handle == Handle::kRecord || handle == Handle::kChannel;
@@ -52,10 +53,10 @@ std::string joined_type(std::string_view result) {
   return result == "void" ? "i64" : std::string(result);
 }
 
-// With a handle of its own: the list, the channel, the task, the result, the arguments. Without: the arguments.
+// With a result in it: the list, the channel, the result, the arguments. Without: the arguments.
 std::string Helpers::record_type(const TaskShape& shape) const {
   std::string fields;
-  if (has_record(shape.handle)) fields = text_of(pointer(), ", ", pointer(), ", i64, ", stored_result(shape.signature));
+  if (has_record(shape.handle)) fields = text_of(pointer(), ", ", pointer(), ", ", stored_result(shape.signature));
   for (const Parameter& parameter : shape.signature.parameters) fields += (fields.empty() ? "" : ", ") + parameter.type;
   return text_of("{ ", fields, " }");
 }
@@ -138,11 +139,11 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
   if (has_record(shape.handle)) {
     const std::string type = record_type(shape);
     const std::string stored = stored_result(signature);
-    field(body, record, type, 3, "%result_at");
+    field(body, record, type, kResultField, "%result_at");
     line(body, store(stored, is_void ? "0" : "%result", "%result_at"));
     if (shape.handle == Handle::kChannel) {
       line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
-           field(body, record, type, 1, "%channel_at"));
+           field(body, record, type, kChannelField, "%channel_at"));
       std::string element = "%result_at";
       if (settings_.has_typed_pointers) {
         line(body, "%element = bitcast ", stored, "* %result_at to i8*");
@@ -153,7 +154,18 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
     }
   }
   const unsigned width = integer_width(signature.result);
-  if (is_void || width == 0 || width > 64) {
+  if (has_record(shape.handle)) {
+    line(body, "%address = ptrtoint ", pointer(), " %record to i64");
+    if (width != 32 && width != 64) {
+      line(body, "ret i64 %address");
+    } else {
+      const std::string wide = width == 32 ? "%wide" : "%result";
+      if (width == 32) line(body, "%wide = sext i32 %result to i64");
+      line(body, "%is_failure = icmp slt i64 ", wide, ", 0");
+      line(body, "%value = select i1 %is_failure, i64 ", wide, ", i64 %address");
+      line(body, "ret i64 %value");
+    }
+  } else if (is_void || width == 0 || width > 64) {
     line(body, "ret i64 0");
   } else if (width == 64) {
     line(body, "ret i64 %result");
@@ -223,9 +235,9 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   }
   if (keeps) {
     line(body, "store ", pointer(), " ", channel, ", ", pointer_to(pointer()), " ",
-         field(body, fields, type, 1, "%channel_at"));
+         field(body, fields, type, kChannelField, "%channel_at"));
     line(body, "store ", stored_result(shape.signature), " zeroinitializer, ",
-         pointer_to(stored_result(shape.signature)), " ", field(body, fields, type, 3, "%result_at"),
+         pointer_to(stored_result(shape.signature)), " ", field(body, fields, type, kResultField, "%result_at"),
          may_be_overaligned(stored_result(shape.signature)) ? ", align 1" : "");
   }
   const std::string function = settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr";
@@ -236,15 +248,11 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   line(body, "br i1 %is_refused, label %refused, label %spawned");
   label(body, "spawned");
   if (keeps) {
-    line(body, "store i64 %task, ", pointer_to("i64"), " ", field(body, fields, type, 2, "%task_at"));
     line(body, "%rest = load ", pointer(), ", ", pointer_to(pointer()), " %list");
     line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, fields, type, 0, "%rest_at"));
     line(body, "store ", pointer(), " %record, ", pointer_to(pointer()), " %list");
-    line(body, "%handle = ptrtoint ", pointer(), " %record to i64");
-    line(body, "ret i64 %handle");
-  } else {
-    line(body, "ret i64 %task");
   }
+  line(body, "ret i64 %task");
   label(body, "refused");
   if (shape.handle == Handle::kChannel)
     line(body, "call void ", runtime("janus_channel_release", "void", pointer()), "(", pointer(), " %channel)");
@@ -307,79 +315,75 @@ std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& 
   return head_of_spawn(shape, symbol) + body + "}\n";
 }
 
-// Waits for a task and gives its result; where there is none, zero or, of an i64, the code that says why.
+// Waits for a task and gives its result; where there is none, zero or, of an i64 or i32, the code that says why.
 std::string Helpers::join(Handle handle, std::string_view result) {
   const std::string type = joined_type(result);
-  const std::string joined = runtime("janus_task_join", "i32", "i64, " + pointer_to("i64"));
   const std::string kind = handle == Handle::kChannel ? "await" : handle == Handle::kRecord ? "join_record" : "join";
   return once(text_of(kind, " ", result), [&](const std::string& symbol) {
     std::string body;
     line(body, "%out = alloca i64");
     line(body, "store i64 0, ", pointer_to("i64"), " %out");
-    std::string task = "%handle";
-    const std::string record = text_of("{ ", pointer(), ", ", pointer(), ", i64, ", type, " }");
-    std::string fields;
-    if (has_record(handle)) {
-      line(body, "%is_none = icmp eq i64 %handle, 0");
-      line(body, "br i1 %is_none, label %no_value, label %wait");
-      label(body, "wait");
-      line(body, "%record = inttoptr i64 %handle to ", pointer());
-      fields = cast(body, "%record", record, "%typed");
-      line(body, "%task = load i64, ", pointer_to("i64"), " ", field(body, fields, record, 2, "%task_at"));
-      task = "%task";
-    }
-    line(body, "%status = call i32 ", joined, "(i64 ", task, ", ", pointer_to("i64"), " %out)");
+    line(body, "%status = call i32 ", runtime("janus_task_join", "i32", "i64, " + pointer_to("i64")), "(i64 %handle, ",
+         pointer_to("i64"), " %out)");
     line(body, "%returned = load i64, ", pointer_to("i64"), " %out");
     line(body, "%has_failed = icmp slt i32 %status, 0");
     line(body, "%code = sext i32 %status to i64");
     line(body, "%outcome = select i1 %has_failed, i64 %code, i64 %returned");
-    const unsigned width = integer_width(type);
-    if (!has_record(handle)) {
-      if (width == 64) {
-        line(body, "ret i64 %outcome");
-      } else if (width == 32) {
-        line(body, "%value = trunc i64 %outcome to i32");
-        line(body, "ret i32 %value");
-      } else {
-        line(body, "%is_failure = icmp slt i64 %outcome, 0");
-        line(body, "%narrow = trunc i64 %outcome to ", type);
-        line(body, "%value = select i1 %is_failure, ", type, " 0, ", type, " %narrow");
-        line(body, "ret ", type, " %value");
-      }
-    } else {
-      line(body, "%is_failure = icmp slt i64 %outcome, 0");
-      line(body, "br i1 %is_failure, label %no_value, label %read");
-      label(body, "read");
-      field(body, fields, record, 3, "%result_at");
-      if (handle == Handle::kChannel) {
-        std::string element = "%buffer";
-        line(body, "%buffer = alloca ", type);
-        if (settings_.has_typed_pointers) {
-          line(body, "%element = bitcast ", type, "* %buffer to i8*");
-          element = "%element";
-        }
-        line(body, "store ", type, " zeroinitializer, ", pointer_to(type), " %buffer");
-        line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
-             field(body, fields, record, 1, "%channel_at"));
-        line(body, "%received = call i32 ", runtime("janus_channel_try_recv", "i32", pointer() + ", " + pointer()), "(",
-             pointer(), " %channel, ", pointer(), " ", element, ")");
-        line(body, "%value = load ", type, ", ", pointer_to(type), " %buffer");
-      } else {
-        line(body, "%value = ", load(type, "%result_at"));
-      }
-      line(body, "ret ", type, " %value");
-      label(body, "no_value");
-      if (width == 64 || width == 32) {
-        line(body, "%reason = phi i64 [ ", kStale, ", %entry ], [ %outcome, %wait ]");
-        line(body, "%shown = trunc i64 %reason to i32");
-        if (width == 64) line(body, "ret i64 %reason");
-        if (width == 32) line(body, "ret i32 %shown");
-      } else {
-        line(body, "ret ", type, " zeroinitializer");
-      }
-    }
+    body += has_record(handle) ? value_of_record(handle, type) : value_of_word(type);
     return text_of("define internal ", type, " ", symbol, "(i64 %handle) {\nentry:\n", body, "}\n");
   });
+}
+
+// The end of a join: the result is the task's %outcome.
+std::string Helpers::value_of_word(const std::string& type) const {
+  const unsigned width = integer_width(type);
+  std::string body;
+  if (width == 64) {
+    line(body, "ret i64 %outcome");
+  } else if (width == 32) {
+    line(body, "%value = trunc i64 %outcome to i32");
+    line(body, "ret i32 %value");
+  } else {
+    line(body, "%is_failure = icmp slt i64 %outcome, 0");
+    line(body, "%narrow = trunc i64 %outcome to ", type);
+    line(body, "%value = select i1 %is_failure, ", type, " 0, ", type, " %narrow");
+    line(body, "ret ", type, " %value");
+  }
+  return body;
+}
+
+// The end of a join: the task's %outcome is the address of the record with the result, or a code.
+std::string Helpers::value_of_record(Handle handle, const std::string& type) {
+  const unsigned width = integer_width(type);
+  const std::string record = text_of("{ ", pointer(), ", ", pointer(), ", ", type, " }");
+  const auto give = [&](std::string& body, const std::string& value) { line(body, "ret ", type, " ", value); };
+  std::string body;
+  line(body, "%has_none = icmp sle i64 %outcome, 0");
+  line(body, "br i1 %has_none, label %no_value, label %read");
+  label(body, "read");
+  line(body, "%record = inttoptr i64 %outcome to ", pointer());
+  const std::string fields = cast(body, "%record", record, "%typed");
+  line(body, "%value = ", load(type, field(body, fields, record, kResultField, "%result_at")));
+  if (handle == Handle::kChannel) {
+    std::string element = "%buffer";
+    line(body, "%buffer = alloca ", type);
+    if (settings_.has_typed_pointers) {
+      line(body, "%element = bitcast ", type, "* %buffer to i8*");
+      element = "%element";
+    }
+    // What an earlier await has received is still in the record.
+    line(body, "store ", type, " %value, ", pointer_to(type), " %buffer");
+    line(body, "%channel = load ", pointer(), ", ", pointer_to(pointer()), " ",
+         field(body, fields, record, kChannelField, "%channel_at"));
+    line(body, "%status_of_channel = call i32 ", runtime("janus_channel_try_recv", "i32", pointer() + ", " + pointer()),
+         "(", pointer(), " %channel, ", pointer(), " ", element, ")");
+    line(body, "%received = load ", type, ", ", pointer_to(type), " %buffer");
+  }
+  give(body, handle == Handle::kChannel ? "%received" : "%value");
+  label(body, "no_value");
+  if (width == 32) line(body, "%shown = trunc i64 %outcome to i32");
+  give(body, width == 64 ? "%outcome" : width == 32 ? "%shown" : "zeroinitializer");
+  return body;
 }
 
 }  // namespace janus::lower
