@@ -12,6 +12,7 @@
 
 #include "ll_module.h"
 #include "pieces.h"
+#include "types.h"
 
 namespace janus::lower {
 
@@ -73,9 +74,10 @@ class Helpers {
   std::string nursery_cancel();                             // i32 (pointer nursery)
   std::string free_records();                               // void (pointer* list)
   std::string channel_create();                             // pointer (pointer* list, i64 size, i64 capacity)
-  // i64 (pointer nursery, pointer* list if there is a record, arguments, budget)
+  // i64 (pointer nursery, pointer* list if there is a record, arguments, budget). An argument whose type depends on features is
+  // given by its address, as the place for such a result.
   std::string spawn(const TaskShape& shape);
-  std::string join(Handle handle, std::string_view result);  // joined_type (i64 handle)
+  std::string join(Handle handle, std::string_view result);  // joined_type (i64 handle), or void (i64 handle, type*)
 
   // The symbol of a function of the runtime's, which is declared then.
   std::string runtime(std::string_view name, std::string_view result, std::string_view parameters);
@@ -111,6 +113,7 @@ class Helpers {
   std::string call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const;
   std::string finish_task(const TaskShape& shape, const std::string& record);
   std::string record_type(const TaskShape& shape) const;
+  std::string given_type(const std::string& type) const { return depends_on_features(type) ? pointer_to(type) : type; }
   std::string value_of_word(const std::string& type) const;
   std::string value_of_record(Handle handle, const std::string& type);
   std::string spawn_options(const TaskShape& shape, std::string& body, unsigned flags);

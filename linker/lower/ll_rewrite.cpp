@@ -36,12 +36,13 @@ std::string FunctionRewrite::budget_arguments(const OpcodeAt& use) {
   return list;
 }
 
-void FunctionRewrite::put(const OpcodeAt& use, const std::string& text, std::string_view result) {
+void FunctionRewrite::put(const OpcodeAt& use, const std::string& text, std::string_view result,
+                          const std::string& before) {
   const Instruction& one = instruction(use.instruction);
   const std::string name = one.has_result   ? std::string(tokens.text(one.first))
                            : result.empty() ? ""
                                             : module.fresh(result);
-  put_lines(use, (name.empty() ? "" : name + " = ") + text + use.opcode.attachments);
+  put_lines(use, before + (name.empty() ? "" : name + " = ") + text + use.opcode.attachments);
 }
 
 void FunctionRewrite::put_lines(const OpcodeAt& use, const std::string& text) {
@@ -51,10 +52,16 @@ void FunctionRewrite::put_lines(const OpcodeAt& use, const std::string& text) {
 
 std::string FunctionRewrite::local(const std::string& type, std::string_view what) {
   std::string name = module.fresh(what);
-  const std::string zero = is_pointer(type) ? "null" : "0";
+  const std::string zero = is_pointer(type) ? "null" : integer_width(type) != 0 ? "0" : "zeroinitializer";
   entry_ += name + " = alloca " + type + "\n  store " + type + " " + zero + ", " + helpers.pointer_to(type) + " " +
             name + "\n  ";
   return name;
+}
+
+const std::string& FunctionRewrite::place_for(const std::string& type, std::size_t number) {
+  std::string& place = places_[{type, number}];
+  if (place.empty()) place = local(type, "place");
+  return place;
 }
 
 void FunctionRewrite::write_entry(const std::string& text) {

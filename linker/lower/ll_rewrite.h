@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "edits.h"
 #include "helpers.h"
@@ -62,8 +64,10 @@ class FunctionRewrite {
   // The five components of the opcode's budget as arguments; nothing if it has none.
   std::string budget_arguments(const OpcodeAt& use);
 
-  // The call that stands in the opcode's place. `%x =` is kept; without it the result is called `result`, if that is not empty.
-  void put(const OpcodeAt& use, const std::string& text, std::string_view result = "unused");
+  // The call that stands in the opcode's place, behind the lines `before`. `%x =` is kept; without it the result is called
+  // `result`, if that is not empty.
+  void put(const OpcodeAt& use, const std::string& text, std::string_view result = "unused",
+           const std::string& before = "");
   void put_lines(const OpcodeAt& use, const std::string& text);
   void insert_before(std::uint32_t i, const std::string& text) {
     module.edits.insert(tokens.begin_of(instruction(i).first), text);
@@ -71,6 +75,8 @@ class FunctionRewrite {
 
   // A variable of the whole function, which is zero at first.
   std::string local(const std::string& type, std::string_view what);
+  // A variable for an operand that is given to a helper in memory, or for a result; `number` tells those of one opcode apart.
+  const std::string& place_for(const std::string& type, std::size_t number);
   // Writes what the entry block begins with: the variables, and then `text`.
   void write_entry(const std::string& text);
 
@@ -81,6 +87,7 @@ class FunctionRewrite {
 
  private:
   std::optional<LocalTypes> types_;
+  std::map<std::pair<std::string, std::size_t>, std::string> places_;
   std::string entry_;
 };
 

@@ -25,10 +25,20 @@ void Tasks::spawn(const OpcodeAt& use) {
     if (parent.list->empty()) *parent.list = rewrite_.local(rewrite_.helpers.pointer(), "records");
     arguments += ", " + rewrite_.helpers.pointer_to(rewrite_.helpers.pointer()) + " " + *parent.list;
   }
-  for (std::size_t i = 0; i < opcode.operands.size(); ++i)
-    arguments += ", " + signature.parameters[i].type + " " + opcode.operands[i].value;
+  std::string stores;
+  for (std::size_t i = 0; i < opcode.operands.size(); ++i) {
+    const std::string& type = signature.parameters[i].type;
+    if (!depends_on_features(type)) {
+      arguments += ", " + type + " " + opcode.operands[i].value;
+      continue;
+    }
+    const std::string address = rewrite_.helpers.pointer_to(type) + " " + rewrite_.place_for(type, i);
+    stores.append("store ").append(type).append(" ").append(opcode.operands[i].value).append(", ");
+    stores.append(address).append("\n  ");
+    arguments += ", " + address;
+  }
   if (opcode.budget) arguments += ", " + rewrite_.budget_arguments(use);
-  rewrite_.put(use, "call i64 " + rewrite_.helpers.spawn(shape) + "(" + arguments + ")");
+  rewrite_.put(use, "call i64 " + rewrite_.helpers.spawn(shape) + "(" + arguments + ")", "unused", stores);
 }
 
 // Whether a task can be made of the function with these arguments.
@@ -81,8 +91,13 @@ void Tasks::join(const OpcodeAt& use) {
     return rewrite_.error(operand.token, "a task's result cannot be of type " + result);
   rewrite_.check_type(operand, "i64", "the task");
   const Handle handle = kind ? kind->handle : handle_for(result);
+  const std::string type = joined_type(result), helper = rewrite_.helpers.join(handle, result);
+  if (!depends_on_features(type))
+    return rewrite_.put(use, "call " + type + " " + helper + "(i64 " + operand.value + ")");
+  const std::string address = rewrite_.helpers.pointer_to(type) + " " + rewrite_.place_for(type, 0);
   rewrite_.put(
-      use, "call " + joined_type(result) + " " + rewrite_.helpers.join(handle, result) + "(i64 " + operand.value + ")");
+      use, "load " + type + ", " + address, "unused",
+      "call void " + helper + "(i64 " + operand.value + ", " + address + ")" + use.opcode.attachments + "\n  ");
 }
 
 }  // namespace janus::lower

@@ -65,7 +65,7 @@ std::string Helpers::head_of_spawn(const TaskShape& shape, const std::string& sy
   std::string parameters = pointer() + " %nursery";
   if (has_record(shape.handle)) parameters += ", " + pointer_to(pointer()) + " %list";
   for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i)
-    parameters += ", " + shape.signature.parameters[i].type + " %a" + std::to_string(i);
+    parameters += ", " + given_type(shape.signature.parameters[i].type) + " %a" + std::to_string(i);
   if (shape.has_budget) parameters += text_of(", ", kBudgetParameters);
   return text_of("define internal i64 ", symbol, "(", parameters, ") \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n");
 }
@@ -200,8 +200,8 @@ std::string Helpers::task_function(const TaskShape& shape, const std::string& re
       label(body, "go");
     }
     body += finish_task(shape, fields);
-    return text_of("define internal i64 ", symbol, "(", pointer(),
-                   " %record) \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n", body, "}\n");
+    return text_of("define internal i64 ", symbol, "(", pointer(), " %record) \"janus-tenancy\"=\"CPU_Parallel\"",
+                   signature.target, " {\nentry:\n", body, "}\n");
   });
 }
 
@@ -220,8 +220,14 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
   const std::string fields = cast(body, "%record", type, "%typed");
   for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i) {
     const std::string name = "%a" + std::to_string(i);
+    const std::string& parameter = shape.signature.parameters[i].type;
     const std::string at = field(body, fields, type, first + i, name + "_at");
-    line(body, store(shape.signature.parameters[i].type, name, at));
+    std::string value = name;
+    if (depends_on_features(parameter)) {
+      value += "_value";
+      line(body, value, " = load ", parameter, ", ", pointer_to(parameter), " ", name);
+    }
+    line(body, store(parameter, value, at));
   }
   std::string channel = "null";
   if (shape.handle == Handle::kChannel) {
@@ -270,8 +276,8 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
 std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& symbol) {
   const Signature& signature = shape.signature;
   const bool is_plain = signature.result == "i64" && signature.parameters.size() == 1 &&
-                        signature.parameters[0].type == pointer() && signature.convention.empty() &&
-                        !shape.tells_cancel;
+                        signature.parameters[0].type == pointer() && signature.parameters[0].extension.empty() &&
+                        signature.convention.empty() && !shape.tells_cancel;
   std::string task = signature.symbol;
   if (!is_plain)
     task = once(task_key(shape), [&](const std::string& name) {
@@ -288,8 +294,8 @@ std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& 
         }
       }
       body += finish_task(shape, "");
-      return text_of("define internal i64 ", name, "(", pointer(),
-                     " %argument) \"janus-tenancy\"=\"CPU_Parallel\" {\nentry:\n", body, "}\n");
+      return text_of("define internal i64 ", name, "(", pointer(), " %argument) \"janus-tenancy\"=\"CPU_Parallel\"",
+                     signature.target, " {\nentry:\n", body, "}\n");
     });
   std::string body;
   std::string argument = "null";
@@ -330,7 +336,9 @@ std::string Helpers::join(Handle handle, std::string_view result) {
     line(body, "%code = sext i32 %status to i64");
     line(body, "%outcome = select i1 %has_failed, i64 %code, i64 %returned");
     body += has_record(handle) ? value_of_record(handle, type) : value_of_word(type);
-    return text_of("define internal ", type, " ", symbol, "(i64 %handle) {\nentry:\n", body, "}\n");
+    const bool is_in_memory = depends_on_features(type);
+    return text_of("define internal ", is_in_memory ? "void" : type, " ", symbol, "(i64 %handle",
+                   is_in_memory ? ", " + pointer_to(type) + " %to" : "", ") {\nentry:\n", body, "}\n");
   });
 }
 
@@ -356,7 +364,11 @@ std::string Helpers::value_of_word(const std::string& type) const {
 std::string Helpers::value_of_record(Handle handle, const std::string& type) {
   const unsigned width = integer_width(type);
   const std::string record = text_of("{ ", pointer(), ", ", pointer(), ", ", type, " }");
-  const auto give = [&](std::string& body, const std::string& value) { line(body, "ret ", type, " ", value); };
+  const auto give = [&](std::string& body, const std::string& value) {
+    if (!depends_on_features(type)) return line(body, "ret ", type, " ", value);
+    line(body, "store ", type, " ", value, ", ", pointer_to(type), " %to");
+    line(body, "ret void");
+  };
   std::string body;
   line(body, "%has_none = icmp sle i64 %outcome, 0");
   line(body, "br i1 %has_none, label %no_value, label %read");

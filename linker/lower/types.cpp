@@ -54,6 +54,10 @@ bool may_be_overaligned(std::string_view type) {
   return !is_pointer(type) && (type.find('<') != std::string_view::npos || type.find('%') != std::string_view::npos);
 }
 
+bool depends_on_features(std::string_view type) {
+  return may_be_overaligned(type);
+}
+
 bool begins_type(const Tokens& tokens, std::size_t i) {
   switch (tokens.kind(i)) {
     case TokenKind::kWord:

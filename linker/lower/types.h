@@ -29,6 +29,9 @@ bool fits(std::string_view digits, unsigned width);
 bool is_pointer(std::string_view type);
 // Whether values of the type can be stored: not void, label, metadata, token, or a function.
 bool is_storable(std::string_view type);
+// Whether the target features of a function decide how it takes or returns a value of the type: a vector, or what may hold one.
+// A helper and the functions that call it may have different features, so that it gets the value in memory.
+bool depends_on_features(std::string_view type);
 // Whether loads of it from a block that is aligned to 16 bytes need a smaller alignment than their natural one.
 bool may_be_overaligned(std::string_view type);
 

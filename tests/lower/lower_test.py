@@ -3,6 +3,7 @@
 # lower_test.py BUILD [outputs] — janus-lower: each example prints what it says, and what is wrong is refused with its place. With
 # `outputs` only: LLVM's verifiers take each output, and it may be linked in other ways.
 import os
+import pathlib
 import re
 import resource
 import shutil
@@ -20,8 +21,14 @@ janus_cc = install(sys.argv[1], work)
 examples = sorted((here / 'examples').glob('*.qtjir')) + sorted((here / 'examples').glob('*.ll'))
 
 
+def processor_has(feature):
+    return feature in pathlib.Path('/proc/cpuinfo').read_text().split()
+
+
 def examples_run():
     for i, example in enumerate(examples):
+        if not all(map(processor_has, re.findall(r'^; needs: (.*)$', example.read_text(), re.M))):
+            continue
         # Both linkers' programs are the same objects: every example by one of them, in turns.
         compiler = ('gcc', llvms[0][1])[i % 2]
         program = work / example.stem
@@ -68,6 +75,11 @@ def tasks_carry_their_tenancy():
     tap.check('the tasks in the output carry the tenancy CPU_Parallel', tasks and all('"janus-tenancy"="CPU_Parallel"' in line for line in tasks), shown)
 
 
+def parameters_are_passed_as_written():
+    shown = lower(janus_cc, here / 'examples/conventions.ll').stdout.decode()
+    tap.check('a nest parameter is passed as one', '@nested(ptr nest %a0)' in shown and '@nested_with(i64 %a0, ptr nest %a1)' in shown, shown)
+
+
 def errors_are_told():
     for name, (suffix, text, wanted) in errors.items():
         source = work / f'wrong.{suffix}'
@@ -90,18 +102,26 @@ def an_error_leaves_no_output():
     tap.check('a file with an error leaves no output', done.returncode == 1 and b'unknown function @h' in done.stderr and not output.exists(), done.stderr)
 
 
-def seconds_for(count):
-    """Processor time for a block of so many instructions that have a label each."""
-    source = work / 'long.qtjir'
-    source.write_text('func @f(%c: channel i64) {\n' + '  Send %c, 1, closed\n' * count + 'closed:\n  return\n}\n')
+def block_of_sends(count):
+    """A block of so many instructions that have a label each."""
+    return 'qtjir', 'func @f(%c: channel i64) {\n' + '  Send %c, 1, closed\n' * count + 'closed:\n  return\n}\n'
+
+
+def seconds_for(kind, count):
+    """Processor time for such a module."""
+    suffix, text = kind(count)
+    source = work / f'long.{suffix}'
+    source.write_text(text)
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    lower(janus_cc, source, '-o', work / 'long.ll')
+    done = lower(janus_cc, source, '-o', work / 'long.out')
+    tap.check(f'{kind.__name__}: a module of {count} is lowered', done.returncode == 0, done.stderr)
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def time_grows_as_the_file():
-    few, many = seconds_for(20000), seconds_for(80000)
-    tap.check('four times as many instructions in a block take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
+    for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'),):
+        few, many = seconds_for(kind, count), seconds_for(kind, 4 * count)
+        tap.check(f'four times as many {what} take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
 
 
 def block_of(page, name):
@@ -206,6 +226,7 @@ records_are_freed()
 if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 tasks_carry_their_tenancy()
+parameters_are_passed_as_written()
 errors_are_told()
 an_error_leaves_no_output()
 tap.end()

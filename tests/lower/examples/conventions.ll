@@ -1,8 +1,11 @@
 ; SPDX-License-Identifier: Apache-2.0
-; A task calls its function by its calling convention, by whatever name that is written.
+; A task calls its function as the function is written: its convention, by any of its names, and the attributes of parameters.
 ; prints: 42
 ; prints: 2001
+; prints: 42
+; prints: 42
 @format = constant [6 x i8] c"%lld\0A\00"
+@forty = global i64 40
 declare i32 @janus_print(i32, ptr, ...)
 
 define spir_func i64 @family(i64 %x) noinline {
@@ -11,6 +14,16 @@ define spir_func i64 @family(i64 %x) noinline {
 }
 define cc79 i64 @numbered(i64 %x, i64 %y) noinline {
   %r = sub i64 %x, %y
+  ret i64 %r
+}
+define i64 @nested(ptr nest %context) noinline {
+  %v = load i64, ptr %context
+  %r = add i64 %v, 2
+  ret i64 %r
+}
+define i64 @nested_with(i64 %x, ptr nest %context) noinline {
+  %v = load i64, ptr %context
+  %r = add i64 %v, %x
   ret i64 %r
 }
 
@@ -22,10 +35,16 @@ define i32 @main() {
   %n = Nursery_Begin
   %a = Spawn @family(i64 40)
   %b = Spawn @numbered(i64 2026, i64 25)
+  %c = Spawn @nested(ptr @forty)
+  %d = Spawn @nested_with(i64 2, ptr @forty)
   %ra = Task_Join %a
   %rb = Task_Join %b
+  %rc = Task_Join %c
+  %rd = Task_Join %d
   %s = Nursery_End %n
   call void @print(i64 %ra)
   call void @print(i64 %rb)
+  call void @print(i64 %rc)
+  call void @print(i64 %rd)
   ret i32 0
 }
