@@ -9,8 +9,12 @@
 
 namespace janus::lower {
 
-std::string Helpers::free_prefix(std::string_view text) {
-  constexpr std::string_view kPrefix = "janus.";
+namespace {
+
+constexpr std::string_view kPrefix = "janus.";
+
+// 1 more than the highest number behind a prefix in the text; 0 if it has none.
+unsigned free_number(std::string_view text) {
   constexpr unsigned kMaxNumber = 999999999;
   unsigned number = 0;
   for (std::size_t at = text.find(kPrefix); at != std::string_view::npos; at = text.find(kPrefix, at + 1)) {
@@ -20,6 +24,14 @@ std::string Helpers::free_prefix(std::string_view text) {
     const bool is_numbered = error == std::errc() && end != rest.data() + rest.size() && *end == '.';
     number = std::max(number, is_numbered && taken <= kMaxNumber ? taken + 1 : 1);
   }
+  return number;
+}
+
+}  // namespace
+
+std::string Helpers::free_prefix(const Tokens& tokens) {
+  unsigned number = free_number(tokens.source().text());
+  for (const auto& [token, name] : tokens.escaped_names()) number = std::max(number, free_number(name));
   return number == 0 ? std::string(kPrefix) : text_of(kPrefix, std::to_string(number), ".");
 }
 

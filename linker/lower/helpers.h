@@ -53,7 +53,7 @@ class Helpers {
   explicit Helpers(Settings settings) : settings_(std::move(settings)) {}
 
   // A prefix that no name in the text begins with: `janus.`, or that with a number higher than any there.
-  static std::string free_prefix(std::string_view text);
+  static std::string free_prefix(const Tokens& tokens);
 
   const std::string& prefix() const { return settings_.prefix; }
   std::string pointer() const { return settings_.has_typed_pointers ? "i8*" : "ptr"; }

@@ -83,6 +83,11 @@ class Lexer {
       default:
         break;
     }
+    if (c == '+' && is_digit(peek(1))) {
+      ++at_;
+      skip_number();
+      return TokenKind::kInteger;
+    }
     if (!is_name_char(c)) {
       // A character of several bytes, in UTF-8, is one token, so that a message shows it whole.
       do {
@@ -90,15 +95,17 @@ class Lexer {
       } while (is_above_ascii(c) && is_continuation(peek()));
       return TokenKind::kPunctuation;
     }
-    const std::size_t start = at_;
-    skip_name();
-    const bool is_number = is_digit(c) || (c == '-' && is_digit(text_[std::min(start + 1, text_.size() - 1)]));
-    // 1.5e+00
-    if (is_number && peek() == '+' && (text_[at_ - 1] == 'e' || text_[at_ - 1] == 'E')) {
-      ++at_;
-      skip_name();
-    }
+    const bool is_number = is_digit(c) || (c == '-' && is_digit(peek(1)));
+    is_number ? skip_number() : skip_name();
     return label_or(is_number ? TokenKind::kInteger : TokenKind::kWord);
+  }
+
+  // Also 1.5e+00.
+  void skip_number() {
+    skip_name();
+    if (peek() != '+' || (text_[at_ - 1] != 'e' && text_[at_ - 1] != 'E')) return;
+    ++at_;
+    skip_name();
   }
 
   TokenKind named(TokenKind kind) {
@@ -123,10 +130,58 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
+int digit_of(char c) {
+  return is_digit(c) ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+// The text with the bytes that \XX and \\ stand for, as LLVM reads names.
+std::string unescaped(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool may_escape = text[i] == '\\' && i + 1 < text.size();
+    if (may_escape && text[i + 1] == '\\') {
+      result += text[i++];
+    } else if (may_escape && i + 2 < text.size() && digit_of(text[i + 1]) >= 0 && digit_of(text[i + 2]) >= 0) {
+      result += static_cast<char>(digit_of(text[i + 1]) * 16 + digit_of(text[i + 2]));
+      i += 2;
+    } else {
+      result += text[i];
+    }
+  }
+  return result;
+}
+
+// A name with its quotes, but without sigil or colon. A number keeps the quotes, by which LLVM tells it from %5.
+std::string_view without_quotes(std::string_view name) {
+  if (name.size() < 2 || name.front() != '"' || name.back() != '"') return name;
+  const std::string_view inner = name.substr(1, name.size() - 2);
+  return !inner.empty() && std::all_of(inner.begin(), inner.end(), is_digit) ? name : inner;
+}
+
+std::string unescaped_name(std::string_view quoted) {
+  return std::string(without_quotes(unescaped(quoted)));
+}
+
 }  // namespace
 
 Tokens::Tokens(Source& source) : source_(source) {
   Lexer(source, tokens_).run();
+  for (std::size_t at = source.text().find('\\'); at != std::string_view::npos; at = source.text().find('\\', at + 1)) {
+    const auto behind = std::upper_bound(tokens_.begin(), tokens_.end(), at,
+                                         [](std::size_t place, const Token& token) { return place < token.offset; });
+    if (behind == tokens_.begin()) continue;
+    const auto i = static_cast<std::size_t>(behind - tokens_.begin() - 1);
+    const bool is_named = kind(i) == TokenKind::kLocal || kind(i) == TokenKind::kGlobal || kind(i) == TokenKind::kLabel;
+    if (!is_named || at >= end_of(i)) continue;
+    std::string_view quoted = text(i);
+    kind(i) == TokenKind::kLabel ? quoted.remove_suffix(1) : quoted.remove_prefix(1);
+    escaped_names_.try_emplace(i, unescaped_name(quoted));
+  }
+}
+
+std::string name_of_local(std::string_view written) {
+  if (!written.empty() && written[0] == '%') written.remove_prefix(1);
+  return unescaped_name(written);
 }
 
 std::string_view Tokens::name(std::size_t i) const {
@@ -135,9 +190,9 @@ std::string_view Tokens::name(std::size_t i) const {
     name.remove_suffix(1);
   else if (!name.empty())
     name.remove_prefix(1);
-  if (name.size() < 2 || name.front() != '"' || name.back() != '"') return name;
-  const std::string_view inner = name.substr(1, name.size() - 2);
-  return !inner.empty() && std::all_of(inner.begin(), inner.end(), is_digit) ? name : inner;
+  if (!escaped_names_.empty())
+    if (const auto escaped = escaped_names_.find(i); escaped != escaped_names_.end()) return escaped->second;
+  return without_quotes(name);
 }
 
 std::string Tokens::joined(std::size_t first, std::size_t last) const {

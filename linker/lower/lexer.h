@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "source.h"
@@ -49,8 +50,10 @@ class Tokens {
     return kind(i) == TokenKind::kPunctuation && source_.text()[(*this)[i].offset] == c;
   }
   // The name of a kLocal, kGlobal or kLabel token, without its sigil; quotes go unless the name is a number in quotes,
-  // which LLVM tells from the number.
+  // which LLVM tells from the number. Escapes (\20) are the bytes that they stand for.
   std::string_view name(std::size_t i) const;
+  // The names that are written with escapes, by token.
+  const std::unordered_map<std::size_t, std::string>& escaped_names() const { return escaped_names_; }
   std::size_t begin_of(std::size_t i) const { return (*this)[i].offset; }
   std::size_t end_of(std::size_t i) const { return (*this)[i].offset + (*this)[i].length; }
   // The tokens of [first, last), joined by single spaces.
@@ -68,6 +71,10 @@ class Tokens {
  private:
   Source& source_;
   std::vector<Token> tokens_;
+  std::unordered_map<std::size_t, std::string> escaped_names_;
 };
+
+// The name that is written `%name` or `%"a name"`, as Tokens::name gives it.
+std::string name_of_local(std::string_view written);
 
 }  // namespace janus::lower

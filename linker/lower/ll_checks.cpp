@@ -2,6 +2,8 @@
 #include "ll_checks.h"
 
 #include "back_edges.h"
+#include "runtime_names.h"
+#include "types.h"
 
 namespace janus::lower {
 
@@ -27,21 +29,39 @@ void YieldChecks::before(std::uint32_t i, const std::string& helper, const std::
                                 debug_location(rewrite_.tokens, rewrite_.instruction(i)) + "\n  ");
 }
 
+// The token that a call's callee begins with: behind flags, convention, attributes, and the type of the result or function.
+std::size_t YieldChecks::callee_of(const Instruction& one) const {
+  const Tokens& tokens = rewrite_.tokens;
+  std::size_t i = one.mnemonic + 1;
+  while (i < one.end && !begins_type(tokens, i)) {
+    ++i;
+    if (tokens.is_punctuation(i, '(')) i = tokens.behind_group(i);
+  }
+  const auto type = parse_type(tokens, i);
+  return type ? type->end : i;
+}
+
 // Calls of functions; not of intrinsics, of inline assembly, or of the runtime's, which are checks themselves.
 bool YieldChecks::is_checked_call(const Instruction& one) const {
   const Tokens& tokens = rewrite_.tokens;
   const std::string_view mnemonic = tokens.text(one.mnemonic);
   if (mnemonic != "call" && mnemonic != "invoke" && mnemonic != "callbr") return false;
-  for (std::size_t i = one.mnemonic + 1; i < one.end; ++i) {
-    if (tokens.is_word(i, "asm")) return false;
-    if (tokens.is_punctuation(i, '{') || tokens.is_punctuation(i, '[') || tokens.is_punctuation(i, '<'))
-      i = tokens.behind_group(i) - 1;
-    if (tokens.kind(i) == TokenKind::kGlobal) {
-      const std::string_view name = tokens.name(i);
-      return name.substr(0, 5) != "llvm." && name.substr(0, 6) != "janus_" && name.substr(0, 9) != "\\01janus_";
-    }
-  }
+  const std::size_t callee = callee_of(one);
+  if (tokens.is_word(callee, "asm")) return false;
+  // A function may stand in a constant expression: bitcast (void ()* @f to void (i8*)*).
+  std::size_t end = callee + 1;
+  if (tokens.kind(callee) == TokenKind::kWord)
+    end = tokens.is_punctuation(callee + 1, '(') ? tokens.behind_group(callee + 1) : callee + 2;
+  for (std::size_t i = callee; i < end && i < one.end; ++i)
+    if (tokens.kind(i) == TokenKind::kGlobal) return is_checked_function(tokens.name(i));
   return true;
+}
+
+bool YieldChecks::is_checked_function(std::string_view name) const {
+  if (name.substr(0, 5) == "llvm.") return false;
+  const bool is_own = rewrite_.module.module.definitions.contains(name);
+  if (name.substr(0, 1) == "\x01") name.remove_prefix(1);
+  return is_own || !is_of_runtime(name);
 }
 
 std::string YieldChecks::at_return(const std::string& place) {

@@ -2,7 +2,9 @@
 // ll_checks.h — the yield checks of a function that nobody wrote: at back edges of loops, and before calls.
 #pragma once
 
+#include <cstddef>
 #include <string>
+#include <string_view>
 
 #include "ll_rewrite.h"
 
@@ -20,7 +22,9 @@ class YieldChecks {
 
  private:
   void before(std::uint32_t i, const std::string& helper, const std::string& argument);
+  std::size_t callee_of(const Instruction& one) const;
   bool is_checked_call(const Instruction& one) const;
+  bool is_checked_function(std::string_view name) const;
 
   FunctionRewrite& rewrite_;
   std::string counter_;  // a variable that counts iterations

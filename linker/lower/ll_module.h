@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -59,7 +60,8 @@ struct Function {
 
 struct Module {
   std::vector<Function> functions;
-  std::unordered_map<std::string_view, Signature> signatures;  // by name, of definitions and declarations
+  std::unordered_map<std::string_view, Signature> signatures;  // by name, of definitions, declarations and aliases
+  std::unordered_set<std::string_view> definitions;            // names of functions and aliases that the module defines
   std::vector<std::uint32_t> profiles;                         // tokens `profile` of top-level lines
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       summaries;  // entries for ThinLTO: first token, and behind the last

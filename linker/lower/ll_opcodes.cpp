@@ -220,7 +220,8 @@ std::string debug_location(const Tokens& tokens, const Instruction& instruction)
   for (std::size_t i = instruction.end; i > instruction.mnemonic + 1; --i)
     if (tokens.kind(i - 1) == TokenKind::kMetadata && tokens.text(i - 1) == "!dbg" &&
         tokens.kind(i) == TokenKind::kMetadata && tokens.text(i).size() > 1)
-      return ", !dbg " + std::string(tokens.text(i));
+      return ", !dbg " +
+             std::string(tokens.range(i, tokens.is_punctuation(i + 1, '(') ? tokens.behind_group(i + 1) : i + 1));
   return "";
 }
 

@@ -55,6 +55,8 @@ class Parser {
         function();
       else if (tokens_.is_word(at_, "attributes") && tokens_.kind(at_ + 1) == TokenKind::kAttribute)
         attribute_group();
+      else if (tokens_.kind(at_) == TokenKind::kGlobal && tokens_.is_punctuation(at_ + 1, '='))
+        global();
       else if (tokens_.is_punctuation(at_, '^'))
         summary();
       else if (is_profile_line())
@@ -63,10 +65,16 @@ class Parser {
         ++at_;
     }
     apply_groups();
+    for (const Alias& alias : aliases_) name_alias(alias);
     return std::move(module_);
   }
 
  private:
+  struct Alias {
+    std::uint32_t name, type;
+    std::uint32_t target;  // the token of a function or alias, kNoIndex if it stands for something else
+  };
+
   // `profile :name`, which the lexer reads as a word, a colon and a word, or `profile:` as a label.
   bool is_profile_line() const { return tokens_.is_word(at_, "profile") && tokens_.is_punctuation(at_ + 1, ':'); }
 
@@ -88,6 +96,7 @@ class Parser {
     for (const std::string_view group : own.groups) users_.push_back({group, name, kNoIndex});
     module_.signatures.insert_or_assign(name, function.signature);
     if (!is_definition) return;
+    module_.definitions.insert(name);
     if (!has_body) {
       tokens_.source().error(tokens_.begin_of(start), "a function without a body");
       return;
@@ -96,6 +105,62 @@ class Parser {
     for (const std::string_view group : own.groups)
       users_.push_back({group, {}, static_cast<std::uint32_t>(module_.functions.size())});
     module_.functions.push_back(std::move(function));
+  }
+
+  // ---- Aliases ------------------------------------------------------------------------------------------------------------
+
+  // @a = ... alias i64 (i64), ptr @f; also ifunc. Other globals are skipped.
+  void global() {
+    const auto name = static_cast<std::uint32_t>(at_);
+    at_ += 2;
+    while (tokens_.kind(at_) == TokenKind::kWord && !tokens_.is_word(at_, "alias") && !tokens_.is_word(at_, "ifunc")) {
+      if (tokens_.is_word(at_, "global") || tokens_.is_word(at_, "constant") || tokens_.is_word(at_, "define") ||
+          tokens_.is_word(at_, "declare"))
+        return;
+      at_ = behind_attribute(at_);
+    }
+    const bool is_alias = tokens_.is_word(at_, "alias");
+    if (!is_alias && !tokens_.is_word(at_, "ifunc")) return;
+    const auto type = static_cast<std::uint32_t>(++at_);
+    const auto parsed = parse_type(tokens_, at_);
+    if (!parsed || !parsed->result) return;
+    at_ = parsed->end;
+    std::size_t target = at_ + 1;
+    if (const auto pointer = parse_type(tokens_, target)) target = pointer->end;
+    const bool has_target = is_alias && tokens_.kind(target) == TokenKind::kGlobal;
+    aliases_.push_back({name, type, has_target ? static_cast<std::uint32_t>(target) : kNoIndex});
+    if (has_target) alias_of_[tokens_.name(name)] = tokens_.name(target);
+    module_.definitions.insert(tokens_.name(name));
+  }
+
+  // An alias has its function's signature; what stands for no function of the module, the type that is written.
+  void name_alias(const Alias& alias) {
+    const std::string_view name = tokens_.name(alias.name);
+    std::string_view target = name;
+    for (std::size_t steps = 0; steps <= aliases_.size(); ++steps) {
+      const auto next = alias_of_.find(target);
+      if (next == alias_of_.end()) break;
+      target = next->second;
+    }
+    const auto found = module_.signatures.find(target);
+    Signature signature =
+        alias.target != kNoIndex && found != module_.signatures.end() ? found->second : signature_of_type(alias.type);
+    signature.symbol = tokens_.text(alias.name);
+    module_.signatures.insert_or_assign(name, std::move(signature));
+  }
+
+  Signature signature_of_type(std::size_t i) const {
+    const auto type = parse_type(tokens_, i);
+    Signature signature;
+    signature.result = *type->result;
+    const std::size_t end = tokens_.behind_group(type->parameters) - 1;
+    for (i = type->parameters + 1; i < end;) {
+      const auto parameter = parse_type(tokens_, i);
+      if (parameter) signature.parameters.push_back({parameter->text, "", ""});
+      if (tokens_.is_word(i, "...")) signature.is_variadic = true;
+      i = parameter ? parameter->end : i + 1;
+    }
+    return signature;
   }
 
   // ---- Attributes of functions --------------------------------------------------------------------------------------------
@@ -402,6 +467,8 @@ class Parser {
   const Tokens& tokens_;
   std::size_t at_ = 0;
   Module module_;
+  std::vector<Alias> aliases_;
+  std::unordered_map<std::string_view, std::string_view> alias_of_;
   std::unordered_map<std::string_view, Attributes> groups_;
   std::vector<User> users_;
 };

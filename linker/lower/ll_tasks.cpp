@@ -44,6 +44,10 @@ void Tasks::spawn(const OpcodeAt& use) {
 // Whether a task can be made of the function with these arguments.
 bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::string& name) {
   const OpcodeUse& opcode = use.opcode;
+  if (rewrite_.tokens.name(opcode.function).substr(0, 5) == "llvm.") {
+    rewrite_.error(opcode.function, name + " is an intrinsic, which a task cannot begin in: call it in a function");
+    return false;
+  }
   if (signature.is_variadic) {
     rewrite_.error(opcode.function, name + " takes a variable number of arguments, which a task cannot have");
     return false;

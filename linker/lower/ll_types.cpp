@@ -16,15 +16,6 @@ constexpr std::array<std::string_view, 18> kArithmetic = {"add",  "sub",  "mul",
 constexpr std::array<std::string_view, 12> kCasts = {"trunc",  "zext",   "sext",   "fptrunc",  "fpext",    "fptoui",
                                                      "fptosi", "uitofp", "sitofp", "ptrtoint", "inttoptr", "bitcast"};
 
-std::string name_of(std::string_view written) {
-  if (!written.empty() && written[0] == '%') written.remove_prefix(1);
-  if (written.size() >= 2 && written.front() == '"' && written.back() == '"') {
-    const std::string_view inner = written.substr(1, written.size() - 2);
-    if (inner.find_first_not_of("0123456789") != std::string_view::npos) return std::string(inner);
-  }
-  return std::string(written);
-}
-
 template <std::size_t kCount>
 bool contains(const std::array<std::string_view, kCount>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -40,16 +31,16 @@ LocalTypes::LocalTypes(const Tokens& tokens, const Function& function) : tokens_
 }
 
 const Instruction* LocalTypes::definition(std::string_view written) const {
-  const auto found = definitions_.find(name_of(written));
+  const auto found = definitions_.find(name_of_local(written));
   return found == definitions_.end() ? nullptr : &function_.instructions[found->second];
 }
 
 bool LocalTypes::is_parameter(std::string_view written) const {
-  return parameters_.contains(name_of(written));
+  return parameters_.contains(name_of_local(written));
 }
 
 std::optional<std::string> LocalTypes::type_of(std::string_view written) const {
-  if (const auto parameter = parameters_.find(name_of(written)); parameter != parameters_.end())
+  if (const auto parameter = parameters_.find(name_of_local(written)); parameter != parameters_.end())
     return function_.signature.parameters[parameter->second].type;
   const Instruction* const instruction = definition(written);
   return instruction == nullptr ? std::nullopt : result_type(*instruction);

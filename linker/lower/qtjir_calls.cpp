@@ -2,6 +2,8 @@
 // qtjir_calls.cpp — calls of bodies and of external functions.
 #include "qtjir_calls.h"
 
+#include "runtime_names.h"
+
 namespace janus::lower::qtjir {
 
 void Calls::call(const Instruction& one) {
@@ -9,7 +11,7 @@ void Calls::call(const Instruction& one) {
   const Function& target = module.callee(one);
   const std::string name = module.name_of(target);
   // The runtime's own functions are checks themselves.
-  if (module.has_yield_checks() && !(target.is_external && name.substr(0, 6) == "janus_")) points_.check(one, "1");
+  if (module.has_yield_checks() && !(target.is_external && is_of_runtime(name))) points_.check(one, "1");
   const std::string list = text_.typed_values(one.operands);
   const std::string result = module.llvm(target.result);
   if (!target.is_external) return call_body(one, target, list, points_.unwinds());

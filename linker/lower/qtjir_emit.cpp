@@ -240,7 +240,7 @@ bool lower_qtjir(Source& source, const Options& options, const TakePiece& take) 
   if (!options.profile.empty()) file.profile = options.profile;
   if (file.profile.empty()) file.profile = "service";
   const bool is_typed = options.llvm_version != 0 && options.llvm_version < 15;
-  Helpers helpers({is_typed, interval_of(options, file.profile), Helpers::free_prefix(source.text()),
+  Helpers helpers({is_typed, interval_of(options, file.profile), Helpers::free_prefix(tokens),
                    [&file](std::string_view name) { return file.by_name.contains(std::string(name)); }});
   qtjir::Module module(tokens, file, helpers, options.has_yield_checks && file.profile != "core");
   qtjir::lower_functions(module, take);

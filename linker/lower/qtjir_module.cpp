@@ -16,10 +16,23 @@ bool is_plain(std::string_view name) {
   });
 }
 
+// A byte of a text in quotes, as LLVM reads it.
+void append_escaped(std::string& text, char c, bool keeps_utf8) {
+  static constexpr char kDigits[] = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  if ((byte >= ' ' && byte < 0x7f && c != '"' && c != '\\') || (keeps_utf8 && byte >= 0x80))
+    text += c;
+  else
+    text += {'\\', kDigits[byte >> 4], kDigits[byte & 15]};
+}
+
 }  // namespace
 
 std::string symbol(const std::string& name) {
-  return is_plain(name) ? "@" + name : "@\"" + name + "\"";
+  if (is_plain(name)) return "@" + name;
+  std::string text = "@\"";
+  for (const char c : name) append_escaped(text, c, true);
+  return text + '"';
 }
 
 std::string unescaped(std::string_view quoted) {
@@ -92,15 +105,8 @@ void Module::hand_on(const TakePiece& take) {
 
 void Module::write_strings() {
   for (const auto& [contents, name] : strings_) {
-    static constexpr char kDigits[] = "0123456789ABCDEF";
     text_ += name + " = private unnamed_addr constant [" + std::to_string(contents.size() + 1) + " x i8] c\"";
-    for (const char c : contents) {
-      const auto byte = static_cast<unsigned char>(c);
-      if (byte >= ' ' && byte < 0x7f && c != '"' && c != '\\')
-        text_ += c;
-      else
-        text_ += {'\\', kDigits[byte >> 4], kDigits[byte & 15]};
-    }
+    for (const char c : contents) append_escaped(text_, c, false);
     text_ += "\\00\"\n";
   }
 }

@@ -91,6 +91,7 @@ std::optional<ParsedType> parse_type(const Tokens& tokens, std::size_t i) {
       type.result.reset();
     } else if (tokens.is_punctuation(i, '(')) {
       type.result = tokens.joined(first, i);
+      type.parameters = i;
       i = tokens.behind_group(i);
     } else {
       break;

@@ -14,6 +14,7 @@ struct ParsedType {
   std::string text;
   std::size_t end;                    // the token behind it
   std::optional<std::string> result;  // of a function type: the type of its result
+  std::size_t parameters = 0;         // of a function type: the ( of its parameters
 };
 
 // Whether a type may begin at the token. A local name may: that of a named type.

@@ -89,6 +89,57 @@ def errors_are_told():
         tap.check(f'{suffix}: {name}', done.returncode == 1 and said.splitlines()[:1] == [wanted] and not done.stdout, said)
 
 
+CALLS = """declare void @janus_other()
+declare i32 @janus_yield()
+declare void @janus_free(ptr)
+declare i64 @llvm.ctpop.i64(i64)
+@janus_alias = alias void (), ptr @janus_own
+define void @janus_own() {
+  ret void
+}
+define void @test(ptr %f) {
+"""
+calls = {
+    'call void @janus_own()': True,
+    'call void @janus_alias()': True,
+    'call void @janus_other()': True,
+    'call void @"janus\\5Fown"()': True,
+    'call void %f(ptr @janus_yield)': True,
+    'call i32 (ptr, ...) %f(ptr @janus_yield)': True,
+    'call fastcc void %f(ptr @llvm.ctpop.i64)': True,
+    'call i32 @janus_yield()': False,
+    'call i32 @"\\01janus_yield"()': False,
+    'tail call void @janus_free(ptr @test)': False,
+    'call i64 @llvm.ctpop.i64(i64 1)': False,
+    'call void asm sideeffect "", ""()': False,
+}
+
+
+def calls_are_checked():
+    for call, is_checked in calls.items():
+        source = work / 'call.ll'
+        source.write_text(f'{CALLS}  {call}\n  ret void\n}}\n')
+        done = lower(janus_cc, source)
+        body = done.stdout.decode().partition('@test(ptr %f)')[2].partition('\n}')[0]
+        tap.check(f'a check is before `{call}`' if is_checked else f'no check is before `{call}`', done.returncode == 0 and ('@janus.check' in body) == is_checked, body)
+    source = work / 'call.qtjir'
+    source.write_text('extern func @janus_other()\nextern func @janus_yield() -> i32\nfunc @f() {\n  call @janus_other\n  call @janus_yield\n  return\n}\n')
+    shown = lower(janus_cc, source).stdout.decode()
+    tap.check('in .qtjir a check is before an external function that is not the runtime\'s', shown.count('= call i32 @janus.check(i64 1)') == 1, shown)
+
+
+def the_runtime_s_functions_are_known():
+    """Those of the headers that are in the library, and no other."""
+    root = here.parent.parent
+    listed = re.findall(r'"(janus_\w+)"', (root / 'linker/lower/runtime_names.h').read_text())
+    headers = [root / 'rt/include/janus/llvm.h', root / 'rt/include/janus/rt.h', *(root / 'rt/include/janus/rt').glob('*.h')]
+    declared = {name for header in headers for name in re.findall(r'\b(janus_\w+) ?\(', header.read_text())}
+    symbols = subprocess.run(['nm', '-g', '--defined-only', janus_cc.parent.parent / 'lib/libjanus_rt.a'], capture_output=True, text=True, timeout=60).stdout
+    in_library = set(re.findall(r'^\w+ T (janus_\w+)$', symbols, re.M))
+    tap.check('runtime_names.h lists the functions of the runtime\'s headers', listed == sorted(declared & in_library),
+              f'{sorted(set(listed) ^ (declared & in_library))}')
+
+
 def an_error_leaves_no_output():
     """Also behind so many functions that some of the output was written before it."""
     source, output = work / 'late.qtjir', work / 'late.ll'
@@ -228,5 +279,7 @@ if os.environ.get('JANUS_TEST_FULL'):
 tasks_carry_their_tenancy()
 parameters_are_passed_as_written()
 errors_are_told()
+calls_are_checked()
+the_runtime_s_functions_are_known()
 an_error_leaves_no_output()
 tap.end()
