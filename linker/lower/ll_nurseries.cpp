@@ -17,7 +17,11 @@ bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
   std::size_t next = 0;
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) read_block(b, uses, next);
   const bool is_right = flow_.run(blocks_);
-  for (const auto& place : event_places_) uses[place.use].event = &blocks_[place.block].events[place.event];
+  for (const auto& place : event_places_) {
+    OpcodeAt& use = uses[place.use];
+    use.event = &blocks_[place.block].events[place.event];
+    if (makes_task(use.opcode.opcode)) spawns_.emplace(use.instruction, use.event);
+  }
   read_sites(uses);
   return is_right;
 }
@@ -72,7 +76,7 @@ void Nurseries::read_sites(std::vector<OpcodeAt>& uses) {
           begin.has_result ? std::string(rewrite_.tokens.text(begin.first)) : rewrite_.module.fresh("nursery");
       sites_[site].is_opened = options.has_budget || options.on_error != 0 || options.on_exhaustion != 0;
       use.site = site++;
-    } else if (use.opcode.opcode == Opcode::kAwait && use.event != nullptr && use.event->is_reached &&
+    } else if (use.event != nullptr && use.event->kind == FlowEvent::Kind::kAwait && use.event->is_reached &&
                use.event->stack != NurseryFlow::kEmpty) {
       sites_[stack(use.event->stack).site].is_awaited = true;
     }
@@ -83,6 +87,16 @@ Nurseries::Parent Nurseries::parent_of(const OpcodeAt& use) {
   if (use.event->stack == NurseryFlow::kEmpty) return {scope_name(), &scope_.list};
   Site& site = sites_[stack(use.event->stack).site];
   return {site.value, &site.list};
+}
+
+void Nurseries::check_join(const OpcodeAt& use) {
+  const Operand& task = use.opcode.operands[0];
+  const Instruction* const definition = rewrite_.types().definition(task.value);
+  if (definition == nullptr || use.event == nullptr) return;
+  const auto spawn = spawns_.find(static_cast<std::uint32_t>(definition - rewrite_.function.instructions.data()));
+  if (spawn != spawns_.end() && flow_.has_ended(*spawn->second, *use.event))
+    rewrite_.error(task.token,
+                   "a join of a task whose nursery " + flow_.described(spawn->second->stack) + " has ended");
 }
 
 // ---- Opcodes --------------------------------------------------------------------------------------------------------------

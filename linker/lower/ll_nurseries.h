@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "ll_rewrite.h"
@@ -25,6 +26,9 @@ class Nurseries {
   // known whether a nursery has records to free.
   void end(const OpcodeAt& use) { ends_.push_back(&use); }
   void write_ends();
+
+  // Reports a join of a task that is known to be of a nursery that has ended.
+  void check_join(const OpcodeAt& use);
 
   // The nursery of a task, and the variable for the list of its records, which is empty until there is one.
   struct Parent {
@@ -62,6 +66,7 @@ class Nurseries {
   NurseryFlow flow_;
   std::vector<FlowBlock> blocks_;
   std::vector<EventPlace> event_places_;
+  std::unordered_map<std::uint32_t, const FlowEvent*> spawns_;  // by instruction
   std::vector<Site> sites_;
   std::vector<const OpcodeAt*> ends_;
   Site scope_;

@@ -94,6 +94,7 @@ void Tasks::join(const OpcodeAt& use) {
   if (!is_storable(joined_type(result)))
     return rewrite_.error(operand.token, "a task's result cannot be of type " + result);
   rewrite_.check_type(operand, "i64", "the task");
+  nurseries_.check_join(use);
   const Handle handle = kind ? kind->handle : handle_for(result);
   const std::string type = joined_type(result), helper = rewrite_.helpers.join(handle, result);
   if (!depends_on_features(type))

@@ -21,6 +21,9 @@ std::optional<FlowEvent::Kind> flow_kind_of(Opcode opcode) {
       return FlowEvent::Kind::kSpawn;
     case Opcode::kFork:
       return FlowEvent::Kind::kFork;
+    case Opcode::kTaskJoin:
+    case Opcode::kAwait:
+      return FlowEvent::Kind::kPoint;
     default:
       return std::nullopt;
   }
@@ -66,6 +69,13 @@ std::uint32_t NurseryFlow::target(const FlowEvent& event) const {
     while (stack != kEmpty && !event.nursery.empty() && site_events_[stacks_[stack].site].name != event.nursery)
       stack = stacks_[stack].outer;
   return stack;
+}
+
+bool NurseryFlow::has_ended(const FlowEvent& spawn, const FlowEvent& at) const {
+  if (!spawn.is_reached || !at.is_reached || spawn.stack == kEmpty) return false;
+  for (std::uint32_t open = at.stack; open != kEmpty; open = stacks_[open].outer)
+    if (stacks_[open].site == stacks_[spawn.stack].site) return stacks_[open].is_awaited;
+  return true;
 }
 
 std::uint32_t NurseryFlow::push(std::uint32_t outer, std::uint32_t site, bool is_awaited) {

@@ -24,7 +24,8 @@ struct FlowEvent {
   bool is_reached = false;  // filled in
 };
 
-// What the opcode does to the nurseries; std::nullopt: nothing. Whether an Await is of a nursery is the caller's to know.
+// What the opcode does to the nurseries, or whether it counts which are open; std::nullopt: neither. Whether an Await is of a
+// nursery is the caller's to know.
 std::optional<FlowEvent::Kind> flow_kind_of(Opcode opcode);
 
 struct FlowBlock {
@@ -52,6 +53,10 @@ class NurseryFlow {
   const std::vector<Stack>& stacks() const { return stacks_; }
   // The nursery that a kEnd, kAwait or kCancel event is for, and kSpawn's: the index of its stack entry.
   std::uint32_t target(const FlowEvent& event) const;
+  // Whether the nursery of the kSpawn event has ended or is awaited on every path to the other event.
+  bool has_ended(const FlowEvent& spawn, const FlowEvent& at) const;
+  // The innermost nursery of a stack, for messages.
+  std::string described(std::uint32_t stack) const;
   std::uint32_t sites() const { return static_cast<std::uint32_t>(site_events_.size()); }
   // Whether there is a kFork event outside of all nurseries.
   bool needs_scope() const { return needs_scope_; }
@@ -67,7 +72,6 @@ class NurseryFlow {
   std::uint32_t end(const FlowEvent& event, std::uint32_t stack);
   std::uint32_t await(const FlowEvent& event, std::uint32_t stack);
   void complain(std::size_t offset, const std::string& message);
-  std::string described(std::uint32_t stack) const;
 
   Source& source_;
   std::vector<Stack> stacks_{{0, 0, false}};

@@ -2,6 +2,7 @@
 // qtjir_check.cpp — names, types and nurseries of a .qtjir file.
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "qtjir_ast.h"
 #include "types.h"
@@ -379,10 +380,44 @@ class FunctionCheck {
       }
     }
     function_.flow.emplace(tokens_.source());
-    (void)function_.flow->run(blocks);
+    const bool is_right = function_.flow->run(blocks);
     for (std::size_t b = 0; b < blocks.size(); ++b)
       for (std::size_t i = 0; i < blocks[b].events.size(); ++i)
         function_.blocks[b].instructions[i].event = &blocks[b].events[i];
+    if (is_right && !tokens_.source().has_errors()) check_joins();
+  }
+
+  // A join is wrong if its register can only hold tasks of nurseries that have ended.
+  void check_joins() {
+    struct Writers {
+      std::map<std::uint32_t, const FlowEvent*> spawns;  // by stack of nurseries
+      bool has_others = false;
+    };
+    std::vector<Writers> writers(function_.registers.size());
+    for (std::size_t i = 0; i < function_.parameters.size() && i < writers.size(); ++i) writers[i].has_others = true;
+    std::vector<const Instruction*> joins;
+    for (const Block& block : function_.blocks)
+      for (const Instruction& one : block.instructions) {
+        const bool is_opcode = one.kind == Kind::kOpcode;
+        if (one.result_number != kNoIndex && is_opcode && makes_task(one.opcode))
+          writers[one.result_number].spawns.emplace(one.event->stack, one.event);
+        else if (one.result_number != kNoIndex)
+          writers[one.result_number].has_others = true;
+        const bool waits = is_opcode && (one.opcode == Opcode::kTaskJoin || one.opcode == Opcode::kAwait);
+        if (waits && one.type != "nursery" && one.operands[0].kind == Operand::Kind::kRegister) joins.push_back(&one);
+      }
+    for (const Instruction* const join : joins) {
+      const Operand& task = join->operands[0];
+      if (task.register_number >= writers.size()) continue;
+      const auto& [spawns, has_others] = writers[task.register_number];
+      const bool have_ended =
+          !spawns.empty() && !has_others && std::all_of(spawns.begin(), spawns.end(), [&](const auto& spawn) {
+            return function_.flow->has_ended(*spawn.second, *join->event);
+          });
+      if (have_ended)
+        error(task.token,
+              "a join of a task whose nursery " + function_.flow->described(spawns.begin()->first) + " has ended");
+    }
   }
 
   const Tokens& tokens_;

@@ -61,11 +61,20 @@ errors = {
     'a label that is not there': (*ll('  %a = Nursery_Begin\n  br label %there\n'), '4:3: error: a branch to a label that this function does not have'),
     'something behind the operands': (*ll('  Yield now\n  ret void\n'), "4:9: error: unexpected 'now' behind the operands"),
     'a string without its end': ('ll', 'source_filename = "x\n', '1:19: error: a string without its closing quote'),
+    'a join behind the end of the nursery': (
+        *ll('  %a = Nursery_Begin\n  %t = Spawn @f(i64 1)\n  %b = Nursery_End %a\n  %r = Task_Join %t\n  ret void\n'),
+        '7:18: error: a join of a task whose nursery %a of line 4 has ended'),
+    'a join behind the Await of the nursery': (
+        *ll('  %a = Nursery_Begin\n  %t = Spawn @f(i64 1)\n  %b = Await %a\n  %r = Await %t\n  %c = Nursery_End %a\n  ret void\n'),
+        '7:14: error: a join of a task whose nursery %a of line 4 has ended'),
     'a task of an intrinsic': (
         'll', 'declare i64 @llvm.abs.i64(i64, i1)\ndefine void @f() {\n  %a = Nursery_Begin\n  Spawn @llvm.abs.i64(i64 1, i1 true)\n  %b = Nursery_End\n  ret void\n}\n',
         '4:9: error: @llvm.abs.i64 is an intrinsic, which a task cannot begin in: call it in a function'),
     'a body without its end': ('ll', 'define void @f() {\n  ret void\n', '1:18: error: a function body without its closing brace'),
     'q: a spawn outside a nursery': (*qtjir('  Spawn @f(1)\n  return\n'), '5:3: error: spawn outside a nursery (NurseryNotActive)'),
+    'q: a join behind the end of the nursery': (
+        *qtjir('  %a = Nursery_Begin\n  %t = Spawn @f(1)\n  Nursery_End\n  %r = Await %t\n  return\n'),
+        '8:14: error: a join of a task whose nursery %a of line 5 has ended'),
     'q: an unknown tenancy': (*qtjir('  %a = Nursery_Begin\n  Spawn @f(1) tenancy QPU\n  Nursery_End\n  return\n'),
                               "6:23: error: unknown tenancy 'QPU': tasks have CPU_Parallel"),
     'q: an opcode in :core': (*qtjir('  Budget_Check\n  return\n', 'profile :core\n'),
