@@ -22,7 +22,7 @@ class Parser {
 
  private:
   bool complain(const std::string& message) {
-    tokens_.source().error(tokens_.begin_of(std::min(at_, end_)), message);
+    tokens_.source().error(at_ < end_ ? tokens_.begin_of(at_) : tokens_.end_of(end_ - 1), message);
     return false;
   }
   bool is_at_end() const {
@@ -70,6 +70,7 @@ class Parser {
         operand.type = type->text;
         at_ = type->end;
       }
+    if (is_unknown_type()) return complain("unknown type " + std::string(tokens_.text(at_)));
     const std::size_t first = at_;
     while (!ends_operand(at_))
       at_ = tokens_.is_punctuation(at_, '(') || tokens_.is_punctuation(at_, '{') || tokens_.is_punctuation(at_, '[') ||
@@ -82,6 +83,14 @@ class Parser {
     use_.operands.push_back(std::move(operand));
     return true;
   }
+  // A word before a value can only be meant as its type. (A constant expression has a parenthesis.)
+  bool is_unknown_type() const {
+    const bool is_word = at_ + 1 < end_ && tokens_.kind(at_) == TokenKind::kWord && !begins_type(tokens_, at_);
+    const TokenKind next = tokens_.kind(at_ + 1);
+    return is_word && (next == TokenKind::kLocal || next == TokenKind::kInteger ||
+                       (next == TokenKind::kGlobal && !is_reference(tokens_.text(at_))));
+  }
+  static bool is_reference(std::string_view word) { return word == "dso_local_equivalent" || word == "no_cfi"; }
   bool ends_operand(std::size_t i) const {
     return i >= end_ || tokens_.is_punctuation(i, ',') || tokens_.is_punctuation(i, ')');
   }
@@ -93,14 +102,16 @@ class Parser {
         use_.type = type->text;
         at_ = type->end;
       }
+    if (at_ + 1 < end_ && tokens_.kind(at_) == TokenKind::kWord && tokens_.kind(at_ + 1) == TokenKind::kGlobal)
+      return complain("unknown type " + std::string(tokens_.text(at_)));
     if (at_ >= end_ || tokens_.kind(at_) != TokenKind::kGlobal)
       return complain("the name of a function, as @f, is missing");
     use_.function = static_cast<std::uint32_t>(at_++);
     if (skip('(')) {
-      while (at_ < end_ && !tokens_.is_punctuation(at_, ')')) {
+      if (skip(')')) return options(true);
+      do {
         if (!value()) return false;
-        if (!skip(',') && !tokens_.is_punctuation(at_, ')')) return complain("a closing parenthesis is missing");
-      }
+      } while (skip(','));
       if (!skip(')')) return complain("a closing parenthesis is missing");
       return options(true);
     }
@@ -119,9 +130,13 @@ class Parser {
     if (!is_name_alone && at_ < end_)
       if (const auto type = parse_type(tokens_, at_);
           type && type->end < end_ && tokens_.is_punctuation(type->end, ',')) {
+        if (!is_storable(type->text)) return complain("a task's result cannot be of type " + type->text);
         use_.type = type->text;
         at_ = type->end + 1;
       }
+    const bool is_unknown =
+        tokens_.kind(at_) == TokenKind::kWord && at_ + 1 < end_ && tokens_.is_punctuation(at_ + 1, ',');
+    if (is_unknown) return complain("unknown type " + std::string(tokens_.text(at_)));
     return value();
   }
 
@@ -190,7 +205,11 @@ class Parser {
       else
         return complain("the amount is missing: a number, a value or `all`");
       ++at_;
-      if (!skip(',') && !tokens_.is_punctuation(at_, ')')) return complain("a closing parenthesis is missing");
+      if (skip(',')) {
+        if (tokens_.is_punctuation(at_, ')')) return complain("a component of a budget is missing behind the comma");
+      } else if (!tokens_.is_punctuation(at_, ')')) {
+        return complain("a closing parenthesis is missing");
+      }
     }
     use_.nursery.has_budget = true;
     return true;

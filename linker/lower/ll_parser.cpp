@@ -340,19 +340,19 @@ class Parser {
     void run() {
       ++at_;
       begin_block(kNoIndex);
-      int depth = 0;
+      std::vector<std::size_t> open;  // tokens of brackets
       for (; !tokens_.is_end(at_); ++at_) {
         const TokenKind kind = tokens_.kind(at_);
         if (kind == TokenKind::kPunctuation) {
           const char c = tokens_.text(at_)[0];
-          if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+          if (c == '(' || c == '[' || c == '{' || c == '<') open.push_back(at_);
           if (c == ')' || c == ']' || c == '}' || c == '>') {
-            if (c == '}' && depth == 0) break;
-            depth = std::max(depth - 1, 0);
+            if (c == '}' && (open.empty() || tokens_.text(open.back()) != "{")) break;
+            if (!open.empty()) open.pop_back();
           }
           continue;
         }
-        if (depth != 0) continue;
+        if (!open.empty()) continue;
         if (kind == TokenKind::kLabel) {
           end_instruction();
           label();
@@ -363,10 +363,12 @@ class Parser {
       }
       end_instruction();
       end_block();
-      if (tokens_.is_end(at_))
+      if (!open.empty())
+        tokens_.source().error(tokens_.begin_of(open.back()),
+                               "'" + std::string(tokens_.text(open.back())) + "' is not closed");
+      else if (tokens_.is_end(at_))
         tokens_.source().error(tokens_.begin_of(function_.body), "a function body without its closing brace");
-      else
-        ++at_;
+      if (!tokens_.is_end(at_)) ++at_;
       connect();
     }
 

@@ -14,6 +14,11 @@ bool is_integer(std::string_view type) {
   return integer_width(type) != 0;
 }
 
+bool is_decimal(std::string_view number) {
+  if (number.substr(0, 1) == "-") number.remove_prefix(1);
+  return !number.empty() && number.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 // What `prefix T` is made of: T; nothing for other types.
 std::optional<std::string> element_of(std::string_view type, std::string_view prefix) {
   if (type.size() <= prefix.size() + 1 || type.substr(0, prefix.size()) != prefix || type[prefix.size()] != ' ')
@@ -131,6 +136,8 @@ class FunctionCheck {
       if (*own != "?" && *own != type) error(operand.token, what + " is of type " + *own + ", not " + type);
     } else if (!is_integer(type)) {
       error(operand.token, what + " is a number, not of type " + type);
+    } else if (!is_decimal(tokens_.text(operand.token))) {
+      error(operand.token, std::string(tokens_.text(operand.token)) + " is not a decimal number");
     } else if (!fits(tokens_.text(operand.token), integer_width(type))) {
       error(operand.token, std::string(tokens_.text(operand.token)) + " does not fit into " + type);
     }

@@ -53,12 +53,20 @@ class Parser {
   }
   // The token at hand, for a message.
   std::string shown() const {
-    return tokens_.is_end(at_) ? "the end of the file" : "'" + std::string(tokens_.text(at_)) + "'";
+    return tokens_.is_end(at_) ? "the end of the file"
+           : is_behind_line()  ? "the end of the line"
+                               : "'" + std::string(tokens_.text(at_)) + "'";
   }
   bool complain(const std::string& message) {
     is_right_ = false;
-    tokens_.source().error(tokens_.begin_of(at_), message);
+    tokens_.source().error(is_behind_line() ? tokens_.end_of(at_ - 1) : tokens_.begin_of(at_), message);
     return false;
+  }
+  // Whether the line that `start_` is in ends before the token at hand.
+  bool is_behind_line() const {
+    if (at_ <= start_ || tokens_.is_end(at_)) return false;
+    const std::size_t end = tokens_.end_of(at_ - 1);
+    return tokens_.source().text().substr(end, tokens_.begin_of(at_) - end).find('\n') != std::string_view::npos;
   }
   bool expect(char c) {
     if (skip(c)) return true;
@@ -102,7 +110,7 @@ class Parser {
 
   void function() {
     Function function;
-    const std::size_t start = at_;
+    const std::size_t start = start_ = at_;
     if (is("extern")) {
       function.is_external = true;
       ++at_;
@@ -140,6 +148,7 @@ class Parser {
       function.parameters.emplace_back();
       if (!type(function.parameters.back(), false, !function.is_external)) return false;
       if (!skip(',')) break;
+      if (is(')')) return complain("expected a parameter behind the comma");
     }
     if (!expect(')')) return false;
     if (is("-") && tokens_.is_punctuation(at_ + 1, '>')) {
@@ -189,6 +198,7 @@ class Parser {
 
   std::optional<Instruction> instruction() {
     Instruction one;
+    start_ = at_;
     if (tokens_.kind(at_) == TokenKind::kLocal) {
       one.result = static_cast<std::uint32_t>(at_++);
       if (!expect('=')) return std::nullopt;
@@ -285,8 +295,10 @@ class Parser {
       }
       return true;
     }
-    while (!is(')'))
-      if (!operand(one) || (!skip(',') && !is(')') && !expect(')'))) return false;
+    if (skip(')')) return true;
+    do {
+      if (!operand(one)) return false;
+    } while (skip(','));
     return expect(')');
   }
 
@@ -379,13 +391,15 @@ class Parser {
         one.budget[i] = one.operands.back();
         one.operands.pop_back();
       }
-      if (!skip(',') && !is(')')) return expect(')');
+      if (!skip(',')) break;
+      if (is(')')) return complain("expected a component of the budget behind the comma");
     }
     return expect(')');
   }
 
   const Tokens& tokens_;
   std::size_t at_ = 0;
+  std::size_t start_ = 0;  // the token that the function's head or the instruction at hand begins with
   bool is_right_ = true;
   File file_;
 };
