@@ -1,64 +1,125 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_handles.h"
 
-#include <set>
-#include <vector>
+#include <algorithm>
 
 namespace janus::lower {
 
 std::optional<HandleKind> HandleKinds::kind_of(const Operand& operand) {
-  const Tokens& tokens = rewrite_.tokens;
-  const LocalTypes& types = rewrite_.types();
-  std::optional<HandleKind> kind;
-  std::set<std::string> seen;
-  std::vector<std::string> to_visit{operand.value};
-  while (!to_visit.empty()) {
-    const std::string value = to_visit.back();
-    to_visit.pop_back();
-    if (!seen.insert(value).second) continue;
-    if (value.empty() || value[0] != '%') {
-      if (value == "0" && seen.size() > 1) continue;  // no task on this path
-      rewrite_.error(operand.token, "a join of what is no task: " + value);
-      return std::nullopt;
-    }
-    const Instruction* const definition = types.definition(value);
-    if (definition == nullptr) {
-      if (!types.is_parameter(value) && value.find_first_not_of("%0123456789") != std::string::npos)
-        rewrite_.error(operand.token, "unknown value " + value);
-      continue;
-    }
-    const std::string_view mnemonic = tokens.text(definition->mnemonic);
-    if (const auto opcode = opcode_of(mnemonic); opcode && makes_task(*opcode)) {
-      if (!meet(kind_made_by(*definition, *opcode), kind, operand)) return std::nullopt;
-    } else if (const auto known = known_.find(value); known != known_.end()) {
-      if (!meet(known->second, kind, operand)) return std::nullopt;
-    } else if (mnemonic == "phi" || mnemonic == "select" || mnemonic == "freeze") {
-      for (std::size_t i = definition->mnemonic + 1; i < definition->end; ++i) {
-        const bool is_incoming = mnemonic == "phi"
-                                     ? tokens.is_punctuation(i - 1, '[')
-                                     : tokens.kind(i - 1) == TokenKind::kWord && tokens.text(i - 1) == "i64";
-        if (is_incoming) to_visit.emplace_back(tokens.text(i));
-      }
-    } else if (mnemonic != "load" && mnemonic != "call" && mnemonic != "invoke" && mnemonic != "extractvalue" &&
-               mnemonic != "extractelement" && mnemonic != "tail") {
-      rewrite_.error(operand.token,
-                     "a join of what is no task: " + value + " is the result of " + std::string(mnemonic));
-      return std::nullopt;
-    }
+  const std::string& value = operand.value;
+  if (value.empty() || value[0] != '%') {
+    rewrite_.error(operand.token, "a join of what is no task: " + value);
+    return std::nullopt;
   }
-  if (kind) known_.emplace(operand.value, *kind);
-  return kind;
+  const Instruction* const definition = rewrite_.types().definition(value);
+  if (definition == nullptr) {
+    if (is_unknown(value)) rewrite_.error(operand.token, "unknown value " + value);
+    return std::nullopt;
+  }
+  const Found& found = follow(index_of(*definition));
+  if (!found.error.empty()) {
+    rewrite_.error(operand.token, found.error);
+    return std::nullopt;
+  }
+  return found.kind;
 }
 
-// Whether what a handle was made as on one path is what it was made as on the others.
-bool HandleKinds::meet(const std::optional<HandleKind>& made, std::optional<HandleKind>& kind, const Operand& operand) {
-  if (made && kind && (made->handle != kind->handle || made->result != kind->result)) {
-    rewrite_.error(operand.token,
-                   "tasks with results of different types meet here: " + made->result + " and " + kind->result);
-    return false;
+// Tarjan's algorithm: values that lead to each other get what is found for all of them together.
+const HandleKinds::Found& HandleKinds::follow(std::uint32_t root) {
+  struct Step {
+    std::uint32_t value, low;
+    std::vector<std::uint32_t> sources;
+    std::size_t next;
+    Found found;
+  };
+  std::vector<Step> path;
+  std::vector<std::uint32_t> open;  // values that are entered and not known
+  const auto enter = [&](std::uint32_t value) {
+    const auto order = static_cast<std::uint32_t>(open.size());
+    order_[value] = order;
+    open.push_back(value);
+    path.push_back({value, order, {}, 0, {}});
+    path.back().found = read(value, path.back().sources);
+  };
+  if (const auto known = known_.find(root); known != known_.end()) return known->second;
+  enter(root);
+  while (true) {
+    Step& step = path.back();
+    if (step.next < step.sources.size()) {
+      const std::uint32_t source = step.sources[step.next++];
+      if (const auto known = known_.find(source); known != known_.end())
+        meet(known->second, step.found);
+      else if (const auto entered = order_.find(source); entered != order_.end())
+        step.low = std::min(step.low, entered->second);
+      else
+        enter(source);
+      continue;
+    }
+    const Step done = std::move(path.back());
+    path.pop_back();
+    if (done.low == order_.at(done.value)) {
+      std::uint32_t value = kNoIndex;
+      do {
+        value = open.back();
+        open.pop_back();
+        order_.erase(value);
+        known_.emplace(value, done.found);
+      } while (value != done.value);
+    }
+    if (path.empty()) return known_.at(root);
+    path.back().low = std::min(path.back().low, done.low);
+    meet(done.found, path.back().found);
   }
-  if (made) kind = made;
-  return true;
+}
+
+// What the instruction says of its result by itself, and the instructions of this function that it takes the handle from.
+HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint32_t>& sources) {
+  const Tokens& tokens = rewrite_.tokens;
+  const Instruction& definition = rewrite_.instruction(value);
+  const std::string_view mnemonic = tokens.text(definition.mnemonic);
+  if (const auto opcode = opcode_of(mnemonic); opcode && makes_task(*opcode))
+    return {kind_made_by(definition, *opcode), ""};
+  Found found;
+  if (mnemonic == "phi" || mnemonic == "select" || mnemonic == "freeze") {
+    for (std::size_t i = definition.mnemonic + 1; i < definition.end; ++i) {
+      const bool is_incoming = mnemonic == "phi"
+                                   ? tokens.is_punctuation(i - 1, '[')
+                                   : tokens.kind(i - 1) == TokenKind::kWord && tokens.text(i - 1) == "i64";
+      if (is_incoming) read_source(std::string(tokens.text(i)), sources, found);
+    }
+  } else if (mnemonic != "load" && mnemonic != "call" && mnemonic != "invoke" && mnemonic != "extractvalue" &&
+             mnemonic != "extractelement" && mnemonic != "tail") {
+    found.error = "a join of what is no task: " + std::string(tokens.text(definition.first)) + " is the result of " +
+                  std::string(mnemonic);
+  }
+  return found;
+}
+
+void HandleKinds::read_source(const std::string& value, std::vector<std::uint32_t>& sources, Found& found) {
+  if (value == "0") return;  // no task on this path
+  if (value.empty() || value[0] != '%') {
+    if (found.error.empty()) found.error = "a join of what is no task: " + value;
+  } else if (const Instruction* const definition = rewrite_.types().definition(value)) {
+    sources.push_back(index_of(*definition));
+  } else if (is_unknown(value) && found.error.empty()) {
+    found.error = "unknown value " + value;
+  }
+}
+
+bool HandleKinds::is_unknown(const std::string& value) {
+  return !rewrite_.types().is_parameter(value) && value.find_first_not_of("%0123456789") != std::string::npos;
+}
+
+// What a handle was made as on one path has to be what it was made as on the others.
+void HandleKinds::meet(const Found& other, Found& found) {
+  if (!found.error.empty()) return;
+  found.error = other.error;
+  if (!other.kind) return;
+  if (found.kind && (found.kind->handle != other.kind->handle || found.kind->result != other.kind->result))
+    found.error =
+        "tasks with results of different types meet here: " + found.kind->result + " and " + other.kind->result;
+  else
+    found.kind = other.kind;
 }
 
 std::optional<HandleKind> HandleKinds::kind_made_by(const Instruction& definition, Opcode opcode) const {

@@ -2,9 +2,11 @@
 // ll_handles.h — of which task a join is: a handle is followed to where it was made.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <unordered_map>
+#include <vector>
 
 #include "ll_rewrite.h"
 
@@ -25,11 +27,24 @@ class HandleKinds {
   std::optional<HandleKind> kind_of(const Operand& operand);
 
  private:
-  bool meet(const std::optional<HandleKind>& made, std::optional<HandleKind>& kind, const Operand& operand);
+  struct Found {
+    std::optional<HandleKind> kind;
+    std::string error;  // why it is no handle, or empty
+  };
+
+  const Found& follow(std::uint32_t root);
+  Found read(std::uint32_t value, std::vector<std::uint32_t>& sources);
+  void read_source(const std::string& value, std::vector<std::uint32_t>& sources, Found& found);
+  bool is_unknown(const std::string& value);
+  static void meet(const Found& other, Found& found);
   std::optional<HandleKind> kind_made_by(const Instruction& definition, Opcode opcode) const;
+  std::uint32_t index_of(const Instruction& definition) const {
+    return static_cast<std::uint32_t>(&definition - rewrite_.function.instructions.data());
+  }
 
   FunctionRewrite& rewrite_;
-  std::map<std::string, HandleKind> known_;  // of handles that were joined
+  std::unordered_map<std::uint32_t, Found> known_;          // of results of instructions
+  std::unordered_map<std::uint32_t, std::uint32_t> order_;  // in which those were entered that are not yet known
 };
 
 }  // namespace janus::lower

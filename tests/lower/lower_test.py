@@ -158,6 +158,13 @@ def block_of_sends(count):
     return 'qtjir', 'func @f(%c: channel i64) {\n' + '  Send %c, 1, closed\n' * count + 'closed:\n  return\n}\n'
 
 
+def chain_of_joins(count):
+    """A handle that goes through so many phi nodes, each of which is joined, the last one first; its kind is not known."""
+    blocks = ''.join(f'b{i}:\n  %h{i} = phi i64 [ %h{i - 1}, %b{i - 1} ]\n  br label %b{i + 1}\n' for i in range(1, count))
+    joins = ''.join(f'  %j{i} = Task_Join i64, %h{i}\n' for i in reversed(range(count)))
+    return 'll', f'define void @f(ptr %p) {{\nb0:\n  %h0 = load i64, ptr %p\n  br label %b1\n{blocks}b{count}:\n{joins}  ret void\n}}\n'
+
+
 def seconds_for(kind, count):
     """Processor time for such a module."""
     suffix, text = kind(count)
@@ -170,7 +177,7 @@ def seconds_for(kind, count):
 
 
 def time_grows_as_the_file():
-    for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'),):
+    for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'), (chain_of_joins, 5000, 'joins of one handle behind phi nodes')):
         few, many = seconds_for(kind, count), seconds_for(kind, 4 * count)
         tap.check(f'four times as many {what} take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
 
