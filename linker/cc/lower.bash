@@ -24,12 +24,38 @@ find_clang() {
 # Prints the major version of a compiler if it is clang.
 clang_version() { LC_ALL=C "$@" --version 2>/dev/null | sed -nE 's/.*clang version ([0-9]+).*/\1/p' | head -n 1; }
 
-# Lowers the source $1 to $2, or to stdout if $2 is empty.
+# Lowers the source $1 to $2, or to stdout if $2 is empty; with the further options behind.
 lower_source() {
-  local lower=$support/janus-lower
+  local lower=$support/janus-lower source=$1 target=$2
+  shift 2
   [ -x "$lower" ] || refuse "$lower is missing: janus-cc needs the prefix that it was installed in"
-  find_clang "$1"
-  "$lower" "--llvm=$clang_major" ${lower_options[@]+"${lower_options[@]}"} ${2:+-o "$2"} "$1"
+  find_clang "$source"
+  "$lower" "--llvm=$clang_major" ${lower_options[@]+"${lower_options[@]}"} "$@" ${target:+-o "$target"} "$source"
+}
+
+# Prints $scratch/log, clang's messages about $2, with the places in $1 that the lines of $2 come from.
+tell_places() {
+  : >"$scratch/lines"
+  case $1 in
+    - | *.qtjir) ;;
+    *) grep -qF -- "$2:" "$scratch/log" && lower_source "$1" "$scratch/lines" --lines ;;
+  esac
+  awk -v source="$1" -v lowered="$2:" -v map="$scratch/lines" '
+    BEGIN { while ((getline pair < map) > 0) { split(pair, of, " "); output[++count] = of[1]; input[count] = of[2] } }
+    index($0, lowered) == 1 && count > 0 {
+      rest = substr($0, length(lowered) + 1)
+      line = rest + 0
+      sub(/^[0-9]+/, "", rest)
+      for (i = count; i > 1 && output[i] > line; i--) {}
+      place = input[i] + line - output[i]
+      if (i < count && input[i + 1] > 0 && place > input[i + 1]) place = input[i + 1]
+      shown = place
+      if (input[i] > 0) $0 = source ":" place rest
+      else { sub(/^:[0-9]+:/, "", rest); $0 = source ":" rest " (in a function that janus-lower has added)" }
+    }
+    # The line that clang quotes begins with its number.
+    shown != "" && index($0, source) != 1 && match($0, /^ *[0-9]+ \|/) { $0 = sprintf("%" (RLENGTH - 2) "d", shown) substr($0, RLENGTH - 1); shown = "" }
+    { print }' "$scratch/log"
 }
 
 # Compiles the source $1 to $2, by the step in $3 (-c or -S). Of the options only those are passed that LLVM IR leaves open.
@@ -46,7 +72,8 @@ compile_lowered() {
     esac
   done
   JANUS_CC_DRIVES=$fallback_c "${clang[@]}" ${options[@]+"${options[@]}"} -ffunction-sections -Wno-override-module -Qunused-arguments \
-    ${pointers[@]+"${pointers[@]}"} "$3" -x ir "$lowered" -o "$2" || status=$?
+    ${pointers[@]+"${pointers[@]}"} "$3" -x ir "$lowered" -o "$2" 2>"$scratch/log" || status=$?
+  if [ -s "$scratch/log" ]; then tell_places "$1" "$lowered" >&2; fi
   check_for_signal "$status" "${clang[0]}" "$2"
   return "$status"
 }

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "line_map.h"
 #include "pieces.h"
 
 namespace janus::lower {
@@ -26,20 +27,23 @@ class Edits {
   bool is_piece() const { return edits_.size() >= left_ + kEditsOfPiece; }
 
   // Hands on the text before `limit` with the edits there. Insertions at one place come in the order in which they were asked
-  // for, before what replaces the text there.
-  void hand_on(std::size_t limit, const TakePiece& take) {
+  // for, before what replaces the text there. `lines`, which may be nullptr, is told of all.
+  void hand_on(std::size_t limit, const TakePiece& take, LineMap* lines = nullptr) {
     std::stable_sort(edits_.begin(), edits_.end(), [](const Edit& a, const Edit& b) {
       return a.begin != b.begin ? a.begin < b.begin : (a.begin == a.end) > (b.begin == b.end);
     });
     std::string piece;
     auto edit = edits_.begin();
     for (; edit != edits_.end() && edit->begin < limit; ++edit) {
+      if (lines != nullptr) lines->copied(at_, edit->begin);
       piece.append(text_, at_, edit->begin - at_);
+      if (lines != nullptr) lines->inserted(edit->text);
       piece += edit->text;
       at_ = edit->end;
     }
     edits_.erase(edits_.begin(), edit);
     left_ = edits_.size();
+    if (lines != nullptr) lines->copied(at_, std::clamp(limit, at_, text_.size()));
     if (at_ < limit) piece.append(text_, at_, limit - at_);
     at_ = std::max(at_, limit);
     take(piece);

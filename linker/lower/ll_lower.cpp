@@ -180,17 +180,23 @@ bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
   ModuleRewrite rewrite{
       source, tokens, module, helpers, std::move(edits), profile, options.has_yield_checks && profile != "core"};
   if (source.has_errors()) return false;
-  take(helpers.header());
+  LineMap lines(source.text());
+  LineMap* const counted = options.shows_lines ? &lines : nullptr;
+  const TakePiece take_edited = counted != nullptr ? TakePiece([](std::string_view) {}) : take;
+  const TakePiece take_added =
+      counted != nullptr ? TakePiece([&lines](std::string_view piece) { lines.added(piece); }) : take;
+  take_added(helpers.header());
   for (const Function& function : module.functions) {
     if (rewrite.edits.is_piece() && !source.has_errors()) {
-      rewrite.edits.hand_on(begin_of(tokens, function), take);
-      helpers.hand_on(take);
+      rewrite.edits.hand_on(begin_of(tokens, function), take_edited, counted);
+      helpers.hand_on(take_added);
     }
     FunctionLowering(rewrite, function).run();
   }
   if (source.has_errors()) return false;
-  rewrite.edits.hand_on(std::string_view::npos, take);
-  helpers.finish(take);
+  rewrite.edits.hand_on(std::string_view::npos, take_edited, counted);
+  helpers.finish(take_added);
+  if (counted != nullptr) take(lines.text());
   return true;
 }
 

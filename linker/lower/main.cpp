@@ -4,7 +4,8 @@
 //     source, lexer        the text, places in it, and its tokens, of either language
 //     LLVM IR:  ll_parser  functions, blocks and instructions; ll_opcodes and ll_types: operands, types of values
 //               ll_lower   the order in which a function is rewritten: ll_nurseries, ll_tasks (ll_handles: of which task a join
-//                          is), ll_checks. All edit the text by ll_rewrite (edits.h); whatever no edit names is copied
+//                          is), ll_checks. All edit the text by ll_rewrite (edits.h); whatever no edit names is copied.
+//                          line_map.h says which line of the output is of which line of the input
 //     .qtjir:   qtjir_parser, qtjir_check, qtjir_emit   one function after another
 //               qtjir_emit   by qtjir_{plain,calls,channels,nurseries} over qtjir_yield_points, these over qtjir_text: a
 //                            function's text, and that over qtjir_module: what all functions share
@@ -26,6 +27,7 @@ namespace {
 constexpr const char* kUsage =
     "Usage: janus-lower [-o OUT] [--profile=NAME] [--llvm=VERSION] [-fno-yield-checks] [-fyield-interval=N] "
     "FILE.ll|FILE.qtjir\n"
+    "       janus-lower --lines [the same]  prints pairs of lines, of the output and of the input\n"
     "lowers the opcodes of tasks and nurseries to calls of janus-rt. FILE may be -, which is LLVM IR from stdin.\n";
 
 bool number(std::string_view text, unsigned& value) {
@@ -63,6 +65,8 @@ int read_arguments(int argc, char** argv, Options& options) {
       options.has_yield_checks = false;
     } else if (std::strcmp(argument, "-fyield-checks") == 0) {
       options.has_yield_checks = true;
+    } else if (std::strcmp(argument, "--lines") == 0) {
+      options.shows_lines = true;
     } else if (std::strcmp(argument, "--help") == 0) {
       std::fputs(kUsage, stdout);
       std::exit(0);

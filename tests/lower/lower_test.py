@@ -89,6 +89,28 @@ def errors_are_told():
         tap.check(f'{suffix}: {name}', done.returncode == 1 and said.splitlines()[:1] == [wanted] and not done.stdout, said)
 
 
+OF_LLVM = """declare i64 @f(i64)
+define i64 @test(i64 %x) {
+  %n = Nursery_Begin
+  %a = Spawn @f(i64 1),
+       tenancy CPU_Parallel
+  %r = Task_Join %a
+  %s = Nursery_End %n
+  %y = add i64 %r, %nothing
+  ret i64 %y
+}
+"""
+
+
+def what_llvm_finds_is_told_with_its_place():
+    source = work / 'of_llvm.ll'
+    source.write_text(OF_LLVM)
+    for _, clang, _ in llvms:
+        done = compile_by(janus_cc, [source], work / 'of_llvm', compiler=clang)
+        tap.check(f'what {clang} finds in the output is told with its place in the input',
+                  done.returncode != 0 and done.stderr.startswith(f"{source}:8:20: error: use of undefined value '%nothing'"), done.stderr)
+
+
 CALLS = """declare void @janus_other()
 declare i32 @janus_yield()
 declare void @janus_free(ptr)
@@ -286,6 +308,7 @@ if os.environ.get('JANUS_TEST_FULL'):
 tasks_carry_their_tenancy()
 parameters_are_passed_as_written()
 errors_are_told()
+what_llvm_finds_is_told_with_its_place()
 calls_are_checked()
 the_runtime_s_functions_are_known()
 an_error_leaves_no_output()
