@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,8 +20,15 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 5> kBudgetFi
 template <class... Parts>
 std::string text_of(const Parts&... parts) {
   std::string result;
+  result.reserve((std::string_view(parts).size() + ... + std::size_t{0}));
   (result.append(std::string_view(parts)), ...);
   return result;
+}
+// A body that has room for most helpers'.
+inline std::string empty_body() {
+  std::string body;
+  body.reserve(1024);
+  return body;
 }
 template <class... Parts>
 void line(std::string& body, const Parts&... parts) {

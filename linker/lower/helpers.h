@@ -74,9 +74,11 @@ class Helpers {
   std::string nursery_cancel();                             // i32 (pointer nursery)
   std::string free_records();                               // void (pointer* list)
   std::string channel_create();                             // pointer (pointer* list, i64 size, i64 capacity)
-  // i64 (pointer nursery, pointer* list if there is a record, arguments, budget). An argument whose type depends on features is
-  // given by its address, as the place for such a result.
+  // i64 (pointer nursery, the task's function, pointer* list if there is a record, arguments, budget). An argument whose type
+  // depends on features is given by its address, as the place for such a result. Functions of the same types share a helper.
   std::string spawn(const TaskShape& shape);
+  // The function that such a task begins in, as an argument of spawn().
+  std::string task(const TaskShape& shape);
   std::string join(Handle handle, std::string_view result);  // joined_type (i64 handle), or void (i64 handle, type*)
 
   // The symbol of a function of the runtime's, which is declared then.
@@ -109,7 +111,10 @@ class Helpers {
   std::string cast(std::string& body, const std::string& value, const std::string& type, std::string_view name) const;
   std::string load(const std::string& type, const std::string& address) const;
   std::string store(const std::string& type, const std::string& value, const std::string& address) const;
-  std::string task_function(const TaskShape& shape, const std::string& record);
+  std::string task_with_record(const TaskShape& shape);
+  std::string task_with_word(const TaskShape& shape);
+  // The type of what a task begins in.
+  std::string task_type() const { return settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr"; }
   std::string call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const;
   std::string finish_task(const TaskShape& shape, const std::string& record);
   std::string record_type(const TaskShape& shape) const;
@@ -117,6 +122,7 @@ class Helpers {
   std::string value_of_word(const std::string& type) const;
   std::string value_of_record(Handle handle, const std::string& type);
   std::string spawn_options(const TaskShape& shape, std::string& body, unsigned flags);
+  std::string spawn_call(const std::string& argument, const std::string& options);
   std::string spawn_with_record(const TaskShape& shape, const std::string& symbol);
   std::string spawn_with_word(const TaskShape& shape, const std::string& symbol);
   std::string head_of_spawn(const TaskShape& shape, const std::string& symbol) const;

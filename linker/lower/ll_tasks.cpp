@@ -20,7 +20,7 @@ void Tasks::spawn(const OpcodeAt& use) {
   else if (keeps_handle)
     shape.handle = handle_for(signature.result);
   const Nurseries::Parent parent = nurseries_.parent_of(use);
-  std::string arguments = rewrite_.helpers.pointer() + " " + parent.nursery;
+  std::string arguments = rewrite_.helpers.pointer() + " " + parent.nursery + ", " + rewrite_.helpers.task(shape);
   if (shape.handle == Handle::kRecord || shape.handle == Handle::kChannel) {
     if (parent.list->empty()) *parent.list = rewrite_.local(rewrite_.helpers.pointer(), "records");
     arguments += ", " + rewrite_.helpers.pointer_to(rewrite_.helpers.pointer()) + " " + *parent.list;

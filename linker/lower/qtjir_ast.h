@@ -72,13 +72,17 @@ struct Register {
   std::string name, type;
 };
 
-struct Function {
+struct FunctionHead {
   std::uint32_t name = kNoIndex;               // token
   std::vector<std::uint32_t> parameter_names;  // tokens
   std::vector<std::string> parameters;         // types
   std::string result = "void";
   bool is_external = false, is_variadic = false, is_cleanup = false;
-  std::uint32_t body = kNoIndex;       // the first token behind its `{`
+  std::uint32_t body = kNoIndex;  // the first token behind its `{`
+};
+
+// A function while its body is at hand.
+struct Function : FunctionHead {
   std::vector<Block> blocks;           // filled in by read_body(), as all below by the check
   std::vector<Register> registers;     // filled in by the check, parameters first
   std::vector<FlowBlock> flow_blocks;  // filled in by the check
@@ -87,7 +91,7 @@ struct Function {
 
 struct File {
   std::string profile;
-  std::vector<Function> functions;
+  std::vector<FunctionHead> functions;
   std::unordered_map<std::string, std::uint32_t> by_name;
 };
 

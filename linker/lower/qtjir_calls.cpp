@@ -8,7 +8,7 @@ namespace janus::lower::qtjir {
 
 void Calls::call(const Instruction& one) {
   const Module& module = text_.module();
-  const Function& target = module.callee(one);
+  const FunctionHead& target = module.callee(one);
   const std::string name = module.name_of(target);
   // The runtime's own functions are checks themselves.
   if (module.has_yield_checks() && !(target.is_external && is_of_runtime(name))) points_.check(one, "1");
@@ -41,7 +41,7 @@ void Calls::write_exit() {
 }
 
 // With `may_unwind` a cancel that the body saw ends this function, too.
-void Calls::call_body(const Instruction& one, const Function& target, const std::string& list, bool may_unwind) {
+void Calls::call_body(const Instruction& one, const FunctionHead& target, const std::string& list, bool may_unwind) {
   const std::string result = text_.module().llvm(target.result), both = body_result(result), name = text_.fresh("v");
   text_.line(name, " = call ", both, " ", text_.module().body_symbol(target), "(", list, ")");
   std::string told = name;
@@ -67,7 +67,7 @@ void Calls::run(const Deferred& deferred) {
     text_.line(argument, " = load ", type, ", ", text_.to(type), " ", deferred.arguments[i]);
     list.append(i == 0 ? "" : ", ").append(type).append(" ").append(argument);
   }
-  const Function& target = module.callee(*deferred.instruction);
+  const FunctionHead& target = module.callee(*deferred.instruction);
   const std::string result = module.llvm(target.result);
   if (target.is_external)
     text_.line(result == "void" ? "" : text_.fresh("unused") + " = ", "call ", result, " ",
@@ -78,7 +78,7 @@ void Calls::run(const Deferred& deferred) {
   text_.begin(next);
 }
 
-std::string Calls::variadic_type(const Function& target) const {
+std::string Calls::variadic_type(const FunctionHead& target) const {
   std::string list;
   for (const std::string& parameter : target.parameters) list += text_.module().llvm(parameter) + ", ";
   return "(" + list + "...) ";

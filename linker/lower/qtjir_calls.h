@@ -26,9 +26,9 @@ class Calls {
     const Instruction* instruction;
   };
 
-  void call_body(const Instruction& one, const Function& target, const std::string& list, bool may_unwind);
+  void call_body(const Instruction& one, const FunctionHead& target, const std::string& list, bool may_unwind);
   void run(const Deferred& deferred);
-  std::string variadic_type(const Function& target) const;
+  std::string variadic_type(const FunctionHead& target) const;
 
   FunctionText& text_;
   YieldPoints& points_;

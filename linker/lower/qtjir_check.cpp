@@ -106,7 +106,7 @@ class FunctionCheck {
     return one.kind == Kind::kBranch || one.kind == Kind::kJump || one.kind == Kind::kReturn;
   }
 
-  const Function* callee(const Instruction& one) {
+  const FunctionHead* callee(const Instruction& one) {
     const std::string name(tokens_.name(one.callee));
     const auto found = file_.by_name.find(name);
     if (found != file_.by_name.end()) return &file_.functions[found->second];
@@ -157,7 +157,7 @@ class FunctionCheck {
     return type;
   }
 
-  void check_arguments(Instruction& one, const Function& target) {
+  void check_arguments(Instruction& one, const FunctionHead& target) {
     const std::string name(tokens_.text(target.name));
     const bool is_wrong = target.is_variadic ? one.operands.size() < target.parameters.size()
                                              : one.operands.size() != target.parameters.size();
@@ -188,13 +188,13 @@ class FunctionCheck {
       case Kind::kConversion:
         return conversion(one);
       case Kind::kCall: {
-        const Function* const target = callee(one);
+        const FunctionHead* const target = callee(one);
         if (target == nullptr) return;
         check_arguments(one, *target);
         return assign(one, target->result);
       }
       case Kind::kDefer: {
-        const Function* const target = callee(one);
+        const FunctionHead* const target = callee(one);
         if (target == nullptr) return;
         if (!target->is_external && !target->is_cleanup)
           error(one.callee, "defer takes a function that is marked `cleanup`, which a cancel does not cut short");
@@ -334,7 +334,7 @@ class FunctionCheck {
   }
 
   void task(Instruction& one) {
-    const Function* const target = callee(one);
+    const FunctionHead* const target = callee(one);
     if (target == nullptr) return;
     if (target->is_variadic)
       return error(one.callee, std::string(tokens_.text(target->name)) +

@@ -167,7 +167,7 @@ class FunctionEmission {
     }
     text += text_.head();
     text += nurseries_.scope_begin();
-    text += "  br label %" + FunctionText::block_label(0) + "\n" + text_.body() + "}\n";
+    text.append("  br label %").append(FunctionText::block_label(0)).append("\n").append(text_.body()).append("}\n");
   }
   static std::string shown(std::string name) {
     for (char& c : name)
@@ -217,8 +217,8 @@ void lower_functions(Module& module, const TakePiece& take) {
   Source& source = tokens.source();
   FunctionText text(module);
   const bool heads_are_right = !source.has_errors();
-  for (const Function& head : module.file().functions) {
-    Function function = head;
+  for (const FunctionHead& head : module.file().functions) {
+    Function function{head, {}, {}, {}, {}};
     const bool is_read = function.is_external || read_body(tokens, function);
     if (heads_are_right && is_read) check(tokens, module.file(), function);
     if (source.has_errors()) continue;

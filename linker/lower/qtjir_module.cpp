@@ -69,7 +69,7 @@ std::string Module::llvm(const std::string& type) const {
   return helpers_.pointer();
 }
 
-Signature Module::signature(const Function& function) const {
+Signature Module::signature(const FunctionHead& function) const {
   Signature signature;
   signature.symbol = function.is_external ? symbol(name_of(function)) : body_symbol(function);
   signature.result = llvm(function.result);
@@ -85,7 +85,7 @@ std::string Module::string(const std::string& contents) {
   return "getelementptr (" + type + ", " + type + "* " + entry->second + ", i64 0, i64 0)";
 }
 
-void Module::declare(const Function& function) {
+void Module::declare(const FunctionHead& function) {
   std::string list;
   for (const std::string& parameter : function.parameters) list += (list.empty() ? "" : ", ") + llvm(parameter);
   if (function.is_variadic) list += list.empty() ? "..." : ", ...";

@@ -32,19 +32,19 @@ class Module {
 
   // The LLVM type of a value of the type.
   std::string llvm(const std::string& type) const;
-  std::string name_of(const Function& function) const { return std::string(tokens_.name(function.name)); }
-  std::string body_symbol(const Function& function) const {
+  std::string name_of(const FunctionHead& function) const { return std::string(tokens_.name(function.name)); }
+  std::string body_symbol(const FunctionHead& function) const {
     return symbol(helpers_.prefix() + "body." + name_of(function));
   }
-  Signature signature(const Function& function) const;
-  const Function& callee(const Instruction& one) const {
+  Signature signature(const FunctionHead& function) const;
+  const FunctionHead& callee(const Instruction& one) const {
     return file_.functions[file_.by_name.at(std::string(tokens_.name(one.callee)))];
   }
 
   // The address of a constant text, as an operand of pointer type.
   std::string string(const std::string& contents);
 
-  void declare(const Function& function);
+  void declare(const FunctionHead& function);
   // Writes what was asked for besides the functions.
   void finish(const TakePiece& take);
   // Hands on the text that is written.

@@ -52,7 +52,7 @@ void Nurseries::cancel(const Instruction& one) {
 
 void Nurseries::create_task(const Instruction& one) {
   if (!one.event->is_reached) return;
-  const Function& target = text_.module().callee(one);
+  const FunctionHead& target = text_.module().callee(one);
   TaskShape shape{text_.module().signature(target), Handle::kNone, !one.budget.empty(), !target.is_external};
   if (one.opcode == Opcode::kAsyncCall)
     shape.handle = Handle::kChannel;
@@ -60,7 +60,7 @@ void Nurseries::create_task(const Instruction& one) {
     shape.handle = handle_for(shape.signature.result);
   Site& site = one.event->stack == NurseryFlow::kEmpty ? scope_ : sites_[stack(one.event->stack).site];
   const std::string pointer = text_.pointer();
-  std::string list = pointer + " " + load(site);
+  std::string list = pointer + " " + load(site) + ", " + text_.helpers().task(shape);
   if (shape.handle == Handle::kRecord || shape.handle == Handle::kChannel)
     list += ", " + text_.to(pointer) + " " + list_of(site);
   if (const std::string given = text_.typed_values(one.operands); !given.empty()) list += ", " + given;

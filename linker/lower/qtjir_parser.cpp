@@ -109,7 +109,7 @@ class Parser {
   // ---- Functions ----------------------------------------------------------------------------------------------------------
 
   void function() {
-    Function function;
+    FunctionHead function;
     const std::size_t start = start_ = at_;
     if (is("extern")) {
       function.is_external = true;
@@ -126,7 +126,7 @@ class Parser {
     file_.functions.push_back(std::move(function));
   }
 
-  bool head(Function& function) {
+  bool head(FunctionHead& function) {
     if (!is("func")) return complain("expected `func`");
     ++at_;
     if (tokens_.kind(at_) != TokenKind::kGlobal || tokens_.name(at_).empty())

@@ -2,6 +2,9 @@
 // qtjir_text.cpp — a function's locals and the values of its operands.
 #include "qtjir_text.h"
 
+#include <array>
+#include <charconv>
+
 #include "types.h"
 
 namespace janus::lower::qtjir {
@@ -10,6 +13,14 @@ void FunctionText::restart() {
   head_.clear();
   body_.clear();
   names_ = 0;
+}
+
+std::string FunctionText::fresh(std::string_view what) {
+  std::array<char, 24> digits;
+  const char* const end = std::to_chars(digits.data(), digits.data() + digits.size(), names_++).ptr;
+  std::string name(1, '%');
+  name.append(what).append(1, '.').append(digits.data(), static_cast<std::size_t>(end - digits.data()));
+  return name;
 }
 
 std::string FunctionText::local(const std::string& type, std::string_view what) {

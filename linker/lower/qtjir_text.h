@@ -30,7 +30,7 @@ class FunctionText {
   }
   void begin(const std::string& label) { body_ += label + ":\n"; }
 
-  std::string fresh(std::string_view what) { return "%" + std::string(what) + "." + std::to_string(names_++); }
+  std::string fresh(std::string_view what);
   std::string fresh_label() { return "go." + std::to_string(names_++); }
   static std::string block_label(std::size_t block) { return "block." + std::to_string(block); }
   static std::string register_at(std::uint32_t number) { return "%r." + std::to_string(number); }

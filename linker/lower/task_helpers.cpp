@@ -30,13 +30,16 @@ std::string stored_result(const Signature& signature) {
   return signature.result == "void" ? "i64" : signature.result;
 }
 
-// Names may hold any character: a helper's own has a number instead.
+// What a helper for spawns depends on.
 std::string shape_key(const TaskShape& shape) {
-  return text_of("spawn ", std::to_string(static_cast<int>(shape.handle)), shape.has_budget ? " budget " : " ",
-                 shape.tells_cancel ? "cancel " : "", shape.signature.symbol);
+  std::string key =
+      text_of("spawn ", std::to_string(static_cast<int>(shape.handle)), shape.has_budget ? " budget" : "");
+  if (has_record(shape.handle)) key += text_of(" ", stored_result(shape.signature));
+  for (const Parameter& parameter : shape.signature.parameters) key += text_of(", ", parameter.type);
+  return key;
 }
 
-// Tasks that differ in what their spawners keep or pay begin in the same function.
+// Names may hold any character: a helper's own has a number instead. Tasks that differ in what their spawners keep or pay begin in the same function.
 std::string task_key(const TaskShape& shape) {
   return text_of("task ", has_record(shape.handle) ? std::to_string(static_cast<int>(shape.handle)) : "",
                  shape.tells_cancel ? " cancel " : " ", shape.signature.symbol);
@@ -62,7 +65,7 @@ std::string Helpers::record_type(const TaskShape& shape) const {
 }
 
 std::string Helpers::head_of_spawn(const TaskShape& shape, const std::string& symbol) const {
-  std::string parameters = pointer() + " %nursery";
+  std::string parameters = text_of(pointer(), " %nursery, ", task_type(), " %task");
   if (has_record(shape.handle)) parameters += ", " + pointer_to(pointer()) + " %list";
   for (std::size_t i = 0; i < shape.signature.parameters.size(); ++i)
     parameters += ", " + given_type(shape.signature.parameters[i].type) + " %a" + std::to_string(i);
@@ -98,6 +101,12 @@ std::string Helpers::spawn(const TaskShape& shape) {
   });
 }
 
+std::string Helpers::task(const TaskShape& shape) {
+  return text_of(
+      task_type(), " ",
+      !has_record(shape.handle) && fits_into_word(shape.signature) ? task_with_word(shape) : task_with_record(shape));
+}
+
 // The call of the task's function, with all that its ABI asks of a caller.
 std::string Helpers::call_of(const TaskShape& shape, const std::vector<std::string>& arguments) const {
   const Signature& signature = shape.signature;
@@ -119,7 +128,7 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
   std::vector<std::string> arguments;
   for (std::size_t i = 0; i < signature.parameters.size(); ++i) arguments.push_back("%a" + std::to_string(i));
   const bool is_void = signature.result == "void";
-  std::string body;
+  std::string body = empty_body();
   if (is_void && !shape.tells_cancel)
     line(body, call_of(shape, arguments));
   else
@@ -179,10 +188,11 @@ std::string Helpers::finish_task(const TaskShape& shape, const std::string& reco
 
 // A task whose arguments are a record: it frees that first, also when it was cancelled before its start, unless the record
 // is its nursery's, for the result.
-std::string Helpers::task_function(const TaskShape& shape, const std::string& record) {
+std::string Helpers::task_with_record(const TaskShape& shape) {
   return once(task_key(shape), [&](const std::string& symbol) {
     const Signature& signature = shape.signature;
-    std::string body;
+    const std::string record = record_type(shape);
+    std::string body = empty_body();
     const std::string fields = cast(body, "%record", record, "%typed");
     const std::size_t first = has_record(shape.handle) ? kRecordFields : 0;
     for (std::size_t i = 0; i < signature.parameters.size(); ++i) {
@@ -205,12 +215,18 @@ std::string Helpers::task_function(const TaskShape& shape, const std::string& re
   });
 }
 
+// The runtime's spawn of %task in %nursery, as %handle.
+std::string Helpers::spawn_call(const std::string& argument, const std::string& options) {
+  const std::string parameters = text_of(pointer(), ", ", task_type(), ", ", pointer(), ", ", pointer());
+  return text_of("%handle = call i64 ", runtime("janus_nursery_spawn_in", "i64", parameters), "(", pointer(),
+                 " %nursery, ", task_type(), " %task, ", pointer(), " ", argument, ", ", pointer(), " ", options, ")");
+}
+
 std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string& symbol) {
   const std::string type = record_type(shape);
-  const std::string task = task_function(shape, type);
   const bool keeps = has_record(shape.handle);
   const std::size_t first = keeps ? kRecordFields : 0;
-  std::string body;
+  std::string body = empty_body();
   const unsigned flags = keeps ? 0 : (kRunCancelled | (shape.handle == Handle::kNone ? kDetached : 0));
   const std::string options = spawn_options(shape, body, flags);
   line(body, "%record = call ", pointer(), " ", runtime("janus_alloc", pointer(), "i64"), "(i64 ", size_of(type), ")");
@@ -246,11 +262,8 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
          pointer_to(stored_result(shape.signature)), " ", field(body, fields, type, kResultField, "%result_at"),
          may_be_overaligned(stored_result(shape.signature)) ? ", align 1" : "");
   }
-  const std::string function = settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr";
-  line(body, "%task = call i64 ",
-       runtime("janus_nursery_spawn_in", "i64", text_of(pointer(), ", ", function, ", ", pointer(), ", ", pointer())),
-       "(", pointer(), " %nursery, ", function, " ", task, ", ", pointer(), " %record, ", pointer(), " ", options, ")");
-  line(body, "%is_refused = icmp eq i64 %task, 0");
+  line(body, spawn_call("%record", options));
+  line(body, "%is_refused = icmp eq i64 %handle, 0");
   line(body, "br i1 %is_refused, label %refused, label %spawned");
   label(body, "spawned");
   if (keeps) {
@@ -258,7 +271,7 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
     line(body, "store ", pointer(), " %rest, ", pointer_to(pointer()), " ", field(body, fields, type, 0, "%rest_at"));
     line(body, "store ", pointer(), " %record, ", pointer_to(pointer()), " %list");
   }
-  line(body, "ret i64 %task");
+  line(body, "ret i64 %handle");
   label(body, "refused");
   if (shape.handle == Handle::kChannel)
     line(body, "call void ", runtime("janus_channel_release", "void", pointer()), "(", pointer(), " %channel)");
@@ -273,31 +286,34 @@ std::string Helpers::spawn_with_record(const TaskShape& shape, const std::string
 
 // A task whose arguments fit into the pointer that the runtime hands on: nothing is allocated, so that it need not be
 // called when it was cancelled before its start.
-std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& symbol) {
+std::string Helpers::task_with_word(const TaskShape& shape) {
   const Signature& signature = shape.signature;
   const bool is_plain = signature.result == "i64" && signature.parameters.size() == 1 &&
                         signature.parameters[0].type == pointer() && signature.parameters[0].extension.empty() &&
                         signature.convention.empty() && !shape.tells_cancel;
-  std::string task = signature.symbol;
-  if (!is_plain)
-    task = once(task_key(shape), [&](const std::string& name) {
-      std::string body;
-      if (!signature.parameters.empty()) {
-        const std::string& type = signature.parameters[0].type;
-        if (is_pointer(type)) {
-          line(body, "%a0 = bitcast ", pointer(), " %argument to ", type);
-        } else if (type == "i64") {
-          line(body, "%a0 = ptrtoint ", pointer(), " %argument to i64");
-        } else {
-          line(body, "%word = ptrtoint ", pointer(), " %argument to i64");
-          line(body, "%a0 = trunc i64 %word to ", type);
-        }
+  if (is_plain) return signature.symbol;
+  return once(task_key(shape), [&](const std::string& name) {
+    std::string body = empty_body();
+    if (!signature.parameters.empty()) {
+      const std::string& type = signature.parameters[0].type;
+      if (is_pointer(type)) {
+        line(body, "%a0 = bitcast ", pointer(), " %argument to ", type);
+      } else if (type == "i64") {
+        line(body, "%a0 = ptrtoint ", pointer(), " %argument to i64");
+      } else {
+        line(body, "%word = ptrtoint ", pointer(), " %argument to i64");
+        line(body, "%a0 = trunc i64 %word to ", type);
       }
-      body += finish_task(shape, "");
-      return text_of("define internal i64 ", name, "(", pointer(), " %argument) \"janus-tenancy\"=\"CPU_Parallel\"",
-                     signature.target, " {\nentry:\n", body, "}\n");
-    });
-  std::string body;
+    }
+    body += finish_task(shape, "");
+    return text_of("define internal i64 ", name, "(", pointer(), " %argument) \"janus-tenancy\"=\"CPU_Parallel\"",
+                   signature.target, " {\nentry:\n", body, "}\n");
+  });
+}
+
+std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& symbol) {
+  const Signature& signature = shape.signature;
+  std::string body = empty_body();
   std::string argument = "null";
   if (!signature.parameters.empty()) {
     const std::string& type = signature.parameters[0].type;
@@ -311,13 +327,9 @@ std::string Helpers::spawn_with_word(const TaskShape& shape, const std::string& 
       line(body, "%argument = inttoptr i64 %word to ", pointer());
     }
   }
-  const std::string function = settings_.has_typed_pointers ? "i64 (i8*)*" : "ptr";
   const std::string options = spawn_options(shape, body, shape.handle == Handle::kNone ? kDetached : 0);
-  line(body, "%task = call i64 ",
-       runtime("janus_nursery_spawn_in", "i64", text_of(pointer(), ", ", function, ", ", pointer(), ", ", pointer())),
-       "(", pointer(), " %nursery, ", function, " ", task, ", ", pointer(), " ", argument, ", ", pointer(), " ",
-       options, ")");
-  line(body, "ret i64 %task");
+  line(body, spawn_call(argument, options));
+  line(body, "ret i64 %handle");
   return head_of_spawn(shape, symbol) + body + "}\n";
 }
 
@@ -326,7 +338,7 @@ std::string Helpers::join(Handle handle, std::string_view result) {
   const std::string type = joined_type(result);
   const std::string kind = handle == Handle::kChannel ? "await" : handle == Handle::kRecord ? "join_record" : "join";
   return once(text_of(kind, " ", result), [&](const std::string& symbol) {
-    std::string body;
+    std::string body = empty_body();
     line(body, "%out = alloca i64");
     line(body, "store i64 0, ", pointer_to("i64"), " %out");
     line(body, "%status = call i32 ", runtime("janus_task_join", "i32", "i64, " + pointer_to("i64")), "(i64 %handle, ",
@@ -345,7 +357,7 @@ std::string Helpers::join(Handle handle, std::string_view result) {
 // The end of a join: the result is the task's %outcome.
 std::string Helpers::value_of_word(const std::string& type) const {
   const unsigned width = integer_width(type);
-  std::string body;
+  std::string body = empty_body();
   if (width == 64) {
     line(body, "ret i64 %outcome");
   } else if (width == 32) {
@@ -369,7 +381,7 @@ std::string Helpers::value_of_record(Handle handle, const std::string& type) {
     line(body, "store ", type, " ", value, ", ", pointer_to(type), " %to");
     line(body, "ret void");
   };
-  std::string body;
+  std::string body = empty_body();
   line(body, "%has_none = icmp sle i64 %outcome, 0");
   line(body, "br i1 %has_none, label %no_value, label %read");
   label(body, "read");
