@@ -22,9 +22,17 @@ cxx_of = {c: c.replace('clang', 'clang++').replace('gcc', 'g++') for c in compil
 kib = 1 << 10
 
 
+def of_the_build(what):
+    return json.loads(subprocess.run(['meson', 'introspect', sys.argv[1], what], capture_output=True, text=True, check=True).stdout)
+
+
 def is_optimised():
-    options = subprocess.run(['meson', 'introspect', sys.argv[1], '--buildoptions'], capture_output=True, text=True, check=True)
-    return any(o['name'] == 'optimization' and o['value'] in ('2', '3', 's') for o in json.loads(options.stdout))
+    return any(o['name'] == 'optimization' and o['value'] in ('2', '3', 's') for o in of_the_build('--buildoptions'))
+
+
+def is_compiled_by_clang():
+    library = next(t for t in of_the_build('--targets') if t['name'] == 'janus-base')
+    return any('clang' in word for source in library['target_sources'] for word in source['compiler'])
 
 
 def skip(claim, why):
@@ -107,9 +115,11 @@ def hello():
         size = program.stat().st_size
         print(f'# hello, stripped: {size} bytes')
         if is_optimised():
-            tap.check('hello has no more than 120 KiB', size <= 120 * kib, size)
+            # What ships is compiled by gcc; clang's code for the same library is larger.
+            most = 126 if is_compiled_by_clang() else 120
+            tap.check(f'hello has no more than {most} KiB', size <= most * kib, size)
         else:
-            skip('hello has no more than 120 KiB', 'not optimised')
+            skip('hello is small', 'not optimised')
         built_in = os.path.abspath(sys.argv[1])
         tap.check('nothing in it tells where the runtime was built', built_in.encode() not in program.read_bytes(), built_in)
         in_an_empty_root(program)
