@@ -60,8 +60,8 @@ Runnable* Scheduler::begin_least_turn(Worker& worker) noexcept {
   return injector_.is_empty() ? nullptr : take_injected(worker);
 }
 
-// Begins a turn of `group` with its runnable that has waited longest, in its queue and in the deque in rotation.
-// nullptr: none is found.
+// Begins a turn of `group` with its runnable that has waited longest: by turns in its queue and in the deque. nullptr:
+// the group has none here.
 Runnable* Scheduler::begin_turn_of(Worker& worker, std::uint32_t group) noexcept {
   worker.groups.begin_turn(group);
   worker.turn_of = group;
@@ -72,11 +72,11 @@ Runnable* Scheduler::begin_turn_of(Worker& worker, std::uint32_t group) noexcept
   return first != nullptr ? first : take_newest_in_turn(worker);
 }
 
-// Takes the oldest runnable of the deque if it is of the group whose turn it is. Others before it move to their groups'
-// queues, so that one behind many of another group is soon the oldest. Where group 0 may be hidden, those of the group
-// whose turn it is move as well. Each is moved at most once, and has cost its group an op.
+// Takes the oldest runnable of the deque if it is of the group whose turn it is. Runnables of other groups before it
+// move to their groups' queues, so that they do not hide it for long. While may_hide_group_0, runnables of the group
+// whose turn it is move as well. Each is moved at most once, and its group has paid an op for it.
 Runnable* Scheduler::take_oldest_in_turn(Worker& worker) noexcept {
-  const bool is_dug_for = worker.counters.fair_rounds.read() % kDigInterval == 0;  // a woken one, say
+  const bool is_dug_for = worker.counters.fair_rounds.read() % kDigInterval == 0;  // for a woken one of group 0
   worker.may_hide_group_0 |= is_dug_for;
   for (unsigned moved = 0; moved < kMaxMoved; ++moved) {
     Runnable* const oldest = worker.ready.take_oldest().runnable();
@@ -97,7 +97,7 @@ Runnable* Scheduler::take_newest_in_turn(Worker& worker) noexcept {
   return nullptr;
 }
 
-// A runnable from outside waits its turn with those of its group.
+// Moves one runnable from the injector to the queue of its group.
 void Scheduler::queue_injected(Worker& worker) noexcept {
   Runnable* const injected = injector_.is_empty() ? nullptr : injector_.take();
   if (injected == nullptr) return;
@@ -119,7 +119,7 @@ void Scheduler::queue_newest(Worker& worker, std::uint32_t kept) noexcept {
   }
 }
 
-// Precondition: `running` is in no queue. Settles its turn first, so that what its group has spent is up to date.
+// Precondition: `running` is in no queue. Settles its turn first, so that its group's spent amount is up to date.
 [[gnu::noinline]] bool Scheduler::keeps_turn_among_groups(Worker& worker, const Runnable& running) noexcept {
   if (worker.until_fair > 0 && worker.turn_of == running.group) return false;  // a yield costs less
   turn_meter_.end(worker);

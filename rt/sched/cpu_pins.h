@@ -27,12 +27,12 @@ class CpuPins {
   // Any thread: how many workers are pinned now.
   [[nodiscard]] unsigned count() const noexcept;
 
-  // For the worker's owner. It has found work: pins it if another worker is busy, too.
+  // Owner only. The worker has found work: pins it if another worker is busy, too.
   void has_work(Worker& worker, const IdleSet& idle) noexcept {
     if (pinning_ == Pinning::kWhileSeveralWork) pin_beside_others(worker, idle);
   }
-  // It has entered the sleepers without a time-out: unpins it, and so the only other one still awake, if there is just
-  // one. That one may run a task for long without a dispatch, so it is unpinned from here.
+  // The worker has begun to sleep without a timeout: unpins it and, if exactly one other worker is awake, that one too,
+  // since it may run a task for long without a dispatch.
   void falls_asleep(Worker& worker, const IdleSet& idle, IdleSet::Snapshot entered) noexcept {
     if (pinning_ == Pinning::kWhileSeveralWork) unpin_last_one_too(worker, idle, entered);
   }

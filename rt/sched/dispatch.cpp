@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/dispatch.cpp — chooses what a worker runs next: a runnable from its own queues, from the injector, or from
-// other workers. If there is none, the worker sleeps.
+// rt/sched/dispatch.cpp — chooses the next runnable of a worker: from its own queues, from the injector, or from other
+// workers. If there is none, the worker sleeps.
 #include <arch/cpu.h>
 #include "rt/sched/scheduler.h"
 

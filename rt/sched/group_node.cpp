@@ -63,8 +63,8 @@ void GroupNode::push_runnable(Runnable* runnable) noexcept {
   last_runnable = runnable;
 }
 
-// Where many wait, the next runnable has long left the cache. Its record was prefetched a turn ago, so that now the top
-// of its stack can be, and the record of the one behind it.
+// In a long queue the next runnable is no longer in the cache. Its record was prefetched a turn ago, so its stack's top
+// can be prefetched now, together with the record of the runnable behind it.
 Runnable* GroupNode::pop_runnable() noexcept {
   Runnable* const first = first_runnable;
   first_runnable = first->next;

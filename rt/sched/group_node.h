@@ -25,7 +25,7 @@ struct GroupNode {
 
   // Of the circle below it.
   GroupNode* first_member;  // the member that has spent least
-  std::uint64_t clock;      // what the member with the last turn had spent; one that enters counts as at least this
+  std::uint64_t clock;      // spent amount of the member with the last turn; the minimum for members that enter
 
   Runnable *first_runnable, *last_runnable;  // linked by Runnable::next, so that a queue needs no memory
 

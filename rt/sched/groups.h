@@ -89,7 +89,7 @@ class Groups {
   Runnable* take_own(std::uint32_t group) noexcept;
   // Begins a turn of `group` for a runnable that was in none of these queues.
   void begin_turn(std::uint32_t group) noexcept;
-  // Charges `group` with what its turn has taken.
+  // Charges `group` with the cost of its turn.
   void spend(std::uint32_t group, std::uint64_t amount) noexcept;
 
   // Any thread. Moves up to `most` runnables, and at most half of those queued, rounded up, to `out`, in the order of

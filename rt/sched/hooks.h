@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/hooks.h — all that the scheduler calls in the layer above it, which knows what a runnable is. Plain
-// functions that a program defines once: in rt/task/run/hooks.cpp, or in a test of the scheduler alone. A missing one
-// is a link error. No lock of the scheduler is held when one is called. docs/decisions/0142
+// rt/sched/hooks.h — the functions of the layer above that the scheduler calls; that layer knows what a runnable is.
+// Plain functions that a program defines once: in rt/task/run/hooks.cpp, or in a test of the scheduler alone. A missing
+// one is a link error. No lock of the scheduler is held when one is called. docs/decisions/0142
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace hooks {
 // Runs a runnable that has not started, on the worker's current stack. May return on another worker.
 void run(Runnable* fresh) noexcept;
 
-// Ends a runnable that has not started and for which there is and will be no stack.
+// Ends a runnable that has not started, because no stack can be had for it.
 void refuse(Runnable* fresh) noexcept;
 
 // True: the runnable's own budget has paid for its stack, so it gets one even if the root's budget is used up.
@@ -29,7 +29,7 @@ void refuse(Runnable* fresh) noexcept;
 
 // Called by `worker` just before it sleeps, when at one moment all other workers slept and no runnable was queued. May
 // queue runnables, or end the process. A thread outside the runtime may queue work at any time: what this function has
-// read was true at that moment only if Scheduler::all_slept_since(entered) still holds afterwards.
+// read was true at one moment only if Scheduler::all_slept_since(entered) still holds afterwards.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept;
 
 // Scheduler::request_attention() has been called since the last call of this.

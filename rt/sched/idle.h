@@ -27,7 +27,7 @@
 
 namespace janus {
 
-// What a submit has queued. Thieves leave a woken task to its waker for a while.
+// The kind of queued work. Thieves leave a woken task to its waker for a while.
 enum class Work : std::uint8_t { kFresh, kWoken };
 
 class IdleSet {

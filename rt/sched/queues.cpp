@@ -9,7 +9,7 @@ namespace {
 
 constexpr unsigned kInjectedBatch = 16;
 
-// Where many are queued, each has long left the cache when its turn comes: its record, its registers and the top of its
+// In a long queue each runnable has left the cache when its turn comes, so its record, its registers and the top of its
 // stack are prefetched while others run.
 template <int First, int Last>  // cache lines of its stack, relative to its Suspension
 [[gnu::always_inline]] inline void fetch_ahead(const Runnable* record, const Runnable* suspended) noexcept {
@@ -21,7 +21,7 @@ template <int First, int Last>  // cache lines of its stack, relative to its Sus
 }
 constexpr std::int64_t kRecordsAhead = 16, kStacksAhead = 8;
 // A woken runnable was suspended deeper in the runtime than one that yielded, so more lines are prefetched: from below
-// its saved registers up to its task's frame. These are so many that they must not come too early.
+// its saved registers up to its task's frame. They are so many that a prefetch too early would be evicted.
 constexpr std::int64_t kWokenAhead = 4;
 
 }  // namespace

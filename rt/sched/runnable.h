@@ -25,7 +25,7 @@ struct Runnable {
   // with what a switch reads.
   std::uint8_t marks;  // TaskMarks
   bool is_published;   // it and all tasks below it on the stack are members and have published their nurseries
-  bool yielded_free;   // the last thing that it did was a yield
+  bool yielded_free;   // its last operation was a yield
   // The group whose turns it takes (rt/sched/groups.h). Does not change while it is queued.
   std::uint32_t group;
 

@@ -48,7 +48,7 @@ class Scheduler {
   [[nodiscard]] bool start(const SchedulerOptions& options, StackPool& stacks, bool with_caller,
                            unsigned& started) noexcept;
   // After start() with `with_caller`: starts the other threads; then the calling thread is worker 0 until stop(), and
-  // runs `first` first. False: the machine gave what `started` workers need, and `first` has not run.
+  // runs `first` first. False: the machine had resources for `started` workers only, and `first` has not run.
   [[nodiscard]] bool run_caller(Runnable* first, unsigned& started) noexcept;
   // Any thread. Workers end as soon as they are back in their loops. Precondition: every task has ended.
   void stop() noexcept;
@@ -114,8 +114,8 @@ class Scheduler {
   // switched to. False: there was no stack to go on with, and nothing has happened.
   template <Path kPath = Path::kGeneral>
   [[nodiscard]] bool suspend(Worker& worker, Suspension& self, Pending publish) noexcept;
-  // As suspend(); `yielding` is queued behind all that is ready once the stack has been left. False also when nothing
-  // else is ready on this worker.
+  // As suspend(), but queues `yielding` behind all ready runnables once the stack has been left. False also when
+  // nothing else is ready on this worker.
   template <Path kPath>
   [[nodiscard]] bool yield(Worker& worker, Runnable* yielding, Suspension& self) noexcept;
   // Takes the newest ready runnable if it has not started and `wanted` accepts it, so that a task can run its child
@@ -258,8 +258,8 @@ class Scheduler {
   template <Path kPath>
   static void leave(Worker& worker, Suspension& self, const arch::Context& target, Pending publish) noexcept;
   static void switch_to(Worker& worker, void* mine, arch::Context& from, const arch::Context& to) noexcept;
-  // `user`: the runnable that will run on the stack; `waiter`: the one that cannot wait without it. Both nullptr: it is
-  // for the worker's own loop.
+  // `user`: the runnable that will run on the stack; `waiter`: the one that cannot wait without it. Both nullptr: the
+  // stack is for the worker's own loop.
   Stack* take_stack(Worker& worker, unsigned size_class, const Runnable* user, const Runnable* waiter) noexcept;
   static void restore_suspended(Worker& worker, const Suspension& suspension) noexcept;
   void switch_and_free_stack(Worker& worker, Runnable* started) noexcept;

@@ -113,7 +113,7 @@ bool Scheduler::defer_to_waker(Worker& worker, Worker& victim, Entry oldest) noe
   return is_left_to_waker(victim, oldest) && worker.backoff.defers_to_waker(victim.id, dispatches_of(victim), now_ns());
 }
 
-// Not if the waker sleeps: a thief's claim that was taken back may have hidden the entry from it for a moment
+// False if the waker sleeps: a thief that took its claim back may have hidden the entry from the waker for a moment
 // (Scheduler::sleep). That thief looks here again before it sleeps, or when it has found something else.
 bool Scheduler::is_left_to_waker(const Worker& victim, Entry oldest) const noexcept {
   return may_be_left_to_waker(victim, oldest) && !idle_.is_asleep(victim.id);

@@ -17,8 +17,8 @@ bool fits(const Stack& stack, unsigned size_class) noexcept {
   return stack.size_class == size_class || (stack.size_class == kLargeFirstClass && size_class < kLargeFirstClass);
 }
 
-// Whether the stack is for the worker itself, or its user or waiter has paid for it. Such a request is served even
-// where others get none.
+// Whether the stack is for the worker itself, or its user or waiter has paid for it. Such a request is served even if
+// the root's budget is used up.
 [[gnu::noinline, gnu::cold]] bool is_paid_for(const Runnable* user, const Runnable* waiter) noexcept {
   if (user == nullptr && waiter == nullptr) return true;
   return (user != nullptr && hooks::has_paid(user)) || (waiter != nullptr && hooks::has_paid(waiter));
@@ -115,7 +115,7 @@ template <Path kPath>
   } else {
     run_pending_action();
   }
-  // Not earlier: only now has the pending action released what was held across the switch.
+  // Not earlier: the pending action has just released the locks that were held across the switch.
   if constexpr (kPath == Path::kGeneral) current_worker().scheduler->sched_point();
 }
 

@@ -7,12 +7,12 @@
 namespace janus {
 namespace {
 
-// A turn up to this long, in ns, counts in full: the prices of operations keep a slice well below that. During one that
-// seems longer, the machine may have taken the processor away. In deterministic mode, where turns are measured in ops,
-// no turn counts for more: what is beyond nearly two of the longest slices was not done but claimed, by a yield check.
+// A turn of up to this many ns counts in full: the prices of operations keep a slice well below that. During a longer
+// one the kernel may have preempted the thread. In deterministic mode, which measures ops, no turn counts for more: ops
+// beyond two maximal slices are only costs that programs claim in yield checks.
 constexpr std::uint64_t kCertainTurn = 2'000'000;
-// If `asked` is older than this, in ns, it is renewed when a turn begins: a thread's waits before that are not charged
-// to the turn.
+// If the times in `asked` are older than this, in ns, they are renewed when a turn begins, so that earlier waits of the
+// thread are not deducted from that turn.
 constexpr std::uint64_t kAskedLongAgo = 100'000'000;
 
 }  // namespace
@@ -21,15 +21,15 @@ std::uint64_t TurnMeter::clock(const Worker& worker) const noexcept {
   return is_deterministic_ ? worker.counters.ops.read() : platform::now_ns();
 }
 
-// The turn that begins now may last until then.
+// Sets when the turn that begins now has to end.
 void TurnMeter::limit(Worker& worker) const noexcept {
   worker.turn_until = is_deterministic_ ? ~std::uint64_t{0} : arch::rdtsc() + WorkerFairness::kMaxTurnTicks;
 }
 
-// What to charge for a turn that ends now and seems to have taken long. How long the machine has let this thread run
-// costs a system call, so that is asked only here, and in end() if the last answer is old or from before a sleep.
-// All the time that the thread has waited since the last answer is deducted from this turn: what remains was certainly
-// spent. The result is at least kCertainTurn.
+// Returns the time to charge for a turn that ends now and seems to have taken `seems`. The thread's CPU time costs a
+// system call, so it is read only here, and in end() if the last reading is old or from before a sleep. All the time
+// since the last reading in which the thread did not run is deducted from this turn: the rest was certainly used. The
+// result is at least kCertainTurn.
 [[gnu::noinline, gnu::cold]] std::uint64_t TurnMeter::time_of_long_turn(Worker& worker, std::uint64_t now,
                                                                         std::uint64_t seems) noexcept {
   const std::uint64_t ran = platform::thread_ns();

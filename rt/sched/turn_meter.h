@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/sched/turn_meter.h — measures what each group's turn on a worker has taken while there are groups other than
-// group 0. That is time, since a budget bounds what a group does, not how long the machine needs for it; in
-// deterministic mode it is ops. docs/decisions/0187, 0241
+// rt/sched/turn_meter.h — measures each group's turn on a worker while there are groups other than group 0: in time,
+// since budgets bound ops but not the time that they take; in deterministic mode in ops. docs/decisions/0187, 0241
 #pragma once
 
 #include <cstdint>
@@ -15,14 +14,14 @@ class TurnMeter {
  public:
   void init(bool is_deterministic) noexcept { is_deterministic_ = is_deterministic; }
 
-  // Charges the group that had the turn with what it has taken. Then nobody has the turn.
+  // Charges the group that has the turn with the cost of the turn. Then no group has the turn.
   void end(Worker& worker) noexcept;
   // Precondition: no group has the turn. For a runnable from another worker or the injector: it is not compared with
   // the groups that wait here, as it has waited elsewhere.
   void begin(Worker& worker, std::uint32_t group) noexcept;
   // The turn goes over to `group`, unless there is only group 0.
   void change(Worker& worker, std::uint32_t group) noexcept;
-  // The next dispatch, or Scheduler::keeps_turn(), compares the groups.
+  // Makes the next dispatch, or Scheduler::keeps_turn(), choose a group anew.
   static void end_early(Worker& worker) noexcept {
     if (worker.has_other_groups()) worker.until_fair = 0;
   }

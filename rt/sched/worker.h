@@ -53,7 +53,7 @@ struct WorkerStanding {
   fiber_hooks::Fiber fiber;         // the sanitizer's identifier of `stack`
   fiber_hooks::Fiber thread_fiber;  // and that of the thread's own stack
   Pending pending;
-  Runnable* handoff;             // what the base frame of a fresh stack runs first
+  Runnable* handoff;             // the first runnable for the base frame of a fresh stack
   arch::Context thread_context;  // where the worker's thread left its own stack for the first of the pool
 };
 
@@ -89,7 +89,7 @@ struct WorkerSearch {
   std::uint32_t next_victim;  // Victim::kRoundRobin
 };
 
-// The queues of which a fair round takes the oldest runnable.
+// The queues from which fair rounds take the oldest runnable, in rotation.
 enum class FairSource : std::uint8_t { kYielded, kReady, kInjector };
 inline constexpr unsigned kFairSources = 3;
 
@@ -105,33 +105,33 @@ inline constexpr unsigned kFairSources = 3;
 // INVARIANT a-turn-lasts: while there are groups other than group 0 (groups.h), one of them has the turn, and only its
 // runnables run. Its turn ends with the fair round, or when none of its runnables is ready; at the first dispatch after
 // kMaxTurnTicks, since dispatches that cost few ops may take long; and when a long operation has done a part
-// (end_turn_early()). Between two turns what the last one has taken is measured (turn_meter.h), and the group that has spent
-// least has the next one (among_groups.cpp); it begins with the runnable of that group that has waited longest. A
-// runnable that yields makes room for its own group alone. docs/decisions/0303,
+// (end_turn_early()). Between two turns the cost of the last one is measured (turn_meter.h), and the group that has
+// spent least gets the next one (among_groups.cpp), which begins with its runnable that has waited longest. A runnable
+// that yields lets only runnables of its own group run. docs/decisions/0303,
 // tests/conformance/fairness_test.cpp
 //
-// The fast paths know group 0 alone, and require until_fair to be above a bar, which is 0 or kOutOfReach. So the one
-// comparison with which they test for a fair round tests for other groups, too. A dispatch requires that there are
-// none: its bar is out of reach from the moment when a runnable of another group is queued or runs here until a turn of
-// group 0 ends with none. A yield takes from the queue of group 0, so it only requires that no other has the turn.
+// The fast paths handle group 0 alone, and require until_fair to be above a bar, which is 0 or kOutOfReach. So their
+// one comparison that detects a fair round also detects other groups. A dispatch requires that there are none: its bar
+// is out of reach from the moment when a runnable of another group is queued or runs here until a turn of group 0 ends
+// with none. A yield takes from the queue of group 0, so it only requires that no other has the turn.
 struct WorkerFairness {
   std::int64_t until_fair;    // ops; not positive: the next dispatch is a fair round
   std::int64_t dispatch_bar;  // 0, or kOutOfReach
   std::int64_t yield_bar;     // 0, or kOutOfReach
-  std::int64_t dispatch_ops;  // what a dispatch counts as, in ops
+  std::int64_t dispatch_ops;  // the ops that a dispatch counts as
   FairSource fair_source;     // the queue that the next fair round takes from
   bool may_hide_group_0;      // during a turn of another group: the deque may hold runnables of group 0
   // The group whose turn it is, and when the turn began by TurnMeter::clock().
   std::uint32_t turn_of = kNobody;
   std::uint64_t turn_began;
-  std::uint64_t turn_until;  // by rdtsc; the greatest number in deterministic mode
-  // At `at_ns` the machine had let this thread run for `ran_ns`. at_ns is 0 if the worker has slept since.
+  std::uint64_t turn_until;  // in ticks of rdtsc; the greatest number in deterministic mode
+  // The last reading of the thread's CPU time: `ran_ns` at `at_ns`. at_ns is 0 if the worker has slept since.
   struct {
     std::uint64_t at_ns, ran_ns;
   } asked;
 
   static constexpr std::int64_t kOutOfReach = INT64_MAX;
-  // Some 10 to 25 us: many times what it costs to choose the next group, and less than anybody notices.
+  // Some 10 to 25 us: many times the cost of choosing the next group, and too short for a user to notice.
   static constexpr std::uint64_t kMaxTurnTicks = 50'000;
   static constexpr std::uint32_t kNobody = ~std::uint32_t{0};
 
@@ -145,7 +145,7 @@ struct WorkerQueues {
   Groups groups;                             // those of all other groups
 };
 
-// Only for the DeterministicScheduler, but for the token.
+// Only for the DeterministicScheduler, except for the token.
 struct LogicalWorker {
   arch::Context logical_context;  // where this worker was switched away from
   bool is_parked;                 // steps only with a token, or from parked_until_ns on
@@ -173,12 +173,12 @@ struct alignas(arch::kPrefetchPair) Worker : WorkerSlot,
     std::uint64_t address;
     bool has_address;
   } user_fault;
-  // The fault handler's own: it is handling a fault; and it is reporting one of the runtime's own.
+  // Written by the fault handler: it is handling a fault; it is reporting a fault of the runtime itself.
   bool is_in_fault, is_dumping;
-  // Where a report is written that is made on the stack of a task, which may be near its end. Owner only.
+  // Buffer for a report that is written on the stack of a task, which may have little room left. Owner only.
   char report[1024];
 
-  // What a request to end has found (rt/abi/inspect/late_tasks.cpp). For signal handlers only.
+  // The running task and its ops when a request to end came (rt/abi/inspect/late_tasks.cpp). For signal handlers only.
   struct {
     std::uint64_t task_id, ops;
   } at_request;

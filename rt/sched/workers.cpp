@@ -79,9 +79,9 @@ bool Scheduler::init_worker(unsigned index) noexcept {
   return worker->ready.init(8) && worker->yielded.init(8);
 }
 
-// A worker needs a stack before it can do anything. The thread that starts the workers takes all of them first, so that a
-// machine without memory is an error of the start: a worker that found out for itself could only leave, with what was
-// handed to it. Worker 0's has the class of what it runs first. On failure the pool's owner destroys the pool.
+// A worker needs a stack before it can do anything. The thread that starts the workers takes all of them first, so that
+// a lack of memory is an error of the start: a worker that met it later could only exit, and lose the work that was
+// handed to it. Worker 0's stack has the class of its first runnable. On failure the pool's owner destroys the pool.
 bool Scheduler::take_first_stacks(unsigned class_of_first, unsigned& taken) noexcept {
   for (taken = 0; taken < worker_count_; ++taken) {
     Worker& worker = workers_[taken];
@@ -131,9 +131,9 @@ void Scheduler::logical_main(void* argument) noexcept {
   platform::exit_thread();
 }
 
-// The threads are started last, when everything that is needed before the first task has been made: otherwise they
-// would contend in the kernel, which maps memory for one thread at a time. `first` is handed to worker 0 directly: no
-// other worker can take it, and no sleeping worker has to be woken for it.
+// The threads are started last, after everything that the first task needs is mapped: otherwise they would contend for
+// the kernel's lock of the address space. `first` is handed to worker 0 directly: no other worker can take it, and no
+// sleeping worker has to be woken for it.
 bool Scheduler::run_caller(Runnable* first, unsigned& started) noexcept {
   started = 0;
   if (!platform::adopt_thread(pins_.cpu_at_start(0), nullptr)) return false;  // the process's own name is the program's
