@@ -24,7 +24,7 @@ constexpr std::uint8_t bit_of(Component component) noexcept {
   return static_cast<std::uint8_t>(1u << static_cast<unsigned>(component));
 }
 
-// Drawing on an unlimited component does not diminish it. As a requested amount it means all that the giver has.
+// Drawing on an unlimited component does not diminish it. In a request it means all that the giver has.
 inline constexpr std::uint64_t kUnlimited = ~std::uint64_t{0};
 inline constexpr std::uint64_t kMaxFinite = kUnlimited - 1;
 
@@ -45,8 +45,8 @@ struct AccountWait : ListLink<> {
 };
 // The waiters of one account for each component, in the order in which they found it used up.
 //
-// INVARIANT no-lost-return: what comes into an account while a task waits there is offered to it.
-//   put:  1 add the amount    2 (the exchange is a full fence)    3 does somebody wait? then list the account as unserved
+// INVARIANT no-lost-return: an amount that comes into an account is offered to the tasks that wait there.
+//   put:  1 add the amount    2 (the exchange is a full fence)    3 does a task wait? then list the account as unserved
 //   wait: 1 enter the queue   2 full fence                        3 is the amount there?
 // At least one side sees the other's first step. The server takes the account off the list before it looks.
 struct AccountQueue {
@@ -65,14 +65,14 @@ struct AccountQueue {
 // One account. Type-stable: the record is reused for other accounts, its memory stays readable until
 // Accounts::destroy().
 //
-// INVARIANT debt-is-carried: ops that were spent beyond what was drawn are owed; all that comes into the account pays
-// them first, and the debt of a closed account passes to its parent, up to kMaxDebtAbove. No debt is forgiven but what
-// exceeds that: the cost given to a yield check is a claim, and the claims of a cage must not ruin the accounts above.
+// INVARIANT debt-is-carried: ops that were spent beyond what was drawn are a debt. Any amount that comes into the
+// account pays it first, and the debt of a closed account passes to its parent, up to kMaxDebtAbove. Debt above that
+// limit is forgiven, since a task may pass any cost to a yield check, and must not ruin accounts above.
 //
 // INVARIANT one-line-of-credit: each account gets a lender when it is opened: the topmost account below one with
 // unlimited ops, which is the account itself if its parent's ops are unlimited. All loans of one lender together never
-// exceed the limit that is passed to borrow(). So whatever is opened below it, an account and all below it spend at
-// most what came in from above, and one such limit.
+// exceed the limit that is passed to borrow(). So an account and all accounts below it together spend at most what came
+// in from above, plus one such limit.
 //
 //     free --open--> open --close--> closed --(last reference goes)--> free
 //
@@ -101,10 +101,10 @@ class alignas(kAccountLine) Account {
   Atomic<std::uint64_t> left_[kComponents];  // kUnlimited, or what can still be drawn
   Atomic<std::uint64_t> held_;               // memory drawn here and not yet credited; not counted for the root
   Atomic<std::uint64_t> owed_;               // ops that were spent here and not drawn yet
-  // What came from recharges, and accounts below that have used up their own have not drawn yet.
+  // The part of recharges that accounts below may still draw when their own amounts are used up (draw_recharged()).
   Atomic<std::uint64_t> recharged_[kComponents];
-  // What this account has drawn of what its parent was recharged with, and has not spent: when it comes back, others
-  // may draw it again. All that was drawn of other components is spent.
+  // The amounts that this account has drawn from recharges of an account above and has not spent: others may draw them
+  // again when they come back. Amounts of other components count as spent when they are drawn.
   Atomic<std::uint64_t> drawn_memory_;
   Atomic<std::uint32_t> drawn_ops_;
   Atomic<std::uint32_t> on_loan_;  // as a lender: ops lent and not given back

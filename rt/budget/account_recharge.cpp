@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_recharge.cpp — recharges, and what is drawn of them. A member of the archive by itself, which
-// recharge() brings in: in a program that never recharges there is nothing to draw. docs/decisions/0296
+// rt/budget/account_recharge.cpp — recharges, and drawing on them. An archive member of its own, linked by a call of
+// recharge(): in a program that never recharges there is nothing to draw on. docs/decisions/0296
 #include "rt/base/checked.h"
 #include "rt/budget/accounts.h"
 #include "rt/budget/recharges.h"
@@ -29,7 +29,7 @@ void Recharges::add(Account* account, Component component, std::uint64_t amount)
 }
 
 // Pays back loans with up to `most` ops of the lender, so that it may lend again; returns how much. Takes the ops
-// first: until then the loan counts.
+// before it reduces the loan, so that the lender's limit holds at every moment.
 std::uint64_t Recharges::pay_loans(AccountWords& words, Account* lender, std::uint64_t most) noexcept {
   Atomic<std::uint32_t>& on_loan = lender->on_loan_;
   std::uint32_t seen = on_loan.load(std::memory_order_relaxed);
@@ -49,7 +49,7 @@ bool Accounts::recharge(Account* from, Account* to, const Amounts& amounts) noex
     if (amounts.of[i] == kUnlimited) moved.of[i] = left(from, component_at(i));
   }
   if (from == to) {
-    // Nothing moves, but no recharge promises more than there is.
+    // Nothing moves, but a recharge must not promise more than the account has.
     for (unsigned i = 0; i < kComponents; ++i)
       if (moved.of[i] > left(from, component_at(i))) return false;
   } else {
@@ -71,12 +71,12 @@ void Recharges::draw(Accounts& accounts, Account* from, Account* to, Component c
     part = seen < most ? seen : most;
     if (part == 0 || (as_a_whole && part < most)) return;
   } while (!pool.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
-  // Others may have spent some of what the account was recharged with; what comes in later may be drawn in its place.
+  // Other tasks may have spent part of the recharge; that part goes back to the pool, to be drawn from later amounts.
   const std::uint64_t moved = !as_a_whole ? AccountWords::take_up_to(from, component, part)
                               : accounts.root_memory_.take(from, component, part) ? part
                                                                                   : 0;
   add(from, component, part - moved);
-  if (component == Component::kOps) {  // what was drawn before is spent
+  if (component == Component::kOps) {  // replaces the old value: ops drawn before are spent
     const std::uint64_t unspent = moved > amount ? moved - amount : 0;
     to->drawn_ops_.store(unspent < UINT32_MAX ? static_cast<std::uint32_t>(unspent) : UINT32_MAX,
                          std::memory_order_relaxed);

@@ -39,8 +39,8 @@ class AccountRecords {
   bool pay_for_fresh(bool has_paid) noexcept;
 
   AccountTable table_;
-  std::uint64_t record_bytes_;  // what a record costs
-  PoolCharge* pools_;           // pays for records that are taken for the first time; nullptr: nobody does
+  std::uint64_t record_bytes_;  // the price of a record
+  PoolCharge* pools_;           // pays for records that are taken for the first time; nullptr: they are free
 };
 
 }  // namespace janus

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_unserved.h — the list of accounts that something has come into while others waited there (INVARIANT
-// no-lost-return), on which each is at most once. Any thread. docs/decisions/0298
+// rt/budget/account_unserved.h — the list of accounts that an amount has come into while tasks waited there (INVARIANT
+// no-lost-return). Each account is on it at most once. Any thread. docs/decisions/0298
 #pragma once
 
 #include <cstdint>

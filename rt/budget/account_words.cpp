@@ -103,7 +103,7 @@ std::uint64_t AccountWords::borrow(Account* account, std::uint64_t most, std::ui
   do {
     part = seen < amount ? seen : static_cast<std::uint32_t>(amount);
   } while (!lender->on_loan_.compare_exchange_weak(seen, seen - part, std::memory_order_relaxed));
-  put(lender, Component::kOps, amount - part);  // the part of the loan that the lender has paid back meanwhile
+  put(lender, Component::kOps, amount - part);  // the lender has repaid this part meanwhile
 }
 
 std::uint64_t AccountWords::take_up_to(Account* account, Component component, std::uint64_t most) noexcept {

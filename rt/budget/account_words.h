@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/account_words.h — the words of one account: what is left, owed and lent. Any thread.
+// rt/budget/account_words.h — the amounts of one account: left, owed and lent. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class AccountWords {
   static std::uint64_t take_all(Account* account, Component component) noexcept;
   static std::uint64_t take_up_to(Account* account, Component component, std::uint64_t most) noexcept;
   // Adds the amount to the account, or if that is closed, to the nearest open one above; pays debts, and lists the
-  // account if somebody waits there.
+  // account if tasks wait there.
   void put(Account* account, Component component, std::uint64_t amount) noexcept;
   static void grant_unlimited(Account* account, Component component) noexcept;
 

@@ -57,8 +57,8 @@ void report_short(Component* out, Component component) noexcept {
   std::uint8_t granted = 0;
   for (unsigned i = 0; i < kComponents; ++i) {
     account->left_[i].store(taken.of[i], std::memory_order_relaxed);
-    // kUnlimited of a component that the parent was not granted is not granted; of one that it has used up, it is
-    // granted, and used up.
+    // If the parent was not granted the component, a request for kUnlimited does not grant it. If the parent has used
+    // it up, the component is granted with an amount of 0.
     if (wanted.of[i] == kUnlimited ? this->granted(parent, component_at(i)) : wanted.of[i] != 0)
       granted |= bit_of(component_at(i));
   }
@@ -138,13 +138,13 @@ inline bool Accounts::is_empty(const Account& account) noexcept {
   // quadratic in the length of a chain of closed accounts.
   std::uint64_t returned = 0;
   for (;;) {
-    // With the last reference the caller is alone with the account, and goes on carrying. Otherwise another thread may
-    // free the record once our reference is gone, so the sum is credited before.
+    // If ours is the last reference, no other thread uses the account, and we carry the sum on. Otherwise another
+    // thread may free the record once our reference is gone, so the sum is credited before that.
     if (returned != 0 && (!account->is_closed() || account->references_.load(std::memory_order_acquire) != 1)) {
       words_.put(account, Component::kMemory, returned);
       returned = 0;
     }
-    // Release: our use of the record comes before its reuse; acquire: so does that of all other threads.
+    // Release: our use of the record happens before its reuse. Acquire: so does the use by all other threads.
     const std::uint32_t before = account->references_.fetch_sub(1, std::memory_order_acq_rel);
     JANUS_CHECK(before != 0);
     if (before != 1) return;

@@ -2,13 +2,13 @@
 // rt/budget/accounts.h — all accounts of one runtime: opening and closing them, drawing and crediting, and moving amounts
 // from one to another. docs/decisions/0060, 0206
 //
-// This is the face of
-//   AccountRecords    takes and frees records, and lets somebody pay for them    rt/budget/account_record.h
+// Class Accounts is a facade for
+//   AccountRecords    takes and frees records, and charges for them              rt/budget/account_record.h
 //   AccountTable      the records by index                                       rt/budget/account_table.h
-//   AccountWords      what is left, owed and lent in one account                 rt/budget/account_words.h
-//   UnservedAccounts  those that got something while others waited there         rt/budget/account_unserved.h
+//   AccountWords      the amounts of one account: left, owed and lent            rt/budget/account_words.h
+//   UnservedAccounts  accounts that got an amount while tasks waited there       rt/budget/account_unserved.h
 //   RootMemory        the root's memory, and the workers' chunks of it           rt/budget/root_memory.h
-//   Recharges         what is drawn of recharges, in programs that have any      rt/budget/recharges.h
+//   Recharges         drawing on recharges, in programs that recharge            rt/budget/recharges.h
 #pragma once
 
 #include <cstddef>
@@ -25,10 +25,11 @@ namespace janus {
 // All accounts of one runtime: a tree whose root is index 1; index 0 means none. All-zero bytes are a valid table
 // before init().
 //
-// INVARIANT conservation: for every component that is finite at the root, what is left in all accounts and caches, what
-// was drawn and not credited, and what is being moved between two accounts add up to what the root was given; nothing
-// is minted, at any moment, under any interleaving (amounts leave one place before they reach the next). Amounts below
-// an unlimited account may vanish into it, but never grow. tests/budget/account_property_test.cpp
+// INVARIANT conservation: for every component that is finite at the root, the amounts left in all accounts and caches,
+// those drawn and not credited, and those moving between two accounts add up to what the root was given. No
+// interleaving creates any, since amounts leave one place before they reach the next. Amounts below an unlimited
+// account may vanish into it, but never grow.
+// tests/budget/account_property_test.cpp
 class Accounts {
  public:
   // Called by one thread, before all other functions. False: the machine has no memory.
@@ -37,8 +38,8 @@ class Accounts {
   // is the root, it pays in bulk through `pools`, for each record that is taken for the first time. nullptr: it does
   // not pay.
   void charge_records(std::uint64_t bytes, PoolCharge* pools) noexcept { records_.charge(bytes, pools); }
-  // Called before the first wait: when something comes into an account at which others wait, notify(context) is called,
-  // by any thread, with any lock held. Once: not again until take_unserved().
+  // Called before the first wait: when an amount comes into an account at which tasks wait, any thread calls
+  // notify(context), with any lock held; it calls it only once until take_unserved().
   void notify_of_returns(void (*notify)(void*) noexcept, void* context) noexcept {
     words_.unserved().notify(notify, context);
   }
@@ -65,8 +66,7 @@ class Accounts {
   void retain(Account* account) noexcept { AccountWords::retain(account); }
   void release(Account* account) noexcept;
 
-  // Draws all of `amount`, or nothing. False: the account has not so much, or the component was never granted, which
-  // granted() tells.
+  // Draws all of `amount`, or nothing. False: the account has less, or the component was never granted (see granted()).
   [[nodiscard]] bool draw(Account* account, Component component, std::uint64_t amount) noexcept;
   // Draws as much as there is, up to `most`; returns how much. For slices of ops; not for memory.
   [[nodiscard]] std::uint64_t draw_up_to(Account* account, Component component, std::uint64_t most) noexcept;
@@ -90,7 +90,7 @@ class Accounts {
   [[nodiscard]] std::uint64_t on_loan(const Account* account) const noexcept {
     return account->lender_->on_loan_.load(std::memory_order_relaxed);
   }
-  // Credits what was drawn and not used: memory that was freed, the rest of a slice. Also valid after close().
+  // Credits a drawn amount that was not used: freed memory, the rest of a slice. Also valid after close().
   void credit(Account* account, Component component, std::uint64_t amount) noexcept;
 
   // draw() and credit() of memory through the calling worker's cache (nullptr: the thread has none), so that the common
@@ -112,10 +112,10 @@ class Accounts {
   // may draw the rest (draw_recharged()). If `from` is `to`, nothing is moved, and the accounts below may draw the
   // amounts. False: `from` does not have that much.
   [[nodiscard]] bool recharge(Account* from, Account* to, const Amounts& amounts) noexcept;
-  // For an account `to` below `from` that has used up its own: moves `amount` out of what `from` was recharged with and
-  // still has. Ops are a debt, which is spent at once: as many as there are, and beyond that up to `ahead`, which
-  // accounts below `from` may draw again when they come back unspent. All else comes as a whole or not at all; memory
-  // may be drawn again. Called by one thread at a time for each `to`, which is open.
+  // For an account `to` below `from` whose own amount is used up: moves `amount` of the recharges of `from` to it. Ops
+  // pay a debt: as many as there are, and up to `ahead` more, which may be drawn again if they come back unspent. Other
+  // components move as a whole or not at all; memory may be drawn again when it comes back. Called by one thread at a
+  // time for each `to`, which is open.
   void draw_recharged(Account* from, Account* to, Component component, std::uint64_t amount,
                       std::uint64_t ahead = 0) noexcept {
     if (Recharges::draw != nullptr) Recharges::draw(*this, from, to, component, amount, ahead);

@@ -67,7 +67,7 @@ void PoolCharge::add_headroom(std::size_t bytes) noexcept {
   if (headroom_.fetch_add(more, std::memory_order_relaxed) + more > kSlack) credit_excess();
 }
 
-// Credits the root account with what it has paid and no pool needs; half of the slack is kept.
+// Credits the root account with payments that no pool needs; keeps half of the slack.
 [[gnu::noinline]] void PoolCharge::credit_excess() noexcept {
   LockGuard guard(lock_);
   std::int64_t headroom = headroom_.load(std::memory_order_relaxed);

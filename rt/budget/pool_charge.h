@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/pool_charge.h — how records and stacks are paid for. The pools map and give back memory in batches, so the
-// root account pays in bulk, when a pool grows: nothing is charged when a single one is taken or given. What tasks
-// below an explicit budget have paid for themselves is not paid for twice. docs/decisions/0085
+// rt/budget/pool_charge.h — how records and stacks are paid for. The pools map and unmap memory in batches, so the root
+// account pays in bulk, when a pool grows; taking or giving back a single record or stack is free. The root does not
+// pay for the part that tasks with an explicit budget have paid for. docs/decisions/0085
 #pragma once
 
 #include <atomic>
@@ -60,8 +60,8 @@ class PoolCharge {
   RankedLock<LockRank::kPoolCharge> lock_;
   std::uint64_t paid_ = 0;  // under lock_
   std::int64_t allowance_ = 0;
-  alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // what accounts below the root pay for
-  // What is paid for and not taken; below zero: what is taken and not paid for.
+  alignas(kAccountLine) std::atomic<std::int64_t> covered_{0};  // paid by accounts below the root
+  // Bytes that are paid for and not taken; negative: bytes that are taken and not paid for.
   std::atomic<std::int64_t> headroom_{0};
 };
 

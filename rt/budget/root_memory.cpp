@@ -13,7 +13,7 @@ constexpr std::uint64_t kChunkShare = 8;
 // A chunk that frees have made more than this many times as large is cut.
 constexpr std::uint64_t kSlack = 2;
 
-// After so many fills, one failed recall is forgotten.
+// After this many fills, failed_recalls_ decreases by one.
 constexpr std::uint32_t kFillsToForgiveOne = 64;
 constexpr std::uint32_t kMaxFailedRecalls = 63;
 
@@ -111,7 +111,7 @@ std::uint64_t RootMemory::chunk_size() const noexcept {
   return (share < kMaxChunk ? share : kMaxChunk) >> failed_recalls_;
 }
 
-// Takes of the root's memory, and updates least_left_.
+// Takes from the root's memory, and updates least_left_.
 bool RootMemory::take_noting(std::uint64_t bytes) noexcept {
   if (!AccountWords::take(root_, Component::kMemory, bytes)) return false;
   const std::uint64_t left = this->left(root_, Component::kMemory);

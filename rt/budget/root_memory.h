@@ -29,7 +29,7 @@ class RootMemory {
   std::uint64_t take_all(Account* account, Component component) noexcept;
   // Of any account; for the root's memory with the caches' chunks.
   [[nodiscard]] std::uint64_t left(const Account* account, Component component) const noexcept;
-  // For the layers below the one that draws for tasks.
+  // For the layers that draw on the root directly, without a task (PoolCharge).
   [[nodiscard]] bool draw(std::uint64_t bytes) noexcept { return take(root_, Component::kMemory, bytes); }
   void credit(std::uint64_t bytes) noexcept { words_->put(root_, Component::kMemory, bytes); }
 
