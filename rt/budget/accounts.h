@@ -28,8 +28,7 @@ namespace janus {
 // INVARIANT conservation: for every component that is finite at the root, the amounts left in all accounts and caches,
 // those drawn and not credited, and those moving between two accounts add up to what the root was given. No
 // interleaving creates any, since amounts leave one place before they reach the next. Amounts below an unlimited
-// account may vanish into it, but never grow.
-// tests/budget/account_property_test.cpp
+// account may vanish into it, but never grow. tests/budget/account_property_test.cpp
 class Accounts {
  public:
   // Called by one thread, before all other functions. False: the machine has no memory.

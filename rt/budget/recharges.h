@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/budget/recharges.h — how accounts draw on recharges of accounts above (account_recharge.cpp).
-// docs/decisions/0296
+// rt/budget/recharges.h — how accounts draw on recharges of accounts above (account_recharge.cpp). docs/decisions/0296
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/charge.cpp — what the running task does is charged to its account.
+// rt/task/account/charge.cpp — charges the running task's operations to its account.
 #include "rt/task/account/charge.h"
 
 #include "rt/task/account/exhaustion.h"
@@ -45,13 +45,13 @@ template int yield<Path::kFast>(Task& task) noexcept;
 [[gnu::noinline, gnu::cold]] int yield_slow(Task& task) noexcept {
   const std::uint64_t debt = commit_slice_at_check(current_worker(), task);
   Scheduler& scheduler = *current_worker().scheduler;
-  // Before the look at the request: a request that comes later sets the slices to 0 again.
+  // Restores slice_ops before it handles the request: a later request sets it to 0 again.
   std::atomic<std::uint32_t>& slice_ops = runtime_of(current_worker()).slice_ops;
   if (slice_ops.load(std::memory_order_acquire) == 0) [[unlikely]]  // pairs with request_attention()
     slice_ops.store(runtime_of(current_worker()).options.yield_interval, std::memory_order_seq_cst);
   if (scheduler.wants_attention()) scheduler.handle_attention(current_worker());
-  // What was spent beyond the slice is paid before anything else happens; a cancel overrides that, and the account
-  // keeps the debt.
+  // Pays first for what was spent beyond the slice. A cancelled task does not wait for that: its account keeps the
+  // debt.
   if (debt != 0 && is_cancelled(task))
     runtime_of(current_worker()).accounts.owe(task.account, debt);
   else if (debt != 0)

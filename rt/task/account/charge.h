@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/charge.h — charges what the running task does to its account, by the prices of rt/task/record/price.h: ops at its
-// checks, the other components as they are asked for. Where the account has too little, the task waits, gets an error
-// or ends; so each of these may leave the worker. Memory is charged through rt/task/account/memory.h; what is charged to an
-// account without a task that could wait, such as records, is rt/task/wait/records.h. docs/decisions/0160
+// rt/task/account/charge.h — charges the running task's operations to its account, by the prices of
+// rt/task/record/price.h: ops at its checks, the other components when they are requested. If the account has too
+// little, the task waits, gets an error or ends; so each of these functions may leave the worker. Memory:
+// rt/task/account/memory.h. Records, which no task waits for: rt/task/wait/records.h. docs/decisions/0160
 #pragma once
 
 #include "rt/task/record/price.h"
@@ -12,8 +12,8 @@ namespace janus {
 
 // --- Ops -------------------------------------------------------------------------------------------------------------
 
-// Charges `ops` to the running task, and looks at the rest as a yield check does: gives way at the end of a slice, pays
-// grace after a cancel, waits or ends without ops. The task may change workers. 0, or -1: told to end.
+// Charges `ops` to the running task, and then acts as a yield check: gives way at the end of a slice, pays from its
+// grace after a cancel, and waits or ends when the ops are used up. The task may change workers. 0, or -1: told to end.
 int charge_ops(Task& task, std::int64_t ops) noexcept;
 // Charges for `bytes` of bulk work that is about to be done: at most price::kBytesAtOnce of them, or an element of a
 // channel.
@@ -23,7 +23,7 @@ int charge_bytes(Task& task, std::size_t bytes) noexcept;
 // with nothing charged in between, which costs one op.
 template <Path kPath>
 int yield(Task& task) noexcept;
-// At the end of a slice: pays what was spent, looks for a cancel and for other ready tasks. 0, or -1: told to end.
+// At the end of a slice: pays for it, checks for a cancel, and lets other ready tasks run. 0, or -1: told to end.
 int yield_slow(Task& task) noexcept;
 
 // --- The other components --------------------------------------------------------------------------------------------

@@ -11,8 +11,8 @@ namespace janus {
 namespace {
 
 // One wait, on the waiting task's stack, in the queue of the account that a recharge of its nursery reaches. A task that
-// has its own account enters a second record, with `looks_itself`, into the queue of that account: whatever comes in there
-// wakes the task, and the task draws it.
+// has its own account enters a second record, with `looks_itself`, into the queue of that account: an amount that comes
+// in there wakes the task, which draws it.
 struct Exhausted : AccountWait {
   Task* task;
   bool looks_itself;
@@ -36,7 +36,7 @@ bool draw_for(Runtime& runtime, Account* account, Exhausted& wait) noexcept {
   Account* const own = wait.task->account;
   const bool is_debt = wait.component == Component::kOps;
   if (own != account) {
-    const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // whatever comes in pays this first
+    const std::uint64_t owed = is_debt ? accounts.owed(own) : 0;  // any amount that comes in pays this first
     const std::uint64_t wanted = wait.amount + owed;
     const std::uint64_t slice = is_debt ? runtime.options.yield_interval : 0;
     const std::uint64_t left = accounts.left(own, wait.component);
@@ -170,7 +170,7 @@ Recharge wait_for_recharge(Task& task, Component component, std::uint64_t amount
   runtime.exhausted.fetch_add(1, std::memory_order_relaxed);
   bool has_stack = true;
   while (!wait.is_served) {
-    // No task overtakes those that wait already; but what comes into an account of its own is the task's alone.
+    // No task overtakes earlier waiters; but amounts in an account of its own are for this task alone.
     const bool is_first = queue.waits[static_cast<unsigned>(component)].front() == &wait;
     wait.is_served = is_first ? draw_for(runtime, account, wait) : task.account != account && draw_own(runtime, wait);
     if (wait.is_served || wait.is_unrechargeable || is_cancelled(task)) break;

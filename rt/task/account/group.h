@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/group.h — groups, between which scarce things are shared out: all tasks in one outermost cage are one group,
-// however many budgets they have among themselves, and so are all tasks that are in no cage. docs/decisions/0242
+// rt/task/account/group.h — groups, between which scarce resources are divided: all tasks in one outermost cage form
+// one group, whatever budgets there are inside it, and all tasks outside cages form another. docs/decisions/0242
 #pragma once
 
 #include "rt/task/record/task.h"
@@ -8,7 +8,7 @@
 namespace janus {
 
 // The account of the outermost cage that the task is in; nullptr: it is in none, or `task` is nullptr. `task` is the
-// running one, which pays for the walk up. The budget of a whole program is no cage.
+// running task, which pays for the walk to the root. The budget of a whole program is no cage.
 [[nodiscard]] const Account* group_of(const Task* task) noexcept;
 
 }  // namespace janus

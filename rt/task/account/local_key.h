@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/local_key.h — a key for task-local values with its destructor: two words that others read without a
-// lock. docs/decisions/0243
+// rt/task/account/local_key.h — a key for task-local values and its destructor: two words that are read without a lock.
+// docs/decisions/0243
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@ namespace janus {
 //   clear:   1 store key 0                      2 store no destructor
 //   read:    1 load the key (acquire)           2 load the destructor (acquire)   3 load the key again
 // Step 1 of a read pairs with step 2 of the publish. If step 2 of a read finds the destructor of a later key, it pairs
-// with step 1 of that publish, before which the key was cleared; so step 3 finds another key, as none comes twice.
+// with step 1 of that publish, before which the key was cleared; so step 3 finds a different key, since none is used
+// twice.
 // tests/models/local_key_model_test.cpp
 class LocalKey {
  public:
   using Destroy = void (*)(void*);
 
-  // One writer at a time. The key is cleared, and is one that the place never had.
+  // One writer at a time. Precondition: the place has no key now, and has never had this one.
   void publish(std::uint32_t key, Destroy destroy) noexcept {
     destroy_.store(destroy, std::memory_order_release);
     key_.store(key, std::memory_order_release);

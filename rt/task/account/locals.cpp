@@ -12,27 +12,27 @@ namespace janus {
 
 namespace {
 
-constexpr unsigned kRounds = 4;  // as POSIX asks at least for thread-specific data
+constexpr unsigned kRounds = 4;  // the minimum that POSIX requires for thread-specific data
 constexpr unsigned kKeyBits = 10;
 static_assert(1u << kKeyBits == kLocalKeys);
-constexpr unsigned kEntries = 32;  // in a page of a task's table
+constexpr unsigned kEntries = 32;  // entries in a page of a task's table
 constexpr unsigned kPages = kLocalKeys / kEntries;
 constexpr std::size_t kDeposit = 64;  // bytes of memory that a key costs its maker
-// A cage gets a key while it has less than an eighth as many as are free. Where kPlenty are free, that always holds.
+// A cage gets a key while it has less than an eighth as many as there are free places. With kPlenty, that always holds.
 constexpr std::uint32_t kPartOfFree = 8;
 constexpr std::uint32_t kPlenty =
     kLocalKeys - kReservedLocalKeys - (kLocalKeys - kReservedLocalKeys) / (kPartOfFree + 1);
-constexpr std::int64_t kOpsToCount = 8;  // what it costs to count a cage's keys
+constexpr std::int64_t kOpsToCount = 8;  // the price of counting a cage's keys
 constexpr std::uint32_t kMaxUses = (std::uint32_t{1} << (32 - kKeyBits)) - 1;
 
 unsigned place_of(std::uint32_t key) noexcept {
   return key % kLocalKeys;
 }
 
-// What a place for a key holds. Written under the lock; only `local` is read without it.
+// The state of one place for a key. Written under the lock; only `local` is read without it.
 struct KeyPlace {
   LocalKey local;
-  std::uint32_t uses = 0;     // how often it was given out; kMaxUses: never again, so that no key comes twice
+  std::uint32_t uses = 0;     // number of keys so far; at kMaxUses the place gets no more, so no key repeats
   std::uint32_t account = 0;  // index of the maker's account, if that is below the root: it has paid ...
   std::uint64_t runtime = 0;  // ... in the runtime whose handle_key begins with this ...
   void* deposit = nullptr;    // ... with this block
@@ -44,12 +44,12 @@ constinit KeyPlace local_keys[kLocalKeys];
 
 // Places that have no key and may get one. Under the lock.
 struct FreePlaces {
-  std::uint32_t first;  // places that were given back, the newest first; 0: none, since place 0 is never in here
+  std::uint32_t first;  // the place that was given back last; 0: none, since place 0 is never in this list
   std::uint32_t fresh;  // places from here to `end` were never given out
   std::uint32_t end;
   std::uint32_t count;
 
-  // Requires that there is one.
+  // Precondition: there is one.
   std::uint32_t take() noexcept {
     --count;
     if (first == 0) return fresh++;
@@ -97,7 +97,7 @@ void* clear_next_of(const Runtime& runtime, const Account& account, unsigned& pl
 // The values of one task: pages of entries, made when they are first needed.
 struct LocalTable {
   struct Entry {
-    std::uint32_t key;  // of the value: the place may serve another key by now
+    std::uint32_t key;  // with which the value was set; the place may have another key by now
     void* value;
   };
   Entry* pages[kPages];
@@ -105,7 +105,7 @@ struct LocalTable {
 
 namespace {
 
-// Under the lock: how many of the places that all share the group has.
+// Under the lock: how many of the places that all groups share the group has.
 std::uint32_t count_keys_of(const Runtime& runtime, const Account& group) noexcept {
   std::uint32_t count = 0;
   for (unsigned place = kReservedLocalKeys; place < free_keys_of_all.fresh; ++place) {
@@ -115,8 +115,8 @@ std::uint32_t count_keys_of(const Runtime& runtime, const Account& group) noexce
   return count;
 }
 
-// Called under the lock: whether there is a place for a task of that group, which pays. When many are taken, a group
-// may have only a part of the number that is left, so that later groups find some, too.
+// Called under the lock: whether a task of the group may get a place; the task pays for the check. When many are taken,
+// a group may have only a fraction of the number of free places, so that later groups find some, too.
 bool has_place_for(const Runtime& runtime, const Account* group) noexcept {
   if (free_keys_of_all.count == 0) return false;
   if (group == nullptr || free_keys_of_all.count >= kPlenty) return true;
@@ -161,14 +161,14 @@ int delete_local(const Task* task, std::uint32_t key) noexcept {
     const bool is_here = task != nullptr && place.runtime == task->nursery->runtime->handle_key[0];
     if (has_to_pay(task) && !(is_here && place.account == task->account->index())) return kErrorNoCap;
     deposit = clear(place);
-    if (!is_here) deposit = nullptr;  // one of another runtime goes with that runtime
+    if (!is_here) deposit = nullptr;  // that runtime frees the deposit when it ends
   }
   if (deposit != nullptr) release_own(*task->nursery->runtime, &current_worker(), deposit);
   return 0;
 }
 
 void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) noexcept {
-  if (runtime.accounts.held(&account) < kDeposit) return;  // a key's deposit would be among that
+  if (runtime.accounts.held(&account) < kDeposit) return;  // a key would have a deposit
   unsigned place = kReservedLocalKeys;
   while (void* const deposit = clear_next_of(runtime, account, place)) release_own(runtime, worker, deposit);
 }
@@ -212,7 +212,7 @@ void destroy_locals(Task& task) noexcept {
   for (unsigned round = 0; round < kRounds && again; ++round) {
     again = false;
     for (unsigned place = 0; place < kLocalKeys; ++place) {
-      // Read anew each time: a destructor may have set a value that needed another page.
+      // Read again each time: a destructor may have set a value that needed another page.
       LocalTable::Entry* const page = task.frame->details.locals->pages[place / kEntries];
       if (page == nullptr) {
         place |= kEntries - 1;

@@ -10,19 +10,19 @@
 namespace janus {
 
 inline constexpr unsigned kLocalKeys = 1024;
-// This many of them are only for tasks on the root's account, so that no cage takes all keys, or uses them all up: a
+// This many places are only for tasks on the root's account, so that no cage can take all places or wear them out: a
 // place that has had 2^22 - 1 keys gets no more.
 inline constexpr unsigned kReservedLocalKeys = kLocalKeys / 2;
 
-// A key is a count of the keys that had its place before, above the number of the place in the low bits; never 0.
-// `destroy` (may be nullptr) is called with what is left when a task ends. 0: *error says why. `task` is the calling
-// task, nullptr outside tasks; below the root it pays for the key.
+// A key is the number of keys that its place has had, above the number of the place in the low bits; never 0. `destroy`
+// (may be nullptr) is called with each value that a task still has when it ends. 0: *error says why. `task` is the
+// calling task, nullptr outside tasks; in a cage it pays for the key.
 std::uint32_t new_local(Task* task, void (*destroy)(void*), int* error) noexcept;
-// Values that tasks still have are forgotten; no destructor is called for them. 0; kErrorInvalid; kErrorNoCap: the key
-// is of another account, and the caller lives below the root.
+// Drops the values that tasks still have, without calling the destructor. 0; kErrorInvalid; kErrorNoCap: the caller is
+// in a cage, and another account made the key.
 int delete_local(const Task* task, std::uint32_t key) noexcept;
-// Called before the account is closed, when none of its tasks is left: deletes the keys that its tasks made, so that
-// others can have them. `worker` nullptr: from outside.
+// Called before the account is closed, after all of its tasks have ended: deletes the keys that they made. `worker`
+// nullptr: from outside.
 void end_local_keys(Runtime& runtime, Worker* worker, const Account& account) noexcept;
 bool is_local(std::uint32_t key) noexcept;
 
@@ -30,7 +30,7 @@ bool is_local(std::uint32_t key) noexcept;
 void* get_local(const Task& task, std::uint32_t key) noexcept;
 // 0, or why there is no memory for the table. The task may have waited for that memory.
 int set_local(Task& task, std::uint32_t key, void* value) noexcept;
-// Calls the destructors, which are user code and may do whatever a task may. One may set values again; these are
+// Calls the destructors, which are user code and may call anything that a task may. If one sets values again, these are
 // destroyed too, for a few rounds.
 void destroy_locals(Task& task) noexcept;
 void free_locals(Task& task) noexcept;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/memory.cpp — the heap behind a budget: reserve, then allocate; what fails is refunded.
+// rt/task/account/memory.cpp — allocation within a budget: reserves, allocates, refunds on failure.
 #include "rt/task/account/memory.h"
 
 #include "rt/base/format.h"
@@ -33,7 +33,7 @@ MemoryCache* memory_cache_of(Runtime& runtime, Worker* worker) noexcept {
 // After a draw that failed. 0: it was drawn after all, maybe after a wait; otherwise the reason why not.
 [[gnu::noinline, gnu::cold]] int reserve_slow(Runtime& runtime, Worker* worker, Task* task, Account* payer,
                                               std::uint64_t bytes) noexcept {
-  // What idle stacks hold of the root's memory is given back for blocks.
+  // Unmaps idle stacks, so that the root's memory that they hold can serve blocks.
   while (payer == runtime.root_account && runtime.pool_charge.reclaim())
     if (runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, bytes)) return 0;
   return task != nullptr ? charge_waiting(*task, Component::kMemory, bytes) : with_why(kErrorBudget, Why::kMemory);
@@ -54,7 +54,7 @@ void copy_in_parts(Task* task, std::byte* to, const std::byte* from, std::size_t
   __builtin_memcpy(to, from, bytes);
 }
 
-// --- Blocks that are not the caller's ---
+// --- Misuse of free and realloc ---
 
 enum class Request : std::uint8_t { kFree, kResize };
 
@@ -85,7 +85,7 @@ const char* why_not(Request request, Misuse misuse) noexcept {
   platform::abort();
 }
 
-// Allocates a block that `payer` has paid for: `plan.bytes` go back to it if there is none.
+// Allocates a block for which `payer` has paid `plan.bytes`; refunds them on failure.
 [[gnu::always_inline]] inline void* allocate_paid(Runtime& runtime, Worker* worker, Account* payer,
                                                   const Heap::Plan& plan, std::size_t align,
                                                   std::uint32_t holder_bit) noexcept {
@@ -100,7 +100,7 @@ const char* why_not(Request request, Misuse misuse) noexcept {
                                                  std::size_t bytes, std::size_t align, int* error) noexcept {
   Heap::Plan plan = Heap::plan_for(bytes, align);
   Heap::note_asked(plan, bytes);
-  *error = kErrorNoMemory;  // unless another reason comes up
+  *error = kErrorNoMemory;  // unless another reason is found
   if (plan.bytes == 0) return nullptr;
   Account* const payer = task != nullptr ? task->account : runtime.root_account;
   if (!runtime.accounts.draw_memory(memory_cache_of(runtime, worker), payer, plan.bytes)) [[unlikely]] {
@@ -112,8 +112,8 @@ const char* why_not(Request request, Misuse misuse) noexcept {
   return allocate_paid(runtime, worker, payer, plan, align, holder_bit);
 }
 
-// Charges the walk from a closed account up to the first open one, to which the memory goes. Freeing is free of charge
-// except for this: the length of the walk is up to the tasks that opened the budgets.
+// Charges the walk from a closed account up to the first open one, to which the memory goes. Freeing costs nothing
+// else. The walk is charged because the tasks that open budgets decide its length.
 [[gnu::noinline, gnu::cold]] void pay_for_walk_from(const Account* closed) noexcept {
   PaidWalk walk;
   for (; closed->is_closed(); closed = closed->parent()) walk.step();
@@ -177,7 +177,7 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   release_whole(runtime, worker, task, block);
 }
 
-// The kernel's time grows with the number of pages that were touched.
+// In parts, since the kernel's time grows with the number of touched pages.
 [[gnu::noinline, gnu::cold]] void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept {
   const std::size_t bytes = runtime.heap.size_of(block);
   auto* pages = static_cast<std::byte*>(block);
@@ -198,9 +198,9 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
                                int* error) noexcept {
   const Heap::Found before = runtime.heap.look_at(block);
   if (before.misuse != Misuse::kNone) end_for_misuse(task, Request::kResize, block, before.misuse);
-  // In place only where that changes no charge: the task that holds the block is not always the one that pays for it.
+  // Resizes in place only if the charge stays the same: the calling task is not always the payer of the block.
   if (Heap::kHasPages && bytes <= before.bytes && bytes >= before.bytes / 2) return block;
-  if (task != nullptr) {  // before anything is taken
+  if (task != nullptr) {  // before any memory is reserved
     charge_copy(*task, before.bytes < bytes ? before.bytes : bytes);
     (void)charge_ops(*task, price_of_block(bytes));
     worker = &current_worker();
@@ -208,8 +208,8 @@ void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept
   void* const moved = allocate(runtime, worker, task, bytes, kMinBlock, error);
   if (moved == nullptr) return nullptr;
   if (task != nullptr) worker = &current_worker();
-  // As the runtime's, no task can free it while it is copied. If the new one has the same address, the old one was
-  // freed meanwhile.
+  // Makes the old block the runtime's own, so that no task can free it during the copy. If the new block has the same
+  // address, the old one was freed meanwhile.
   Heap::Found old{0, kFreeTag, Misuse::kFreed};
   if (moved != block) old = runtime.heap.take_over(block);
   if (old.misuse != Misuse::kNone) {

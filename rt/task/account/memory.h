@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/memory.h — blocks that an account pays for: charged to the account of the task that asks, credited there when
-// freed, whichever task frees it. Outside tasks the root account pays.
+// rt/task/account/memory.h — blocks that an account pays for: the account of the allocating task, which is credited
+// when any task frees the block. Outside tasks the root account pays.
 #pragma once
 
 #include <cstddef>
@@ -10,15 +10,15 @@
 
 namespace janus {
 
-// What a block costs in ops, in addition to the call.
+// The price of a block in ops, in addition to the call.
 inline std::int64_t price_of_block(std::size_t bytes) noexcept {
   return bytes <= Heap::kMaxLarge ? 0 : price::kMapping;
 }
 
 // nullptr: *error says whether the budget or the machine ran out. `task` and `worker` nullptr: outside tasks.
 void* allocate(Runtime& runtime, Worker* worker, Task* task, std::size_t bytes, std::size_t align, int* error) noexcept;
-// These two are given a user's address, which is not nullptr. If it is not a user's block, nothing is changed and the
-// task panics; outside tasks, where there is no task to blame, the program ends.
+// These two are given a user's address, which is not nullptr. If no user's block begins there, they change nothing and
+// the task panics; outside tasks the program aborts.
 void* reallocate(Runtime& runtime, Worker* worker, Task* task, void* block, std::size_t bytes, int* error) noexcept;
 void release(Runtime& runtime, Worker* worker, Task* task, void* block) noexcept;
 
@@ -27,7 +27,7 @@ void* allocate_own(Runtime& runtime, Worker* worker, Task* task, std::size_t byt
 // As allocate_own(), but returns nullptr if `payer` cannot pay, instead of waiting or ending a task.
 void* try_allocate_own(Runtime& runtime, Worker* worker, Account* payer, std::size_t bytes) noexcept;
 void release_own(Runtime& runtime, Worker* worker, void* block) noexcept;
-// As release_own(), in the middle of what `task` does: others run meanwhile if it takes long.
+// As release_own(), on behalf of the running `task`, which lets others run if it takes long.
 void release_in_parts(Runtime& runtime, Task& task, void* block) noexcept;
 
 }  // namespace janus

@@ -14,7 +14,7 @@ inline void copy_name(char (&out)[kNameBytes], const char* name) noexcept {
   for (; i < kNameBytes; ++i) out[i] = 0;
 }
 
-// A task's name costs its account 32 bytes until the task's record goes.
+// A task's name costs its account 32 bytes until the task's record is freed.
 // Names the calling task: 0, or why there is no memory for the name.
 int name_itself(Worker& worker, Task& task, const char* name) noexcept;
 // Names a task that no other task knows yet. If there is no memory for the name, the task starts without one.

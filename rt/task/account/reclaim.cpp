@@ -28,7 +28,7 @@ void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept {
   constexpr unsigned kBlocksAtOnce = 32;
   Runtime& runtime = *nursery.runtime;
   const Meant meant{runtime.accounts, nursery.account};
-  // A nursery that left nothing costs nothing.
+  // If no blocks are left, there is nothing to walk or charge.
   for (Heap::Walk walk; !walk.is_over && !runtime.accounts.is_unused(nursery.account);) {
     void* blocks[kBlocksAtOnce];
     const unsigned count = runtime.heap.take_over_next(walk, {Meant::accepts, &meant}, blocks, kBlocksAtOnce);

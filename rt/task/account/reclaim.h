@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/account/reclaim.h — frees what the tasks of a nursery left allocated when the nursery goes, if it was opened so.
+// rt/task/account/reclaim.h — frees the blocks that a nursery's tasks left allocated, if it was opened with that
+// option.
 // docs/decisions/0205
 #pragma once
 
@@ -7,8 +8,8 @@
 
 namespace janus {
 
-// Frees every user's block that is charged to the nursery's own account, or to one that was closed below it. The
-// nursery is terminal. Its owner only; on a worker it gives way in between, and may go on on another one.
+// Frees every user's block that is charged to the nursery's own account, or to one that was closed below it.
+// Precondition: the nursery is terminal. Its owner only; a task lets others run in between, and may change workers.
 void reclaim_blocks(Worker* worker, Nursery& nursery) noexcept;
 
 }  // namespace janus

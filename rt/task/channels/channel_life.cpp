@@ -39,7 +39,7 @@ Channel* take_record(Runtime& runtime, Worker* worker, Account* payer, int* erro
   SlabCache* const cache = worker != nullptr ? &worker->channels : nullptr;
   void* record = runtime.channels.take(cache);
   if (record == nullptr) record = alloc_under_pressure(runtime, runtime.channels, cache, false, error);
-  if (record != nullptr && runtime.channels.index_of(record) >= kIndexMask) {  // more than handles can tell apart
+  if (record != nullptr && runtime.channels.index_of(record) >= kIndexMask) {  // handles have no more indices
     runtime.channels.give(cache, record);
     record = nullptr;
     *error = kErrorNoMemory;
@@ -55,8 +55,8 @@ void close_to_all(Channel& channel) noexcept {
   channel.leaving_receivers.splice_back(channel.receivers);
 }
 
-// With no lock held, after `woken` tasks were woken: the calling task pays for them, and lets others run. Returns the
-// caller's worker from then on, if it is one of the channel's runtime.
+// Called with no lock held, after `woken` tasks were woken: the calling task pays for them, and lets others run.
+// Returns the worker that the caller is on then, or nullptr if that is no worker of the channel's runtime.
 Worker* pause_between_wakes(const Runtime& runtime, unsigned woken) noexcept {
   if (Task* const task = calling_task()) {
     take_fuel_unchecked(current_worker(), woken);
@@ -65,7 +65,7 @@ Worker* pause_between_wakes(const Runtime& runtime, unsigned woken) noexcept {
   return worker_of(runtime);
 }
 
-// Gives the caller's worker: others run meanwhile if it takes long.
+// Frees the buffer in parts, so that others can run meanwhile. Returns the worker that the caller is on afterwards.
 Worker* release_buffer(Runtime& runtime, Worker* worker, std::byte* buffer) noexcept {
   Task* const task = worker != nullptr ? calling_task() : nullptr;
   if (task == nullptr) {
@@ -95,7 +95,7 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
     if (buffer != nullptr) release_own(runtime, worker, buffer);
     return nullptr;
   }
-  // A caller with a stale pointer may hold the lock of the channel that this record was before.
+  // A caller with a stale pointer to the record's previous channel may hold the lock.
   const BiasedLock::Hold hold = channel->lock.lock_as_guest(nullptr);
   channel->lock.init(!runtime.scheduler.is_deterministic());
   channel->runtime = &runtime;
@@ -133,7 +133,8 @@ int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexce
   while (woken != 0) {
     worker = pause_between_wakes(*runtime, woken);
     if (woken < price::kWakesAtOnce) break;
-    // If the channel was released meanwhile, the caller that did so wakes the rest, and the lock may be at rest.
+    // If the last reference was given up meanwhile, that caller wakes the rest, and may have unlocked the lock for
+    // good.
     LockOwner* const me = owner_in(channel, worker);
     const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
     woken = channel.is_alive(secret) ? wake_leaving(worker, channel, price::kWakesAtOnce) : 0;
@@ -155,7 +156,7 @@ int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noex
   std::uint64_t life = channel.life.load(std::memory_order_relaxed);
   do {
     if (Channel::secret_of(life) != secret || Channel::references_of(life) == 0) return kErrorStale;
-    // Acquire and release: what others did before they gave up their references comes before the channel's end.
+    // Acquire and release: all uses of the channel by former holders of references happen before its end.
   } while (!channel.life.compare_exchange_weak(life, life - 1, std::memory_order_acq_rel, std::memory_order_relaxed));
   if (Channel::references_of(life) != 1) return 0;
   Runtime& runtime = *channel.runtime;

@@ -13,9 +13,9 @@ Channel* create_channel(Runtime& runtime, Worker* worker, Task* task, std::size_
 // `secret`: of the handle by which the channel was found. The channel may be gone by now: JANUS_E_STALE.
 // Adds a reference; JANUS_E_STATE when there are too many.
 int retain_channel(Channel& channel, std::uint32_t secret) noexcept;
-// Gives up a reference; giving up the last one closes and frees the channel. This and close_channel() let others run
-// where many wait, so that the calling task may be on another worker afterwards; it pays an op for each task that it
-// wakes.
+// Gives up a reference; giving up the last one closes and frees the channel. If many tasks wait, this and
+// close_channel() let others run in between, so the calling task may be on another worker afterwards; it pays one op
+// for each task that it wakes.
 int release_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 int close_channel(Worker* worker, Channel& channel, std::uint32_t secret) noexcept;
 

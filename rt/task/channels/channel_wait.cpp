@@ -21,9 +21,9 @@ void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status
 
 namespace {
 
-// Prefetches the next waits: if there are many, they are no longer in the cache. Tasks that went to sleep one after the
-// other lie on stacks that were handed out in that order, at equal distances: so the next addresses can be guessed, and
-// a wrong guess does no harm. Keeps ahead of the loop that wakes them.
+// Prefetches the next waits ahead of the loop that wakes them: if there are many, they are no longer in the cache.
+// Tasks that began to wait one after the other often have stacks at equal distances, so the next addresses can be
+// guessed; a wrong guess does no harm.
 class WaitScout {
  public:
   explicit WaitScout(List<ChannelWait>& queue) noexcept : queue_(queue), at_(queue.front()) {
@@ -78,7 +78,7 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
   ChannelWait& wait = *queue.pop_front();
   if (worker_ != nullptr) {
     if (!wait.is_foreign) Scheduler::begin_slice_of_group(*worker_, wait.task->group);
-    // A fault of a caller that is none of our workers has no address: where the memory begins is near enough.
+    // Without a worker of this runtime the faulting address is unknown; then `data` keeps the start of the memory.
     if (worker_->user_fault.has_address) wait.data = reinterpret_cast<void*>(worker_->user_fault.address);
   }
   complete_wait(worker_, wait, ChannelWait::Status::kBadMemory);
@@ -98,14 +98,14 @@ unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept 
                                               int reason) noexcept {
   List<ChannelWait>::remove(&wait);
   channel.lock.unlock(owner_in(channel, &current_worker()), hold);
-  if (reason == kCancelledCode) (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
+  if (reason == kCancelledCode) (void)sees_cancel(self);  // passes the cancel on; must hold no lock
   return reason;
 }
 
 namespace {
 
-// Called by a task that left to look again: wakes some of the others. If the last reference is given up, the caller
-// that does so wakes the rest, and the lock may be at rest then.
+// Called by a task that was woken with kLookAgain: wakes some of the others. If the last reference is given up, the
+// caller that does so wakes the rest, and the lock may be unlocked for good.
 [[gnu::noinline, gnu::cold]] void wake_others(Channel& channel, std::uint32_t secret) noexcept {
   LockOwner* const me = owner_in(channel, &current_worker());
   const BiasedLock::Hold hold = channel.lock.lock_as_guest(me);
@@ -113,7 +113,7 @@ namespace {
   channel.lock.unlock(me, hold);
 }
 
-// Of a wait that is over; called with no lock held.
+// The result of a wait that is over. Called with no lock held.
 int result_of(Channel& channel, const ChannelWait& wait, ChannelWait::Status status) noexcept {
   if (status == ChannelWait::Status::kBadMemory) [[unlikely]] {
     take_fuel_unchecked(current_worker(), price::kBadWait);
@@ -134,7 +134,7 @@ bool leave(Channel& channel, Task& self, const ChannelWait& wait, BiasedLock::Ho
       [](Task&, void* what) { static_cast<Channel*>(what)->lock.unlock(nullptr, BiasedLock::Hold::kPlain); }, &channel);
 }
 
-// Whether the wait is over, asked with no lock held: mostly it is, and the lock is not needed to see that.
+// Whether the wait is over, and its result, without the lock, since mostly it is. False also if only the lock can tell.
 bool is_over(Channel& channel, const ChannelWait& wait, int& result) noexcept {
   const ChannelWait::Status status = wait.status.load(std::memory_order_acquire);
   if (status == ChannelWait::Status::kWaiting || wait.is_foreign) return false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channels/channel_wait.h — a task that waits at a channel: how it comes into the queue, and what ends its wait. A wait
-// is ended with the channel's lock held. docs/decisions/0089
+// rt/task/channels/channel_wait.h — waiting at a channel: entering the queue, and ending the wait, which happens with
+// the channel's lock held. docs/decisions/0089
 #pragma once
 
 #include "rt/sched/path.h"
@@ -19,23 +19,23 @@ struct ChannelWait : ListLink<> {
   // nothing has happened, and the task has to try again.
   enum class Status : std::uint8_t { kWaiting, kServed, kClosed, kBadMemory, kLookAgain };
   Task* task;
-  void* data;  // what to send, or where to receive
+  void* data;  // the element to send, or the buffer to receive into
   // Written under the lock. Once it is not kWaiting, only the waiting task looks at this object.
   std::atomic<Status> status;
   bool is_foreign;       // the task is of another runtime than the channel
   bool is_sender;        // valid with kLookAgain
-  std::uint32_t secret;  // valid with kLookAgain: of the channel, which may be gone by now
+  std::uint32_t secret;  // valid with kLookAgain: of the channel's handle; the channel may have ended
 };
 
 // --- For the other side ---
 
-// Whether the task is waiting here: it was not woken to look for a cancel, and is of the channel's runtime.
+// Whether the task still sleeps in this wait (a cancel has not woken it) and belongs to the channel's runtime.
 [[gnu::always_inline]] inline bool is_here(const ChannelWait& wait) noexcept {
   return arch::cmp_relaxed(wait.task->state, TaskState::kAtChannel);
 }
 
 // First half of ending a wait that is out of its queue. True: the task is ready now, and the caller queues it. False:
-// it was woken to look, and must not be touched after the store: it may be gone, or wait elsewhere. Fast path: requires
+// the task was woken to look, and the caller must not access it after the store, since it may end. Fast path: requires
 // is_here().
 template <Path kPath>
 [[gnu::always_inline]] inline bool end_wait(ChannelWait& wait, ChannelWait::Status status) noexcept {
@@ -46,15 +46,14 @@ template <Path kPath>
   return was_here;
 }
 
-// Both halves. A task of another runtime takes the channel's lock before it goes, so it is still there to be woken.
+// Both halves. A task of another runtime takes the channel's lock before it leaves the wait, so it still exists here.
 void complete_wait(Worker* worker, ChannelWait& wait, ChannelWait::Status status) noexcept;
 
 // Wakes up to `most` of the tasks in `leaving_...`. Returns how many.
 unsigned wake_leaving(Worker* worker, Channel& channel, unsigned most) noexcept;
 
-// Drops waiters whose memory cannot be accessed, during one hold of the channel's lock. The time that takes counts for
-// the group of the dropped tasks, and they pay for it when they go on, in a panic; the caller, which has other things
-// to do, does not.
+// Drops waiters whose memory cannot be accessed, during one hold of the channel's lock. The group of the dropped tasks
+// is charged for the time, and the tasks pay the ops before they panic; the caller pays nothing.
 class BadWaits {
  public:
   explicit BadWaits(Worker* worker) noexcept : worker_(worker) {}
@@ -65,14 +64,14 @@ class BadWaits {
   BadWaits(const BadWaits&) = delete;
   BadWaits& operator=(const BadWaits&) = delete;
 
-  // The first task that waits to do this named memory that cannot be accessed. After many of them no task waits there
-  // any more, since all are moved to `leaving_...`.
+  // Drops the first waiter in this direction. After too many drops, moves the whole queue to `leaving_...`, so that no
+  // task waits there any more.
   void drop(Channel& channel, Direction direction) noexcept;
 
  private:
   void end() noexcept;
 
-  Worker* const worker_;  // nullptr: the caller is no worker of the channel's runtime
+  Worker* const worker_;  // nullptr: the caller is not on a worker of the channel's runtime
   std::size_t dropped_ = 0;
 };
 
@@ -82,7 +81,7 @@ class BadWaits {
 inline constexpr int kTryAgain = 1;
 
 // Waits behind all others in `queue` until it is served, the channel is closed or the task is cancelled. The channel's
-// lock is held as `hold` says, and is released. `self` is published.
+// lock is held as `hold` says, and is released. Precondition: `self` is published.
 int wait_at(Channel& channel, Task& self, List<ChannelWait>& queue, void* data, BiasedLock::Hold hold) noexcept;
 // Goes on after a first wait, with no lock held.
 [[gnu::noinline, gnu::cold]] int wait_on(Channel& channel, Task& self, ChannelWait& wait) noexcept;

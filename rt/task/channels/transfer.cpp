@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/channels/transfer.cpp — sending and receiving: one text for both paths. The fast path is for the lock's owner with a
-// word to hand over, and is a leaf except for its tail calls. In any other case it changes nothing, and starts again on
-// the general path.
+// rt/task/channels/transfer.cpp — sending and receiving: one source for both paths. The fast path is for the lock's
+// owner and elements that are words; it is a leaf except for its tail calls. In any other case it changes nothing, and
+// starts again on the general path.
 #include "rt/task/channels/transfer.h"
 
 #include <type_traits>
@@ -26,7 +26,7 @@ using Hold = BiasedLock::Hold;
 template <Direction kDirection, Path kPath>
 int transfer(Worker* worker, Task* self, Channel& channel, void* data, std::uint32_t secret) noexcept;
 
-// Of a channel whose lock is held, for use after the lock is released.
+// The secret of a channel whose lock is held, for use after the lock is released.
 std::uint32_t secret_of(const Channel& channel) noexcept {
   return Channel::secret_of(channel.life.load(std::memory_order_relaxed));
 }
@@ -36,7 +36,7 @@ template <Path kPath>
 [[gnu::always_inline]] inline std::byte* slot(Channel& channel, std::size_t at) noexcept {
   return channel.buffer + at * (kPath == Path::kFast ? sizeof(std::uint64_t) : channel.element_bytes);
 }
-// Where the next element goes. Requires room for one.
+// The slot for the next element. Precondition: the buffer has room.
 template <Path kPath>
 [[gnu::always_inline]] inline std::byte* free_slot(Channel& channel) noexcept {
   const std::size_t at = channel.first + channel.count;
@@ -54,7 +54,7 @@ template <Path kPath>
   return copy_user_bytes(to, from, channel.element_bytes);
 }
 
-// --- Ends. Each releases the lock, which is held as `hold` says; on the fast path the caller owns it ---
+// --- Last steps of an operation. Each releases the lock, held as `hold` says; on the fast path the caller owns it ---
 
 // The lock was revoked while the owner held it.
 [[gnu::noinline, gnu::cold]] int finish_revoked(Worker& worker, Channel& channel) noexcept {
@@ -84,7 +84,7 @@ template <Direction kDirection>
   return transfer<kDirection, Path::kGeneral>(worker, self, channel, data, secret);
 }
 
-// For threads outside tasks: touches the memory, so that the fault is the thread's, and its host's to handle.
+// For threads outside tasks: touches the memory, so that the thread faults itself, as any code of the host.
 template <Direction kDirection>
 void touch(void* data, std::size_t bytes) noexcept {
   auto* const first = static_cast<volatile char*>(data);
@@ -94,7 +94,8 @@ void touch(void* data, std::size_t bytes) noexcept {
   }
 }
 
-// The caller's own memory cannot be accessed: a task panics. If it can by now, begins again: nothing has happened.
+// The caller's own memory could not be accessed: a task panics. If it is accessible by now, begins again: nothing has
+// happened.
 template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] int blame(Worker* worker, Task* self, Channel& channel, void* data, Hold hold) noexcept {
   const std::uint32_t secret = secret_of(channel);
@@ -172,7 +173,7 @@ template <Direction kDirection, Path kPath>
   return 0;
 }
 
-// Ends `wait`, the first in `queue`: what it waited for has happened.
+// Ends `wait`, the first in `queue`, as served.
 template <Path kPath>
 [[gnu::always_inline]] inline int serve(Worker* worker, Channel& channel, List<ChannelWait>& queue, ChannelWait& wait,
                                         Hold hold) noexcept {
@@ -193,12 +194,12 @@ template <Path kPath>
 
 // --- The operations ---
 
-// The fast path drops no waiter.
+// The fast path leaves dropping waiters to the general path.
 template <Path kPath>
 using Drops = std::conditional_t<kPath == Path::kFast, Worker*, BadWaits>;
 
-// Hands over to the first task that waits on the other side, or takes from it; a waiter whose memory cannot be accessed
-// is put out of the queue. `is_done` false: no task waits there.
+// Transfers an element to or from the first task that waits on the other side; drops waiters whose memory cannot be
+// accessed. `is_done` false: no task waits there.
 template <Direction kDirection, Path kPath>
 [[gnu::always_inline]] inline int meet(Worker* worker, Task* self, Channel& channel, void* data, Hold hold,
                                        bool& is_done) noexcept {
@@ -238,7 +239,7 @@ template <Path kPath>
   return finish<kPath>(worker, channel, hold);
 }
 
-// There is room: takes the elements of the senders that have waited longest.
+// Fills the room in the buffer with the elements of the senders that have waited longest.
 void refill(Worker* worker, Channel& channel) noexcept {
   BadWaits drops(worker);
   while (ChannelWait* const sender = channel.count != channel.capacity ? channel.senders.front() : nullptr) {
@@ -252,7 +253,7 @@ void refill(Worker* worker, Channel& channel) noexcept {
   }
 }
 
-// Elements in the buffer came first. A closed channel still gives the elements that it has.
+// Receives from the buffer before waiting senders. A closed channel still gives its buffered elements.
 template <Path kPath>
 [[gnu::always_inline]] inline int receive_held(Worker* worker, Task* self, Channel& channel, void* data,
                                                Hold hold) noexcept {
@@ -277,15 +278,15 @@ template <Path kPath>
   return wait_or_refuse<Direction::kReceive, kPath>(worker, self, channel, data, hold);
 }
 
-// The caller is no worker of the channel's runtime: from now on neither that runtime nor the caller's own can know that
-// no stranger will wake its tasks (deadlock.h). Noted before the channel is touched, since that may be all that either
-// of them does.
+// The caller is not on a worker of the channel's runtime: from now on neither that runtime nor the caller's can exclude
+// that a thread outside it will wake its tasks (deadlock.cpp). Called before the channel is accessed, since this access
+// may be the only one.
 [[gnu::noinline, gnu::cold]] void note_stranger(Channel& channel, Task* self) noexcept {
   channel.runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (self != nullptr) self->nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
 }
 
-// Whether the caller's own memory can be accessed. Under the lock.
+// Under the lock: whether the caller's own memory can be accessed.
 template <Direction kDirection>
 [[gnu::noinline, gnu::cold]] bool is_own_there(const Channel& channel, void* data) noexcept {
   if constexpr (kDirection == Direction::kSend)
@@ -358,8 +359,8 @@ int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) no
 template int try_again<Direction::kSend>(Channel&, Task&, void*, std::uint32_t) noexcept;
 template int try_again<Direction::kReceive>(Channel&, Task&, void*, std::uint32_t) noexcept;
 
-// That a worker owns the lock implies that there is no deterministic mode, that there is a heavy fence, and that the
-// channel is alive and of this runtime.
+// If a worker owns the lock, the mode is not deterministic, the machine has a heavy fence, and the channel is alive and
+// of this runtime.
 bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept {
   const Runtime& runtime = *static_cast<const Runtime*>(worker.runtime);
   return channel.lock.is_owned_by(worker.locks) && channel.element_bytes == sizeof(std::uint64_t) && worker.fuel > 0 &&

@@ -7,8 +7,9 @@
 
 namespace janus {
 
-// `self` nullptr: does not wait, gives JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks. The channel_op is paid
-// for. `secret`: of the handle by which the channel was found. Fast path: requires goes_fast(), for the running task.
+// `self` nullptr: does not wait, gives JANUS_E_WOULD_BLOCK. `worker` nullptr: outside tasks. Precondition: the
+// channel_op is paid. `secret`: of the handle that named the channel. Fast path: requires goes_fast(), for the running
+// task.
 template <Path kPath>
 int send(Worker* worker, Task* self, Channel& channel, const void* element, std::uint32_t secret) noexcept;
 template <Path kPath>
@@ -18,8 +19,8 @@ int receive(Worker* worker, Task* self, Channel& channel, void* element, std::ui
 template <Direction kDirection>
 int try_again(Channel& channel, Task& self, void* data, std::uint32_t secret) noexcept;
 
-// Whether the fast path is open: the element is a word, the worker owns the channel's lock (which no worker does of a
-// free record), and the task has fuel, lives on the root's account and was not told to end.
+// Whether the fast path is open: the element is a word, the worker owns the channel's lock (no worker owns the lock of
+// a free record), and the task has fuel, draws on the root's account and was not told to end.
 bool goes_fast(Worker& worker, const Task& self, const Channel& channel) noexcept;
 
 }  // namespace janus

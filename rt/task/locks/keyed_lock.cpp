@@ -2,8 +2,8 @@
 // rt/task/locks/keyed_lock.cpp — queues by key, with a queue for each group in it. docs/decisions/0242
 //
 // INVARIANT one-wake: under the lock of the bucket, a waiter belongs to a task that has left its stack (state
-// kAwaitsLock) or to one that is about to look again, and the thread that changes its state wakes the task once, before
-// it releases the lock. The task looks only with the lock held, so neither it nor its waiter is gone before that.
+// kAwaitsLock) or to one that is about to look again. The thread that changes its state wakes the task once, before it
+// releases the lock; the task looks only with the lock held, so the task and the waiter exist until then.
 #include "rt/task/locks/keyed_lock.h"
 
 #include <utility>
@@ -22,9 +22,9 @@ namespace {
 
 constexpr unsigned kBucketBits = 6;
 
-// A digital search tree (Coffman and Eve, 1970): a key that stands below another shares its first bits, as many as
-// there are steps from the root. So none is more than 64 steps away, however many keys a user piles up; and no object's
-// key is on the way to a descriptor, except for the root.
+// A digital search tree (Coffman and Eve, 1970): all keys in a subtree n steps below the root have the same n lowest
+// bits. So no path exceeds 64 steps, however many keys a user adds; and on the path to a descriptor only the root can
+// be an object.
 struct alignas(64) Bucket {
   KeyedQueueLock lock;
   LockWaiter* root = nullptr;
@@ -35,7 +35,7 @@ Bucket& bucket_of(std::uint64_t key) noexcept {
   return buckets[(key * 0x9e3779b97f4a7c15) >> (64 - kBucketBits)];
 }
 
-// The pointer to the first waiter of that key, or where it would be.
+// The place of the pointer to the first waiter of that key; it holds nullptr if the key has none.
 LockWaiter** place_of(Bucket& bucket, std::uint64_t key) noexcept {
   LockWaiter** at = &bucket.root;
   for (std::uint64_t bits = key; *at != nullptr && (*at)->key != key; bits >>= 1) at = &(*at)->below[bits & 1];
@@ -64,7 +64,7 @@ void append(Bucket& bucket, LockWaiter& waiter) noexcept {
   *at = &waiter;
 }
 
-// Takes out a leaf from below `waiter`, whose place it may take; nullptr: there is none.
+// Removes and returns a leaf below `waiter`, to take its place in the tree; nullptr: there is none.
 LockWaiter* take_leaf(LockWaiter& waiter) noexcept {
   LockWaiter** at = nullptr;
   for (LockWaiter* leaf = &waiter; leaf->below[0] != nullptr || leaf->below[1] != nullptr; leaf = *at)
@@ -92,14 +92,14 @@ void remove(Bucket& bucket, LockWaiter& waiter, LockWaiter* in_its_place = nullp
   *at = heir;
 }
 
-// The waiter that has waited longest: of another group, ...
+// The waiter of another group that has waited longest, ...
 LockWaiter* next_of_others(Bucket& bucket, const LockWaiter& waiter) noexcept {
   const auto is_of_another = [&waiter](const LockWaiter& other) {
     return !is_holder(other) && other.group != waiter.group;
   };
   return find(bucket, waiter.key, is_of_another);
 }
-// ... and of the same group.
+// ... and the one of the same group.
 LockWaiter* next_of_own(Bucket& bucket, const LockWaiter& waiter) noexcept {
   const auto is_of_own = [&waiter](const LockWaiter& other) {
     return !is_holder(other) && other.group == waiter.group;
@@ -107,7 +107,7 @@ LockWaiter* next_of_own(Bucket& bucket, const LockWaiter& waiter) noexcept {
   return find(bucket, waiter.key, is_of_own);
 }
 
-// All others of a group stand behind its oldest, so that no walk passes them, however many they are.
+// Queues the waiter behind the oldest waiter of its group, so that walks of the key's list skip it.
 void wait_in_group(Bucket& bucket, LockWaiter& waiter) noexcept {
   LockWaiter* const oldest = next_of_own(bucket, waiter);
   waiter.behind = nullptr;
@@ -117,7 +117,7 @@ void wait_in_group(Bucket& bucket, LockWaiter& waiter) noexcept {
   oldest->last_behind = &waiter;
 }
 
-// Waits before the others of its group, which comes behind all other groups.
+// Queues the waiter before the others of its group, and the group behind all other groups.
 void wait_before_group(Bucket& bucket, LockWaiter& waiter) noexcept {
   LockWaiter* const oldest = next_of_own(bucket, waiter);
   waiter.behind = oldest;
@@ -126,7 +126,7 @@ void wait_before_group(Bucket& bucket, LockWaiter& waiter) noexcept {
   append(bucket, waiter);
 }
 
-// The oldest of a group leaves; returns the one behind it, which is the oldest then.
+// The waiter, the oldest of its group, leaves the queue. Returns the one behind it, which is the oldest then.
 LockWaiter* next_oldest(const LockWaiter& waiter) noexcept {
   if (waiter.behind != nullptr) waiter.behind->last_behind = waiter.last_behind;
   return waiter.behind;
@@ -162,7 +162,7 @@ void wait_as_task(Bucket& bucket, LockWaiter& waiter) noexcept {
   runtime.waits_for_locks.fetch_add(1, std::memory_order_relaxed);
   while (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kWaits) {
     if (!block_for_lock(*waiter.task, bucket.lock)) {
-      // There is no stack to go on with: the holder goes on all the same if it stands on another worker.
+      // No stack to switch to: spins. The holder can still unlock if it runs on another worker.
       bucket.lock.unlock();
       arch::pause();
       current_worker().scheduler->sched_point();
@@ -176,10 +176,10 @@ void wait_as_thread(Bucket& bucket, LockWaiter& waiter) noexcept {
   bucket.lock.unlock();
   while (waiter.state.load(std::memory_order_relaxed) == LockWaiter::kWaits)
     platform::wait(waiter.state, LockWaiter::kWaits, platform::kForever);
-  bucket.lock.lock();  // after this the waker is done with the waiter
+  bucket.lock.lock();  // the waker no longer uses the waiter once it has unlocked
 }
 
-// The bucket's lock is held, before and after. As keyed_lock().
+// The bucket's lock is held before and after. Returns as keyed_lock().
 int wait_for_lock(Bucket& bucket, LockWaiter& waiter) noexcept {
   if (waiter.task != nullptr)
     wait_as_task(bucket, waiter);

@@ -17,16 +17,16 @@ namespace janus {
 struct LockWaiter {
   enum State : std::uint32_t { kWaits, kHolds, kWasSentAway };
 
-  std::uint64_t key;     // what is waited for: key_of_descriptor(), key_of_object()
+  std::uint64_t key;     // of the lock: key_of_descriptor(), key_of_object()
   Task* task;            // nullptr: a thread outside tasks
   const Account* group;  // group_of()
-  // The list of a key has the holder and, of each group that waits, the oldest waiter. The group's other waiters stand
-  // behind that one.
+  // The list of a key holds the holder and the oldest waiter of each group. A group's other waiters are linked behind
+  // its oldest.
   LockWaiter *next, *behind;
-  LockWaiter* last_behind;  // of a group's oldest: the newest of the group, maybe itself
-  LockWaiter* below[2];     // of the first in a key's list: the first ones of other keys, by the next bit of the key
+  LockWaiter* last_behind;  // in a group's oldest: its newest, maybe itself
+  LockWaiter* below[2];     // in the first of a key's list: the first of other keys, by the key's next bit
   std::atomic<std::uint32_t> state;
-  LockWaiter* also_held;  // the next one that its task holds; see add_held_lock()
+  LockWaiter* also_held;  // the next lock that the task holds; see add_held_lock()
 };
 
 // The key to wait for. A descriptor's key never equals that of an object, whatever address a user passes.
@@ -37,10 +37,10 @@ inline std::uint64_t key_of_object(const void* object) noexcept {
   return std::uint64_t{reinterpret_cast<std::uintptr_t>(object)} << 1;
 }
 
-// 0: the caller holds the lock. kErrorDeadlock: it holds it already. kCancelledCode: it was sent away
-// (send_cancelled_away()). A cancel does not end the wait by itself, since the holder is about to unlock.
+// 0: the caller got the lock. kErrorDeadlock: it already held it. kCancelledCode: send_cancelled_away() ended the wait.
+// A cancel does not end the wait by itself, since the holder is about to unlock.
 [[nodiscard]] int keyed_lock(LockWaiter& waiter, std::uint64_t key, Task* task) noexcept;
-// True: the caller holds the lock. False: somebody else does, and nothing has happened.
+// True: the caller holds the lock. False: another task or thread does, and nothing has happened.
 [[nodiscard]] bool keyed_try_lock(LockWaiter& waiter, std::uint64_t key, Task& task) noexcept;
 // Hands the lock to the next waiter, one of another group if there is any.
 void keyed_unlock(LockWaiter& waiter) noexcept;
@@ -50,14 +50,14 @@ void keyed_unlock(LockWaiter& waiter) noexcept;
 // For a holder that cannot say when it will unlock: cancelled tasks stop waiting for it.
 void send_cancelled_away(const LockWaiter& waiter) noexcept;
 
-// Locks that a task holds beyond the call that took them. Its end releases them (release_held_locks()). Each is a heap
-// block of the runtime's, charged to the task, which holds at most kMaxHeld: remove_held_lock() looks through all of them.
+// Locks that a task holds beyond the call that took them, until release_held_locks() at its end. Each is a block of the
+// runtime, charged to the task, which holds at most kMaxHeld, since remove_held_lock() searches them one by one.
 inline constexpr unsigned kMaxHeld = 64;
 [[nodiscard]] bool holds_max_locks(const Task& task) noexcept;
 void add_held_lock(Task& task, LockWaiter& waiter) noexcept;
 // Takes the lock of that key off the task's list. nullptr: the task does not hold it.
 LockWaiter* remove_held_lock(Task& task, std::uint64_t key) noexcept;
-// Releases the locks that a task still holds when it ends. Its frames are intact, or gone.
+// Releases the locks that a task still holds when it ends.
 void release_held_locks(Task& task) noexcept;
 
 }  // namespace janus

@@ -13,7 +13,7 @@ namespace janus {
 
 namespace {
 
-// What takes time, and what can end the task, comes first, while nothing is held.
+// The steps that take time or can end the task come first, while the task holds nothing.
 LockWaiter* make_waiter(Task& task, int* error) noexcept {
   if (holds_max_locks(task))
     panic(task, Cause::kMisuse, "it holds 64 locks, or statics that it initialises, and wants another one");
@@ -39,7 +39,7 @@ int begin_once(Task& task, const OnceFlag* flag) noexcept {
     free_waiter(waiter);
     return answer;
   }
-  add_held_lock(task, *waiter);  // before the flag is read, which may be the task's end
+  add_held_lock(task, *waiter);  // before the flag is read, which may end the task
   if (read_user_word(*flag) == 0) return 1;
   unlock_object(task, flag);
   return 0;

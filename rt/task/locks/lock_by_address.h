@@ -11,12 +11,11 @@
 
 namespace janus {
 
-// Not 0 once the initialisation is done; the first byte of a guard variable of the C++ ABI.
+// Nonzero once the initialisation is done; the first byte of a guard variable of the C++ ABI.
 using OnceFlag = std::atomic<std::uint8_t>;
 
-// 1: the caller has to initialise, and reports the end by end_once(). 0: it is done. kErrorDeadlock: the caller is
-// already initialising. Another error: there is no memory to remember it, or the budget does not reach. The flag is the
-// user's memory.
+// 1: the caller has to initialise, and then calls end_once(). 0: the object is initialised. kErrorDeadlock: the caller
+// is already initialising. Another error: no memory or budget for the lock's record. The flag is in user memory.
 [[nodiscard]] int begin_once(Task& task, const OnceFlag* flag) noexcept;
 enum class Once : std::uint8_t { kDone, kToBeTriedAgain };
 void end_once(Task& task, OnceFlag* flag, Once how) noexcept;

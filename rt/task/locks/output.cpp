@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/locks/output.cpp — a keyed lock for each descriptor, and patience where there is no room. A reader that keeps up makes
-// some soon, so the holder first tries a few times, and gives way in between or, with nothing else to do, waits in the
-// kernel for a moment. Then it waits for as long as the reader takes, which costs nobody anything. docs/decisions/0281, docs/decisions/0321
+// rt/task/locks/output.cpp — a keyed lock for each descriptor, and waits for room. A reader that keeps up makes room
+// soon, so the holder first tries a few times, and in between lets others run or, if there are none, waits in the
+// kernel for a moment. Then it waits for as long as the reader takes, at no cost to others. docs/decisions/0281,
+// docs/decisions/0321
 #include "rt/task/locks/output.h"
 
 #include "rt/task/locks/keyed_lock.h"
@@ -16,11 +17,11 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kPieceBytes = 65536;          // other tasks on this worker wait for no more than that
-constexpr std::uint64_t kFirstPauseNs = 50'000;     // a reader that is awake is that fast
+constexpr std::size_t kPieceBytes = 65536;          // the most that is written before other tasks of this worker run
+constexpr std::uint64_t kFirstPauseNs = 50'000;     // enough for a reader that is awake
 constexpr std::uint64_t kLongestPauseNs = 800'000;  // an injected task may wait for a worker that waits here
-constexpr std::size_t kRoomBytes = 4096;            // what has room has that much
-constexpr int kNothingTaken = -5;                   // EIO: no byte, and no reason
+constexpr std::size_t kRoomBytes = 4096;            // a descriptor with room takes this much
+constexpr int kNothingTaken = -5;                   // EIO: the kernel took no byte and gave no error
 constexpr int kForbidden = -1;                      // EPERM; also the result of a cancelled writer
 constexpr int kNoAccess = -13;                      // EACCES
 
@@ -39,7 +40,7 @@ class Pause {
     length_ns_ *= 2;
     return until;
   }
-  // The reader does not keep up: more tries are no use.
+  // The reader does not keep up, so more tries would not help.
   [[nodiscard]] bool was_last() const noexcept { return length_ns_ > kLongestPauseNs; }
   void end() noexcept { length_ns_ = kFirstPauseNs; }
 
@@ -47,14 +48,14 @@ class Pause {
   std::uint64_t length_ns_ = kFirstPauseNs;
 };
 
-// Waits for as long as the reader takes. Where nobody helps with that, the thread waits in the kernel, and writes what
-// then fits: returns the result of that write, otherwise kNoRoom.
+// Waits until there is room, with the helper thread: kNoRoom. Without a helper this thread waits in the kernel and then
+// writes what fits: the result of that write.
 long wait_for_reader(Task* task, int fd, std::uint32_t calls, const char* bytes, std::size_t count) noexcept {
   if (wait_for_room(task, fd, calls)) return platform::kNoRoom;
   return platform::write(fd, bytes, count < kRoomBytes ? count : kRoomBytes, platform::kForever);
 }
 
-// Lets others on this worker run first. 0 if there were some: the next try does not wait. Otherwise until when it may.
+// Lets others on this worker run first. Returns until when the next try may wait: 0 (not at all) if others ran.
 std::uint64_t wait_for_others(Task& task, std::uint64_t until_ns) noexcept {
   bool gave_way = false;
   for (;;) {
@@ -90,7 +91,7 @@ struct Written {
   bool is_cancelled;
 };
 
-// Writes some of one piece, however long the reader takes. Cancelled tasks do not wait for the lock meanwhile.
+// Writes part of a piece, however long the reader takes. Meanwhile cancelled tasks stop waiting for the lock.
 Written write_piece(Task* task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
   Pause pause;
   std::uint64_t until = 0;
@@ -110,8 +111,8 @@ Written write_piece(Task* task, LockWaiter& waiter, int fd, const char* bytes, s
   }
 }
 
-// `task` nullptr: for a thread outside tasks, or the only thread of a deterministic runtime, whose order must not depend
-// on a reader.
+// `task` nullptr: the caller is a thread outside tasks, or a task of a deterministic runtime, whose order must not
+// depend on the reader.
 int write_pieces(Task* task, LockWaiter& waiter, int fd, const char* bytes, std::size_t count) noexcept {
   const bool lends = task != nullptr || waiter.task == nullptr;
   Share share(waiter);

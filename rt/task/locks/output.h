@@ -8,11 +8,10 @@
 
 namespace janus {
 
-// 0 when all of it is written. What other tasks write to the same descriptor comes before it or after it; if they are
-// in another outermost cage than the writer, or one of the two is in none, that holds for each 64 KiB. A task that has
-// to wait, for the lock or for room, leaves its worker to others. -1: it was told to end, and would have had to wait;
-// some may have been written. Otherwise -errno, with EACCES instead of EPERM, since -EPERM is -1, too. `task` nullptr:
-// a thread outside tasks, which itself waits.
+// 0: all is written. Output of other tasks of the group to the same descriptor comes before it or after it; output of
+// other groups may come between pieces of 64 KiB. A task that has to wait, for the lock or for room, leaves its worker
+// to others. -1: the task was told to end and would have had to wait; part may be written. Otherwise -errno, with
+// EACCES instead of EPERM, since -EPERM is -1, too. `task` nullptr: the caller is a thread outside tasks, and blocks.
 int write_all(Task* task, int fd, const char* bytes, std::size_t count) noexcept;
 
 }  // namespace janus

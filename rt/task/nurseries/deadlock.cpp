@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/deadlock.cpp — every worker sleeps and nothing is queued: is that the end?
+// rt/task/nurseries/deadlock.cpp — every worker sleeps and nothing is queued: decides whether that is a deadlock.
 // docs/decisions/0154
 //
-// In a program it is, as long as main has not ended. In a host's runtime a thread outside may know a task or a channel
-// and bring things on at any time, so it is the end only where every thread that has a nursery here waits for it, and
-// where nothing outside has ever acted on this runtime: made a channel, woken a task, shared a channel with another
-// runtime (Runtime::is_fed_from_outside). A host whose threads do so keeps a nursery open meanwhile.
+// In a program it is, as long as main has not ended. In a host's runtime a thread outside may act on a task or a
+// channel at any time. There it is one only if every thread that has a nursery here awaits it, and nothing outside has
+// ever made a channel here, woken a task, or shared a channel with another runtime (Runtime::is_fed_from_outside). A
+// host whose threads do so keeps a nursery open meanwhile.
 #include "rt/task/nurseries/deadlock.h"
 
 #include "rt/task/report/describe.h"
@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kStatus = 3;
 
-// Under outside_lock. No task runs: one that is not on the list has not started, or is the parent of one that is.
+// Under outside_lock. No task runs: a task not on the list has not started, or is the parent of one on the list.
 void report(Runtime& runtime) noexcept {
   constexpr char kLine[] = "janus: deadlock: every task waits for another\n";
   TaskReport* const report = new_report();
@@ -29,7 +29,7 @@ void report(Runtime& runtime) noexcept {
   say_and_free(report);
 }
 
-// Whether all tasks in the nursery wait. A task that is no member has never stopped: it is on its way to a worker.
+// Whether all tasks in the nursery wait. A task that is no member has never stopped: it is queued or about to run.
 bool do_all_tasks_wait(Nursery& nursery) noexcept {
   LockGuard guard(nursery.lock);
   std::uint64_t waiting = 0;
@@ -54,7 +54,7 @@ bool does_everybody_wait(const Runtime& runtime) noexcept {
   return any;
 }
 
-// Under outside_lock: none of the nurseries goes meanwhile.
+// Under outside_lock, so that no nursery is destroyed meanwhile.
 void cancel_all(Runtime& runtime, Worker& worker) noexcept {
   for (Nursery* nursery = runtime.outside; nursery != nullptr; nursery = nursery->outer) {
     if (NurseryWord::is_terminal(nursery->word.load(std::memory_order_acquire))) continue;
@@ -73,7 +73,7 @@ void handle_deadlock(Runtime& runtime, Worker& worker, IdleSet::Snapshot entered
              runtime.waits_for_locks.load(std::memory_order_relaxed) != 0 || !does_everybody_wait(runtime)) {
     return;
   }
-  // A task that waits for one that runs waits, too. So no worker may have run during the look.
+  // A task that waits for a running task also counts as waiting, so no worker may have run during the check.
   if (!runtime.scheduler.all_slept_since(entered)) return;
   worker.counters.deadlocks.add();
   report(runtime);

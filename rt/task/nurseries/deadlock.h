@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/deadlock.h — what happens when no task can run any more, and nothing will change that.
+// rt/task/nurseries/deadlock.h — handles deadlocks: no task can run any more, and nothing will change that.
 #pragma once
 
 #include "rt/task/record/runtime.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/handle.cpp — handles, so that a stale or forged one is found out.
+// rt/task/nurseries/handle.cpp — making and checking handles, so that stale and forged ones are detected.
 #include "rt/task/nurseries/handle.h"
 
 #include <arch/cpu.h>
@@ -44,7 +44,7 @@ void init_handle_key(Runtime& runtime) noexcept {
   for (std::uint64_t& word : runtime.handle_key) word = rng.next();
 }
 
-// A task's number is never used twice, so each exposure has a secret of its own; 0 means none.
+// A task's number is never used twice, so each handle has a secret of its own; 0 means none.
 std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
   std::uint32_t secret = task.secret.load(std::memory_order_relaxed);
   if (secret == 0) {
@@ -56,8 +56,8 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept {
 
 namespace {
 
-// A miss also costs time, so that no caller, even one with ops without end, can try all 2^32 secrets of a record in any
-// time that matters.
+// A wrong handle also costs time, so that no caller, even with unlimited ops, can try all 2^32 secrets of a record in a
+// practical time.
 [[gnu::noinline, gnu::cold]] void pay_for_guess(Worker* caller) noexcept {
   for (unsigned i = 0; i < kPausesOfGuess; ++i) arch::pause();
   if (caller != nullptr) take_fuel_unchecked(*caller, price::kGuess);
@@ -127,7 +127,7 @@ int release_locked(Worker* worker, Task* task) noexcept {
 
 namespace {
 
-// There may be as many records as there was memory for, so others run in between.
+// The number of records is limited only by memory, so others run in between.
 Worker* pause_between_records(Worker& worker) noexcept {
   if (Task* const task = current_task(worker)) let_others_run(*task);
   return &current_worker();

@@ -8,8 +8,8 @@
 namespace janus {
 
 // A handle is, from the top: 32 bits that cannot be guessed; the runtime's number; the record's index plus 1. A caller
-// that has one was given it, and may use it. It contains no address, so that nothing that a user names is read before
-// it is known to be a record.
+// that has a handle was given it, and may use it. It contains no address, so the runtime reads no memory at an address
+// that a user chose.
 inline constexpr unsigned kIndexBits = 26;
 inline constexpr std::uint32_t kIndexMask = (1u << kIndexBits) - 1;
 inline constexpr unsigned kMaxRuntimes = 1u << (32 - kIndexBits);
@@ -26,7 +26,7 @@ constexpr std::uint32_t index_of_handle(std::uint64_t handle) noexcept {
 // seed.
 void init_handle_key(Runtime& runtime) noexcept;
 
-// Never 0. `number` is given only once for things of one kind, and is below 2^62.
+// Makes a handle, never 0. `number` is used only once for objects of one kind, and is below 2^62.
 enum class HandleKind : std::uint8_t { kTask, kNursery, kChannel };
 std::uint64_t make_handle(const Runtime& runtime, HandleKind kind, std::uint64_t number, std::uint32_t index) noexcept;
 
@@ -35,7 +35,7 @@ std::uint64_t handle_of(Runtime& runtime, Task& task) noexcept;
 // The task of a handle, with its lock held; nullptr: the handle is {0}, forged or stale. `caller`: the worker of the
 // calling task, which pays if the handle belongs to another task than the record's present one; nullptr: no task calls.
 Task* lock_handle(Worker* caller, Runtime& runtime, std::uint64_t handle) noexcept;
-// Called when nothing of the task is left: its record goes back to the pool, and its handles are stale.
+// Called when no part of the task is left: its record goes back to the pool, and its handles become stale.
 void free_record(Worker* worker, Task& task) noexcept;
 // Gives up the handle of a task that lock_handle() returned, and releases its lock.
 int release_locked(Worker* worker, Task* task) noexcept;

@@ -28,7 +28,7 @@ void wake_joiners(Worker& worker, Task& task) noexcept {
     Join* const next = join->next;
     Task* const joiner = join->joiner;
     join->result = task.result;
-    join->is_over = true;  // the joiner may leave as soon as it sees this, but it looks only under the task's lock
+    join->is_over = true;  // the joiner returns when it sees this, but it looks only under the task's lock
     if (joiner != nullptr) (void)wake(&worker, *joiner, TaskState::kBlocked);
     join = next;
   }
@@ -50,7 +50,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
   }
   if (is_cancelled(self)) {
     task->lock.unlock();
-    (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
+    (void)sees_cancel(self);  // passes the cancel on; must hold no lock
     return kCancelledCode;
   }
   if (task->has(TaskFlags::kEnded)) {
@@ -69,7 +69,7 @@ int join(Task& self, std::uint64_t handle, std::int64_t* result) noexcept {
     if (is_cancelled(self)) {
       unlink_join(*task, wait);
       task->lock.unlock();
-      (void)sees_cancel(self);  // learns of it, and passes it on, with no lock held
+      (void)sees_cancel(self);  // passes the cancel on; must hold no lock
       return kCancelledCode;
     }
     joined.store(task->id, std::memory_order_relaxed);

@@ -17,7 +17,7 @@ namespace janus {
 
 namespace {
 
-// A record that was never a nursery is all zeroes.
+// A fresh record, which has never been a nursery, is all zeroes.
 [[gnu::cold]] Nursery* take_record(Runtime& runtime, Worker* worker, int* error) noexcept {
   SlabCache* const cache = worker != nullptr ? &worker->nurseries : nullptr;
   auto* nursery = static_cast<Nursery*>(runtime.nurseries.take(cache));
@@ -32,7 +32,7 @@ namespace {
   return nursery;
 }
 
-// Sets all of them in one store.
+// Sets all traits in one store.
 [[gnu::always_inline]] inline void set(NurseryTraits& traits, const NurseryTraits& value) noexcept {
   const auto bits = std::bit_cast<std::uint64_t>(value);
   __builtin_memcpy(static_cast<void*>(&traits), &bits, sizeof bits);
@@ -58,8 +58,8 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
                                                    std::uint32_t alive) noexcept {
   nursery.owner.store(&owner, std::memory_order_relaxed);
   nursery.owner_worker.store(&worker, std::memory_order_relaxed);
-  // What held for the owner holds for its nursery: one walk up the tree serves all below.
-  // The epoch is read first: a cancel of the owner that comes after it moves the epoch on.
+  // The nursery takes over its owner's clean_epoch, so one walk up the tree serves all tasks below. The epoch is read
+  // first: a later cancel of the owner increments the epoch.
   const std::uint64_t clean = owner.nursery->clean_epoch.load(std::memory_order_acquire);
   const bool told = owner.cancel.load(std::memory_order_relaxed) != 0;
   nursery.clean_epoch.store(told ? ~std::uint64_t{0} : clean, std::memory_order_relaxed);
@@ -69,7 +69,7 @@ Account* payer_of_record(const Nursery& nursery) noexcept {
   nursery.alive.store(alive, std::memory_order_release);
 }
 
-// A nursery that is opened by a task that was told to end is told, too.
+// Cancels a nursery that is opened by a task that was told to end.
 void pass_cancel_on(Nursery* nursery, Worker& worker, const Task& owner) noexcept {
   if (nursery != nullptr && owner.is_marked(TaskMarks::kSawCancel))
     cancel_nursery(&worker, *nursery, Cause::kParent, Pace::kAtOnce);
@@ -125,7 +125,7 @@ void belong_to_nobody(Nursery& nursery, Runtime& runtime, std::uint32_t alive) n
 
 namespace {
 
-// Whether open_current<kFast>() has all that it needs; a record that never served before has no runtime.
+// Whether open_current<kFast>() can proceed. A fresh record has no runtime yet, and needs the general path.
 [[gnu::always_inline]] inline bool is_ready_to_open(Worker& worker, const Task& owner) noexcept {
   const auto* const record = static_cast<const Nursery*>(Slab::hot(worker.nurseries));
   return record != nullptr && record->runtime != nullptr && owner.account == runtime_of(worker).root_account &&
@@ -164,7 +164,7 @@ Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept {
 template Nursery* open_current<Path::kGeneral>(Worker& worker, Task& owner, int* error) noexcept;
 template Nursery* open_current<Path::kFast>(Worker& worker, Task& owner, int* error) noexcept;
 
-// The nursery is in no list any more, and has nothing left over.
+// Precondition: the nursery is in no list, and has no leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept {
   nursery.alive.store(0, std::memory_order_relaxed);
   JANUS_ASSERT(is_zeroed_when_free(nursery));
@@ -174,7 +174,7 @@ void recycle(Worker& worker, Nursery& nursery) noexcept {
 
 namespace {
 
-// Brings the record back to what init_nursery() takes for granted.
+// Restores the state of the record that init_nursery() requires.
 [[gnu::noinline, gnu::cold]] void clear_leftovers(Worker* worker, Nursery& nursery) noexcept {
   Runtime& runtime = *nursery.runtime;
   if (nursery.records != nullptr) release_records(worker, nursery);
@@ -200,7 +200,7 @@ namespace {
   }
 }
 
-// For a terminal nursery in no list: makes it as init_nursery() expects it, once the last visitor has left.
+// For a terminal nursery in no list: waits until the last visitor has left, and restores what init_nursery() requires.
 void reset(Nursery& nursery) noexcept {
   nursery.life().reset();
   nursery.local_count = 0;

@@ -17,14 +17,14 @@ struct NurseryOptions {
 
 // nullptr: *error says why. `owner` nullptr: a thread outside tasks opens the nursery.
 Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& options, int* error) noexcept;
-// What janus_nursery_create opens: a nursery of the running task, with every option at its default, as the current one.
-// Fast path: only on the root's account, for a task that was not told to end; nullptr says only that the general path
-// has to be taken.
+// For janus_nursery_create: opens a nursery of the running task with default options, as its current one. Fast path:
+// only on the root's account, for a task that was not told to end; nullptr: take the general path.
 template <Path kPath>
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
-// Gives the record of a terminal nursery, which is in no list any more and has nothing left over, back to the pool.
+// Gives the record of a terminal nursery back to the pool. Precondition: no list, no leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept;
-// Destroys a terminal nursery. Its owner only; the task may give way, and be on another worker afterwards.
+// Destroys a terminal nursery. Its owner only; others may run meanwhile, and the task may be on another worker
+// afterwards.
 void destroy_nursery(Worker* worker, Nursery& nursery) noexcept;
 
 }  // namespace janus

@@ -22,7 +22,7 @@ int park(Task& task, bool forever) noexcept {
     const bool left = block(
         task, TaskState::kParked,
         [](Task& self, void*) {
-          // The task is published now: looks again for a token that came before unpark() could see that. The partner is
+          // Looks again for a token that unpark() left before it could see the state. The fence's partner is in
           // unpark().
           arch::full_fence();
           if (self.token.load(std::memory_order_seq_cst) != 0) (void)wake(&current_worker(), self, TaskState::kParked);
@@ -34,7 +34,7 @@ int park(Task& task, bool forever) noexcept {
 
 void unpark(Worker* worker, Task& task) noexcept {
   order_hooks::release(&task.frame);
-  // Also where the task takes the token before it sleeps, so that no wake-up follows.
+  // Set even if the task takes the token before it sleeps, so that no wake-up follows.
   if (worker == nullptr) task.nursery->runtime->is_fed_from_outside.store(true, std::memory_order_relaxed);
   if (task.token.exchange(1, std::memory_order_seq_cst) == 0) (void)wake(worker, task, TaskState::kParked);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/nurseries/result.cpp — the result of a nursery: the gravest failure of its children, the first of its kind.
+// rt/task/nurseries/result.cpp — a nursery's result: the first of the most severe failures of its children.
 #include "rt/task/nurseries/result.h"
 
 #include "rt/task/record/runtime.h"
@@ -59,7 +59,7 @@ std::int64_t value_of(Outcome outcome, std::int64_t code) noexcept {
     cancel_nursery(&current_worker(), nursery, Cause::kSiblingFailed, pace);
 }
 
-// The nursery is terminal: all children have ended, and what they recorded happened before.
+// Precondition: the nursery is terminal, so all children have ended, and their records happened before this.
 Report report_of(Nursery& nursery) noexcept {
   nursery.was_read.store(true, std::memory_order_relaxed);
   const bool cancelled = (nursery.word.load(std::memory_order_relaxed) & NurseryWord::kCancelled) != 0;

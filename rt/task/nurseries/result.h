@@ -18,9 +18,9 @@ struct Report {
   Cause cause;
 };
 
-// Records in the task's nursery that the task did not succeed; a failure cancels its siblings if the nursery says so. A
-// task that was cancelled from above the nursery passes that on, so that the nursery ends as cancelled, too, although
-// it may not have been told yet.
+// Records in the task's nursery that the task did not succeed; a failure cancels its siblings if the nursery has that
+// policy. If the task was cancelled from above the nursery, cancels the nursery, too, which that cancel may not have
+// reached yet.
 void record_end(const Task& task, const TaskEnd& end, Pace pace) noexcept;
 // The result of a terminal nursery; it counts as read from now on.
 Report report_of(Nursery& nursery) noexcept;

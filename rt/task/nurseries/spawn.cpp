@@ -36,7 +36,7 @@ Task* take_record(Runtime& runtime, Worker* worker, bool has_paid, int* error) n
   return static_cast<Task*>(record);
 }
 
-// Whether spawn<kFast>() has all that it needs.
+// Whether spawn<kFast>() can proceed.
 [[gnu::always_inline]] inline bool is_ready_to_spawn(const Worker& worker, const Nursery& nursery) noexcept {
   return is_at_home(nursery, worker) && nursery.alive.load(std::memory_order_relaxed) == Nursery::kAlive &&
          worker.counters.spawned.read() != worker.ids.end && Slab::hot(worker.tasks) != nullptr;
@@ -62,7 +62,7 @@ std::uint64_t count_spawned_anywhere(Runtime& runtime, Worker* worker) noexcept 
   return count_spawned(*worker);
 }
 
-// Why it takes no more spawns.
+// The error for a spawn into a nursery that takes no more spawns.
 [[gnu::noinline, gnu::cold]] int why_closed(Nursery& nursery) noexcept {
   return with_why(kErrorState, is_cancelled(nursery) ? Why::kNurseryCancelled : Why::kNurseryClosed);
 }

@@ -14,9 +14,9 @@ struct SpawnOptions {
   const char* name = nullptr;
 };
 
-// Makes a task that is counted in and not queued yet. nullptr: *error says why, and the nursery is as it was. `worker`
+// Makes a task that is counted in and not queued yet. nullptr: *error says why, and the nursery is unchanged. `worker`
 // nullptr: from outside. Fast path: without budget, name or flags, on the home worker of a nursery that charges no
-// spawns; nullptr says only that the general path has to be taken.
+// spawns; nullptr: take the general path.
 template <Path kPath>
 Task* spawn(Worker* worker, Nursery& nursery, TaskFn fn, void* arg, const SpawnOptions& options, int* error) noexcept;
 // Queues the task that spawn() made, which may have ended when this returns.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/cause.h — why a task or nursery came to what it did, in more detail than its outcome; the ABI's numbers
-// (JANUS_CAUSE_*). docs/decisions/0320
+// rt/task/record/cause.h — the cause of the outcome of a task or nursery; the ABI's numbers (JANUS_CAUSE_*).
+// docs/decisions/0320
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace janus {
 
 enum class Cause : std::uint8_t {
   kNone,
-  // What ran out; in the order of Component.
+  // The component that ran out; in the order of Component.
   kOps,
   kMemory,
   kSpawnCount,
@@ -29,7 +29,7 @@ enum class Cause : std::uint8_t {
   kTaskPanic,
   kOverrun,
   kOther = 31,
-  // Who cancelled it.
+  // The source of a cancel.
   kAsked,
   kParent,
   kSiblingFailed,

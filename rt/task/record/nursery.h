@@ -25,7 +25,7 @@ namespace janus {
 
 enum class NurseryState : std::uint8_t { kOpen, kClosing, kCancelling, kClosed, kCancelled };
 
-// What becomes of the siblings when a child fails, and of a child that has used up its budget; the ABI's numbers.
+// What happens to the siblings of a child that fails, and to a child that has used up its budget; the ABI's numbers.
 enum class ErrorPolicy : std::uint8_t { kCancel, kCollect };
 enum class ExhaustionPolicy : std::uint8_t { kSuspend, kFail, kDeny };
 
@@ -34,10 +34,10 @@ struct NurseryTraits {
   bool draws = false;  // `account` is not the root's: every spawn is charged
   bool owns_account : 1 = false;
   bool reclaims_blocks : 1 = false;  // with an account of its own: blocks that are charged to it at the end are freed
-  // Something has to be put back when the nursery goes: an account, records, a failure, a name. Written under `lock`,
-  // or by the task that opens it.
+  // The record has to be cleaned when the nursery is destroyed: of an account, records, a failure or a name. Written
+  // under `lock`, or by the task that opens the nursery.
   bool has_leftovers = false;
-  bool is_linked = false;  // in the lists of its owner's frame; if not, only in the chain of its current nurseries
+  bool is_linked = false;  // in a list of its owner's frame; else only in the owner's chain of current nurseries
   bool is_published : 1 = false;
   bool is_root : 1 = false;  // of janus_rt_run, or main's
   bool has_current = false;  // made by janus_nursery_create
@@ -56,13 +56,13 @@ struct alignas(64) Nursery : NurseryAlive {
   std::atomic<Task*> owner;  // nullptr: a thread outside tasks
   NurseryTraits traits;
   Atomic<std::uint32_t> alive;          // kAlive ... kEnding while the record serves a nursery
-  Atomic<std::uint32_t> external_refs;  // visitors from elsewhere that are about to change the word (see NurseryLife)
+  Atomic<std::uint32_t> external_refs;  // visitors that are about to change the word (see NurseryLife)
 
   std::atomic<std::uint64_t> clean_epoch;  // no ancestor was cancelled when epoch_of() was this
-  Nursery* outer;                          // the owner's list: the nursery opened before ...
+  Nursery* outer;                          // in the owner's list: the nursery opened before ...
   Nursery* inner;                          // ... and after
   Nursery* previous_current;               // the current nursery that janus_nursery_create found
-  Task* records;                           // tasks that ended and whose result may be asked for
+  Task* records;                           // ended tasks whose result may be read
   std::atomic<bool> was_read;              // the result was read
   Outcome outcome;
   Cause cause;                          // of the outcome, unless that is a cancel
@@ -70,7 +70,7 @@ struct alignas(64) Nursery : NurseryAlive {
   RankedLock<LockRank::kNursery> lock;  // members, their published nurseries, records, the outcome
   std::atomic<std::uint64_t> handle;    // set once: the same for all nurseries that the record serves
   std::uint32_t errors;
-  std::atomic<std::uint32_t> ended;  // counts ends, for a thread outside tasks that waits
+  std::atomic<std::uint32_t> ended;  // counts ends, for a thread outside tasks that awaits one
 
   List<RunDetails, MigratedTasks> migrated_tasks;
   Nursery* cancel_next;  // links marked nurseries while a cancel descends
@@ -81,7 +81,7 @@ struct alignas(64) Nursery : NurseryAlive {
   NurseryLife life() noexcept { return {word, alive, external_refs}; }
 };
 
-// INVARIANT zeroed-when-free (open.cpp): what holds of a record that serves no nursery.
+// INVARIANT zeroed-when-free (open.cpp), for a record that serves no nursery.
 inline bool is_zeroed_when_free(const Nursery& nursery) noexcept {
   return !Nursery::is_alive(nursery.alive.load(std::memory_order_relaxed)) &&
          nursery.word.load(std::memory_order_relaxed) == 0 && nursery.local_count == 0 && nursery.records == nullptr &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/nursery_life.h — the three words by which a nursery, its children and visitors from elsewhere agree on its
-// end, and the steps that change them. tests/models/nursery_model_test.cpp runs these very functions.
+// rt/task/record/nursery_life.h — the three words by which a nursery, its children and visitors agree on its end, and
+// the steps that change them. tests/models/nursery_model_test.cpp runs these very functions.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ struct NurseryWord {
   static constexpr std::uint64_t kClosed = 1;       // no more spawns
   static constexpr std::uint64_t kCancelled = 2;    // children are told to end; no more spawns either
   static constexpr std::uint64_t kShared = 4;       // the count in `word` is the whole count
-  static constexpr std::uint64_t kWaiter = 8;       // the owner waits, and is woken by the end
+  static constexpr std::uint64_t kWaiter = 8;       // the owner waits, and the end wakes it
   static constexpr std::uint64_t kDeadlocked = 16;  // cancelled because nothing in the runtime could run any more
-  static constexpr std::uint64_t kChild = 256;      // the count stands above the flags, in two's complement
+  static constexpr std::uint64_t kChild = 256;      // unit of the count, which is above the flags, in two's complement
 
   static bool is_terminal(std::uint64_t word) noexcept {
     return word < kChild && (word & kShared) != 0 && (word & (kClosed | kCancelled)) != 0;
@@ -29,20 +29,19 @@ struct NurseryAlive {
   static constexpr std::uint32_t kAlive = 0x4a4e5253;
   static constexpr std::uint32_t kDrawing = kAlive + 1;  // kAlive, and every spawn is charged
   static constexpr std::uint32_t kClosing = kAlive + 2;  // its owner awaits it: it refuses spawns as with kClosed
-  static constexpr std::uint32_t kEnding = kAlive + 3;   // for a moment; see NurseryLife
+  static constexpr std::uint32_t kEnding = kAlive + 3;   // for a short time; see NurseryLife
   static bool is_alive(std::uint32_t alive) noexcept { return alive - kAlive <= kEnding - kAlive; }
   static bool is_closing(std::uint32_t alive) noexcept { return alive == kClosing || alive == kEnding; }
 };
 
-// INVARIANT no-late-visitor: a valid visitor changes the word of the nursery that it found, which does not end before
-// that; and a record is clean when it serves the next nursery. A visitor, which changes the word of a nursery from
-// elsewhere than its home worker, announces itself first, since as long as the nursery is private its owner may end it
-// without an atomic operation.
+// INVARIANT no-late-visitor: the nursery that a valid visitor found does not end before the visitor has changed its
+// word; and a record is clean when it serves the next nursery. A visitor is a thread that is not the nursery's home
+// worker and changes its word. It announces itself first, since the owner of a private nursery may end it without an
+// atomic operation.
 //   visitor: 1 external_refs += 1   2 heavy fence   3 still alive? then change the word   4 external_refs -= 1
 //   owner:   1 alive = kEnding      2 light fence   3 no external_refs, and nothing in the word? then it is gone
-// Otherwise the owner says that the nursery is alive again, ends it atomically, and waits until there are no visitors.
-// So the second of the two sees the other's step 1. A visitor that finds the nursery ending tries again: it may be
-// alive after all.
+// Otherwise the owner restores `alive`, ends the nursery atomically, and waits until there are no visitors. So the
+// second of the two sees the other's step 1. A visitor that finds kEnding tries again: the owner may restore kAlive.
 struct NurseryLife : NurseryAlive {
   Atomic<std::uint64_t>& word;
   Atomic<std::uint32_t>& alive;
@@ -52,13 +51,13 @@ struct NurseryLife : NurseryAlive {
                                      Atomic<std::uint32_t>& its_refs) noexcept
       : word(its_word), alive(its_alive), external_refs(its_refs) {}
 
-  // --- From elsewhere ---
+  // --- For visitors ---
 
-  // Steps 1 to 3. False: it is gone. True: leave() comes later.
+  // Steps 1 to 3. False: the nursery has ended. True: the visitor has to call leave().
   [[nodiscard, gnu::always_inline]] bool visit() const noexcept {
     for (;;) {
       external_refs.fetch_add(1, std::memory_order_seq_cst);
-      // A shared nursery ends atomically, and reset() sees a visitor that came before: no heavy fence.
+      // No heavy fence: a shared nursery ends atomically, and reset() sees a visitor that came before.
       const bool is_shared = (word.load(std::memory_order_seq_cst) & NurseryWord::kShared) != 0;
       if (!is_shared && platform::has_heavy_fence()) platform::heavy_fence();
       const std::uint32_t seen = alive.load(std::memory_order_acquire);
@@ -81,10 +80,10 @@ struct NurseryLife : NurseryAlive {
     return true;
   }
 
-  // As a visitor. No owner has to be woken: one that waits for the end has closed the nursery before.
+  // As a visitor. Wakes no owner: an owner that waits for the end has closed the nursery already.
   [[gnu::always_inline]] void close() const noexcept { word.fetch_or(NurseryWord::kClosed, std::memory_order_acq_rel); }
 
-  // As a visitor. Closes the nursery, too, and counts the visitor in; it counts itself out when it has told the
+  // As a visitor. Also closes the nursery, and counts the visitor in, which counts itself out when it has told the
   // children. False: the nursery has ended, or another visitor has cancelled it.
   [[nodiscard, gnu::always_inline]] bool cancel() const noexcept {
     constexpr std::uint64_t kMarks = NurseryWord::kCancelled | NurseryWord::kClosed;
@@ -96,25 +95,25 @@ struct NurseryLife : NurseryAlive {
     return true;
   }
 
-  // A child or visitor that was counted in keeps the nursery from its end. True: it has made the nursery terminal, and
-  // the owner waits.
+  // Ends the hold of a counted child or visitor on the nursery. True: this made the nursery terminal, and its owner
+  // waits.
   [[nodiscard, gnu::always_inline]] bool count_out() const noexcept {
     const std::uint64_t before = word.fetch_sub(NurseryWord::kChild, std::memory_order_acq_rel);
     JANUS_ASSERT(!NurseryWord::is_terminal(before));  // nursery-ends-once
     return NurseryWord::is_terminal(before - NurseryWord::kChild) && (before & NurseryWord::kWaiter) != 0;
   }
 
-  // --- Its owner ---
+  // --- For the owner ---
 
-  // On its home worker, where no child is counted plainly: whether no other thread has anything to do with it. Only
-  // where there is a heavy fence. True: the nursery ends with this, and no visitor will find it.
+  // On the home worker, with no child in `local_count`: ends the nursery if no other thread uses it. Requires a heavy
+  // fence. True: it has ended, and no visitor will find it.
   [[nodiscard, gnu::always_inline]] bool end_alone() const noexcept {
     alive.store(kEnding, std::memory_order_relaxed);
     compiler_barrier();  // the partner is the heavy fence of visit()
     return external_refs.load(std::memory_order_acquire) == 0 && word.load(std::memory_order_acquire) == 0;
   }
 
-  // Moves `children`, counted plainly until now, and `flags` into the word. Returns the word after that.
+  // Moves `children`, the count so far in `local_count`, and `flags` into the word. Returns the new word.
   [[gnu::always_inline]] std::uint64_t share(std::int64_t children, std::uint64_t flags) const noexcept {
     const std::uint64_t count = static_cast<std::uint64_t>(children) * NurseryWord::kChild;
     std::uint64_t seen = word.load(std::memory_order_relaxed);
@@ -124,12 +123,12 @@ struct NurseryLife : NurseryAlive {
     return (seen + count) | NurseryWord::kShared | flags;
   }
 
-  // Of a terminal nursery that is in no list: makes the record clean, once the last visitor has left.
+  // For a terminal nursery that is in no list: waits until the last visitor has left, and cleans the record.
   [[gnu::always_inline]] void reset() const noexcept {
     alive.store(0, std::memory_order_seq_cst);
-    full_fence();  // the partner is visit(), which sees that the nursery is shared
+    full_fence();  // partner: visit(), which then sees that the nursery is shared
     while (external_refs.load(std::memory_order_acquire) != 0) pause();
-    word.exchange(0, std::memory_order_seq_cst);  // otherwise a visitor of the next nursery might see this one's
+    word.exchange(0, std::memory_order_seq_cst);  // so that no visitor of the next nursery sees the old word
   }
 };
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/runtime.cpp — which worker and task the calling thread is, and the request that a worker look.
+// rt/task/record/runtime.cpp — finds the calling thread's worker and task, and requests attention of a worker.
 #include "rt/task/record/runtime.h"
 
 namespace janus {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/runtime.h — one runtime, to which everything below belongs; any number of them can live side by side.
+// rt/task/record/runtime.h — one runtime, with all its parts; a process can have any number of them.
 #pragma once
 
 #include <atomic>
@@ -20,33 +20,33 @@ inline constexpr std::size_t kChannelBytes = 192;  // the record size of the sla
 struct BudgetWaits;
 
 struct RuntimeOptions {
-  unsigned workers = 0;  // 0: what the machine offers, 4 in deterministic mode
+  unsigned workers = 0;  // 0: as many as the machine's CPUs allow; 4 in deterministic mode
   std::uint64_t seed = 0;
   bool deterministic = false;
-  int pin = -1;  // -1: where each worker can have a CPU of its own
+  int pin = -1;  // -1: if each worker can have a CPU of its own
   Victim victim = Victim::kRandom;
   std::uint32_t fair_interval = 61;
   std::uint32_t yield_interval = 1024;
   std::uint8_t stack_class = 0;
-  std::size_t stack_max = std::size_t{256} << 10;  // the size that a stack may grow to, where stacks grow
+  std::size_t stack_max = std::size_t{256} << 10;  // the size that a stack may grow to, if stacks grow
   std::uint64_t memory = 0;                        // root pool; 0: three quarters of the machine
-  bool has_root_budget = false;                    // else the root task lives on the root account
+  bool has_root_budget = false;                    // else the root task uses the root account
   Amounts root_budget = {};
   std::uint32_t cancel_grace_ops = 65536;
   std::uint32_t profile = 1;      // JANUS_PROFILE_*; only reported
-  std::uint32_t grace_ms = 5000;  // how long destroy_runtime() waits before it says so
+  std::uint32_t grace_ms = 5000;  // destroy_runtime() reports tasks that take longer to end
   bool with_caller = false;       // the calling thread becomes worker 0 when it runs
   bool handles_faults = true;
   bool prints_stats = false;  // at its end, on descriptor 2
   bool is_program = false;    // no thread outside can end a deadlock: report it and exit with 3
-  // A program ends as by SIGPIPE if it writes to descriptor 1 or 2 and that has no reader any more. A host decides for
+  // A write to descriptor 1 or 2 that has no reader any more ends the program as SIGPIPE would. A host decides for
   // itself.
   bool ends_by_closed_pipe = false;
-  bool ends_by_panic = false;  // a panic of any task ends the process where it happens: for a core dump that shows it
+  bool ends_by_panic = false;  // a panic of any task ends the process on the spot, for a core dump that shows it
 };
 
-// How deep the stacks of the tasks of each name have been (rt/task/stacks/stack_marks.h). Tasks may take as many names as they
-// like, so only the deepest are kept.
+// The maximum stack depth of the tasks of each name (rt/task/stacks/stack_marks.h). The number of names is unlimited,
+// so only the deepest are kept.
 struct StackMarks {
   struct Mark {
     char name[sizeof TaskExtra::name];  // or, for a task without a name:
@@ -66,38 +66,38 @@ struct Runtime {
   PoolCharge pool_charge;  // of records and stacks
   Account* root_account;
   RuntimeOptions options;
-  // Ops of a fresh slice: the yield interval, or none from a request for attention until a check has looked. Tasks that
-  // only ever give way or talk use up no slice, and would not look.
+  // Ops of a fresh slice: the yield interval, or 0 from a request for attention until a check has handled it: tasks
+  // that only yield or use channels never use up a slice, and would not check.
   std::atomic<std::uint32_t> slice_ops;
   std::uint64_t memory_limit;
   std::uint64_t started_ns;
-  unsigned number;  // unique in the process: tells of which runtime a handle is
+  unsigned number;  // unique in the process; identifies the runtime in a handle
   std::uint64_t handle_key[2];
 
   alignas(64) std::atomic<std::uint64_t> cancel_epoch;  // grows with each cancel of tasks on the root's account
   std::atomic<Task*> terminable;  // the program's root task: SIGTERM cancels it, and its end stops the workers
   std::atomic<int> terminate_signal;
   std::atomic<std::uint64_t> spawned_outside;  // by threads that are no workers
-  // Grows with each cancel, and before cancel_epoch does. Never less than that, so a clean_epoch that a cage's nursery
-  // takes over from its owner is at most too old.
+  // Grows with each cancel, and before cancel_epoch does. Never less than cancel_epoch, so a clean_epoch that a cage's
+  // nursery takes over from its owner can only be too old.
   alignas(64) std::atomic<std::uint64_t> epoch_of_all_cancels;
   alignas(64) std::atomic<std::uint64_t> next_id;
   std::atomic<std::uint32_t> exhausted;  // tasks that wait for a recharge
-  // How they wait; nullptr before somebody could: let_wait_for_budgets().
+  // The functions for these waits; nullptr before let_wait_for_budgets().
   std::atomic<const BudgetWaits*> budget_waits;
   RankedLock<LockRank::kOutside> outside_lock;
   Nursery* outside;                            // nurseries that threads outside tasks have opened
-  std::atomic<bool> is_fed_from_outside;       // woken from outside, or may be (deadlock.cpp); never reset
+  std::atomic<bool> is_fed_from_outside;       // outside threads may wake its tasks (deadlock.cpp); never reset
   std::atomic<std::uint32_t> waits_for_locks;  // tasks that wait for a keyed lock, whichever runtime holds it
   std::atomic<std::uint32_t> waits_for_room;   // tasks that wait for a reader to make room (rt/task/wait/room.h)
   StackMarks stack_marks;
 };
 
-// The calling thread's worker, if it is one of this runtime, else nullptr.
+// The calling thread's worker, if it belongs to this runtime, else nullptr.
 Worker* worker_of(const Runtime& runtime) noexcept;
-// Any thread, any signal handler. A worker calls hooks::on_attention() soon, whatever its tasks do.
+// Any thread, any signal handler. Makes a worker call hooks::on_attention() soon, whatever its tasks do.
 void request_attention(Runtime& runtime) noexcept;
-// The calling task, of whichever runtime; nullptr: outside tasks.
+// The calling task, of any runtime; nullptr: outside tasks.
 Task* calling_task() noexcept;
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/record/task.h — a task: what spawn makes. Two cache lines; it has a stack only from its start to its end.
+// rt/task/record/task.h — the record of a task, of two cache lines. A task has a stack only from its start to its end.
 // docs/decisions/0075
 #pragma once
 
@@ -27,7 +27,7 @@ struct LockWaiter;
 
 using TaskFn = std::int64_t (*)(void*);
 
-// The states of the C ABI's table, and four that only the runtime tells apart.
+// The states of the C ABI's table, and four that only the runtime distinguishes.
 //
 //     Created --start--> Running --block--> Blocked --wake--> Ready --resume--> Running --return--> Completed
 //                           |                                                                      or Failed, Cancelled
@@ -39,7 +39,7 @@ using TaskFn = std::int64_t (*)(void*);
 //
 // INVARIANT wake-once: the thread that turns Blocked, Parked or Exhausted into Ready queues the task, and no other
 // does. These three are stored only after the stack has been left. Any wait may end early: the waiter looks again at
-// what it waited for. AtChannel is left and entered under the lock of the channel `waits_at`, so no two threads can do
+// what it waited for. AtChannel is entered and left under the lock of the channel `waits_at`, so no two threads can do
 // so at once.
 enum class TaskState : std::uint8_t {
   kCreated,
@@ -56,13 +56,13 @@ enum class TaskState : std::uint8_t {
   kAwaitsLock,
 };
 
-// Whether the task cannot go on before another task or thread does something.
+// Whether the task waits for an action of another task or thread.
 constexpr bool is_waiting(TaskState state) noexcept {
   return state == TaskState::kBlocked || state == TaskState::kParked || state == TaskState::kExhausted ||
          state == TaskState::kAtChannel || state == TaskState::kAwaitsLock;
 }
-// Whether a worker may be running the task. A task that no other task looks at, and that runs in place of its parent,
-// becomes kRunning only after its first wait; until then its state is left over from the record's previous task.
+// Whether a worker may be running the task. A task without a handle that runs on its parent's stack gets the state
+// kRunning only after its first wait; until then the state is left over from the record's previous task.
 constexpr bool may_be_running(TaskState state) noexcept {
   return state == TaskState::kRunning || state == TaskState::kCreated;
 }
@@ -70,7 +70,7 @@ constexpr bool may_be_running(TaskState state) noexcept {
 // How a task ended; the numbers are the ABI's JANUS_KIND_*.
 enum class Outcome : std::uint8_t { kSuccess, kFailed, kCancelled, kPanic, kBudget, kPending };
 
-// What a task comes to.
+// The result of a task.
 struct TaskEnd {
   Outcome outcome;
   std::int64_t code;
@@ -78,9 +78,9 @@ struct TaskEnd {
 };
 
 struct TaskFlags {
-  static constexpr std::uint8_t kKept = 1;          // the record stays when the task ends, until it is released
+  static constexpr std::uint8_t kKept = 1;          // the record stays after the task's end until it is released
   static constexpr std::uint8_t kExposed = 2;       // a handle of it may exist
-  static constexpr std::uint8_t kRunCancelled = 4;  // it is called even if it was cancelled before its start
+  static constexpr std::uint8_t kRunCancelled = 4;  // its function is called even if it was cancelled before its start
   static constexpr std::uint8_t kOwnAccount = 8;    // has an explicit budget
   static constexpr std::uint8_t kEnded = 16;        // final state and result are in place (under `lock`)
   static constexpr std::uint8_t kRecorded = 32;     // linked in its nursery's records (under the nursery's lock)
@@ -88,15 +88,15 @@ struct TaskFlags {
   static constexpr std::uint8_t kNamed = 128;       // has an `extra`
 };
 
-// Rare conditions of a task; only the task itself looks at its marks and sets them. They stay until its end, which
-// looks at all of them at once. The first mark creates the details in the task's frame.
+// Rare conditions of a task; only the task itself reads and sets its marks. They stay until its end, which tests all of
+// them at once. The first mark creates the details in the task's frame.
 struct TaskMarks {
   static constexpr std::uint8_t kHasMigrated = 1;  // it has left its worker
   static constexpr std::uint8_t kSawCancel = 2;    // it was told to end
   static constexpr std::uint8_t kWasForced = 4;    // it is ended by force
   static constexpr std::uint8_t kHasLocals = 8;
   static constexpr std::uint8_t kHasError = 16;    // janus_last_error
-  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to pass some on at its end
+  static constexpr std::uint8_t kHoldsLocks = 32;  // it may have to release some at its end
   static constexpr std::uint8_t kHasGrown = 64;    // it has grown its stack, and shrinks it at its end
 };
 
@@ -112,15 +112,15 @@ struct TaskExtra {
 
 // INVARIANT zeroed-when-free: a record that serves no task is as init_task() expects it: `suspended_at`, `frame`,
 // `waiters`, `cancel`, `token`, `flags`, `marks`, `is_published`, `yielded_free`, `group` and `has_migrated` are zero.
-// So what most tasks never touch costs them nothing. The state of a task that is not exposed is meaningful only while
-// it waits.
+// So fields that most tasks never use cost them nothing. The state of a task that is not exposed is meaningful only
+// while it waits.
 struct alignas(64) Task : Runnable {
   TaskFn fn;
   void* arg;
   Nursery* nursery;
-  Account* account;  // pays for what the task does
+  Account* account;  // pays for the task's operations
   std::atomic<TaskState> state;
-  std::atomic<std::uint8_t> cancel;   // told to end: why, a Cause; 0: not told; sticky
+  std::atomic<std::uint8_t> cancel;   // 0, or the Cause for which it was told to end; sticky
   std::atomic<std::uint8_t> token;    // of janus_park
   std::atomic<std::uint8_t> flags;    // TaskFlags
   std::atomic<std::uint32_t> secret;  // of its handle (rt/task/nurseries/handle.h); 0: it has none
@@ -129,7 +129,7 @@ struct alignas(64) Task : Runnable {
   std::uint64_t id;
   union {
     std::int64_t result;  // once kEnded
-    Channel* waits_at;    // kAtChannel: the channel whose lock rules the state; read through std::atomic_ref
+    Channel* waits_at;    // kAtChannel: the channel whose lock guards the state; read through std::atomic_ref
   };
   Join* waiters;  // under `lock`
   TaskExtra* extra;
@@ -159,7 +159,7 @@ struct alignas(64) Task : Runnable {
 };
 static_assert(sizeof(Task) == 128, "two lines: a million tasks that have not started are a million of these");
 
-struct MigratedTasks;  // tag: the tasks of a nursery that have been off their worker at least once
+struct MigratedTasks;  // tag: the tasks of a nursery that have left their worker at least once
 
 // Part of the frame of a task that has any mark. The link is valid while the task is a member.
 struct RunDetails : ListLink<MigratedTasks> {
@@ -168,29 +168,29 @@ struct RunDetails : ListLink<MigratedTasks> {
   Task* task;
   Nursery* published = nullptr;      // opened before the task last left its worker; under the lock of task->nursery
   LocalTable* locals = nullptr;      // rt/task/account/locals.h
-  Stack* abandoned = nullptr;        // a panicked task ends on a spare stack; this is the one it had
+  Stack* abandoned = nullptr;        // a panicked task ends on a spare stack; this is its own
   LockWaiter* held_locks = nullptr;  // with kHoldsLocks
-  // With kHasGrown: the stack's limit before it grew; and the bytes that its account has paid for since.
+  // With kHasGrown: the stack's limit before it grew, and the bytes of growth that the account has paid for.
   std::byte* limit_before = nullptr;
   std::size_t growth_paid = 0;
   std::int64_t grace = 0;        // ops left to clean up, once kSawCancel
-  std::int64_t outer_fuel = -1;  // what was left of the slice, maybe the parent's, when the grace began; -1: it did not
-  std::uint64_t joined = 0;      // while it joins a task: the number of that; through std::atomic_ref
-  int last_error = 0;            // with its Why; and what was left of the component that the Why names
+  std::int64_t outer_fuel = -1;  // the rest of the slice (maybe the parent's) when the grace began; -1: no grace
+  std::uint64_t joined = 0;      // while it joins a task: that task's number; through std::atomic_ref
+  int last_error = 0;            // with its Why; and the amount left of the component that the Why names
   std::uint64_t last_error_left = 0;
   std::uint8_t held_count = 0;          // the length of held_locks
-  bool was_told = false;                // of the cancel of task->nursery; under that nursery's lock
+  bool was_told = false;                // the cancel of task->nursery has told it; under that nursery's lock
   Outcome outcome = Outcome::kPending;  // once kWasForced
   Cause cause = Cause::kNone;           // once kWasForced
 };
 
-// What a task has while it runs, at the top of its part of the stack.
+// The frame of a running task, at the top of its part of the stack.
 struct RunFrame {
   RunFrame(Task* self, RunFrame* outer) noexcept : task(self), outer_frame(outer) {}
 
-  std::uint64_t frame_sp = 0;  // where janus_task_abandon goes; 0 while the task's function does not run
+  std::uint64_t frame_sp = 0;  // the target of janus_task_abandon; 0 while the task's function does not run
   Task* task;
-  RunFrame* outer_frame;       // of the task that called this one, instead of waiting: outer until this one ends
+  RunFrame* outer_frame;       // of the parent that runs this task on its stack instead of waiting
   Nursery* open = nullptr;     // opened by this task since it last left its worker, innermost first ...
   Nursery* current = nullptr;  // ... but those of janus_nursery_create are only in this chain until link_current()
   union {
@@ -203,12 +203,12 @@ inline void Task::mark(std::uint8_t mark) noexcept {
   marks |= mark;
 }
 
-// For what a task looks at of itself: only waits and wake-ups are published to others.
+// For a task's checks of its own state: only waits and wake-ups are published to others.
 inline TaskState state_of(const Task& task) noexcept {
   return task.state.load(std::memory_order_relaxed);
 }
 
-// INVARIANT zeroed-when-free holds at both ends of a record's life.
+// INVARIANT zeroed-when-free, checked when a record is taken and given back.
 inline bool is_zeroed_when_free(const Task& task) noexcept {
   return task.suspension() == nullptr && task.frame == nullptr && task.waiters == nullptr &&
          task.cancel.load(std::memory_order_relaxed) == 0 && task.token.load(std::memory_order_relaxed) == 0 &&

@@ -10,7 +10,7 @@ namespace janus {
 constexpr bool names_component(Why why) noexcept {
   return why >= Why::kOps && why <= Why::kSyscalls;
 }
-// Of a Why that names one.
+// The component that a Why names.
 constexpr Component component_of(Why why) noexcept {
   return component_at(static_cast<unsigned>(why) - static_cast<unsigned>(Why::kOps));
 }

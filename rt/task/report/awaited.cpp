@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/awaited.cpp — which nursery or task somebody waits for, in reports. A member of the archive that janus-cc asks
-// for, unless it strips the program.
+// rt/task/report/awaited.cpp — the nursery or task that a task waits for, in reports. An archive member that janus-cc
+// links unless it strips the program.
 #include "rt/optional.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"
@@ -11,7 +11,7 @@ namespace janus {
 
 namespace {
 
-// Of a blocked task; nullptr: it awaits none. One that it has awaited keeps the mark of its waiter until it is destroyed.
+// The nursery that a blocked task awaits; nullptr: none. An awaited nursery keeps kWaiter until it is destroyed.
 const Nursery* awaited_by(const RunDetails& member) noexcept {
   for (const Nursery* nursery = member.published; nursery != nullptr; nursery = nursery->outer) {
     const std::uint64_t word = nursery->word.load(std::memory_order_relaxed);
@@ -31,7 +31,7 @@ bool append_awaited(TaskReport& report, const RunDetails& member) noexcept {
   else if (const Nursery* const nursery = awaited_by(member))
     report.append(" waits for nursery ").append_escaped(nursery->name[0] != 0 ? nursery->name : "-", kShownName);
   else
-    return false;  // at a channel of another runtime
+    return false;  // it waits at a channel of another runtime
   report.append(" to end");
   return true;
 }

@@ -25,7 +25,7 @@ void append_name(TextWriter& text, std::uint64_t ip, std::uint64_t inside) noexc
   text.append(offset != 0 ? "+%#lx>" : ">", offset);
 }
 
-// janus_jump_back() links no frame of its own: the frame at `place` is of the function that it called.
+// janus_jump_back() links no frame of its own, so the frame at `place` belongs to the function that it called.
 bool load_ip_past_jump_back(Place& place) noexcept {
   if (place.high - place.fp < arch::kJumpBackReturn + sizeof place.ip) return false;
   const auto* const at = reinterpret_cast<const void*>(place.fp + arch::kJumpBackReturn);
@@ -63,8 +63,8 @@ void append_function(TextWriter& text, std::uint64_t address) noexcept {
 }
 
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept {
-  constexpr std::size_t kRoom = 120;     // of one frame
-  constexpr unsigned kStepsAFrame = 16;  // a bound of the walk, whatever lies on the stack
+  constexpr std::size_t kRoom = 120;     // bytes for one frame
+  constexpr unsigned kStepsAFrame = 16;  // bounds the walk, whatever the stack contains
   text.append("janus:   at %#lx", place.ip);
   append_name(text, place.ip, place.inside);
   bool are_users = !is_in_runtime(place.ip);

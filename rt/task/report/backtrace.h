@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/backtrace.h — return addresses along the frame pointers, as long as they lie on the stack that the code ran
-// on, and the functions that they lie in, where the program's file has symbols.
+// rt/task/report/backtrace.h — return addresses along the frame pointers, as far as these lie on the stack that the
+// code ran on, and the names of their functions, if the program's file has symbols.
 #pragma once
 
 #include "rt/base/format.h"
@@ -12,24 +12,24 @@ namespace janus {
 struct Place {
   std::uint64_t ip, fp;
   std::uint64_t low, high;  // of the stack
-  std::uint64_t inside;     // `ip`, or the byte before a return address, which may be the first one behind its function
+  std::uint64_t inside;     // an address inside the function: `ip`, or the byte before a return address
 
-  // Moves to the caller of this frame. False: no further caller can be made out. The frame may hold anything by now, so
-  // it is read by copies that may fail.
+  // Moves to the caller of this frame. False: no further caller can be found. The frame may be overwritten, so it is
+  // read by copies that may fail.
   [[nodiscard]] bool step() noexcept;
 };
 
 // `stack` nullptr: the stack is unknown; the walk then ends at `ip`.
 Place place_on(const Stack* stack, std::uint64_t ip, std::uint64_t fp) noexcept;
-// Moves out of the runtime's own frames, to the code that called it. `place` is unchanged if that cannot be made out.
+// Moves out of the runtime's frames, to the code that called it. Leaves `place` unchanged if it finds no such code.
 void leave_runtime(Place& place) noexcept;
 
-// Appends " <function+0x12>", or nothing. C++ names stay mangled; the runtime's own mangled names are left out, since
-// they tell a user nothing.
+// Appends " <function+0x12>", or nothing. C++ names stay mangled; mangled names of the runtime are left out, since they
+// mean nothing to users.
 void append_function(TextWriter& text, std::uint64_t address) noexcept;
 
-// Appends one line. Frames that would not fit are left out, and so are the runtime's own once one of the program's has been
-// shown: they lie between a task and the code on whose stack it runs, and tell a user nothing.
+// Appends one line. Leaves out frames that would not fit, and the runtime's frames below the first one of the program:
+// they lie between a task and the code on whose stack it runs, and mean nothing to users.
 inline constexpr unsigned kMaxFrames = 24;
 void append_frames(TextWriter& text, Place place, unsigned most) noexcept;
 inline void append_frames(TextWriter& text, const Stack* stack, std::uint64_t ip, std::uint64_t fp) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/describe.cpp — see describe.h. Other tasks may run meanwhile: a nursery's lock keeps the frames of its tasks
-// where they are, and so what they have published; what lies below them on their stacks may be anything.
+// rt/task/report/describe.cpp — see describe.h. Other tasks may run meanwhile. A nursery's lock keeps its tasks'
+// frames, and what these have published, in place; memory below them on their stacks may change.
 #include "rt/task/report/describe.h"
 
 #include <new>
@@ -16,7 +16,7 @@ namespace janus {
 namespace {
 
 constexpr unsigned kDeepest = 16;          // nurseries in nurseries; the caller's stack bounds the walk
-constexpr unsigned kMaxNurseries = 16384;  // that are looked into
+constexpr unsigned kMaxNurseries = 16384;  // that are visited
 
 struct Walk {
   TaskReport& report;
@@ -24,7 +24,7 @@ struct Walk {
   unsigned nurseries = 0;
 };
 
-// The record stays a channel's, whatever becomes of the channel.
+// The record stays a channel's record even if the channel ends.
 void append_channel(TaskReport& report, const Channel* channel) noexcept {
   std::size_t count = 0, capacity = 0;
   if (channel == nullptr || !arch::load_user(&channel->count, count)) return;
@@ -113,7 +113,7 @@ bool find_place(const Task& task, Place& place) noexcept {
   const Suspension* const left = task.suspension();
   const auto top = reinterpret_cast<std::uint64_t>(task.frame);
   std::uint64_t fp = 0;
-  if (task.state.load(std::memory_order_relaxed) == TaskState::kNesting) return false;  // a child stands on its stack
+  if (task.state.load(std::memory_order_relaxed) == TaskState::kNesting) return false;  // a child runs on its stack
   if (left == nullptr || !arch::load_user(&left->context.rbp, fp)) return false;
   place = {0, fp, top > kMaxStackReservation ? top - kMaxStackReservation : 0, top, 0};
   if (!place.step()) return false;

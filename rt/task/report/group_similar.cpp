@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/group_similar.cpp — groups tasks that are alike, in a report of many: beyond the first 64 a few of each kind are shown,
-// the others counted. Alike are tasks with the same function, name (without digits), path of nurseries, wait and place;
-// the channel does not count, since each may have its own. A member of the archive that janus-cc asks for, unless it
-// strips the program. docs/decisions/0291
+// rt/task/report/group_similar.cpp — groups similar tasks in a report: after the first 64 tasks it shows a few of each
+// kind, and counts the others. Tasks are similar if they have the same function, name (without digits), path of
+// nurseries, wait and place; the channel may differ, since each may have its own. An archive member that janus-cc links
+// unless it strips the program. docs/decisions/0291
 #include "rt/optional.h"
 #include "rt/task/record/nursery.h"
 #include "rt/task/report/describe.h"
@@ -21,9 +21,9 @@ struct Kind {
 };
 
 constexpr unsigned kMaxKinds = kPagesBehindReport / sizeof(Kind) - 1;
-constexpr unsigned kShownBefore = 64;  // of whatever kind: few need no groups
+constexpr unsigned kShownBefore = 64;  // of any kind: so few need no groups
 constexpr unsigned kShownOfKind = 4;
-// Not secure against collisions: a user that makes two kinds look like one has hidden nothing but its own tasks.
+// Not secure against collisions: a user that makes two kinds collide hides only its own tasks.
 class Key {
  public:
   void add(std::uint64_t word) noexcept {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/log.cpp — lines of the runtime. A worker that has one to say may be the only one there is, and the reader
-// may be slow or have stopped: many tasks that panic must not delay the others through a full pipe. So all waits for the
-// reader share one patience; what it does not cover is dropped. docs/decisions/0304
+// rt/task/report/log.cpp — lines of the runtime. The writing worker may be the only one, and the reader may be slow or
+// stopped: many tasks that panic must not delay the others through a full pipe. So all waits for the reader share one
+// time budget, called patience; lines that it does not cover are dropped. docs/decisions/0304
 #include "rt/task/report/log.h"
 
 #include <atomic>
@@ -16,10 +16,10 @@ namespace {
 
 constexpr int kStandardError = 2;
 constexpr std::uint64_t kMaxPatienceNs = 20'000'000;
-constexpr std::uint64_t kPatienceInterval = 100;  // one nanosecond of patience comes back in so many
+constexpr std::uint64_t kPatienceInterval = 100;  // one nanosecond of patience is regained in this many
 
 std::atomic<std::uint64_t> lines_dropped{0};
-// When the patience will be, or was, whole again.
+// The time at which the patience is full again.
 std::atomic<std::uint64_t> patience_whole_ns{0};
 
 std::uint64_t patience_at(std::uint64_t now) noexcept {
@@ -36,7 +36,7 @@ void use_patience(std::uint64_t from, std::uint64_t until) noexcept {
   }
 }
 
-// Writes once. 0 or less: nothing went out, also where the patience was used to wait for the reader.
+// Writes once, and waits for the reader if patience is left. 0 or less: nothing was written.
 long put_some(const char* bytes, std::size_t count) noexcept {
   const long written = platform::write(kStandardError, bytes, count, 0);
   if (written > 0) return written;
@@ -47,7 +47,7 @@ long put_some(const char* bytes, std::size_t count) noexcept {
   return written_later;
 }
 
-// False: not all of it went out.
+// False: not all of it was written.
 bool put(const char* bytes, std::size_t count) noexcept {
   while (count != 0) {
     const long written = put_some(bytes, count);
@@ -64,7 +64,7 @@ std::uint64_t lines_in(const char* bytes, std::size_t count) noexcept {
   return lines;
 }
 
-// First says how many lines were dropped before.
+// Reports how many lines were dropped before. False: that was not possible either.
 bool account_for_dropped() noexcept {
   const std::uint64_t dropped = lines_dropped.exchange(0, std::memory_order_relaxed);
   if (dropped == 0) return true;

@@ -23,7 +23,7 @@ bool is_between(std::uint64_t ip, const char* first, const char* end) noexcept {
   return ip - as_number(first) < as_number(end) - as_number(first);
 }
 
-// Whether a word at `sp` is on the stack that the code ran on, and so may be read; anything else may not.
+// Whether a word at `sp` is on the stack that the code ran on. Only then may it be read.
 bool lies_on(const Stack& stack, std::uint64_t sp) noexcept {
   return sp >= as_number(stack.limit) && sp + sizeof(std::uint64_t) <= as_number(stack.start);
 }
@@ -54,7 +54,7 @@ bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept {
     return false;
   std::uint64_t ip = fault.ip;
   if (ip == as_number(reinterpret_cast<const void*>(&janus_task_call)) + janus_task_call_fn_at) return false;
-  // The mem* functions have no frames, so that their caller's address is on top of the stack.
+  // The mem* functions have no frames, so their return address is on top of the stack.
   if (is_between(ip, janus_memory_text, janus_text)) ip = *reinterpret_cast<const std::uint64_t*>(fault.sp);
   return is_between(ip, janus_text, janus_text_end);
 }

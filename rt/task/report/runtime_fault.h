@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/runtime_fault.h — faults that are the runtime's own: the instruction pointer is in its text, and no copy of user
-// memory was under way. What is held then, and half done, is unknown, so the process ends. docs/decisions/0136
+// rt/task/report/runtime_fault.h — faults of the runtime itself: the instruction pointer is in its text, but not in a
+// copy of user memory. Locks may be held and changes unfinished, so the process ends. docs/decisions/0136
 #pragma once
 
 #include "rt/platform.h"
@@ -8,12 +8,11 @@
 
 namespace janus {
 
-// The linker script tells where the runtime's text lies (linker/runtime-text.ld); without it no fault counts as the
-// runtime's own. A fault that comes from the task's stack is the task's: an overflow, a stack pointer that points
-// elsewhere.
+// The linker script defines the bounds of the runtime's text (linker/runtime-text.ld); without it no fault counts as
+// the runtime's. A fault that the task's stack causes is the task's: an overflow, or a bad stack pointer.
 bool is_runtimes_own(const platform::Fault& fault, Worker& worker) noexcept;
 
-// Reports what it can, and ends the process as platform::abort() does. In the fault handler; `cause` as in a panic.
+// Called in the fault handler: reports as much as it can, and aborts the process. `cause` as in a panic.
 [[noreturn]] void end_for_runtime_fault(const platform::Fault& fault, Worker& worker, const char* cause) noexcept;
 
 }  // namespace janus

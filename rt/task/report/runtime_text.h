@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/report/runtime_text.h — the bounds of the runtime's own text, which the linker script puts in front of the program's
-// (linker/runtime-text.ld). Without that script all of these are nullptr, and no text counts as the runtime's own.
+// rt/task/report/runtime_text.h — the bounds of the runtime's own text, which the linker script places before the
+// program's (linker/runtime-text.ld). Without that script all of these are nullptr, and no text counts as the runtime's
+// own.
 // docs/decisions/0212
 #pragma once
 
@@ -9,7 +10,7 @@
 #include "rt/optional.h"
 
 extern "C" {
-// The mem* functions come first, from janus_memory_text on: users call them, too, by their C names.
+// The mem* functions begin at janus_memory_text, before the rest: users call them, too, by their C names.
 [[JANUS_OF_LINKER]] extern const char janus_memory_text[];
 [[JANUS_OF_LINKER]] extern const char janus_text[];
 [[JANUS_OF_LINKER]] extern const char janus_text_end[];
@@ -18,16 +19,15 @@ extern "C" {
 
 namespace janus {
 
-// Whether a function that a user gave to be called by the runtime is in the runtime's own text. A call of that, maybe
-// into the middle of a function, would run with what a task has in its registers, and a fault there ends the process.
-// The mem* functions are as bad: they return into the runtime's text.
+// Whether a callback that a user gave is in the runtime's own text. A call to it, maybe into the middle of a function,
+// would run with registers that the task controls, and a fault there ends the process. The mem* functions are refused,
+// too: they return into the runtime's text.
 template <class Function>
 [[nodiscard]] inline bool is_runtimes_text(Function* function) noexcept {
   const auto first = reinterpret_cast<std::uintptr_t>(janus_memory_text);
   return reinterpret_cast<std::uintptr_t>(function) - first < reinterpret_cast<std::uintptr_t>(janus_text_end) - first;
 }
-// One comparison for the fast paths, which also refuses nullptr. False says nothing: is_runtimes_text() has to be
-// asked.
+// One comparison for the fast paths, which also refuses nullptr. False: undecided, so call is_runtimes_text().
 template <class Function>
 [[nodiscard]] inline bool is_surely_users(Function* function) noexcept {
   return reinterpret_cast<std::uintptr_t>(function) > reinterpret_cast<std::uintptr_t>(janus_text_last);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/run/abort_task.cpp — the end of a task by force: a fault, an overflow, janus_task_panic, a budget. No other task
-// ends.
+// rt/task/run/abort_task.cpp — ends a task by force: after a fault, an overflow, janus_task_panic, or for its budget.
+// No other task ends.
 //
-// Its frames are left without destructors. As long as nurseries that it opened live, their children may hold addresses
-// in these frames, so the task goes on as itself on a spare stack, cancels and awaits them, and only then leaves.
+// The task's frames are left without running destructors. Children in nurseries that it opened may hold addresses in
+// these frames. So the task first continues on a spare stack, where it cancels and awaits these nurseries.
 #include "rt/task/run/abort_task.h"
 
 #include <arch/task_call.h>
@@ -30,7 +30,7 @@ std::int64_t code_of(Outcome outcome) noexcept {
   return outcome == Outcome::kBudget ? -3 : -2;
 }
 
-// Why the task ends, and the words of the report for it.
+// Why the task ends, with the text for its report.
 struct Reason {
   Cause cause;
   const char* text;
@@ -64,7 +64,7 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
   runtime_of(worker).stacks.give(&worker.stacks, static_cast<Stack*>(stack));
 }
 
-// Called when nothing points into the frames any more: leaves them for the frame that called the task.
+// Called when nothing refers to the task's frames any more: jumps to the frame that called the task.
 [[noreturn]] void leave_frames(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   Worker& worker = current_worker();
@@ -83,17 +83,17 @@ void give_spare(Worker& worker, void* stack, void*) noexcept {
 void end_on_spare(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::after_switch(current_worker().fiber);
-  release_held_locks(task);  // its children may wait for them
+  release_held_locks(task);  // its children may be waiting for them
   (void)end_left_open(task, code_of(task.frame->details.outcome), true);
   leave_frames(task);
 }
 
-// Requires a task that is marked as forced, so that it has details.
+// Precondition: the task is marked as forced, and so has details.
 bool has_nurseries(const RunFrame& frame) noexcept {
   return frame.open != nullptr || frame.current != nullptr || frame.details.published != nullptr;
 }
 
-// Sets the worker's words for a spare stack, which is to be entered. nullptr: there is none.
+// Sets the worker's words for a spare stack, which the caller enters. nullptr: there is none.
 Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
   Runtime& runtime = runtime_of(worker);
   Stack* spare = runtime.stacks.take(&worker.stacks, 1);
@@ -104,14 +104,14 @@ Stack* enter_spare_stack(Worker& worker, Task& task) noexcept {
   return spare;
 }
 
-// Where the fault handler lets the thread go on, on the spare stack. The fiber hooks are told of the switch only here,
-// since a handler returns.
+// The fault handler resumes the thread here, on the spare stack. Only here are the fiber hooks told of the switch,
+// since the handler itself returns.
 void fault_landing_on_spare(void* argument) noexcept {
   fiber_hooks::before_switch(static_cast<Task*>(argument)->frame->details.abandoned->fiber, current_worker().fiber);
   end_on_spare(argument);
 }
 
-// Where it goes on otherwise: on the part of the task's own stack that is not needed any more.
+// Without nurseries to await, or a spare stack, it resumes the thread here, on an unused part of the task's stack.
 void fault_landing(void* argument) noexcept {
   auto& task = *static_cast<Task*>(argument);
   fiber_hooks::forget_frames(current_worker().stack->limit, reinterpret_cast<std::byte*>(task.frame->frame_sp));
@@ -134,7 +134,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
       janus_run_on_stack(spare->start, end_on_spare, &task);
     }
     release_held_locks(task);
-    (void)end_left_open(task, code_of(outcome), true);  // no stack to spare: on this one, deeper down
+    (void)end_left_open(task, code_of(outcome), true);  // no spare stack: on this one, below the frames
   }
   leave_frames(task);
 }
@@ -164,7 +164,7 @@ void mark_as_forced(Task& task, Outcome outcome, Cause cause) noexcept {
 
 namespace {
 
-// A fault in a copy of user memory, on whatever thread, resumes at the copy's fix-up, which reports that it failed.
+// A fault in a copy of user memory, on any thread, resumes at the copy's fix-up, which reports the failure.
 bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   if (fault.kind != platform::FaultKind::kAccess && fault.kind != platform::FaultKind::kBus) return false;
   fault.resume_ip = arch::find_fix_up(fault.ip);
@@ -174,7 +174,7 @@ bool is_answered(platform::Fault& fault, Worker* worker) noexcept {
   return true;
 }
 
-// Where JANUS_ON_EXHAUSTION_FAIL rules, lack of memory is no panic here either.
+// Under JANUS_ON_EXHAUSTION_FAIL a lack of memory counts as exhaustion here, too, and not as a panic.
 Outcome outcome_of_overflow(const Task& task, Growth growth) noexcept {
   return growth == Growth::kUnpaid && does_fail_rule(task) ? Outcome::kBudget : Outcome::kPanic;
 }
@@ -200,7 +200,7 @@ void contain(platform::Fault& fault, Worker& worker) noexcept {
   if (has_nurseries(*task->frame)) {
     if (Stack* const spare = enter_spare_stack(worker, *task)) {
       fault.resume_ip = reinterpret_cast<std::uint64_t>(&fault_landing_on_spare);
-      fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as if called
+      fault.resume_sp = reinterpret_cast<std::uint64_t>(spare->start) - 8;  // as after a call
       return;
     }
   }
@@ -210,7 +210,7 @@ void contain(platform::Fault& fault, Worker& worker) noexcept {
 
 }  // namespace
 
-// Runs on the worker's alternate stack. A fault in here that is not from a copy of user memory is the runtime's own.
+// Runs on the worker's alternate stack. A fault in here, except in a copy of user memory, is the runtime's own.
 bool contain_fault(platform::Fault& fault) noexcept {
   auto* const worker = static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
   if (is_answered(fault, worker)) return true;
@@ -227,8 +227,8 @@ bool contain_fault(platform::Fault& fault) noexcept {
   const auto limit = reinterpret_cast<std::uintptr_t>(stack->limit) + Scheduler::kStackReserve;
   const bool has_room = arch::stack_pointer() >= limit;
   if (has_room && canary_intact(stack)) return;
-  // To make the stack larger, or to end a task, takes more than may be left of it. Where there is a guard page, this
-  // touches it, since the fault handler has a stack of its own; it comes back if there is room now.
+  // Growing the stack, or ending the task, needs more stack than may be left. If there is a guard page, touches it: the
+  // fault handler, which has its own stack, does the work, and resumes here if there is room now.
   if (!has_room && stack->guard != platform::Guard::kNone)
     return arch::meet_guard(stack->limit, Scheduler::kStackReserve);
   platform::Fault fault{};

@@ -11,8 +11,8 @@ namespace janus {
 
 bool contain_fault(platform::Fault& fault) noexcept;
 
-// Makes the stack larger where too little of it is left for code of the runtime. Panics, before that code has taken
-// anything, when the stack cannot grow, or when something wrote over the end of a stack that no guard page ends.
+// Grows the stack if too little of it is left for code of the runtime. Panics, before that code has taken any lock, if
+// the stack cannot grow, or if the canary of a stack without a guard page was overwritten.
 void look_at_stack(Worker& worker) noexcept;
 inline void require_stack(Worker& worker) noexcept {
   if (arch::stack_pointer() < reinterpret_cast<std::uintptr_t>(worker.stack_limit)) [[unlikely]]

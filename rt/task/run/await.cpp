@@ -18,7 +18,7 @@ namespace janus {
 
 namespace {
 
-// Called when there is no stack to continue on. Other tasks may end and leave theirs. If none does for long, the next
+// Called when there is no stack to continue on. Other tasks may end and free theirs. If none does for long, the next
 // task to start ends without having run, since all others may be waiting for tasks that cannot start.
 [[gnu::noinline, gnu::cold]] void handle_stack_starvation(unsigned& starved_rounds) noexcept {
   constexpr unsigned kPatience = 1000;
@@ -50,7 +50,7 @@ namespace {
   }
 }
 
-// Called when the owner has closed the nursery. Runs the children that are next on this worker, waits for the others.
+// Precondition: the owner has closed the nursery. Runs the children that are next on this worker, waits for the others.
 [[gnu::noinline]] void await_children(Task& self, Nursery& nursery) noexcept {
   run_children<Path::kGeneral>(self, nursery);
   if (self.is_marked(TaskMarks::kSawCancel) || sees_cancel(self))
@@ -85,8 +85,8 @@ namespace {
 
 }  // namespace
 
-// On the fast path the children that are next run first. Where every child was counted in and out on this worker, and
-// no other thread has touched the nursery, its end needs no agreement: only a child could still reach the nursery
+// The fast path first runs the children that are next. If every child was counted in and out on this worker, and no
+// other thread has used the nursery, its end needs no atomic operation: only a child could still use the nursery
 // legally, and there is none.
 template <Path kPath>
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept {
@@ -120,12 +120,12 @@ void await_from_thread(Nursery& nursery) noexcept {
     order_hooks::acquire(&nursery);
     return true;
   }
-  // If all workers went to sleep before they could see that this thread waits, one of them has to look again
-  // (deadlock.cpp). Not in deterministic mode, where that would be a step more in the order.
+  // If all workers fell asleep before this thread was seen to wait, one of them has to check for a deadlock again
+  // (deadlock.cpp). Not in deterministic mode, where that would add a step to the order.
   Scheduler& scheduler = nursery.runtime->scheduler;
   if (!scheduler.is_deterministic() && scheduler.are_all_asleep()) scheduler.request_attention();
   for (;;) {
-    // A late waker of a nursery that had this record before may count, too: only the word tells.
+    // A late waker of the record's previous nursery may increment `ended`, too, so only the word decides.
     const std::uint32_t seen = nursery.ended.load(std::memory_order_acquire);
     if (is_terminal(nursery)) {
       order_hooks::acquire(&nursery);
@@ -151,7 +151,7 @@ void keep_unread(const Nursery& nursery, const Report& report, UnreadFailure& un
 [[gnu::noinline, gnu::cold]] std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel,
                                                         UnreadFailure* unread) noexcept {
   RunFrame& frame = *task.frame;
-  // The newest first: those opened since the task last left its worker, then the earlier ones.
+  // The newest first: the nurseries opened since the task last left its worker, then the earlier ones.
   link_current(frame);
   frame.current = nullptr;
   const auto newest = [&]() noexcept {

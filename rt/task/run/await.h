@@ -13,7 +13,7 @@ void await_nursery(Task& self, Nursery& nursery) noexcept;
 // Closes and awaits the current nursery of `self`, and destroys it. Returns the nursery's result code.
 template <Path kPath>
 std::int64_t await_current(Task& self, Nursery& nursery) noexcept;
-// A failure in a nursery that its owner left open without reading its result.
+// A failure in a nursery that its owner left open, without reading the result.
 struct UnreadFailure {
   bool is_there = false;
   Report report{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/run/hooks.cpp — what the scheduler's runnables stand for: tasks.
+// rt/task/run/hooks.cpp — the scheduler's hooks (rt/sched/hooks.h): its runnables are tasks.
 #include "rt/sched/hooks.h"
 
 #include "rt/task/account/exhaustion.h"
@@ -26,8 +26,8 @@ std::uint64_t id_of(const Runnable* runnable) noexcept {
   return static_cast<const Task*>(runnable)->id;
 }
 
-// Ends the tasks that wait for a recharge that no other can bring; if there are none, it is a deadlock. A task that waits
-// for room goes on when a reader wants it to, and may do anything then.
+// Ends waits for recharges that no task can make; if there are none, handles a deadlock. Does nothing while a task
+// waits for room in a descriptor: a reader may let it go on at any time.
 void on_all_idle(Worker& worker, IdleSet::Snapshot entered) noexcept {
   Runtime& runtime = runtime_of(worker);
   if (runtime.waits_for_room.load(std::memory_order_acquire) != 0) return;

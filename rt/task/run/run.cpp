@@ -73,7 +73,7 @@ void end_exposed(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   task.lock.unlock();
 }
 
-// -1 after a cancel means cancelled, whether the task has looked or not: it may pass on the code of another that did.
+// -1 after a cancel means cancelled, even if the task itself has not seen it: it may pass on the code of one that has.
 TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   if (task.is_marked(TaskMarks::kWasForced)) return {task.frame->details.outcome, code, task.frame->details.cause};
   if (code >= 0) return {Outcome::kSuccess, code, Cause::kNone};
@@ -81,7 +81,7 @@ TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   return {Outcome::kFailed, code, Cause::kNone};
 }
 
-// Refunds what was charged for the task.
+// Refunds the charges for the task.
 [[gnu::noinline, gnu::cold]] void credit_task(Task& task) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   const bool has_own = task.has(TaskFlags::kOwnAccount);
@@ -93,13 +93,13 @@ TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   refund_record(runtime, payer, bytes_of_task(task.stack_class));
 }
 
-// Orders all that the task did before the return of an await of the nursery or a join of the task.
+// Orders all actions of the task before the return of an await of the nursery or a join of the task.
 [[gnu::always_inline]] inline void order_end(Task& task, const Nursery& nursery) noexcept {
   order_hooks::release(&nursery);
   order_hooks::release(order_hooks::second(&task));
 }
 
-// The second half of a task's end, when nothing of it stands on a stack any more.
+// The second half of a task's end, when none of its frames is needed any more.
 [[gnu::cold]] void end_task(Worker& worker, Task& task, const TaskEnd& end) noexcept {
   Nursery& nursery = *task.nursery;
   runtime_of(worker).scheduler.trace_event(worker, Event::kFinish, &task);
@@ -115,7 +115,7 @@ TaskEnd end_of(Task& task, std::int64_t code) noexcept {
   else
     free_record(&worker, task);
   leave_nursery(worker, nursery);
-  // Last of all: the thread that began the program ends main's nursery as soon as its own worker has stopped.
+  // Must come last: the thread that began the program ends main's nursery as soon as its own worker has stopped.
   if (is_main) runtime.scheduler.stop();
 }
 
@@ -124,8 +124,8 @@ std::int64_t end_nurseries(Task& task, RunFrame& frame, std::int64_t code) noexc
   return frame.open != nullptr || frame.current != nullptr || has_seen ? end_left_open(task, code, code < 0) : code;
 }
 
-// Destructors are user code: a fault in them ends the task as anywhere else. They are not called for a task that was
-// ended by force: its data may be in any state.
+// Destructors are user code, in which a fault ends the task as anywhere else. They are not called for a task that was
+// ended by force, since its data may be in any state.
 std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   if (!task.is_marked(TaskMarks::kWasForced)) {
     const std::int64_t ended = janus_task_call(
@@ -142,17 +142,17 @@ std::int64_t end_locals(Task& task, RunFrame& frame, std::int64_t code) noexcept
     release_held_locks(task);
   }
   free_locals(task);
-  return end_nurseries(task, frame, code);  // that destructors have left open
+  return end_nurseries(task, frame, code);  // destructors may have left some open
 }
 
-// Ends and frees what a task may have left behind on its stack or in its nursery.
+// Ends the nurseries and frees the local values that a task may have left.
 std::int64_t clean_up(Task& task, RunFrame& frame, std::int64_t code) noexcept {
   code = end_nurseries(task, frame, code);
   if (task.is_marked(TaskMarks::kHasLocals)) code = end_locals(task, frame, code);
   return code;
 }
 
-// From here on the task cannot give way: a cancel would have to find it.
+// After this the task must not give way, since a cancel could not find it.
 void leave_members(Task& task, RunFrame& frame) noexcept {
   if (!task.is_marked(TaskMarks::kHasMigrated)) return;
   LockGuard guard(task.nursery->lock);
@@ -160,7 +160,7 @@ void leave_members(Task& task, RunFrame& frame) noexcept {
   task.has_migrated.store(false, std::memory_order_relaxed);
 }
 
-// Called where the task's own frames were left without returning, maybe from a spare stack.
+// Called after the task's frames were left without returning, maybe from a spare stack.
 void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexcept {
   Worker& worker = current_worker();
   if (frame.details.abandoned != nullptr) fiber_hooks::after_switch(worker.fiber);
@@ -168,8 +168,8 @@ void leave_abandoned_frames(const RunFrame& frame, std::uint64_t frame_sp) noexc
   Scheduler::run_pending_action();
 }
 
-// Something wrote below a stack that no guard page ends. It hit what would be the guard, which belongs to no task, so
-// this task alone is to blame, and it ends as it would have at a guard, unless it was ended by force already.
+// The canary below a stack without a guard page was overwritten. No other task uses that memory, so this task is to
+// blame: it ends as after a stack overflow, unless it was ended by force already.
 std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   renew_canary(worker.stack);
   if (task.is_marked(TaskMarks::kWasForced)) return code;
@@ -180,7 +180,7 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return -2;
 }
 
-// The cancel came before the start. Whether the task is called all the same.
+// For a task that was cancelled before its start: whether its function is called all the same.
 [[gnu::noinline, gnu::cold]] bool starts_cancelled(Task& task) noexcept {
   Worker& worker = current_worker();
   task.cancel.store(static_cast<std::uint8_t>(cause_of_cancel(task)), std::memory_order_relaxed);
@@ -192,8 +192,8 @@ std::int64_t ran_over(Worker& worker, Task& task, std::int64_t code) noexcept {
   return runs;
 }
 
-// Ends the last slice of a task. A child that ran in its parent's slice leaves that to the parent, except for the ops
-// that it took from a grace of its own.
+// Ends the last slice of a task. For a child that ran in its parent's slice the parent does that, except for ops that
+// the child took from its own grace.
 void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   if (is_own_slice) return commit_slice(worker, task);
   const RunFrame& frame = *task.frame;
@@ -202,7 +202,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   resume_slice(worker, *frame.outer_frame->task, frame.details.outer_fuel);
 }
 
-// From the return of the task's function on, whatever its outcome.
+// All steps after the return of the task's function, whatever its outcome.
 [[gnu::noinline, gnu::cold]] void finish(Task& task, std::int64_t code, std::uint64_t frame_sp,
                                          bool is_own_slice) noexcept {
   RunFrame& frame = *task.frame;
@@ -221,7 +221,7 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   end_task(worker, task, end);
 }
 
-// Whether nothing has happened to the task except that it ran.
+// Whether the task ended with nothing to clean up or record.
 [[gnu::always_inline]] inline bool is_plain_end(const Task& task, const RunFrame& frame, std::int64_t code) noexcept {
   return code >= 0 && frame.open == nullptr && frame.current == nullptr && task.marks == 0 &&
          task.flags.load(std::memory_order_relaxed) == 0;
@@ -234,9 +234,9 @@ void commit_last_slice(Worker& worker, Task& task, bool is_own_slice) noexcept {
   runtime_of(worker).tasks.give(&worker.tasks, &task);
 }
 
-// Runs a task from its start to its end. `outer_frame`: of the task that waits by calling it, or nullptr. True: it has
-// ended plainly, and is still to be counted. Fast path: requires a child in the slice of its parent that no other task
-// looks at, so that it needs no state.
+// Runs a task from its start to its end. `outer_frame`: of the task that waits by calling it, or nullptr. True:
+// is_plain_end() held, and the caller has to count the task. Fast path: requires a child without a handle in its
+// parent's slice, which needs no state.
 template <Path kPath>
 [[gnu::always_inline]] inline bool run_task(Task& task, Nursery& nursery, RunFrame* outer_frame,
                                             bool is_own_slice) noexcept {
@@ -283,11 +283,11 @@ template <Path kPath>
   leave_nursery(worker, nursery);
 }
 
-// Runs a child on the stack of its parent, which waits. A child with an account of its own has a slice of its own, too,
-// in the middle of its parent's.
+// Runs a child on the stack of its parent, which waits. A child with an account of its own gets a slice of its own,
+// which interrupts its parent's.
 [[gnu::noinline]] void run_nested(Task& child, Task& parent) noexcept {
   if (child.account == parent.account) return run(child, parent.frame, false);
-  // Another account has paid for the growth of the parent's stack.
+  // The parent's account pays for the growth of its stack, which the child must not use.
   if (!has_room_for_children(current_worker(), kMaxInitialBytes))
     (void)!make_room_for_children(current_worker(), parent, kMaxInitialBytes);
   const std::int64_t left = current_worker().fuel;
@@ -296,16 +296,15 @@ template <Path kPath>
   resume_slice(current_worker(), parent, left);
 }
 
-// Whether children are counted: plainly on the home worker, and in the word once the nursery is shared.
+// Whether children are counted: in `local_count` on the home worker, and in the word once the nursery is shared.
 template <Path kPath>
 [[gnu::always_inline]] inline bool may_have_children(const Worker& worker, const Nursery& nursery) noexcept {
   if (is_at_home(nursery, worker)) return nursery.local_count != 0;
   return kPath == Path::kGeneral && nursery.word.load(std::memory_order_relaxed) >= NurseryWord::kChild;
 }
 
-// How many classes of stacks would fit whole below the present depth of this stack. Computed from the size of the
-// stack's own class, so that tasks run the same on stacks that grow and on others; the fast path sees only the part
-// that is usable now.
+// How many stack classes fit below the present depth of this stack. Computed from the size of the stack's own class, so
+// that tasks run the same on stacks that grow and on others; the fast path counts only the part that is usable now.
 template <Path kPath>
 [[gnu::always_inline]] inline unsigned classes_that_fit(const Worker& worker) noexcept {
   const std::uintptr_t here = arch::stack_pointer();
@@ -315,7 +314,7 @@ template <Path kPath>
   return here > lowest ? static_cast<unsigned>(std::bit_width((here - lowest) / kMinStackBytes)) : 0;
 }
 
-// Whether the task may run on the stack of the one that waits for it, in place of waiting.
+// Whether the task may run on the stack of the task that awaits it.
 [[gnu::always_inline]] inline bool fits_below(const Runnable* fresh, const Nursery& nursery,
                                               unsigned classes) noexcept {
   return static_cast<const Task*>(fresh)->nursery == &nursery && fresh->stack_class < classes;
@@ -348,7 +347,7 @@ void run_children(Task& self, Nursery& nursery) noexcept {
       is_to_count = run_task<Path::kFast>(*child, nursery, self.frame, false);
     else
       run_nested(*child, self);
-    worker = &current_worker();  // the child may have ended on another
+    worker = &current_worker();  // the child may have ended on another worker
     if (is_to_count) [[likely]] {
       worker->counters.completed_inline.add();
       leave_nursery(*worker, nursery);

@@ -9,15 +9,15 @@ namespace janus {
 
 // Runs a task that has not started, on the worker's present stack, from its start to its end.
 void run_from_base(Runnable* fresh) noexcept;
-// Runs the children of `nursery` that are next on this worker and have not started, in place of waiting for them. Fast
+// Runs the children of `nursery` that are next on this worker and have not started, instead of waiting for them. Fast
 // path: stops when the nursery is no longer private.
 template <Path kPath>
 void run_children(Task& self, Nursery& nursery) noexcept;
 void refuse_start(Runnable* fresh) noexcept;
 
-// Ends what a task left open, innermost first; a failure there becomes the task's result, if that was 0 or more.
-// Defined higher up, in rt/task/run/await.cpp: a task that ends awaits, and a task that awaits runs tasks. tests/layers
-// lists this call. `unread`: where the first such failure is kept, for whoever says so.
+// Ends the nurseries that a task left open, innermost first; a failure there becomes the task's result, if that was 0
+// or more. Defined in rt/task/run/await.cpp, since a task that ends awaits nurseries, and a task that awaits runs
+// tasks; tests/layers lists this call. `unread`: receives the first such failure, for a report.
 struct UnreadFailure;
 std::int64_t end_left_open(Task& task, std::int64_t code, bool cancel, UnreadFailure* unread = nullptr) noexcept;
 

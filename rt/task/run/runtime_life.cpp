@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/run/runtime_life.cpp — how the parts of a runtime are made, and in which order they go.
+// rt/task/run/runtime_life.cpp — makes and destroys the parts of a runtime, in order.
 #include "rt/task/run/runtime_life.h"
 
 #include <initializer_list>
@@ -64,7 +64,7 @@ unsigned choose_workers(const RuntimeOptions& options, platform::Cpus& cpus, Pin
 }
 
 // The limit for memory in pages: the amount that may be charged, plus room for pages that are not full: an eighth of
-// it, and the minimum that a heap has of each size.
+// it, and the minimum that a heap takes for all sizes.
 std::uint64_t most_of_pages(std::uint64_t charged) noexcept {
   constexpr std::uint64_t kAtLeast = 16u << 20, kEndless = std::uint64_t{1} << 62;
   return charged < kEndless ? charged + charged / 8 + kAtLeast : kEndless;
@@ -84,9 +84,9 @@ bool init_parts(Runtime& runtime) noexcept {
   return runtime.channels.init(kChannelBytes);
 }
 
-// Records and stacks that are charged to no budget, on top of the root's memory: a sixteenth of that, so that tasks
-// without a budget of their own can run when all of it was given to a task with one; plus the need of an idle runtime,
-// so that the smallest budget suffices.
+// The memory of records and stacks that is charged to no budget: a sixteenth of the root's memory, so that tasks
+// without an explicit budget can run when all of that was given to tasks with one; plus the need of an idle runtime, so
+// that the smallest budget suffices.
 std::uint64_t allowance_of(const Runtime& runtime) noexcept {
   constexpr std::uint64_t kBase = (1u << 20) + (256u << 10), kPerWorker = 16u << 10;
   return kBase + runtime.options.workers * kPerWorker + runtime.memory_limit / 16;
@@ -111,8 +111,8 @@ void destroy_parts(Runtime& runtime) noexcept {
   platform::unmap(reinterpret_cast<std::byte*>(&runtime), runtime_bytes());
 }
 
-// A root task has a nursery to itself, which belongs to the thread that asked for it. That thread joins the task, so
-// that it has the result also of a root that has given up its own handle.
+// A root task is the only child of a nursery that belongs to the calling thread. That thread joins the task, so it gets
+// the result even if the root has given up its own handle.
 struct Root {
   Nursery* nursery;
   Task* task;
@@ -166,7 +166,7 @@ Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept {
   platform::Cpus cpus{};
   SchedulerOptions scheduling{};
   scheduling.workers = runtime.options.workers = choose_workers(options, cpus, scheduling.pinning);
-  // Stacks grow in the handler of the task's own faults.
+  // Stacks grow in the handler of the tasks' faults.
   const std::size_t least = stack_class_bytes(options.stack_class);
   if (runtime.options.stack_max < least) runtime.options.stack_max = least;
   if (!options.handles_faults || !runtime.stacks.let_grow(runtime.options.stack_max)) runtime.options.stack_max = least;
@@ -212,7 +212,7 @@ void destroy_runtime(Runtime* runtime) noexcept {
 std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept {
   Root root{};
   if (!make_root(runtime, nullptr, fn, arg, stack_class, root)) return kErrorNoMemory;
-  // That a thread waits for it is known before the task runs.
+  // Marks the nursery as awaited before the task runs.
   root.nursery->word.fetch_or(NurseryWord::kClosed | NurseryWord::kWaiter, std::memory_order_acq_rel);
   launch(nullptr, *root.task);
   await_from_thread(*root.nursery);

@@ -10,14 +10,14 @@ inline constexpr std::uint8_t kRootStackClass = 7;  // a root's stack is 1 MiB
 
 // Creates a runtime in pages of its own. nullptr: *error is a JANUS_E_*, and nothing is left behind.
 Runtime* create_runtime(const RuntimeOptions& options, int* error) noexcept;
-// Called from outside the runtime's workers. Tasks that still run are cancelled and awaited, however long that takes,
-// since they may use what the caller gave them; once the grace is over, a line says so.
+// Called from outside the runtime's workers. Cancels and awaits all tasks, however long that takes, since they may use
+// memory of the caller; after the grace it reports that it still waits.
 void destroy_runtime(Runtime* runtime) noexcept;
 
-// Runs fn(arg) as a root task and waits for it. Called by a thread that is none of the runtime's workers.
+// Runs fn(arg) as a root task and waits for it. Called by a thread that is not a worker of the runtime.
 std::int64_t run_root(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class) noexcept;
 // As run_root(), with the calling thread as worker 0 (options.with_caller); stops the workers when it returns. False:
-// there is no memory or there are no threads for it, which has been reported.
+// memory or threads are lacking, which it has reported.
 [[nodiscard]] bool run_root_here(Runtime& runtime, TaskFn fn, void* arg, std::uint8_t stack_class,
                                  std::int64_t& result) noexcept;
 

@@ -14,14 +14,14 @@ namespace janus {
 
 namespace {
 
-constexpr std::size_t kShownReason = 500;  // of text that users wrote
+constexpr std::size_t kShownReason = 500;  // of a reason that users wrote
 
 }  // namespace
 
 [[gnu::noinline, gnu::cold]] void report_panic(const Task& task, const char* why,
                                                const platform::Fault* fault) noexcept {
   Worker& worker = current_worker();
-  take_fuel_unchecked(worker, price::kPanic);  // the task's last debt, or that of the parent whose slice it is
+  take_fuel_unchecked(worker, price::kPanic);  // a debt of the task, or of the parent in whose slice it runs
   TextWriter line(worker.report, sizeof worker.report);
   line.append("janus: ");
   append_task(line, task);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stacks/stack_growth.cpp — see stack_growth.h. Runs in the fault handler, which has a stack of its own, or where
-// children are about to be run: the task holds no lock.
+// rt/task/stacks/stack_growth.cpp — see stack_growth.h. Runs in the fault handler, which has a stack of its own, or
+// before a task runs children; in both cases the task holds no lock.
 #include "rt/task/stacks/stack_growth.h"
 
 #include "rt/mem/stack_limit.h"
@@ -12,18 +12,18 @@ namespace janus {
 
 namespace {
 
-constexpr std::uint64_t kRedZone = 128;  // below rsp, in use by a function that calls no other
+constexpr std::uint64_t kRedZone = 128;  // bytes below rsp that a leaf function may use
 
 std::byte* page_of(std::uint64_t address) noexcept {
   return reinterpret_cast<std::byte*>(address & ~std::uint64_t{kPageBytes - 1});
 }
 
-// Sizes of a stack are counted from here: colour, record and base frame lie above.
+// A stack's size is counted from here; colour (rt/mem/stack.h), record and base frame lie above.
 std::byte* top_of(const Stack& stack) noexcept {
   return page_of(address_of(stack.start));
 }
 
-// Whether the task begins on this stack: not while it ends by force, on a spare one.
+// Whether the task's frame is on this stack: false while it ends by force, on a spare one.
 bool begins_on(const Task& task, const Stack& stack) noexcept {
   return address_of(task.frame) - address_of(stack.limit) < address_of(stack.start) - address_of(stack.limit);
 }
@@ -36,7 +36,7 @@ std::byte* floor_of(Runtime& runtime, const Stack& stack, const Task& task) noex
   return floor > lowest ? floor : lowest;
 }
 
-// How much of the stack the task has not paid for yet, if it becomes usable down to `limit`.
+// The bytes that the task has still to pay for if the stack becomes usable down to `limit`.
 std::size_t unpaid_to(const Stack& stack, const Task& task, const std::byte* limit) noexcept {
   const std::byte* paid = page_of(address_of(task.frame) - stack_class_bytes(task.stack_class));
   if (stack.limit < paid) paid = stack.limit;
@@ -58,7 +58,7 @@ void pay_back(Runtime& runtime, const Task& task, std::size_t bytes) noexcept {
     runtime.pool_charge.shrink(bytes);
 }
 
-// Pages that are moved at once for the step's own price; more is bulk work, also within the class that is paid for.
+// Pages that one step may add for its own price; more count as bulk work, also within the stack's class.
 constexpr std::int64_t kFreePages = 16;
 
 // `is_free`: another task has paid for it.
@@ -104,8 +104,8 @@ Growth grow_to(Worker& worker, Task& task, std::uint64_t address) noexcept {
   return growth == Growth::kUnpaid ? extend_to(worker, task, needed, false) : growth;
 }
 
-// Whether the stack is so long that a task which begins near its top would find more than a child may have. One page
-// more is allowed: that of a task which begins in the second one.
+// Whether the stack is so long that a child that begins near its top would have more room than a child may have. One
+// page more is allowed, for a task that begins in the second page.
 bool is_long(const Runtime& runtime, const Stack& stack) noexcept {
   return runtime.stacks.grows() &&
          static_cast<std::size_t>(top_of(stack) - stack.limit) > runtime.options.stack_max + kPageBytes;
@@ -134,8 +134,8 @@ void shorten_to(Worker& worker, Task& task, std::byte* limit) noexcept {
 
 }  // namespace
 
-// A stack that is long stays so until children have been run, which the fast path must not do there: no stack pointer
-// is above such a limit.
+// On a long stack the fast path must not run children until the stack is shortened, so the limit is set above every
+// stack pointer.
 void tell_limit(Worker& worker) noexcept {
   if (Scheduler::is_always_slow(worker)) return;
   const Stack& stack = *worker.stack;
@@ -155,12 +155,12 @@ std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept {
   if (!is_known || !begins_on(task, *worker.stack)) return stack_class_bytes(task.stack_class);
   const auto bytes = static_cast<std::size_t>(page_of(address_of(task.frame)) - worker.stack->limit);
   const std::size_t most = most_stack_of(*worker.runtime, task);
-  return bytes < most ? bytes : most;  // the page that it starts in, and its guard's, are not its own
+  return bytes < most ? bytes : most;  // excludes the page that the task starts in, and the guard page
 }
 
-// A task touches its stack at rsp or above, or in the red zone; a push and a probe are no exception. What lies below
-// rsp by then is kept, too. Code of the runtime faults here only before its entry check or at it (look_at_stack), with
-// nothing held: after that it has its reserve.
+// A task accesses its stack at rsp or above, or in the red zone, also by a push or a probe; so growth down to the red
+// zone suffices. Code of the runtime faults here only before or at its entry check (look_at_stack), when it holds
+// nothing; after that it has its reserve.
 Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept {
   const Stack* const stack = worker.stack;
   StackPool& pool = runtime_of(worker).stacks;
@@ -172,8 +172,8 @@ Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) 
   return is_answer ? grow_to(worker, task, in_use) : Growth::kAtMost;
 }
 
-// Room for children is not charged, since the stack's class is paid for. All growth that the parent can do without is
-// taken away: so the next children need not look, and their own growth is seen and paid for.
+// Room for children is not charged, since the stack's class is paid for. Growth that the parent does not need is given
+// back, so that the next children find the right limit, and pay for growth of their own.
 bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept {
   constexpr std::size_t kRoom = round_up(Scheduler::kStackReserve + kMinStackBytes, kPageBytes);
   const Stack& stack = *worker.stack;

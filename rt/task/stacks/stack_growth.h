@@ -7,9 +7,9 @@
 // RuntimeOptions::stack_max, whichever is more. Growth is undone when the task ends. Before a child runs on its parent's
 // stack, the parent shrinks the stack to the child's limit.
 //
-// Up to its class's size a stack is paid for before a task runs on it (rt/mem/stack_pool.h, rt/task/wait/records.h), and
-// growing costs nothing: programs that need no more behave the same where stacks do not grow at all. What lies beyond
-// is charged to the account of the task that grows into it, until that task ends.
+// Up to its class's size a stack is paid for before a task runs on it (rt/mem/stack_pool.h, rt/task/wait/records.h),
+// and growth costs nothing: programs that need no more behave the same where stacks do not grow at all. Growth beyond
+// that is charged to the account of the task until it ends.
 #pragma once
 
 #include "rt/platform.h"
@@ -20,7 +20,7 @@ namespace janus {
 
 enum class Growth : std::uint8_t {
   kGrown,
-  kAtMost,   // the task has all that it may have
+  kAtMost,   // the task already has the most that it may have
   kUnpaid,   // the account has no memory for more
   kRefused,  // the machine refused
 };
@@ -30,8 +30,8 @@ enum class Growth : std::uint8_t {
 // How many of these bytes its stack has now.
 [[nodiscard]] std::size_t stack_now_of(const Worker& worker, const Task& task) noexcept;
 
-// Called after a fault, when the running task holds nothing of the runtime's: grows the stack if the task touched a
-// part into which it may grow. kAtMost also if growing would not resolve the fault.
+// Called after a fault, when the running task holds no lock of the runtime: grows the stack if the task touched a part
+// into which it may grow. kAtMost also if growing would not resolve the fault.
 [[nodiscard]] Growth grow_for_fault(Worker& worker, Task& task, const platform::Fault& fault) noexcept;
 // Whether the present stack has room below the stack pointer for a child to begin, and no more room than `most`.
 [[nodiscard]] inline bool has_room_for_children(Worker& worker, std::size_t most) noexcept {
@@ -42,8 +42,8 @@ enum class Growth : std::uint8_t {
 // task's own growth beyond `most`. False: the machine refuses the room.
 [[nodiscard]] bool make_room_for_children(Worker& worker, Task& task, std::size_t most) noexcept;
 
-// Sets the worker's stack limit for its present stack, if that may have grown. What lies below the class's size is
-// hidden from the fast path, since it is not for children; and so is a stack with more than a child may have.
+// Sets the worker's stack limit for its present stack, if that may have grown. Hides from the fast path the part beyond
+// the class's size, since children must not use it, and the whole stack if it has more room than a child may have.
 void tell_limit(Worker& worker) noexcept;
 
 // Called at the end of a task that has grown the stack that it stands on (TaskMarks::kHasGrown).

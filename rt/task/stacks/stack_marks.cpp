@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stacks/stack_marks.cpp — see stack_marks.h. A member of the archive that janus-cc asks for, unless it strips the
+// rt/task/stacks/stack_marks.cpp — see stack_marks.h. An archive member that janus-cc links unless it strips the
 // program.
 #include "rt/task/stacks/stack_marks.h"
 
@@ -61,7 +61,7 @@ void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept 
   if (place->bytes < bytes) *place = fresh;
 }
 
-// No task runs any more that could note anything, so no lock is needed.
+// Needs no lock: no task runs any more.
 void print_depths(Runtime& runtime) noexcept {
   for (;;) {
     Mark* deepest = &runtime.stack_marks.marks[0];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/stacks/stack_marks.h — how deep the stacks of the tasks of each name have been, for the table of JANUS_STATS. Known
-// from the steps in which stacks grow, so to within a doubling, and only for tasks whose stacks have grown.
+// rt/task/stacks/stack_marks.h — the stack depth of the tasks of each name, for the table of JANUS_STATS. Derived from
+// the steps in which stacks grow, so exact to a factor of two, and known only for tasks whose stacks have grown.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/ancestry.cpp — the walks up the tree.
+// rt/task/wait/ancestry.cpp — walks up the tree of tasks.
 #include "rt/task/wait/ancestry.h"
 
 namespace janus {

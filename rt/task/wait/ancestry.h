@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/ancestry.h — which task is below which. A task is below a nursery's owner if it is the owner, or a child of
-// the nursery, or below such a child. None of the caller's ancestors can end meanwhile: each awaits its nurseries.
+// rt/task/wait/ancestry.h — ancestors and descendants of tasks. At or below a nursery's owner are the owner, the
+// nursery's children, and their descendants. None of the caller's ancestors can end meanwhile: each awaits its
+// nurseries.
 // docs/decisions/0161, 0204
 #pragma once
 
@@ -11,7 +12,7 @@
 
 namespace janus {
 
-// A walk up the tree is as long as the caller made the tree deep, so the running task pays for each step.
+// A walk up the tree, for each step of which the running task pays, since tasks decide how deep the tree is.
 class PaidWalk {
  public:
   PaidWalk() noexcept = default;
@@ -28,28 +29,28 @@ class PaidWalk {
 [[nodiscard]] bool is_far_below(const Task& self, const Nursery& nursery) noexcept;
 [[nodiscard]] bool is_far_below(const Account* account, const Account* other) noexcept;
 
-// Whether the running task may use what belongs to the owner of `nursery` and to the tasks below it, such as its
-// children's results: mostly two comparisons, else a walk up to the root. Where a thread outside tasks owns the
-// nursery, the tasks below it are the nursery's children and those below them.
+// Whether the running task is at or below the owner of `nursery`, and so may use, for example, the results of its
+// children: mostly two comparisons, else a walk up to the root. Below a thread outside tasks that owns a nursery are
+// the nursery's children and their descendants.
 [[nodiscard]] inline bool is_at_or_below(const Task& self, const Nursery& nursery) noexcept {
   return nursery.owner.load(std::memory_order_relaxed) == &self || self.nursery == &nursery ||
          is_far_below(self, nursery);
 }
 
-// Whether the running task may spawn into that nursery, cancel, close or read it: it is at or below the owner, and the
-// nursery is in the task's cage, that is, on the task's own account or on one below it.
+// Whether the running task may spawn into that nursery, cancel, close or read it: the task is at or below the owner,
+// and the nursery is in its cage, that is, on the task's account or one below.
 [[nodiscard]] inline bool may_use(const Task& self, const Nursery& nursery) noexcept {
   return is_at_or_below(self, nursery) &&
          (nursery.account == self.account || is_far_below(nursery.account, self.account));
 }
 
-// The nursery whose exhaustion policy rules the task's account; nullptr: the account is the root's own, which no task
-// could recharge.
+// The nursery whose exhaustion policy applies to the task's account; nullptr: it is the root's account, which no task
+// can recharge.
 [[nodiscard]] const Nursery* policy_owner_of(const Task& task) noexcept;
-// Whether the task ends when its account lacks something.
+// Whether the task ends when its account is exhausted (JANUS_ON_EXHAUSTION_FAIL).
 [[nodiscard]] bool does_fail_rule(const Task& task) noexcept;
 
-// Whether `task` is `self`, the running one, or an ancestor of it, which has to wait for its end.
+// Whether `task` is `self`, the running task, or an ancestor of it, which has to wait for its end.
 [[nodiscard]] bool is_at_or_above(const Task& task, const Task& self) noexcept;
 
 }  // namespace janus

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/cancel.cpp — telling tasks to end. A cancel sets a flag, at which a task looks when it starts, yields or
-// blocks; a blocked task is woken to look. No list of all children is walked, only that of those which were once off
-// their worker.
+// rt/task/wait/cancel.cpp — telling tasks to end. A cancel sets a flag, which a task reads when it starts, yields or
+// blocks; a blocked task is woken to read it. A cancel does not walk all children, but only those that have left their
+// worker at least once.
 //
-// INVARIANT cancel-reaches-all: a member is seen by the cancel, or sees it.
+// INVARIANT cancel-reaches-all: the cancel sees the member, or the member sees the cancel.
 //   cancel: 1 flag, epoch  2 wake the members that are blocked, descend into their published nurseries (the latest)
 //           3 did one not seem to wait? then heavy fence, and 2 again for it and those behind it
 //   member: 1 become a member, publish nurseries  2 state := Blocked  3 compiler fence  4 look at the flags
-// A task that the cancel itself woke looks after that; a task that becomes a member later than the cancel looked does
-// so under the same lock, and sees the flag. Neither takes a heavy fence, nor does a task that runs on the canceller's
-// own worker: a fence interrupts every CPU of the process, and the neighbours there with it. A running task looks when
-// it yields, and then cancels the nurseries that it has opened, published or not.
+// A task that the cancel has woken reads the flag after that. A task that becomes a member after the cancel's walk does
+// so under the same lock, and sees the flag. Neither needs a heavy fence, nor does a task on the canceller's own
+// worker: a heavy fence interrupts every CPU of the process. A running task reads the flag when it yields, and then
+// cancels the nurseries that it has opened, published or not.
 //
-// INVARIANT told-once: the thread that marks a nursery keeps it from its end and tells its members, alone, some at a
-// time; each member notes under the nursery's lock that it was told, and goes to the back of the list, so the walk ends
-// at the first member that was told. Between two parts nothing is held, members may end, and others join, which have
-// seen the mark. The thread that tells them cannot end before the last is told, since it is charged nothing that it
-// could lack. docs/decisions/0245, 0246
+// INVARIANT told-once: the thread that marks a nursery keeps it from ending, and tells its members in parts; no other
+// thread tells them. Each told member is marked under the nursery's lock, and moves to the back of the list, so the
+// walk ends at the first told member. Between two parts no lock is held, members may end, and tasks that join have seen
+// the mark. The telling thread cannot end before the last member is told, since it is charged only ops, which may
+// become a debt. docs/decisions/0245, 0246
 // tests/task/cancel_parts_test.cpp
 #include "rt/task/wait/cancel.h"
 
@@ -40,9 +40,9 @@ void begin_cancel(Runtime& runtime, Worker* worker, const Account* account) noex
   if (account == runtime.root_account) runtime.cancel_epoch.fetch_add(1, std::memory_order_acq_rel);
 }
 
-// The caller found `nursery` in a way that keeps it from its end meanwhile.
+// Precondition: the caller found `nursery` in a way that keeps it from ending meanwhile.
 void mark_nursery(Nursery& nursery, CancelWalk& walk, Cause cause) noexcept {
-  // Before the mark, so that whoever sees that finds a cause. Where two cancel at once, either cause is true.
+  // Before the mark, so that its readers find a cause. If two threads cancel at once, either cause is true.
   if (nursery.cancel_cause.load(std::memory_order_relaxed) == Cause::kNone)
     nursery.cancel_cause.store(cause, std::memory_order_relaxed);
   if (!nursery.life().cancel()) return;
@@ -52,8 +52,8 @@ void mark_nursery(Nursery& nursery, CancelWalk& walk, Cause cause) noexcept {
 }
 
 // Under the lock of the task's nursery, so that the task's frame stays on the stack. False: the task does not seem to
-// wait, but may be about to, on another worker, without having seen the marks; only a fence will tell. Marks the latest
-// nurseries that the task has opened; it marks the others itself, in parts, when it learns of its cancel.
+// wait, but may be about to, on another worker, without having seen the marks; the caller needs a fence to decide.
+// Marks the latest nurseries that the task has opened; it marks the others itself, in parts, when it sees its cancel.
 bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept {
   unsigned marked = 0;
   for (Nursery* open = member.published; open != nullptr && marked < price::kMarksAtOnce; open = open->outer, ++marked)
@@ -65,7 +65,7 @@ bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept
   return false;
 }
 
-// With no lock held. Orders the marks before the reads of members that follow.
+// Called with no lock held. Orders the marks before the following reads of members.
 void fence_members(CancelWalk& walk) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();
@@ -75,8 +75,8 @@ void fence_members(CancelWalk& walk) noexcept {
   walk.unpaid += price::kFence;
 }
 
-// Tells some of the members that are still to be told. False: there are none. A member that was told stands behind all
-// that were not; one that joined since the nursery was marked may be told needlessly.
+// Tells some of the members that are still to be told. False: there are none. Told members are behind all others in the
+// list; one that joined since the nursery was marked may be told needlessly.
 bool tell_some(Worker* worker, Nursery& nursery, CancelWalk& walk) noexcept {
   LockGuard guard(nursery.lock);
   for (; !walk.is_part(); ++walk.unpaid) {
@@ -113,7 +113,7 @@ void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace 
       if (walk.is_part()) worker = pause(runtime, worker, walk, pace);
     }
     release_pin(worker, nursery);
-    if (walk.first != nullptr) ++walk.unpaid;  // as much work as telling a member
+    if (walk.first != nullptr) ++walk.unpaid;  // costs as much as telling a member
   }
   if (walk.met_lock_waits) call_room_waiters();
   if (walk.unpaid != 0) (void)pause(runtime, worker, walk, pace);
@@ -121,7 +121,7 @@ void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace 
 
 namespace {
 
-// The walk goes on behind `open` after others have run, since only its owner, this task, takes it off the list.
+// The walk can go on behind `open` after others have run, since only this task, its owner, removes it from the list.
 void cancel_each(Task& task, Nursery* open) noexcept {
   Runtime& runtime = *task.nursery->runtime;
   while (open != nullptr) {
@@ -136,12 +136,11 @@ void cancel_each(Task& task, Nursery* open) noexcept {
   }
 }
 
-// The task itself cancels the nurseries that it has opened: the canceller may have walked before any of them could be
-// found, and the task may have stopped, and published them, since then.
+// The task itself cancels the nurseries that it has opened: it may have published them only after the canceller's walk.
 void cancel_own_nurseries(Task& task) noexcept {
   RunFrame& frame = *task.frame;
   link_current(frame);
-  cancel_each(task, frame.open);  // and those published before, if others have run meanwhile
+  cancel_each(task, frame.open);  // if others run meanwhile, goes on into the published ones
   cancel_each(task, frame.details.published);
 }
 

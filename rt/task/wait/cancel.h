@@ -10,10 +10,10 @@
 namespace janus {
 
 [[gnu::cold]] void learn_of_cancel(Task& task) noexcept;
-// Why a task was told to end, for one that was: itself, with its nursery, or from further up.
+// Why a cancelled task was told to end: itself, with its nursery, or with an ancestor.
 [[nodiscard, gnu::cold]] Cause cause_of_cancel(const Task& task) noexcept;
-// As is_cancelled(), at a place where the task learns of its cancel: its grace begins. Called with no lock held: passes
-// the cancel on to the nurseries that the task has opened, and may give way meanwhile.
+// As is_cancelled(), at a place where the task sees its cancel: its grace begins. Called with no lock held: cancels the
+// nurseries that the task has opened, and may let others run meanwhile.
 [[nodiscard]] inline bool sees_cancel(Task& task) noexcept {
   if (!is_cancelled(task)) [[likely]]
     return false;
@@ -21,31 +21,31 @@ namespace janus {
   return true;
 }
 
-// Nurseries that are marked as cancelled, and kept from their ends until their members are told.
+// Nurseries that are marked as cancelled, and kept from ending until their members are told.
 struct CancelWalk {
   enum class Fence : std::uint8_t { kNotNeeded, kWanted, kMade };
 
   Nursery* first = nullptr;
   Fence fence = Fence::kNotNeeded;
-  bool met_lock_waits = false;  // of members, which call_room_waiters() reaches
-  std::uint32_t unpaid = 0;     // ops of the part that is under way
-  std::uint32_t marked = 0;     // nurseries marked in that part; paid for when their members are told
+  bool met_lock_waits = false;  // some members wait for keyed locks; call_room_waiters() reaches them
+  std::uint32_t unpaid = 0;     // ops of the present part
+  std::uint32_t marked = 0;     // nurseries marked in the present part; paid for when their members are told
   [[nodiscard]] bool is_part() const noexcept { return unpaid >= price::kWakesAtOnce || marked >= price::kWakesAtOnce; }
 };
 
-// Members are told price::kWakesAtOnce at a time. What happens between two parts, with no lock held:
+// A cancel tells price::kWakesAtOnce members at a time. Between two such parts it holds no lock, and does this:
 enum class Pace : std::uint8_t {
-  kAtOnce,       // nothing: for a caller that holds other locks, or is at its end; and for threads outside tasks always
+  kAtOnce,       // nothing: for callers that hold other locks or are ending; always for threads outside tasks
   kInParts,      // other tasks of the runtime run; the calling task may be on another worker afterwards
   kInPartsPaid,  // the calling task pays an op for each member, and others run
 };
 
-// `worker`: as for wake(). When this returns, every task that was a member when the nursery was marked is told; a task
-// that became one later has seen the mark. The first cause stays.
+// `worker`: as for wake(). When this returns, every task that was a member when the nursery was marked is told; tasks
+// that became members later have seen the mark. The first cause stays.
 void cancel_nursery(Worker* worker, Nursery& nursery, Cause cause, Pace pace) noexcept;
-// Called by a child: if a task or nursery above `nursery` was cancelled, `nursery` is cancelled, too.
+// Called by a child: cancels `nursery` if a task or nursery above it was cancelled.
 void pass_cancel_on(Worker* worker, Nursery& nursery, Pace pace) noexcept;
-// Cancels a task in two steps. cancel_task() under the task's lock, so that neither the task nor its nursery can end
+// Cancels a task in two steps: cancel_task() under the task's lock, so that neither the task nor its nursery can end
 // meanwhile; then tell_members() with no lock held.
 CancelWalk cancel_task(Worker* worker, Task& task, Cause cause) noexcept;
 void tell_members(const Runtime& runtime, Worker* worker, CancelWalk walk, Pace pace) noexcept;

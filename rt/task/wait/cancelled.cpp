@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/cancelled.cpp — whether a task was told to end.
+// rt/task/wait/cancelled.cpp — tests whether a task was told to end.
 #include "rt/task/wait/cancelled.h"
 
 #include "rt/task/record/price.h"
@@ -8,7 +8,7 @@
 
 namespace janus {
 
-// A walk up to the root: the nurseries on the way, or kCancelledAbove.
+// The result of a walk up to the root: the number of nurseries on the way, or kCancelledAbove.
 constexpr unsigned kCancelledAbove = 0;
 namespace {
 
@@ -38,14 +38,14 @@ bool look_above(Nursery& nursery, std::uint64_t epoch) noexcept {
          runtime.root_account;
 }
 
-// A cancel of tasks with another account than the root's concerns none on the root's account, which read no line that it
-// writes: for them this is all.
+// A cancel of tasks on another account than the root's concerns no task on the root's account, so these make only this
+// check, which reads no cache line that such a cancel writes.
 [[gnu::always_inline]] inline bool is_clean_on_root(const Runtime& runtime, const Nursery& nursery) noexcept {
   return is_on_root(runtime, nursery) &&
          nursery.clean_epoch.load(std::memory_order_relaxed) == runtime.cancel_epoch.load(std::memory_order_acquire);
 }
 
-// What grows with each cancel that may concern the tasks of `nursery`.
+// A number that grows with each cancel that may concern the tasks of `nursery`.
 std::uint64_t epoch_of(const Runtime& runtime, const Nursery& nursery) noexcept {
   return (is_on_root(runtime, nursery) ? runtime.cancel_epoch : runtime.epoch_of_all_cancels)
       .load(std::memory_order_acquire);

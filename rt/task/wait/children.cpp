@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/children.cpp — counting children, closing, and what others may see of a nursery.
+// rt/task/wait/children.cpp — counts children, and closes and publishes nurseries.
 #include "rt/task/wait/children.h"
 
 #include "rt/task/record/runtime.h"
@@ -9,9 +9,9 @@ namespace janus {
 
 namespace {
 
-// Called by the thread that made the word terminal, or finds that it is while the owner waits.
+// Called by the thread that made the word terminal, or finds it terminal while the owner waits.
 [[gnu::noinline]] void wake_owner(Worker* worker, Nursery& nursery) noexcept {
-  // The nursery may be gone and its record serve another owner: then that one is woken to look, which does no harm.
+  // The record may already serve another owner, which is then woken to check its condition; that does no harm.
   if (Task* const owner = nursery.owner.load(std::memory_order_relaxed)) {
     (void)wake(worker, *owner, TaskState::kBlocked);
   } else {

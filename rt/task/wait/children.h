@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/children.h — an open nursery: counts its children in and out, and closes it.
+// rt/task/wait/children.h — counts the children of an open nursery in and out, and closes it.
 #pragma once
 
 #include "rt/sched/path.h"
@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// A visitor, which changes a nursery's word from elsewhere (NurseryLife). Costs nothing on the nursery's home worker.
+// A visit of a nursery by a visitor (NurseryLife). Costs nothing on the nursery's home worker.
 class NurseryRef {
  public:
   NurseryRef(const Worker* worker, Nursery& nursery) noexcept;
@@ -16,7 +16,7 @@ class NurseryRef {
   }
   NurseryRef(const NurseryRef&) = delete;
   NurseryRef& operator=(const NurseryRef&) = delete;
-  // False: the nursery is gone.
+  // False: the nursery has ended.
   bool is_valid() const noexcept { return is_valid_; }
 
  private:
@@ -31,18 +31,18 @@ NurseryState nursery_state(const Nursery& nursery) noexcept;
 void flush_local_count(Worker* worker, Nursery& nursery) noexcept;
 bool is_terminal(const Nursery& nursery) noexcept;
 // Counts a child in. False: the nursery takes no more spawns. Fast path: requires the nursery's home worker, and a
-// nursery that is neither closing nor gone.
+// nursery that is neither closing nor ended.
 template <Path kPath>
 bool count_child_in(Worker* worker, Nursery& nursery) noexcept;
-// Counts out a child that has ended. The nursery may be gone when this returns.
+// Counts out a child that has ended. The nursery may have ended when this returns.
 void leave_nursery(Worker& worker, Nursery& nursery) noexcept;
 void count_child_out(Worker* worker, Nursery& nursery) noexcept;
 void release_pin(Worker* worker, Nursery& nursery) noexcept;
 // Called before the owner leaves its worker, or awaits: moves the local count into the word and sets `flags`. Returns
 // the new word.
 std::uint64_t publish_count(Nursery& nursery, std::uint64_t flags) noexcept;
-// Makes the frame's task, and the tasks below it on the same stack, members of their nurseries, and the nurseries that
-// they opened findable.
+// Makes the frame's task and the tasks below it on the same stack members of their nurseries, and publishes the
+// nurseries that they opened.
 void publish_frames(RunFrame& frame) noexcept;
 inline void publish_before_wait(Task& task) noexcept {
   if (!task.is_published) [[unlikely]]

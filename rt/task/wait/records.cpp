@@ -43,7 +43,7 @@ void refund_record(Runtime& runtime, Account* payer, std::uint64_t bytes) noexce
 
 [[gnu::noinline, gnu::cold]] void* alloc_under_pressure(Runtime& runtime, Slab& slab, SlabCache* cache, bool has_paid,
                                                         int* error) noexcept {
-  constexpr std::uint64_t kAtLeast = 65536;  // less is no batch of anything
+  constexpr std::uint64_t kAtLeast = 65536;  // less than a batch of any pool
   void* record = runtime.pool_charge.reclaim() ? slab.take(cache) : nullptr;
   if (record == nullptr && has_paid) record = slab.alloc_prepaid(cache);
   if (record != nullptr) return record;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait/room.cpp — see room.h. docs/decisions/0321
 //
-// INVARIANT one-wake: as in rt/task/locks/keyed_lock.cpp. Under the lock, a waiter in the list belongs to a task that has
-// left its stack or to one that is about to look; whoever takes it out wakes the task before it releases the lock; and
-// the task looks with the lock held, so neither it nor its runtime is gone before that.
+// INVARIANT one-wake: as in rt/task/locks/keyed_lock.cpp. Under the lock, a waiter in the list belongs to a task that
+// has left its stack or to one that is about to look. The thread that removes it wakes the task before it releases the
+// lock; the task looks only with the lock held, so the task and its runtime exist until then.
 #include "rt/task/wait/room.h"
 
 #include "rt/base/order_hooks.h"
@@ -21,18 +21,18 @@ struct RoomWaiter {
 
   RoomWaiter* next;
   int fd;
-  unsigned index;  // in the helper's list; 0: it is not yet in there
+  unsigned index;  // in the helper's list; 0: not yet listed
   Task* task;      // nullptr: the thread itself waits
   std::atomic<std::uint32_t> state;
 };
 
-// As many as may have a descriptor each where the limit of descriptors is the usual one.
+// The usual limit of descriptors, less the bell's one.
 constexpr unsigned kMaxWaiters = 1023;
 
 RoomWaiter* room_waiters;      // under the lock, oldest first
 std::uint32_t answered_calls;  // under the lock: by the helper
 
-// Under the lock. The waiter stands at `at` in the list.
+// Under the lock. `at` points to the link to the waiter.
 void take_waiter_out(RoomWaiter** at) noexcept {
   *at = (*at)->next;
   room().waiters.fetch_sub(1, std::memory_order_relaxed);
@@ -49,8 +49,8 @@ void wake_waiter(RoomWaiter& waiter) noexcept {
 }
 
 // Under the lock. Wakes those whose descriptors were found to have room, or all, and lists the descriptors of the
-// others. Returns how many there are with the bell. No waiter comes to stand further back, so what is written here has
-// been read.
+// others. Returns the length of the list, with the bell. A waiter's index never grows, so no entry is overwritten
+// before it is read.
 unsigned wake_and_list(platform::Descriptor* list, bool all) noexcept {
   unsigned count = 1;
   for (RoomWaiter** at = &room_waiters; *at != nullptr;) {
@@ -68,7 +68,7 @@ unsigned wake_and_list(platform::Descriptor* list, bool all) noexcept {
   return count;
 }
 
-// The helper. It ends when nobody waits; a later waiter starts another.
+// The helper thread. It ends when no waiter is left; the next waiter starts another.
 void help_with_room(void*) noexcept {
   platform::Descriptor list[1 + kMaxWaiters];
   for (bool all = false;;) {
@@ -120,7 +120,7 @@ void leave_room(RoomWaiter& waiter) noexcept {
   take_waiter_out(at);
 }
 
-// The lock is held, before and after. Where there is no stack for others, a task keeps its worker, and the thread waits.
+// The lock is held before and after. Without a stack to switch to, the task keeps its worker, and the thread sleeps.
 void wait_in_room(RoomWaiter& waiter) noexcept {
   if (waiter.task != nullptr && block_for_lock(*waiter.task, room().lock)) {
     room().lock.lock();

@@ -9,7 +9,7 @@ namespace janus {
 
 namespace {
 
-// Loans come in small parts, so that a few workers do not hold all of a line of credit while another finds it dry.
+// Loans come in small parts, so that a few workers cannot hold all of a line of credit while others need some.
 constexpr std::int64_t kLoan = 64;
 
 static_assert(Accounts::kMaxDebtAbove >= kMaxStackBytes / price::kBytesPerOp);
@@ -25,7 +25,7 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
       runtime_of(worker).accounts.draw_up_to(account, Component::kOps, static_cast<std::uint64_t>(most)));
 }
 
-// For a task below the root, and one that was told to end.
+// For a task on another account than the root's, and for one that was told to end.
 [[gnu::noinline, gnu::cold]] void draw_slice(Worker& worker, Task& task) noexcept {
   const Runtime& runtime = runtime_of(worker);
   if (task.group != 0) Scheduler::begin_slice_of_group(worker, task.group);
@@ -49,8 +49,8 @@ std::int64_t draw_ops(Worker& worker, Account* account, std::int64_t most) noexc
   worker.fuel = worker.slice;
 }
 
-// The details of the task whose grace the slice is taken from; nullptr: it is from no grace. A child may run in the
-// slice of its parent.
+// The details of the task from whose grace the slice is taken, which may be a parent, as a child may run in its
+// parent's slice. nullptr: the slice is from no grace.
 RunDetails* grace_of(const Worker& worker, const Task& task) noexcept {
   if (worker.payer == SlicePayer::kAccount) return nullptr;
   RunFrame* frame = task.frame;
@@ -78,8 +78,8 @@ void give_back(Worker& worker, std::int64_t ops) noexcept {
   worker.charged_account = nullptr;
 }
 
-// A debt of a task that was told to end is paid like the rest of its grace; where nothing is left to pay it, the grace
-// is over.
+// Pays a debt of a task that was told to end, like the rest of its grace. If account and credit do not suffice, the
+// grace is over.
 void pay_in_grace(Worker& worker, Task& task, std::int64_t debt) noexcept {
   debt -= draw_ops(worker, worker.charged_account, debt);
   if (debt != 0) debt -= borrow(worker, worker.charged_account, debt);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/task/wait/user_memory.h — reads and writes memory that a caller points to, by copies that may fail
 // (arch/user_copy.h). If one fails, the calling task panics, with the message of any other bad access; a thread outside
-// tasks gets the same fault as from an access of its own, and its host decides. So callers hold no lock, and read all
-// of their input before they take anything.
+// tasks gets the fault of a plain access, for its host to handle. So callers hold no lock, and read all of their input
+// before they take anything.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ namespace janus {
 // Panics the running task, after a copy of its memory has failed on this worker. Returns outside tasks.
 void blame_caller() noexcept;
 
-// Bytes that are copied at once, so that a caller that copies much can give way between two pieces.
+// The most bytes to copy at once, so that a caller that copies much can let others run between two pieces.
 inline constexpr std::size_t kMaxCopied = std::size_t{64} << 10;
 
 // As janus_user_copy. May be called with a lock held.
@@ -38,10 +38,10 @@ void write_user(T* to, const T& value) noexcept {
   write_user_bytes(to, &value, sizeof value);
 }
 
-// Blames the caller; for a thread outside tasks a plain access follows.
+// blame_caller(); outside tasks a plain access follows, which faults.
 [[gnu::noinline, gnu::cold]] std::uint64_t read_as_host(const void* at, std::size_t bytes) noexcept;
 
-// An acquire load of a word at an address that a user passes as one of our objects.
+// An acquire load of a word at an address that a user passes as that of an object of ours.
 template <typename Word>
 Word read_user_word(const std::atomic<Word>& word) noexcept {
   Word bits = 0;
@@ -51,10 +51,10 @@ Word read_user_word(const std::atomic<Word>& word) noexcept {
   return bits;
 }
 
-// Whether all of it can be read now.
+// Whether all bytes can be read now.
 bool is_readable(const void* from, std::size_t bytes) noexcept;
 
-// Whether all of it can be written now. Changes nothing.
+// Whether all bytes can be written now. Changes nothing.
 bool is_writable(void* to, std::size_t bytes) noexcept;
 
 // Copies up to the terminator, or as much as there is room for, and terminates it. Returns the length.

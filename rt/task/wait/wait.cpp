@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/wait.cpp — stopping and being woken: what all blocking calls are made of.
+// rt/task/wait/wait.cpp — stopping and resuming a task, for all blocking calls.
 #include "rt/task/wait/wait.h"
 
 #include "rt/task/record/channel.h"
@@ -21,29 +21,29 @@ struct Stop {
   void* what;
 };
 
-// After the store of the state, the task may be woken and be gone at any moment, unless the caller holds something that
-// a waker needs.
+// After the store of the state, the task may be woken and end at any moment, unless the caller holds a lock that a
+// waker needs.
 [[gnu::always_inline]] inline void publish_state(Worker& worker, Task& task, TaskState state) noexcept {
   worker.scheduler->trace_event(worker, Event::kBlock, &task);
   JANUS_ASSERT(is_waiting(state) && may_be_running(state_of(task)));
   task.state.store(state, std::memory_order_release);
-  // The partner is the heavy fence of a cancel, which sets its flag and then looks for tasks that are blocked.
+  // The partner is the heavy fence of a cancel, which sets its flag and then looks for blocked tasks.
   worker.scheduler->light_fence();
 }
 
-// Runs on the next stack, whichever that is. After a spurious wake-up a task checks its condition again.
+// Runs on the next stack. After a spurious wake-up a task checks its condition again.
 void publish_stop(Worker& worker, void* task_pointer, void* stop_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   const Stop stop = *static_cast<Stop*>(stop_pointer);
   const Nursery& nursery = *task.nursery;
-  // A task that has seen its cancel and still waits, waits for its children, which it has cancelled.
+  // A task that has seen its cancel waits only for its children, which it has cancelled; no cancel ends that wait.
   const bool may_learn = !task.is_marked(TaskMarks::kSawCancel);
   publish_state(worker, task, stop.state);
   if (may_learn && may_be_cancelled(runtime_of(worker), task, nursery)) (void)wake(&worker, task, stop.state);
   stop.publish(task, stop.what);
 }
 
-// Until the lock is released, the task cannot leave the wait that the lock guards, whichever thread wakes it.
+// Even if another thread wakes the task, it cannot leave the wait, which the lock guards, until the lock is released.
 void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   publish_state(worker, task, TaskState::kBlocked);
@@ -52,7 +52,7 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
   static_cast<TaskLock*>(lock)->unlock();
 }
 
-// As publish_unlocking(), for a wait that a cancel ends only by way of the holder, if that waits for room.
+// As publish_unlocking(), for a wait that a cancel cannot end itself: only the lock's holder can, if it waits for room.
 [[gnu::noinline, gnu::cold]] void publish_awaiting_lock(Worker& worker, void* task_pointer, void* lock) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
   publish_state(worker, task, TaskState::kAwaitsLock);
@@ -62,7 +62,7 @@ void publish_unlocking(Worker& worker, void* task_pointer, void* lock) noexcept 
     call_room_waiters();
 }
 
-// Until the lock is released no other thread may change the state, so the task is still here.
+// Until the lock is released no other thread may change the state, so the task cannot end.
 template <BiasedLock::Hold kHold>
 void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexcept {
   auto& task = *static_cast<Task*>(task_pointer);
@@ -70,7 +70,7 @@ void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexc
   if constexpr (kHold == BiasedLock::Hold::kPlain) {
     publish_state(worker, task, TaskState::kAtChannel);  // pairs with wake_to_look()
   } else {
-    // As above: where locks are biased, there is a heavy fence; and no events are traced.
+    // As publish_state(): biased locks imply that there is a heavy fence, and that no events are traced.
     JANUS_ASSERT(may_be_running(state_of(task)));
     task.state.store(TaskState::kAtChannel, std::memory_order_release);
     arch::compiler_barrier();
@@ -80,7 +80,7 @@ void publish_at(Worker& worker, void* task_pointer, void* channel_pointer) noexc
   channel.lock.unlock(&worker.locks, kHold);
 }
 
-// Leaves the stack, then `publish` runs. False: there is no stack to go on with, and nothing has happened.
+// Leaves the stack, then `publish` runs. False: there is no stack to switch to, and nothing has happened.
 template <Path kPath>
 [[gnu::always_inline]] inline bool stop(Worker& worker, Task& task, Pending publish) noexcept {
   JANUS_ASSERT(current_task(worker) == &task && task.is_published);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/wait.h — stopping and being woken: what all blocking calls are made of. docs/decisions/0071
+// rt/task/wait/wait.h — stopping and resuming a task, for all blocking calls. docs/decisions/0071
 #pragma once
 
 #include "rt/base/biased_lock.h"
@@ -8,12 +8,12 @@
 namespace janus {
 
 // Leaves the stack. Once it has been left: sets the task's state to `state`, then calls `publish(task, what)`, which
-// makes the task findable and releases what it holds. True: after a wake. False: there is no stack to go on with;
-// nothing has happened and nothing was released.
+// makes the task findable and releases what it holds. Returns true after a wake. False: there is no stack to switch to,
+// and nothing has happened or was released.
 using Publish = void (*)(Task& task, void* what);
 [[nodiscard]] bool block(Task& task, TaskState state, Publish publish, void* what) noexcept;
-// As block(), for what `lock`, which is held, guards: the state becomes kBlocked, and then the lock is released. False:
-// it is still held.
+// As block(), for a condition that `lock`, which is held, guards: sets the state to kBlocked, then releases the lock.
+// False: the lock is still held.
 [[nodiscard]] bool block_unlocking(Task& task, TaskLock& lock) noexcept;
 // As block_unlocking(), with the state kAwaitsLock: a cancel does not end the wait, only wake() does.
 using KeyedQueueLock = RankedLock<LockRank::kKeyedLock>;
@@ -23,7 +23,7 @@ using KeyedQueueLock = RankedLock<LockRank::kKeyedLock>;
 // queue. Fast path: requires that the lock is held by its owner, and that no account is charged for the task's slice.
 template <Path kPath>
 [[nodiscard]] bool block_at(Channel& channel, Task& task, BiasedLock::Hold hold) noexcept;
-// Called on a task that continues after it had left its stack. Fast path: as of begin_slice().
+// Called by a task that continues after it had left its stack. Fast path: as of begin_slice().
 template <Path kPath = Path::kGeneral>
 void resumed(Task& task) noexcept;
 

@@ -6,8 +6,7 @@
 
 namespace janus {
 
-// Wakes `task` if its state is `from`; returns whether it did. Any thread of its runtime, or `worker` nullptr from
-// outside.
+// Wakes `task` if its state is `from`; returns whether it did. `worker` is of the task's runtime; nullptr from outside.
 bool wake(Worker* worker, Task& task, TaskState from) noexcept;
 // Wakes a task that waits at a channel whose lock is held. `worker` is of the task's runtime, or nullptr. In two steps:
 // turn_ready(), push_ready().
@@ -17,8 +16,8 @@ void wake_held(Worker* worker, Task& task) noexcept;
   task.state.store(TaskState::kReady, std::memory_order_relaxed);
 }
 void push_ready(Worker* worker, Task& task) noexcept;
-// Wakes the task from any wait that a cancel ends, so that it looks; false: it is in none. The caller sees to it that
-// the task cannot end meanwhile.
+// Wakes the task from any wait that a cancel ends, so that it checks; false: it is in none. The caller must keep the
+// task from ending meanwhile.
 bool wake_to_look(Worker* worker, Task& task) noexcept;
 
 }  // namespace janus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/task/wait/yield.cpp — giving way to others.
+// rt/task/wait/yield.cpp — lets other tasks run.
 #include "rt/task/wait/yield.h"
 
 #include "rt/task/record/runtime.h"
@@ -28,7 +28,7 @@ template void give_way<Path::kFast>(Worker& worker, Task& task) noexcept;
   Scheduler& scheduler = *worker.scheduler;
   if (scheduler.wants_attention()) scheduler.handle_attention(worker);
   if (!scheduler.has_ready(worker) && !scheduler.is_deterministic()) return;
-  scheduler.end_turn_early(worker);  // an operation in parts may take much time for few ops
+  scheduler.end_turn_early(worker);  // long operations may take much time for few ops
   if (!scheduler.keeps_turn(worker, task)) return give_way<Path::kGeneral>(worker, task);
   scheduler.sched_point();
 }
