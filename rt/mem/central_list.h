@@ -22,8 +22,8 @@ class alignas(arch::kPrefetchPair) CentralList {
     unsigned count;
   };
 
-  // Takes up to `wanted` blocks; {nullptr, 0}: the machine has no memory. If `wanted` is the class's batch and one is
-  // kept, takes that.
+  // Takes up to `wanted` blocks; {nullptr, 0}: the machine has no memory. If `wanted` is the class's batch size and a
+  // whole batch is kept, takes that.
   [[nodiscard]] Chain take(PageHeap& pages, unsigned size_class, unsigned wanted) noexcept;
   // Gives back a chain that ends with nullptr. If a link was overwritten after the block was freed, the blocks behind
   // it are lost, which is reported.
@@ -36,8 +36,8 @@ class alignas(arch::kPrefetchPair) CentralList {
   // Returns kept batches to their spans, and empty spans to the page heap.
   void trim(PageHeap& pages, unsigned size_class) noexcept;
 
-  // Of the span of `size_class` that begins at `first_page`, from block `next` on: makes up to `most` users' blocks
-  // that are meant the runtime's, and stores them in `out`. Returns how many; `next` is then the block to go on with,
+  // Makes up to `most` users' blocks that the filter selects the runtime's, in the span of `size_class` that begins at
+  // `first_page`, from block `next` on; stores them in `out`. Returns how many; `next` is then the block to go on with,
   // or the number of blocks if the span is done. If there is no such span any more, returns 0, done.
   [[nodiscard]] unsigned take_over(HeapChunk* chunk, unsigned first_page, unsigned size_class,
                                    const TagFilter& is_meant, unsigned& next, void** out, unsigned most) noexcept;

@@ -7,7 +7,7 @@ namespace janus {
 
 namespace {
 
-// What is wrong if a caller says that `holder` holds a block with this tag.
+// The error if a caller claims that `holder` holds a block with this tag.
 Misuse misuse_of(std::uint32_t tag, Holder holder) noexcept {
   if (holder_of(tag) == holder) return Misuse::kNone;
   return tag == kFreeTag ? Misuse::kFreed : Misuse::kRuntimes;

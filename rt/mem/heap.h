@@ -68,8 +68,8 @@ class Heap {
     unsigned size_class;
     std::size_t bytes;  // what size_of() will return for such a block; 0: no such block is possible
   };
-  // Adds how many bytes the caller asked for, in a build whose tasks are watched by a sanitizer (arch/hosted/heap.cpp).
-  // In all others the holder of a block may use all of it.
+  // Adds the requested size, in a build whose tasks are watched by a sanitizer (arch/hosted/heap.cpp). In all others
+  // the holder of a block may use all of it.
   struct WatchedPlan : BarePlan {
     constexpr WatchedPlan(Kind k, unsigned c, std::size_t b) noexcept : BarePlan{k, c, b} {}
     std::size_t asked = 0;
@@ -118,17 +118,17 @@ class Heap {
     unsigned block = 0;
     bool is_over = false;
   };
-  // Any thread. Does the next part of a walk, at most kWalkPages pages: takes over up to `most` users' blocks that are
-  // meant, and stores them in `out`. Returns how many. Blocks allocated during the walk may be missed.
+  // Any thread. Does the next part of a walk, at most kWalkPages pages: takes over up to `most` users' blocks that the
+  // filter selects, and stores them in `out`. Returns how many. Blocks allocated during the walk may be missed.
   static constexpr unsigned kWalkPages = 64;
   [[nodiscard]] unsigned take_over_next(Walk& walk, const TagFilter& is_meant, void** out, unsigned most) noexcept;
 
-  // Any thread. What free() would return now, but with size and tag of any held block, also of one of the runtime's.
+  // Any thread. Returns what free() would return now, but with size and tag of any held block, also of the runtime's.
   [[nodiscard]] Found look_at(const void* block) noexcept;
   // True: the block is not a mapping of its own.
   [[nodiscard]] bool is_in_chunks(const void* block) const noexcept { return !kHasPages || pages_.owns(block); }
-  // How much of a held block may be read: `bytes`, which is all that was charged, or if a sanitizer watches tasks, what
-  // was asked for.
+  // How much of a held block may be read: `bytes`, all that was charged, or the requested size if a sanitizer watches
+  // tasks.
   [[nodiscard]] std::size_t readable(const void* block, std::size_t bytes) noexcept {
     if constexpr (kHasPages) return bytes;
     return asked_for(block);

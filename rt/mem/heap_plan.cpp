@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/mem/heap_plan.cpp — how a request is served that the table of size classes does not answer. That also decides what
-// it costs, so it is the same for the heap of a build that is watched (arch/hosted/heap.cpp).
+// rt/mem/heap_plan.cpp — plans requests that the table of size classes does not cover. The plan also decides the
+// charge, so watched builds use the same plans (arch/hosted/heap.cpp).
 #include "rt/mem/heap.h"
 #include "rt/mem/pages.h"
 

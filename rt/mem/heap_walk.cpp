@@ -11,13 +11,13 @@ unsigned Heap::take_over_at(Walk& walk, HeapChunk* chunk, const TagFilter& is_me
                             unsigned most) noexcept {
   const unsigned page = walk.page;
   const PageEntry entry = chunk->entries[page].load(std::memory_order_relaxed);
-  if (entry.kind() == kNoKind || entry.first_page() != page) {  // the latter if spans have changed meanwhile
+  if (entry.kind() == kNoKind || entry.first_page() != page) {  // first_page() differs if spans have changed meanwhile
     walk.page++;
     return 0;
   }
   if (entry.kind() == kLargeKind) {
     walk.page++;
-    // The tag is in the header, where there are never users' data. If the run has become a span of small blocks since
+    // The tag is in the chunk's header, which never holds user data. If the run has become a span of small blocks since
     // the entry was loaded, the tag may be that of one of these, and is restored. While we hold a large block, it stays
     // one.
     Tag& its_tag = tag_at(chunk, first_tag(page, kSpanShapes.by_kind[kLargeKind]));

@@ -29,7 +29,7 @@ class HugeTable {
   [[nodiscard]] Misuse free(const void* start, Holder holder, Block& freed) noexcept;
   // Makes a user's block the runtime's. kNone: done, and `out` is its entry as it was before.
   [[nodiscard]] Misuse take_over(const void* start, Block& out) noexcept;
-  // Makes up to `most` users' blocks that are meant the runtime's, and stores them in `out`. Returns how many.
+  // Makes up to `most` users' blocks that the filter selects the runtime's, and stores them in `out`. Returns how many.
   [[nodiscard]] unsigned take_over_tagged(const TagFilter& is_meant, void** out, unsigned most) noexcept;
   [[nodiscard]] bool find(const void* start, Block& out) noexcept;
 

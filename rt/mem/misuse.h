@@ -15,7 +15,7 @@ inline constexpr bool kHeapChecks = true;  // freed blocks are filled with a pat
 inline constexpr bool kHeapChecks = false;  // only the links of free blocks are checked, which costs next to nothing
 #endif
 
-// What is wrong with an address that the caller passed as its block.
+// The error in an address that the caller passed as its block.
 enum class Misuse : std::uint32_t {
   kNone,
   kNoBlock,   // no block begins there: it never did, or its pages have been reused since

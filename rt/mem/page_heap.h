@@ -18,8 +18,8 @@ namespace janus {
 // INVARIANT nothing-idle-is-overlooked: while the lock is free, no aligned run of idle pages is longer than the index
 // says for its chunk and alignment, and each chunk with a dirty idle page is marked. Taking pages changes neither, so
 // both may be too large; a search that looks into a chunk in vain corrects them, and only giving pages back raises them
-// again. So each free costs later searches at most one such look for each column. The total of dirty idle pages is
-// exact. tests/mem/page_heap_test.cpp
+// again. So each free costs later searches at most one failed look into a chunk for each column. The total of dirty
+// idle pages is exact. tests/mem/page_heap_test.cpp
 class PageHeap {
  public:
   [[nodiscard]] bool init() noexcept;

@@ -28,7 +28,7 @@ inline constexpr std::size_t kPageBytes = std::size_t{1} << kPageShift;
   return p + (round_up(address_of(p), unit) - address_of(p));
 }
 
-// std::popcount is a call into libgcc on the processors that we compile for.
+// Replaces std::popcount, which is a call into libgcc on the processors that we compile for.
 [[nodiscard]] constexpr unsigned count_ones(std::uint64_t bits) noexcept {
   bits -= bits >> 1 & 0x5555555555555555u;
   bits = (bits & 0x3333333333333333u) + (bits >> 2 & 0x3333333333333333u);

@@ -45,7 +45,7 @@ struct TagFilter {
 class FreeBlock;  // free_block.h
 
 // A span's record. Guarded by the lock of the central list of its class; that of a large span belongs to the holder of
-// its block. What is needed to free a block is in the page entries instead.
+// its block. The data for freeing a block is in the page entries instead.
 struct Span {
   std::uint16_t pages;
   std::uint16_t idle;  // blocks that are in this span: never cut, or in the free list
@@ -96,7 +96,7 @@ inline constexpr unsigned kHeaderPages = round_up(sizeof(HeapChunk), kPageBytes)
 inline constexpr unsigned kMaxRunPages = kChunkPages / 4;  // larger blocks get mappings of their own
 static_assert(kHeaderPages < kChunkPages / 32 && std::atomic<PageEntry>::is_always_lock_free);
 
-// --- What is constant for a class ------------------------------------------------------------------------------------
+// --- Constants of a class ------------------------------------------------------------------------------------
 
 struct SpanShape {
   std::uint32_t reciprocal;  // ceil(2^32 / block_bytes): block number = offset * reciprocal >> 32
@@ -178,7 +178,7 @@ inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
   return kSpanShapes.by_kind[kind_of_class(size_class)];
 }
 
-// --- From addresses to what they mean --------------------------------------------------------------------------------
+// --- Lookups by address --------------------------------------------------------------------------------
 
 [[nodiscard]] inline HeapChunk* chunk_of(const void* address) noexcept {
   return reinterpret_cast<HeapChunk*>(round_down(address_of(address), kChunkBytes));
@@ -203,7 +203,7 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
   return reinterpret_cast<Tag*>(chunk)[index];
 }
 
-// If it is a user's block that is meant, makes it the runtime's. Precondition: its span cannot be freed meanwhile.
+// Makes a user's block that the filter selects the runtime's. Precondition: its span cannot be freed meanwhile.
 [[nodiscard]] inline bool take_over_tagged(Tag& its_tag, const TagFilter& is_meant) noexcept {
   std::uint32_t tag = its_tag.load(std::memory_order_relaxed);
   if (holder_of(tag) != Holder::kUser || !is_meant(tag)) return false;
@@ -212,12 +212,12 @@ inline constexpr unsigned kTagIndexBits = kChunkShift - 2;
   if (!its_tag.compare_exchange_strong(tag, tag | kRuntimeTag, std::memory_order_acquire, std::memory_order_relaxed))
     return false;
   if (is_meant(tag)) return true;
-  // Meanwhile the block was freed and its account closed, and both were reused: the same tag now names another account.
+  // The block was freed and its account closed meanwhile, and both were reused: the same tag now names another account.
   its_tag.store(tag, std::memory_order_relaxed);
   return false;
 }
 
-// What the heap knows of a block that was found by its address.
+// The heap's data of a block that was found by its address.
 struct BlockRef {
   HeapChunk* chunk;
   std::uint64_t tag_index;

@@ -44,7 +44,7 @@ inline constexpr std::size_t kMaxStackReservation =
 // kernel.
 inline constexpr unsigned kLargestCachedClass = 7;
 
-// What lies above the class's size: colour, record, base frame.
+// The bytes above the class's size: for colour, record and base frame.
 inline constexpr std::size_t kStackTopBytes = kPageBytes + kWatchersStackBytes;
 inline constexpr unsigned kStackColours = 24;
 inline constexpr std::size_t kStackColourBytes = 64;
@@ -93,8 +93,8 @@ struct alignas(64) Stack {
 };
 static_assert(sizeof(Stack) == 64);
 
-// The address down to which the stack has its class's size, at the same distance below `start` whatever the colour. A
-// stack that cannot grow is usable at least down to there.
+// The end of the class's size: the same distance below `start` for any colour. A stack that cannot grow is usable at
+// least down to there.
 [[nodiscard]] inline std::byte* end_of_class(const Stack& stack) noexcept {
   constexpr std::size_t kMinTop = kStackTopBytes - sizeof(Stack) - (kStackColours - 1) * kStackColourBytes;
   return stack.start - stack_class_bytes(stack.size_class) - kMinTop;

@@ -16,7 +16,7 @@ constexpr std::uint8_t kMinDepth = 2;
 constexpr std::uint64_t kCachedShare = 16;
 
 // How many stacks ahead, and how many lines of each, are prefetched: the record, and the part of the top that will be
-// written until a task first waits there. They have long left the cache.
+// written until a task first waits there. They are no longer in the processor's cache.
 constexpr unsigned kTopsAhead = 8;
 constexpr int kTopLines = 14;
 void fetch_top(std::uintptr_t item) noexcept {

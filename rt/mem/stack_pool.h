@@ -3,9 +3,9 @@
 // allows. Freed stacks stay mapped and are taken again last-in first-out, while they are warm. As many stay warm as
 // were in use at once; the pages of those that were not needed again go back to the machine when the program rests.
 //
-// This is the face of four classes, each of which has what it calls as a member:
+// Class StackPool is a facade for four classes, each of which has the next one that it calls as a member:
 //   StackCaches   the workers' caches                               rt/mem/stack_cache.h
-//   StackReserve  all other idle stacks: who pays, which stay warm  rt/mem/stack_reserve.h
+//   StackReserve  all other idle stacks: their payer and warmth     rt/mem/stack_reserve.h
 //   StackDepot    those of one class, in groups                     rt/mem/stack_depot.h
 //   StackTable    the slabs, and stacks by address                  rt/mem/stack_table.h
 //

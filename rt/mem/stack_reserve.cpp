@@ -62,7 +62,7 @@ std::uintptr_t StackReserve::fetch_overdrawn(unsigned size_class) noexcept {
   return fetch_paid(size_class, &item, 1) == 0 ? 0 : item;
 }
 
-// Takes up to `count` cold stacks, or else new ones, for which the caller has paid; what it does not get is paid back.
+// Takes up to `count` cold stacks, or else new ones, for which the caller has paid; refunds those that it does not get.
 unsigned StackReserve::fetch_paid(unsigned size_class, std::uintptr_t* items, unsigned count) noexcept {
   StackDepot& depot = depots_[size_class];
   unsigned got = depot.take_cold(items, count);

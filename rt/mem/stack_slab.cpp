@@ -28,8 +28,8 @@ void StackSlab::guard_bank(StackGroup& group) noexcept {
                 group.guarded == group.stacks && guard_what_is_to_come(group);
 }
 
-// Guards what the stacks of a group may grow into, so that no task uses memory there that is not paid for. False: it
-// failed, or no step would work (docs/decisions/0297), and none of them is guarded so.
+// Guards the parts that the stacks of a group may grow into, so that no task uses memory there that is not paid for.
+// False: that failed, or no growth would work (docs/decisions/0297), and no such guard is left.
 bool StackSlab::guard_what_is_to_come(const StackGroup& group) noexcept {
   if (platform::is_emulated != nullptr && platform::is_emulated()) return false;
   std::byte* const first = lowest_of(group.number * kBankStacks);

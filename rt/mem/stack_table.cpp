@@ -41,7 +41,7 @@ void StackTable::destroy() noexcept {
     figure->store(0, std::memory_order_relaxed);
 }
 
-// Tries it on one page: kernel versions say little.
+// Tries the system call on one page: a kernel's version does not tell whether it works.
 bool StackTable::let_grow(std::size_t most) noexcept {
   std::byte* const page = platform::map(kPageBytes);
   if (page == nullptr) return false;
@@ -89,7 +89,7 @@ void StackTable::count_guards(const StackGroup& group) noexcept {
 // --- Stacks by address -----------------------------------------------------------------------------------------------
 
 StackSlab* StackTable::slab_at(const void* address) const noexcept {
-  // From the latest on: those are the largest.
+  // The newest first, since they are the largest.
   for (std::uint32_t n = count_.load(std::memory_order_acquire); n-- > 0;) {  // pairs with add_slab()
     StackSlab* const found = slab(n);
     if (found->index_at(address) != StackSlab::kNone) return found;
