@@ -22,7 +22,7 @@ void BiasedLock::shut_out_owner() noexcept {
     previous_ = me;
     turns_left_ = turns_to_own_;
   } else if (turns_left_ != 0 && --turns_left_ == 0) {
-    owner_.store(me, std::memory_order_relaxed);  // from its next turn on; unlocking lock_ publishes it
+    owner_.store(me, std::memory_order_relaxed);  // applies from its next lock() on; unlocking lock_ publishes it
   }
 }
 

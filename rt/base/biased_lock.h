@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/base/biased_lock.h — a lock that may be biased to a worker that uses it again and again, its owner, which then
-// locks it by plain stores. Another thread that wants it pays for the fences of both sides, and then it is an ordinary
-// SpinLock until one worker has taken it often enough in a row. Not recursive, not fair; the holder of one takes no
-// other one. docs/decisions/0088
+// locks it by plain stores. When another thread takes the lock, it executes the fences for both sides, and the lock is
+// an ordinary SpinLock until one worker has taken it often enough in a row. Not recursive, not fair; the holder of one
+// takes no other one. docs/decisions/0088
 #pragma once
 
 #include <arch/user_copy.h>
@@ -17,7 +17,7 @@ namespace janus {
 
 class BiasedLock;
 
-// A worker, as a party that locks may be biased to. It lives at least as long as any lock that it has ever taken.
+// A worker as a possible owner of locks. It lives at least as long as any lock that it has ever taken.
 class LockOwner {
  private:
   friend class BiasedLock;
@@ -31,8 +31,8 @@ class LockOwner {
 //   others: 1 take lock_       2 owner = null  3 heavy fence   4 does the former owner hold this? then wait
 // The heavy fence makes the light one a full one at that moment, so if the owner does not see step 2 of the other, that
 // one sees the owner in its step 4. Only the holder of lock_ changes owner_, to itself or to null, and the owner
-// itself, to null. Each owner announces itself in a word of its own, since one that was slow between 1 and 3 may find
-// that another has become owner meanwhile, whose announcement must not be overwritten.
+// itself, to null. Each owner announces itself in a word of its own: between steps 1 and 3 of a slow owner another
+// worker may become owner, and its announcement must not be overwritten.
 //
 // INVARIANT no-lost-departure: a thread that waits in step 4 is woken when the owner leaves.
 //   owner:  1 holds = null     2 light fence   3 owner no longer me? departures += 1, wake
@@ -109,7 +109,7 @@ class BiasedLock {
       lock_.unlock();
   }
 
-  // Unlocks it when what it guards has ended: the lock has no owner afterwards.
+  // Unlocks the lock when the object that it guards has ended: the lock has no owner afterwards.
   void unlock_for_good(LockOwner* me, Hold hold) noexcept;
 
  private:

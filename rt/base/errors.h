@@ -12,11 +12,11 @@ inline constexpr int kErrorClosed = -4097, kErrorWouldBlock = -4098, kErrorTimeo
                      kErrorNoCap = -4101, kErrorBudget = -4102, kErrorNoMemory = -4103, kErrorStale = -4104,
                      kErrorInvalid = -4105, kErrorState = -4106, kErrorDeadlock = -4107, kErrorUnsupported = -4108;
 
-// What exactly was wrong, for janus_last_error_text (rt/abi/last_error_text.cpp has the words).
+// The exact reason of an error, for janus_last_error_text (rt/abi/last_error_text.cpp has the texts).
 // docs/decisions/0320
 enum class Why : std::uint8_t {
   kNothingMore,
-  // The component that an account lacks; in the order of Component.
+  // The component of which an account has too little; in the order of Component.
   kOps,
   kMemory,
   kSpawnCount,
@@ -49,8 +49,8 @@ enum class Why : std::uint8_t {
   kLaterDeadline,
 };
 
-// An error with its Why above the 16 bits that it has, for functions whose error goes to janus_last_error. What they
-// return to a user is error_of() it.
+// Packs a Why above the 16 bits of an error, for functions whose error goes to janus_last_error. error_of() gives the
+// error that a user gets.
 constexpr int with_why(int error, Why why) noexcept {
   return error - (static_cast<int>(why) << 16);
 }

@@ -100,7 +100,7 @@ class List {
 template <typename T, typename Tag = void>
 class CompactList {
  public:
-  // Any thread may ask; to one that does not exclude changes, the answer may be out of date.
+  // Any thread. The result may be out of date unless the caller excludes changes.
   [[nodiscard]] bool is_empty() const noexcept { return first_.load(std::memory_order_relaxed) == nullptr; }
   [[nodiscard]] T* front() const noexcept { return item(first_.load(std::memory_order_relaxed)); }
   // The node behind `node`; nullptr at the end.

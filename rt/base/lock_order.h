@@ -13,7 +13,7 @@ enum class LockRank : std::uint8_t {
   kOutside,       // Runtime::outside_lock: nurseries that such threads have opened
   kKeyedLock,     // keyed_lock.cpp: waiters for a descriptor or a static; room.cpp: waiters for room
   kAccountQueue,  // AccountQueue::lock: waiters for a recharge
-  kTask,          // Task::lock: the end of a task that other tasks know of
+  kTask,          // Task::lock: the end of a task that has a handle
   kNursery,       // Nursery::lock: members that a cancel has to find, records, the outcome
   kChannel,       // Channel::lock, which is a BiasedLock
   kLocalKeys,     // locals.cpp
@@ -29,9 +29,9 @@ enum class LockRank : std::uint8_t {
   kCentralList,   // CentralList::lock_: one size class of the heap
   kHuge,          // HugeTable::lock_
   kPages,         // PageHeap::lock_
-  kPoolCharge,    // PoolCharge::lock_: what the pools have drawn of the root account
+  kPoolCharge,    // PoolCharge::lock_: the pools' draws on the root account
   kMoves,         // RootMemory::moves_: chunks between the root account and the workers
-  kStackMarks,    // the table of how deep tasks have been
+  kStackMarks,    // the table of the tasks' stack depths
   kCount,
 };
 

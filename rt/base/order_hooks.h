@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/base/order_hooks.h — tells a sanitizer that watches tasks for races which of two events the runtime promises to
-// come first: a spawn before the start, the end before the return of an await or a join, a send before the receive, an
-// unpark before the return of the park, a cancel before a task sees it. Nothing else orders tasks, in particular not
-// that they ran on one worker. In the runtime that ships every hook is empty; arch/hosted/order_hooks.cpp has the
-// others. docs/decisions/0271
+// rt/base/order_hooks.h — tells a sanitizer that watches tasks for races the happens-before relations that the runtime
+// guarantees: a spawn before the start, the end before the return of an await or a join, a send before the receive, an
+// unpark before the return of the park, a cancel before a task sees it. Nothing else orders tasks, not even running on
+// the same worker. In the runtime that ships every hook is empty; arch/hosted/order_hooks.cpp has the others.
+// docs/decisions/0271
 #pragma once
 
 #include <cstddef>
@@ -14,8 +14,7 @@ namespace janus::order_hooks {
 
 #ifdef JANUS_TASKS_ARE_WATCHED
 
-// All that the calling task has done before release() comes before what a task does after an acquire() of the same
-// place.
+// Actions of the calling task before release() happen before actions of a task after an acquire() of the same place.
 void release(const void* place) noexcept;
 void acquire(const void* place) noexcept;
 // The runtime is about to read, or has written, the caller's memory on its behalf.
@@ -31,7 +30,7 @@ inline void writes(const void*, std::size_t) noexcept {}
 
 #endif
 
-// The second place of a record at which two different orders are told.
+// A second place of a record, for records with two different orders.
 inline const void* second(const void* place) noexcept {
   return static_cast<const std::byte*>(place) + 8;
 }

@@ -15,7 +15,7 @@ struct WorkerSlot {
   WorkerSlot* self;        // read by a task to find its worker: one load, %gs:0
   std::int64_t fuel;       // ops left in the running task's slice; the yield check subtracts from it
   void* task;              // the running task; nullptr while the worker is in its own code
-  std::byte* stack_limit;  // with rsp below this, a call of the runtime takes the general path
+  std::byte* stack_limit;  // if rsp is below this, a call of the runtime takes the general path
 #if JANUS_ASSERTIONS
   std::uint8_t locks_held[static_cast<unsigned>(LockRank::kCount)];  // how many it holds of each rank (lock_rank.h)
 #endif
