@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/budget.cpp — reads what is left of a budget, and recharges one.
+// rt/abi/budget.cpp — reads and recharges budgets.
 #include "rt/abi/entry/budget_convert.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/task/account/exhaustion.h"
@@ -31,13 +31,13 @@ janus_budget janus_budget_get_current(void) {
   Accounts& accounts = runtime_of(*me.worker).accounts;
   Amounts left;
   for (unsigned c = 0; c < kComponents; ++c) left.of[c] = accounts.left(me.task->account, static_cast<Component>(c));
-  // The rest of the slice is the task's too.
+  // The unspent rest of the slice belongs to the task, too.
   left[Component::kOps] += rest_of_slice(*me.worker);
   return budget_of(left);
 }
 
-// Implicit holders of CapBudget draw on their nursery's account anyway: there is nothing to move. A task that was given
-// a budget of its own has only that, until one above recharges it.
+// Nothing to move: implicit holders of CapBudget draw on their nursery's account anyway. A task with a budget of its
+// own has only that, until a task above recharges it.
 int janus_budget_recharge(janus_budget amount) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

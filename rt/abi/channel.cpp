@@ -19,12 +19,12 @@ constexpr std::uint32_t secret_of_handle(std::uint64_t handle) noexcept {
   return static_cast<std::uint32_t>(handle >> 32);
 }
 
-// The record that a handle leads to, whatever it serves by now; nullptr: the handle leads to none.
+// The record at a handle's index, whatever channel it holds now; nullptr: there is no such record.
 [[gnu::always_inline]] inline Channel* record_of(Runtime* runtime, std::uint64_t handle) noexcept {
   return runtime != nullptr ? static_cast<Channel*>(runtime->channels.at(index_of_handle(handle))) : nullptr;
 }
 
-// Finds a channel that a user named. nullptr, with *error: NULL, or a channel that is gone.
+// Finds the channel that a user named. nullptr, with *error: NULL, or a channel that has ended.
 Channel* check_channel(const Caller& me, const janus_channel* named, int* error) noexcept {
   const std::uint64_t handle = word_of(named);
   *error = JANUS_E_INVALID;
@@ -46,7 +46,7 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
   return error == JANUS_E_INVALID ? with_why(error, Why::kNoChannel) : error;
 }
 
-// For the fast path: a channel that the worker has looked up before. nullptr: check_channel() has to look.
+// For the fast path: a channel that the worker has looked up before. nullptr: call check_channel().
 [[gnu::always_inline]] inline Channel* channel_at_once(const Worker& worker, const janus_channel* named) noexcept {
   const std::uint64_t handle = word_of(named);
   auto* const channel = static_cast<Channel*>(worker.channels_found.find(handle));
@@ -56,8 +56,8 @@ Channel* check_channel(const Caller& me, const janus_channel* named, int* error)
 }
 
 // Charges the channel_op, and the ops for an element of `bytes`, after the op at the entry. A task may have to wait for
-// them, so that its worker is another one afterwards. A cancelled task still does what never waits (`may_wait` false);
-// it is charged to its grace.
+// them, and may change workers. A cancelled task may still call functions that never wait (`may_wait` false); its grace
+// pays.
 int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   if (me.task == nullptr) return 0;
   me.worker->counters.channel_ops.add();
@@ -69,7 +69,7 @@ int pay(Caller& me, std::size_t bytes, bool may_wait) noexcept {
   return may_wait && sees_cancel(*me.task) ? JANUS_CANCELLED : 0;
 }
 
-// Charges the op and the channel_op, after goes_fast(), which has seen that there is fuel.
+// Charges the op and the channel_op. Precondition: goes_fast(), which has checked the fuel.
 void pay_fast(Worker& worker) noexcept {
   worker.counters.channel_ops.add();
   take_fuel_unchecked(worker, price::kCall);
@@ -78,7 +78,7 @@ void pay_fast(Worker& worker) noexcept {
 template <typename Element>
 using Transfer = int (*)(Worker*, Task*, Channel&, Element, std::uint32_t) noexcept;
 
-// A send comes before the receive that gets its element, and a receive before the send that gets its room.
+// A send happens before the receive of its element, and a receive before the send that gets its room.
 template <typename Element>
 void order_before(const Channel& channel, Element element) noexcept {
   constexpr bool kSends = std::is_same_v<Element, const void*>;
@@ -93,8 +93,8 @@ void order_after(const Channel* channel, Element element, std::size_t bytes, int
     if (result == 0) order_hooks::writes(element, bytes);
 }
 
-// Behind the entry. `waiter`: the task that waits; nullptr: none does. Paying may take long, and the channel may go
-// meanwhile, so it is looked up again.
+// Called after the entry. `waiter`: the task that waits; nullptr: none does. Looks the channel up again after paying,
+// which may take long, since the channel may have ended meanwhile.
 template <typename Element>
 int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
              Transfer<Element> send_or_receive) noexcept {
@@ -120,7 +120,7 @@ int transfer(Caller me, Task* waiter, janus_channel* named, Element element,
   return result;
 }
 
-// The whole of a send or receive that does not take the fast path.
+// A whole send or receive on the general path.
 template <typename Element, Transfer<Element> kTransfer>
 [[gnu::noinline]] int transfer_slow(janus_channel* named, Element element) noexcept {
   const Caller me = enter();
@@ -130,7 +130,7 @@ template <typename Element, Transfer<Element> kTransfer>
 // A send or receive of a task. `kFast` and `kGeneral` are the same operation.
 template <typename Element, Transfer<Element> kFast, Transfer<Element> kGeneral>
 [[gnu::always_inline]] inline int transfer_of_task(janus_channel* named, Element element) noexcept {
-  const Caller me = enter_yield();  // charged once it is known to take the fast path
+  const Caller me = enter_yield();  // pay_fast() or transfer_slow() charges
   Channel* const channel = me.task != nullptr ? channel_at_once(*me.worker, named) : nullptr;
   if (kTasksAreWatched || channel == nullptr || element == nullptr || !goes_fast(*me.worker, *me.task, *channel))
       [[unlikely]]

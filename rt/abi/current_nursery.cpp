@@ -15,7 +15,7 @@ namespace janus {
 
 namespace {
 
-// --- The slow half. `me` was charged if it has a task; if not, enter() is still to be called ---
+// --- The slow half. If `me` has a task, that was charged; else enter() is still to be called ---
 
 [[gnu::noinline]] Nursery* create_slow(Caller me) noexcept {
   if (me.task == nullptr) me = enter();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/last_error_text.cpp — the last error as text, with what exactly was wrong. A member of the archive of its
-// own: linked where a program calls it.
+// rt/abi/last_error_text.cpp — the last error as text, with its exact reason. An archive member of its own, linked only
+// if a program calls it.
 #include "rt/abi/entry/entry.h"
 #include "rt/base/format.h"
 #include "rt/base/text_list.h"
@@ -10,7 +10,7 @@ namespace janus {
 
 namespace {
 
-constexpr std::int64_t kFormatting = 8;  // in ops: of one line
+constexpr std::int64_t kFormatting = 8;  // the price of formatting one line, in ops
 
 // In the order of Why, from kOps on.
 constexpr char kWhys[] =

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/lock_by_address.cpp — what our C++ support library calls for function-local statics (linker/cxx/static_guard.cpp), and
-// our C library for its streams (linker/c/src/stream.c). Not in rt.h: they are built together.
+// rt/abi/lock_by_address.cpp — locks for function-local statics (linker/cxx/static_guard.cpp) and our C library's
+// streams (linker/c/src/stream.c). Not in rt.h, since all are built together.
 #include "rt/task/locks/lock_by_address.h"
 #include "rt/abi/entry/entry.h"
 #include "rt/base/order_hooks.h"
@@ -9,8 +9,8 @@ using namespace janus;
 
 extern "C" {
 
-// 1: the caller has to initialise. 0: it is done. Negative: it cannot be waited for. A cancelled task waits, too, and
-// pays no grace for it [task].
+// 1: the caller has to initialise. 0: the object is initialised. Negative: waiting is not possible. A cancelled task
+// waits, too, and pays no grace for that [task].
 int janus_once_begin(std::uint8_t* flag) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;
@@ -19,7 +19,7 @@ int janus_once_begin(std::uint8_t* flag) {
   return answer;
 }
 
-// `is_done` 0: the next task tries again [task].
+// `is_done` 0: the initialisation failed, and the next task tries again [task].
 void janus_once_end(std::uint8_t* flag, int is_done) {
   const Caller me = enter_free();
   if (me.task == nullptr) return;
@@ -27,8 +27,8 @@ void janus_once_end(std::uint8_t* flag, int is_done) {
   end_once(*me.task, reinterpret_cast<OnceFlag*>(flag), is_done != 0 ? Once::kDone : Once::kToBeTriedAgain);
 }
 
-// A lock by its address. 1: the caller has it, until it gives it back or ends. 0: another task has it, or the caller
-// already. Negative: there is no memory for it [task].
+// A lock by its address. 1: the caller has it until it releases it or ends. 0: another task has it, or the caller
+// already does. Negative: no memory [task].
 int janus_hold_try(const void* object) {
   const Caller me = enter();
   if (me.task == nullptr) return JANUS_E_NO_TASK;

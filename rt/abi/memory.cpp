@@ -14,14 +14,14 @@ void* refuse(int error) noexcept {
   return nullptr;
 }
 
-// The runtime that gives the caller its blocks. nullptr: there is none, which becomes the caller's last error.
+// The runtime that allocates the caller's blocks. nullptr: there is none; sets the caller's last error.
 Runtime* runtime_of_blocks(const Caller& me) noexcept {
   Runtime* const runtime = runtime_or_own(nullptr, me);
   if (runtime == nullptr) set_error(me, with_why(JANUS_E_STATE, Why::kNoRuntime));
   return runtime;
 }
 
-// What a task's budget refused, charge() has kept, with what was left.
+// charge() has already set the last error of a task whose budget refused the block, with the amount left.
 [[gnu::noinline, gnu::cold]] void* refuse_block(const Runtime& runtime, int error) noexcept {
   const Caller me = enter_free();
   const bool is_kept = me.task != nullptr && (error == JANUS_E_BUDGET || error == JANUS_E_NO_CAP);
@@ -33,7 +33,7 @@ Runtime* runtime_of_blocks(const Caller& me) noexcept {
   (void)enter(price_of_block(size));
 }
 
-// One copy for all callers, which jump to it.
+// Not inlined, so that all callers jump to one copy.
 [[gnu::noinline]] void* allocate_for(std::size_t align, std::size_t size) noexcept {
   if (price_of_block(size) != 0) [[unlikely]]
     charge_block(size);

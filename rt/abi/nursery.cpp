@@ -36,7 +36,7 @@ int check_options(const janus_nursery_options& options) noexcept {
   if (options.on_error > JANUS_ON_ERROR_COLLECT) return invalid(Why::kOnError);
   if (options.on_exhaustion > JANUS_ON_EXHAUSTION_DENY) return invalid(Why::kOnExhaustion);
   if ((options.flags & ~JANUS_NURSERY_RECLAIM) != 0) return invalid(Why::kFlags);
-  // Without a budget of its own, the blocks of its tasks cannot be told from others.
+  // If the nursery has no budget of its own, the blocks of its tasks cannot be distinguished from others.
   if (options.flags != 0 && !is_given(options.budget)) return invalid(Why::kReclaim);
   if (!is_cap_good(options.cap)) return with_why(JANUS_E_NO_CAP, Why::kCap);
   return options.deadline_ns != 0 ? with_why(JANUS_E_UNSUPPORTED, Why::kLaterDeadline) : 0;
@@ -57,7 +57,7 @@ template <typename Options>
 int read_options(const Options* from, Options& options) noexcept {
   static_assert(offsetof(Options, size) == 0 && sizeof options.size == sizeof(std::uint32_t));
   std::uint32_t size;
-  read_user_bytes(&size, from, sizeof size);  // alone: a short structure may end where the memory ends
+  read_user_bytes(&size, from, sizeof size);  // alone, since memory may end behind a short structure
   if (size != 0 && size < sizeof options) return invalid(Why::kSize);
   read_user_bytes(&options, from, sizeof options);
   return check_options(options);
@@ -81,7 +81,7 @@ void fill(janus_result* out, const Report& report) noexcept {
   write_user(out, result);
 }
 
-// An opener that asks for a larger budget than it has is not exhausted.
+// Sets the error. A request for a larger budget than the opener has does not end it (JANUS_ON_EXHAUSTION_FAIL).
 void fail_open(const Caller& me, const Runtime* runtime, const NurseryOptions& asked, int error) noexcept {
   const Account* const payer = me.task != nullptr   ? me.task->account
                                : runtime != nullptr ? runtime->root_account
@@ -114,7 +114,7 @@ janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* opt
   NurseryOptions asked;
   Amounts budget;
   char name[kNameBytes];
-  // A task opens nurseries in its own runtime: in another one no task could ever await them.
+  // A task may open nurseries only in its own runtime: in another one no task could await them.
   const bool is_elsewhere = runtime != nullptr && me.task != nullptr && me.worker->runtime != runtime;
   int error = runtime == nullptr ? with_why(JANUS_E_STATE, Why::kNoRuntime) : 0;
   if (is_elsewhere) error = with_why(JANUS_E_STATE, Why::kOtherRuntime);

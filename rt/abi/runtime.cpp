@@ -39,7 +39,7 @@ janus_rt* janus_rt_create(const janus_rt_config* config) {
   Runtime* runtime = nullptr;
   if (error == 0) runtime = create_registered(options_of(merged), &error);
   if (runtime != nullptr)
-    let_wait_for_budgets(*runtime);  // the config may give the root task one
+    let_wait_for_budgets(*runtime);  // the config may give the root task a budget
   else
     set_error(enter_free(), error);
   return reinterpret_cast<janus_rt*>(runtime);

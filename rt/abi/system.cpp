@@ -17,10 +17,10 @@ namespace janus {
 namespace {
 
 constexpr std::size_t kMaxPrinted = 4096;
-// How much is read for it, however long the format and its strings are: a text of that size from a format twice as long
-// comes out whole.
+// Bounds of one janus_print, however long the format and its strings are: enough for a text of that size from a format
+// twice as long.
 constexpr FormatBounds kPrintBounds = {.text = kMaxPrinted, .reads = 4 * kMaxPrinted};
-constexpr std::size_t kFewPrinted = 256;  // where there is no memory: then that is what many programs have to print
+constexpr std::size_t kFewPrinted = 256;  // the buffer on the stack, enough for many programs
 
 // Random bytes from the machine; in deterministic mode from the seed.
 bool fill_random(const Caller& me, std::uint8_t* out, std::size_t count) noexcept {
@@ -42,8 +42,8 @@ bool write_random(const Caller& me, std::uint8_t* out, std::size_t count) noexce
   return true;
 }
 
-// Charges the system call, except for the program's own output: what a task prints on descriptors 1 and 2 tells about
-// it; what it writes elsewhere reaches files and networks.
+// Charges one of `syscalls`, except for output on descriptors 1 and 2, which only reports; other writes reach files and
+// networks.
 int pay_for_output(Caller& me, int fd) noexcept {
   if (me.task == nullptr) return 0;
   const int answer = fd == 1 || fd == 2 ? 0 : charge(*me.task, Component::kSyscalls, 1);
@@ -51,8 +51,8 @@ int pay_for_output(Caller& me, int fd) noexcept {
   return answer;
 }
 
-// Charges the ops in proportion before each part is read for a test: the kernel would not tell where it cannot be read,
-// and the test may be what makes its pages exist.
+// For each part, charges its ops and then test-reads it: the kernel would not report the address that cannot be read.
+// Charges first, since the test may make pages present.
 void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
   while (count != 0) {
     const std::size_t part = count < price::kBytesAtOnce ? count : price::kBytesAtOnce;
@@ -63,8 +63,8 @@ void pay_and_look(Caller& me, const char* bytes, std::size_t count) noexcept {
   }
 }
 
-// Ends the process if its output has no reader. A caller that may not end the process gets the error, as do all callers
-// where the process does not end.
+// Ends the process if its output has no reader. Returns if the caller may not end the process, or the process is not to
+// end: then the caller returns the error.
 void look_at_answer(const Caller& me, int fd, std::int64_t answer) noexcept {
   constexpr std::int64_t kClosedPipe = -32;
   if (answer != kClosedPipe || (fd != 1 && fd != 2)) return;
@@ -103,7 +103,7 @@ int janus_print(int fd, const char* format, ...) {
   if (runtime == nullptr) return JANUS_E_STATE;
   const int refused = pay_for_output(me, fd);
   if (refused != 0) return refused;
-  char few[kFewPrinted];  // a task's stack may have no room for more
+  char few[kFewPrinted];  // small, since a task's stack may have little room
   va_list arguments;
   va_start(arguments, format);
   const Formatted first = vformat(few, sizeof few, kPrintBounds, format, arguments);
@@ -113,8 +113,8 @@ int janus_print(int fd, const char* format, ...) {
     return JANUS_E_INVALID;
   }
   const bool is_short = first.size < sizeof few;
-  const std::size_t reads = is_short ? first.reads : 2 * first.reads;               // what is long is read again
-  charge_more(me, static_cast<std::int64_t>(reads / price::kFormattedBytesPerOp));  // while nothing is held
+  const std::size_t reads = is_short ? first.reads : 2 * first.reads;               // a long text is read again
+  charge_more(me, static_cast<std::int64_t>(reads / price::kFormattedBytesPerOp));  // while the caller holds nothing
   if (is_short) return put(me, fd, few, first.size);
   const std::size_t most = (first.size < kMaxPrinted ? first.size : kMaxPrinted) + 1;
   Account* const payer = me.task != nullptr ? me.task->account : runtime->root_account;
@@ -158,8 +158,8 @@ int64_t janus_syscall(long nr, ...) {
   current_worker().counters.syscalls.add();
   me.task->yielded_free = false;
   const std::int64_t result = platform::syscall(nr, arguments);
-  // Maybe by a request to end. That is handled here, so that a main which asks for the reason has been told of it, even
-  // if another worker has noticed the request, too.
+  // A request to end may have interrupted the call. Handles it here, so that a main that checks for the reason sees its
+  // cancel, even if another worker has noticed the request, too.
   constexpr std::int64_t kInterrupted = -4;
   if (result == kInterrupted) [[unlikely]]
     hooks::on_attention(current_worker());
@@ -181,14 +181,14 @@ int janus_entropy(void* bytes, size_t size) {
   return 0;
 }
 
-// Whether janus_exit() would end the process. Not in rt.h: for the C library, which has to know that before it runs
-// what was registered for the end, and before it registers more (linker/start/program.h).
+// Whether janus_exit() would end the process. Not in rt.h: for the C library, which calls it before it runs or
+// registers exit handlers (linker/start/program.h).
 int janus_may_exit(void) {
   const Caller me = enter_free();
   return me.task == nullptr || !is_below_explicit_budget(*me.task) ? 1 : 0;
 }
 
-// Takes the kernel's answer to a write of the C library's own (linker/start/program.h). Not in rt.h.
+// Handles the kernel's result of a write by the C library (linker/start/program.h). Not in rt.h.
 void janus_has_written(int fd, int64_t answer) {
   look_at_answer(enter_free(), fd, answer);
 }

@@ -16,17 +16,17 @@ namespace janus {
 
 namespace {
 
-// A task's result, and its record, are for the owner of its nursery and the tasks below that; and for the host, outside
-// tasks. A task may give up its own handle, too.
+// Whether the caller may use a task's result and record: the owner of its nursery and the tasks below it may, and
+// threads outside tasks. A task may also release its own handle.
 bool is_kin(const Runtime& runtime, Caller me, const Task& task) noexcept {
   if (me.task == nullptr || me.task == &task) return true;
   return worker_in(runtime, me) != nullptr && is_at_or_below(*me.task, *task.nursery);
 }
 
-constexpr std::size_t kReasonBytes = 256;  // of a panic's reason, as far as it is reported
+constexpr std::size_t kReasonBytes = 256;  // of a panic's reason that are reported
 
-// Whether it may be called as a destructor: a call of any other address faults in the call itself, which is the
-// runtime's, or in the runtime's text. Programs have the lower half of 48 bits.
+// Whether `function` may be called as a destructor. A call of any other address faults in the runtime: in the call
+// itself or in the runtime's text. Programs are in the lower half of the 48-bit address space.
 bool may_destroy(void (*function)(void*)) noexcept {
   if (function == janus_free) return true;
   return reinterpret_cast<std::uintptr_t>(function) >> 47 == 0 && !is_runtimes_text(function);
@@ -126,7 +126,7 @@ int janus_task_state(janus_task handle) {
 janus_task janus_task_self(void) {
   const Caller me = enter_free();
   if (me.task == nullptr) return {0};
-  if (!me.task->has(TaskFlags::kExposed)) {  // no other task looks at it yet
+  if (!me.task->has(TaskFlags::kExposed)) {  // no other task reads its state yet
     me.task->state.store(TaskState::kRunning, std::memory_order_relaxed);
     me.task->set(TaskFlags::kExposed);
   }
@@ -165,7 +165,7 @@ int janus_task_set_name(const char* name) {
   return name_itself(*me.worker, *me.task, copied);
 }
 
-// While the task runs it cannot be taken to another worker, and no pin exists yet for a task that does not run.
+// Unsupported: pins for tasks that wait do not exist yet. (A running task never changes workers.)
 int janus_task_pin(void) {
   return enter().task != nullptr ? JANUS_E_UNSUPPORTED : JANUS_E_NO_TASK;
 }
@@ -176,7 +176,7 @@ int janus_task_unpin(void) {
 int janus_local_new(janus_local_key* key, void (*destroy)(void*)) {
   const Caller me = enter();
   if (key == nullptr || !may_destroy(destroy)) return JANUS_E_INVALID;
-  write_user(key, janus_local_key{0});  // tries the place for the key before one is taken
+  write_user(key, janus_local_key{0});  // tests the memory for the key before a key is taken
   int error = 0;
   const std::uint32_t fresh = new_local(me.task, destroy, &error);
   if (fresh == 0) return error;

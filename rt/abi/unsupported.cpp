@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/unsupported.cpp — functions that version 1 declares, but this release does not have: they return that, and do
-// nothing else.
+// rt/abi/unsupported.cpp — functions that version 1 declares and this release does not support: they only return
+// JANUS_E_UNSUPPORTED or the like.
 #include "rt/abi/entry/entry.h"
 
 using namespace janus;
@@ -33,7 +33,7 @@ int janus_safepoint_resume(janus_rt*) {
   return JANUS_E_UNSUPPORTED;
 }
 
-// The default token is the only one: it may spawn and recharge, and cannot be taken away.
+// The default token is the only one: it may spawn and recharge, and cannot be revoked.
 janus_cap janus_cap_root(janus_rt*) {
   const Caller me = enter();
   if (me.task != nullptr && me.task->nursery->traits.is_root) return {1};

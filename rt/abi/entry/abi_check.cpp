@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/abi_check.cpp — the numbers of rt.h and those of the layers below, which do not see it, are the same.
+// rt/abi/entry/abi_check.cpp — compares the numbers of rt.h with those of the layers below.
 #include <janus/rt.h>
 
 #include <cstddef>

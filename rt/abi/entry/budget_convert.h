@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/budget_convert.h — between janus_budget, whose widths are the specification's, and Amounts, which are 64 bits
-// wide.
+// rt/abi/entry/budget_convert.h — converts between janus_budget, with the specification's widths, and Amounts, which
+// are 64 bits wide.
 #pragma once
 
 #include <concepts>
@@ -23,7 +23,7 @@ template <std::unsigned_integral T>
 constexpr std::uint64_t widened(T amount) noexcept {
   return amount == std::numeric_limits<T>::max() ? kUnlimited : amount;
 }
-// A finite amount stays recognisable as finite: it ends one below all bits set.
+// Saturates a finite amount one below all bits set, so that it stays finite.
 template <std::unsigned_integral T>
 constexpr T narrowed(std::uint64_t amount) noexcept {
   constexpr T kAll = std::numeric_limits<T>::max();

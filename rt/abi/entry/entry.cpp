@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/entry.cpp — what an entry does when it refuses a call.
+// rt/abi/entry/entry.cpp — refusing calls, and setting their errors.
 #include "rt/abi/entry/entry.h"
 
 #include "rt/base/format.h"

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/entry.h — how every exported function begins, except janus_rt_get, janus_unix_time_ns and
-// janus_strerror, which ask for nothing of the caller, and janus_boot, before which there is no caller. It finds out the
-// caller (a task, or a thread outside tasks), whether it may call, and the cost; and every call that costs something
-// looks at the task's fuel as a yield check does. So a loop of any such calls gives way at the end of its slice, sees a
-// cancel, pays grace after it, and waits or ends when the ops are gone. docs/decisions/0160
+// rt/abi/entry/entry.h — the entry of every exported function, except janus_rt_get, janus_unix_time_ns and
+// janus_strerror, which need no caller, and janus_boot, before which there is none. It determines the caller (a task,
+// or a thread outside tasks), whether it may call, and the cost. Every call that costs something also acts as a yield
+// check. So a loop of such calls yields at the end of its slice, sees a cancel, pays from its grace after that, and
+// waits or ends when the ops are used up. docs/decisions/0160
 //
 //     enter_free()      costs nothing: docs/budgets.md lists the calls that do, and why
 //     enter(ops)        charged, if a task calls
-//     enter_fast()      enter() for the few calls that everything is made of, where nothing needs a look; otherwise
+//     enter_fast()      enter() for the few most frequent calls, if no check needs attention; otherwise
 //                       `task` is nullptr, nothing is charged, and enter() has to be called
 //     enter_outside()   for [threads outside tasks]: a task gets the error, and nothing else happens
 //
 // [task] functions return JANUS_E_NO_TASK where `task` is nullptr.
 //
 // After enter() the task may be on another worker than before: only the Caller that it returns is valid. A task that
-// was told to end is charged like any other, to its grace; each call decides for itself whether it returns
-// JANUS_CANCELLED.
+// was told to end pays from its grace; each call decides for itself whether it returns JANUS_CANCELLED.
 #pragma once
 
 #include "rt/abi/entry/global_runtime.h"
@@ -34,16 +33,16 @@
 namespace janus {
 
 struct Caller {
-  Worker* worker;  // nullptr: a thread that is no worker
+  Worker* worker;  // nullptr: the thread is not a worker
   Task* task;      // nullptr: outside tasks
 };
 
-// In a host's process a thread may be no worker.
+// In a host's process a thread need not be a worker.
 [[gnu::noinline]] inline Worker* worker_in_host() noexcept {
   return static_cast<Worker*>(static_cast<WorkerSlot*>(platform::worker_slot()));
 }
 
-// Ends the task, before anything is taken, where too little stack is left for code of the runtime.
+// Ends the task, before the call takes anything, if too little stack is left for code of the runtime.
 [[gnu::always_inline]] inline Caller enter_free() noexcept {
   Worker* worker;
   if (every_thread_is_worker) [[likely]] {
@@ -58,7 +57,7 @@ struct Caller {
   return {worker, task};
 }
 
-// The end of a slice, at the entry.
+// Handles the end of a slice at the entry.
 [[gnu::noinline]] inline Caller give_way(Task& task) noexcept {
   (void)yield_slow(task);
   return {&current_worker(), &task};
@@ -92,7 +91,7 @@ struct Caller {
   return {nullptr, nullptr};
 }
 
-// Charges what a call turns out to cost beyond its price at the entry.
+// Charges the cost of a call beyond its price at the entry.
 inline void charge_more(Caller& me, std::int64_t ops) noexcept {
   if (me.task == nullptr) return;
   (void)charge_ops(*me.task, ops);
@@ -110,7 +109,7 @@ inline Runtime* runtime_or_own(janus_rt* rt, Caller caller) noexcept {
   return caller.task != nullptr ? &runtime_of(*caller.worker) : process_runtime();
 }
 
-// The caller's worker, if it is one of that runtime: the caches of no other one fit.
+// The caller's worker, if it belongs to that runtime; else nullptr, as its caches belong to another one.
 inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
   return caller.worker != nullptr && caller.worker->runtime == &runtime ? caller.worker : nullptr;
 }
@@ -119,12 +118,12 @@ inline Worker* worker_in(const Runtime& runtime, Caller caller) noexcept {
 void set_error(Caller caller, int error) noexcept;
 // As set_error(), and keeps what `payer`, an account of `runtime`, has left of the component that the Why names.
 void set_error_left(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;
-// As set_error_left(), for an operation that `payer` was to pay; may be the task's end.
+// As set_error_left(), for an operation that `payer` could not pay; may end the task.
 void set_error_of(const Caller& caller, const Runtime* runtime, const Account* payer, int error) noexcept;
 LastError last_error_of(const Caller& caller) noexcept;
 
-// For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would have budgets,
-// workers and memory of its own. 0, or JANUS_E_STATE, which is the task's last error, too.
+// For calls that make, run and end runtimes [threads outside tasks]: a task that could do so would escape its budget.
+// 0, or JANUS_E_STATE, which becomes the task's last error, too.
 [[nodiscard]] inline int enter_outside() noexcept {
   const Caller me = enter();
   if (me.task == nullptr) return 0;
@@ -138,13 +137,13 @@ inline int why_no_task_function(janus_task_fn fn) noexcept {
   return is_runtimes_text(fn) ? with_why(JANUS_E_INVALID, Why::kFunctionOfRuntime) : 0;
 }
 
-// --- What users name -------------------------------------------------------------------------------------------------
+// --- Handles and pointers from users --------------------------------------------------------------------------------
 
 inline std::uint64_t word_of(const void* handle) noexcept {
   return reinterpret_cast<std::uintptr_t>(handle);
 }
 
-// The runtime that a handle belongs to; nullptr: none. If it is not the caller's own, its host has to keep it alive.
+// The runtime that a handle belongs to; nullptr: none. If that is not the caller's own, the host has to keep it alive.
 [[gnu::always_inline]] inline Runtime* runtime_of_handle(const Caller& me, std::uint64_t handle) noexcept {
   Runtime* const own = me.task != nullptr ? me.worker->runtime : nullptr;
   if (own != nullptr && own->number == runtime_number_of(handle)) [[likely]]
@@ -160,9 +159,9 @@ inline janus_nursery* handle_of(const Nursery* nursery) noexcept {
   return reinterpret_cast<janus_nursery*>(nursery->handle.load(std::memory_order_relaxed));
 }
 
-// Finds a nursery that a user named. nullptr, with *error: NULL, one that is gone, or one that the caller may not use:
-// the calling task is neither its owner nor below it, or is in a cage that the nursery is not in. Threads outside tasks
-// are the host's, and may use all.
+// Finds the nursery that a user named. nullptr, with *error: NULL, a nursery that has ended, or one that the caller may
+// not use: the calling task is neither its owner nor below it, or is in a cage that does not contain the nursery.
+// Threads outside tasks belong to the host, and may use all.
 inline Nursery* check(const janus_nursery* named, const Caller& me, int* error) noexcept {
   const std::uint64_t handle = word_of(named);
   *error = JANUS_E_INVALID;

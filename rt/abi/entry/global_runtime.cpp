@@ -8,7 +8,7 @@ namespace janus {
 
 namespace {
 
-// The one mutable global of the runtime, for hosts and compilers that name none.
+// The one mutable global of the runtime, for hosts and compilers whose calls name no runtime.
 std::atomic<Runtime*> the_runtime{nullptr};
 std::atomic<bool> is_program{false};
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/entry/runtime_of_handle.cpp — see runtime_of_handle.h; runtime_table.h says why the runtime stays.
+// rt/abi/entry/runtime_of_handle.cpp — see runtime_of_handle.h; runtime_table.h explains why the runtime stays alive.
 #include "rt/abi/entry/runtime_of_handle.h"
 
 #include "rt/abi/entry/runtime_table.h"

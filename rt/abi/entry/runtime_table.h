@@ -24,19 +24,19 @@ extern RuntimePlace runtime_places[];
 
 // create_runtime(), with a number of its own. nullptr also where kMaxRuntimes live already (kErrorNoMemory).
 [[nodiscard]] Runtime* create_registered(const RuntimeOptions& options, int* error) noexcept;
-// Takes the runtime out of the table, waits until no thread that has found it is still at it, then destroys it. False:
-// it is no runtime, or another thread is just destroying it, and nothing there was touched.
+// Removes the runtime from the table, waits until no thread that has found it uses it, then destroys it. False: there
+// is no runtime at `pointer`, or another thread is destroying it; that memory was not accessed.
 bool destroy_registered(const void* pointer) noexcept;
 
-// The runtime that a handle belongs to; nullptr: none. The caller has to see to it that it lives on.
+// The runtime that a handle belongs to; nullptr: none. The caller has to keep it alive.
 Runtime* runtime_elsewhere(std::uint64_t handle) noexcept;
 
 // The runtime with that number, nullptr if there is none. It stays until it is unpinned as often as pinned.
 [[nodiscard]] Runtime* pin_runtime(unsigned number) noexcept;
 void unpin_runtime(unsigned number) noexcept;
 
-// The runtime that a user names by a pointer, which may be any; nullptr: there is none. It is kept alive as long as
-// this object is. A runtime that was made where another one was before is not told from that.
+// The runtime that a user names by any pointer, kept alive as long as this object is; nullptr: there is none. Cannot
+// detect that a new runtime has the address of a former one.
 class RuntimeOfPointer {
  public:
   explicit RuntimeOfPointer(const void* pointer) noexcept;
@@ -51,7 +51,7 @@ class RuntimeOfPointer {
   unsigned pinned_ = 0;
 };
 
-// Whether it was a runtime just now. Its host, which destroys it, has to see to it that it stays.
+// Whether there is a runtime at the address now. The host, which destroys runtimes, has to keep it alive.
 [[nodiscard]] inline bool is_runtime(const void* pointer) noexcept {
   return RuntimeOfPointer(pointer).get() != nullptr;
 }

@@ -17,7 +17,7 @@ struct ThreadEntry {
   Nursery* current;
   LastError last_error;
 };
-// A thread that has no nursery open leaves its entry to others; one that ended with a nursery open keeps it.
+// Other threads may reuse the entry of a thread that has no nursery open; one that ended with a nursery open keeps it.
 constexpr unsigned kThreads = 64;
 RankedLock<LockRank::kThreads> threads_lock;
 constinit ThreadEntry threads[kThreads] = {};
@@ -69,7 +69,7 @@ void set_error_of_thread(LastError error) noexcept {
 LastError last_error_of_thread() noexcept {
   LockGuard guard(threads_lock);
   const ThreadEntry* const entry = entry_of_thread();
-  return entry != nullptr ? entry->last_error : LastError{JANUS_E_NO_MEMORY, 0};  // 64 others have nurseries open
+  return entry != nullptr ? entry->last_error : LastError{JANUS_E_NO_MEMORY, 0};  // 64 threads have nurseries open
 }
 
 }  // namespace janus

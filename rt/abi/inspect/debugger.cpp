@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/inspect/debugger.cpp — the layout of what a debugger shows of a runtime, by name: the script for gdb (linker/gdb)
-// reads this table out of the program, so that it needs no other knowledge of how the records are laid out. A member of
-// the archive that janus-cc asks for, unless it strips the program. docs/decisions/0260
+// rt/abi/inspect/debugger.cpp — the names and offsets of the fields that a debugger shows: the script for gdb
+// (linker/gdb) reads this table from the program, and needs no other knowledge of the records' layout. An archive
+// member that janus-cc links unless it strips the program. docs/decisions/0260
 #include <cstddef>
 
 #include "rt/abi/entry/runtime_table.h"
@@ -11,7 +11,7 @@
 #include "rt/task/record/nursery.h"
 #include "rt/task/record/runtime.h"
 
-#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // all of these compilers know where the fields of any class are
+#pragma GCC diagnostic ignored "-Winvalid-offsetof"  // all supported compilers define it for any class
 
 namespace janus {
 
@@ -25,7 +25,7 @@ struct DebuggerTable {
   DebuggerEntry entries[96];
 };
 
-// A friend of the classes whose private fields are in the table.
+// Friend of the classes whose private fields are in the table.
 struct DebuggerLayout {
   static constexpr std::size_t kAccountTable = offsetof(Accounts, records_) + offsetof(AccountRecords, table_);
 
@@ -83,7 +83,7 @@ struct DebuggerLayout {
         {"state.at_channel", static_cast<unsigned>(TaskState::kAtChannel)},
         {"state.awaits_lock", static_cast<unsigned>(TaskState::kAwaitsLock)},
 
-        // Where a task left off: the registers that a callee preserves. The address to go on at is on top of its stack.
+        // A suspended task's callee-saved registers. The address to resume at is on top of its stack.
         {"suspension.sp", offsetof(Suspension, context) + offsetof(arch::Context, sp)},
         {"suspension.rbx", offsetof(Suspension, context) + offsetof(arch::Context, rbx)},
         {"suspension.rbp", offsetof(Suspension, context) + offsetof(arch::Context, rbp)},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/inspect/late_tasks.cpp — see late_tasks.h. A task that loops without checks cannot be told to end, and the grace
-// ends the program: this says which it was. A member of the archive that janus-cc asks for in each program for Linux.
+// rt/abi/inspect/late_tasks.cpp — see late_tasks.h. A task that loops without checks sees no cancel, so the program
+// ends after the grace: this names that task. An archive member that janus-cc links into each program for Linux.
 #include "rt/abi/inspect/late_tasks.h"
 
 #include "rt/task/report/backtrace.h"
@@ -13,14 +13,14 @@ namespace janus {
 
 namespace {
 
-// The record of a task that ends meanwhile stays a task's record (task_list.cpp).
+// If the task ends meanwhile, its record stays the record of a task (task_list.cpp).
 const Task* running_task(const Worker& worker) noexcept {
   return static_cast<const Task*>(
       static_cast<Runnable*>(__atomic_load_n(&static_cast<const WorkerSlot&>(worker).task, __ATOMIC_RELAXED)));
 }
 
-// The task that note_progress() found on the worker, if it still runs there and has not come to the end of a slice; else
-// nullptr. Of deterministic workers only the one that has the thread runs.
+// The task that note_progress() found on the worker, if it still runs there and has not reached the end of a slice;
+// else nullptr. Of deterministic workers only the one that is on the thread runs.
 const Task* late_task(const Runtime& runtime, const Worker& worker) noexcept {
   const Task* const task = running_task(worker);
   if (task == nullptr || task->id != worker.at_request.task_id || worker.counters.ops.read() != worker.at_request.ops)

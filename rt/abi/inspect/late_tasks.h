@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/inspect/late_tasks.h — names the task that keeps a program from ending when it was told to by a signal.
+// rt/abi/inspect/late_tasks.h — names the task that keeps a program from ending after a signal.
 #pragma once
 
 #include "rt/optional.h"
@@ -7,10 +7,10 @@
 
 namespace janus {
 
-// Remembers how far the task of each worker is. In a signal handler, which does not run twice at once.
+// Records the running task of each worker, and its progress. Called in a signal handler, one at a time.
 [[JANUS_OPTIONAL]] void note_progress(Runtime& runtime) noexcept;
-// Says on one line which task has not yielded since note_progress(), `grace_ms` ago; if all have, that main has not
-// ended. In a signal handler.
+// Writes one line that names the task that has not yielded since note_progress(), `grace_ms` ago; if all have, it says
+// that main has not ended. Called in a signal handler.
 [[JANUS_OPTIONAL]] void say_who_is_late(Runtime& runtime, unsigned grace_ms) noexcept;
 
 }  // namespace janus

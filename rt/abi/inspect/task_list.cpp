@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/inspect/task_list.cpp — SIGQUIT: lists what every task does, on stderr, and the program goes on. All workers may be
-// busy, or asleep, so a thread of its own looks around, and ends when that is done. docs/decisions/0237
+// rt/abi/inspect/task_list.cpp — SIGQUIT: lists all tasks and their states, on stderr, while the program goes on. All
+// workers may be busy or asleep, so a thread of its own makes the list, and then ends. docs/decisions/0237
 #include "rt/abi/inspect/task_list.h"
 
 #include "rt/abi/entry/global_runtime.h"
@@ -12,7 +12,7 @@ namespace janus {
 
 namespace {
 
-// The task that a worker runs may end meanwhile, and its record serve another: it stays a task's record.
+// The running task may end meanwhile, and its record may be reused, but only for another task.
 void append_worker(TaskReport& report, Worker& worker) noexcept {
   report.append("janus:   worker %u ", unsigned{worker.id});
   const auto* const task = static_cast<Task*>(

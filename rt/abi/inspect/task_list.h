@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/inspect/task_list.h — the list of tasks that SIGQUIT asks for.
+// rt/abi/inspect/task_list.h — the list of tasks for SIGQUIT.
 #pragma once
 
 #include <atomic>
@@ -12,12 +12,12 @@ namespace janus {
 struct TaskList {
   std::atomic<bool> is_in_hand{false};
 
-  // Lists the tasks of the process's runtime. In a signal handler. Returns at once; while one list is being made, no
-  // other is begun.
+  // Starts listing the tasks of the process's runtime, unless a list is being made. Returns at once. Called in a signal
+  // handler.
   void print() noexcept;
 };
 
-// Appends a line that says where the task that `worker` runs stands, or nothing.
+// Appends a line with the code position of the task that `worker` runs, or nothing.
 [[JANUS_OPTIONAL]] void append_standing(TaskReport& report, const Worker& worker) noexcept;
 
 }  // namespace janus

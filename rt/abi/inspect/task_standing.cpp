@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/inspect/task_standing.cpp — where a worker's running task stands, as the worker itself tells when it is asked. A
-// member of the archive that janus-cc asks for, unless it strips the program. docs/decisions/0270
+// rt/abi/inspect/task_standing.cpp — the code position of a worker's running task, found by a signal handler on the
+// worker. An archive member that janus-cc links unless it strips the program. docs/decisions/0270
 #include "rt/abi/inspect/task_list.h"
 #include "rt/optional.h"
 #include "rt/task/report/backtrace.h"
@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint64_t kAnswerNs = 50'000'000;
 
-// Runs on the worker's own thread, which stands still meanwhile, so that its stack can be walked; it may be on any of
-// its stacks. The walk may touch memory that is no frame, so the worker's record of a bad pointer is restored.
+// Runs in a signal handler on the worker's thread, so that the stack, any of the thread's, can be walked. The walk may
+// read memory that is no frame, so the worker's record of a bad pointer is restored.
 void append_place(const platform::Standing& where, void* report) noexcept {
   auto& fault = current_worker().user_fault;
   const auto fault_before = fault;
@@ -27,7 +27,7 @@ void append_place(const platform::Standing& where, void* report) noexcept {
 
 }  // namespace
 
-// Appends nothing where the worker does not answer: it may be held up in the kernel.
+// Appends nothing if the worker does not answer, for example while it is in the kernel.
 void append_standing(TaskReport& report, const Worker& worker) noexcept {
   if (platform::sample_thread == nullptr) return;
   (void)platform::sample_thread(worker.thread, append_place, &report, platform::now_ns() + kAnswerNs);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/reports/error_text.cpp — the interface's values as text. A member of the archive of its own: linked where a program
-// calls janus_strerror, and by janus-cc unless it strips the program, so that the runtime's messages have their names.
+// rt/abi/reports/error_text.cpp — the interface's values as text. An archive member of its own, linked if a program
+// calls janus_strerror, and by janus-cc unless it strips the program, for the names in the runtime's messages.
 #include <janus/rt.h>
 
 #include <cstdint>
@@ -34,7 +34,7 @@ constexpr char kErrors[] =
     "JANUS_E_UNSUPPORTED: not in this release";
 
 constexpr std::int64_t kFirstError = kErrorClosed;
-// Of the kernel's errno.h, which numbers its errors without gaps but for two.
+// From the kernel's errno.h, which numbers its errors without gaps except for two.
 constexpr std::int64_t kLastOfKernel = -133;  // EHWPOISON
 constexpr bool is_of_kernel(std::int64_t value) noexcept {
   return value < 0 && value >= kLastOfKernel && value != -41 && value != -58;

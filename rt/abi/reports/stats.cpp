@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/reports/stats.cpp — adding up what the workers counted.
+// rt/abi/reports/stats.cpp — sums of the workers' counters.
 #include "rt/abi/reports/stats.h"
 
 #include <arch/opaque.h>
@@ -11,7 +11,7 @@ namespace janus {
 
 namespace {
 
-// Which figure each counter is added to. As a table: code for each would be five times as long.
+// The figure to which a counter is added. A table, since code for each would be five times as long.
 struct Addend {
   std::uint8_t figure, counter;  // in words
 };
@@ -65,7 +65,7 @@ void add_up(Runtime& runtime, janus_stats& sum) noexcept {
   sum.nurseries_live = sum.nurseries_opened > nurseries_ended ? sum.nurseries_opened - nurseries_ended : 0;
 }
 
-// Every program has this table: it contains no pointers, which would be relocated.
+// The table contains no pointers, since every program has it and pointers would have to be relocated.
 // clang-format off
 #define JANUS_ROWS(ROW) \
   ROW(workers) \
@@ -170,7 +170,7 @@ void print_statistics(Runtime& runtime) noexcept {
   }
   if (sum.order_hash != 0) table.append("janus: %-20s %#20lx\n", "order_hash", sum.order_hash);
   (void)!platform::write(2, table.data(), table.size());
-  // Opaque, since a compiler that sees the whole runtime says that this is always true.
+  // Opaque, since a compiler that sees the whole runtime warns that this is always true.
   if (auto* const print_more = arch::opaque(&print_depths); print_more != nullptr) print_more(runtime);
 }
 

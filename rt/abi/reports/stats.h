@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/reports/stats.h — adding up what the workers counted.
+// rt/abi/reports/stats.h — sums of the workers' counters.
 #pragma once
 
 #include "rt/include/janus/rt.h"
@@ -8,7 +8,7 @@
 namespace janus {
 
 janus_stats statistics_of(Runtime& runtime) noexcept;
-// The table of JANUS_STATS, on stderr.
+// Writes the table of JANUS_STATS to stderr.
 void print_statistics(Runtime& runtime) noexcept;
 
 }  // namespace janus

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/reports/version_note.cpp — which runtime this is. Its version is an ELF note in every program, which `readelf -n`
-// shows: its name is "janus-rt", its type 1, its content the version as text. Linkers keep it, though nothing refers to
-// it. Its ABI is a symbol.
+// rt/abi/reports/version_note.cpp — the runtime's version, as an ELF note in every program, which `readelf -n` shows:
+// its name is "janus-rt", its type 1, its content the version as text. Linkers keep it, though nothing refers to it.
+// The ABI's version is a symbol.
 #include <janus/rt.h>
 
 #include <cstdint>

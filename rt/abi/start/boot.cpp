@@ -17,7 +17,7 @@
 
 extern "C" {
 
-// What a program brings along (rt/optional.h).
+// Optional symbols of the program (rt/optional.h).
 [[JANUS_OF_PROGRAM]] extern const janus_rt_config janus_config;
 [[JANUS_OF_PROGRAM]] std::int64_t janus_run_main(int argc, char** argv, char** envp);
 [[JANUS_OF_PROGRAM]] void janus_run_fini(void);
@@ -43,7 +43,7 @@ struct Program {
   int argc;
   char** argv;
   char** envp;
-  std::int64_t value;  // what main itself returned
+  std::int64_t value;  // the return value of main
   bool returned;
   TaskList tasks;
 };
@@ -51,7 +51,8 @@ struct Program {
 constinit Program program{};
 std::uint32_t grace_ms = kDefaultGraceMs;
 
-// Says which names in the environment are nearly those of settings. Apart, so that the buffer is in no frame that stays.
+// Reports names in the environment that are nearly those of settings. Not inlined, to keep the buffer out of main's
+// frame.
 [[gnu::noinline, gnu::cold]] void say_misspelt(const char* const* environment, const Settings& settings) noexcept {
   Notes notes;
   note_misspelt(environment, settings, notes);
@@ -65,12 +66,12 @@ std::uint32_t grace_ms = kDefaultGraceMs;
   platform::exit(kBadSettings);
 }
 
-// In a signal handler, when the grace is over.
+// Called in a signal handler when the grace is over.
 void say_last_words() noexcept {
   say_who_is_late(*process_runtime(), grace_ms);
 }
 
-// In a signal handler: store and wake, nothing else.
+// Called in a signal handler, so it only stores and wakes.
 void terminate(int signal) noexcept {
   Runtime* const runtime = process_runtime();
   if (signal == platform::kQuitSignal && runtime != nullptr) return program.tasks.print();
@@ -82,8 +83,8 @@ void terminate(int signal) noexcept {
   request_attention(*runtime);
 }
 
-// Adds the name of an error, unless it may be anybody's: -1 to -4, which any program may return, need not mean
-// JANUS_CANCELLED and the like.
+// Adds the name of an error, except for -1 to -4: any program may return these, and need not mean JANUS_CANCELLED and
+// the like.
 void append_error(TextWriter& line, std::int64_t value) noexcept {
   const bool is_error = value <= JANUS_E_CLOSED && value >= JANUS_E_UNSUPPORTED;
   if (is_error && &janus_strerror != nullptr) line.append(" (%s)", janus_strerror(value));
@@ -114,7 +115,7 @@ const char* what_became_of(Outcome outcome) noexcept {
 
 std::int64_t run_main(void*) noexcept {
   program.value = janus_run_main(program.argc, program.argv, program.envp);
-  // Its nurseries end here, before the destructors of globals; a failure in them that was not read becomes its result.
+  // Ends main's nurseries before the destructors of globals; a failure in them that was not read becomes its result.
   Task& self = *calling_task();
   UnreadFailure unread;
   const std::int64_t result = end_left_open(self, program.value, program.value < 0, &unread);
@@ -124,7 +125,7 @@ std::int64_t run_main(void*) noexcept {
   return result;
 }
 
-// A negative value is not visible from outside: an exit status has 8 bits.
+// Reports a negative value, which is not visible from outside, since an exit status has 8 bits.
 void say_what_is_left(std::int64_t value) noexcept {
   Text<160> line;
   line.append("janus: main returned %ld", value);
@@ -144,10 +145,10 @@ int status_of(Runtime& runtime, std::int64_t result) noexcept {
 
 }  // namespace janus
 
-// _start calls this, with nothing of the runtime alive.
+// Called by _start, before any part of the runtime exists.
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   using namespace janus;
-  // A program has begun already, and code that runs in it belongs to a task.
+  // The program has already started, so the caller is a task.
   if (every_thread_is_worker) panic(*calling_task(), Cause::kMisuse, "janus_boot is for the start code");
   program.argc = argc;
   program.argv = argv;

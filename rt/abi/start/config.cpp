@@ -23,7 +23,7 @@ bool is_same(const char* a, const char* b) noexcept {
   return *a == *b;
 }
 
-// The value of a digit, or a number that is no digit in any base.
+// The value of a digit; for other characters a number that is a digit in no base.
 unsigned digit_of(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
   if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a') + 10;
@@ -31,7 +31,7 @@ unsigned digit_of(char c) noexcept {
   return ~0u;
 }
 
-// Parses digits from `at` on, which ends behind them. False: there is none, or they do not fit.
+// Parses digits from `at` on, and moves `at` behind them. False: there is none, or they do not fit.
 bool parse_digits(const char*& at, unsigned base, std::uint64_t& number) noexcept {
   const char* const start = at;
   number = 0;
@@ -76,7 +76,7 @@ bool parse_size(const char* value, std::uint64_t& bytes) noexcept {
   return *value == '\0' && checked_mul(bytes, std::uint64_t{1} << shift, bytes);
 }
 
-// ---- One reader for each name: false if the value is senseless ----------------------------------------------------
+// ---- One reader for each name: false if the value is invalid ----------------------------------------------------
 
 bool read_workers(const char* value, Settings& out) noexcept {
   std::uint64_t number = 0;
@@ -89,7 +89,7 @@ bool read_seed(const char* value, Settings& out) noexcept {
   return out.has_seed = parse_seed(value, out.seed);
 }
 
-// From 1 to `most`, which fits in `out`.
+// Reads a number of bytes from 1 to `most`, which fits in `out`.
 bool read_bytes(const char* value, std::uint64_t most, std::uint32_t& out) noexcept {
   std::uint64_t bytes = 0;
   const bool is_size = parse_size(value, bytes) && bytes >= 1 && bytes <= most;
@@ -126,7 +126,7 @@ bool read_core(const char* value, Settings& out) noexcept {
   return out.has_core = read_switch(value, out.core);
 }
 
-// What POSIX calls the two dispositions.
+// Uses POSIX's names of the two dispositions.
 bool read_sigpipe(const char* value, Settings& out) noexcept {
   out.ignores_sigpipe = is_same(value, "ignore");
   return out.has_sigpipe = out.ignores_sigpipe || is_same(value, "default");
@@ -183,7 +183,7 @@ const char* value_of(const char* entry, const char* name) noexcept {
   return *entry == '=' ? entry + 1 : nullptr;
 }
 
-// A senseless value may hold anything; the complaint stays one short, printable line.
+// An invalid value may contain any bytes; the complaint stays one short, printable line.
 void complain(const Setting& setting, const char* value, Complaint& complaint) noexcept {
   constexpr std::size_t kMaxShown = 64;
   complaint.clear();
@@ -205,7 +205,7 @@ bool read_entry(const char* entry, Settings& out, Complaint& complaint) noexcept
 
 // ---- Names that are nearly right ------------------------------------------------------------------------------------
 
-// What `text` begins with is compared up to its end, or up to '='.
+// Names are compared up to the end of the text, or up to '='.
 bool has_ended(char c) noexcept {
   return c == '\0' || c == '=';
 }
@@ -215,7 +215,7 @@ bool is_same_name(const char* entry, const char* name) noexcept {
   return has_ended(*entry) && *name == '\0';
 }
 
-// Whether the name that `entry` begins with becomes `name` if a letter is added, left out or changed.
+// Whether the name at the start of `entry` becomes `name` if one letter is added, left out or changed.
 bool is_one_letter_off(const char* entry, const char* name) noexcept {
   for (; !has_ended(*entry) && *entry == *name; ++entry) ++name;
   for (unsigned skip = 1; skip <= 3; ++skip) {
@@ -255,7 +255,7 @@ struct Rule {
   bool holds;
   const char* complaint;
 };
-// The complaint of the first rule that does not hold, or nullptr.
+// The complaint for the first violated rule, or nullptr.
 template <unsigned kCount>
 const char* first_complaint(const Rule (&rules)[kCount]) noexcept {
   for (const Rule& rule : rules) {
@@ -269,7 +269,7 @@ void prefer(T& field, T wanted) noexcept {
   if (field == T{}) field = wanted;
 }
 
-// The flags that the program leaves open: deterministic or not, pinned or not.
+// Adds the environment's flags; for pinning only if the program sets none.
 std::uint32_t flags_from(const Settings& settings, std::uint32_t flags) noexcept {
   if (settings.has_seed) flags |= JANUS_RT_DETERMINISTIC;
   if (settings.ignores_sigpipe) flags |= JANUS_RT_IGNORE_SIGPIPE;
@@ -319,7 +319,7 @@ int check_config(const janus_rt_config& config, Complaint& complaint) noexcept {
       {are_reserved_zero(config), "reserved: not zero"},
   };
   const Rule later[] = {
-      // Without capabilities it would promise nothing.
+      // The profile needs capabilities.
       {config.profile != JANUS_PROFILE_SOVEREIGN, "profile (JANUS_PROFILE): sovereign: not in this release"},
       {config.start_thread == nullptr, "start_thread: not in this release"},
       {config.slice_ops == 0, "slice_ops: not in this release"},
@@ -344,7 +344,7 @@ janus_rt_config merge(const Settings& settings, const janus_rt_config* program) 
   if (settings.has_stack_max) prefer(config.stack_max, settings.stack_max);
   if (settings.has_memory) prefer(config.memory, settings.memory);
   if (settings.has_profile) prefer(config.profile, settings.profile);
-  // No grace at all is the shortest one: 0 asks for the default.
+  // A grace of 0 becomes the shortest, since 0 in the config requests the default.
   if (settings.has_grace) prefer(config.grace_ms, settings.grace_ms != 0 ? settings.grace_ms : 1u);
   if (settings.has_stats) prefer(config.stats, std::uint32_t{settings.stats});
   if (settings.has_trace) prefer(config.trace, settings.trace);

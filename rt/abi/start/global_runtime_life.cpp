@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/start/global_runtime_life.cpp — the adapter: the process's runtime begins and ends.
+// rt/abi/start/global_runtime_life.cpp — begins and ends the process's runtime.
 #include "rt/abi/start/global_runtime_life.h"
 
 #include "rt/abi/entry/entry.h"
@@ -9,7 +9,7 @@
 #include "rt/task/account/exhaustion.h"
 #include "rt/task/report/log.h"
 
-// Of the host's C library, where there is one.
+// Defined by the host's C library, if there is one.
 extern "C" [[JANUS_OF_PROGRAM]] char** environ;
 
 namespace janus {
@@ -18,7 +18,7 @@ namespace {
 
 RankedLock<LockRank::kProcess> beginning;
 
-// `prepare`: called before the runtime runs anything, unless it is nullptr.
+// `prepare`, unless nullptr, is called before the runtime runs anything.
 [[gnu::noinline, gnu::cold]] int begin(const janus_rt_config* config, void (*prepare)(Runtime&) noexcept) noexcept {
   if (is_own_program()) return JANUS_E_STATE;
   janus_rt_config given;

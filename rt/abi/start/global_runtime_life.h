@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/abi/start/global_runtime_life.h — how a host's process gets its runtime: by janus_rt_init, or by the first call that
-// needs one.
+// rt/abi/start/global_runtime_life.h — creates the runtime of a host's process: for janus_rt_init, or for the first
+// call that needs one.
 #pragma once
 
 namespace janus {

@@ -7,7 +7,7 @@
 
 namespace janus {
 
-// The config's fields have been checked.
+// Precondition: check_config() accepted the config.
 RuntimeOptions options_of(const janus_rt_config& config) noexcept;
 
 }  // namespace janus
