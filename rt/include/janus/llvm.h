@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/llvm.h: what compilers emit calls to, over janus/rt.h. Programs written by hand need none of it.
+// janus/llvm.h: functions that compilers call, besides janus/rt.h. Programs written by hand need none of them.
 //
-// The yield check as LLVM IR. It charges %cost ops and falls into the slow path, an ordinary call, once the slice is
-// used up; `1` in place of %cost becomes an immediate. The result of janus_yield_slow is 0 or JANUS_CANCELLED.
-// %cost must not be negative, which the instruction does not check: it would add ops. A cost that the program computes has
-// to be zero-extended from an i32, as in janus_yield_check(), or clamped at 0, as Budget_Decrement is by janus-cc.
+// The yield check as LLVM IR. It charges %cost ops and takes the slow path, an ordinary call, once the slice is used
+// up; `1` in place of %cost becomes an immediate. The result of janus_yield_slow is 0 or JANUS_CANCELLED. %cost must
+// not be negative, which the instruction does not check: it would add ops. A cost that the program computes has to be
+// zero-extended from an i32, as in janus_yield_check(), or clamped at 0, as Budget_Decrement is by janus-cc.
 //
 //     %spent = call i8 asm sideeffect "subq $1, %gs:8", "={@ccl},er,~{dirflag},~{fpsr},~{flags}"(i64 %cost)
 //     %is_spent = icmp ne i8 %spent, 0
@@ -29,15 +29,15 @@ extern "C" {
 // The process's runtime, or NULL before it began [any].
 janus_rt* janus_rt_get(void);
 
-// An isolated runtime, as janus_rt_create and janus_rt_destroy have it.
+// An isolated runtime, as by janus_rt_create and janus_rt_destroy.
 void* janus_scheduler_create(janus_rt_config config);
 void janus_scheduler_shutdown(void* scheduler);
-// As janus_nursery_spawn: func is a janus_task_fn, its nursery the current one; -1 where there is none.
+// As janus_nursery_spawn: func is a janus_task_fn, its nursery the current one; -1 if there is none.
 int janus_scheduler_spawn(void* func, void* arg);
 // As janus_yield.
 int janus_scheduler_yield(void);
 
-// Task functions of other shapes, and what adapts them to janus_task_fn.
+// Task functions of other types, and adapters that make them a janus_task_fn.
 typedef int64_t (*janus_task_noarg_fn)(void);
 typedef int32_t (*janus_task32_fn)(void* arg);
 
@@ -53,14 +53,14 @@ static inline int64_t janus_run_task32(void* call) {
   return task.fn(task.arg);
 }
 
-// A janus_task_fn: `fn` is a janus_task_noarg_fn, as janus_noarg_arg gives it.
+// A janus_task_fn: `fn` is a janus_task_noarg_fn, converted by janus_noarg_arg.
 static inline int64_t janus_run_noarg(void* fn) {
   janus_task_noarg_fn call;
   __builtin_memcpy(&call, &fn, sizeof call);  // C knows no cast between the two kinds of pointer
   return call();
 }
 
-// What to spawn janus_run_noarg with, so that it calls `fn`.
+// The argument with which to spawn janus_run_noarg, so that it calls `fn`.
 static inline void* janus_noarg_arg(janus_task_noarg_fn fn) {
   void* arg;
   __builtin_memcpy(&arg, &fn, sizeof arg);

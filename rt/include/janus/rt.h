@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt.h: the C ABI of janus-rt, for C99 and C++11 on x86_64. It is version 1 and stays as it is: later releases
+// janus/rt.h: the C ABI of janus-rt, for C99 and C++11 on x86_64. It is version 1 and will not change: later releases
 // append to the structs that begin with `size` and add functions; they change and remove nothing.
 //
-// How to read the notes. [task]: from a task only, elsewhere the answer is JANUS_E_NO_TASK. [any]: from any thread.
+// How to read the notes. [task]: from a task only, else the result is JANUS_E_NO_TASK. [any]: from any thread.
 // [owner]: from the task that opened the nursery, or any thread outside tasks if one of those did.
-// [threads outside tasks]: in a task nothing happens, and the answer or its last error is JANUS_E_STATE.
-// Functions that return an int return 0 or more for success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
+// [threads outside tasks]: in a task nothing happens, and the result or the task's last error is JANUS_E_STATE.
+// Functions that return an int return 0 or more on success; a negative value is JANUS_CANCELLED or a JANUS_E_*.
 // Functions that return a pointer or a handle return NULL or {0} for failure, and janus_last_error() gives the reason.
 // Functions that are declared but not in this release return JANUS_E_UNSUPPORTED; docs/abi.md lists them.
-// NULL, {0}, stale handles and senseless values are errors, never crashes; a nursery or channel pointer that was never
-// given out is the calling task's panic. A NULL `janus_rt *` is the current task's runtime. Times are nanoseconds,
+// NULL, {0}, stale handles and invalid values are errors, never crashes; a nursery or channel pointer that was never
+// given out makes the calling task panic. A NULL `janus_rt *` means the current task's runtime. Times are nanoseconds,
 // sizes bytes. Strings and option structs are copied during the call.
 //
-// Include this header. Its parts may be included alone, too; in the order in which they are best read:
-//     rt/abi.h                the version, and the symbol that ties a program to it
+// Include this header. Its parts may be included alone, too; in a good order for reading:
+//     rt/abi.h                the version, and the symbol that checks it at link time
 //     rt/result.h             the results of tasks and nurseries, and the errors
-//     rt/handles.h            what a task runs; handles
+//     rt/handles.h            task functions; handles
 //     rt/budget.h             budgets and capabilities
 //     rt/nursery.h            nurseries, and spawning in them
 //     rt/task.h               tasks and task-local values

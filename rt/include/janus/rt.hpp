@@ -7,8 +7,8 @@
 //     auto right = nursery.spawn([] { return fib(31); });
 //     long sum = left.join().value() + right.join().value();   // value() of a failure ends this task as a panic
 //
-// A closure lives in one janus_alloc'ed block with its result; what it captures by reference must outlive the nursery.
-// The closure of a task that panicked is not destroyed, as nothing on its stack is.
+// A closure and its result are in one janus_alloc'ed block; objects that it captures by reference must outlive the
+// nursery. The closure of a task that panicked is not destroyed, like the objects on its stack.
 #ifndef JANUS_RT_HPP
 #define JANUS_RT_HPP
 
@@ -16,7 +16,7 @@
 #error "janus/rt.hpp needs C++20 (-std=c++20)"
 #endif
 
-// The inline namespace of these keeps their names apart from the runtime's own in the archive.
+// The inline namespace separates these names from the runtime's own in the archive.
 #include <janus/rt/calling_task.hpp>
 #include <janus/rt/channel.hpp>
 #include <janus/rt/nursery.hpp>

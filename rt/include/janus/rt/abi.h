@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/abi.h: which version of the interface this is, and the symbol that ties a program to it. Each part begins
-// with it. A part of janus/rt.h.
+// janus/rt/abi.h: the version of the interface, and the symbol that checks it at link time. Each part includes it. A
+// part of janus/rt.h.
 #ifndef JANUS_RT_ABI_H
 #define JANUS_RT_ABI_H
 

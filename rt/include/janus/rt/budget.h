@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/budget.h: what a task or nursery may spend, and capabilities. A part of janus/rt.h.
+// janus/rt/budget.h: budgets of tasks and nurseries, and capabilities. A part of janus/rt.h.
 #ifndef JANUS_RT_BUDGET_H
 #define JANUS_RT_BUDGET_H
 
 #include <janus/rt/handles.h>
 
-// What a task or nursery may spend. All five zero: not given, so it spends from the budget above it. Otherwise each is
-// literal: 0 grants nothing of it, all bits set grants all that the parent has. `memory` is what is held at one time;
+// The budget of a task or nursery. All five zero: none given, so it spends from the budget above it. Otherwise each is
+// literal: 0 grants nothing, all bits set grants all that the parent has. `memory` limits the amount held at one time;
 // the others are used up. Finite amounts read back at most one below all bits set.
 typedef struct janus_budget {
-  uint32_t ops;          // loop iterations, calls, and what functions of the runtime cost, 1 mostly
+  uint32_t ops;          // loop iterations, calls, and the price of functions of the runtime, mostly 1
   size_t memory;         // bytes of blocks, task records and stacks
   uint16_t spawn_count;  // tasks it may spawn
   uint16_t channel_ops;  // sends and receives
@@ -39,15 +39,15 @@ extern "C" {
 #define JANUS_CAP_SPAWN 1u   // may spawn
 #define JANUS_CAP_BUDGET 2u  // may recharge itself, up to the token's limit
 
-// The budget that the calling task has left; all zero outside tasks [any].
+// The rest of the calling task's budget; all zero outside tasks [any].
 janus_budget janus_budget_get_current(void);
 // Adds to the calling task's budget out of its capability's limit; needs JANUS_CAP_BUDGET. In this release no token has
 // a limit of its own, and nothing is moved: 0 if the budget that the task shares has `amount` left, else
-// JANUS_E_BUDGET; a task with a budget of its own gets JANUS_E_NO_CAP [task].
+// JANUS_E_BUDGET; JANUS_E_NO_CAP for a task with a budget of its own [task].
 int janus_budget_recharge(janus_budget amount);
 // As janus_nursery_recharge, for one component beyond the struct's widths; all bits set: all that the caller has [any].
 int janus_budget_grant64(janus_nursery* nursery, int component, uint64_t amount);
-// The token that everything derives from [the root task].
+// The token from which all others derive [the root task].
 janus_cap janus_cap_root(janus_rt* rt);
 // A token with no more rights and no more limit than `cap` has. Not in this release: JANUS_E_UNSUPPORTED [task].
 janus_cap janus_cap_derive(janus_cap cap, uint32_t rights, janus_budget limit);

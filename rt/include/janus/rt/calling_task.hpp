@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/calling_task.hpp: what a task does for itself: sleep, yield, look for a cancel. A part of janus/rt.hpp.
+// janus/rt/calling_task.hpp: functions for the calling task: sleep, yield, check for a cancel. A part of janus/rt.hpp.
 #ifndef JANUS_RT_CALLING_TASK_HPP
 #define JANUS_RT_CALLING_TASK_HPP
 

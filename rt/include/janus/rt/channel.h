@@ -14,7 +14,7 @@ extern "C" {
 
 typedef struct janus_select_case {
   janus_channel* channel;  // NULL: never ready
-  void* data;              // what to send, or where to receive
+  void* data;              // the element to send, or the buffer to receive into
   uint32_t op;             // JANUS_SEND or JANUS_RECV
   int32_t status;          // out, of the case taken: 0 or JANUS_E_CLOSED
 } janus_select_case;
@@ -27,7 +27,7 @@ typedef struct janus_select_case {
 janus_channel* janus_channel_create(size_t element_size, size_t capacity);
 // Adds a reference. NULL: JANUS_E_STALE, or JANUS_E_STATE beyond 2^31 references [any].
 janus_channel* janus_channel_retain(janus_channel* channel);
-// Drops a reference. For a channel that is gone it does nothing, and janus_last_error gives JANUS_E_STALE [any].
+// Drops a reference. For a channel that has ended it does nothing, and janus_last_error gives JANUS_E_STALE [any].
 void janus_channel_release(janus_channel* channel);
 // Sends an element. 0, JANUS_E_CLOSED or JANUS_CANCELLED; on failure the element was not taken [task].
 int janus_channel_send(janus_channel* channel, const void* element);

@@ -74,7 +74,7 @@ class Channel {
 
  private:
   static constexpr bool kPlain = std::is_trivially_copyable_v<T>;
-  using Wire = std::conditional_t<kPlain, T, T*>;  // what the bytes in the channel are
+  using Wire = std::conditional_t<kPlain, T, T*>;  // the element type of the channel
   union Slot {
     Slot() noexcept {}
     ~Slot() {}

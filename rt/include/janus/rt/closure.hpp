@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/closure.hpp: a closure as a task's function: what may be one, its call, and the block that it shares with
+// janus/rt/closure.hpp: a closure as a task's function: its requirements, its call, and the block that it shares with
 // its handle. A part of janus/rt.hpp. docs/decisions/0051
 #ifndef JANUS_RT_CLOSURE_HPP
 #define JANUS_RT_CLOSURE_HPP
@@ -50,7 +50,7 @@ Result<T> call(F&& closure) noexcept {
   }
 }
 
-// What a task function returns for it. A failure is negative there, also one whose author chose another code.
+// The result as a task function's return value. A failure is always negative, even if its code is not.
 template <class T>
 std::int64_t code_of(const Result<T>& result) noexcept {
   if (result.ok()) return 0;
@@ -80,7 +80,7 @@ class Record {
   void let_go() noexcept {
     if (__atomic_sub_fetch(&owners_, 1, __ATOMIC_ACQ_REL) == 0) free();
   }
-  // Frees the record for both owners, for a task that will never let go itself.
+  // Frees the record for both owners, for a task that will never call let_go().
   void free() noexcept {
     if (has_ended()) result_.~Result<T>();
     this->~Record();
@@ -99,7 +99,7 @@ class Record {
   };
 };
 
-// A record with its closure behind it: what janus_nursery_spawn_in gets as `arg`.
+// A record with its closure behind it: the `arg` of janus_nursery_spawn_in.
 template <class T, class F>
 class Job final : public Record<T> {
  public:
@@ -109,7 +109,7 @@ class Job final : public Record<T> {
 
   static std::int64_t run(void* arg) noexcept {
     Job* job = static_cast<Job*>(arg);
-    // Tasks cancelled before their start come here too (JANUS_SPAWN_RUN_CANCELLED), only to be cleaned up.
+    // Tasks cancelled before their start run this, too (JANUS_SPAWN_RUN_CANCELLED), only for cleaning up.
     Result<T> result =
         janus_cancelled() ? Result<T>(error_of(JANUS_CANCELLED)) : call<T>(static_cast<F&&>(job->closure_));
     const std::int64_t code = code_of(result);

@@ -11,8 +11,8 @@ extern "C" {
 
 #define JANUS_RT_DETERMINISTIC 1u    // logical workers on one thread, every choice drawn from the seed, be it 0
 #define JANUS_RT_NO_PIN 2u           // never pin workers to CPUs
-#define JANUS_RT_NO_SIGNALS 4u       // install no signal handlers: faults and stack overflow then end the process
-#define JANUS_RT_PIN 8u              // pin even where the machine is shared
+#define JANUS_RT_NO_SIGNALS 4u       // install no signal handlers: faults and stack overflows then end the process
+#define JANUS_RT_PIN 8u              // pin even if the machine is shared
 #define JANUS_RT_IGNORE_SIGPIPE 16u  // a program: a write to a closed pipe is -EPIPE (-32) on descriptors 1 and 2, too
 
 #define JANUS_PROFILE_DEFAULT 0u    // the environment's, else service
@@ -29,7 +29,7 @@ typedef int (*janus_start_thread_fn)(void (*entry)(void* arg), void* arg, void* 
 
 // 0 in any field means the default. 256 bytes for all of version 1; `reserved` must be zero.
 typedef struct janus_rt_config {
-  uint32_t size;                       // sizeof, or 0 for the size that version 1 began with
+  uint32_t size;                       // sizeof, or 0 for the first size of version 1
   uint32_t worker_count;               // 1 ... 1024; default: the CPUs that it may use, 4 if deterministic
   uint64_t deterministic_seed;         // with JANUS_RT_DETERMINISTIC
   uint32_t flags;                      // JANUS_RT_*
@@ -43,12 +43,12 @@ typedef struct janus_rt_config {
   uint32_t fair_interval;              // a dispatch in n, and one each yield_interval ops, takes the oldest; default 61
   uint32_t cancel_grace_ops;           // ops that a cancelled task has for cleaning up, on its budget; default 65,536
   uint32_t stats;                      // 1: the table of JANUS_STATS on stderr at the end
-  uint32_t stack_cache;                // 0: what else it may be is for a later version (JANUS_E_UNSUPPORTED)
-  const char* trace;                   // NULL; a trace of what ran is not in this release: JANUS_E_UNSUPPORTED
+  uint32_t stack_cache;                // 0; other values are for a later version (JANUS_E_UNSUPPORTED)
+  const char* trace;                   // NULL; traces are not in this release: JANUS_E_UNSUPPORTED
   janus_start_thread_fn start_thread;  // NULL: a host's own threads are for a later version (JANUS_E_UNSUPPORTED)
   void* start_thread_context;
   uint64_t slice_ops;     // 0: a slice is a yield interval (else JANUS_E_UNSUPPORTED)
-  uint32_t stack_max;     // what a stack may grow to, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
+  uint32_t stack_max;     // the size to which stacks grow, rounded up to 8 KiB * 2^n, at most 8 MiB; default 256 KiB
   uint8_t reserved[132];  // zero
 } janus_rt_config;
 

@@ -11,19 +11,19 @@ extern "C" {
 #endif
 
 // Starts the process's runtime [threads outside tasks]. Does nothing if there is one, and nothing in a task, so that a
-// program may call it; whether it worked, janus_rt_try_init says.
+// program may call it. janus_rt_try_init reports success.
 void janus_rt_init(janus_rt_config config);
-// Cancels what still runs, waits for it, and frees everything [threads outside tasks].
+// Cancels the tasks that still run, waits for them, and frees everything [threads outside tasks].
 void janus_rt_shutdown(void);
 // Opens a nursery and makes it the current one of this task, or of this thread outside tasks. Starts the runtime if
-// need be, in a host with the settings of its environment (JANUS_*). The pointer is also good as a janus_nursery *, but
-// only janus_nursery_await_all ends it. At most 64 threads outside tasks have current nurseries at a time: another one
-// gets NULL, and JANUS_E_NO_MEMORY from janus_last_error() [any].
+// need be, in a host with the settings of its environment (JANUS_*). The pointer may be used as a janus_nursery *, but
+// only janus_nursery_await_all ends it. At most 64 threads outside tasks have current nurseries at a time: more get
+// NULL, and JANUS_E_NO_MEMORY from janus_last_error() [any].
 void* janus_nursery_create(void);
 // Spawns a detached task in the current nursery: 0, or -1 with the reason in janus_last_error() [any].
 int janus_nursery_spawn(janus_task_fn fn, void* arg);
-// Closes the current nursery, waits for all its children, destroys it; the one below becomes current again. The
-// result (janus/rt/result.h), or JANUS_E_STATE where there is no current nursery [any].
+// Closes the current nursery, waits for all its children, destroys it; the one below becomes current again. Returns the
+// result (janus/rt/result.h), or JANUS_E_STATE if there is no current nursery [any].
 long janus_nursery_await_all(void);
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/handles.h: what a task runs, and what tasks, nurseries and channels are called by. A part of janus/rt.h.
+// janus/rt/handles.h: task functions, and the handles of tasks, nurseries and channels. A part of janus/rt.h.
 #ifndef JANUS_RT_HANDLES_H
 #define JANUS_RT_HANDLES_H
 
@@ -9,15 +9,15 @@
 extern "C" {
 #endif
 
-// What a task runs: a plain System V call with DF clear and default mxcsr and x87 control word, on any worker. A result
-// of 0 or more is a value, a negative one a failure.
+// A task's function: called by the System V ABI with DF clear and default mxcsr and x87 control word, on any worker. A
+// result of 0 or more is a value, a negative one a failure.
 typedef int64_t (*janus_task_fn)(void* arg);
 
 typedef struct janus_rt janus_rt;
 typedef struct janus_nursery janus_nursery;
 typedef struct janus_channel janus_channel;
 
-// Handles. {0} is none; a stale one is an error wherever it is used.
+// Handles. {0} is no handle; a stale one is an error in each call.
 typedef struct janus_task {
   uint64_t raw;
 } janus_task;

@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-// Allocates a block of memory. It is charged to the calling task's memory and credited there when it is freed, by any
-// task or thread. 16-byte aligned; size 0 gives a block of its own. NULL: the budget or the machine has no more [any].
+// Allocates a block of memory. It is charged to the calling task's memory and credited there when any task or thread
+// frees it. 16-byte aligned; size 0 gives a block, too. NULL: the budget or the machine has no more [any].
 JANUS_ALLOCATES(__alloc_size__(1)) void* janus_alloc(size_t size);
 // Allocates a block at a multiple of `align`, a power of two up to 1 MiB; at least `align` / 16 is charged [any].
 JANUS_ALLOCATES(__alloc_size__(2)) void* janus_alloc_aligned(size_t align, size_t size);
-// Resizes a block, which may move. NULL: as janus_alloc. On failure the old block is unchanged; a pointer to
-// no block of the caller's is treated as by janus_free [any].
+// Resizes a block, which may move. NULL: as janus_alloc. On failure the old block is unchanged; a bad pointer is
+// treated as by janus_free [any].
 void* janus_realloc(void* block, size_t size);
-// Frees a block. NULL is fine. A pointer that is no block, was freed before or is the runtime's own is the calling
-// task's panic, and nothing else happens; outside tasks it ends the process [any].
+// Frees a block. NULL is allowed. A pointer that is no block, was freed before or is the runtime's own makes the
+// calling task panic, and nothing else happens; outside tasks it ends the process [any].
 void janus_free(void* block);
 
 #ifdef __cplusplus

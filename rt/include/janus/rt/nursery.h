@@ -8,15 +8,15 @@
 
 // What a nursery does when a child fails ...
 #define JANUS_ON_ERROR_CANCEL 0u   // cancels the others
-#define JANUS_ON_ERROR_COLLECT 1u  // lets them go on, and counts
-// ... and what becomes of a child that has used up its budget.
+#define JANUS_ON_ERROR_COLLECT 1u  // lets them go on, and counts failures
+// ... and what happens to a child that has used up its budget.
 #define JANUS_ON_EXHAUSTION_SUSPEND 0u  // waits in JANUS_TASK_BUDGET_EXHAUSTED until there is enough
 #define JANUS_ON_EXHAUSTION_FAIL 1u     // ends as JANUS_BUDGET_EXCEEDED
-#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation answers JANUS_E_BUDGET; without ops it waits
+#define JANUS_ON_EXHAUSTION_DENY 2u     // the operation returns JANUS_E_BUDGET; without ops it waits
 
-// Of a nursery with a budget: blocks that its tasks allocated and did not free are freed when it is destroyed. No other
-// task or thread may touch such a block after that. Costs 16 ops for each 64 pages of the heap, if anything was left.
-// Channels that were left stay.
+// For a nursery with a budget: frees the blocks that its tasks allocated and did not free, when it is destroyed. No
+// other task or thread may touch such a block after that. Costs 16 ops for each 64 pages of the heap, if anything was
+// left. Channels that were not released stay.
 #define JANUS_NURSERY_RECLAIM 1u
 
 typedef struct janus_nursery_options {
@@ -24,17 +24,17 @@ typedef struct janus_nursery_options {
   uint32_t on_error;       // JANUS_ON_ERROR_*
   uint32_t on_exhaustion;  // JANUS_ON_EXHAUSTION_*
   uint32_t flags;          // JANUS_NURSERY_*
-  janus_budget budget;     // carved from the opener's; comes back when the nursery ends
+  janus_budget budget;     // taken from the opener's, and returned when the nursery ends
   janus_cap cap;
   const char* name;      // up to 31 bytes, NULL for none
-  uint64_t deadline_ns;  // 0: none; a time at which it is cancelled is for a later version (JANUS_E_UNSUPPORTED)
+  uint64_t deadline_ns;  // 0: none; deadlines are for a later version (JANUS_E_UNSUPPORTED)
 } janus_nursery_options;
 
 #define JANUS_PRIORITY_NORMAL 0u
 #define JANUS_PRIORITY_HIGH 1u
 #define JANUS_PRIORITY_LOW 2u
 
-// The task's record is freed when the task ends; it must not be joined or asked for its result.
+// The task's record is freed when the task ends; the task must not be joined, nor its result read.
 #define JANUS_SPAWN_DETACHED 1u
 // Call fn even if the task was cancelled before it started, so that fn can free what `arg` owns. Without this flag fn
 // then never runs.
@@ -44,7 +44,7 @@ typedef struct janus_spawn_options {
   uint32_t size;        // sizeof, or 0 for the size that version 1 began with
   uint32_t priority;    // JANUS_PRIORITY_NORMAL; others are for a later version (JANUS_E_UNSUPPORTED)
   size_t stack_size;    // rounded up to 8 KiB * 2^n, at most 64 MiB; 0: the runtime's default; more as it grows
-  janus_budget budget;  // carved from the nursery's
+  janus_budget budget;  // taken from the nursery's
   janus_cap cap;
   const char* name;  // up to 31 bytes, NULL for none
   uint64_t flags;    // JANUS_SPAWN_*
@@ -62,11 +62,11 @@ extern "C" {
 
 // Opens a nursery owned by the calling task (or thread); the current nursery stays. NULL options: defaults [any].
 janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
-// Spawns fn(arg). The owner and every task below it may; from inside a task it costs 1 op, and 1 spawn_count of the
-// nursery. `arg` is passed untouched. NULL options: defaults [any].
+// Spawns fn(arg). Allowed for the owner and every task below it; a task pays 1 op, and the nursery 1 spawn_count. `arg`
+// is passed untouched. NULL options: defaults [any].
 janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options);
-// Closes the nursery to further spawns. Closing twice is fine [any].
+// Closes the nursery to further spawns. May be called again [any].
 int janus_nursery_close(janus_nursery* nursery);
 // Closes, and tells every child and all tasks below them to end. Tasks that have not started never run [any].
 int janus_nursery_cancel(janus_nursery* nursery);
@@ -74,13 +74,13 @@ int janus_nursery_cancel(janus_nursery* nursery);
 int janus_nursery_state(const janus_nursery* nursery);
 // Gets the result without waiting: 0 and the result once terminal, JANUS_PENDING before. `result` may be NULL [any].
 int janus_nursery_try_result(janus_nursery* nursery, janus_result* result);
-// Closes, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled meanwhile it
-// passes that on and still waits. `result` may be NULL [owner].
+// Closes, waits for all children, and gives the result (janus/rt/result.h). If the caller is cancelled meanwhile,
+// cancels the children and still waits. `result` may be NULL [owner].
 long janus_nursery_await(janus_nursery* nursery, janus_result* result);
 // Frees a terminal nursery with the records of its tasks; JANUS_PENDING if it is not terminal [owner].
 int janus_nursery_destroy(janus_nursery* nursery);
-// Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children; JANUS_E_BUDGET if the caller
-// has not so much [any].
+// Moves `amount` from the caller's budget to the nursery's and wakes its exhausted children; JANUS_E_BUDGET if the
+// caller has too little [any].
 int janus_nursery_recharge(janus_nursery* nursery, janus_budget amount);
 
 #ifdef __cplusplus

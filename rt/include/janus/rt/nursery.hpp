@@ -21,7 +21,7 @@ struct NurseryOptions {
   janus_budget budget = {};  // all zero: default grants
   janus_cap cap = {};
   const char* name = nullptr;
-  std::uint64_t deadline_ns = 0;  // on janus_now_ns's clock
+  std::uint64_t deadline_ns = 0;  // by the clock of janus_now_ns
 };
 
 // A scope that does not end before the tasks spawned in it have. The task that made it awaits and destroys it; every
@@ -53,8 +53,8 @@ class Nursery {
 
   explicit operator bool() const noexcept { return nursery_ != nullptr; }
 
-  // Starts closure() as a task: Task<T>, where the closure returns T or Result<T>. Failing to spawn is the error that
-  // join() gives.
+  // Starts closure() as a task: Task<T>, where the closure returns T or Result<T>. If the spawn fails, join() returns
+  // the error.
   template <class F>
   auto spawn(F&& closure, const SpawnOptions& options = {}) noexcept {
     detail::check_closure<F>();
@@ -73,7 +73,7 @@ class Nursery {
 
   void cancel() noexcept { (void)janus_nursery_cancel(nursery_); }
   void close() noexcept { (void)janus_nursery_close(nursery_); }
-  // Closes, waits for all, and tells how it went: the first failure, if there was one.
+  // Closes, waits for all, and returns the first failure, if there was one.
   Result<void> await() noexcept {
     janus_result result = {};
     const long code = janus_nursery_await(nursery_, &result);

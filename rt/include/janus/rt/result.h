@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/result.h: what tasks and nurseries came to, and errors. A part of janus/rt.h.
+// janus/rt/result.h: the results of tasks and nurseries, and errors. A part of janus/rt.h.
 #ifndef JANUS_RT_RESULT_H
 #define JANUS_RT_RESULT_H
 
 #include <janus/rt/abi.h>
 
-// What a nursery came to (janus_nursery_await_all, janus_nursery_await). A child that failed gives its own negative
-// return value instead; a child that itself returns -1 ... -4 is told apart by janus_result.kind.
+// The result of a nursery (janus_nursery_await_all, janus_nursery_await). A child that failed gives its own negative
+// return value instead; janus_result.kind identifies children that return -1 ... -4 themselves.
 #define JANUS_SUCCESS 0
 #define JANUS_CANCELLED (-1)
 #define JANUS_PANIC (-2)
@@ -34,15 +34,15 @@
 #define JANUS_KIND_BUDGET_EXCEEDED 4u
 #define JANUS_KIND_PENDING 5u
 
-// janus_result.cause: why. Nothing more to say; ...
+// janus_result.cause: no details; ...
 #define JANUS_CAUSE_NONE 0u
-// ... what ran out (JANUS_KIND_BUDGET_EXCEEDED); ...
+// ... the component that ran out (JANUS_KIND_BUDGET_EXCEEDED); ...
 #define JANUS_CAUSE_OPS 1u
 #define JANUS_CAUSE_MEMORY 2u
 #define JANUS_CAUSE_SPAWN_COUNT 3u
 #define JANUS_CAUSE_CHANNEL_OPS 4u
 #define JANUS_CAUSE_SYSCALLS 5u
-// ... what the panic was (JANUS_KIND_PANIC); ...
+// ... the cause of a panic (JANUS_KIND_PANIC); ...
 #define JANUS_CAUSE_STACK_OVERFLOW 16u
 #define JANUS_CAUSE_BAD_ACCESS 17u           // a read, write or jump where no memory is
 #define JANUS_CAUSE_ILLEGAL_INSTRUCTION 18u  // __builtin_trap, too
@@ -54,7 +54,7 @@
 #define JANUS_CAUSE_TASK_PANIC 24u           // janus_task_panic
 #define JANUS_CAUSE_OVERRUN 25u              // for a later version
 #define JANUS_CAUSE_OTHER 31u
-// ... or who cancelled it (JANUS_KIND_CANCELLED, and JANUS_KIND_PENDING with was_cancelled).
+// ... or the source of the cancel (JANUS_KIND_CANCELLED, and JANUS_KIND_PENDING with was_cancelled).
 #define JANUS_CAUSE_ASKED 32u           // janus_task_cancel, janus_nursery_cancel
 #define JANUS_CAUSE_PARENT 33u          // a task or nursery above it was cancelled, or failed and left it open
 #define JANUS_CAUSE_SIBLING_FAILED 34u  // JANUS_ON_ERROR_CANCEL
@@ -66,7 +66,7 @@ typedef struct janus_result {
   uint32_t kind;           // JANUS_KIND_*: of the first failure, by severity
   uint32_t errors;         // how many children did not succeed, cancelled ones not counted
   int64_t code;            // the value as in the table above
-  uint64_t task_id;        // whose value it is; 0 if no child of a nursery failed
+  uint64_t task_id;        // the task that returned the value; 0 if no child of a nursery failed
   uint32_t was_cancelled;  // 1 if it was cancelled, whatever the result says
   uint32_t cause;          // JANUS_CAUSE_*
 } janus_result;
@@ -75,8 +75,8 @@ typedef struct janus_result {
 extern "C" {
 #endif
 
-// The name of one of the values above, and what it means: "JANUS_E_BUDGET: the budget does not reach". Of any other
-// value, that it is none, and whether it may be a kernel's -errno. Constant text, never NULL [any].
+// The name and meaning of one of the values above: "JANUS_E_BUDGET: the budget does not reach". For other values, a
+// text that says so, and whether it may be a kernel's -errno. Constant text, never NULL [any].
 const char* janus_strerror(int64_t value);
 
 #ifdef __cplusplus

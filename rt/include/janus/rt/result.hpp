@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/result.hpp: what failed and why, or what came of it: Error and Result<T>. A part of janus/rt.hpp.
+// janus/rt/result.hpp: results and failures: Error and Result<T>. A part of janus/rt.hpp.
 #ifndef JANUS_RT_RESULT_HPP
 #define JANUS_RT_RESULT_HPP
 
@@ -15,8 +15,8 @@
 namespace janus {
 inline namespace v1 {
 
-// Why something failed: `code` as in rt.h (the nursery table, a task's own negative value, or JANUS_E_*), and `kind`
-// one of JANUS_KIND_*, or kCall where the call itself was refused.
+// A failure: `code` as in rt.h (the nursery table, a task's own negative value, or JANUS_E_*), and `kind` one of
+// JANUS_KIND_*, or kCall if the call itself was refused.
 struct Error {
   static constexpr std::uint32_t kCall = 0x100;
   std::int64_t code;
@@ -42,7 +42,7 @@ constexpr Error error_of(std::int64_t code) noexcept {
   return {code, kind_of(code)};
 }
 
-// The error behind a NULL or {0}. A missing reason is a bug of the runtime that must not look like success.
+// The error after a NULL or {0}. A missing error is a bug of the runtime, and must not look like success.
 inline Error last_error() noexcept {
   const int code = janus_last_error();
   return error_of(code < 0 ? code : JANUS_E_INVALID);
@@ -53,7 +53,7 @@ inline constexpr bool is_result = false;
 template <class T>
 inline constexpr bool is_result<Result<T>> = true;
 
-// What a Result can hold: something that can be handed on without failing.
+// A type that a Result can hold: one that can be moved without failing.
 template <class T>
 constexpr void check_value() {
   static_assert(!std::is_reference_v<T>, "janus: a result is a value; return a pointer where a reference is meant");
@@ -73,7 +73,7 @@ T* allocate() noexcept {
 
 }  // namespace detail
 
-// A T, or why there is none.
+// A T, or an Error.
 template <class T>
 class [[nodiscard]] Result {
  public:
@@ -102,12 +102,12 @@ class [[nodiscard]] Result {
   [[nodiscard]] bool ok() const noexcept { return ok_; }
   explicit operator bool() const noexcept { return ok_; }
 
-  // Of a failure: panics.
+  // Panics if this is a failure.
   T& value() & noexcept { return check(), value_; }
   const T& value() const& noexcept { return check(), value_; }
   T&& value() && noexcept { return check(), std::move(value_); }
 
-  // Of a success: {0, JANUS_KIND_SUCCESS}.
+  // {0, JANUS_KIND_SUCCESS} if this is a success.
   [[nodiscard]] Error error() const noexcept { return ok_ ? Error{0, JANUS_KIND_SUCCESS} : error_; }
 
   template <class U>

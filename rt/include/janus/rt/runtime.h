@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/runtime.h: for runtimes and hosts: runtimes, what they count, and safepoints. A part of janus/rt.h.
+// janus/rt/runtime.h: for hosts: runtimes, their statistics, and safepoints. A part of janus/rt.h.
 #ifndef JANUS_RT_RUNTIME_H
 #define JANUS_RT_RUNTIME_H
 
@@ -9,14 +9,14 @@
 extern "C" {
 #endif
 
-// Counters since the start, and levels now. They are read while the workers run, so they may be a moment apart.
+// Counters since the start, and present levels. Read while the workers run, so not all at one moment.
 typedef struct janus_stats {
   uint64_t size;  // in: sizeof; no more than that is written
   uint64_t tasks_spawned;
   uint64_t tasks_completed;  // returned 0 or more
   uint64_t tasks_cancelled;
   uint64_t tasks_failed;    // returned a negative value, or exceeded a budget
-  uint64_t tasks_panicked;  // these too have ended; spawned = completed + cancelled + failed + panicked + live
+  uint64_t tasks_panicked;  // spawned = completed + cancelled + failed + panicked + live
   uint64_t tasks_live;
   uint64_t switches;  // from one stack to another
   uint64_t yields;
@@ -44,7 +44,7 @@ typedef struct janus_stats {
   uint64_t stacks_installed;  // stacks guarded by MADV_GUARD_INSTALL
   uint64_t stacks_protected;  // stacks guarded by mprotect
   uint64_t stacks_canaried;   // stacks with a canary in place of a guard
-  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, what workers keep ready included
+  uint64_t bytes_peak;        // the most of the root pool that was drawn at once, with the workers' chunks
   uint64_t bytes_limit;       // the root pool
   uint64_t yields_charged;    // yields after a yield with nothing in between, which cost 1 op
   uint64_t workers_pinned;    // to one CPU each
@@ -53,27 +53,28 @@ typedef struct janus_stats {
   uint64_t seed;              // in deterministic mode
   uint64_t yield_interval;    // in force
   uint64_t stack_size;        // in force
-  uint64_t fair_turns;        // dispatches that took what had waited longest, so that no task starved
-  uint64_t stack_max;         // in force: what a stack may grow to; stack_size where sizes are fixed
+  uint64_t fair_turns;        // dispatches that took the task that had waited longest, so that none starved
+  uint64_t stack_max;         // in force: the size that a stack may grow to; stack_size if sizes are fixed
   uint64_t stack_steps;       // by which stacks have grown
   uint64_t stacks_peak;  // the most that were in use at once, or in workers' caches; a sum over the sizes of stacks
 } janus_stats;
 
-// As janus_rt_init, with a result. NULL: defaults. A field of 0 is set by the environment (JANUS_*), and a senseless
-// value there is JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task [threads
+// As janus_rt_init, with a result. NULL: defaults. A field of 0 is set by the environment (JANUS_*), in which an
+// invalid value gives JANUS_E_INVALID and a line on stderr. JANUS_E_STATE if there is a runtime, and in a task [threads
 // outside tasks].
 int janus_rt_try_init(const janus_rt_config* config);
 // An isolated runtime with workers and memory of its own [threads outside tasks].
 janus_rt* janus_rt_create(const janus_rt_config* config);
-// Cancels what still runs, waits for it, and frees. A task that does not end is waited for all the same, since it may
-// use what it was given; after grace_ms a line on stderr says so. In this and the next ones a pointer to what is no
-// runtime, or none any more, is JANUS_E_STALE; a new one may live where an old one did [threads outside tasks].
+// Cancels all tasks, waits for them for as long as it takes, since they may use memory of the caller, and frees
+// everything; after grace_ms it reports on stderr that it still waits. In this and the next functions a pointer to no
+// runtime, or to a destroyed one, gives JANUS_E_STALE; a new one may have the address of an old one [threads outside
+// tasks].
 void janus_rt_destroy(janus_rt* rt);
-// Runs fn(arg) as a root task and waits; its result as for main. JANUS_E_DEADLOCK once no task can run any more and
-// nothing outside is known that could wake one: all tasks are cancelled then. A thread outside that is to wake tasks
-// (by janus_unpark, or over a channel that a task made) must keep a nursery open in the runtime meanwhile; a channel
-// made outside tasks, or shared with another runtime, counts like such a nursery. The same holds for a thread that
-// awaits a nursery of its own [threads outside tasks].
+// Runs fn(arg) as a root task and waits; the result is as for main. If no task can run any more and nothing outside is
+// known that could wake one, cancels all tasks and returns JANUS_E_DEADLOCK. A thread outside that is to wake tasks (by
+// janus_unpark, or over a channel that a task made) must keep a nursery open in the runtime meanwhile; a channel made
+// outside tasks, or shared with another runtime, counts like such a nursery. The same holds for a thread that awaits a
+// nursery of its own [threads outside tasks].
 long janus_rt_run(janus_rt* rt, janus_task_fn fn, void* arg);
 // Fills *out up to out->size [any].
 void janus_rt_stats(janus_rt* rt, janus_stats* out);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/runtime.hpp: Runtime: an isolated one, for tests and for hosts. A part of janus/rt.hpp.
+// janus/rt/runtime.hpp: Runtime: an isolated runtime, for tests and hosts. A part of janus/rt.hpp.
 #ifndef JANUS_RT_RUNTIME_HPP
 #define JANUS_RT_RUNTIME_HPP
 
@@ -42,7 +42,7 @@ class Runtime {
   [[nodiscard]] janus_rt* raw() const noexcept { return rt_; }
 
  private:
-  // Lies on the stack of the caller, which waits.
+  // Is on the stack of the caller, which waits.
   template <class T, class F>
   struct Root {
     std::remove_reference_t<F>& closure;

@@ -10,15 +10,15 @@ extern "C" {
 #endif
 
 // Writes formatted text. %d %i %u %x %X %o %b %c %s %p %% and %e %f %g %a with flags, width, precision and
-// hh h l ll z t j L; one piece of at most 4 KiB. Every digit of a double is its own; a long double is printed as the
-// nearest double. What compilers accept and it does not know (%lc and %ls, %m, %n, %2$d) is printed as it is written,
-// followed by "(not printed)"; nothing is written through %n, and what follows is right. Returns what janus_write
-// returns; JANUS_E_STATE where there is no runtime yet [any].
+// hh h l ll z t j L; one piece of at most 4 KiB. All digits of a double are exact; a long double is printed as the
+// nearest double. Unsupported directives that compilers accept (%lc and %ls, %m, %n, %2$d) are printed as written,
+// followed by "(not printed)"; nothing is written through %n, and later directives are printed correctly. Returns what
+// janus_write returns; JANUS_E_STATE where there is no runtime yet [any].
 JANUS_PRINTF(2, 3) int janus_print(int fd, const char* format, ...);
-// Writes bytes. 0 when all are written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for its
-// turn or for room; some bytes may have been written. Else -errno, with EACCES in place of EPERM, which is -1 as well.
-// Up to 64 KiB of one call stay together; a longer call is written in pieces of 64 KiB, between which tasks that do not
-// share the caller's outermost cage may write [any].
+// Writes bytes. 0 when all are written. JANUS_CANCELLED: the caller was told to end, and would have had to wait for
+// other writers or for room; some bytes may have been written. Else -errno, with EACCES in place of EPERM, which is -1,
+// too. Up to 64 KiB of one call stay together; a longer call is written in pieces of 64 KiB, between which tasks that
+// do not share the caller's outermost cage may write [any].
 int janus_write(int fd, const void* bytes, size_t size);
 // The Linux system call `nr`, with as many arguments as it has (up to 6, each an integer or pointer of 64 bits): its
 // result or -errno. Costs 9 ops and 1 of `syscalls`; may hold its worker [task].
@@ -26,10 +26,10 @@ int64_t janus_syscall(long nr, ...);
 // Runs fn(arg) on a helper thread while the task waits and its worker goes on; fn's result. Not in this release:
 // JANUS_E_UNSUPPORTED [task].
 int64_t janus_blocking(janus_task_fn fn, void* arg);
-// Fills `bytes` with random bytes, drawn from the seed in deterministic mode. 0; -ENODEV: the machine has no source of
-// random bytes [any].
+// Fills `bytes` with random bytes, from the seed in deterministic mode. 0; -ENODEV: the machine has no source of random
+// bytes [any].
 int janus_entropy(void* bytes, size_t size);
-// Ends the process at once. In a task below an explicit budget it is that task's panic [any].
+// Ends the process at once. A task below an explicit budget panics instead [any].
 JANUS_NORETURN void janus_exit(int status);
 
 #ifdef __cplusplus

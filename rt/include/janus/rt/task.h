@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/task.h: tasks by their handles, the calling one, and task-local values. A part of janus/rt.h.
+// janus/rt/task.h: tasks by handle, the calling task, and task-local values. A part of janus/rt.h.
 #ifndef JANUS_RT_TASK_H
 #define JANUS_RT_TASK_H
 
@@ -19,12 +19,12 @@
 extern "C" {
 #endif
 
-// Waits until `task` has ended: 0, and in *result (may be NULL) what its function returned or, if it never returned,
-// the value that janus/rt/result.h has for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller
-// was cancelled, whether the task has ended or not. Any task below the owner of its nursery may join it, several times; joining oneself or an ancestor is
-// JANUS_E_DEADLOCK [task].
+// Waits until `task` has ended: 0, and in *result (may be NULL) the return value of its function or, if it did not
+// return, the value of janus/rt/result.h for its end. Negative: the wait failed; JANUS_CANCELLED means that the caller
+// was cancelled, whether the task has ended or not. Any task below the owner of its nursery may join it, several times;
+// joining oneself or an ancestor is JANUS_E_DEADLOCK [task].
 int janus_task_join(janus_task task, int64_t* result);
-// Gets the task's result without waiting: 0 and how it ended. JANUS_PENDING while it lives: then *result has that kind
+// Gets the task's result without waiting: 0 and the result. JANUS_PENDING while it lives: then *result has that kind
 // and the task's id [any].
 int janus_task_result(janus_task task, janus_result* result);
 // Gives up the handle: the task's record is freed as soon as the task has ended [any].
@@ -39,32 +39,31 @@ janus_task janus_task_self(void);
 uint64_t janus_task_id(void);
 // 1 once the calling task was told to end, else 0. Once 1 it stays 1.
 int janus_cancelled(void);
-// Ends the calling task as JANUS_PANIC; destructors do not run. Outside tasks it ends the process.
+// Ends the calling task as JANUS_PANIC without running destructors. Outside tasks it ends the process.
 JANUS_NORETURN void janus_task_panic(const char* why);
 // Names the calling task. Up to 31 bytes, the rest is cut off; shown in panics and traces [task].
 int janus_task_set_name(const char* name);
 // The JANUS_E_* that explains the last NULL, {0} or -1 returned to this task (or thread), or the last JANUS_E_BUDGET or
-// JANUS_E_NO_CAP that a component of its budget was the reason of; 0 if there was none.
+// JANUS_E_NO_CAP because of a component of its budget; 0 if there was none.
 int janus_last_error(void);
-// The same as text, with what exactly was wrong: which argument, which state, or which component of a budget and how
-// much of it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" where there is no room [any].
+// The same as text, with the exact reason: which argument, which state, or which component of a budget and how much of
+// it is left. Writes up to `size` bytes, the last of them 0, and returns `text`; "" if there is no room [any].
 const char* janus_last_error_text(char* text, size_t size);
-// Keeps the calling task on its current worker, until as many unpins have followed. Not in this release:
+// Keeps the calling task on its current worker until as many unpins have followed. Not in this release:
 // JANUS_E_UNSUPPORTED [task].
 int janus_task_pin(void);
-// Takes back one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
+// Undoes one janus_task_pin. Not in this release: JANUS_E_UNSUPPORTED [task].
 int janus_task_unpin(void);
 
-// A new key for task-local values: 0, JANUS_E_NO_MEMORY where none is left, or JANUS_E_BUDGET. At most 1,024 keys live
-// in a process, half of them for tasks without a budget of their own alone; each has a destructor (may be NULL; of the
+// A new key for task-local values: 0, JANUS_E_NO_MEMORY if none is left, or JANUS_E_BUDGET. A process has at most 1,024
+// keys, half of them reserved for tasks without a budget of their own; each has a destructor (may be NULL; of the
 // runtime's functions it may call only janus_free) for values left when a task ends, except by a panic. A key costs its
 // maker's account a few bytes until it is deleted, and a key that was made below a budget ends with that budget [any].
 int janus_local_new(janus_local_key* key, void (*destroy)(void* value));
-// Ends a key. Values that tasks still have under it are forgotten, with no destructor called, and a later key is never
-// taken for it. JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller lives on a budget that did not pay for
-// it [any].
+// Ends a key. Drops values that tasks still have under it, without calling the destructor; no later key equals it.
+// JANUS_E_INVALID: it is no key; JANUS_E_NO_CAP: the caller has a budget that did not pay for it [any].
 int janus_local_delete(janus_local_key key);
-// The calling task's value under a key. NULL: it has set none, or the key is none; and outside tasks.
+// The calling task's value under a key. NULL: it has set none, the key is invalid, or the caller is outside tasks.
 void* janus_local_get(janus_local_key key);
 // Sets the calling task's value under a key. The table of its values is charged to the task: JANUS_E_BUDGET [task].
 int janus_local_set(janus_local_key key, void* value);

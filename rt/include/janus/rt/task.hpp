@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/rt/task.hpp: Task<T>: the handle of what Nursery::spawn started. A part of janus/rt.hpp.
+// janus/rt/task.hpp: Task<T>: the handle of a task that Nursery::spawn started. A part of janus/rt.hpp.
 #ifndef JANUS_RT_TASK_HPP
 #define JANUS_RT_TASK_HPP
 
@@ -8,7 +8,7 @@
 namespace janus {
 inline namespace v1 {
 
-// A handle of what Nursery::spawn started. Letting it go neither cancels nor waits: the nursery does that.
+// The handle of a task that Nursery::spawn started. Destroying it neither cancels nor waits: the nursery does that.
 template <class T>
 class Task {
  public:
@@ -61,7 +61,7 @@ class Task {
   Task(janus_task handle, detail::Record<T>* record) noexcept : handle_(handle), record_(record) {}
   explicit Task(Error error) noexcept : error_(error) {}
 
-  // Stale: its nursery was destroyed, which only happens after the task's end.
+  // A stale handle means that the nursery was destroyed, which only happens after the task's end.
   [[nodiscard]] bool has_left() const noexcept {
     const int state = janus_task_state(handle_);
     return state < 0 || state >= JANUS_TASK_COMPLETED;
@@ -72,14 +72,14 @@ class Task {
     const bool known = janus_task_result(handle_, &how) == 0;
     if (!record_->has_ended()) return known ? Error{how.code, how.kind} : detail::error_of(value);
     Result<T> result = record_->take();
-    // It returned, and then a nursery that it had left open turned out to have failed.
+    // The task returned, but a nursery that it had left open failed.
     if (result.ok() && known && how.kind != JANUS_KIND_SUCCESS) return Error{how.code, how.kind};
     return result;
   }
 
   void let_go() noexcept {
     if (!record_) return;
-    // Gone without an end: it panicked and will never let go itself. The order of the two looks matters.
+    // Ended without end(): the task panicked, and will never call let_go(). The order of the two checks matters.
     if (has_left() && !record_->has_ended())
       record_->free();
     else

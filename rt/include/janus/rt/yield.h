@@ -11,18 +11,19 @@ extern "C" {
 
 // ---- Yield points --------------------------------------------------------------------------------------------------
 
-// The running task's fuel, an int64_t at %gs:8; the rest of that block is private. The check is
-// `subq $cost, %gs:8; jl slow`, and the slow path an ordinary call of janus_yield_slow.
+// The running task's fuel, an int64_t at %gs:8; the rest of that block is private. The check is `subq $cost, %gs:8; jl
+// slow`; the slow path is an ordinary call of janus_yield_slow.
 #define JANUS_FUEL_OFFSET 8
 
-// Goes behind every ready task of its group: 0, or JANUS_CANCELLED. Free, but a second one with no charge in between is 1 op [task].
+// Puts the task behind every ready task of its group: 0, or JANUS_CANCELLED. Free, but a second one with no charge in
+// between costs 1 op [task].
 int janus_yield(void);
-// What the check calls once the slice is used up: settles it against the budget, yields if other tasks wait, suspends
-// an exhausted task. 0, or JANUS_CANCELLED. Called before the slice is used up it costs 1 op [task].
+// The slow path of the check, once the slice is used up: settles it against the budget, yields if other tasks wait,
+// suspends an exhausted task. 0, or JANUS_CANCELLED. Costs 1 op if called before the slice is used up [task].
 int janus_yield_slow(void);
 
-// Charges `cost` ops. Place it before calls and in loops. 0, or JANUS_CANCELLED. Tasks only: outside of
-// them there is no fuel to count, and the access faults.
+// Charges `cost` ops. Place it before calls and in loops. 0, or JANUS_CANCELLED. Tasks only: elsewhere there is no
+// fuel, and the access faults.
 static inline int janus_yield_check(uint32_t cost) {
   const int64_t charge = cost;
   int spent;
@@ -67,10 +68,10 @@ uint64_t janus_now_ns(void);
 // The time since 1970-01-01 UTC [any].
 int64_t janus_unix_time_ns(void);
 // Waits for the token that janus_unpark leaves, and takes it: 0, JANUS_E_TIMEOUT or JANUS_CANCELLED; JANUS_E_NO_MEMORY
-// where nobody else has a stack to go on with. Tokens do not add up. A negative time is for ever; 0 looks, in a cancelled
-// task, too; others are not in this release: JANUS_E_UNSUPPORTED. For building one's own locks [task].
+// if there is no stack for other tasks. Tokens do not add up. A negative time is for ever; 0 only checks, in a
+// cancelled task, too; others are not in this release: JANUS_E_UNSUPPORTED. For building locks [task].
 int janus_park(int64_t timeout_ns);
-// Leaves the task a token, and wakes it if it waits for one [any].
+// Leaves a token for the task, and wakes it if it waits for one [any].
 int janus_unpark(janus_task task);
 
 #ifdef __cplusplus
