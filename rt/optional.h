@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/optional.h — what a program may lack: parts of the runtime that are linked only where they are used or asked for, so
-// that a small program carries no code for them, and symbols of others that the runtime takes if they are there. All are
-// weak references; the address of what is missing is nullptr, and each call is behind a comparison with that. This is the
-// list of them all: tests/layers compares it with what the objects need, and holds rt, arch/linux and kernel-free to these
-// macros. (arch/x86_64 does not see this header, so its symbols are only listed.)
+// rt/optional.h — optional symbols: of parts of the runtime that are linked only if they are used or requested, so that
+// a small program has no code for them, and of others that the runtime uses if they exist. All are weak references; the
+// address of a missing symbol is nullptr, and the code compares with that before each call. This is the list of them
+// all: tests/layers compares it with what the objects need, and holds rt, arch/linux and kernel-free to these macros.
+// (arch/x86_64 does not see this header, so its symbols are only listed.)
 //
 // A part is one or more members of the archive. Its anchor is a symbol that a linker script names by EXTERN:
-// linker/reports.ld and linker/reports-linux.ld, which janus-cc passes unless it strips the program; of a stripped one for
-// Linux it asks for janus_late_tasks alone. A part without an anchor is linked by whoever calls another function of the
+// linker/reports.ld and linker/reports-linux.ld, which janus-cc passes unless it strips the program; for a stripped one
+// for Linux it requests janus_late_tasks alone. A part without an anchor is linked by a call of another function of the
 // same member.
 //
 // PART   rt/task/report/awaited.cpp           janus_task_awaited     linker/reports.ld
@@ -19,7 +19,7 @@
 // PART   rt/abi/inspect/task_standing.cpp     janus_task_standing    linker/reports-linux.ld
 //   janus::append_standing                    the list of tasks does not say where a running task stands
 // PART   rt/abi/inspect/late_tasks.cpp        janus_late_tasks       linker/reports-linux.ld
-//   janus::note_progress                      nobody notes how far tasks are when a signal asks the program to end
+//   janus::note_progress                      the progress of tasks is not recorded when a signal requests the end
 //   janus::say_who_is_late                    the end of the grace does not say which task did not yield
 // PART   rt/task/stacks/stack_marks.cpp       janus_stack_marks      linker/reports-linux.ld
 //   janus::note_depth                         JANUS_STATS does not say how deep stacks have been
@@ -32,23 +32,23 @@
 //   janus::platform::symbol_of                backtraces are addresses without names of functions
 // PART   arch/linux/symbols/valgrind.cpp      janus_valgrind         linker/reports-linux.ld
 //   janus::platform::announce_stack           Valgrind does not know where one stack ends and another begins
-//   janus::platform::is_emulated              nobody asks whether Valgrind runs the program
+//   janus::platform::is_emulated              no check whether Valgrind runs the program
 // PART   arch/linux/signals/sample_thread.cpp janus_thread_sampling  linker/reports-linux.ld
-//   janus::platform::sample_thread            no thread can be asked where it stands
-//   janus::kernel::answer                     a signal that was sent is no question
+//   janus::platform::sample_thread            the position of a running thread cannot be found
+//   janus::kernel::answer                     a signal that was sent is no request for a position
 // PART   rt/budget/account_recharge.cpp       -                      janus::Accounts::recharge
-//   janus::Recharges::draw                    nothing was ever recharged, so nothing can be drawn of it
+//   janus::Recharges::draw                    nothing was ever recharged, so there is nothing to draw
 //   janus::Recharges::pass_on_drawn           the same
 //
 // One part needs no weak symbol: tasks that wait for budgets (rt/task/account/exhaustion.h). They are called through
 // Runtime::budget_waits, which is set before the first budget is given.
 //
-// What the program may define:
+// Symbols that the program may define:
 //
 // PROGRAM  janus_config janus_run_main janus_run_fini    without them the program has an entry of its own
 // PROGRAM  environ                                       there is no C library, and so no environment of its
 //
-// What the linker may define:
+// Symbols that the linker may define:
 //
 // LINKER   __ehdr_start                                  the image's header is not loaded
 // LINKER   janus_memory_text janus_text janus_text_end janus_text_last    linked without linker/runtime-text.ld
@@ -56,11 +56,11 @@
 // LINKER   __start_janus_fixups __stop_janus_fixups      nothing copies users' memory
 #pragma once
 
-// Of a function: it is in a part that the program may lack.
+// Attribute of a function in an optional part.
 #define JANUS_OPTIONAL gnu::weak
-// Of a function or a variable: the program may define it.
+// Attribute of a function or variable that the program may define.
 #define JANUS_OF_PROGRAM gnu::weak
-// Of a variable: the linker may define it. Hidden, so that its address is a constant of the image.
+// Attribute of a variable that the linker may define. Hidden, so that its address is a constant of the image.
 #define JANUS_OF_LINKER gnu::weak, gnu::visibility("hidden")
 
 // Defines a part's anchor; once in each part, in no namespace.

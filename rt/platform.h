@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt/platform.h — all that the runtime needs from the machine. A program links exactly one library that defines it:
-// arch/linux, arch/hosted (pthreads, for the sanitizers), kernel-free, or in tests tests/fake_platform (virtual clock,
-// scripted faults). Any thread may call any function, unless its comment says otherwise.
+// rt/platform.h — the functions that the runtime needs from the machine. A program links exactly one library that
+// defines it: arch/linux, arch/hosted (pthreads, for the sanitizers), kernel-free, or in tests tests/fake_platform
+// (virtual clock, scripted faults). Any thread may call any function, unless its comment says otherwise.
 #pragma once
 
 #include <atomic>
@@ -21,14 +21,14 @@ inline constexpr std::uint64_t kForever = ~std::uint64_t{0};
 // Unmaps a mapping that map() returned, all of it.
 void unmap(std::byte* pages, std::size_t bytes) noexcept;
 
-// Gives the memory behind whole pages back to the machine; they read as zero afterwards. Guards among them survive.
+// Gives the memory of whole pages back to the machine; they read as zero afterwards. Guards among them stay.
 void discard(std::byte* pages, std::size_t bytes) noexcept;
 
 // A hint: for each bit n of `which`, the page at first + n * stride is about to be touched. A machine that can provide
 // many pages at once for less than a fault each does so.
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept;
 
-// What makes a guard fault, the best last. kNone: nothing does, and the caller falls back to a canary.
+// The kinds of guards, the best last. kNone: there is no guard, and the caller uses a canary.
 enum class Guard : std::uint8_t { kNone, kProtected, kInstalled };
 
 // Makes `guard_bytes` at first, first + stride, ... (`count` of them) fault when touched, by the cheapest means that
@@ -65,13 +65,13 @@ void cpus(Cpus& out) noexcept;
 using ThreadEntry = void (*)(void* arg);
 [[nodiscard]] bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexcept;
 [[noreturn]] void exit_thread() noexcept;
-// Gives the calling thread, which start_thread() did not start (main's, or a host's), what that gives its threads: an
-// alternate signal stack, a name, a CPU. False: there is no memory for it.
+// For a thread that start_thread() did not start (main's, or a host's): gives it an alternate signal stack, a name and
+// a CPU. False: there is no memory for it.
 [[nodiscard]] bool adopt_thread(int cpu, const char* name) noexcept;
 // The id of the calling thread, for pin_thread().
 [[nodiscard]] int thread_id() noexcept;
-// Pins a live thread to `cpu`; with kAnyCpu lets it run wherever it could before it was first pinned. Does nothing on a
-// machine where threads never move.
+// Pins a live thread to `cpu`; with kAnyCpu lets it run on the CPUs that it could use before it was first pinned. Does
+// nothing on a machine where threads never move.
 inline constexpr int kAnyCpu = -1;
 void pin_thread(int thread, int cpu) noexcept;
 
@@ -94,21 +94,21 @@ void heavy_fence() noexcept;
 [[nodiscard]] bool has_heavy_fence() noexcept;
 
 std::uint64_t now_ns() noexcept;  // monotonic
-// How long the calling thread has been running on a processor; 0: the machine does not tell. May be a system call.
+// The CPU time of the calling thread; 0: unknown on this machine. May be a system call.
 std::uint64_t thread_ns() noexcept;
 std::int64_t unix_time_ns() noexcept;
 
-// --- The world -------------------------------------------------------------------------------------------------------
+// --- Output and system calls -----------------------------------------------------------------------------------------
 
-// Writes once, as soon as there is room, for which it waits until `until_ns` at most (now_ns() clock; 0: not at all).
+// Writes once, as soon as there is room; waits for room until `until_ns` at most (now_ns() clock; 0: not at all).
 // Returns how many bytes were written, or -errno; kNoRoom: there was no room until then.
 inline constexpr long kNoRoom = -11;  // EAGAIN
 [[nodiscard]] long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept;
 [[nodiscard]] inline long write(int fd, const void* bytes, std::size_t count) noexcept {
   return write(fd, bytes, count, kForever);
 }
-// Waiting for room in several descriptors at once, by one thread. The first descriptor is a bell, which other threads
-// ring to end the wait; open_bell() is negative on a machine that has none.
+// One thread waits for room in several descriptors at once. The first descriptor is a bell, which other threads ring to
+// end the wait; open_bell() is negative on a machine without bells.
 struct Descriptor {  // the kernel's struct pollfd
   int fd;
   std::int16_t wanted, found;
@@ -117,7 +117,7 @@ inline constexpr std::int16_t kIsRung = 1, kHasRoom = 4;  // wanted of the bell,
 [[nodiscard]] int open_bell() noexcept;
 void ring_bell(int bell) noexcept;
 void close_bell(int bell) noexcept;
-// Returns when the bell was rung, which is silent then, or when one of the others has room or a write to it would fail:
+// Returns when the bell was rung, and resets the bell, or when one of the others has room or a write to it would fail:
 // its `found` is not 0. No time limit. May return early. False: the machine cannot wait for all of these.
 [[nodiscard]] bool wait_for_room(Descriptor* bell, unsigned count) noexcept;
 [[nodiscard]] bool entropy(void* bytes, std::size_t count) noexcept;
@@ -140,9 +140,9 @@ struct Symbol {
   std::uint64_t offset;
 };
 [[JANUS_OPTIONAL]] Symbol symbol_of(std::uint64_t address) noexcept;
-// Tells a tool that watches rsp (Valgrind) that [low, high) is a stack that will be switched to.
+// Tells a tool that watches rsp (Valgrind) that [low, high) is a stack to which the program will switch.
 [[JANUS_OPTIONAL]] void announce_stack(const std::byte* low, const std::byte* high) noexcept;
-// Whether such a tool runs the program, as Valgrind does: a push that faults has moved rsp already when it is run again.
+// Whether such a tool runs the program: then a push that faults has already moved rsp when it runs again.
 [[JANUS_OPTIONAL]] bool is_emulated() noexcept;
 
 // --- Faults and requests to end --------------------------------------------------------------------------------------
@@ -154,29 +154,29 @@ struct Registers {
 struct Fault {
   FaultKind kind;
   bool has_address;
-  std::uint64_t address;       // what was touched, if has_address
+  std::uint64_t address;       // the accessed address, if has_address
   std::uint64_t ip, sp, fp;    // of the faulting thread
   const Registers* registers;  // of the faulting thread, valid while the handler runs; nullptr: not available
-  // Set by a handler that returns true: where the thread goes on, with DF clear, default mxcsr and x87 control word,
+  // Set by a handler that returns true: where the thread resumes, with DF clear, default mxcsr and x87 control word,
   // all vector state clean, and `resume_arg` in rdi.
   std::uint64_t resume_ip, resume_sp, resume_arg;
-  // False when the handler is called. If the handler sets it, only resume_ip counts: the thread goes on there with rsp,
-  // all other registers, flags and vector state as they were at the fault, as if it had jumped. For the runtime's
-  // copies of user memory (arch/user_copy.h), which go on with a result.
+  // False when the handler is called. If the handler sets it, only resume_ip counts: the thread resumes there with rsp,
+  // all other registers, flags and vector state as they were at the fault, as after a jump. For the runtime's copies of
+  // user memory (arch/user_copy.h), which then return a result.
   bool keeps_registers;
 };
 // Called for a fault of any thread, also of one without a worker slot, on its alternate stack if it has one; never for
-// a signal that was sent. True: the thread goes on as the Fault says. False: the fault is not the runtime's to handle;
-// the handler that was installed before is called, or if there was none, the default action ends the process.
-// on_fault() is false if the machine refuses the handlers, or alternate signal stacks for them: none is installed then.
+// a signal that was sent. True: the thread resumes as the Fault says. False: the runtime does not handle the fault; the
+// handler that was installed before is called, or if there was none, the default action ends the process. on_fault() is
+// false if the machine refuses the handlers, or alternate signal stacks for them: none is installed then.
 using FaultHandler = bool (*)(Fault& fault);
 [[nodiscard]] bool on_fault(FaultHandler handler) noexcept;
 void remove_fault_handler() noexcept;
 
 // Calls `look` on `thread`, a thread of this process that handles faults, in a signal handler on its alternate stack,
-// with the place where it was interrupted; waits for that until `until_ns`. False: `look` was not called, and will not
-// be. One caller at a time, after on_fault(). A system call of the thread may be interrupted (EINTR) if the kernel does
-// not restart it.
+// with the position where it was interrupted; waits for that until `until_ns`. False: `look` was not called, and will
+// not be. One caller at a time, after on_fault(). A system call of the thread may be interrupted (EINTR) if the kernel
+// does not restart it.
 struct Standing {
   std::uint64_t ip, sp, fp;
 };
@@ -189,8 +189,8 @@ using Look = void (*)(const Standing& where, void* argument);
 inline constexpr int kQuitSignal = 3;
 using TerminateHandler = void (*)(int signal);
 void on_terminate(TerminateHandler handler) noexcept;
-// Ends the process with `status` once `after_ns` has passed, whatever runs then. May be called in a signal handler.
-// Before that, `last_words` is called in a signal handler, unless it is nullptr or the machine has no signals.
+// Ends the process with `status` after `after_ns`, whatever runs then. May be called in a signal handler. Before that,
+// `last_words` is called in a signal handler, unless it is nullptr or the machine has no signals.
 using LastWords = void (*)();
 void exit_later(std::uint64_t after_ns, int status, LastWords last_words) noexcept;
 

@@ -96,7 +96,7 @@ inline constexpr unsigned kHeaderPages = round_up(sizeof(HeapChunk), kPageBytes)
 inline constexpr unsigned kMaxRunPages = kChunkPages / 4;  // larger blocks get mappings of their own
 static_assert(kHeaderPages < kChunkPages / 32 && std::atomic<PageEntry>::is_always_lock_free);
 
-// --- Constants of a class ------------------------------------------------------------------------------------
+// --- Constants of a class --------------------------------------------------------------------------------------------
 
 struct SpanShape {
   std::uint32_t reciprocal;  // ceil(2^32 / block_bytes): block number = offset * reciprocal >> 32
@@ -178,7 +178,7 @@ inline constexpr span_detail::Shapes kSpanShapes = span_detail::all_shapes();
   return kSpanShapes.by_kind[kind_of_class(size_class)];
 }
 
-// --- Lookups by address --------------------------------------------------------------------------------
+// --- Lookups by address ----------------------------------------------------------------------------------------------
 
 [[nodiscard]] inline HeapChunk* chunk_of(const void* address) noexcept {
   return reinterpret_cast<HeapChunk*>(round_down(address_of(address), kChunkBytes));
