@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hosted.h — the functions of rt/platform.h that a test may want to replace, under names of their own: seam.cpp
-// forwards to them unchanged, tests/fake_platform puts scripted faults and virtual time in between. docs/decisions/0041
+// hosted.h — the functions of rt/platform.h that tests may replace, under other names: seam.cpp forwards to them
+// unchanged, tests/fake_platform adds scripted faults and virtual time. docs/decisions/0041
 #pragma once
 
 #include "rt/platform.h"

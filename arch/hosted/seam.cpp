@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seam.cpp — rt/platform.h by the functions of hosted.h, none replaced.
+// seam.cpp — implements rt/platform.h by the functions of hosted.h, unchanged.
 #include "arch/hosted/hosted.h"
 
 namespace janus::platform {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // signals.cpp — faults and requests to end, by sigaction. A fault that the runtime does not handle is passed to the
-// handler that was installed before; in a sanitizer's build that is the one that reports it.
+// handler that was installed before; in a sanitizer's build that handler reports the fault.
 #include <signal.h>
 #include <sys/syscall.h>
 #include <sys/time.h>

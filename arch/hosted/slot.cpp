@@ -28,7 +28,7 @@ void set_worker_slot(void* slot) noexcept {
   ::syscall(SYS_arch_prctl, ARCH_SET_GS, slot);
 }
 
-// Not inlined: a task that goes on has to find the variable of the thread that it is on now.
+// Not inlined: a task that has changed threads must find the variable of its present thread.
 [[gnu::noinline]] void* worker_slot() noexcept {
   return g_slot;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/kernel_abi.h — the numbers and layouts of the kernel's x86-64 interface that this layer uses. They are
-// part of Linux' promise never to break user space, and fixed.
+// fixed, as part of Linux's stable user-space ABI.
 #pragma once
 
 #include <cstddef>
@@ -148,18 +148,18 @@ struct SignalAction {
   std::uint64_t mask;
 };
 
-// What came with a signal. `code` above 0: the processor raised it; kFromKernel is such a code, of a fault without an
+// The data of a signal. `code` above 0: the processor raised it; kFromKernel is such a code, for a fault without an
 // address.
 struct SignalInfo {
   std::int32_t signal, error, code, reserved;
   std::uint64_t address;
-  std::uint64_t value;  // of a signal that was sent with a word
+  std::uint64_t value;  // sent with the signal
 };
 inline constexpr std::int32_t kFromQueue = -1;  // SI_QUEUE
 inline constexpr std::int32_t kFromKernel = 0x80, kFpeIntDivide = 1, kFpeIntOverflow = 2;
 inline constexpr std::int32_t kBusAlignment = 1;  // BUS_ADRALN
 
-// The frame that a handler finds and sigreturn restores.
+// The frame that a handler gets and sigreturn restores.
 struct MachineContext {
   std::uint64_t r8, r9, r10, r11, r12, r13, r14, r15, rdi, rsi, rbp, rbx, rdx, rax, rcx, rsp, rip, eflags;
   std::uint16_t cs, gs, fs, ss;
@@ -175,7 +175,7 @@ struct SignalFrame {
   std::uint64_t mask;
 };
 
-// The fxsave image; an extended state (its size in the software bytes) follows when `magic` says so.
+// The fxsave image; if `magic` is set, an extended state (its size is in the software bytes) follows.
 struct FpuState {
   std::uint16_t control, status, tag, opcode;
   std::uint64_t last_ip, last_operand;
@@ -194,7 +194,7 @@ static_assert(offsetof(FpuState, mxcsr) == 24 && offsetof(FpuState, magic) == 46
               offsetof(FpuState, present) == 512);
 static_assert(sizeof(SignalAction) == 32 && sizeof(SignalStack) == 24 && sizeof(CloneArgs) == 64);
 
-// --- What the kernel tells a new program
+// --- Data from the kernel for a new program
 struct AuxEntry {
   std::uint64_t type, value;
 };
@@ -221,7 +221,7 @@ struct FileSystemInfo {
 inline constexpr std::int64_t kFileSystemCgroup = 0x27e0eb, kFileSystemCgroup2 = 0x63677270;
 static_assert(sizeof(FileSystemInfo) == 120);
 
-// --- Terminals, and the end of the machine
+// --- Terminals, and powering off the machine
 struct TerminalModes {
   std::uint32_t input, output, control, local;
   std::uint8_t line, characters[19];

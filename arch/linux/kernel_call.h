@@ -20,7 +20,7 @@ inline long word(T value) {
     return static_cast<long>(value);
 }
 
-// Unused arguments are passed as zero: the kernel looks at some of them.
+// Unused arguments are passed as zero, since the kernel reads some of them.
 template <typename... Args>
 inline long call(long number, Args... args) {
   static_assert(sizeof...(args) <= 6);
@@ -40,7 +40,7 @@ inline bool failed(long result) {
   return static_cast<unsigned long>(result) > -4096UL;
 }
 
-// Retries after EINTR: for calls that an interrupting handler leaves without any effect.
+// Retries after EINTR: for calls that have had no effect when a handler interrupts them.
 template <typename... Args>
 inline long call_again(long number, Args... args) {
   long result;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/lock.h — a lock for the few tables of this layer, which are touched once a slab or handler. Waiters sleep.
+// arch/linux/lock.h — a lock for the few tables of this layer, used once for each slab or handler. Waiters sleep.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/once.h — a fact about the machine that is found out at its first use, by whichever thread comes first.
-// Static constructors do not exist here, and a host may call any function first.
+// arch/linux/once.h — a property of the machine that the first thread to use it determines. There are no static
+// constructors here, and a host may call any function first.
 #pragma once
 
 #include <atomic>

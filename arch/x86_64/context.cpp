@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// context.cpp — a fiber that has not started yet.
+// context.cpp — makes a fiber that has not started yet.
 #include <arch/context.h>
 
 namespace janus::arch {

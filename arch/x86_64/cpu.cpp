@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.cpp — cpuid, read once. Intel SDM volume 2, CPUID; XCR0 tells which registers the kernel keeps.
+// cpu.cpp — cpuid, read once. Intel SDM volume 2, CPUID; XCR0 has the registers that the kernel saves.
 #include <arch/cpu.h>
 
 // Features::bits(), 0 until they are first asked for. Also read by mem*.S, which calls janus_cpu_find_features() where
@@ -61,7 +61,7 @@ Features features() noexcept {
 
 }  // namespace janus::arch
 
-// Called by mem*.S: it may use no more than the callers of those leave it of registers and stack, so it stays small.
+// Called by mem*.S, so it must be small: it has only the registers and stack that callers of those leave.
 std::uint32_t janus_cpu_find_features() {
   const std::uint32_t bits = janus::arch::detect();
   __atomic_store_n(&janus_cpu_features, bits, __ATOMIC_RELAXED);

@@ -8,7 +8,7 @@ FUNC(janus_memcmp)
     jb      .Lunder_16
     cmp     $128, %rdx
     ja      .Lover_128
-    lea     -16(%rdx), %r9              // where the last 16 begin
+    lea     -16(%rdx), %r9              // the offset of the last 16
     xor     %ecx, %ecx
 .Lby_16:
     movups  (%rdi, %rcx), %xmm0
@@ -176,4 +176,4 @@ FUNC(janus_memcmp)
 END(janus_memcmp)
 
 WEAK_ALIAS(memcmp, janus_memcmp)
-WEAK_ALIAS(bcmp, janus_memcmp)          // clang calls it where only equality is asked for
+WEAK_ALIAS(bcmp, janus_memcmp)          // clang calls it if only equality matters

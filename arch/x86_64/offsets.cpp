@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// offsets.cpp — the numbers that assembly here uses, as the compiler knows them. Compiled, never linked: offsets.py
-// turns the table in section .janus_offsets into context_offsets.h.
+// offsets.cpp — the offsets and constants that assembly here uses, from the compiler. Compiled, never linked:
+// offsets.py converts the table in section .janus_offsets into context_offsets.h.
 #include <arch/context.h>
 #include <arch/cpu.h>
 #include <arch/offsets.h>

@@ -3,7 +3,7 @@
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from task_call.h: JANUS_TASK_FRAME_RBX, ...
 
-// What lies below the return address: rsp stands here, on a multiple of 16, while the task's function runs.
+// The bytes below the return address; rsp is at their lower end, a multiple of 16, while the task's function runs.
 #define FRAME_BYTES JANUS_TASK_FRAME_RETURN_IP
 #define CFA_OFFSET(field) JANUS_TASK_FRAME_##field - JANUS_TASK_FRAME_RETURN_IP - 8
 
@@ -22,7 +22,7 @@ FUNC(janus_task_call)
     mov     %r14, JANUS_TASK_FRAME_R14(%rsp)
     mov     %r15, JANUS_TASK_FRAME_R15(%rsp)
     mov     %rsp, (%rdx)
-    // All of mxcsr, sticky flags too: what a task sees does not depend on the task that ran before it.
+    // All of mxcsr, also the sticky flags: a task must not see those of the task that ran before it.
     cmpl    $JANUS_MXCSR_DEFAULT, JANUS_TASK_FRAME_MXCSR(%rsp)
     jne     .Lload_default_mxcsr
 .Lmxcsr_is_default:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // user_copy.S — copies that may fault. System V x86-64. Contract: user_copy.h. Uses the vector registers that every
-// processor has; changes no register that calls preserve.
+// processor has; changes no callee-saved register.
 #include <arch/asm.h>
 #include "arch/x86_64/context_offsets.h"    // generated from user_copy.h: JANUS_USER_COPY_DONE, ...
 
@@ -47,7 +47,7 @@ FUNC(janus_user_copy)
     test    %edx, %edx
     jz      .Ldone
     mov     %edx, %r8d
-    shr     $1, %r8d                        // and of three the one in the middle
+    shr     $1, %r8d                        // and the middle one of three
     LOAD    movzbl (%rsi), %eax
     LOAD    movzbl (%rsi,%r8), %r9d
     LOAD    movzbl -1(%rsi,%rdx), %ecx

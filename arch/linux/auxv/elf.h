@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/auxv/elf.h — the parts of an ELF image that a running program looks at: its own (relocation) and the
-// vDSO's.
+// arch/linux/auxv/elf.h — the parts of an ELF image that a running program reads: of its own (relocation) and of the
+// vDSO.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace janus::elf {
 namespace {
 
 struct Image {
-  const std::byte* base = nullptr;  // what addresses in the image are relative to
+  const std::byte* base = nullptr;  // the base of addresses in the image
   const Dynamic* dynamic = nullptr;
 };
 
@@ -34,7 +34,7 @@ const T* table(const Image& image, std::int64_t tag) {
   return nullptr;
 }
 
-// The GNU table has no count: it is one more than the last symbol of the chain that reaches furthest.
+// The GNU table has no count: the last symbol of the chain with the highest index gives it.
 std::uint32_t count_by_gnu_hash(const std::uint32_t* hash) {
   const std::uint32_t buckets = hash[0], first = hash[1], bloom_words = hash[2];
   const std::uint32_t* bucket = hash + 4 + std::size_t{bloom_words} * 2;

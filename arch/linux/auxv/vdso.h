@@ -6,7 +6,7 @@
 
 namespace janus::elf {
 
-// The address of the symbol `name` in the loaded image at `image`, or nullptr. Either of the two hash tables will do.
+// The address of the symbol `name` in the loaded image at `image`, or nullptr. It needs one of the two hash tables.
 [[nodiscard]] const void* find_symbol(const Header* image, const char* name) noexcept;
 
 }  // namespace janus::elf

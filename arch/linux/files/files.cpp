@@ -33,12 +33,12 @@ Lines::~Lines() {
   if (!failed(fd_)) call(kClose, fd_);
 }
 
-// Moves what is left to the front and reads more behind it. False when there is no more.
+// Moves the unread rest to the front and reads more behind it. False: there is no more.
 bool Lines::refill() noexcept {
   for (std::size_t i = begin_; i < end_; ++i) buffer_[i - begin_] = buffer_[i];
   end_ -= begin_;
   begin_ = 0;
-  if (end_ == room_) {  // one line fills the buffer: drop what is here, and the rest of it when it comes
+  if (end_ == room_) {  // one line fills the buffer: drops this part, and the rest when it is read
     end_ = 0;
     skipping_ = true;
   }

@@ -25,7 +25,7 @@ struct Text {
 [[nodiscard]] bool equal(Text a, Text b) noexcept;
 [[nodiscard]] bool begins_with(Text text, Text prefix) noexcept;
 
-// Cuts the part before the first `separator` off `rest`, and the separator with it; all of it when there is none.
+// Removes and returns the part of `rest` before the first `separator`, which it drops; all of `rest` if there is none.
 [[nodiscard]] Text cut(Text& rest, char separator) noexcept;
 
 // True if `name` is one of the entries of `list`, which commas separate.
@@ -34,7 +34,7 @@ struct Text {
 // A decimal number, with nothing behind it but white space. False, and `out` as it was, for anything else.
 [[nodiscard]] bool parse_number(Text text, std::uint64_t& out) noexcept;
 
-// Takes a trailing newline and blanks off.
+// The text without a trailing newline and blanks.
 [[nodiscard]] Text trimmed(Text text) noexcept;
 
 }  // namespace janus::kernel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/cgroup.cpp — the half of cgroup.h that reads files. Where there is no /proc or no /sys there is no
-// limit. docs/decisions/0082
+// arch/linux/limits/cgroup.cpp — the part of cgroup.h that reads files. Without /proc or /sys there is no limit.
+// docs/decisions/0082
 #include "arch/linux/limits/cgroup.h"
 
 #include "arch/linux/files/files.h"
@@ -14,16 +14,16 @@ constexpr std::size_t kPathRoom = 4096 + 256;
 
 // Room for paths and lines: pages of their own, since a caller's stack may be small.
 struct Scratch {
-  char text[2 * kPathRoom];  // the lines that name our groups, and right behind them, on the same page, a path
+  char text[2 * kPathRoom];  // the lines that name our groups, and behind them, on the same page, a path
   char lines[4 * kPathRoom];
 };
 constexpr std::size_t kScratchBytes = (sizeof(Scratch) + kPage - 1) & ~(kPage - 1);
 
-// What is being looked for, and the room for it.
+// The limit to search for, and buffers.
 struct Search {
   Controller controller;
   std::uint64_t (*read)(Version version, char* directory, std::size_t bytes);  // one group's limit
-  char* directory;  // kPathRoom; `read` gets it with the path of a group, `bytes` long, and may build upon it
+  char* directory;  // kPathRoom bytes: a group's path, `bytes` long, to which `read` may append
   char* lines;
 };
 
@@ -49,8 +49,8 @@ std::uint64_t read_memory(Version version, char* directory, std::size_t bytes) {
   return read_beside(directory, bytes, name, limit) ? parse_memory(limit.view()) : kNoLimit;
 }
 
-// From the process's own group up to what the mount shows as the root, which may be a container's group and limited,
-// too.
+// Visits the process's own group and all above it, up to the mount's root, which may be a container's group with a
+// limit of its own.
 std::uint64_t smallest_upwards(const Search& search, Version version, std::size_t bytes, std::size_t top) {
   std::uint64_t least = kNoLimit;
   for (;;) {
@@ -68,8 +68,8 @@ bool is_group(Version version, const char* directory) {
   return !failed(call(kStatfs, directory, &info)) && info.type == wanted;
 }
 
-// Where nearly every machine shows its groups from the root down. If this process's group is there, the table of mounts
-// need not be read, which takes the kernel longer to write than all the rest.
+// Tries the directory where nearly every machine mounts its root group. If this process's group is there, the table of
+// mounts need not be read, which takes longer than all other steps.
 bool find_where_usual(const Search& search, Version version, Text path, std::uint64_t& limit) {
   const char* const point = version == Version::kTwo                ? "/sys/fs/cgroup"
                             : search.controller == Controller::kCpu ? "/sys/fs/cgroup/cpu"
@@ -98,7 +98,7 @@ std::uint64_t find_by_mounts(const Search& search, Version version, Text path) {
   return least;
 }
 
-// A controller belongs to one version: on a hybrid host a line of version 1 that names it says that it is there.
+// A controller belongs to one version: on a hybrid host, to version 1 if a line of version 1 names it.
 bool find_membership(Text memberships, Controller controller, Version& version, Text& path) {
   bool found = false;
   while (!memberships.is_empty()) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/cgroup_text.cpp — the pure half of cgroup.h.
+// arch/linux/limits/cgroup_text.cpp — the part of cgroup.h that reads no files.
 #include "arch/linux/limits/cgroup.h"
 
 namespace janus::kernel {
@@ -19,7 +19,7 @@ bool is_octal(Text text) {
   return true;
 }
 
-// Puts text together, with mountinfo's escapes undone.
+// Composes text, and undoes mountinfo's escapes.
 struct Writer {
   char* out;
   std::size_t room, used = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/limits/resources.cpp — how much of the machine this process has: CPUs by affinity and quota, memory by
-// size and limit.
+// arch/linux/limits/resources.cpp — the resources of this process: CPUs by affinity and quota, memory by size and
+// limit.
 #include <bit>
 #include <initializer_list>
 
@@ -15,8 +15,8 @@ using namespace janus::kernel;
 
 namespace {
 
-// Ascending from the CPU that the caller runs on, and round: a thread that pins itself to the first stays where it is,
-// and programs of one worker each, started side by side, do not all meet on the lowest.
+// Lists CPUs in ascending order, cyclically, from the caller's present one: a thread that pins itself to the first
+// stays where it is, and programs with one worker each do not all use the lowest CPU.
 void list_allowed(Cpus& out) {
   CpuMask mask;
   allowed_cpus(mask);
@@ -35,8 +35,8 @@ void list_allowed(Cpus& out) {
 
 }  // namespace
 
-// A quota is rounded down: with a worker more than whole CPUs, one would be throttled in the middle of a period, and
-// with it all that wait for its task. docs/decisions/0011.
+// Rounds a quota down: with more workers than whole CPUs, a worker would be throttled in the middle of a period, and
+// delay all tasks that wait for its task. docs/decisions/0011.
 void cpus(Cpus& out) noexcept {
   list_allowed(out);
   const std::uint64_t milli = cpu_quota_milli();
@@ -54,7 +54,7 @@ std::uint64_t memory_limit() noexcept {
   if (!failed(call(kSysinfo, &info))) machine = info.total_ram * info.unit;
   const std::uint64_t group = cgroup_memory_limit();
   const std::uint64_t least = machine != 0 && machine < group ? machine : group;
-  return least == 0 || least == kNoLimit ? std::uint64_t{1} << 30 : least;  // unknown: assume little
+  return least == 0 || least == kNoLimit ? std::uint64_t{1} << 30 : least;  // unknown: assumes little
 }
 
 }  // namespace janus::platform

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/memory/guards.cpp — the ladder of guard pages, each rung found by trying, since kernel versions say little
-// (a locked mapping or a filter refuses what the version promises):
+// arch/linux/memory/guards.cpp — three methods of making guard pages, which are tried in turn, since a kernel's version
+// does not tell which works (a locked mapping or a filter may refuse one):
 //   1 MADV_GUARD_INSTALL (Linux 6.13), many at once by process_madvise: no mapping, a quarter of a microsecond
 //   2 the same, one call each
-//   3 mprotect, two mappings each, up to half of vm.max_map_count in the whole process: a program that used them all up
-//     could not even free memory any more
+//   3 mprotect, two mappings each, up to half of vm.max_map_count in the whole process: a program without mappings
+//     left could not even free memory
 #include "arch/linux/memory/guards.h"
 
 #include "arch/linux/files/files.h"
@@ -16,7 +16,7 @@
 namespace janus::kernel {
 namespace {
 
-// Guards that are asked for in one call; the first `made` of them exist.
+// The guards of one request; the first `made` of them exist.
 struct Row {
   std::byte* first;
   std::size_t stride, count, bytes;
@@ -26,15 +26,15 @@ struct Row {
   [[nodiscard]] bool done() const { return made == count; }
 };
 
-// Stacks are touched a page here and a page there. Where the system makes huge pages unasked, one touch of a stack
-// whose guards did not hold would cost 2 MiB, and the kernel would try in vain to collapse the others, over and over.
-// Up to the end of the last stride: a gap between two rows would be a mapping of its own.
+// Only few pages of each stack are touched. On a system that makes huge pages by default, one touch of a stack without
+// guards would cost 2 MiB, and the kernel would try in vain to collapse the other stacks. Covers the last stride, too:
+// a gap between two rows would be a mapping of its own.
 void forbid_huge_pages(const Row& row) {
   if (row.count > 0) call(kMadvise, row.first, row.stride * row.count, kAdviseNoHugePage);
 }
 
-// --- Rung 1: the vector lives on the caller's stack, which may be all that a task has left
-// (Scheduler::kStackReserve): 128 bytes of it, not the kernel's limit of 16 KiB.
+// --- Method 1. The vector is on the caller's stack, which may have only Scheduler::kStackReserve left: so it has 128
+// bytes, not the kernel's limit of 16 KiB.
 constexpr std::size_t kBatch = 8;
 
 std::size_t fill(Range (&batch)[kBatch], const Row& row) {
@@ -64,15 +64,15 @@ void install_in_batches(Row& row) {
   call(kClose, self);
 }
 
-// --- Rung 2
+// --- Method 2
 void install_singly(Row& row) {
   while (!row.done() && !failed(call_again(kMadvise, row.next(), row.bytes, kAdviseGuardInstall))) ++row.made;
 }
 
-// --- Rung 3
+// --- Method 3
 constexpr std::size_t kMappingsPerGuard = 2, kDefaultMappings = 65530;
 
-// The rows that were protected, so that unmap() gives their share back. Rows that find no place here count for ever.
+// The rows that were protected, so that unmap() can reduce the count. Rows that find no place here count for ever.
 struct Protected {
   std::byte *first, *last;
   std::size_t count;
@@ -81,7 +81,7 @@ constexpr std::size_t kMaxRows = 256;
 
 Lock g_lock;  // guards g_rows and g_count
 Protected g_rows[kMaxRows];
-std::atomic<std::size_t> g_count{0};  // written under the lock; forget_guards looks without it
+std::atomic<std::size_t> g_count{0};  // written under the lock; forget_guards() reads it without
 std::size_t g_share = 0;
 Once g_share_known;
 
@@ -114,7 +114,7 @@ void protect(Row& row) {
 }  // namespace
 
 void forget_guards(std::byte* pages, std::size_t bytes) noexcept {
-  // The guards of these pages were made before the pages were given back, so to read a count of zero is no race.
+  // No race: the guards of these pages were counted before the pages were unmapped.
   if (g_count.load(std::memory_order_relaxed) == 0) return;
   Hold hold(g_lock);
   for (Protected& slot : g_rows) {

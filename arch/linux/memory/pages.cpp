@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/memory/pages.cpp — memory from the kernel and back. Guards are in guards.cpp.
+// arch/linux/memory/pages.cpp — maps and unmaps memory. Guards are in guards.cpp.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/memory/guards.h"
 #include "rt/platform.h"
@@ -20,14 +20,15 @@ void unmap(std::byte* pages, std::size_t bytes) noexcept {
 
 void discard(std::byte* pages, std::size_t bytes) noexcept {
   if (!failed(call_again(kMadvise, pages, bytes, kAdviseDontNeed))) return;
-  // Locked pages (a host's mlockall) refuse. Linux 5.18 has a second form for them; before it they are unlocked first.
+  // That fails for locked pages (a host's mlockall). Linux 5.18 has another form for them; before, they are unlocked
+  // first.
   if (!failed(call_again(kMadvise, pages, bytes, kAdviseDontNeedLocked))) return;
   call(kMunlock, pages, bytes);
   call_again(kMadvise, pages, bytes, kAdviseDontNeed);
 }
 
-// Linux 6.14; where it is refused the pages are made when they are touched. The vector lives on the caller's stack,
-// which may be a task's.
+// Linux 6.14; if it is refused, the pages are made when they are touched. The vector is on the caller's stack, which
+// may be a task's.
 void populate(std::byte* first, std::size_t stride, std::uint64_t which) noexcept {
   constexpr std::size_t kBatch = 16, kPage = 4096;
   while (which != 0) {

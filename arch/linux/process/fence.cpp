@@ -31,7 +31,7 @@ void heavy_fence() noexcept {
   long result;
   do result = call(kMembarrier, kMembarrierPrivate, 0);
   while (result == -kENOMEM);
-  if (result != 0) abort();  // a filter was installed later; owners rely on the fence, and a lost task would be worse
+  if (result != 0) abort();  // a filter was installed later; without the fence tasks could be lost
 }
 
 }  // namespace janus::platform

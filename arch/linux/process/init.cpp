@@ -13,8 +13,8 @@
 namespace janus::kernel {
 namespace {
 
-// Both are written before there is a second thread. The page is this process's alone: it reads as zero in a forked
-// child, which is no init, even if it is the first process of a namespace.
+// Both are written before there is a second thread. The page reads as zero in a forked child, which is no init, even if
+// it is the first process of a namespace.
 struct Mark {
   bool is_init;
 };
@@ -34,7 +34,7 @@ const char* value_of(const char* name, char** envp) {
   return nullptr;
 }
 
-// Makes what is printed arrive unchanged: no carriage returns put in, nothing echoed.
+// Makes the terminal pass output unchanged: it adds no carriage returns, and echoes nothing.
 void make_plain(long terminal) {
   TerminalModes modes{};
   if (failed(call(kIoctl, terminal, kTerminalGetModes, &modes))) return;
@@ -65,7 +65,7 @@ void begin_as_init(char** envp) noexcept {
   for (const long terminal : {g_terminal, kStandardOutput}) make_plain(terminal);
 }
 
-// The signal is asked for last: it would also report room for more output.
+// Requests the signal last, since it would also report room for more output.
 void take_orders() noexcept {
   if (!is_init()) return;
   call(kSetsid);  // only the leader of a session can have a terminal that sends it ^C
@@ -77,12 +77,12 @@ void take_orders() noexcept {
   call(kFcntl, g_terminal, kFileSetFlags, kOpenReadWrite | kOpenSignals);
 }
 
-// A second caller, in a handler or another thread, waits for the end here; no handler may keep the first from it.
+// A second caller, in a handler or another thread, waits here for the end; no handler may interrupt the first one.
 void end_as_init(int status) noexcept {
   if (!is_init()) return;
   const std::uint64_t all = ~std::uint64_t{0};
   call(kSigprocmask, kSigSetmask, &all, nullptr, sizeof all);
-  if (g_ending.exchange(true, std::memory_order_relaxed))  // nothing but the flag itself is shared
+  if (g_ending.exchange(true, std::memory_order_relaxed))  // relaxed: orders no other data
     for (;;) call(kPause);
   call(kIoctl, kStandardOutput, kTerminalDrain, 1);
   say_exit(static_cast<unsigned>(status) & 255);

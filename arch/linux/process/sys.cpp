@@ -12,8 +12,8 @@ using namespace janus::kernel;
 
 namespace {
 
-// Waits until the descriptor has room, or waiting makes no sense: what is wrong with it, a write tells. Not for a
-// negative one, which poll takes for no descriptor at all.
+// Waits until the descriptor has room or an error, which the following write reports. Not for a negative descriptor,
+// which poll ignores.
 bool wait_for_room(int fd, std::uint64_t until_ns) noexcept {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   PollFd asked{fd, kPollOut, 0};
@@ -26,13 +26,13 @@ bool wait_for_room(int fd, std::uint64_t until_ns) noexcept {
   }
 }
 
-// The kernel has no such call, or not for this descriptor, or a filter refuses it.
+// Whether the kernel lacks the call, or lacks it for this descriptor, or a filter refuses it.
 bool is_unknown(long result) noexcept {
   return result == -kEOPNOTSUPP || result == -kENOSYS || result == -kEINVAL || result == -kEPERM;
 }
 
-// Ends the process by the default action of `signal`. The first process of a container ignores its own signals: the
-// status then says what the signal would have.
+// Ends the process by the default action of `signal`. The first process of a container ignores its own signals, so it
+// exits with the status that stands for the signal.
 [[noreturn]] void end_by(int signal) noexcept {
   set_action(signal, SignalAction{});
   const std::uint64_t only = signal_bit(signal);
@@ -43,9 +43,9 @@ bool is_unknown(long result) noexcept {
 
 }  // namespace
 
-// A first try that does not wait is one system call for almost every descriptor. Where the kernel has none for it
-// (pipes and terminals before Linux 6.4), a file is written at once, since it takes what it gets, and anything else as
-// soon as it has room: that is a page of a pipe.
+// First tries to write without waiting, which is one system call for almost every descriptor. If the kernel cannot do
+// that (pipes and terminals before Linux 6.4), writes to a file at once, since files have room, and to anything else
+// when it has room: a page, for a pipe.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t until_ns) noexcept {
   if (until_ns == kForever) return call_again(kWrite, fd, bytes, count);
   const Range piece{const_cast<void*>(bytes), count};
@@ -80,7 +80,7 @@ long syscall(long nr, const long (&args)[6]) noexcept {
   return call(nr, args[0], args[1], args[2], args[3], args[4], args[5]);
 }
 
-// Where getrandom is unknown (Linux < 3.17) or filtered out, the device is asked.
+// If getrandom is unknown (Linux < 3.17) or filtered out, reads the device.
 bool entropy(void* bytes, std::size_t count) noexcept {
   auto* next = static_cast<char*>(bytes);
   while (count > 0) {

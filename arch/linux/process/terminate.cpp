@@ -21,14 +21,14 @@ void handle(int signal, SignalInfo*, SignalFrame*) {
     handler(signal);
 }
 
-// An interrogation of this thread is answered after the handler, of which the task knows nothing.
+// Blocks a request for this thread's position until the handler is over.
 SignalAction request(std::uint64_t flags) {
   SignalAction action = action_for(handle, flags);
   action.mask = signal_bit(kInterrogation);
   return action;
 }
 
-// Relaxed: the thread that stored it set the timer afterwards, by way of the kernel.
+// Relaxed: the storing thread sets the timer afterwards, through the kernel.
 std::atomic<int> g_late_status{0};
 std::atomic<platform::LastWords> g_last_words{nullptr};
 
@@ -51,9 +51,9 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-// A blocked system call is interrupted rather than restarted, so that a program held up in a read sees the request.
-// SIGINT is taken even if the shell that started the program in the background had set it to be ignored: the promise is
-// the same for both signals. Children of PID 1 are reaped by the kernel; waiting for them then tells of no status.
+// A blocked system call is interrupted rather than restarted, so that a program that waits in a read sees the request.
+// SIGINT is handled even if the shell that started the program in the background ignores it: the guarantee is the same
+// for both signals. The kernel reaps children of PID 1; waiting for them then gives no status.
 void on_terminate(TerminateHandler handler) noexcept {
   g_handler.store(handler, std::memory_order_release);  // pairs with handle()
   if (handler == nullptr) {
@@ -70,12 +70,12 @@ void on_terminate(TerminateHandler handler) noexcept {
   take_orders();
 }
 
-// The kernel's own timer: it also ends a program whose workers never look.
+// Uses the kernel's timer, which also ends a program whose workers never check.
 void exit_later(std::uint64_t after_ns, int status, LastWords last_words) noexcept {
   g_late_status.store(status, std::memory_order_relaxed);
   g_last_words.store(last_words, std::memory_order_relaxed);
   set_action(kSigAlrm, action_for(end_late, 0));
-  const std::uint64_t us = after_ns / 1000 + 1;  // a timer of zero would be none
+  const std::uint64_t us = after_ns / 1000 + 1;  // not 0, which would disarm the timer
   const IntervalTimer timer{0, 0, static_cast<std::int64_t>(us / 1'000'000), static_cast<std::int64_t>(us % 1'000'000)};
   call(kSetitimer, kTimerReal, &timer, nullptr);
 }

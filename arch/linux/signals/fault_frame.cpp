@@ -34,7 +34,7 @@ void clear(std::uint8_t* bytes, std::size_t count) {
 }
 
 void clean_fpu(FpuState& fpu) {
-  constexpr std::uint64_t kProtectionKeys = std::uint64_t{1} << 9;  // a register of access rights, which stays as it is
+  constexpr std::uint64_t kProtectionKeys = std::uint64_t{1} << 9;  // access rights, which stay unchanged
   fpu.control = 0x37f;
   fpu.status = fpu.tag = fpu.opcode = 0;
   fpu.last_ip = fpu.last_operand = 0;
@@ -69,7 +69,7 @@ void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept {
   if (fault.keeps_registers) return;
   machine.rsp = fault.resume_sp;
   machine.rdi = fault.resume_arg;
-  machine.rbp = 0;  // ends the frame pointer chain of what was left
+  machine.rbp = 0;  // ends the chain of frame pointers of the left frames
   machine.eflags &= ~(kTrap | kDirection | kAlignmentCheck);
   if (machine.fpu != nullptr) clean_fpu(*machine.fpu);
 }

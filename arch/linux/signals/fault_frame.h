@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/fault_frame.h — from a signal's frame to a Fault, and from a Fault's answer back into the frame.
+// arch/linux/signals/fault_frame.h — converts a signal's frame to a Fault, and a Fault's result back into the frame.
 #pragma once
 
 #include "arch/linux/kernel_abi.h"
@@ -11,8 +11,8 @@ namespace janus::kernel {
 
 [[nodiscard]] platform::Registers registers_of(const MachineContext& machine) noexcept;
 
-// Makes sigreturn go on at the Fault's resume_ip as if a function were called there: DF and TF clear, rdi the argument,
-// mxcsr, x87 and every vector register as they were when the process began. If it keeps_registers, as if it had jumped.
+// Makes sigreturn resume at the Fault's resume_ip as after a call: DF and TF clear, rdi the argument, mxcsr, x87 and
+// every vector register as at the start of the process. If it keeps_registers, as after a jump.
 void edit_frame(SignalFrame& frame, const platform::Fault& fault) noexcept;
 
 }  // namespace janus::kernel

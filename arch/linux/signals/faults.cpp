@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/faults.cpp — the processor's faults, offered to the runtime first, then to the handlers that were
-// there before. The handler never jumps: it edits the frame and returns, so the kernel restores signal mask, alternate
-// stack and vector state.
+// arch/linux/signals/faults.cpp — the processor's faults, which are passed to the runtime first, then to the handlers
+// that were installed before. The handler never jumps: it edits the frame and returns, so the kernel restores signal
+// mask, alternate stack and vector state.
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/lock.h"
 #include "arch/linux/signals/fault_frame.h"
@@ -18,8 +18,8 @@ Lock g_lock;  // held to install and remove handlers
 std::atomic<platform::FaultHandler> g_handler{nullptr};
 SignalAction g_previous[32];  // by signal; written before the handler is installed
 
-// Ends the process as the fault would have. An access recurs when the frame is restored; a breakpoint or a signal that
-// was sent would not, and is sent again: it is blocked by now, and arrives with the frame's own registers in place.
+// Ends the process by the signal's default action. A bad access recurs when the frame is restored; a breakpoint or a
+// sent signal does not, so it is sent again: it is blocked now, and arrives with the frame's registers.
 void act_by_default(const SignalInfo& info) {
   set_action(info.signal, SignalAction{});
   if (info.code <= 0 || info.signal == kSigTrap) raise_here(info.signal);
@@ -51,22 +51,22 @@ void pass_on(SignalInfo* info, SignalFrame* frame) {
 
 constexpr std::uint64_t kAlignmentCheck = 1 << 18;
 
-// The kernel enters a handler with the flag unchanged: compiled code must not run with it.
+// The kernel enters a handler with the flag unchanged, but compiled code must not run with it.
 [[gnu::always_inline]] inline void clear_alignment_check() {
   asm volatile("pushfq; andq %0, (%%rsp); popfq" : : "i"(~kAlignmentCheck) : "memory", "cc");
 }
 
-// A worker's code has turned the alignment check on, which no compiler does, and it hits the next code with an
-// unaligned access, the runtime included: it is turned off again, and the access goes on. Where the gs base was lost as
-// well, the thread is not known to be a worker.
+// A task has set the alignment check flag, which no compiler does, and the next unaligned access faults, maybe in the
+// runtime: the handler clears the flag and resumes the access. If the task has also changed the gs base, the thread is
+// not recognised as a worker.
 bool is_alignment_check_of_a_worker(const SignalInfo& info, const SignalFrame& frame) {
   return info.signal == kSigBus && info.code == kBusAlignment && (frame.machine.eflags & kAlignmentCheck) != 0 &&
          platform::worker_slot() != nullptr;
 }
 
-// A fault of the handler itself is handled as any other, further down on the same stack. A quarter of that is for what
-// the handler calls: code below its end would not be on it, for the kernel, which would begin at its top again, and so
-// for ever.
+// A fault of the handler itself is handled as any other, further down on the same stack. A quarter of the stack is kept
+// free for functions that the handler calls: if the stack overflowed, the kernel would start at its top again, in an
+// endless loop.
 bool is_used_up(const SignalFrame& frame) {
   const SignalStack& stack = frame.stack;
   const auto base = reinterpret_cast<std::uint64_t>(stack.base);
@@ -100,23 +100,23 @@ bool install(int signal) {
   const SignalAction present = get_action(signal);
   if (calls(present, handle)) return true;
   g_previous[signal] = present;
-  // An interrogated thread goes on where it was; a fault of the handler itself is handled as any other.
+  // Restarts the system call of a sampled thread; lets a fault of the handler itself be handled as any other.
   return set_action(signal, action_for(handle, kSaRestart | kSaNodefer));
 }
 
-// Without an alternate stack the handler would begin on the stack that has overflowed. Asked here, for all threads: one
-// that found out as it starts could tell nobody.
+// Without an alternate stack the handler would begin on the stack that has overflowed. Checked here for all threads,
+// since a thread that failed at its start could not report it.
 bool allows_alternate_stacks() {
   SignalStack present{};
   return !failed(call(kSigaltstack, nullptr, &present));
 }
 
-// A handler that was installed after ours may call ours from it, so it stays, and ours passes everything on.
+// If a handler was installed after ours, it may call ours: then it stays, and ours passes everything on.
 void remove(int signal) {
   if (calls(get_action(signal), handle)) set_action(signal, g_previous[signal]);
 }
 
-// With the lock.
+// Under the lock.
 void remove_all() {
   for (const int signal : kSignals) remove(signal);
   g_handler.store(nullptr, std::memory_order_release);  // pairs with handle()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // arch/linux/signals/sample_thread.cpp — calls a function on another thread, at any point of its execution. Only one
 // request is active at a time, and each has a number: a signal that arrives late finds another number, and is ignored.
-// A member of the archive that janus-cc asks for, unless it strips the program.
+// An archive member that janus-cc links unless it strips the program.
 //     kIdle --sample_thread--> kAsked --answer--> kBusy --answer--> kIdle, of the next number
 //                              kAsked --(no answer in time)--> kIdle, of the next number
 #include "arch/linux/signals/sample_thread.h"
@@ -21,7 +21,7 @@ std::atomic<std::uint32_t> g_word{kIdle};  // number * kPhases + phase
 platform::Look g_look;                     // written while kIdle
 void* g_argument;
 
-// As the kernel expects it: a whole siginfo.
+// A whole siginfo, as the kernel expects.
 struct Question {
   SignalInfo info;
   std::uint64_t rest[12];

@@ -7,11 +7,11 @@
 
 namespace janus::kernel {
 
-// The question travels as a signal that every thread lets in, since it is a fault's.
+// The request is a signal that no thread blocks, since it is also the signal of a fault.
 inline constexpr int kInterrogation = kSigTrap;
 
-// Called in the handler of kInterrogation, for a signal that was
-// sent. True: it was a question, now answered or out of date.
+// Called in the handler of kInterrogation, for a signal that was sent. True: it was a request, which is now answered or
+// out of date.
 [[nodiscard, JANUS_OPTIONAL]] bool answer(const SignalInfo& info, const SignalFrame& frame) noexcept;
 
 }  // namespace janus::kernel

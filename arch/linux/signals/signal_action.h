@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/signals/signal_action.h — rt_sigaction with the return path that a program without a libc has to bring.
+// arch/linux/signals/signal_action.h — rt_sigaction, with the return path that a program without a libc has to provide.
 #pragma once
 
 #include "arch/linux/kernel_abi.h"
@@ -9,7 +9,7 @@ namespace janus::kernel {
 using SignalHandler = void (*)(int signal, SignalInfo* info, SignalFrame* frame);
 
 [[nodiscard]] SignalAction get_action(int signal) noexcept;
-// False: the kernel refuses, as a filter of system calls makes it.
+// False: a filter of system calls refuses it.
 bool set_action(int signal, const SignalAction& action) noexcept;
 
 // An action that calls `handler` on the thread's alternate stack.

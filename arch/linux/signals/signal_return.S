@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// signal_return.S — where a signal handler returns to. The kernel has put its SignalFrame at rsp, and rt_sigreturn
-// takes it from there. Debuggers know a signal frame by these very two instructions, if their function has the C
-// library's name for it; by the CFI, which says where the frame has which registers, whatever the function is called.
-// The byte ahead is a nop, because unwinders look up the address before the return address.
+// signal_return.S — the return address of signal handlers. The kernel has put its SignalFrame at rsp, from where
+// rt_sigreturn takes it. Debuggers recognise a signal frame by these two instructions if their function has the C
+// library's name; under any name they unwind by the CFI, which locates the registers in the frame. The byte ahead is a
+// nop, because unwinders look up the address before the return address.
 #include <arch/asm.h>
 
 // The offset of the first general register in the frame (r8), behind its flags, link and description of the alternate

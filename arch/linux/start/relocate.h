@@ -8,9 +8,9 @@
 
 namespace janus::elf {
 
-// Applies the relocations of the image whose segments are given and whose _DYNAMIC lies at `dynamic`, then makes its
-// RELRO part read-only. Runs before relocation: no address of data or function may be read from memory. An image
-// that is not position-independent has no dynamic segment and stays as it is.
+// Applies the relocations of the image with these segments and its _DYNAMIC at `dynamic`, then makes its RELRO part
+// read-only. Runs before relocation: no address of data or function may be read from memory. An image that is not
+// position-independent has no dynamic segment and stays as it is.
 void relocate_self(const Segment* segments, std::size_t count, const Dynamic* dynamic) noexcept;
 
 }  // namespace janus::elf

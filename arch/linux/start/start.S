@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// start.S — where the kernel enters a program of ours. An archive member of its own: a host that brings its own start
-// code never refers to _start's neighbours, and the linker then leaves this one out.
+// start.S — the entry point of a program of ours. An archive member of its own, which the linker leaves out of hosts
+// that have start code of their own.
 //   rsp: argc, argv[], NULL, envp[], NULL, auxv[]        rdx: 0 in a static program
 #include <arch/asm.h>
 

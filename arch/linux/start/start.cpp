@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/start/start.cpp — from the kernel's entry to janus_boot, which the layer above defines: the first thread's
-// block, relocation, then the call. Needs no environment, no /proc, no argv[0].
+// arch/linux/start/start.cpp — the steps from the kernel's entry to janus_boot, which the layer above defines: the
+// first thread's block, relocation, the call. Needs no environment, no /proc, no argv[0].
 #include "arch/linux/auxv/auxv.h"
 #include "arch/linux/auxv/elf.h"
 #include "arch/linux/kernel_call.h"

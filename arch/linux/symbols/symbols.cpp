@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/symbols/symbols.cpp — which function an address lies in, by the symbol table of the program's own file. It
-// is read once, when the first address is asked for, into pages of its own; the file may be gone, stripped or
-// forbidden, and then no address has a name. A member of the archive that janus-cc asks for, unless it strips the
-// program.
+// arch/linux/symbols/symbols.cpp — the function at an address, by the symbol table of the program's own file. The first
+// request reads the table, into pages of its own; if the file is missing, stripped or unreadable, no address has a
+// name. An archive member that janus-cc links unless it strips the program.
 #include "arch/linux/auxv/elf.h"
 #include "arch/linux/kernel_call.h"
 #include "rt/optional.h"
@@ -59,7 +58,7 @@ std::uint64_t in_pages(std::uint64_t bytes) {
   return (bytes + kPage) & ~(kPage - 1);  // with a zero behind it
 }
 
-// In pages that stay mapped: the next report needs them again.
+// Reads into pages that stay mapped, since later reports need them, too.
 std::byte* copy_of(long file, const Section& section) {
   if (section.bytes == 0 || section.bytes > kMaxBytes) return nullptr;
   std::byte* const copy = platform::map(in_pages(section.bytes));
@@ -78,7 +77,7 @@ void sift_down(Function* heap, std::uint32_t from, std::uint32_t count) {
   }
 }
 
-// Heapsort, in place: there may be neither a stack nor memory for anything else.
+// Heapsort in place, since there may be little stack and memory.
 void sort(Function* all, std::uint32_t count) {
   for (std::uint32_t i = count / 2; i-- > 0;) sift_down(all, i, count);
   for (std::uint32_t last = count; last-- > 1;) {
@@ -89,7 +88,7 @@ void sort(Function* all, std::uint32_t count) {
   }
 }
 
-// The functions are put where the symbols were, which take twice the room.
+// Overwrites the symbols, which are twice as large, with the functions.
 std::uint32_t pick_functions(std::byte* symbols, std::uint64_t bytes, std::uint64_t names_bytes) {
   auto* const functions = reinterpret_cast<Function*>(symbols);
   std::uint32_t count = 0;
@@ -130,8 +129,7 @@ bool read_table(long file, Table& table) {
   return true;
 }
 
-// Whoever comes while another thread reads waits for it, but not for long: it may be that thread itself, in a fault
-// handler.
+// Waits while another thread reads the table, but not for long: this may be that thread itself, in a fault handler.
 bool is_read_by_another() {
   constexpr std::uint64_t kMillisecond = 1'000'000;
   std::atomic<std::uint32_t> never{0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/symbols/valgrind.cpp — asks whether valgrind runs the program, and announces stacks to it, by instructions
-// that it takes for a client's request and that do nothing on a processor: four rotations that cancel each other, and an
-// exchange of rbx with itself. A member of the archive that janus-cc asks for, unless it strips the program.
+// arch/linux/symbols/valgrind.cpp — detects valgrind, and announces stacks to it, by instructions that valgrind
+// interprets as a client request and that do nothing on a processor: four rotations that cancel each other, and an
+// exchange of rbx with itself. An archive member that janus-cc links unless it strips the program.
 // docs/decisions/0262
 #include "rt/optional.h"
 #include "rt/platform.h"
@@ -12,7 +12,7 @@ namespace janus::platform {
 
 namespace {
 
-// 0 if nobody answers.
+// Returns 0 if valgrind does not run the program.
 std::uint64_t ask(std::uint64_t what, const std::byte* first, const std::byte* second) noexcept {
   const std::uint64_t request[6] = {what, reinterpret_cast<std::uint64_t>(first),
                                     reinterpret_cast<std::uint64_t>(second)};

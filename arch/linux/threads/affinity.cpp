@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/affinity.cpp — pinning. The mask from before the first pin is kept: a thread started by a pinned
-// worker inherits one CPU, and a second runtime made by it must still see them all.
+// arch/linux/threads/affinity.cpp — pinning. Keeps the mask from before the first pin: a thread started by a pinned
+// worker inherits one CPU, and a second runtime made by it must still see all CPUs.
 #include "arch/linux/threads/affinity.h"
 
 #include "arch/linux/kernel_call.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/affinity.h — which CPUs a thread may use, and which it could use before it was pinned.
+// arch/linux/threads/affinity.h — the CPUs that a thread may use, and those that it could use before it was pinned.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct CpuMask {
 // The CPUs that this process may use: the calling thread's, unless threads were pinned already; then those from before.
 void allowed_cpus(CpuMask& out) noexcept;
 
-// Pins a thread (0: the calling one) to one CPU, or for `cpu` < 0 undoes the pinning that it inherited. A CPU that is
-// gone, or not allowed, leaves the thread where it was.
+// Pins a thread (0: the calling one) to one CPU, or for `cpu` < 0 undoes the pinning that it inherited. If the CPU is
+// offline or not allowed, the thread stays unchanged.
 void pin(long thread, int cpu) noexcept;
 
 }  // namespace janus::kernel

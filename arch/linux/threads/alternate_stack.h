@@ -14,7 +14,7 @@ namespace janus::kernel {
 void use_alternate_stack(std::byte* base) noexcept;
 
 // Gives the calling thread an alternate stack unless it has one that is large enough. It lasts as long as the process.
-// False: there is no memory for it. A kernel that refuses alternate stacks is what on_fault() finds out.
+// False: there is no memory for it. on_fault() detects kernels that refuse alternate stacks.
 [[nodiscard]] bool ensure_alternate_stack() noexcept;
 
 }  // namespace janus::kernel

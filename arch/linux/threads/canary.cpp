@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/canary.cpp — where the stack protector's canary comes from.
+// arch/linux/threads/canary.cpp — the stack protector's canary.
 #include "arch/linux/auxv/auxv.h"
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/threads/thread_block.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// clone.S — threads begin and end here. The child has nothing of the parent's stack, so both ways in are assembly.
+// clone.S — starts and ends threads. The child has none of the parent's stack, so both entries are assembly.
 //   long janus_clone3(const CloneArgs* args, size_t bytes, ThreadBlock* block)                 rdi, rsi, rdx
 //   long janus_clone(uint64_t flags, std::byte* stack_top, ThreadBlock* block)                 rdi, rsi, rdx
 // Both give the parent the thread's id or -errno. The child calls janus_thread_main(block) on its 16-aligned stack.
@@ -18,8 +18,8 @@ END(janus_clone3)
 
 FUNC(janus_clone)
         mov     %rdx, %r8               // the new fs base, too
-        xor     %edx, %edx              // the id is stored nowhere,
-        xor     %r10d, %r10d            // and no word is cleared at the end
+        xor     %edx, %edx              // stores the id nowhere,
+        xor     %r10d, %r10d            // and clears no word at the end
         mov     $56, %eax
         syscall
         test    %rax, %rax
@@ -36,7 +36,7 @@ FUNC(janus_thread_begin)
 END(janus_thread_begin)
 
 //   [[noreturn]] void janus_unmap_and_exit(std::byte* mapping, size_t bytes)                   rdi, rsi
-// The mapping holds the stack that this runs on: between the two calls there is none, so signals must be blocked.
+// The mapping holds the present stack: between the two calls there is none, so signals must be blocked.
 FUNC(janus_unmap_and_exit)
         .cfi_undefined %rip
         mov     $11, %eax               // munmap

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/threads.cpp — threads without a libc. One mapping holds all that a thread needs, lowest address
+// arch/linux/threads/threads.cpp — threads without a libc. One mapping holds all memory of a thread, lowest address
 // first:
 //     guard | stack | guard | alternate stack | thread block
-// It goes with the thread: the last thing a thread does is to unmap it. docs/decisions/0010
+// A thread unmaps it as its last action. docs/decisions/0010
 #include "arch/linux/kernel_call.h"
 #include "arch/linux/threads/affinity.h"
 #include "arch/linux/threads/alternate_stack.h"
@@ -31,13 +31,13 @@ std::uint64_t set_signal_mask(std::uint64_t mask) {
   return old;
 }
 
-// An installed guard would cost no mapping. But there are few threads, and a debugger that looks for the ends of a
-// thread's stack among the mappings (valgrind) finds protected ones.
+// Protects pages, although an installed guard would use no mapping: there are few threads, and tools that find the ends
+// of a thread's stack by its mappings (valgrind) need protected ones.
 bool make_guard(std::byte* at, std::size_t bytes) {
   return !failed(call(kMprotect, at, bytes, kProtNone));
 }
 
-// The kernel keeps 15 bytes of a name. Copied, since the caller's may be gone before the thread reads it.
+// The kernel keeps 15 bytes of a name. Copies it, since the caller's may not exist any more when the thread reads it.
 void copy_name(const char* name, char (&to)[16]) {
   for (std::size_t i = 0; name != nullptr && i < sizeof to - 1 && name[i] != '\0'; ++i) to[i] = name[i];
 }
@@ -65,7 +65,7 @@ long start(ThreadBlock* block) {
   const CloneArgs args{
       kFlags, 0, 0, 0, 0, reinterpret_cast<std::uint64_t>(stack), kStack, reinterpret_cast<std::uint64_t>(block)};
   const long result = janus_clone3(&args, sizeof args, block);
-  // Old kernels do not have clone3, and the filters of some container hosts answer EPERM.
+  // Old kernels do not have clone3, and the filters of some container hosts return EPERM.
   if (result == -kENOSYS || result == -kEPERM) return janus_clone(kFlags, stack + kStack, block);
   return result;
 }
@@ -73,8 +73,8 @@ long start(ThreadBlock* block) {
 }  // namespace
 }  // namespace janus::kernel
 
-// The new thread's first frame. All signals are blocked until there is an alternate stack; afterwards only faults are
-// let in: the other signals of a process are for the threads that were there before, whose handlers may need a libc.
+// The new thread's first frame. All signals are blocked until there is an alternate stack; then only faults are
+// unblocked: the process's other signals are for threads that existed before, as their handlers may need a libc.
 extern "C" void janus_thread_main(janus::kernel::ThreadBlock* block) {
   using namespace janus::kernel;
   janus::platform::set_worker_slot(nullptr);  // the parent's gs base was inherited
@@ -117,8 +117,7 @@ void exit_thread() noexcept {
 
 bool adopt_thread(int cpu, const char* name) noexcept {
   const bool has_stack = ensure_alternate_stack();
-  // A parent may have blocked them before it executed this program, and a blocked fault ends the process, handler or
-  // not.
+  // The parent process may have blocked them, and a blocked fault ends the process even if there is a handler.
   call(kSigprocmask, kSigUnblock, &kFaultSignals, nullptr, sizeof kFaultSignals);
   if (name != nullptr) call(kPrctl, kPrSetName, name);
   if (cpu >= 0) pin(0, cpu);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/threads/worker_slot.cpp — the gs base: by instruction where the kernel allows it, else by system call.
+// arch/linux/threads/worker_slot.cpp — the gs base: by instruction if the kernel allows it, else by system call.
 #include <arch/worker_slot.h>
 
 #include "arch/linux/auxv/auxv.h"
@@ -11,7 +11,7 @@ namespace {
 
 enum class Way : std::uint8_t { kUnknown, kInstruction, kSystemCall };
 
-// Found out by the first caller; two that come together find the same.
+// Determined by the first caller; concurrent callers find the same.
 std::atomic<Way> g_way{Way::kUnknown};
 
 Way way() {
@@ -24,12 +24,12 @@ Way way() {
   return found;
 }
 
-// A system call takes a microsecond or, in a virtual machine, ten; and a call into a runtime beside which other threads
-// run asks first who calls. So what a thread has set is kept, by its thread pointer, which no other thread has.
+// A system call takes a microsecond or, in a virtual machine, ten; and in a host's process each call into the runtime
+// first reads the slot. So each thread's slot is kept in a table, by its thread pointer, which is unique.
 //
-// INVARIANT one-thread-a-place: a place once taken is of one thread pointer for good, and `slot` is read and written by
-// the thread that has it alone. One that has it later begins with what it sets, or with nullptr, since a worker's thread
-// leaves none behind.
+// INVARIANT one-thread-a-place: a place, once taken, belongs to one thread pointer for good, and only the thread with
+// that pointer reads and writes `slot`. A later thread with the same pointer finds nullptr until it sets a slot, since
+// a worker's thread resets its slot at its end.
 struct Place {
   std::atomic<const void*> thread;  // nullptr: not taken
   std::atomic<void*> slot;
@@ -38,8 +38,8 @@ constexpr unsigned kPlacesBits = 8, kProbes = 8;
 Place g_places[1 << kPlacesBits];
 
 struct OwnPlace {
-  Place* place;  // nullptr: others have taken all places in which it could be
-  bool is_new;   // it holds nothing yet
+  Place* place;  // nullptr: other threads have taken all possible places
+  bool is_new;   // `slot` is not set yet
 };
 
 // The calling thread's place.

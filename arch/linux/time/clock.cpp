@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/linux/time/clock.cpp — the time, read in user mode where the kernel offers the vDSO.
+// arch/linux/time/clock.cpp — the time, read in user mode if the kernel provides the vDSO.
 #include "arch/linux/auxv/auxv.h"
 #include "arch/linux/auxv/vdso.h"
 #include "arch/linux/kernel_call.h"
@@ -17,7 +17,7 @@ long read_by_system_call(long clock, Timespec* out) {
   return call(kClockGettime, clock, out);
 }
 
-// Found out by the first caller; two that come together find the same.
+// Determined by the first caller; concurrent callers find the same.
 std::atomic<ReadClock> g_read_clock{nullptr};
 
 ReadClock find_read_clock() {

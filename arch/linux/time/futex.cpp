@@ -7,7 +7,7 @@ namespace janus::platform {
 
 using namespace janus::kernel;
 
-// The caller looks again after every outcome, so they are not told apart: woken, too late, interrupted, or the word had
+// Ignores the result, since callers check the word again in each case: woken, timed out, interrupted, or the word had
 // changed.
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
   constexpr std::uint64_t kSecond = 1'000'000'000;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// asm.h — what every assembly file here begins with: symbol type, size and CFI in one place. Assembler only.
+// asm.h — macros for all assembly files here: symbol type, size and CFI in one place. Assembler only.
 #pragma once
 
-// Our objects never need an executable stack; a missing note would give the whole program one.
+// Our objects need no executable stack; without this note the whole program would get one.
 .section .note.GNU-stack, "", @progbits
 .text
 .cfi_sections .debug_frame  // as everywhere: frames.h
@@ -21,7 +21,7 @@
   .cfi_endproc;   \
   .size name, . - name
 
-// The next instruction may fault: the thread then goes on at `fix_up`. Makes an entry as user_copy.h describes it;
+// The next instruction may fault: the thread then resumes at `fix_up`. Makes an entry as user_copy.h describes it;
 // `name` is the function that contains the instruction.
 #define MAY_FAULT(name, fix_up)                          \
   .pushsection janus_fixups, "ao", @progbits, name;      \

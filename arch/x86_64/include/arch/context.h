@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// context.h — what a fiber leaves behind when it stops, and the switch between two. System V x86-64.
-// The contract in full: docs/CONTEXT-SWITCH-INVARIANTS.md. Allocates nothing, knows no task and no scheduler.
+// context.h — the saved registers of a stopped fiber, and the switch between two fibers. System V x86-64. The contract
+// in full: docs/CONTEXT-SWITCH-INVARIANTS.md. Allocates nothing, knows no task and no scheduler.
 // docs/decisions/0002, 0091
 #pragma once
 
@@ -30,7 +30,7 @@ static_assert(offsetof(Context, r12) == 24 && offsetof(Context, r13) == 32);
 static_assert(offsetof(Context, r14) == 40 && offsetof(Context, r15) == 48);
 static_assert(offsetof(Context, mxcsr) == 56 && offsetof(Context, fcw) == 60);
 
-// What a process starts with: all exceptions masked, round to nearest, x87 in extended precision.
+// The control words at a process's start: all exceptions masked, round to nearest, x87 in extended precision.
 inline constexpr std::uint32_t kDefaultMxcsr = 0x1f80;
 inline constexpr std::uint16_t kDefaultFcw = 0x037f;
 // The bits of mxcsr that a callee preserves; the rest are sticky exception flags, which no call preserves.
@@ -45,20 +45,20 @@ void make_context(Context& context, std::byte* stack_top, std::int64_t (*entry)(
 }  // namespace janus::arch
 
 extern "C" {
-// Leaves the running fiber in `from` and goes on where `to` was left. Returns when a later switch goes to `from`, maybe
-// on another thread. `to` is only read; it is used up until it has been `from` again. from == to returns at once.
+// Saves the running fiber in `from` and resumes `to`. Returns when a later switch resumes `from`, maybe on another
+// thread. `to` is only read; it must not be resumed again before it has been `from` again. from == to returns at once.
 void janus_context_switch(janus::arch::Context* from, const janus::arch::Context* to);
 
-// Where a fresh fiber begins and where its entry function returns to: for make_context, debuggers and tests. Not to be
-// called.
+// The start of a fresh fiber, and the return address of its entry function: for make_context, debuggers and tests. Not
+// to be called.
 void janus_fiber_entry();
 void janus_fiber_cleanup();
 }
 
 namespace janus::arch {
 
-// janus_context_switch without a call, so that the processor's stack of return addresses stays as it is and the next
-// ret goes where it predicts: saves some 20 cycles. For code without a red zone (-mno-red-zone).
+// janus_context_switch without a call, so that the processor's stack of return addresses stays unchanged and predicts
+// the next ret correctly: saves some 20 cycles. For code without a red zone (-mno-red-zone).
 [[gnu::always_inline]] inline void switch_jmp(Context* from, const Context* to) noexcept {
   asm volatile(
       "leaq 1f(%%rip), %%rdx\n\t"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cpu.h — the features of the processor, and the instructions that C++ has no words for.
+// cpu.h — the features of the processor, and instructions that C++ cannot express.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 namespace janus::arch {
 
 inline constexpr std::size_t kCacheLine = 64;
-// The adjacent-line prefetcher fetches lines in pairs: what two workers write stays this far apart.
+// The adjacent-line prefetcher fetches lines in pairs, so data that two workers write is this far apart.
 inline constexpr std::size_t kPrefetchPair = 128;
 
 // For a loop that waits for another worker.
@@ -22,14 +22,14 @@ inline constexpr std::size_t kPrefetchPair = 128;
   asm volatile("" : : : "memory");
 }
 
-// Store-load fence. A locked operation takes half the time of mfence; it changes nothing, and lies off the words around
-// rsp, which would otherwise wait for it.
+// Store-load fence. A locked operation takes half the time of mfence; it changes nothing, and accesses a word away from
+// those around rsp, whose loads would otherwise wait for it.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   asm volatile("lock orl $0, -64(%%rsp)" : : : "memory", "cc");
 }
 
-// Adds to a number that only the caller writes and others may read, and that says nothing about other words: one
-// instruction, not locked, where load, addition and store would be three.
+// Adds to a number that only the caller writes and others may read, and that orders no other data: one instruction, not
+// locked, instead of load, addition and store.
 template <typename Word>
 [[gnu::always_inline]] inline void add_as_owner(std::atomic<Word>& word, Word amount) noexcept {
   static_assert(sizeof(Word) == 4 || sizeof(Word) == 8);
@@ -62,7 +62,7 @@ struct Cpuid {
   return r;
 }
 
-// A set of features. Where one needs the kernel's consent, too, its comment says so.
+// A set of features. The comment says if one needs the kernel's support, too.
 class Features {
  public:
   enum Bit : std::uint32_t {
@@ -70,7 +70,7 @@ class Features {
     kErms = 1u << 1,          // rep movsb and rep stosb are fast for long runs
     kFsrm = 1u << 2,          // rep movsb is fast for short ones too
     kAvx2 = 1u << 3,          // and the kernel keeps the ymm registers
-    kFsgsbase = 1u << 4,      // the processor has rdgsbase; whether user code may use it only the kernel tells
+    kFsgsbase = 1u << 4,      // the processor has rdgsbase; the kernel decides whether user code may use it
     kInvariantTsc = 1u << 5,  // rdtsc counts at one rate, asleep or not
     kRdtscp = 1u << 6,
     kRdrand = 1u << 7,
@@ -88,7 +88,7 @@ class Features {
   std::uint32_t bits_;
 };
 
-// Asked of the processor once (cpuid may leave the virtual machine), at the first call. Any thread.
+// Reads them from the processor once, at the first call, since cpuid may leave the virtual machine. Any thread.
 [[nodiscard]] Features features() noexcept;
 
 }  // namespace janus::arch

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// arch/frames.h — put in front of everything that ships (-include): how to unwind our functions is written for
-// debuggers (.debug_frame), which read it from the file, and not into memory (.eh_frame), where no code reads it: the
-// runtime neither throws nor lets an exception pass. docs/decisions/0084
+// arch/frames.h — included first in all shipped sources (-include): unwind tables go to .debug_frame, which debuggers
+// read from the file, and not to .eh_frame, which is loaded and which no code would read: no exception passes through
+// the runtime. docs/decisions/0084
 #ifndef __ASSEMBLER__  // assembly has it from asm.h
 __asm__(".cfi_sections .debug_frame");
 #endif

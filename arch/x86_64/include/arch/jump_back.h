@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// jump_back.h — for the last step of a function that may switch fibers. The processor predicts where a ret goes by the
-// calls that came before: after a switch those were another fiber's, and each ret whose call was made before the switch
-// costs some 20 cycles. A jump it predicts by where that jump went before, and partners that take turns repeat the same
-// targets. So a function that leaves a fiber in the middle is called from here, as the last thing that its caller does:
-// its one ret matches the call in here, the same for all fibers, and the return to the caller's caller is a jump.
+// jump_back.h — for the last step of a function that may switch fibers. The processor predicts the target of a ret by
+// the calls before it: after a switch those were another fiber's, and each ret whose call was made before the switch
+// costs some 20 cycles. It predicts a jump by the jump's earlier targets, which repeat if two partners take turns. So a
+// function that leaves a fiber in the middle is called from here, as its caller's last action: its one ret matches the
+// call in here, the same for all fibers, and the return to the caller's caller is a jump.
 #pragma once
 
 extern "C" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem.h — the C library's operations on runs of memory, under names that no C library takes over; memcpy and its like
-// are weak aliases of these, because compilers call them. Vector registers are left clean (vzeroupper).
+// mem.h — the C library's memory functions, under names that no C library overrides; memcpy and the like are weak
+// aliases of these, because compilers call them. Vector registers are left clean (vzeroupper).
 #pragma once
 
 #include <cstddef>

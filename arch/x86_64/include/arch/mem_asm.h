@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_asm.h — what memmove.S, memset.S and memcmp.S share: their second names, and the look at the processor's
-// features.
+// mem_asm.h — shared by memmove.S, memset.S and memcmp.S: their second names, and the test of the processor's features.
 #pragma once
 
 #include <arch/asm.h>
@@ -13,7 +12,7 @@
   .type alias, @function;       \
   .set alias, name
 
-// r8d = the processor's features; jumps to `unknown` until they have been found. Only long runs look.
+// r8d = the processor's features; jumps to `unknown` until they have been found. Only long runs need them.
 #define LOAD_FEATURES(unknown)          \
   mov janus_cpu_features(% rip), % r8d; \
   test % r8d, % r8d;                    \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// offsets.h — the shape of the table that offsets.py reads out of an object file: names and numbers, no relocations.
+// offsets.h — the format of the table that offsets.py reads from an object file: names and numbers, no relocations.
 #pragma once
 
 #include <cstdint>

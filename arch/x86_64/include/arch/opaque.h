@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// opaque.h — a relaxed load and a comparison in one instruction, where compilers make two of an atomic load. For the
-// few paths on which every instruction counts.
+// opaque.h — a relaxed load and a comparison in one instruction, for which compilers use two. For the few paths on
+// which every instruction counts.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace janus::arch {
 
-// Whether `word` is `value`. Later accesses may come before it.
+// Whether `word` is `value`. Does not order later accesses.
 template <typename Word>
 [[nodiscard, gnu::always_inline]] inline bool cmp_relaxed(const std::atomic<Word>& word,
                                                           std::type_identity_t<Word> value) noexcept {

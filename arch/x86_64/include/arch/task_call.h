@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// task_call.h — calling a task's function so that it can be abandoned half-way, and stepping onto another stack.
+// task_call.h — calling a task's function so that it can be abandoned, and switching to an empty stack.
 // docs/decisions/0003
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace janus::arch {
 
-// What janus_task_call leaves on the stack; `*frame_sp` is its address. Written by task_call.S, read by it and by
-// stack walkers: rbp points at `rbp`, so it is also an ordinary link of the frame pointer chain.
+// The frame of janus_task_call; `*frame_sp` is its address. Written by task_call.S, read by it and by stack walkers:
+// rbp points at `rbp`, so it is also an ordinary link of the frame pointer chain.
 struct TaskFrame {
   std::uint32_t mxcsr;
   std::uint16_t fcw;
@@ -32,16 +32,16 @@ static_assert(offsetof(TaskFrame, return_ip) % 16 == 8, "the task's function is 
 
 extern "C" {
 // Calls fn(arg) with default mxcsr and x87 control word and DF clear, and returns its result. The caller's control
-// words are restored afterwards. Before fn starts, *frame_sp receives what janus_task_abandon takes; it is valid until
-// this call returns.
+// words are restored afterwards. Before fn starts, *frame_sp receives the argument for janus_task_abandon, which is
+// valid until this call returns.
 std::int64_t janus_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp);
 
-// The offset in janus_task_call of the instruction that calls fn. That instruction itself faults where fn is no
-// address.
+// The offset in janus_task_call of the instruction that calls fn. That instruction itself faults if fn is not a
+// canonical address.
 extern const std::uint32_t janus_task_call_fn_at;
 
-// Leaves every frame below the janus_task_call that gave `frame_sp`; that call returns `value`. From any stack, on any
-// thread that may run that call's caller. No destructor runs. Once per call.
+// Leaves every frame below the janus_task_call that gave `frame_sp`; that call returns `value`. May be called from any
+// stack, on any thread that may run that call's caller; once per call. No destructor runs.
 [[noreturn]] void janus_task_abandon(std::uint64_t frame_sp, std::int64_t value);
 
 // Calls fn(arg), which must not return, on the empty stack below `top` (rounded down to 16). The stack that the caller

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_copy.h — reads and writes memory by a pointer that a user gave, which may point anywhere. Where nothing faults
-// each access is the one instruction that it would be anyway. Each instruction that may fault has an entry in the
-// section janus_fixups: its address and where to go on, both relative, so that nothing has to be relocated. The fault
-// handler looks there first (find_fix_up), and the access returns false. A pointer that is no address at all, a page
-// that is not there, one that may not be written and a guard are all the same. docs/decisions/0135
+// user_copy.h — reads and writes memory by a user's pointer, which may point anywhere. If nothing faults, an access
+// costs only its one instruction. Each instruction that may fault has an entry in the section janus_fixups: its address
+// and the address to resume at, both relative, so that nothing has to be relocated. The fault handler looks there first
+// (find_fix_up), and the access returns false. Non-canonical addresses, missing pages, write-protected pages and guards
+// are treated alike. docs/decisions/0135
 //
-// An entry belongs to the section of its code (SHF_LINK_ORDER) and goes when a linker drops that. `ld -r` of GNU
-// binutils makes one section of many: a program is linked from its output without -z start-stop-gc.
+// An entry is linked to the section of its code (SHF_LINK_ORDER) and is dropped with it. `ld -r` of GNU binutils merges
+// the sections: so a program is linked from its output without -z start-stop-gc.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,11 @@
 
 namespace janus::arch {
 
-// Where a thread that faulted at `ip` goes on, with every other register as it is; 0: nowhere. May be called in a
-// signal handler.
+// Where a thread that faulted at `ip` resumes, with all other registers unchanged; 0: there is no entry. May be called
+// in a signal handler.
 [[nodiscard]] std::uint64_t find_fix_up(std::uint64_t ip) noexcept;
 
-// Which side of a copy faulted.
+// The result of a copy: the side that faulted.
 enum class UserCopy : std::uint32_t { kDone, kBadSource, kBadTarget };
 
 // A word at any alignment.
@@ -27,14 +27,14 @@ struct [[gnu::packed, gnu::may_alias]] UserWord {
   Word bits;
 };
 
-// For a function that reads an object by a pointer which may not point to one, before it has found that out.
+// For a function that reads an object by an unchecked pointer, which may not point to one.
 #ifdef __clang__
 #define JANUS_ANY_POINTER [[clang::no_sanitize("alignment", "null")]]
 #else
 #define JANUS_ANY_POINTER [[gnu::no_sanitize("alignment", "null")]]
 #endif
 
-// Around one instruction that may fault; `fix_up` is where to go on then. The compiler may duplicate it.
+// Around one instruction that may fault; the code then continues at `fix_up`. The compiler may duplicate it.
 #define JANUS_MAY_FAULT(instruction, fix_up)                           \
   ".Ljanus_access%=:\n\t" instruction                                  \
   "\n\t"                                                               \
@@ -91,8 +91,8 @@ faulted:
 }  // namespace janus::arch
 
 extern "C" {
-// Copies what does not overlap, of any size and alignment. Where it faults a part may have been copied; nothing outside
-// of the two ranges is touched. The result tells which side is at fault where both may be.
+// Copies between ranges that do not overlap, of any size and alignment. If it faults, a part may have been copied;
+// nothing outside of the two ranges is accessed. The result tells which side faulted.
 [[nodiscard]] janus::arch::UserCopy janus_user_copy(void* to, const void* from, std::size_t bytes);
 
 // Copies up to the terminator, which is not copied, or `limit` bytes, and reads no further. Returns how many; -1:

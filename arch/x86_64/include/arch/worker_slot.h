@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // worker_slot.h — access to the block that the gs base points to. Every access is an instruction of its own that the
 // compiler can neither merge nor keep, since a task may wake up on another worker, where the same %gs:8 is that
-// worker's. What stands in the slot is rt/base/worker_slot.h; the words at the offsets here are all 64 bits wide.
+// worker's. rt/base/worker_slot.h defines the slot's contents; the words at the offsets here are all 64 bits wide.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ template <std::size_t Offset>
   asm volatile("movq %0, %%gs:%c1" : : "r"(value), "i"(Offset) : "memory");
 }
 
-// Subtracts and tells whether the result is negative: the yield check on the fuel.
+// Subtracts, and returns whether the result is negative: the yield check on the fuel.
 template <std::size_t Offset>
 [[nodiscard, gnu::always_inline]] inline bool slot_sub_is_negative(std::int64_t amount) noexcept {
   bool negative;
@@ -37,7 +37,7 @@ template <std::size_t Offset>
   return negative;
 }
 
-// FSGSBASE; only where the kernel allows user code these instructions, else they are illegal.
+// FSGSBASE; only if the kernel allows these instructions in user code, else they are illegal.
 [[nodiscard, gnu::always_inline]] inline std::uint64_t read_gs_base() noexcept {
   std::uint64_t base;
   asm volatile("rdgsbase %0" : "=r"(base));
@@ -48,7 +48,7 @@ template <std::size_t Offset>
   asm volatile("wrgsbase %0" : : "r"(base) : "memory");
 }
 
-// Another one in each thread of a C library: the psABI puts it at %fs:0.
+// Unique to each thread of a C library: the psABI puts it at %fs:0.
 [[nodiscard, gnu::always_inline]] inline const void* thread_pointer() noexcept {
   const void* pointer;
   asm("movq %%fs:0, %0" : "=r"(pointer));
@@ -61,8 +61,8 @@ template <std::size_t Offset>
   return sp;
 }
 
-// Touches the guard that ends at `limit`, of the present stack, with rsp lowered by `bytes`, so that the stack is in
-// use that far down.
+// Touches the guard that ends at `limit`, of the present stack, with rsp lowered by `bytes`, so that the stack counts
+// as used down to there.
 [[gnu::always_inline]] inline void meet_guard(const void* limit, std::size_t bytes) noexcept {
   asm volatile("subq %1, %%rsp\n\ttestb $0, -1(%0)\n\taddq %1, %%rsp" : : "r"(limit), "er"(bytes) : "cc", "memory");
 }
