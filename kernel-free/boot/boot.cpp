@@ -37,10 +37,10 @@ char g_command_line[kMaxCommandLine + 1];
 MemoryMap g_memory;
 ProcessorList g_processors;
 Range g_initrd{0, 0};
-std::uint64_t g_start_page = 0;  // where the other CPUs begin; 0: there is no low memory for it
+std::uint64_t g_start_page = 0;  // where the other CPUs start; 0: there is no low memory for it
 
-// --- Step 3: what the loader says. All of it is checked: addresses must lie below 4 GiB, which is as far as the boot
-// page tables reach, and counts and lengths are bounded. ---
+// --- Step 3: the loader's data. All of it is checked: addresses must lie below 4 GiB, the range of the boot page
+// tables, and counts and lengths are bounded. ---
 
 template <class T>
 const T* records(std::uint64_t address, std::uint64_t count, const char* otherwise) {
@@ -179,21 +179,21 @@ void first_thread(void* argument) {
 extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* info) {
   using namespace janus;
   using namespace janus::bare;
-  // 2. From here on this CPU can take faults and report them.
+  // 2. From now on this CPU can take faults and report them.
   g_cpus[0] = &g_first_cpu;
   fill_interrupt_table(janus_trap_entries);
   prepare_cpu_here(g_first_cpu);
   init_console();
 
-  // 3. What the loader says.
+  // 3. The loader's data.
   check(info);
   copy_command_line(*info);
   find_initrd(*info);
 
-  // 4. Which memory is there.
+  // 4. The machine's memory.
   read_memory_map(*info);
 
-  // 5. Which CPUs are there.
+  // 5. The machine's CPUs.
   find_processors(*info);
 
   // 6. Our own page tables: the image with its segments' rights; at kDirectMap all free memory, the initrd and the
@@ -201,8 +201,8 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   make_page_tables();
   if (g_start_page != 0) place_start_code(g_start_page);
 
-  // 7. From here on page 0 faults, no page is both writable and executable, and the loader's data must not be read any
-  // more. An emulator is made to keep enough translations.
+  // 7. From now on page 0 faults, no page is both writable and executable, and the loader's data must not be read any
+  // more. Makes an emulator keep enough translations.
   use_tables_here();
   g_direct_map = kDirectMap;
   const Range longest = g_memory.longest();
@@ -215,7 +215,7 @@ extern "C" [[noreturn]] void janus_boot_first_cpu(const janus::bare::StartInfo* 
   if (!start_clock())
     refuse("no clock: neither the hypervisor, nor the processor, nor an interval timer tells the time");
   g_first_cpu.apic_id = has_apic() ? apic_id_here() : 0;
-  g_first_cpu.idle.canary = any_random_word() & ~std::uint64_t{0xff};  // a zero byte ends strings that run into it
+  g_first_cpu.idle.canary = any_random_word() & ~std::uint64_t{0xff};  // a zero byte ends strings that overflow into it
 
   // 9. The other CPUs.
   start_cpus(g_processors, g_start_page);

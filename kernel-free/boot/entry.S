@@ -9,7 +9,7 @@
 #define NOTE_PHYS32_ENTRY 18            // XEN_ELFNOTE_PHYS32_ENTRY
 
 #define CR0_PROTECTED 0x1
-#define CR0_MONITOR 0x2                 // the wait instruction obeys the task-switched bit, which is never set
+#define CR0_MONITOR 0x2                 // the wait instruction tests the task-switched bit, which is never set
 #define CR0_EMULATE 0x4
 #define CR0_TASK_SWITCHED 0x8
 #define CR0_X87_ERRORS 0x20             // are reported as exceptions
@@ -28,7 +28,7 @@
 #define COM1 0x3f8
 #define COM2 0x2f8
 #define LINE_STATUS 5
-#define ALL_SENT 0x40                   // also reads as set where there is no port
+#define ALL_SENT 0x40                   // also reads as set if there is no port
 #define EXIT_PORT 0xf4                  // these two as in console/end.cpp
 #define ORDERLY 0x10
 
@@ -60,7 +60,7 @@ janus_pvh_start:
         mov     %ebx, %ebp
 
         // Zero each segment's memory beyond its part of the file: the loader did so, but firmware has run since. If the
-        // segment's last byte does not keep what is written, there is no memory, and no stack for reading the memory
+        // segment's last byte does not keep a written value, there is no memory, and no stack for reading the memory
         // map.
         mov     $__ehdr_start, %edx
         movzwl  ELF_SEGMENT_COUNT(%edx), %ebx
@@ -173,8 +173,8 @@ janus_pvh_start:
         ud2
         .size   janus_pvh_start, . - janus_pvh_start
 
-// The entry point in the ELF header: a loader that jumps here does not use PVH. The mode that it leaves the processor
-// in is unknown, so only 64-bit code and a stack of our own are assumed.
+// The entry point in the ELF header: a loader that jumps here does not use PVH. The processor's mode is unknown then,
+// so only 64-bit code and a stack of our own are assumed.
 FUNC(_start)
         .cfi_undefined %rip
         cli

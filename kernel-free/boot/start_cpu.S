@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// start_cpu.S — where every CPU but the first begins: in real mode, at the start of a page below 1 MiB into which the
-// code up to janus_start_cpu_end has been copied. It enters 64-bit mode directly, under the page tables that are in
+// start_cpu.S — the first code of every CPU but the first: in real mode, at the start of a page below 1 MiB into which
+// the code up to janus_start_cpu_end has been copied. It enters 64-bit mode directly, under the page tables that are in
 // force.
 #include <arch/asm.h>
 #include "kernel-free/cpu/selectors.h"
@@ -35,7 +35,7 @@ janus_start_cpu:
         .p2align 3
 janus_start_cpu_tables:                 // filled in in the copy: the top page table
         .long   0
-janus_start_cpu_gdt:                    // filled in, too: where the segments below lie
+janus_start_cpu_gdt:                    // filled in, too: the address of the segments below
         .word   15
         .long   .Lsegments - janus_start_cpu
         .p2align 3

@@ -86,8 +86,8 @@ bool is_up(const Starting* starting, unsigned count, std::uint32_t apic_id) {
   return false;
 }
 
-// Starts all CPUs at once, so that they come up in parallel. A CPU that has not processed its INIT yet, as an emulated
-// one that did not get to run, misses the start-up interrupt, so it is repeated; a CPU that is up ignores it.
+// Starts all CPUs at once, so that they come up in parallel. A CPU that has not processed its INIT yet, such as an
+// emulated one that has not run, misses the start-up interrupt, so it is repeated; a CPU that is up ignores it.
 void start_all(const ProcessorList& list, const Starting* starting, unsigned count, std::uint64_t page) {
   constexpr unsigned kTries = 500;
   const bool is_virtual = arch::features().has(arch::Features::kHypervisor);
@@ -157,7 +157,7 @@ void start_cpus(const ProcessorList& others, std::uint64_t page) noexcept {
   }
   report_missing_cpus(others.announced + 1);
   g_cpus_are_final.store(true, std::memory_order_release);  // pairs with janus_run_started_cpu
-  // A CPU that has not come may still come: what its first steps need stays mapped.
+  // A CPU that has not come up may still do so, so the data for its first steps stays mapped.
   if (table == nullptr || g_cpu_count != count + 1) return;
   platform::unmap(table, bytes);
   unmap_physical(page);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// battery_clock.cpp — the date, from the PC's battery clock (MC146818), read once at boot and taken to be UTC, which is
-// what QEMU sets it to. Without such a clock the date at boot is 1970.
+// battery_clock.cpp — the date, from the PC's battery clock (MC146818), read once at boot and taken to be UTC, as QEMU
+// sets it. Without such a clock the date at boot is 1970.
 #include <cstdint>
 
 #include "kernel-free/cpu/instructions.h"

@@ -48,7 +48,7 @@ void start() {
   out8(kChannel, 0xff);
 }
 
-// False: the count reached 0 meanwhile, an unknown number of times. Leaves `sample` alone if the timer does not count.
+// False: the count reached 0 meanwhile, an unknown number of times. `sample` is unchanged if the timer does not count.
 bool measure(std::uint64_t wanted, IntervalSample& sample) {
   start();
   const Reading first = read_closely();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // kvm_clock.cpp — Linux, Documentation/virt/kvm/x86/msr.rst: the host writes a record with the rate into memory of
-// ours. The record is read once, and the host is told to stop updating it: from then on the counter alone is accurate
-// enough.
+// ours. Reads the record once, and makes the host stop updating it: from then on the counter alone is accurate enough.
 #include "kernel-free/clock/kvm_clock.h"
 
 #include <atomic>

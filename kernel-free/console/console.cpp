@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// console.cpp — a 16550: no interrupts, eight bits, a queue of 16 bytes. Where there is no such chip its registers read
-// as ones, and what is written goes nowhere.
+// console.cpp — a 16550: no interrupts, eight bits, a queue of 16 bytes. Without such a chip its registers read as
+// ones, and writes have no effect.
 #include "kernel-free/console/console.h"
 
 #include "kernel-free/cpu/instructions.h"

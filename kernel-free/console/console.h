@@ -12,7 +12,7 @@ namespace janus::bare {
 
 inline constexpr std::uint16_t kConsolePort = 0x3f8, kStatusPort = 0x2f8;
 
-// Protects all output, by whichever device: what is printed under it stays together.
+// Protects all output, by any device: output under one hold of it stays together.
 extern Lock g_console_lock;
 // Prints on the console; the bytes of one call stay together.
 void print(const char* bytes, std::size_t count) noexcept;
@@ -21,12 +21,12 @@ void print(const char* bytes, std::size_t count) noexcept;
 void print_at_last(std::uint16_t port, const char* bytes, std::size_t count) noexcept;
 
 void init_console() noexcept;
-// Waits until the port has sent what it was given.
+// Waits until the port has sent all its bytes.
 void drain(std::uint16_t port) noexcept;
 
-// Called before the machine is ended. Returns, with interrupts off, only on the CPU that calls it first, there whenever
-// it calls again. On other CPUs it never returns, so that the first one's last output is whole and its status is the
-// one that counts.
+// Called before the machine is ended. Returns, with interrupts off, only on the CPU that calls it first, there also
+// when called again. On other CPUs it never returns, so that the first one's last output is complete and its status is
+// the reported one.
 void end_alone() noexcept;
 
 }  // namespace janus::bare

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// dump.cpp — prints why the machine fails, and ends it. It prints without the console's lock, whose holder may be the
-// code that failed.
+// dump.cpp — prints why the machine fails, and ends it. Prints without the console's lock, whose holder may be the code
+// that failed.
 #include "kernel-free/console/dump.h"
 
 #include <utility>

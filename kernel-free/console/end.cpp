@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // end.cpp — ends the machine. The status is printed as a line on the second serial port, for the process that started
 // QEMU, since QEMU's own exit status cannot tell every value from its failures; then the machine stops: by QEMU's exit
-// device, or where there is none by a reset, on which QEMU is told to end.
+// device or, without one, by a reset, on which QEMU is configured to end.
 #include <atomic>
 
 #include "kernel-free/console/line.h"

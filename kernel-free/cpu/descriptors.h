@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// descriptors.h — what a CPU needs to take interrupts and faults: segments, and a stack for each kind of trap, so that
-// nothing is ever pushed onto a task's stack, which may be used up, or hold values below its stack pointer (the red
-// zone).
+// descriptors.h — the descriptors with which a CPU takes interrupts and faults: segments, and a stack for each kind of
+// trap, so that nothing is ever pushed onto a task's stack, which may be full, or hold values below its stack pointer
+// (the red zone).
 #pragma once
 
 #include <cstddef>

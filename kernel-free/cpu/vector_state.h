@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// vector_state.h — the registers that traps leave alone: x87, SSE, AVX, AVX-512, as far as the processor has them.
+// vector_state.h — the registers that traps do not save: x87, SSE, AVX, AVX-512, as far as the processor has them.
 #pragma once
 
 #include <cstddef>

@@ -34,7 +34,7 @@ bool reset(const Transport& transport) {
 
 }  // namespace
 
-// Accepts version 1 and no other feature: every device of the kind can do what we request.
+// Accepts version 1 and no other feature: every device of the kind supports our requests.
 bool Device::agree_on_features() const noexcept {
   constexpr unsigned kVersion1 = 32;
   if (!transport_.offers(kVersion1)) return false;
@@ -76,7 +76,7 @@ bool Device::begin(const Transport& transport) noexcept {
 
 void Device::give_up() noexcept {
   works_ = false;
-  (void)reset(transport_);  // if even that fails, the frames that the device knows of are never given back
+  (void)reset(transport_);  // if even that fails, the frames that the device knows are never freed
 }
 
 Device::Result Device::request(const Piece* pieces, unsigned count, std::uint64_t timeout_ns) noexcept {

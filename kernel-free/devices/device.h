@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // device.h — a virtio device that gets one request at a time; the answer is polled for. A device that gives an invalid
-// answer, or none, is reset and never used again; the frames that it knows of stay its own.
+// answer, or none, is reset and never used again; the frames that it knows are never reused.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ enum class DeviceKind : std::uint16_t { kDisk = 2, kConsole = 3, kRandom = 4 };
 
 class Device {
  public:
-  // Initializes the device. False: it does not speak version 1 of the specification, or no memory is left for its queue.
+  // Initializes the device. False: it lacks version 1 of the specification, or there is no memory for its queue.
   [[nodiscard]] bool begin(const Transport& transport) noexcept;
 
   // How many pieces a request may have.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// device_lock.h — a spinlock that is held for as long as a device takes, which is long: interrupts stay on, so that
-// requests are answered and threads take turns. The stack that is needed below is touched first, as in lock.h: a task
-// that overflows does so where it holds no lock.
+// device_lock.h — a spinlock that is held while a device works, which takes long: interrupts stay on, so that requests
+// are answered and threads take turns. Touches the needed stack first, as in lock.h, so that a task that overflows
+// holds no lock.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// disk.cpp — virtio-blk: virtual I/O device specification 1.2, 5.2. Data is read into frames that the disk keeps, and
-// copied from there, so that no address of a caller's ever reaches the device.
+// disk.cpp — virtio-blk: virtual I/O device specification 1.2, 5.2. Data is read into frames of the disk, and copied
+// from there, so that the device never gets a caller's address.
 #include "kernel-free/devices/disk.h"
 
 #include "kernel-free/console/line.h"

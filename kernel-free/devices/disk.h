@@ -15,7 +15,7 @@ inline constexpr unsigned kMaxDisks = 8;
 // A disk that find_disk() has returned before.
 [[nodiscard]] Disk& disk_at(unsigned nth) noexcept;
 [[nodiscard]] std::uint64_t bytes_of(const Disk& disk) noexcept;
-// Reads from any offset to a caller's memory. Returns how many bytes came, fewer than `count` at the disk's end or
+// Reads from any offset to a caller's memory. Returns how many bytes were read, fewer than `count` at the disk's end or
 // before an error; -EIO or -EFAULT if an error came first.
 [[nodiscard]] long read_disk(Disk& disk, char* to, std::size_t count, std::uint64_t offset) noexcept;
 

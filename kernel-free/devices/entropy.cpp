@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // entropy.cpp — random numbers from the processor's own source and a virtio device, mixed with the time stamp counter.
 // Without either source an attacker could guess them: entropy() then fails, and a line says that the runtime's own keys
-// are weak. A program that never asks for random numbers contains none of the code for the device.
+// are weak. A program that does not use random numbers contains none of the code for the device.
 #include "kernel-free/devices/entropy.h"
 
 #include <atomic>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// find.h — which virtio devices there are: on bus 0 of PCI, and where words `virtio_mmio.device=BYTES@ADDRESS:IRQ` at
-// the end of the command line say (the parameter of Linux that QEMU's microvm and Firecracker pass).
+// find.h — finds virtio devices: on bus 0 of PCI, and at the addresses in words `virtio_mmio.device=BYTES@ADDRESS:IRQ`
+// at the end of the command line (the parameter of Linux that QEMU's microvm and Firecracker pass).
 #pragma once
 
 #include "kernel-free/devices/device.h"
@@ -9,15 +9,15 @@
 
 namespace janus::bare {
 
-// Says where devices without PCI are: a list of what follows the '=' of each such word, which ends with nullptr and is
-// kept. Called once, before the first find_device().
+// Sets the places of devices without PCI: a list of the texts behind the '=' of such words, which ends with nullptr and
+// must stay valid. Called once, before the first find_device().
 void use_device_words(const char* const* words) noexcept;
 
-// Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers; one that
-// is_there() only if there are so many. Any thread, interrupts on.
+// Finds the nth device of its kind, in the order of PCI's slots, then of the words, and maps its registers. If there
+// are fewer devices, is_there() of the result is false. Any thread, interrupts on.
 [[nodiscard]] Transport find_device(DeviceKind kind, unsigned nth) noexcept;
 
-// The queue of a device that is used: of a console the one that its first port transmits from.
+// The queue that is used: for a console the one from which its first port transmits.
 [[nodiscard]] constexpr std::uint16_t queue_of(DeviceKind kind) noexcept {
   return kind == DeviceKind::kConsole ? 1 : 0;
 }

@@ -27,7 +27,7 @@ bool read_number(const char*& text, std::uint64_t& value) {
   }
 }
 
-// Reads the address from BYTES, perhaps with a K, @ADDRESS, and what is not used here. 0: the text is malformed.
+// Reads the address from BYTES (maybe with a K), @ADDRESS and a rest, which is ignored. 0: the text is malformed.
 std::uint64_t address_in(const char* text) {
   std::uint64_t bytes, address;
   if (!read_number(text, bytes)) return 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// output.cpp — virtio-console: virtual I/O device specification 1.2, 5.3. Only a device with one port is used: where
-// there may be several (VIRTIO_CONSOLE_F_MULTIPORT) the first may be missing, and the device takes what it is given all
-// the same. Only the transmit queue is used, since there is no input. Interrupts stay off while the device is waited
-// for, as they do for the serial port: so all output is in one order, whichever device each part of it goes to.
+// output.cpp — virtio-console: virtual I/O device specification 1.2, 5.3. Only a device with one port is used: of
+// several (VIRTIO_CONSOLE_F_MULTIPORT) the first may be missing, and the device would still accept output for it. Only
+// the transmit queue is used, since there is no input. Interrupts stay off while the code waits for the device, as for
+// the serial port, so that all output is in one order, also across devices.
 #include "kernel-free/devices/output.h"
 
 #include "kernel-free/console/line.h"
@@ -58,8 +58,8 @@ void print_frames(const Output& output, std::size_t count) {
   line.print_at_last(kConsolePort);
 }
 
-// Sends what is in the frames. If the device fails it is unknown how much of it was shown, so all of it is printed
-// again on the serial port.
+// Sends the bytes in the frames. If the device fails, it is unknown how many it has shown, so all are printed again on
+// the serial port.
 void send(Output& output, std::size_t count) {
   unsigned used = 0;
   for (std::size_t done = 0; done < count; done += kPage, ++used)
@@ -72,7 +72,7 @@ void send(Output& output, std::size_t count) {
   print_frames(output, count);
 }
 
-// Writes as many of the bytes as go at once; returns how many could be copied.
+// Writes as many bytes as fit into the frames; returns how many could be copied.
 std::size_t write_piece(Output& output, const char* bytes, std::size_t count) {
   if (output.frame_count != 0) {
     const std::size_t most = output.frame_count * kPage;
@@ -98,7 +98,7 @@ void find_output() noexcept {
     Line{}.text("janus: the console device does not work as virtio 1.0 says: output goes by the serial port").print();
 }
 
-// A page of the caller's may be filled while the lock is held: filling never takes the console's lock.
+// A fault may fill a page of the caller's memory while the lock is held: filling never takes the console's lock.
 std::size_t write_out(const char* bytes, std::size_t count) noexcept {
   LockGuard<kConsoleStack> guard(g_console_lock);
   std::size_t done = 0;

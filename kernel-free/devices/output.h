@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// output.h — a program's output: to virtio's console where the machine has one that works, else to the serial port. The
+// output.h — a program's output: to virtio's console if the machine has one that works, else to the serial port. The
 // machine's own messages go to the serial port in any case (console/console.h). docs/decisions/0232
 #pragma once
 
@@ -11,7 +11,7 @@ namespace janus::bare {
 void find_output() noexcept;
 
 // Writes from a caller's memory, which may not be mapped; returns how many bytes could be read from it. The bytes of
-// one call stay together, and have been handed to the device when it returns.
+// one call stay together, and the device has them when it returns.
 [[nodiscard]] std::size_t write_out(const char* bytes, std::size_t count) noexcept;
 
 }  // namespace janus::bare

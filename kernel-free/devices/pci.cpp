@@ -43,7 +43,7 @@ bool is_kind(const Function& function, DeviceKind kind) {
          (ids >> 16 == kModern + static_cast<std::uint32_t>(kind) || ids >> 16 == transitional);
 }
 
-// Where the memory of one of the six base address registers begins; 0: it has none.
+// The address of the memory of one of the six base address registers; 0: it has none.
 std::uint64_t base_of(const Function& function, unsigned bar) {
   constexpr std::uint32_t kIsPorts = 1, kWidth = 6, k64Bits = 4;
   if (bar > 5) return 0;
@@ -83,7 +83,7 @@ volatile std::uint8_t* map_structure(const Structure& structure, std::uint32_t b
   return map_registers({structure.begin, structure.begin + bytes});
 }
 
-// One that is not there: the function's registers are not as the specification says, or cannot be mapped.
+// is_there() of the result is false if the function's registers violate the specification, or cannot be mapped.
 Transport map_device(const Function& function, DeviceKind kind) {
   constexpr std::uint32_t kMemory = 2, kMaster = 4, kQueueSelect = 22, kQueueNotify = 30;
   constexpr std::uint32_t kCommonBytes = 56;

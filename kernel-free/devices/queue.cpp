@@ -82,7 +82,7 @@ void Queue::publish(const Piece* pieces, unsigned count) noexcept {
   }
   shared.available.ring[published_ % size_] = 0;  // every request begins with the first descriptor
   ++published_;
-  // Pairs with the device's read of the index, behind which it reads the request.
+  // Pairs with the device's read of the index, after which it reads the request.
   std::atomic_ref<std::uint16_t>(shared.available.index).store(published_, std::memory_order_release);
 }
 
@@ -92,7 +92,7 @@ Queue::Answer Queue::look() noexcept {
 #endif
   Memory& shared = memory();
   const std::uint16_t before = static_cast<std::uint16_t>(published_ - 1);
-  // Pairs with the device's store of the index, which comes after all else that it has written.
+  // Pairs with the device's store of the index, before which it has written everything else.
   const std::uint16_t index = std::atomic_ref<std::uint16_t>(shared.used.index).load(std::memory_order_acquire);
   if (index == before) return {Answer::Kind::kNone, 0};
   Used& entry = shared.used.ring[before % size_];

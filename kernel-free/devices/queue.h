@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// queue.h — a split virtqueue (virtual I/O device specification 1.2, 2.7) with one request in it at a time, so that all
-// that a device may answer is known beforehand.
-// INVARIANT devices-are-not-believed: what a device has written is read once, and accepted only if it is the one answer
-// to the one request, about no more bytes than were offered. It is never used as an index or an address.
+// queue.h — a split virtqueue (virtual I/O device specification 1.2, 2.7) with one request at a time, so that the valid
+// answers of a device are known beforehand.
+// INVARIANT devices-are-not-believed: each value that a device has written is read once, and accepted only if it is the
+// one answer to the one request, for no more bytes than were offered. It is never used as an index or an address.
 // docs/decisions/0230
 #pragma once
 
@@ -29,7 +29,7 @@ class Queue {
  public:
   static constexpr std::uint16_t kMax = 32;
 
-  // Places the queue in a zeroed frame, which is the device's for ever. `size`: a power of two up to kMax.
+  // Places the queue in a zeroed frame, which the device keeps for ever. `size`: a power of two up to kMax.
   void begin(Frame frame, std::uint16_t size) noexcept;
   [[nodiscard]] std::uint16_t size() const noexcept { return size_; }
   [[nodiscard]] std::uint64_t descriptors() const noexcept { return frame_; }
@@ -41,11 +41,11 @@ class Queue {
   void publish(const Piece* pieces, unsigned count) noexcept;
 
   struct Answer {
-    // kInvalid: a device that works does not answer so.
+    // kInvalid: a working device does not answer so.
     enum class Kind : std::uint8_t { kNone, kValid, kInvalid } kind;
     std::uint32_t written;  // on kValid: how many bytes the device wrote, no more than there was room for
   };
-  // What the device has answered to the published request so far.
+  // Returns the device's answer to the published request so far.
   [[nodiscard]] Answer look() noexcept;
 
  private:
@@ -56,7 +56,7 @@ class Queue {
   std::uint16_t size_ = 0, published_ = 0;
   std::uint32_t room_ = 0;
 #if JANUS_ASSERTIONS
-  bool is_published_ = false;  // for claims alone
+  bool is_published_ = false;  // for assertions only
 #endif
 };
 

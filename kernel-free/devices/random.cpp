@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// random.cpp — virtio-rng: virtual I/O device specification 1.2, 5.4. The device is asked for kWords words at a time,
-// and each word is given out once.
+// random.cpp — virtio-rng: virtual I/O device specification 1.2, 5.4. Requests kWords words at a time from the device,
+// and gives each word out once.
 #include "kernel-free/devices/random.h"
 
 #include "kernel-free/console/line.h"
@@ -30,7 +30,7 @@ bool begin(Source& source) {
   return source.frame != 0;
 }
 
-// The device may give fewer bytes than it is asked for; a part of a word is not used.
+// The device may give fewer bytes than requested; a part of a word is not used.
 bool refill(Source& source) {
   const Piece piece{source.frame, kWords * sizeof(std::uint64_t), Direction::kFromDevice};
   const Device::Result result = source.device.request(&piece, 1, kTimeoutNs);

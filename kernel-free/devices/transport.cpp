@@ -11,7 +11,7 @@ const RegisterPlace kMmioRegisters[kRegisters] = {{0x14, 4}, {0x10, 4}, {0x24, 4
 
 namespace {
 
-// A register is accessed in its own width, which devices insist on.
+// Accesses a register in its own width, as devices require.
 std::uint32_t read_width(const volatile std::uint8_t* at, unsigned bytes) {
   if (bytes == 1) return *at;
   if (bytes == 2) return *reinterpret_cast<const volatile std::uint16_t*>(at);

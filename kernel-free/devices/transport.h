@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // transport.h — where a virtio device's registers are: the virtual I/O device specification 1.2, 4.1 (PCI) and 4.2
-// (memory mapped). Both have the same registers, at different offsets and of different widths, which a table of each has.
+// (memory mapped). Both have the same registers, with different offsets and widths, which a table for each defines.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// files.cpp — Linux's system calls on files, as far as they only read: openat, read, pread64, lseek, fstat, newfstatat,
-// getdents64, close, and write to the console. They have Linux's numbers and layouts, so that a program compiled for
-// either machine is the same. Names are resolved in names.cpp. A caller's memory is accessed only by careful_copy.h.
+// files.cpp — Linux's system calls that read files: openat, read, pread64, lseek, fstat, newfstatat, getdents64, close,
+// and write to the console. They have Linux's numbers and layouts, so that a program compiled for either machine is the
+// same. Names are resolved in names.cpp. A caller's memory is accessed only by careful_copy.h.
 #include "kernel-free/files/files.h"
 
 #include <atomic>
@@ -38,7 +38,7 @@ enum Number : long {
 // moved.
 struct File {
   std::atomic<FileRef> ref;           // kNone: closed
-  std::atomic<std::uint64_t> offset;  // in bytes; for a directory the node where the search for its next entry begins
+  std::atomic<std::uint64_t> offset;  // in bytes; for a directory the node at which the next search begins
 };
 static_assert(std::atomic<FileRef>::is_always_lock_free);
 constexpr long kFirstFile = 3, kFiles = 1024;
@@ -81,13 +81,13 @@ long close_file(long fd) {
   return 0;
 }
 
-// Whether the range is in the half of the addresses that programs have, mapped or not, which Linux checks first.
+// Whether the range is in the programs' half of the address space, mapped or not, which Linux checks first.
 bool is_users(const void* begin, std::size_t bytes) {
   constexpr std::uint64_t kEnd = std::uint64_t{1} << 47;
   return bytes <= kEnd && reinterpret_cast<std::uint64_t>(begin) <= kEnd - bytes;
 }
 
-// Where a relative path begins: at the root, or in an open directory; one that is not open: the descriptor is invalid.
+// The directory at which a relative path begins: the root, or an open directory; kNone: the descriptor is invalid.
 FileRef start_of(long directory) {
   constexpr int kHere = -100;  // AT_FDCWD: the root, which is the only working directory
   return static_cast<int>(directory) == kHere ? kRoot : ref_of(static_cast<int>(directory));
@@ -179,7 +179,7 @@ struct Status {
 };
 static_assert(sizeof(Status) == 144);
 
-// What is set alike for files and devices of all kinds.
+// The fields that are alike for files and devices of all kinds.
 Status plain_status(std::uint32_t mode, std::uint64_t id, std::uint64_t bytes) {
   Status status{};
   status.links = 1;
@@ -291,7 +291,7 @@ namespace janus::platform {
 
 using namespace janus::bare;
 
-// The console takes what it is given in a bounded time, so there is no wait for room that could be limited.
+// The console takes all output in a bounded time, so no wait needs the time limit.
 long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept {
   const bool is_output = fd == 1 || fd == 2;
   if (!is_output && !ref_of(fd).is_null_or_zero()) return kEBADF;
@@ -301,7 +301,7 @@ long write(int fd, const void* bytes, std::size_t count, std::uint64_t) noexcept
   return printed == 0 && count != 0 ? kEFAULT : static_cast<long>(printed);
 }
 
-// So nobody waits for room either.
+// So there are no waits for room, and no bells.
 int open_bell() noexcept {
   return static_cast<int>(kENOSYS);
 }

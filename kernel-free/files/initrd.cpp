@@ -106,7 +106,7 @@ int compare(Name a, Name b) {
   }
 }
 
-// Compares `path` with "directory/name" (or "name" in the root).
+// Compares `path` with "directory/name", or with "name" in the root.
 int compare_joined(Name path, Name directory, Name name) {
   const std::size_t skip = directory.bytes == 0 ? 0 : directory.bytes + 1;
   for (std::size_t n = 0;; ++n) {

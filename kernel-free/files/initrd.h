@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// initrd.h — the files that the loader put into memory: a cpio archive ("newc"), indexed once, then read where it lies.
+// initrd.h — the files that the loader put into memory: a cpio archive ("newc"), indexed once, then read in place.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct Name {
   std::size_t bytes;
 };
 
-// A file, a directory, or whatever else the archive holds.
+// A file, a directory, or another entry of the archive.
 struct Node {
   static constexpr std::uint32_t kTypeMask = 0170000, kDirectory = 0040000, kRegular = 0100000, kLink = 0120000,
                                  kBlockDevice = 0060000, kCharacterDevice = 0020000;
@@ -35,7 +35,7 @@ inline constexpr std::size_t kMaxNameLength = 255;
 class Archive {
  public:
   enum class Opened : std::uint8_t { kYes, kDamaged, kNoMemory };
-  // Indexes `archive`, which must stay readable from here on. Called once.
+  // Indexes `archive`, which must stay readable from now on. Called once.
   [[nodiscard]] Opened open(const char* archive, std::size_t bytes) noexcept;
 
   [[nodiscard]] std::size_t count() const { return count_; }

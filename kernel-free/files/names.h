@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// names.h — what a path names: /dev/null and /dev/zero, with or without an initrd; what the initrd holds; and where it
-// has no file of that name, /dev/vda to /dev/vdh, the disks. Symbolic links are not followed.
+// names.h — resolves paths: /dev/null and /dev/zero, with or without an initrd; the initrd's files; and if it has no
+// file of that name, /dev/vda to /dev/vdh, the disks. Symbolic links are not followed.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,7 @@
 
 namespace janus::bare {
 
-// What a descriptor or a path stands for. It is one word, so that a thread that reads it while another one writes it
-// gets the old or the new value.
+// The file or device of a descriptor or path. One word, so that a concurrent reader gets the old or the new value.
 struct alignas(8) FileRef {
   enum class Kind : std::uint32_t { kNone, kNode, kNull, kZero, kDisk };
 
@@ -34,8 +33,8 @@ struct Resolved {
   long error;  // 0: `ref` is valid
   FileRef ref;
 };
-// Resolves a path, a relative one from `from`; the path is in a caller's memory. Disks are looked for here, so that a
-// program that names no files contains none of the code for them.
+// Resolves a path, a relative one from `from`; the path is in a caller's memory. Finds disks, too, so a program that
+// names no files contains none of the code for them.
 [[nodiscard]] Resolved resolve(FileRef from, const char* path) noexcept;
 
 }  // namespace janus::bare

@@ -13,7 +13,7 @@ bool is_root(std::uint64_t address) {
          adds_up(address, kRootBytes);
 }
 
-// The length of the table at `address`; 0 if it is out of reach or damaged.
+// The length of the table at `address`; 0 if it is unreachable or damaged.
 std::uint64_t table_bytes(std::uint64_t address) {
   if (address == 0 || address > kReachable - kHeaderBytes) return 0;
   const std::uint64_t bytes = read_physical<std::uint32_t>(address + 4);
@@ -24,8 +24,8 @@ bool is_named(std::uint64_t table, const char* name) {
   return table != 0 && table <= kReachable - kHeaderBytes && begins_with(table, name, 4);
 }
 
-// The first table of that name in the directory; 0 if there is none or it is damaged. So only two checksums are
-// computed, the directory's and the table's, whatever the directory lists and how often.
+// The first table of that name in the directory; 0 if there is none or it is damaged. Computes only two checksums, the
+// directory's and the table's, whatever the directory lists.
 std::uint64_t find_in(std::uint64_t directory, std::uint64_t entry_bytes, const char* name) {
   std::uint64_t bytes = table_bytes(directory);
   if (bytes > kHeaderBytes + kMaxTables * entry_bytes) bytes = kHeaderBytes + kMaxTables * entry_bytes;

@@ -30,7 +30,7 @@ char* cut_word(char* from) {
 
 constexpr char kDevice[] = "virtio_mmio.device=";
 
-// Returns what follows `prefix` in the word; nullptr: the word does not begin with it.
+// Returns the text behind `prefix` in the word; nullptr: the word does not begin with it.
 char* behind(const char* prefix, char* word) {
   while (*prefix != '\0')
     if (*word++ != *prefix++) return nullptr;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// command_line.h — splits the loader's command line into what main expects. The words are the program's arguments, its
+// command_line.h — splits the loader's command line into main's arguments. The words are the program's arguments, its
 // name first. Words that begin with JANUS_ and contain '=', before the first other word, are its environment. Words at
-// the end that begin with `virtio_mmio.device=` come from the loader and say where devices are.
+// the end that begin with `virtio_mmio.device=` come from the loader and give the places of devices.
 // "..." keeps spaces in a word; \ makes the next character an ordinary one, inside quotes and outside. Pure text
 // processing: unit tests call it.
 #pragma once
@@ -14,7 +14,7 @@ struct Words {
   int argc;
   char** argv;  // ends with nullptr, as does envp
   char** envp;
-  char** devices;  // of each device word what follows its '='; ends with nullptr, too
+  char** devices;  // the text behind each device word's '='; ends with nullptr, too
 };
 
 // The most pointers that parse_command_line() writes for a line of `bytes` bytes.

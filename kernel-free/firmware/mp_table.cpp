@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mp_table.cpp — Intel's MultiProcessor specification 1.4, chapter 4: what machines without ACPI have.
+// mp_table.cpp — Intel's MultiProcessor specification 1.4, chapter 4, for machines without ACPI.
 #include "kernel-free/firmware/processors.h"
 
 namespace janus::bare {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// processors.cpp — what both ways to find CPUs share.
+// processors.cpp — code shared by both methods of finding CPUs.
 #include "kernel-free/firmware/processors.h"
 
 #include "kernel-free/smp/apic.h"
@@ -7,7 +7,7 @@
 namespace janus::bare {
 namespace {
 
-// Where firmware leaves its tables: the extended BIOS data area, the end of low memory, the BIOS itself.
+// The areas of firmware tables: the extended BIOS data area, the end of low memory, the BIOS itself.
 struct Place {
   std::uint64_t begin, end;
 };

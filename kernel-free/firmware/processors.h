@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// processors.h — which CPUs the firmware reports. Its tables may be wrong or hostile, so all that is read from them is
+// processors.h — the CPUs that the firmware reports. Its tables may be wrong or hostile, so all data from them is
 // checked; if a check fails, only the CPU that runs this code is used.
 #pragma once
 
@@ -15,7 +15,7 @@ namespace janus::bare {
 struct ProcessorList {
   std::uint32_t own_id;
   unsigned count;                         // entries in `ids`
-  unsigned announced;                     // CPUs found, among them those without room in `ids` or out of reach
+  unsigned announced;                     // CPUs found, including those that do not fit in `ids` or are unreachable
   std::uint32_t ids[platform::kMaxCpus];  // the ids of their local APICs
 };
 
@@ -25,7 +25,7 @@ inline constexpr std::uint32_t kMaxXapicId = 254;
 // Adds a CPU, unless it is the one that runs this code or is listed already.
 void add_processor(ProcessorList& list, std::uint32_t apic_id) noexcept;
 
-// What was read from one kind of tables. Unless it is kAll the list is empty.
+// The outcome of reading one kind of tables. Unless it is kAll, the list is empty.
 enum class Told : std::uint8_t { kNothing, kDamaged, kAll };
 
 // Reads ACPI's MADT. If `rsdp` is 0 or not valid, the usual places are searched for the root pointer.
@@ -45,8 +45,8 @@ template <class T>
 }
 // Whether the bytes lie below kReachable and add up to 0, as firmware's checksums do.
 [[nodiscard]] bool adds_up(std::uint64_t address, std::uint64_t bytes) noexcept;
-// The first address, a multiple of 16, in the areas where firmware leaves its tables, that begins with `mark` and
-// passes `is_good`; 0: none.
+// The first address, a multiple of 16, in the areas of firmware tables, that begins with `mark` and passes `is_good`;
+// 0: none.
 [[nodiscard]] std::uint64_t search_firmware(const char* mark, std::uint64_t mark_bytes,
                                             bool (*is_good)(std::uint64_t address)) noexcept;
 [[nodiscard]] bool begins_with(std::uint64_t address, const char* mark, std::uint64_t mark_bytes) noexcept;

@@ -16,7 +16,7 @@ inline constexpr unsigned kSmallestPower = 12, kLargestPower = 46;  // as powers
 inline constexpr std::uint64_t kAreaBegin = std::uint64_t{1} << kLargestPower;
 inline constexpr std::uint64_t kAreaEnd = kAreaBegin * 2;
 
-// The power of two of the smallest block that holds so many bytes; more than kLargestPower if none does.
+// The power of two of the smallest block that holds this many bytes; more than kLargestPower if none does.
 [[nodiscard]] unsigned block_for(std::size_t bytes) noexcept;
 
 // Takes a block of 2^power bytes. 0: no addresses, or no memory for their tables. Within SharedAccess.

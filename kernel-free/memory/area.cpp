@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // area.cpp — the part of the page tables that changes while the program runs: reserving, filling at the first touch,
-// taking away. To take a range away, first all its entries are marked (kLeaving), then all CPUs forget their
-// translations, and only then are its frames freed: so no CPU can still write to a frame that is in use again.
+// removing. To remove a range, the code first marks all its entries (kLeaving), then makes all CPUs forget their
+// translations, and only then frees the frames: so no CPU can still write to a frame that is in use again.
 #include <atomic>
 #include <initializer_list>
 
@@ -23,9 +23,8 @@ Entry load(Entry& entry) {
   return std::atomic_ref<Entry>(entry).load(std::memory_order_acquire);  // pairs with the exchange in table_below()
 }
 
-// Calls what(entry, level) for the entries that make up the range: the highest that lie in it whole, or with
-// enters_whole the entries of their tables. An entry that lies in the range only in part and is no table is passed,
-// too.
+// Calls what(entry, level) for the entries of the range: the highest ones that lie wholly in it, or with enters_whole
+// the entries of their tables. Also calls it for an entry that lies only partly in the range and is no table.
 template <typename What>
 void each_entry(Entry* table, unsigned level, std::uint64_t table_begin, Range range, What& what) {
   const std::uint64_t span = span_of(level);
@@ -48,7 +47,7 @@ void each_entry(Range range, What what) {
   each_entry(at_physical<Entry>(top_table()), 4, 0, range, what);
 }
 
-// --- Taking away ---
+// --- Removing ---
 
 // Marks pages as kLeaving, and whole tables if enters_whole is false.
 struct Mark {
@@ -59,7 +58,7 @@ struct Mark {
     std::atomic_ref<Entry> shared(entry);
     const Entry seen = shared.load(std::memory_order_relaxed);
     if ((seen & kPresent) == 0) return;
-    // Processors may set bits of the entry until all CPUs have forgotten it; those bits are not used.
+    // Processors may set bits of the entry until all CPUs have forgotten it; these bits are ignored.
     shared.store(absent(Absence::kLeaving, seen & kAddressBits), std::memory_order_relaxed);
     *found = true;
   }

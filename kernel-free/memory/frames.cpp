@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// frames.cpp — frames that were given back are taken again last in, first out, from a list through the frames
-// themselves. Frames that were never taken are only ranges, so that boot touches none of them.
+// frames.cpp — freed frames are reused last in, first out; the frames themselves hold the list's links. Frames that
+// were never taken are only ranges, so that boot touches none of them.
 #include "kernel-free/memory/frames.h"
 
 #include "kernel-free/cpu/instructions.h"

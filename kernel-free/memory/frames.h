@@ -23,7 +23,7 @@ template <class T>
 // Makes the map's frames available to take_frame(). Called once, before there is a second CPU.
 void give_all_frames(const MemoryMap& map) noexcept;
 
-// Whether a caller may take the last frames. They are for callers whose failure would end the machine.
+// Whether a caller may take the last frames, which are reserved for callers whose failure would end the machine.
 enum class LastFrames : bool { kLeave, kTake };
 // Takes a zeroed frame; 0: no memory is left.
 [[nodiscard]] Frame take_frame(LastFrames last = LastFrames::kTake) noexcept;

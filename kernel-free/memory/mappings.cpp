@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mappings.cpp — rt/platform.h's pages: reserved when mapped, filled at the first touch, guards that are truly absent.
+// mappings.cpp — rt/platform.h's pages: reserved when mapped, filled at the first touch; guards are absent pages.
 #include "kernel-free/console/dump.h"
 #include "kernel-free/memory/addresses.h"
 #include "kernel-free/smp/per_cpu.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory_map.h — which parts of the machine's memory are unused RAM. Pure arithmetic: unit tests call it.
+// memory_map.h — the unused RAM of the machine. Pure arithmetic: unit tests call it.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class MemoryMap {
 
   // Adds RAM, rounded inwards to pages; memory that is added twice counts once. Ranges beyond kMax are left out.
   void add(Range ram) noexcept;
-  // Removes memory that is in use or must stay as it is, rounded outwards to pages.
+  // Removes memory that is in use or must stay unchanged, rounded outwards to pages.
   void remove(Range used) noexcept;
 
   [[nodiscard]] std::size_t count() const { return count_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// page_tables.cpp — building them at boot, and walking them. What happens in the area of mappings is in area.cpp.
+// page_tables.cpp — builds page tables at boot, and walks them. area.cpp changes the area of mappings.
 #include "kernel-free/memory/page_tables.h"
 
 #include <atomic>
@@ -34,7 +34,7 @@ unsigned level_for(std::uint64_t address, Range physical) {
   return 1;
 }
 
-// The table below an entry: the one that is there, or a new one whose entries stand for what the entry stood for.
+// The table below an entry: the present one, or a new one whose entries have the entry's meaning.
 Entry* table_below(Entry& entry) {
   std::atomic_ref<Entry> shared(entry);
   Entry seen = shared.load(std::memory_order_acquire);  // pairs with the exchange below

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// page_tables.h — the page tables, which are the only record of what is mapped: an entry that is not present says why.
+// page_tables.h — the page tables, which are the only record of mappings: an entry that is not present contains the
+// reason.
 // docs/decisions/0110, 0287
 //
 // INVARIANT shared-or-exclusive: a CPU that reads or fills the area of mappings has SharedAccess, so that no table is
-// freed while it uses it. A CPU that takes pages or tables away has ExclusiveAccess: it waits until no CPU has
-// SharedAccess, and keeps others from getting it. Within SharedAccess an entry changes by compare-and-exchange, and only
-// away from kReserved, kNothing or kGuard. The entries of a block that no other CPU can use, because it is free or not
-// mapped yet, may also be stored to.
+// freed while it uses it. A CPU that removes pages or tables has ExclusiveAccess: it waits until no CPU has
+// SharedAccess, and keeps others from getting it. Within SharedAccess an entry changes by compare-and-exchange, and
+// only away from kReserved, kNothing or kGuard. Plain stores are allowed only to entries of a block that no other CPU
+// can use, because it is free or not mapped yet.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +41,7 @@ enum class Absence : std::uint8_t {
   kReserved,  // filled with a zeroed page at the first touch
   kGuard,     // a fault; a touch never fills it
   kFree,      // the first entry of a free block; the rest of it names the next one (addresses.h)
-  kLeaving,   // being taken away; still names its frame or table
+  kLeaving,   // being removed; still names its frame or table
 };
 [[nodiscard]] constexpr Entry absent(Absence why, Entry rest = 0) noexcept {
   return rest | static_cast<Entry>(why) << 1;
@@ -94,23 +95,23 @@ class ExclusiveAccess {
   IrqOff<kTablesStack> irq_off_;
 };
 
-// The entry of `level` for an address. Missing tables on the way are made and stand for what the entry above stood for.
-// nullptr: no memory. Within SharedAccess.
+// The entry of `level` for an address. Makes missing tables on the way, with the meaning of the entry above. nullptr:
+// no memory. Within SharedAccess.
 [[nodiscard]] Entry* entry_of(std::uint64_t address, unsigned level) noexcept;
 
 // Reserves a range in which nothing is mapped. False: no memory, and nothing was reserved. Within SharedAccess.
 [[nodiscard]] bool reserve(Range range) noexcept;
 
-// Frees the pages in the range; their entries become `instead`. With kNothing the range must be a whole block, and its
-// guards and the tables that served only it go, too. Takes ExclusiveAccess itself.
+// Frees the pages in the range; their entries become `instead`. With kNothing the range must be a whole block; frees
+// its guards and the tables that served only it, too. Takes ExclusiveAccess itself.
 void take_away(Range range, Absence instead) noexcept;
 
 enum class Filled : std::uint8_t { kYes, kNotReserved, kNoMemory };
-// Puts a zeroed page where one is reserved. May be called in any trap; no lock that it takes itself may be held.
+// Maps a zeroed page where one is reserved. May be called in any trap; no lock that it takes itself may be held.
 [[nodiscard]] Filled fill(std::uint64_t address, LastFrames last = LastFrames::kTake) noexcept;
 
-// The entry that decides about an address, and its level. In the area of mappings: within SharedAccess, except at boot
-// and in tests.
+// The entry that maps an address, or says why it is not mapped, and its level. In the area of mappings: within
+// SharedAccess, except at boot and in tests.
 struct Found {
   Entry entry;
   unsigned level;

@@ -31,13 +31,13 @@ void send_interrupt(const Cpu& to, std::uint8_t vector) noexcept;
 void send_init(std::uint32_t apic_id) noexcept;
 void send_start(std::uint32_t apic_id, std::uint64_t page) noexcept;
 
-// --- The calling CPU's timer, which fires once and raises Vector::kTimer. Interrupts must be off. What it means in
-// nanoseconds: clock/timer.h. ---
+// --- The calling CPU's timer, which fires once and raises Vector::kTimer. Interrupts must be off. clock/timer.h
+// converts to nanoseconds. ---
 
 inline constexpr std::uint32_t kMaxTimerTicks = ~std::uint32_t{0};
 
-// Whether the timer fires when the time stamp counter reaches a value (set_timer_deadline), or when ticks of its own
-// have passed (set_timer_count).
+// Whether the timer fires when the time stamp counter reaches a value (set_timer_deadline); else it counts ticks of its
+// own (set_timer_count).
 [[nodiscard]] bool has_deadlines() noexcept;
 // 0 stops the timer.
 void set_timer_deadline(std::uint64_t tsc) noexcept;

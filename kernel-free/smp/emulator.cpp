@@ -16,8 +16,8 @@ void use_for_widening(Range mapped) noexcept {
   g_touched = mapped;
 }
 
-// For one table size after the other, touches a page for each place and then makes the CPU forget them all. A table
-// that is wider already keeps its size, or becomes twice as wide as what was touched.
+// For one table size after the other, touches a page for each place and then makes the CPU forget all translations. A
+// table that is already wider keeps its size, or becomes twice as wide as the touched part.
 void widen_translations_here() noexcept {
   if (!is_below(kEmulator)) return;
   for (std::uint64_t places = kMinPlaces; places < kPlaces; places *= 2) {

@@ -2,10 +2,10 @@
 // lock.h — spinlocks for the short critical sections of kernel-free, held with interrupts off.
 // INVARIANT no-wait-is-deaf: a CPU that waits with interrupts off answers the requests of other CPUs while it waits
 // (requests.h). So the holder of a lock may wait for all CPUs to answer.
-// INVARIANT no-fault-in-a-section: the stack that a section needs is touched before its lock is taken, since filling a
-// page at its first touch takes locks itself; a caller's memory is not touched inside (but by write_out(), whose lock
-// filling never takes). Only the outermost section touches the stack: to touch as far below the frame of an inner
-// section would itself be the fault that must not happen. docs/decisions/0287
+// INVARIANT no-fault-in-a-section: a section touches the stack that it needs before it takes its lock, since filling a
+// page at its first touch takes locks itself. It does not touch a caller's memory (except write_out(), whose lock
+// filling never takes). Only the outermost section touches the stack: a touch that far below the frame of an inner
+// section would itself be the fault to avoid. docs/decisions/0287
 #pragma once
 
 #include <atomic>
@@ -19,9 +19,9 @@
 
 namespace janus::bare {
 
-// What a section touches of the stack, which is as much as its own functions need: one that holds a lock for a moment,
-// one within the tables of pages, and one that talks to a device (device_lock.h) or writes to the console. Code that was not
-// optimised needs more. tests/arch/stack_need_test.py
+// The bytes of stack that a section touches, as many as its functions need: for a short hold of a lock, for work on
+// page tables, and for a device (device_lock.h) or the console. Unoptimised code needs more.
+// tests/arch/stack_need_test.py
 #ifdef __OPTIMIZE__
 inline constexpr int kSectionStack = 384, kTablesStack = 704, kConsoleStack = 640, kDeviceStack = 1280;
 #else
@@ -54,7 +54,7 @@ class Lock {
   return (read_flags() & kFlagInterrupts) == 0;
 }
 
-// Keeps interrupts off during its lifetime. The kStack bytes of stack that the section needs are touched before: a task
+// Keeps interrupts off during its lifetime. Touches the kStack bytes of stack that the section needs before: a task
 // that has less left overflows here, where it holds no lock.
 template <int kStack = kSectionStack>
 class IrqOff {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// per_cpu.cpp — how a CPU prepares itself: descriptors, idle thread, features.
+// per_cpu.cpp — prepares a CPU: descriptors, idle thread, features.
 #include "kernel-free/smp/per_cpu.h"
 
 #include <arch/cpu.h>
@@ -14,8 +14,9 @@ unsigned g_cpu_count = 1;
 
 namespace {
 
-// Enables fsgsbase and the protection features that the processor has. No page is a user page, so SMEP and SMAP matter
-// only if one ever becomes one. Without kCr4MachineCheck a machine check resets the machine before it can be reported.
+// Enables fsgsbase and the protection features that the processor has. There are no user pages, so SMEP and SMAP matter
+// only if one appears by mistake. Without kCr4MachineCheck a machine check resets the machine before it can be
+// reported.
 void enable_features_here() {
   constexpr std::uint64_t kCr4MachineCheck = 1 << 6;
   constexpr std::uint64_t kCr4Umip = 1 << 11, kCr4Fsgsbase = 1 << 16, kCr4Smep = 1 << 20, kCr4Smap = 1 << 21;

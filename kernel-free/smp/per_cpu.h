@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// per_cpu.h — one CPU: its stacks, its threads, the requests that it has answered.
+// per_cpu.h — the record of one CPU: its stacks, its threads, the requests that it has answered.
 #pragma once
 
 #include <atomic>

@@ -16,7 +16,7 @@ namespace {
 
 std::atomic<std::uint64_t> g_fences{0}, g_forgettings{0}, g_widenings{0};  // how many of each were requested
 
-// The addresses to be forgotten of the latest request and of the next one, indexed by the request's number modulo 2.
+// The addresses of the latest request to forget and of the next one, indexed by the request's number modulo 2.
 struct Asked {
   std::atomic<std::uint64_t> begin, end;
 };
@@ -45,8 +45,9 @@ void forget(Range range) {
   for (std::uint64_t at = range.begin; at < range.end; at += kPage) forget_page(at);
 }
 
-// A CPU that is behind by more than one request forgets everything. So does a CPU that was not waited for (it is or was
-// halted) and may have read the range of a later request: the count, when it is read again, is a later one then.
+// A CPU that is behind by more than one request forgets everything. So does a CPU that the asker did not wait for,
+// since it is or was halted, and that may have read the range of a later request: then it reads a later count the
+// second time.
 void catch_up(Cpu& here) {
   const std::uint64_t asked = g_forgettings.load(std::memory_order_acquire);  // pairs with the asker's raise
   const std::uint64_t done = here.forgotten.load(std::memory_order_relaxed);
@@ -116,7 +117,7 @@ void widen_translations_everywhere() noexcept {
 
 namespace janus::platform {
 
-// Other CPUs can be interrupted wherever there are any.
+// If there are other CPUs, they can be interrupted.
 bool has_heavy_fence() noexcept {
   return true;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// thread.h — a thread, as platform::start_thread() makes it. It stays on its CPU for life. As a rule each CPU has one
+// thread.h — a thread, as platform::start_thread() makes it. It stays on its CPU for life. Usually each CPU has one
 // thread besides its idle thread, and halts in it; several threads take turns (threads.cpp).
 #pragma once
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// make_thread.cpp — what a thread consists of. One mapping holds it all, lowest address first:
+// make_thread.cpp — makes threads. One mapping holds all memory of a thread, lowest address first:
 //     guard | stack | guard | fault stack | the record
 #include "kernel-free/threads/make_thread.h"
 
@@ -32,7 +32,7 @@ void prepare_frame(TrapFrame& frame, Thread& thread, std::byte* stack_top) {
   frame.rdi = reinterpret_cast<std::uint64_t>(&thread);
   frame.cs = SELECTOR_CODE;
   frame.rflags = kFlagInterrupts;
-  frame.rsp = reinterpret_cast<std::uint64_t>(stack_top) - 8;  // as if called
+  frame.rsp = reinterpret_cast<std::uint64_t>(stack_top) - 8;  // as after a call
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Thread* make_thread(std::size_t stack_bytes, platform::ThreadEntry entry, void* 
   if (base == nullptr) return nullptr;
   std::byte* const fault_guard = base + kStackGuard + stack_bytes;
   std::byte* const record = base + bytes - kPage;
-  // These pages must be present when a trap writes to them: it could not handle a page fault there, or no memory may be
+  // These pages must be present when a trap writes to them: it cannot handle a page fault there, and no memory may be
   // left.
   bool is_there = true;
   for (std::byte* page = record - kFaultStack; page <= record; page += kPage)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads.cpp — turns, sleep and the timer of each CPU. Threads do not change CPUs, so a CPU alone decides which of its
-// threads runs, with interrupts off; other CPUs only add threads to its ring, make a thread awake and interrupt the
-// CPU.
-// INVARIANT no-lost-wake-up: a CPU looks at its threads' states with interrupts off and halts by `sti; hlt`. The CPU
-// that makes a thread awake does so before it sends the interrupt: so either the state was seen, or the interrupt is
-// pending at the hlt and ends it.
+// threads.cpp — the turns of threads, sleep and the timer of each CPU. Threads do not change CPUs, so a CPU alone
+// decides which of its threads runs, with interrupts off; other CPUs only add threads to its ring, wake a thread and
+// interrupt the CPU.
+// INVARIANT no-lost-wake-up: a CPU reads its threads' states with interrupts off and halts by `sti; hlt`. The CPU that
+// wakes a thread stores the state before it sends the interrupt: so either the first CPU saw the state, or the
+// interrupt is pending at the hlt and ends it.
 #include "kernel-free/threads/threads.h"
 
 #include "kernel-free/clock/timer.h"
@@ -55,7 +55,7 @@ void arm_timer(Cpu& cpu, Others others) {
   set_timer(at);
 }
 
-// Ends a halt, after whichever interrupt: called before anything is touched whose mapping other CPUs may have changed
+// Ends a halt, after any interrupt: called before the CPU accesses memory whose mapping other CPUs may have changed
 // meanwhile (requests.h).
 void leave_halt(Cpu& cpu) {
   if (!cpu.is_halted.load(std::memory_order_relaxed)) return;
@@ -123,8 +123,8 @@ void share_turns(Cpu& cpu, TrapFrame& frame) {
   arm_timer(cpu, other != nullptr ? Others::kReady : Others::kNoneReady);
 }
 
-// Enters on_switch() by an int instruction, so that this switch runs on an interrupt stack like every other one and
-// there is only one way to save a thread.
+// Enters on_switch() by an int instruction, so that this switch, like all others, runs on an interrupt stack and saves
+// a thread in the same way.
 void switch_away() {
   asm volatile("int %0" : : "i"(kSwitch) : "memory");
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads.h — which thread runs on a CPU. A CPU with one thread halts in it while the thread waits; several threads
-// take turns of kSliceNs, so that a thread that spins cannot keep out the thread that it spins for. docs/decisions/0112
+// threads.h — schedules the threads of a CPU. A CPU with one thread halts in it while the thread waits; several threads
+// take turns of kSliceNs, so that a spinning thread cannot block the thread that it waits for. docs/decisions/0112
 #pragma once
 
 #include <atomic>

@@ -81,8 +81,8 @@ void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t un
   leave(me, word);
 }
 
-// Holds the bucket's lock until the CPU has been told: once awake, the thread may end, but not before leave() has got
-// the lock.
+// Holds the bucket's lock until the CPU has been interrupted: a woken thread may end, but not before leave() gets the
+// lock.
 void wake(std::atomic<std::uint32_t>& word, std::uint32_t count) noexcept {
   Bucket& bucket = bucket_of(word);
   LockGuard guard(bucket.lock);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // careful_copy.S — size_t janus_copy_carefully(void* to, const void* from, size_t count)      rdi, rsi, rdx
-// Contains the only instruction of kernel-free that may fault on a caller's address. After such a fault execution goes
-// on behind it (fix_up), with the number of bytes left in rcx.
+// Contains the only instruction of kernel-free that may fault on a caller's address. After such a fault execution
+// resumes behind it (fix_up), with the number of bytes left in rcx.
 #include <arch/asm.h>
 
 FUNC(janus_copy_carefully)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // faults.cpp — a fault of a thread is passed to the runtime's handler, on the thread's fault stack and with interrupts
-// on, since the runtime takes locks that other threads may hold. The handler never jumps: the frame is changed as it
-// says, and the trap returns. Every other fault is the machine's own and ends it.
+// on, since the runtime takes locks that other threads may hold. The handler never jumps: the code changes the frame as
+// it says, and the trap returns. Every other fault is a fault of kernel-free itself and ends the machine.
 #include <atomic>
 
 #include "kernel-free/console/dump.h"
@@ -66,7 +66,7 @@ void go_on_elsewhere(TrapFrame& frame, const platform::Fault& fault) {
   frame.rip = fault.resume_ip;
   frame.rsp = fault.resume_sp;
   frame.rdi = fault.resume_arg;
-  frame.rbp = 0;  // ends the chain of frame pointers: the faulting code is not returned to
+  frame.rbp = 0;  // ends the chain of frame pointers: the faulting code is never resumed
   frame.rflags &= ~(kFlagTrap | kFlagDirection | kFlagAlignment);
   clean_vectors();
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// traps.cpp — every vector comes through here. INVARIANT nothing-lost-to-a-trap: interrupted code finds all its
-// registers as they were; the code of kernel-free is compiled to use general registers only, and those are in the
-// frame.
+// traps.cpp — handles every vector. INVARIANT nothing-lost-to-a-trap: interrupted code finds all its registers
+// unchanged; kernel-free is compiled to use general registers only, and those are in the frame.
 #include "kernel-free/traps/traps.h"
 
 #include "kernel-free/console/dump.h"
@@ -16,8 +15,8 @@ namespace {
 // The runtime's own text, as linker/runtime-text.ld places it; an empty range if that script was not used.
 extern "C" [[JANUS_OF_LINKER]] const char janus_text[], janus_text_end[];
 
-// Whether the fault is in the runtime's own text. Memory may be refused to a task, which then panics; refused to the
-// runtime itself, the machine would end.
+// Whether the fault is in the runtime's own text. A task that gets no memory panics; if the runtime itself got none,
+// the machine would end.
 bool is_runtimes(std::uint64_t ip) {
   const auto first = reinterpret_cast<std::uint64_t>(janus_text);
   return ip - first < reinterpret_cast<std::uint64_t>(janus_text_end) - first;
@@ -59,8 +58,8 @@ extern "C" janus::bare::TrapFrame* janus_trap(janus::bare::TrapFrame* frame) {
     case kMachineCheck:
       die("a machine check", frame);
     default:
-      // A vector beyond the exceptions is an interrupt that was on its way when it was masked: no code waits for it,
-      // and it is not acknowledged.
+      // A vector beyond the exceptions is an interrupt that was pending when it was masked: no code waits for it, and
+      // it is not acknowledged.
       return frame->vector > kLastException ? frame : begin_fault(*frame, 0);
   }
 }

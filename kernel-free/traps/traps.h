@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // traps.h — the handlers of single kinds of traps, which traps.cpp calls. All run on an interrupt stack with interrupts
-// off, and without vector registers, which still hold what the interrupted code left there. docs/decisions/0111
+// off, and without vector registers, which still hold the interrupted code's values. docs/decisions/0111
 #pragma once
 
 #include "kernel-free/cpu/trap_frame.h"
@@ -10,7 +10,7 @@ extern "C" const std::uint64_t janus_trap_entries[janus::bare::kVectors];
 
 namespace janus::bare {
 
-// Moves the fault to the fault stack of its thread, where interrupts and further page faults may come; or ends the
+// Moves the fault to the fault stack of its thread, where interrupts and further page faults may occur; or ends the
 // machine (faults.cpp).
 [[nodiscard]] TrapFrame* begin_fault(TrapFrame& frame, std::uint64_t address) noexcept;
 
