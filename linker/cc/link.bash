@@ -74,13 +74,13 @@ link_command() {
   else
     link+=(-static -no-pie -Wl,-z,noseparate-code)
   fi
-  # A stripped program needs neither the names of its functions, nor the code that looks them up, nor the names of errors, nor what a
-  # debugger reads.
+  # A stripped program needs neither the names of its functions, nor the code that looks them up, nor the names of
+  # errors, nor data for debuggers.
   if ! is_stripped; then
     link+=("$support/reports.ld")
     if [ "$machine" = linux ]; then link+=("$support/reports-linux.ld"); fi
   elif [ "$machine" = linux ]; then
-    link+=(-Wl,-u,janus_late_tasks)  # who deploys it learns why it did not end in time
+    link+=(-Wl,-u,janus_late_tasks)  # names the task that kept the program from ending
   fi
   # main is requested at the beginning: it may be in an archive that comes before janus-rt's.
   if [ "$own_start" = 1 ]; then link+=(-Wl,-u,_start -Wl,-u,janus_run_main -Wl,-u,main); fi

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // hash_table.cpp: the functions of the compiled C++ library that std::unordered_map, unordered_set and std::hash call:
-// how many buckets a table has and when that changes, and the hash of bytes.
+// the number of buckets of a table, and the hash of bytes.
 #include <initializer_list>
 
 #include <bits/functional_hash.h>

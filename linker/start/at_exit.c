@@ -29,7 +29,8 @@ static struct at_exit* take_record(void) {
   return janus_alloc(sizeof(struct at_exit));
 }
 
-// What is registered runs as main at the end, on main's budget, so a task with a budget of its own may not register.
+// Registered functions run as main at the end, on main's budget, so a task with a budget of its own may not register
+// any.
 static int push(void (*destructor)(void*), void* argument, void (*function)(void)) {
   if (!janus_may_exit()) return -1;
   struct at_exit* record = take_record();

@@ -22,13 +22,13 @@ void janus_has_written(int fd, int64_t answer);
 // Called in the root task: runs the constructors of globals, then main. Returns main's value.
 int64_t janus_run_main(int argc, char** argv, char** envp);
 
-// Called in the root task once main's nurseries have ended, or in a task that calls exit(): runs what was registered
-// for the end, newest first, then the finalisers in .fini_array. Each runs once, even if several tasks call this, or
-// one several times. Does nothing in a task that may not end the process.
+// Called in the root task once main's nurseries have ended, or in a task that calls exit(): runs the functions
+// registered for the end, newest first, then the finalisers in .fini_array. Each runs once, even if several tasks call
+// this, or one several times. Does nothing in a task that may not end the process.
 void janus_run_fini(void);
 
-// Runs what __cxa_atexit and atexit registered, newest first, including what is registered meanwhile. Does nothing in a
-// task that may not end the process.
+// Runs the functions that __cxa_atexit and atexit registered, newest first, also those registered meanwhile. Does
+// nothing in a task that may not end the process.
 void janus_run_at_exit(void);
 
 // Registers the destructor of a global or function-local static (Itanium C++ ABI). Returns 0; -1 if there is no memory,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// run_main.c: what the root task runs before main, main, and what runs after it. The linker defines the arrays:
-// addresses of functions that compilers put into .preinit_array, .init_array and .fini_array.
+// run_main.c: runs the constructors, main and the finalisers in the root task. The linker defines the arrays: addresses
+// of functions that compilers put into .preinit_array, .init_array and .fini_array.
 #include <stddef.h>
 #include <unistd.h>
 

@@ -101,7 +101,7 @@ intmax_t strtoimax(const char* __JANUS_RESTRICT text, char** __JANUS_RESTRICT en
 uintmax_t strtoumax(const char* __JANUS_RESTRICT text, char** __JANUS_RESTRICT end, int base) __JANUS_NOTHROW;
 
 #ifdef __cplusplus
-// What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
+// Names in the headers of libstdc++. Declared, not defined: a program that uses one does not link.
 intmax_t wcstoimax(const wchar_t* text, wchar_t** end, int base);
 uintmax_t wcstoumax(const wchar_t* text, wchar_t** end, int base);
 #endif

@@ -85,7 +85,7 @@ int remove(const char* path) __JANUS_NOTHROW;
 int rename(const char* from, const char* to) __JANUS_NOTHROW;
 
 #ifdef __cplusplus
-// What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
+// Names in the headers of libstdc++. Declared, not defined: a program that uses one does not link.
 FILE* freopen(const char* path, const char* mode, FILE* file);
 #if __cplusplus < 201402L
 char* gets(char* to);

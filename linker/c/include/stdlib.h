@@ -60,7 +60,7 @@ __JANUS_NORETURN void _Exit(int status) __JANUS_NOTHROW;
 int atexit(void (*function)(void)) __JANUS_NOTHROW;
 
 #ifdef __cplusplus
-// What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
+// Names in the headers of libstdc++. Declared, not defined: a program that uses one does not link.
 double atof(const char* text);
 double strtod(const char* text, char** end);
 float strtof(const char* text, char** end);

@@ -27,7 +27,7 @@ int clock_gettime(clockid_t clock, struct timespec* now) __JANUS_NOTHROW;
 clock_t clock(void) __JANUS_NOTHROW;
 
 #ifdef __cplusplus
-// What the headers of libstdc++ mention by name. Declared, not defined: a program that uses one does not link.
+// Names in the headers of libstdc++. Declared, not defined: a program that uses one does not link.
 double difftime(time_t later, time_t earlier);
 time_t mktime(struct tm* parts);
 char* asctime(const struct tm* parts);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// unwind.c: what unwinding calls. No program here unwinds, but objects that were compiled for it name these: Rust's core and
-// alloc always do, C does with -fexceptions.
+// unwind.c: functions for unwinding. No program here unwinds, but objects that were compiled for it refer to these:
+// Rust's core and alloc always do, C does with -fexceptions.
 #include <janus/rt.h>
 
 #include "linker/c/src/define.h"
