@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# aborts_test.py EXPECTATIONS PROGRAM ... — each test of each program is expected to end it: by SIGABRT, its last words on
-# stderr as the line of EXPECTATIONS for that test says: `suite.name regular expression`. TAP.
+# aborts_test.py EXPECTATIONS PROGRAM ... — expects each test of each program to end it by SIGABRT, with a last line on
+# stderr that matches the line of EXPECTATIONS for that test: `suite.name regular expression`. TAP.
 import os
 import pathlib
 import re

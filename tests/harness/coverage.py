@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# coverage.py BUILD FOLDER FLOOR — prints the line coverage of FOLDER, file by file, that the tests left in BUILD, and
-# writes BUILD/coverage.json in the shape of meson's log: one test, which fails below FLOOR per cent.
+# coverage.py BUILD FOLDER FLOOR — prints the line coverage of FOLDER, file by file, from the data of the tests in
+# BUILD, and writes BUILD/coverage.json in the format of meson's log: one test, which fails below FLOOR per cent.
 import json
 import subprocess
 import sys

@@ -9,7 +9,7 @@ void emit(const char* text, std::size_t count) {
   while (count != 0) {
     const long written = platform::write(1, text, count);
     if (written == -4 /* EINTR */) continue;
-    if (written <= 0) platform::exit(3);  // nobody can hear us: certainly not a pass
+    if (written <= 0) platform::exit(3);  // output fails, so the run must not pass
     text += written;
     count -= static_cast<std::size_t>(written);
   }
@@ -17,7 +17,7 @@ void emit(const char* text, std::size_t count) {
 
 }  // namespace janus::test
 
-// The layer below calls it from _start.
+// Called from _start by the layer below.
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
   janus::platform::exit(janus::test::run_all(argc, argv, envp));
 }

@@ -1,18 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gate.py — the rule which tests run when, and what each suite may cost. docs/testing.md and docs/decisions/0300 explain it; `./dev test` calls it:
+# gate.py — selects the tests to run, and holds the budget of each suite. docs/testing.md and docs/decisions/0300
+# explain it; `./dev test` calls it:
 #   gate.py suites                          the suites, one a line
 #   gate.py builds SELECTION                the build directories that SELECTION needs
-#   gate.py options BUILD                   its compilers for C and C++, then the options of meson, one a line
+#   gate.py options BUILD                   its compilers for C and C++, then the options of meson, one on each line
 #   gate.py settings SELECTION BUILD        the environment of its tests, one NAME=VALUE a line
 #   gate.py tests SELECTION BUILD [PATH...] the tests of a configured build directory that SELECTION runs
-# SELECTION is `gate` (what every landing runs), `all`, `changed` (what the gate runs for changes to the PATHs), or a suite.
+# SELECTION is `gate` (the tests for every landing), `all`, `changed` (the gate's tests for changes to the PATHs), or a
+# suite.
 import json
 import re
 import sys
 from pathlib import Path
 
-# How each build directory is configured: compilers, then meson's options. docs/decisions/0042.
+# The configuration of each build directory: compilers, then meson's options. docs/decisions/0042.
 BUILDS = {
     'build': ('gcc', 'g++', '-Dbuildtype=release', '-Dsanitizers=address'),
     'build-clang': ('clang', 'clang++', '-Dbuildtype=release', '-Dsanitizers=thread', '-Dworlds=freestanding,bare,hosted'),
@@ -20,20 +22,21 @@ BUILDS = {
     'build-coverage': ('gcc', 'g++', '-Dbuildtype=debug', '-Dsanitizers=', '-Db_coverage=true', '-Dworlds=hosted'),
 }
 
-# What tests do less of at the gate, by the environment that they read: builds besides the first repeat, as other compilers and options have
-# them, what `build` does in full, so that loops of thousands are loops of hundreds there (tests/conformance/world.h scaled()); programs are
-# compiled by gcc alone; a program whose order has to be the same each time is run 5 times, not 20. `--all`, or a suite by name, does all.
+# Reduces tests at the gate, by the environment that they read. Builds besides the first only repeat the tests of
+# `build` with other compilers and options, so loops of thousands become loops of hundreds there
+# (tests/conformance/world.h scaled()); only gcc compiles programs; a program whose order must be the same each time
+# runs 5 times, not 20. `--all`, or a suite by name, runs everything.
 FEWER = {'JANUS_TEST_FEW': '1'}
 LESS_AT_GATE = {'build': {'JANUS_TEST_COMPILERS': 'gcc', 'JANUS_TEST_RUNS': '5'}, 'build-clang': FEWER, 'build-debug': FEWER}
 
-# Seconds of processor time that the tests of a suite may take, in all builds together. A suite that is not here does not exist.
+# Seconds of processor time that the tests of a suite may take, in all builds together. Lists all suites.
 BUDGETS = {
     'abi': 300, 'arch': 60, 'base': 60, 'bench': 200, 'budget': 120, 'conformance': 900, 'debugger': 120, 'docs': 200,
     'first-hour': 600, 'harness': 60, 'hosted': 600, 'hostile': 900, 'image': 120, 'kernel-free': 60, 'layers': 60, 'linker': 150,
     'linux': 60, 'lower': 120, 'mem': 150, 'models': 300, 'offsets': 60, 'programs': 400, 'qemu': 1500, 'sched': 200, 'stress': 250, 'task': 300,
 }
 
-# The second tier: tests that `./dev test --all` runs and the gate does not. A test that no row names is the gate's.
+# The second tier: tests that `./dev test --all` runs and the gate does not. The gate runs each test that no row names.
 # Builds, then tests, each as an expression that has to match the whole name.
 SECOND_TIER = [
     ('.*', 'first-hour-.*'), ('.*', 'docs-(commands|embedding|tutorial|worlds)'), ('.*', 'image.*'), ('.*', 'bench.*'),
@@ -43,9 +46,9 @@ SECOND_TIER = [
     ('build-(clang|debug)', '(programs|kernel-free-programs|qemu-linux|abi-program|own-fault|prices|hostile|janus-cc)(-.*)?'),
     ('build-coverage', '.*'),
 ]
-COVERAGE = 'coverage of rt'  # what the tests of build-coverage leave for the tally, as if it were one of them
+COVERAGE = 'coverage of rt'  # a result for the tally from the tests of build-coverage, as if it were one of them
 
-# How many results there have to be of tests whose names match, so that no world loses its tests unseen.
+# The minimum number of results of tests whose names match, so that no environment loses its tests unnoticed.
 FLOORS = {
     'gate': [('^(arch|base|budget|config|conformance|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406), ('-bare-2$', 420)],
     'all': [('^(arch|base|budget|config|conformance|mem|sched|stress|task)$', 420 * 3), ('-bare-1$', 406 * 3), ('-bare-2$', 420),
@@ -53,7 +56,7 @@ FLOORS = {
 }
 FLOORS_WITH_KERNEL = {'gate': [('-init$', 200)], 'all': [('-init$', 620)]}
 
-# What a change to files whose paths begin like this needs. A path that no row names needs everything.
+# The suites for a change to files whose paths begin like this. A path that no row names needs all suites.
 EVERYTHING = None
 SUITES_BY_PATH = [
     ('docs/', {'docs'}), ('README.md', {'docs'}), ('LICENSE', set()), ('.clang-format', set()), ('.clang-tidy', set()), ('.editorconfig', set()),

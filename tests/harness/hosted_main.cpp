@@ -12,7 +12,7 @@ void emit(const char* text, std::size_t count) {
   while (count != 0) {
     const ssize_t written = ::write(STDOUT_FILENO, text, count);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) ::_exit(3);  // nobody can hear us: certainly not a pass
+    if (written <= 0) ::_exit(3);  // output fails, so the run must not pass
     text += written;
     count -= static_cast<std::size_t>(written);
   }

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# measured.py COMMAND ARGUMENT... — runs a test, ends as it ends, and says in the last line how much processor time it and its
-# children took: what gate.py adds up. `./dev test` has meson run each test by it.
+# measured.py COMMAND ARGUMENT... — runs a test, exits with its status, and prints as the last line how much processor
+# time it and its children took, which gate.py adds up. `./dev test` makes meson run each test by it.
 import os
 import resource
 import signal

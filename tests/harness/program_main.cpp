@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// program_main.cpp — runs the tests inside the root task of a program, through what every user has: main and rt.h.
+// program_main.cpp — runs the tests inside the root task of a program, through the interface of every user: main and
+// rt.h.
 #include <janus/rt.h>
 
 #include "tests/harness/test.h"
@@ -7,7 +8,7 @@
 namespace janus::test {
 
 void emit(const char* text, std::size_t count) {
-  if (janus_write(1, text, count) != 0) janus_exit(3);  // nobody can hear us: certainly not a pass
+  if (janus_write(1, text, count) != 0) janus_exit(3);  // output fails, so the run must not pass
 }
 
 }  // namespace janus::test

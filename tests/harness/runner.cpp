@@ -12,7 +12,7 @@ extern "C" const janus::test::Case* __stop_janus_tests[] __attribute__((visibili
 namespace janus::test {
 namespace {
 
-// One line, put together here and emitted in one piece, so that lines of several threads do not mix.
+// One line, composed here and emitted in one piece, so that lines of several threads do not mix.
 class Line {
  public:
   Line& text(const char* s) {
@@ -69,7 +69,7 @@ bool starts_with(const char* text, const char* start) {
   return *start == '\0';
 }
 
-// Is `part` in "suite.name"? Looked for at each place of the three pieces as if they were one text.
+// Whether `part` is in "suite.name", of which the three pieces are searched as one text.
 bool is_selected_by(const Case& test, const char* part) {
   char whole[512];
   std::size_t length = 0;
@@ -88,7 +88,7 @@ bool comes_before(const Case& a, const Case& b) {
   return *left < *right;
 }
 
-// Into the order of the sources; compilers disagree on the order within a section.
+// Restores the order of the sources, since compilers differ in the order within a section.
 void sort_tests() {
   for (auto end = __start_janus_tests; end != __stop_janus_tests; ++end) {
     const Case* moving = *end;
@@ -132,7 +132,7 @@ void list(const Selection& selection) {
 bool run_one(const Case& test, unsigned index) {
   failures.store(0, std::memory_order_relaxed);
   skipped = nullptr;
-  Line{}.text("# ").text(test.suite).text(".").text(test.name).end();  // tells which one crashed or hung
+  Line{}.text("# ").text(test.suite).text(".").text(test.name).end();  // names the test if it crashes or hangs
   test.run();
   const bool passed = failures.load(std::memory_order_relaxed) == 0;
   Line line;

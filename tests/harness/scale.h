@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/harness/scale.h — how much a test does.
+// tests/harness/scale.h — the amount of work of a test.
 #pragma once
 
 #include "rt/sched/fiber_hooks.h"
@@ -9,7 +9,7 @@ namespace janus::test {
 
 inline constexpr bool kIsWatched = fiber_hooks::kAreWatched;  // by a sanitizer
 
-// Less where a sanitizer, or an emulated processor (JANUS_TEST_FEW), makes all ten times slower.
+// Returns `few` if a sanitizer or an emulated processor (JANUS_TEST_FEW) makes everything ten times slower.
 inline int scaled(int amount, int few) {
   return kIsWatched || environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tally.py [--times] [--tier=gate|all] [--no-kernel] [--requirements=PAGE] [--floor=NAMES:N]... [--failed-build=DIR]... [LOG]... — adds up the TAP of
-# every test in meson's logs (testlog.json), says what took how long, and in the last line: `N passed, N failed[, N skipped]`. Status 0 only
-# if something passed and nothing failed. These are failures, too: a test that PAGE (docs/requirements.md) names and that ran in none of the
-# builds, unless the tier leaves it out; fewer than N results in all logs together from tests whose names the expression NAMES matches; what
-# gate.py wants of the tier.
+# tally.py [--times] [--tier=gate|all] [--no-kernel] [--requirements=PAGE] [--floor=NAMES:N]... [--failed-build=DIR]...
+# [LOG]... — adds up the TAP of every test in meson's logs (testlog.json), prints the times, and as the last line: `N
+# passed, N failed[, N skipped]`. Status 0 only if some tests passed and none failed. These are failures, too: a test
+# that PAGE (docs/requirements.md) names and that ran in none of the builds, unless the tier excludes it; fewer than N
+# results in all logs together from tests whose names the expression NAMES matches; a violated rule of gate.py for the
+# tier.
 import json
 import re
 import sys
@@ -19,7 +20,7 @@ from requirements import never_ran  # noqa: E402
 RESULT = re.compile(r"^(not )?ok\b(?:\s+\d+)?(?:\s*-)?\s*(.*?)\s*(?:#\s*(skip|todo)\b.*)?$", re.IGNORECASE)
 PLAN = re.compile(r"^1\.\.(\d+)\s*(#\s*skip.*)?$", re.IGNORECASE)
 FINE = ("OK", "SKIP", "EXPECTEDFAIL")
-MOST_LINES, MOST_WIDTH = 12, 240  # of what is repeated below a failure
+MOST_LINES, MOST_WIDTH = 12, 240  # of the output that is repeated below a failure
 
 
 class Failure:
@@ -36,7 +37,7 @@ class Failure:
 class Count:
     def __init__(self):
         self.passed, self.failures, self.skipped = 0, [], 0
-        self.ran, self.not_run = [], []  # what each result is the result of
+        self.ran, self.not_run = [], []  # the test of each result
 
     def add(self, other):
         self.passed += other.passed
@@ -53,7 +54,7 @@ class Count:
 def count_tap(output):
     """What the test program itself said, and how many results its plan still owes."""
     count, planned, running = Count(), None, ""
-    said = []  # since the last result; what failed owns the lines around its own
+    said = []  # the lines since the last result; they belong to the next failure
     for line in output.splitlines():
         if plan := PLAN.match(line):
             planned = int(plan[1])

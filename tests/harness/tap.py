@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tap.py — how a test in Python reports: the Test Anything Protocol, a line for each claim.
+# tap.py — reports of tests in Python: the Test Anything Protocol, a line for each claim.
 import shutil
 import sys
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tasks.h — what tests that run tasks share, wherever these run: in an isolated runtime or in a program. What tasks do,
-// nurseries for them, what the runtime counts, and waiting for what others do. Sees rt.h alone.
+// tasks.h — shared by tests that run tasks, in an isolated runtime or in a program: task functions, nurseries, the
+// runtime's counters, and waiting for a condition. Sees rt.h alone.
 #pragma once
 
 #include <janus/rt.h>
@@ -16,7 +16,7 @@ namespace janus::test {
 inline std::int64_t return_zero(void*) {
   return 0;
 }
-// Until told to end.
+// Yields until it is told to end.
 inline std::int64_t yield_until_cancelled(void*) {
   while (janus_yield() == 0) {
   }
@@ -62,7 +62,7 @@ inline long end(janus_nursery* nursery, janus_result* result = nullptr) {
   return status;
 }
 
-// nullptr: of the runtime that the caller runs in, or of the program's.
+// nullptr: the caller's runtime, or the program's.
 inline janus_stats stats_of(janus_rt* rt = nullptr) {
   janus_stats stats = {};
   stats.size = sizeof stats;
@@ -70,7 +70,8 @@ inline janus_stats stats_of(janus_rt* rt = nullptr) {
   return stats;
 }
 
-// On a task: lets others run until `condition` holds; false if it does not in a time that is long for any machine.
+// Called by a task: lets others run until `condition` holds; false if it does not within a time that is long for any
+// machine.
 template <class Condition>
 bool eventually(Condition condition) {
   const std::uint64_t patience = janus_now_ns() + 60'000'000'000;
@@ -79,8 +80,8 @@ bool eventually(Condition condition) {
   }
   return true;
 }
-// Whether a worker has taken it up; a cancel may still come before its function. Where it stands now depends on how
-// many workers there are.
+// Whether a worker has started the task; a cancel may still come before its function. Its present state depends on the
+// number of workers.
 inline bool has_started(janus_task task) {
   return eventually([&] { return janus_task_state(task) != JANUS_TASK_CREATED; });
 }

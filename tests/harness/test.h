@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/harness/test.h — one way to write a test, wherever it runs: freestanding, hosted under a sanitizer, or inside
-// the root task of a program. A test registers itself in a linker section, so that no constructor runs before main.
+// tests/harness/test.h — one way to write a test for all environments: freestanding, hosted under a sanitizer, or
+// inside the root task of a program. A test registers itself in a linker section, so that no constructor runs before
+// main.
 // docs/decisions/0040
 //
 //   TEST(parker, a_token_left_before_park_is_not_lost) {
-//     REQUIRE(parker != nullptr);              // leaves the test when it does not hold
-//     CHECK(parker->park(kForever));           // goes on; gives back whether it held
-//     CHECK_EQ(fake_platform::waits(), 0u);    // says both values; signs may differ
+//     REQUIRE(parker != nullptr);              // ends the test if it does not hold
+//     CHECK(parker->park(kForever));           // continues; returns whether it held
+//     CHECK_EQ(fake_platform::waits(), 0u);    // reports both values; signs may differ
 //   }
 #pragma once
 
@@ -25,17 +26,16 @@ struct Case {
   int line;
 };
 
-// Runs what the arguments select and prints TAP 13: [--list] [NAME...], where a NAME is a part of "suite.name".
-// 0: everything that ran passed; 1: something failed; 2: nothing was selected.
+// Runs the tests that the arguments select and prints TAP 13: [--list] [NAME...], where a NAME is a part of
+// "suite.name". 0: all passed; 1: some failed; 2: none was selected.
 int run_all(int argc, char** argv, char** envp);
 
-// Each kind of main supplies where the lines go.
+// Writes lines; each kind of main defines it.
 void emit(const char* text, std::size_t count);
 
-// --- What the macros call. Any thread.
-// ----------------------------------------------------------------------------------
+// --- For the macros. Any thread. ----------------------------------------------------------------------------------
 
-// A value as a diagnostic shows it.
+// A value in the form of diagnostics.
 struct Shown {
   enum Kind : std::uint8_t { kSigned, kUnsigned, kBool, kPointer, kOther } kind;
   std::uint64_t bits;
@@ -46,13 +46,13 @@ bool check_values(bool held, const char* file, int line, const char* claim, Show
 bool check_text(const char* left, const char* right, const char* file, int line, const char* claim);
 void skip(const char* why);
 
-// One line of diagnostics, `# what: value`; for figures that a reader of the log wants.
+// Writes one line of diagnostics, `# what: value`, for figures in the log.
 void note(const char* what, std::uint64_t value);
 void note(const char* what, const char* value);
 
 // The value of an environment variable, or nullptr.
 const char* environment(const char* name);
-// A number from the environment, or `otherwise` where there is none.
+// A number from the environment, or `otherwise` if there is none.
 std::uint64_t environment_number(const char* name, std::uint64_t otherwise);
 
 template <class T>
@@ -99,7 +99,7 @@ struct Less {
   bool operator()(const A& a, const B& b) const {
     if constexpr (is_number<A> && is_number<B>) {
       if (is_negative(a) != is_negative(b)) return is_negative(a);
-      return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);  // in order among negatives, too
+      return static_cast<std::uint64_t>(a) < static_cast<std::uint64_t>(b);  // keeps the order of negatives, too
     } else {
       return a < b;
     }
@@ -147,7 +147,7 @@ bool compare(const A& a, const B& b, const char* file, int line, const char* cla
   do {                         \
     if (!CHECK(claim)) return; \
   } while (0)
-// Leaves the test, which then counts as skipped (unless something failed before).
+// Ends the test, which then counts as skipped (unless a check failed before).
 #define SKIP(why)             \
   do {                        \
     ::janus::test::skip(why); \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/harness/thread_group.h — a few threads of the platform that run closures at the same time, and their end; the
-// same freestanding and hosted.
+// tests/harness/thread_group.h — a few threads of the platform that run closures at the same time, until they are
+// joined; works freestanding and hosted.
 #pragma once
 
 #include <atomic>
@@ -20,7 +20,7 @@ class ThreadGroup {
   ThreadGroup& operator=(const ThreadGroup&) = delete;
   ~ThreadGroup() { join(); }
 
-  // closure() on a thread of its own; it lives until join(). False: the machine refused the thread.
+  // Runs closure() on a thread of its own; the closure must live until join(). False: the machine refused the thread.
   template <class Closure>
   [[nodiscard]] bool try_start(Closure& closure) {
     if (count_ == kMax) return false;
@@ -44,8 +44,8 @@ class ThreadGroup {
       platform::wait(left_, left, platform::now_ns() + 1'000'000);
   }
 
-  // work(0) ... work(count - 1), at most kMax of them; none begins before all have been started. False: the machine
-  // refused a thread; the others have run to their end.
+  // Runs work(0) ... work(count - 1), at most kMax of them, each on a thread; none begins before all threads have
+  // started. False: the machine refused a thread; the others have run to their end.
   template <class Work>
   [[nodiscard]] static bool run(unsigned count, Work work) {
     std::atomic<std::uint32_t> gate{0};
@@ -72,7 +72,7 @@ class ThreadGroup {
   static void enter(void* pointer) {
     const Member me = *static_cast<Member*>(pointer);
     me.run(me.closure);
-    me.group->left_.fetch_sub(1, std::memory_order_release);  // the last touch: the group may be gone
+    me.group->left_.fetch_sub(1, std::memory_order_release);  // the last access: the group may not exist any more
     platform::exit_thread();
   }
 
@@ -81,8 +81,8 @@ class ThreadGroup {
   std::atomic<std::uint32_t> left_{0};
 };
 
-// Between two looks at what others do. Without a pause, at which an emulated processor takes a lock that all of its
-// kind share, and now and then asleep: who is waited for may need the processor.
+// Called between two checks of other threads' progress. Executes no pause, at which an emulated processor takes a lock
+// that all of them share; sometimes sleeps, since the other thread may need the processor.
 inline void rest(unsigned& looks) {
   constexpr unsigned kLooks = 1000;
   constexpr std::uint64_t kNapNs = 50'000;
@@ -91,7 +91,7 @@ inline void rest(unsigned& looks) {
   platform::wait(never, 0, platform::now_ns() + kNapNs);
 }
 
-// True once `condition` holds; false if it does not in a time that is long for any machine.
+// True once `condition` holds; false if it does not within a time that is long for any machine.
 template <class Condition>
 bool soon(Condition condition) {
   const std::uint64_t patience = platform::now_ns() + 60'000'000'000;

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# times.py — what the tests in meson's logs cost: the slowest of them, the sum of each suite, and which suites are above their budget.
+# times.py — the times of the tests in meson's logs: the slowest tests, the sum of each suite, and the suites above
+# their budget.
 import json
 import re
 import resource
@@ -10,14 +11,14 @@ from measured import WORDS
 
 SLOWEST = 20
 
-STARTS, SECONDS_OF_STARTS = 100, 0.12  # processes that do nothing, and what they take on the machine that budgets were set on
+STARTS, SECONDS_OF_STARTS = 100, 0.12  # processes that do nothing, and their time on the machine of the budgets
 
 
 class Cost(NamedTuple):
     build: str
     test: str
     suites: frozenset
-    seconds: float  # of processors; of the clock where the test could not say (it was killed)
+    seconds: float  # of processor time; of the clock if the test was killed and could not report it
 
 
 def cost_of(build, record):

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gate_test.py ROOT BUILD — the rule which tests run when: it leaves out only what it names, and in doubt nothing. Speaks TAP.
+# gate_test.py ROOT BUILD — tests gate.py's selection of tests: it leaves out only tests that it names, and in doubt
+# none. Prints TAP.
 import pathlib
 import re
 import subprocess

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sample.cpp — tests that pass, fail, skip and crash on purpose; self_test.py holds what the harness says of them.
+// sample.cpp — tests that pass, fail, skip and crash on purpose; self_test.py checks the harness's output for them.
 #include "tests/harness/test.h"
 
 namespace {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# self_test.py SAMPLE... — runs each build of sample.cpp and holds its output against what was meant. Speaks TAP.
+# self_test.py SAMPLE... — runs each build of sample.cpp and compares its output with the expected one. Prints TAP.
 import os
 import pathlib
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tally_test.py TALLY — no failure, crash, hang or silence is ever counted as a pass. Speaks TAP.
+# tally_test.py TALLY — no failure, crash, hang or silence is ever counted as a pass. Prints TAP.
 import json
 import subprocess
 import sys
@@ -34,7 +34,7 @@ CASES = [
 
 PAGE = "| R001 | it holds | met | {} |\n"
 NAMES = "`a.b`, `t: a.b`, `t`"
-# claim, tests, what the page names, what the FAILED line names
+# claim, tests, tests that the page names, tests that the FAILED line names
 NAMED = [
     ("what the requirements name has run", [("OK", PASS)], NAMES, None),
     ("what failed has run, too", [("FAIL", FAIL)], "`a.c`", None),
@@ -50,7 +50,7 @@ NAMED = [
 
 REASON = "1..3\n# x: old\nok 1 - a.a\n# a.b\n# f.cpp:7: does not hold: b\nnot ok 2 - a.b\n# seen: 9\n# a.c\nok 3 - a.c\n# y: new\n"
 RACE = "some line\nWARNING: ThreadSanitizer: data race\n  Write of size 4\n"
-# claim, tests as (result, output, errors), the FAILED lines and what stands below them
+# claim, tests as (result, output, errors), the FAILED lines and the lines below them
 TOLD = [
     ("a failure is told with the lines around it", [("FAIL", REASON, "")], ["FAILED {}: t: a.b", "    f.cpp:7: does not hold: b", "    seen: 9"]),
     ("a crash with a sanitizer's report, and what never ran in one line", [("ERROR", "1..3\n# a.b\n", RACE)],
