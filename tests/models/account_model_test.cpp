@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// account_model_test.cpp — every interleaving of those who put ops into an account with those who owe some on it
-// (rt/budget/account_words.cpp): what was put in pays the debt, whoever comes first, and pays it once. And of those who
-// put ops in with those who wait for some (account_unserved.cpp): whoever waits for what is there is served.
+// account_model_test.cpp — every interleaving of threads that put ops into an account with threads that owe some on it
+// (rt/budget/account_words.cpp): the ops pay the debt, in either order, and only once. And of threads that put ops in
+// with threads that wait for some (account_unserved.cpp): each waiter whose amount is there is served.
 #include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
 #include "tests/models/explorer.h"
@@ -60,7 +60,7 @@ TEST(account_model, a_credit_pays_the_debt_first) {
 }
 
 // 'p': puts 1 op into the root's account, 'q': into one below it. 'w' and 'x': waits for 1 there, as a task does. 's':
-// serves, if it was told that there is somebody to serve.
+// serves waiters, if it was notified.
 struct ReturnWorld {
   static constexpr unsigned kMax = 3;
   const char* programs[kMax];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// biased_lock_model_test.cpp — every interleaving of a few turns at rt/base/biased_lock.{h,cpp}: two never hold it, no
-// store that it guards is lost, nobody sleeps for ever, and at rest it has no owner. In a model the second turn in a
-// row makes an owner.
+// biased_lock_model_test.cpp — every interleaving of a few uses of rt/base/biased_lock.{h,cpp}: no two threads hold it
+// at once, no store that it guards is lost, no thread sleeps for ever, and unlocked for good it has no owner. In a
+// model the second use in a row makes an owner.
 #include "rt/base/biased_lock.h"
 
 #include "tests/harness/test.h"
@@ -14,8 +14,8 @@ using janus::LockOwner;
 using janus::model::Fences;
 using janus::model::require;
 
-// 'w': lock and unlock as a worker; 'o': as one that cannot own it; 'g': as a guest; 'l': for good, after the last turn
-// of the others or not. One letter a turn; the first thread owns the lock to begin with.
+// 'w': lock and unlock as a worker; 'o': as a thread that cannot own it; 'g': as a guest; 'l': for good, before or
+// after the last uses of the others. One letter for each use; the first thread owns the lock at the start.
 struct BiasedLockWorld {
   static constexpr unsigned kMax = 3;
   const char* turns[kMax];
@@ -51,7 +51,7 @@ struct BiasedLockWorld {
     for (unsigned i = 0; i < threads(); ++i)
       for (const char* how = turns[i]; *how != '\0'; ++how) ++all;
     require(guarded.load() == all, "no store is lost");
-    // Nobody holds it: none of these waits. The second turn in a row makes an owner, who gives it up.
+    // No thread holds it, so none of these waits. The second use in a row makes an owner, which gives it up.
     lock.unlock(&owners[1], lock.lock(&owners[1]));
     lock.unlock_for_good(&owners[1], lock.lock(&owners[1]));
     for (LockOwner& owner : owners) require(!lock.is_owned_by(owner), "at rest it has no owner");

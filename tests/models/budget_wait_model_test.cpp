@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // budget_wait_model_test.cpp — every interleaving of tasks that wait for memory of a budget (rt/task/account/exhaustion.cpp),
-// of the worker that serves them, or ends their waits when all tasks wait, and of one more that recharges, frees and cancels.
+// of the worker that serves them, or ends their waits when all tasks wait, and of one more thread that recharges, frees
+// and cancels.
 #include "rt/task/account/exhaustion.h"
 
 #include "rt/task/wait/cancel.h"
@@ -22,30 +23,30 @@ using janus::TaskState;
 using janus::model::Fences;
 using janus::model::require;
 
-// Tasks in a nursery that has a budget (the cage), of which nothing is left at first.
+// Tasks in a nursery with a budget (the cage), which is used up at first.
 struct Program {
-  // '1', '2', '9': draws so much, and waits for it if it has to; 9 never comes
-  // '.': goes on when the task before it waits
+  // '1', '2', '9': draws this much, and waits for it if need be; 9 never comes
+  // '.': continues when the task before it waits
   // 'k': keeps what it has drawn; all other tasks give it back when they end
-  // 'p': the task has a budget of its own, of which nothing is left
+  // 'p': the task has a budget of its own, which is used up
   // 'o': the task has opened a nursery without a budget, to which the next task belongs, and awaits it at its end
   const char* tasks[2];
-  // How each ends. 's': it was served, 'n': nobody could recharge it, 'c': it was cancelled, '?': any
+  // How each ends. 's': it was served, 'n': no task could recharge it, 'c': it was cancelled, '?': any
   const char* outcomes;
-  // What one more does. '+': it is a task that does not wait for the budget, and has the only worker; otherwise the thread
-  // outside that has opened the cage.
+  // The program of one more thread. '+': a task that does not wait for the budget, and has the only worker; otherwise
+  // the thread outside that has opened the cage.
   // 'r': recharges the cage with 1, 'f', 'F': frees 1 of the cage's budget, or of the first task's
-  // '.': goes on when each task waits, or has ended, 'u': when the last task has ended
+  // '.': continues when each task waits or has ended, 'u': when the last task has ended
   // 'c': cancels the first task, 'a': awaits the cage
-  // 's': spawns a task, whose steps are those that follow
+  // 's': spawns a task, whose steps follow
   const char* other = nullptr;
-  bool is_awaited = false;  // the cage, from the first
-  std::uint64_t held = 0;   // what each task has of the cage's budget at first
+  bool is_awaited = false;  // the cage, from the start
+  std::uint64_t held = 0;   // the part of the cage's budget that each task has at first
 };
 
 struct BudgetWaitWorld {
   static constexpr unsigned kMaxTasks = 2;
-  static constexpr std::uint64_t kGrant = 4;  // what the cage was given, and others have drawn
+  static constexpr std::uint64_t kGrant = 4;  // the cage's budget, all of which is drawn at first
   Program program;
   janus::Runtime runtime{};
   janus::Worker worker{};
@@ -136,7 +137,7 @@ struct BudgetWaitWorld {
     sleep_until([&] { return has_ended(1); });
     runtime.scheduler.add(Scheduler::kRunning + Scheduler::kDeparted);
   }
-  // A task that comes to its wait or its end changes the counts after that.
+  // A task changes the counts after it has begun to wait or ended.
   template <typename Claim>
   void sleep_until(Claim claim) {
     for (;;) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque_model_test.cpp — every interleaving of an owner's short program with thieves at rt/sched/deque.{h,cpp}: each
+// deque_model_test.cpp — every interleaving of an owner's short program with thieves on rt/sched/deque.{h,cpp}: each
 // entry is taken once or still there, also while the ring grows, with a heavy fence and without.
 #include "rt/sched/deque.h"
 
@@ -14,8 +14,7 @@ using janus::Entry;
 using janus::model::Fences;
 using janus::model::Taken;
 
-// 'p': push, 'o': pop, 'q': pop as it is where there is a heavy fence, 't': take the oldest. Each thief tries `steals`
-// times.
+// 'p': push, 'o': pop, 'q': pop as with a heavy fence, 't': take the oldest. Each thief tries `steals` times.
 struct DequeWorld {
   const char* program;
   unsigned thieves;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// explorer.cpp — depth first through all states, each restored in place: every address is the same each time, so that
-// equal bytes are equal states.
+// explorer.cpp — a depth-first search of all states, each restored in place: every address is the same each time, so
+// that equal bytes are equal states.
 #include "tests/models/explorer.h"
 
 #include <cstring>
@@ -18,7 +18,8 @@ namespace {
 
 Machine& machine = the_machine();
 
-// What can happen next in a state. A step is all that a thread does up to its next access that others could notice.
+// An action that can happen next in a state. A step is the work of a thread up to its next access that others could
+// notice.
 struct Action {
   unsigned thread;
   bool is_drain;
@@ -28,7 +29,7 @@ struct Action {
 struct Visited {
   std::vector<std::byte> state;
   Action next{0, true, 0};
-  Done done{};  // the action that led on from here
+  Done done{};  // the action that led to the next state
 };
 
 class Explorer {
@@ -68,7 +69,7 @@ class Explorer {
     return 0;
   }
 
-  // begin() or end(), for which accesses are no steps.
+  // Runs begin() or end(), in which accesses are no steps.
   void run_directly(std::int64_t (*entry)(void*)) {
     machine.start(kMaxThreads, entry, nullptr);
     machine.is_direct = true;
@@ -102,12 +103,12 @@ class Explorer {
       machine.resume(action.thread, action.choice);
   }
 
-  // All threads have come to their end.
+  // Called when all threads have ended.
   void finish() { run_directly(run_end); }
 
-  // --- The ways through ---
+  // --- Paths ---
 
-  // Learns from a few random orders which words have one writer: explore_all() then rarely has to begin again.
+  // Learns from a few random orders which words have one writer, so that explore_all() rarely has to begin again.
   void scout() {
     std::minstd_rand random(1);
     for (unsigned i = 0; i < kScouts && !is_stopped(); ++i) {
@@ -138,7 +139,7 @@ class Explorer {
     if (known_.size() > kMaxStates) machine.wrong = "there is no end of states";
   }
 
-  // One more action from the last state on the path. False: there was no other.
+  // Tries one more action in the last state of the path. False: there was no other.
   bool go_on() {
     Visited& here = path_.back();
     bool is_new = here.next.thread == 0 && here.next.is_drain && here.next.choice == 0;
@@ -161,7 +162,7 @@ class Explorer {
     return false;
   }
 
-  // False: nothing can happen here any more, as it should be or not.
+  // False: no action is possible in this state, by right or by mistake.
   bool look_for_end() {
     bool all_done = true, some_can_go = false;
     for (unsigned t = 0; t < actors_.threads; ++t) {

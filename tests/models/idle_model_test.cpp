@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// idle_model_test.cpp — every interleaving of those who submit work with workers that go to sleep, at rt/sched/idle.h,
-// parker.h and deque.{h,cpp}: while work is queued, a worker is awake or being woken (no-lost-wakeup), and when one
-// finds that all have slept since it entered, nobody has anything in hand (nobody-since). What a worker does between
-// them is what Scheduler::sleep does.
+// idle_model_test.cpp — every interleaving of threads that submit work with workers that go to sleep, on
+// rt/sched/idle.h, parker.h and deque.{h,cpp}: while work is queued, a worker is awake or being woken (no-lost-wakeup),
+// and when a worker finds that all have slept since it entered, none has work in hand (nobody-since). The workers'
+// steps are those of Scheduler::sleep.
 #include "rt/sched/idle.h"
 
 #include "rt/sched/deque.h"
@@ -21,7 +21,7 @@ using janus::model::Fences;
 using janus::model::require;
 using janus::model::Taken;
 
-// The first thread pushes `jobs`, and never takes one itself; the others steal until there are none left to come.
+// The first thread pushes `jobs`, and never takes one itself; the others steal until all are taken.
 struct IdleWorld {
   static constexpr unsigned kMax = 3, kNaps = 1;
   unsigned thieves;
@@ -30,10 +30,10 @@ struct IdleWorld {
   janus::IdleSet idle{};
   janus::Parker parkers[kMax]{};
   Taken taken{};
-  janus::Atomic<std::uint32_t> left{0};  // jobs that nobody has taken
-  // No steps of anybody's.
-  bool is_up[kMax] = {};     // may have something in hand
-  unsigned naps[kMax] = {};  // that it ended by itself: departures are counted, so each makes another state
+  janus::Atomic<std::uint32_t> left{0};  // jobs that are not taken
+  // Accesses to these are no steps.
+  bool is_up[kMax] = {};     // may have a job in hand
+  unsigned naps[kMax] = {};  // naps that it ended by itself: departures are counted, so each makes another state
 
   unsigned threads() const { return 1 + thieves; }
   void begin() {
@@ -75,7 +75,7 @@ struct IdleWorld {
         is_searching = sleep(me, is_searching);
     }
   }
-  // True: it counts as searching, as before or since somebody claimed it.
+  // True: it counts as searching, as before, or since another thread claimed it.
   bool sleep(unsigned me, bool was_searching) {
     is_up[me] = false;
     const IdleSet::Snapshot entered = idle.enter(me - 1, was_searching, false);
@@ -96,7 +96,7 @@ struct IdleWorld {
       if (is_up[i]) return true;
     return false;
   }
-  // The end of the program, not of the protocol.
+  // Ends the program; not a step of the protocol.
   void wake_all_others(unsigned me) {
     for (unsigned i = 1; i < threads(); ++i)
       if (i != me) parkers[i].unpark();
@@ -105,8 +105,8 @@ struct IdleWorld {
   void end() { taken.require_all(); }
 };
 
-// The first thread pushes a job for each of the others, and each runs one that does not end. So all have to be found,
-// although nobody looks at the queue again who has one (no-work-beside-a-sleeper).
+// The first thread pushes a job for each of the others, and each job never ends. So all jobs have to be found, although
+// a thread with a job never checks the queue again (no-work-beside-a-sleeper).
 struct EndlessWorld {
   static constexpr unsigned kThieves = 2;
   janus::IdleSet idle{};
@@ -154,8 +154,8 @@ struct EndlessWorld {
   void end() { require(taken.load() == kThieves, "every job has been found"); }
 };
 
-// The first thread runs what it has queued itself, and what it runs wakes another, which is left to it while it is
-// awake (Scheduler::is_left_to_waker). A thief that takes its claim to the first back may hide the second from its
+// The first thread runs the job that it has queued, which wakes a second job; that is left to the thread while it is
+// awake (Scheduler::is_left_to_waker). A thief that takes back its claim to the first job may hide the second from its
 // waker.
 struct WakerWorld {
   static constexpr unsigned kThreads = 2, kWaker = 0, kJobs = 2;
@@ -215,8 +215,8 @@ struct WakerWorld {
   void end() { taken.require_all(); }
 };
 
-// The first thread wakes one, and does not let go of what it runs then. The others leave that one to it at first, and
-// sleep with a time-out; who searched before sleeps without (Scheduler::has_work_anywhere).
+// The first thread wakes a job, and then runs another one for ever. The others leave the woken job to it at first, and
+// sleep with a timeout; a thread that searched before sleeps without one (Scheduler::has_work_anywhere).
 struct SpinnerWorld {
   static constexpr unsigned kMax = 3, kWaker = 0;
   unsigned thieves;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/models/known.h — a set of states that have been seen, by 128 bits of each: with ten million states, the chance
-// that two of them are taken for one is less than one in 10^24.
+// tests/models/known.h — the set of states that have been seen, by a digest of 128 bits of each: with ten million
+// states, the chance that two have the same digest is less than one in 10^24.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class KnownStates {
   }
   std::size_t size() const { return size_; }
 
-  // False: it has been seen.
+  // False: the state is already in the set.
   bool add(const std::byte* bytes, std::size_t count) {
     if (2 * size_ >= places_.size()) grow();
     if (!insert(places_, digest(bytes, count))) return false;

@@ -16,7 +16,7 @@ void destroy_second(void*) {}
 void destroy_third(void*) {}
 constexpr janus::LocalKey::Destroy kDestructors[] = {destroy_first, destroy_second, destroy_third};
 
-// Thread 0 gives the place to one key after the other, from the second on. The others each look for one of the keys.
+// Thread 0 gives the place to one key after the other, from the second on. Each other thread looks one of the keys up.
 struct LocalKeyWorld {
   unsigned keys;
   unsigned readers;

@@ -15,9 +15,10 @@ namespace {
 constexpr std::size_t kPage = 4096;
 constexpr std::size_t kWorldBytes = 16 * kPage, kStackBytes = 16 * kPage;
 constexpr unsigned kMaps = 16;
-// Each mapping ends at a page that cannot be touched, so that nobody reaches what is not saved.
+// Each mapping ends at an inaccessible page, so that no thread accesses memory that is not saved.
 constexpr std::size_t kMapStride = 2 * kPage;
-// Below a live stack: what an earlier call left there is no part of the state, and must not become one.
+// Bytes cleared below a live stack: the remains of earlier calls are not part of the state, and must not become part of
+// it.
 constexpr std::size_t kCleared = 2048;
 
 struct Memory {
@@ -26,7 +27,8 @@ struct Memory {
   alignas(kPage) std::byte stacks[kFibers][kStackBytes];
 };
 Memory memory;
-// Which threads write a word of `world` or `maps`, and which look at it or write it, a bit each; the same for each state.
+// The threads that write a word of `world` or `maps`, and those that read or write it, a bit each; the same for each
+// state.
 struct Users {
   std::uint8_t writers, all;
 };
@@ -39,7 +41,7 @@ std::byte* stack_top(unsigned fiber) {
   return memory.stacks[fiber] + kStackBytes;
 }
 
-// Up to the last word that is not zero.
+// The bytes up to the last word that is not zero.
 std::size_t used_of(const std::byte* mapped) {
   std::size_t used = kMappedBytes;
   for (std::uint64_t word = 0; used != 0; used -= sizeof word) {
@@ -120,7 +122,7 @@ void Machine::fiber_has_finished(std::int64_t) {
   machine.leave();
 }
 
-// What comes next is about to happen; others first, maybe.
+// Called before each step; other threads may run first.
 void Machine::step(Op op, const void* at) {
   if (is_direct) return;
   leave();
@@ -203,7 +205,7 @@ void Machine::learn(std::uint8_t& who) {
   who |= my_bit();
 }
 
-// Reaches memory; who waits for a change looks again.
+// Writes to memory, and wakes the threads that wait for a change.
 void Machine::write(unsigned thread, void* at, unsigned bytes, std::uint64_t value) {
   if (std::memcmp(at, &value, bytes) == 0) return;
   std::memcpy(at, &value, bytes);
@@ -226,8 +228,8 @@ void Machine::drain_one(unsigned thread) {
   write(thread, first.at, static_cast<unsigned>(first.bytes), first.value);
 }
 
-// Memory, and over it, from the oldest, what is under way. What nobody else writes does not change meanwhile: to look
-// at it is no step.
+// The value in memory, overlaid with the thread's delayed stores from the oldest on. A load of memory that no other
+// thread writes is no step, since it cannot change meanwhile.
 std::uint64_t Machine::load(const void* at, unsigned bytes) {
   if (is_sequential && !is_direct) learn(users_of(at).all);
   if ((users_of(at).writers & ~my_bit()) != 0) step(Op::kLoad, at);
@@ -248,7 +250,7 @@ std::uint64_t Machine::load(const void* at, unsigned bytes) {
   return value;
 }
 
-// Into the buffer, which nobody notices but one who drains it with a heavy fence.
+// Puts a store into the buffer, which no other thread notices until it drains the buffer with a heavy fence.
 void Machine::store(void* at, unsigned bytes, std::uint64_t value) {
   if (is_direct) {
     std::memcpy(at, &value, bytes);
@@ -271,7 +273,7 @@ void Machine::store(void* at, unsigned bytes, std::uint64_t value) {
 std::uint64_t Machine::begin_change(void* at, unsigned bytes) {
   if (!is_direct) learn(users_of(at).writers);
   if (is_sequential && !is_direct) learn(users_of(at).all);
-  // Without delayed stores, nobody notices a change of what nobody else uses.
+  // Without delayed stores, a change of memory that no other thread uses is no step.
   if (!is_sequential || (users_of(at).all & ~my_bit()) != 0) step(Op::kChange, at);
   while (me().stores != 0) drain_one(running_);
   std::uint64_t value = 0;
@@ -303,7 +305,7 @@ void Machine::heavy_fence() {
 
 void Machine::wait_for_change() {
   require(!is_direct, "waits where nobody else runs");
-  if (me().sees_news) {  // maybe after it looked
+  if (me().sees_news) {  // the change may have come after it checked
     me().sees_news = false;
     return;
   }
@@ -314,7 +316,7 @@ void Machine::wait_for_change() {
 void Machine::sleep(const void* word, std::uint32_t seen, bool is_forever) {
   require(!is_direct, "sleeps where nobody else runs");
   step(Op::kSleep, word);
-  while (me().stores != 0) drain_one(running_);  // the kernel's own locks do
+  while (me().stores != 0) drain_one(running_);  // as the kernel's own locks do
   std::uint32_t value = 0;
   std::memcpy(&value, word, sizeof value);
   if (value != seen) return;
@@ -353,7 +355,7 @@ std::byte* Machine::map(std::size_t) {
   return maps_used == kMaps ? nullptr : map_at(maps_used++);
 }
 
-// Whoever still reads it finds nonsense.
+// Fills the pages with garbage, so that late reads are found.
 void Machine::unmap(std::byte* pages) {
   std::memset(pages, 0xee, kMappedBytes);
 }

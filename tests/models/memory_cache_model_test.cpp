@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // memory_cache_model_test.cpp — every interleaving of workers that draw and credit memory through their caches with
-// others who call the chunks back (rt/budget/memory_cache.{h,cpp}, account.{h,cpp}): nothing is minted or lost, and
-// nobody is refused what is there.
+// threads that recall the chunks (rt/budget/memory_cache.{h,cpp}, account.{h,cpp}): no memory appears or is lost, and
+// no thread is refused memory that is there.
 #include "rt/budget/memory_cache.h"
 
 #include "rt/budget/accounts.h"
@@ -16,13 +16,13 @@ using janus::MemoryCache;
 using janus::model::Fences;
 using janus::model::require;
 
-// 'd': draws 1, 'c': credits 1, 'D': draws all that the others leave, 'C': credits that. No thread's draw is ever more
-// than `total` less what all others may hold, so a refusal is a mistake. The last thread, if `last_has_cache` is false,
-// has no cache.
+// 'd': draws 1, 'c': credits 1, 'D': draws all that the others leave, 'C': credits that. No draw is ever more than
+// `total` less the most that all others may hold, so a refusal is a mistake. The last thread, if `last_has_cache` is
+// false, has no cache.
 struct CacheWorld {
   static constexpr unsigned kMax = 3;
   const char* programs[kMax];
-  std::uint64_t others_hold;  // at most, while one draws all
+  std::uint64_t others_hold;  // the most, while one draws all
   bool last_has_cache;
   Accounts accounts{};
   MemoryCache caches[kMax]{};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# mistakes.py SOURCE_ROOT SUPPORT_LIBRARY COMPILER ARGUMENT... — tests the models themselves: the runtime's sources with
-# one mistake at a time, which the model of its protocol has to find. A mistake is one that somebody might make. TAP.
+# mistakes.py SOURCE_ROOT SUPPORT_LIBRARY COMPILER ARGUMENT... — tests the models themselves: makes one plausible
+# mistake at a time in the runtime's sources, which the model of the protocol has to find. TAP.
 import collections
 import concurrent.futures
 import os
@@ -29,7 +29,7 @@ ACCOUNT_H, ACCOUNTS_H, UNSERVED = "rt/budget/account.h", "rt/budget/accounts.h",
 ACCOUNTS = [ACCOUNT, CACHE, "rt/budget/pool_charge.cpp", "rt/budget/accounts.cpp",
             *(f"rt/budget/account_{part}.cpp" for part in ("unserved", "table", "record", "recharge"))]
 
-# What the test program of each model is made of, beside itself.
+# The sources of the test program of each model, besides the test.
 SOURCES = {
     "biased_lock": [LOCK, SPIN],
     "budget_wait": [EXHAUSTION, *ACCOUNTS, PLAIN_LOCK],
@@ -48,8 +48,8 @@ SOURCES = {
 class Mistake:
     model: str
     what: str
-    changes: list = field(default_factory=list)   # (file, text, text instead), each text wherever it stands in the file
-    by: str = ""                                  # the test that finds it, where others before that take long
+    changes: list = field(default_factory=list)   # (file, text, replacement); replaces each occurrence of the text
+    by: str = ""                                  # the test that finds it, if earlier tests take long
 
 
 def mistake(model, what, *changes, by=""):
@@ -304,7 +304,7 @@ def judge(build, number, found):
 
 def main():
     root, support, compiler = sys.argv[1], sys.argv[2], sys.argv[3:]
-    only = os.environ.get("JANUS_TEST_ONLY", "")  # of a model, while one works on it
+    only = os.environ.get("JANUS_TEST_ONLY", "")  # the name of a model, for work on it
     mistakes = [one for one in MISTAKES if only in one.model]
     tap = Tap()
     with tempfile.TemporaryDirectory() as directory, concurrent.futures.ThreadPoolExecutor(2) as pool:

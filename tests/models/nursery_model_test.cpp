@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // nursery_model_test.cpp — every interleaving of an owner that ends its nursery, and opens the next one in the same
-// record, with visitors from elsewhere that spawn into it, close it or cancel it (rt/task/record/nursery_life.h): who is
-// welcome changes the nursery that welcomed it, which does not end before its child, nor before a cancel has come down
-// to the children; whoever ends it wakes the owner; and the record is clean when it serves the next. How an owner
-// sleeps, and how it is woken, is what wait_for_children() and wake() do.
+// record, with visitors that spawn into it, close it or cancel it (rt/task/record/nursery_life.h): a valid visitor
+// changes the nursery that it found, which does not end before the visitor's child, nor before a cancel has reached the
+// children; the thread that ends the nursery wakes the owner; and the record is clean when it serves the next. The
+// owner sleeps and is woken as by wait_for_children() and wake().
 #include "rt/task/record/nursery_life.h"
 
 #include "tests/harness/test.h"
@@ -16,7 +16,7 @@ using janus::NurseryWord;
 using janus::model::Fences;
 using janus::model::require;
 
-// A letter a visitor: 's' spawns a child, which ends later; 'c' closes; 'x' cancels.
+// One letter for each visitor: 's' spawns a child, which ends later; 'c' closes; 'x' cancels.
 struct NurseryWorld {
   const char* visitors;
   unsigned generations;
@@ -24,8 +24,8 @@ struct NurseryWorld {
   janus::Atomic<std::uint32_t> alive{0}, external_refs{0};
   enum : std::uint32_t { kRunning, kBlocked, kReady };
   janus::Atomic<std::uint32_t> owner{kRunning};
-  std::uint32_t generation = 0;  // of the record: moves on when the next nursery may have it
-  bool is_open = false;          // children may be there
+  std::uint32_t generation = 0;  // of the record: incremented when the next nursery may have it
+  bool is_open = false;          // the nursery may have children
 
   NurseryLife life() { return {word, alive, external_refs}; }
   unsigned threads() const { return 1 + (visitors[1] == '\0' ? 1 : visitors[2] == '\0' ? 2 : 3); }

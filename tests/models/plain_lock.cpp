@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// plain_lock.cpp — stands in for rt/base/spinlock.cpp in a model of what locks guard: who waits for a lock looks again when
-// something has changed. How it sleeps has a model of its own, spinlock_model_test.cpp.
+// plain_lock.cpp — replaces rt/base/spinlock.cpp in models of code that uses locks: a thread that waits for a lock
+// tries again when memory has changed. spinlock_model_test.cpp models how it sleeps.
 #include "rt/base/spinlock.h"
 
 namespace janus {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// seam.cpp — rt/platform.h on the machine of a model, as far as the protocols under test call it, and where their
-// assertions go.
+// seam.cpp — the functions of rt/platform.h that the protocols under test call, on the machine of a model, and their
+// assertions.
 #include "rt/base/assert.h"
 #include "rt/platform.h"
 #include "tests/models/state.h"

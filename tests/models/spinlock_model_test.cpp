@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// spinlock_model_test.cpp — every interleaving of a few turns at rt/base/spinlock.{h,cpp}: two never hold it, no store
-// that it guards is lost, and nobody sleeps for ever.
+// spinlock_model_test.cpp — every interleaving of a few uses of rt/base/spinlock.{h,cpp}: no two threads hold it at
+// once, no store that it guards is lost, and no thread sleeps for ever.
 #include "rt/base/spinlock.h"
 
 #include "tests/harness/test.h"
@@ -49,7 +49,7 @@ TEST(spinlock_model, three_threads) {
   REQUIRE(goes_well("two turns each", 3, 2, Fences::kHeavy));
 }
 
-// Sleepers wake up by themselves there.
+// Sleepers wake up by themselves on such a machine.
 TEST(spinlock_model, without_a_heavy_fence) {
   REQUIRE(goes_well("two turns each", 2, 2, Fences::kOwn));
   REQUIRE(goes_well("three threads", 3, 1, Fences::kOwn));

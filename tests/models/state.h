@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/models/state.h — the machine of machine.h from the inside: its threads, what is saved of them and restored, and
-// what the explorer steers. One for the process.
+// tests/models/state.h — the internals of machine.h's machine: its threads, their saved and restored state, and the
+// explorer's controls. One for the process.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace janus::model {
 
 enum class Op : std::uint8_t { kNone, kLoad, kStore, kChange, kFence, kHeavyFence, kPause, kSleep, kWake };
 
-// What an action turned out to be.
+// The description of an executed action.
 struct Done {
   unsigned thread;
   bool is_drain;
@@ -28,18 +28,18 @@ enum class Status : std::uint8_t {
   kReady,
   kAsleep,       // until it is woken
   kNapping,      // until it is woken, or something has changed
-  kUntilChange,  // until something has changed
+  kUntilChange,  // until memory has changed
   kDone,
 };
 
-inline constexpr unsigned kMaxStores = 8;  // that one thread can have under way
+inline constexpr unsigned kMaxStores = 8;  // delayed stores of one thread
 
 struct Thread {
   arch::Context context;
   const void* waits_at;
   Status status;
   std::uint8_t stores;
-  bool sees_news;  // somebody else has changed memory since it last waited for that
+  bool sees_news;  // another thread has changed memory since it last waited for that
   struct Store {
     void* at;
     std::uint64_t value;
@@ -47,7 +47,7 @@ struct Thread {
   } buffer[kMaxStores];
 };
 
-// One more than threads: what runs begin() and end().
+// One more than threads, to run begin() and end().
 inline constexpr unsigned kFibers = kMaxThreads + 1;
 
 std::byte* world_begin();
@@ -57,10 +57,11 @@ class Machine {
   // --- For the explorer ---
 
   void reset(const Actors& actors);
-  // What was learnt of the words of another world.
+  // Forgets which threads use the words of another world.
   void forget();
   void start(unsigned fiber, std::int64_t (*entry)(void*), void* arg);
-  // Lets it do what it is about to do, and go on to its next access. `choice`: which way, where there are several.
+  // Lets the fiber execute its pending step, and run up to its next access. `choice`: the outcome, if several are
+  // possible.
   void resume(unsigned fiber, unsigned choice = 0);
   bool can_go(unsigned thread) const { return threads[thread].status == Status::kReady; }
   void drain_one(unsigned thread);
@@ -91,9 +92,9 @@ class Machine {
   bool has_heavy = true;
   bool is_sequential = false;  // no store is delayed
   const char* wrong = nullptr;
-  unsigned choices = 1;  // ways that the last step could have gone
+  unsigned choices = 1;  // possible outcomes of the last step
   Done done{};
-  // A word turned out to have a writer that was not known: what was left out because of that has to be done again.
+  // A word had a writer that was not known: the orders that were left out because of that have to be explored again.
   bool has_learnt = false;
 
  private:

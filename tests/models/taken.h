@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/models/taken.h — that each of a few runnables is taken once. For models only: these are no steps.
+// tests/models/taken.h — checks that each of a few runnables is taken once. For models only: its accesses are no steps.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace janus::model {
 
 class Taken {
  public:
-  // One more to be queued; never looked at.
+  // One more runnable to queue; it is never accessed.
   Runnable* next() { return reinterpret_cast<Runnable*>(std::uintptr_t{++made_} * kApart); }
 
-  // 1 for the first that was made.
+  // 1 for the first one made.
   static std::uintptr_t number(const Runnable* runnable) { return reinterpret_cast<std::uintptr_t>(runnable) / kApart; }
 
   void take(const Runnable* runnable) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// yield_queue_model_test.cpp — every interleaving of an owner's short program with thieves at
-// rt/sched/yield_queue.{h,cpp}: each entry is taken once or still there, and the owner takes what is left in the order
-// of its pushes, also while the ring is replaced, with a heavy fence and without.
+// yield_queue_model_test.cpp — every interleaving of an owner's short program with thieves on
+// rt/sched/yield_queue.{h,cpp}: each entry is taken once or still there, and the owner takes the remaining ones in the
+// order of its pushes, also while the ring is replaced, with a heavy fence and without.
 #include "rt/sched/yield_queue.h"
 
 #include "tests/harness/test.h"
@@ -16,8 +16,8 @@ using janus::model::Fences;
 using janus::model::require;
 using janus::model::Taken;
 
-// 'p': push, 't': take, 'y': take, and push again what was taken, 'z': the same in the two steps of a task that yields.
-// Each thief tries `steals` times.
+// 'p': push, 't': take, 'y': take, and push the taken entry again, 'z': the same in the two steps of a task that
+// yields. Each thief tries `steals` times.
 struct YieldQueueWorld {
   const char* program;
   unsigned thieves;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// replaced/rt/base/atomic.h — stands in for rt/base/atomic.h when the runtime's sources are compiled for a model: the
-// same words and fences, each access a step of tests/models/machine.h. Memory orders say nothing here: the machine is
-// x86-TSO, and what a compiler may reorder is not explored.
+// replaced/rt/base/atomic.h — replaces rt/base/atomic.h when the runtime's sources are compiled for a model: the same
+// words and fences, each access a step of tests/models/machine.h. Memory orders have no effect: the machine is x86-TSO,
+// and reordering by compilers is not explored.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,7 @@ class alignas(sizeof(T)) Atomic {
   T load(Order = kStrong) const noexcept { return typed(model::load(&value_, sizeof(T))); }
   operator T() const noexcept { return load(); }
 
-  // The compiler makes an exchange of a store that is sequentially consistent.
+  // Compilers implement a sequentially consistent store by an exchange.
   void store(T value, Order order = kStrong) noexcept {
     if (order == kStrong)
       (void)exchange(value);
@@ -101,7 +101,7 @@ constexpr std::uint32_t tunable(std::uint32_t, std::uint32_t in_model) noexcept 
   return in_model;
 }
 
-// What rt/platform.h says for std::atomic.
+// The functions that rt/platform.h declares for std::atomic.
 namespace platform {
 inline void wait(Atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
   model::sleep(&word, seen, until_ns == ~std::uint64_t{0});

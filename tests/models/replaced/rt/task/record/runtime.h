@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// replaced/rt/task/record/runtime.h — stands in for rt/task/record/runtime.h when rt/task/account/exhaustion.cpp is compiled
-// for a model: of tasks, nurseries and the runtime, what that source looks at. Each task is a thread of the explorer.
+// replaced/rt/task/record/runtime.h — replaces rt/task/record/runtime.h when rt/task/account/exhaustion.cpp is compiled
+// for a model: the parts of tasks, nurseries and the runtime that this source uses. Each task is a thread of the
+// explorer.
 #pragma once
 
 #include "rt/budget/accounts.h"
@@ -36,7 +37,7 @@ struct RuntimeOptions {
   bool is_program = false;
 };
 
-// The machinery of rt/sched/idle.h, whose own model is idle_model_test.cpp, in one word.
+// A replacement of rt/sched/idle.h, which idle_model_test.cpp models, with one word.
 struct IdleSet {
   struct Snapshot {
     std::uint32_t counts;
@@ -45,13 +46,13 @@ struct IdleSet {
 struct Scheduler {
   static constexpr std::uint32_t kRunning = 1, kAttention = 0x100, kDeparted = 0x1000;
   static std::uint32_t running_of(std::uint32_t counts) noexcept { return counts & 0xff; }
-  Atomic<std::uint32_t> counts;  // tasks that do not wait, and how often one was woken
+  Atomic<std::uint32_t> counts;  // running tasks, and the number of wake-ups
 
   bool all_slept_since(IdleSet::Snapshot entered) const noexcept { return counts.load() == entered.counts; }
   void add(std::uint32_t change) noexcept { counts.fetch_add(change); }
-  // One task less that runs.
+  // Counts one running task less.
   void stop_one() noexcept { add_and_tell(0u - kRunning); }
-  // Whoever sleeps on the counts looks again.
+  // Changes the counts, and wakes the threads that sleep on them.
   void add_and_tell(std::uint32_t change) noexcept {
     add(change);
     model::wake(&counts, ~0u);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// replaced/rt/task/wait/cancel.h — stands in for rt/task/wait/cancel.h (see replaced/rt/task/record/runtime.h).
+// replaced/rt/task/wait/cancel.h — replaces rt/task/wait/cancel.h (see replaced/rt/task/record/runtime.h).
 #pragma once
 
 #include "rt/task/wait/wake.h"

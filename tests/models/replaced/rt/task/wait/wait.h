@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// replaced/rt/task/wait/wait.h — stands in for rt/task/wait/wait.h (see replaced/rt/task/record/runtime.h): the same steps,
-// in the same order, by a thread that has no stack to leave.
+// replaced/rt/task/wait/wait.h — replaces rt/task/wait/wait.h (see replaced/rt/task/record/runtime.h): the same steps,
+// in the same order, by a thread that does not switch stacks.
 #pragma once
 
 #include "rt/task/wait/cancel.h"

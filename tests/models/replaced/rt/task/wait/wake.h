@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// replaced/rt/task/wait/wake.h — stands in for rt/task/wait/wake.h (see replaced/rt/task/record/runtime.h): as there, one
-// thread turns the state, and that one lets the task go on (wake-once).
+// replaced/rt/task/wait/wake.h — replaces rt/task/wait/wake.h (see replaced/rt/task/record/runtime.h): as there, one
+// thread changes the state, and only that one lets the task continue (wake-once).
 #pragma once
 
 #include "rt/task/record/runtime.h"
