@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// determinism_test.cpp — the same program, seed and number of workers give the same order, to the last steal.
+// determinism_test.cpp — the same program, seed and number of workers give exactly the same order of events.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
 
 namespace {
 
-// Everything that can be ordered: spawns, yields, messages, cancels, inline and stolen children.
+// Makes events of all kinds: spawns, yields, messages, cancels, inline and stolen children.
 std::int64_t busy_program() {
   janus_channel* const channel = janus_channel_create(8, 3);
   Scope scope(JANUS_ON_ERROR_COLLECT);
@@ -66,7 +66,7 @@ TEST(determinism, one_seed_gives_one_order) {
   }
 }
 
-// Of other worlds, too: tests/kernel_free/same_notes.py compares what this says in each.
+// The same order in all environments: tests/kernel_free/same_notes.py compares this test's notes.
 TEST(determinism, the_order_that_all_worlds_have) {
   note("order of 1 worker", hash_of(1, 7));
   note("order of 2 workers", hash_of(2, 7));
@@ -109,7 +109,8 @@ TEST(determinism, logical_workers_do_steal) {
   CHECK_GT(stats.steals, 0u);
 }
 
-// Any other worker may step where a task is spawned: what goes wrong only if the child is quicker is found.
+// Any other worker may step at a spawn, so tests find errors that occur only if the child runs before its spawner goes
+// on.
 TEST(determinism, a_child_may_be_quicker_than_its_spawner) {
   int quicker = 0;
   for (std::uint64_t seed = 1; seed <= 60; ++seed)
@@ -125,7 +126,7 @@ TEST(determinism, a_child_may_be_quicker_than_its_spawner) {
   CHECK_LT(quicker, 60);
 }
 
-// Their bits that nobody can guess are drawn from the seed; without one they differ from run to run.
+// The secret bits of handles come from the seed; without a seed they differ from run to run.
 TEST(determinism, handles_come_from_the_seed) {
   const auto handle_in = [](const janus_rt_config& config) {
     std::uint64_t handle = 0;

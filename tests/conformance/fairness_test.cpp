@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fairness_test.cpp — nobody starves: loops with checks share a worker, and a task that never yields strands nothing.
+// fairness_test.cpp — no task starves: loops with checks share a worker, and other workers take the tasks behind one
+// that never yields.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -62,7 +63,7 @@ TEST(fairness, a_task_that_never_yields_on_one_of_two_workers_strands_nothing) {
       return 0;
     };
     for (auto& task : parked) task = scope.go(waits);
-    // Wakes the ten and spawns ten more on its own worker, then never lets go of it until all are done.
+    // Wakes the ten and spawns ten more on its own worker, then keeps that busy until all are done.
     auto hog = [&] {
       Scope inner(JANUS_ON_ERROR_COLLECT);
       auto child = [&] {
@@ -106,13 +107,13 @@ TEST(fairness, two_tasks_make_progress_in_turns) {
       scope.go(one);
       scope.go(two);
       CHECK_EQ(scope.end(), 0);
-      if (workers == 1) CHECK_LE(widest.load(), 3);  // strictly by turns, but for the root's
+      if (workers == 1) CHECK_LE(widest.load(), 3);  // strict alternation, except for the root's turns
     });
   }
 }
 
 TEST(fairness, the_oldest_is_not_starved_by_what_is_spawned_last) {
-  // Each task spawns its successor, newest first: without a turn for the oldest, the first one would wait for ever.
+  // Each task spawns its successor, and the newest runs first: without fair rounds the oldest would wait for ever.
   run_in(with_workers(1), [] {
     std::atomic<bool> oldest_ran{false};
     struct Chain {
@@ -141,7 +142,7 @@ TEST(fairness, the_oldest_is_not_starved_by_what_is_spawned_last) {
   });
 }
 
-// The root only waits here, so that nothing but the deque has a turn at the fair rounds.
+// The root only waits here, so that fair rounds take from the deque alone.
 TEST(fairness, every_61st_dispatch_takes_the_oldest) {
   run_in(with_workers(1), [] {
     struct Chain {
@@ -167,13 +168,13 @@ TEST(fairness, every_61st_dispatch_takes_the_oldest) {
 
 namespace {
 
-// What a neighbour that computes spends, and what others spent meanwhile.
+// The ops of a computing neighbour, and those of others in the same time.
 struct Shares {
   std::uint64_t neighbour = 0, others = 0;
   bool is_over = false;
 };
 
-// A thousand operations; false: told to end.
+// Spends a thousand ops; false: told to end.
 bool work(std::uint64_t& spent) {
   for (int i = 0; i < 1000; ++i) {
     if (janus_yield_check(1) < 0) return false;
@@ -182,7 +183,7 @@ bool work(std::uint64_t& spent) {
   return true;
 }
 
-// One worker, so that plain counters will do. `start` begins what runs beside it and ends once it is over.
+// Uses one worker, so plain counters suffice. `start` begins the tasks beside the neighbour, which end with it.
 template <class Start>
 Shares beside_a_neighbour(Start start) {
   Shares shares;
@@ -269,8 +270,8 @@ TEST(fairness, two_tasks_that_talk_take_no_more_than_a_task) {
 
 namespace {
 
-// A nursery with an explicit budget, and `count` tasks in it that use up their slices. Its memory is reserved while it
-// is open: as much as its tasks need, so that a machine of 512 MiB has room for several.
+// A nursery with an explicit budget, and `count` tasks in it that use up their slices. Reserves only as much memory as
+// its tasks need, so that a machine with 512 MiB has room for several.
 template <class Task>
 void run_cage(int count, Task& task, std::size_t memory_per_task = std::size_t{128} << 10) {
   janus_budget budget = JANUS_BUDGET_ALL;
@@ -282,8 +283,8 @@ void run_cage(int count, Task& task, std::size_t memory_per_task = std::size_t{1
 
 }  // namespace
 
-// One neighbour beside one cage on one worker: half of what is spent, however many are in the cage, and never long
-// until its next turn. Groups share time, which in deterministic mode is ops.
+// A neighbour beside one cage on one worker gets half of the worker, whatever the number of tasks in the cage, and
+// frequent turns. Groups share time, which in deterministic mode is ops.
 TEST(fairness, a_cage_takes_what_one_task_takes) {
   for (const int count : {1, 10, scaled(1000, 100)}) {
     std::uint64_t longest = 0, beside = 0;
@@ -326,15 +327,15 @@ TEST(fairness, a_cage_takes_what_one_task_takes) {
 
 namespace {
 
-// What others spend while a neighbour spends 300,000 ops in deterministic mode, where groups share ops. `attack` runs
-// in a cage until `is_over`.
+// The ops of others while a neighbour spends 300,000 in deterministic mode, where groups share ops. `attack` runs in a
+// cage until `is_over`.
 template <class Attack>
 Shares beside_a_cage_of(int count, Attack& attack, Shares& shares) {
   auto cage = [&] { return run_cage(count, attack), 0; };
   run_in(deterministic(1, 1), [&] {
     Scope scope;
     auto neighbour = [&] {
-      while (shares.others < 1'000'000) {  // it is under way
+      while (shares.others < 1'000'000) {  // until the attack is running
         if (janus_yield_check(1000) < 0) return JANUS_CANCELLED;
       }
       shares.others = 0;
@@ -355,7 +356,7 @@ Shares beside_a_cage_of(int count, Attack& attack, Shares& shares) {
 
 namespace {
 
-// A neighbour that does something else than compute, and a task that answers it if it talks.
+// A neighbour that uses the runtime instead of computing, and a task that answers its messages.
 struct Pair {
   janus_channel* there = janus_channel_create(8, 1);
   janus_channel* back = janus_channel_create(8, 1);
@@ -390,7 +391,7 @@ bool take_and_free(const Pair&) {
 
 }  // namespace
 
-// However often it leaves its worker for another task of its group.
+// A neighbour keeps its share however often it switches to another task of its group.
 TEST(fairness, a_neighbour_that_talks_yields_spawns_or_allocates_keeps_its_share_beside_a_cage) {
   for (const auto step : {talk, give_way, open_and_spawn, take_and_free}) {
     Shares shares;
@@ -406,7 +407,7 @@ TEST(fairness, a_neighbour_that_talks_yields_spawns_or_allocates_keeps_its_share
       Scope scope;
       auto answers = [&] { return pair.answer(); };
       auto neighbour = [&] {
-        while (shares.others < 50'000) {  // the cage is under way
+        while (shares.others < 50'000) {  // until the cage is running
           if (janus_yield_check(1000) < 0) return JANUS_CANCELLED;
         }
         const std::uint64_t others = shares.others, all = stats_of().ops_used;
@@ -428,10 +429,10 @@ TEST(fairness, a_neighbour_that_talks_yields_spawns_or_allocates_keeps_its_share
   }
 }
 
-// Computing without a check costs no ops, so that neither they nor 61 dispatches end its turns: the time does.
+// Computing without a check costs no ops, so neither ops nor 61 dispatches end the task's turns, but time does.
 TEST(fairness, a_caged_task_that_computes_for_long_between_yields_has_a_turn_for_each) {
   constexpr int kTurns = 30;
-  constexpr std::uint64_t kLong = 300'000;  // ns, many times what a turn may last
+  constexpr std::uint64_t kLong = 300'000;  // ns, many times the longest turn
   run_in(with_workers(1), [] {
     int neighbours = 0, in_a_row = 0, longest = 0;
     const auto compute = [] {
@@ -459,11 +460,11 @@ TEST(fairness, a_caged_task_that_computes_for_long_between_yields_has_a_turn_for
     scope.go(cage);
     scope.go(neighbour);
     CHECK_EQ(scope.end(), 0);
-    CHECK_LT(longest, 30);  // a few, as the machine may take the processor away for a while
+    CHECK_LT(longest, 30);  // not 1, as the kernel may preempt the thread for a while
   });
 }
 
-// An operation of a cage may cost a hundred slices: then it has its turns the more seldom.
+// If an operation of a cage costs a hundred slices, the cage gets fewer turns.
 TEST(fairness, a_cage_of_dear_operations_takes_half) {
   constexpr int kDear = 100'000;
   for (const int count : {1, 10, 3000}) {  // most of the last have not even started
@@ -505,7 +506,7 @@ TEST(fairness, a_caged_chain_of_dear_operations_takes_half) {
   CHECK_LE(shares.others * 2, shares.neighbour * 3);
 }
 
-// A neighbour that works once all others are under way, and counts what they do meanwhile.
+// A neighbour that works once all others are running, and counts their work in the same time.
 int work_beside(Shares& shares, std::uint64_t& done_by_others) {
   std::uint64_t ignored = 0;
   while (shares.others < 50'000) {
@@ -576,7 +577,7 @@ TEST(fairness, each_of_several_cages_takes_what_one_task_takes) {
   CHECK_LE(beside, shares.neighbour * (kCages + 1));
 }
 
-// In deterministic mode the rule is the same, and so is the order each time.
+// The rule holds in deterministic mode, too, and the order is the same in each run.
 TEST(fairness, turns_of_groups_are_the_same_from_the_same_seed) {
   const auto order = [] {
     janus_stats stats = {};
@@ -626,8 +627,8 @@ TEST(fairness, cages_on_many_workers_run_each_of_their_tasks_to_its_end) {
 
 namespace {
 
-// What one cage does to a task outside that it has woken: many of its tasks were ready before, and each that is newest
-// spawns a newer one.
+// A cage that tries to hide a task outside that it has woken: many of the cage's tasks were ready before, and each
+// newest one spawns a newer one.
 struct Burying {
   janus_nursery* cage;
   janus_channel* channel;
@@ -666,7 +667,7 @@ TEST(fairness, a_cage_cannot_hide_tasks_that_it_wakes) {
       char byte = 0;
       CHECK_EQ(janus_channel_recv(burying.channel, &byte), 0);
       burying.is_over = true;
-      CHECK_LT(burying.newer, 300);  // not as many as the older are, and all that are spawned meanwhile
+      CHECK_LT(burying.newer, 300);  // far fewer than could run first if the woken task were hidden
       CHECK_LT(burying.older, 200);
       CHECK_EQ(cage.end(), 0);
       janus_channel_release(burying.channel);

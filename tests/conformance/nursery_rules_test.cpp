@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// nursery_rules_test.cpp — every rule of nurseries that can be seen, on one, two, four and eight workers and in
-// deterministic mode.
+// nursery_rules_test.cpp — every observable rule of nurseries, on one, two, four and eight workers and in deterministic
+// mode.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -40,7 +40,7 @@ TEST(rules, one_failing_child_is_the_result) {
   });
 }
 
-// No child ends before the last one is spawned, so a call that waited for a child would never come back.
+// No child ends before the last one is spawned, so a call that waited for a child would never return.
 TEST(rules, only_await_ends_the_current_nursery) {
   constexpr int kChildren = 3;
   everywhere([] {
@@ -54,7 +54,7 @@ TEST(rules, only_await_ends_the_current_nursery) {
     };
     CHECK(janus_nursery_create() != nullptr);
     for (int i = 0; i < kChildren; ++i) CHECK_EQ(janus_nursery_spawn(call_closure<decltype(child)>, &child), 0);
-    CHECK(janus_nursery_create() != nullptr);  // within it
+    CHECK(janus_nursery_create() != nullptr);  // nested
     CHECK_EQ(janus_nursery_spawn(call_closure<decltype(child)>, &child), 0);
     CHECK_EQ(ended.load(), 0);
     may_end.store(true);
@@ -98,8 +98,8 @@ TEST(rules, cancelling_the_outer_cancels_the_inner_child) {
   });
 }
 
-// It has passed the cancel on, and there is nothing more that it could do: each time that it came back it would only
-// look, and be in the way of those that it waits for.
+// The parent has passed the cancel on and can do nothing more: each wake-up would only delay the children that it waits
+// for.
 TEST(rules, a_cancelled_parent_sleeps_until_its_children_end) {
   constexpr std::uint64_t kSteps = 1000;
   std::uint64_t switches = 0;
@@ -120,7 +120,7 @@ TEST(rules, a_cancelled_parent_sleeps_until_its_children_end) {
     auto parent = [&] {
       Scope inner(JANUS_ON_ERROR_COLLECT);
       inner.go(lives_on);
-      janus_yield();  // so that it stands on a stack of its own
+      janus_yield();  // so that it gets a stack of its own
       inner.end();
       return 0;
     };
@@ -134,8 +134,8 @@ TEST(rules, a_cancelled_parent_sleeps_until_its_children_end) {
   CHECK_LE(switches, 10u);
 }
 
-// The owner has not stopped since it opened the inner nursery, so the cancel cannot find that when it comes by; and the
-// first that the owner does afterwards is to stop, which makes it findable too late.
+// The owner has not stopped since it opened the inner nursery, so the cancel cannot find that nursery; and the owner's
+// next step is to stop, which publishes it too late.
 TEST(rules, a_cancel_reaches_what_its_owner_had_not_shown_to_anybody) {
   const auto body = [] {
     Scope outer;
@@ -148,7 +148,7 @@ TEST(rules, a_cancel_reaches_what_its_owner_had_not_shown_to_anybody) {
         return told;
       };
       const janus_task child = inner.go(sleeper);
-      Scope elsewhere;  // each spawn is a step of the others, in deterministic mode too
+      Scope elsewhere;  // each spawn lets others step, in deterministic mode, too
       while (janus_task_state(child) != JANUS_TASK_BLOCKED) elsewhere.go(return_zero, nullptr, JANUS_SPAWN_DETACHED);
       auto canceller = [&] {
         outer.cancel();
@@ -158,7 +158,7 @@ TEST(rules, a_cancel_reaches_what_its_owner_had_not_shown_to_anybody) {
       Scope free_of_it(JANUS_ON_ERROR_COLLECT);
       free_of_it.go(canceller);
       while (!is_cancelled.load()) elsewhere.go(return_zero, nullptr, JANUS_SPAWN_DETACHED);
-      // Yields are paid for by the grace, so there are not many; a worker of a busy machine may take a while.
+      // The grace pays for the yields, so there are not many; a worker of a busy machine may take a while.
       for (int i = 0; i < 10000 && !was_told.load(); ++i) {
         janus_yield();
         const std::uint64_t until_ns = janus::platform::now_ns() + (i < 1000 ? 0 : 500'000);
@@ -246,7 +246,7 @@ TEST(rules, states_open_cancelling_cancelled) {
     CHECK_EQ(scope.go(return_zero, nullptr).raw, 0u);
     stubborn.may_end.store(true);
     CHECK(eventually([&] { return janus_nursery_state(scope.get()) == JANUS_NURSERY_CANCELLED; }));
-    CHECK_EQ(scope.end(&result), JANUS_CANCELLED);  // nobody failed, and still it did not do all it was to do
+    CHECK_EQ(scope.end(&result), JANUS_CANCELLED);  // cancelled, although no child failed
     CHECK_EQ(result.was_cancelled, 1u);
   });
 }
@@ -358,7 +358,7 @@ TEST(rules, nurseries_left_open_end_innermost_first) {
         *at.when = ++*at.clock;
         return 0;
       };
-      // They outlive this function's return, so what they use does not stand on its stack.
+      // The children outlive this function, so their data must not be on its stack.
       auto* const ats = static_cast<At*>(janus_alloc(2 * sizeof(At)));
       ats[0] = {&clock, &outer};
       ats[1] = {&clock, &inner};
@@ -379,8 +379,8 @@ namespace {
 
 constexpr int kLevels = 4;
 
-// Opens one nursery in another, by the one call or the other as the bits of `kinds` say, yields after those of
-// `yields`, and leaves them all to its end: the children note in which order they are told.
+// Opens nurseries inside each other, by one of two calls as the bits of `kinds` say, yields after those of `yields`,
+// and leaves all open at its end: the children record the order in which they are cancelled.
 struct Leaver {
   unsigned kinds, yields;
   std::atomic<int>* clock;
@@ -430,7 +430,7 @@ TEST(rules, nurseries_left_open_of_both_kinds_end_innermost_first) {
   });
 }
 
-// The current ones are found by a cancel from outside, whatever their owner is doing.
+// A cancel from outside finds current nurseries, whatever their owner is doing.
 TEST(rules, a_cancel_reaches_current_nurseries_below_one_that_was_opened) {
   everywhere([] {
     for (int blocks = 0; blocks < 2; ++blocks) {
@@ -627,7 +627,7 @@ TEST(rules, a_cancel_reaches_the_bottom_of_a_deep_chain) {
 
 namespace {
 
-// Its owner ends one nursery after the other while a sibling cancels whichever it last heard of.
+// An owner ends one nursery after the other while a sibling cancels the one that it was last shown.
 struct Late {
   std::atomic<janus_nursery*> shown{nullptr};
   std::atomic<bool> is_over{false};
@@ -638,7 +638,7 @@ struct Late {
     for (int i = 0; i < late.rounds; ++i) {
       late.shown.store(static_cast<janus_nursery*>(janus_nursery_create()));
       (void)janus_nursery_spawn(return_zero, nullptr);
-      (void)janus_nursery_await_all();  // -1 where the cancel came in time
+      (void)janus_nursery_await_all();  // -1 if the cancel came in time
     }
     late.is_over.store(true);
     return 0;

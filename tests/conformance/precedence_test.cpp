@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// precedence_test.cpp — what a nursery comes to, over all orders of up to four children:
-// panic > failed > budget exceeded > cancelled > success, and among equals the first. And that its state says how it
-// ended, not how it went.
+// precedence_test.cpp — the result of a nursery, over all orders of up to four children: panic > failed > budget
+// exceeded > cancelled > success, and among equals the first. And its state, which tells whether it was cancelled, not
+// its result.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -78,7 +78,7 @@ void check_row(Row& row) {
   (void)janus_task_result(handles[first], &first_result);
   janus_result result = {};
   const long status = scope.end(&result);
-  if (worst == kCancelled) worst = kSuccess;  // one child that was told to end is not a failure of all
+  if (worst == kCancelled) worst = kSuccess;  // one cancelled child does not make the nursery cancelled
   CHECK_EQ(result.kind, kKinds[worst]);
   CHECK_EQ(result.errors, errors);
   const std::int64_t codes[] = {0, JANUS_CANCELLED, JANUS_BUDGET_EXCEEDED, failure_of(first), JANUS_PANIC};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stats_test.cpp — janus_rt_stats counts what happened: each of a known number of events once, and nothing else.
+// stats_test.cpp — janus_rt_stats counts each event exactly once, for known numbers of events.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -20,7 +20,7 @@ std::int64_t runs_dry(void*) {
   for (;;) janus_yield_check(1);
 }
 
-// What the runtime of the calling task counts while `happens` does.
+// The changes of the counters of the calling task's runtime during `happens`.
 template <class Happens>
 janus_stats counted(Happens happens) {
   janus_stats before = stats_of();
@@ -47,7 +47,7 @@ TEST(stats, ends_of_tasks_are_told_apart) {
       CHECK_EQ(scope.end(), JANUS_PANIC);
       Scope cancelled(JANUS_ON_ERROR_COLLECT);
       for (int i = 0; i < 4; ++i) cancelled.go(park_until_cancelled, nullptr);
-      CHECK_EQ(stats_of().tasks_live, 5u);  // these and the root
+      CHECK_EQ(stats_of().tasks_live, 5u);  // the children and the root
       CHECK_GE(stats_of().nurseries_live, 1u);
       cancelled.cancel();
       CHECK_EQ(cancelled.end(), JANUS_CANCELLED);
@@ -74,7 +74,7 @@ TEST(stats, a_task_cancelled_before_its_start_counts_as_cancelled) {
         Scope scope(JANUS_ON_ERROR_COLLECT);
         scope.go(return_zero, nullptr);
         for (int i = 0; i < 3; ++i) CHECK_EQ(janus_task_cancel(scope.go(count_up, &ran)), 0);
-        CHECK_EQ(scope.end(), 0);  // so the nursery was told of their ends, and they are no failures
+        CHECK_EQ(scope.end(), 0);  // the children have ended without failures
         Scope cancelled;
         for (int i = 0; i < 4; ++i) cancelled.go(count_up, &ran);
         cancelled.cancel();
@@ -107,10 +107,10 @@ TEST(stats, each_call_is_counted_once) {
       for (int i = 0; i < 3; ++i) CHECK_EQ(janus_channel_try_recv(channel, &value), 0);
       for (int i = 0; i < 4; ++i) {
         CHECK_EQ(janus_yield(), 0);
-        janus_budget_get_current();  // so that no two yields come in a row
+        janus_budget_get_current();  // separates the yields by an operation
       }
       constexpr long kGetPid = 39;
-      for (int i = 0; i < 6; ++i) CHECK_NE(janus_syscall(kGetPid), 0);  // with no kernel below an error, which counts
+      for (int i = 0; i < 6; ++i) CHECK_NE(janus_syscall(kGetPid), 0);  // without a kernel an error, which counts
       Scope closed;
       CHECK_EQ(janus_nursery_close(closed.get()), 0);
       CHECK_EQ(closed.go(return_zero, nullptr).raw, 0u);
@@ -135,7 +135,7 @@ TEST(stats, each_call_is_counted_once) {
   });
 }
 
-// The second worker goes to sleep while there is nothing for it, and is woken for what the first does not get to.
+// The second worker goes to sleep without work, and is woken for tasks that the first does not get to.
 TEST(stats, workers_that_sleep_and_are_woken_are_counted) {
   janus_stats stats = {};
   run_in(
@@ -174,7 +174,7 @@ TEST(stats, tasks_from_outside_go_through_the_injector) {
   janus_rt_destroy(rt);
 }
 
-// Also where each step is looked at closely, so that the same program needs no more stacks there.
+// Also in deterministic mode, so that the same program needs no more stacks there.
 TEST(stats, children_that_run_while_their_parent_waits_are_inline) {
   for (const janus_rt_config& config : {with_workers(1), deterministic(1, 1), deterministic(1, 2)})
     run_in(config, [] {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tasks_test.cpp — tasks together: trees, chains, stealing, joins, handles, budgets, on every number of workers.
+// tasks_test.cpp — programs of several tasks: trees, chains, stealing, joins, handles, budgets, on various numbers of
+// workers.
 #include <algorithm>
 #include <iterator>
 
@@ -123,16 +124,15 @@ TEST(tasks, work_is_stolen_from_who_does_not_get_to_it) {
         Scope scope;
         for (int i = 0; i < 100; ++i) scope.go(count_up, &count);
         const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
-        while (count.load() < 100 && platform::now_ns() < patience)
-          __builtin_ia32_pause();  // never lets go of its worker
+        while (count.load() < 100 && platform::now_ns() < patience) __builtin_ia32_pause();  // keeps its worker busy
         CHECK_EQ(count.load(), 100);
         return scope.end();
       },
       &stats);
-  CHECK_GT(stats.steals + stats.injected, 1u);  // one of these is main; what is handed to a sleeper comes as main did
+  CHECK_GT(stats.steals + stats.injected, 1u);  // one of these is main; a task for a sleeping worker is injected, too
 }
 
-// Neither child lets go of its worker until both have begun.
+// Each child keeps its worker busy until both have begun.
 TEST(tasks, a_parent_awaits_two_children_one_of_which_another_worker_took) {
   janus_stats stats = {};
   run_in(
@@ -230,7 +230,7 @@ TEST(tasks, tasks_cancelled_before_their_start_never_run) {
 
 // --- Refused spawns ---
 
-// Each refusal of janus_nursery_spawn is -1, and janus_last_error() says why; the refused function never runs.
+// Each refusal of janus_nursery_spawn is -1, with the reason in janus_last_error(); the refused function never runs.
 TEST(tasks, a_spawn_that_fails_is_minus_one_whatever_the_reason) {
   everywhere([] {
     std::atomic<int> ran{0};
@@ -267,7 +267,7 @@ struct Generation {
     janus_task above[kDepth + 1];
     std::copy(parents.above, parents.above + parents.depth, above);
     above[parents.depth] = janus_task_self();
-    // A task cannot wait for one that waits for it, so a join tells whether that is a parent, however far above.
+    // A task cannot join an ancestor, which waits for it, so a join tells whether a task is an ancestor.
     for (unsigned i = 0; i <= parents.depth; ++i) CHECK_EQ(janus_task_join(above[i], nullptr), JANUS_E_DEADLOCK);
     if (parents.depth == kDepth) return 0;
     Generation next{above, parents.depth + 1};
@@ -335,7 +335,7 @@ TEST(tasks, forged_handles_are_stale) {
   });
 }
 
-// Records serve again and again; a handle that was released, or that ended with its nursery, names nobody any more.
+// Records are reused; a handle that was released, or that ended with its nursery, names no task any more.
 TEST(tasks, no_handle_comes_twice) {
   everywhere([] {
     constexpr int kRounds = 20, kEach = 3;
@@ -392,7 +392,8 @@ TEST(tasks, a_nurserys_budget_comes_back_whole) {
         share.spawn_count = 20;
         share.channel_ops = 20;
         Scope inner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, share);
-        // The records of the nursery and of its budget, on each of up to 8 workers, are paid for, too, while they live.
+        // The budget also pays for the records of the nursery and of its account, on each of up to 8 workers, while
+        // they exist.
         CHECK_LE(janus_budget_get_current().memory, before.memory - (1 << 20) - 1);
         CHECK_GE(janus_budget_get_current().memory, before.memory - (1 << 20) - 256 - 192 - 8 * 160);
         auto child = [] {
@@ -433,9 +434,9 @@ TEST(tasks, asking_for_a_budget_grants_nothing) {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, kFew);
     auto ask = [] {
       janus_budget left = janus_budget_get_current();
-      left.ops /= 2;  // asking costs some
+      left.ops /= 2;  // the query costs some
       CHECK_EQ(janus_budget_recharge({}), 0);
-      CHECK_EQ(janus_budget_recharge(JANUS_BUDGET_ALL), 0);  // all that is there
+      CHECK_EQ(janus_budget_recharge(JANUS_BUDGET_ALL), 0);  // all that it has
       CHECK_EQ(janus_budget_recharge(left), 0);
       const auto too_much = [&left](auto more) {
         janus_budget wanted = left;
@@ -497,8 +498,8 @@ TEST(tasks, a_park_with_an_end_is_refused_however_near_that_is) {
   });
 }
 
-// Of a task that nobody will ask about nothing is kept, not even while its nursery is; nor of one that has asked for
-// its own handle.
+// The record of a detached task is freed at its end, before that of its nursery, even if the task has got its own
+// handle.
 TEST(tasks, the_record_of_a_detached_task_goes_when_it_ends) {
   everywhere([] {
     Scope scope;
@@ -520,10 +521,10 @@ TEST(tasks, the_record_of_a_detached_task_goes_when_it_ends) {
   });
 }
 
-// All that rt.h marks [task], which tests/abi/headers_test.py compares.
+// Calls all functions that rt.h marks [task]; tests/abi/headers_test.py compares the list.
 TEST(tasks, a_thread_outside_is_no_task) {
   std::int64_t value = 0;
-  janus_channel* const channel = reinterpret_cast<janus_channel*>(&value);  // not looked at
+  janus_channel* const channel = reinterpret_cast<janus_channel*>(&value);  // never accessed
   CHECK_EQ(janus_budget_recharge({1, 0, 0, 0, 0}), JANUS_E_NO_TASK);
   CHECK_EQ(janus_cap_revoke({1}), JANUS_E_NO_TASK);
   CHECK_EQ(janus_task_join({1}, &value), JANUS_E_NO_TASK);
@@ -553,10 +554,10 @@ TEST(tasks, questions_about_the_calling_task_answer_zero_outside_tasks) {
   CHECK(janus_local_get({1}) == nullptr);
   CHECK_EQ(janus_budget_get_current().ops, 0u);
   CHECK_EQ(janus_budget_get_current().memory, 0u);
-  CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);  // it has opened none
+  CHECK_EQ(janus_nursery_await_all(), JANUS_E_STATE);  // this thread has opened none
 }
 
-// A budget that the root itself has makes no cage of the program.
+// A budget of the root itself does not make the program a cage.
 TEST(tasks, a_task_below_a_budget_of_its_own_may_not_end_the_process) {
   const janus_budget some = {1'000'000, 16 << 20, 100, 100, 100};
   janus_rt_config with_budget = with_workers(2);
@@ -586,7 +587,7 @@ TEST(tasks, a_task_below_a_budget_of_its_own_may_not_end_the_process) {
     });
 }
 
-// Nobody else has the token, with a budget of its own or without.
+// No other task has the token, with or without a budget of its own.
 TEST(tasks, the_root_token_is_for_the_root_task_alone) {
   run_in(with_workers(2), [] {
     CHECK_NE(janus_cap_root(nullptr).raw, 0u);
@@ -615,7 +616,7 @@ TEST(tasks, functions_that_this_release_lacks_answer_so_and_do_nothing) {
   run_in(with_workers(1), [&] { ask(JANUS_E_UNSUPPORTED); });
 }
 
-// Whichever worker spawns, by whichever call: no two tasks of a runtime have the same id, and none has 0.
+// No two tasks of a runtime have the same id, and none has 0, for any spawning worker and call.
 TEST(tasks, ids_are_unique) {
   constexpr unsigned kSpawners = 4, kEach = 1500;
   static std::uint64_t ids[kSpawners * kEach];
@@ -631,7 +632,7 @@ TEST(tasks, ids_are_unique) {
         std::uint64_t* const mine = &ids[began.fetch_add(1) * kEach];
         const std::uint64_t patience = platform::now_ns() + 60'000'000'000;
         while (began.load() < workers && platform::now_ns() < patience)
-          __builtin_ia32_pause();  // keeps its worker, so that each worker has one
+          __builtin_ia32_pause();  // keeps its worker busy, so that each worker has one
         for (unsigned i = 0; i < kEach; i += 15) {
           Scope scope;
           CHECK(janus_nursery_create() != nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // tests/conformance/world.h — isolated runtimes for tests, so that one source runs as shipped, on a libc and under
-// every sanitizer, with any number of workers, free or deterministic. Sees rt.h alone.
+// every sanitizer, with any number of workers, deterministic or not. Sees rt.h alone.
 #pragma once
 
 #include <janus/rt.h>
@@ -34,7 +34,7 @@ inline janus_rt_config deterministic(unsigned workers, std::uint64_t seed) {
   return config;
 }
 
-// Calls what `closure` points to; one that gives nothing gives 0.
+// Calls the closure at `closure`; returns 0 if it returns nothing.
 template <class Closure>
 std::int64_t call_closure(void* closure) {
   if constexpr (std::is_void_v<decltype((*static_cast<Closure*>(closure))())>) {
@@ -45,7 +45,7 @@ std::int64_t call_closure(void* closure) {
   }
 }
 
-// Runs `body` as the root task of a runtime of its own; its result, and what the runtime counted.
+// Runs `body` as the root task of a runtime of its own; returns its result, and the runtime's counters.
 template <class Body>
 long run_in(const janus_rt_config& config, Body body, janus_stats* stats = nullptr) {
   janus_rt* const rt = janus_rt_create(&config);
@@ -80,14 +80,14 @@ class Scope {
   janus_nursery* nursery_;
 };
 
-// A child that goes on after it was told to end, until the test lets it end.
+// A child that continues after it was told to end, until the test lets it end.
 struct Stubborn {
   std::int64_t operator()() {
     std::atomic<std::uint32_t> nobody{0};
     began.store(true);
     for (unsigned i = 1; !may_end.load(); ++i) {
       janus_yield();
-      // Its grace is counted in yields, and who is to let it end may not have a CPU just now.
+      // Its grace is counted in yields, and the thread that lets it end may not have a CPU now.
       if (i % 256 == 0) platform::wait(nobody, 0, platform::now_ns() + 10'000'000);
     }
     return 0;
@@ -96,7 +96,7 @@ struct Stubborn {
   std::atomic<bool> began{false}, may_end{false};
 };
 
-// For choices that a test makes: SplitMix64.
+// Random choices for tests: SplitMix64.
 class Dice {
  public:
   explicit Dice(std::uint64_t seed) : state_(seed) {}
