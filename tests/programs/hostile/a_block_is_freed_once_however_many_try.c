@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two tasks free one block at the same moment: one of them panics, the block goes back once, and the account that paid
-// for it gets it back once.
+// Two tasks free one block at the same time: one of them panics, and the block is freed and credited to its account
+// once.
 #include "hostile.h"
 
 enum { kBlocks = 2000 };
@@ -12,7 +12,7 @@ static int64_t free_one(void* block) {
   return 0;
 }
 
-// Frees every block in a task of its own, at the same time as the other.
+// Frees each block in a task of its own, at the same time as the other attacker.
 static int64_t free_all(void* self) {
   janus_nursery* cage = open_plain();
   const int me = (int)(uintptr_t)self;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage takes all the task-local keys that it gets, in many budgets of its own, and keeps them. Other cages get keys
-// all the same, and so do the root's tasks.
+// A cage takes as many task-local keys as it can get, in many budgets of its own, and keeps them. Other cages and the
+// root's tasks still get keys.
 #include "hostile.h"
 
 enum { kMax = 4096, kOthers = 3, kNeeded = 16, kInner = 16 };
@@ -21,7 +21,7 @@ static int64_t take_and_stay(void* unused) {
   return janus_park(-1);
 }
 
-// Each in a budget of its own, for as long as there are keys.
+// Takes keys, each in a budget of its own, until there are no more.
 static int64_t take_in_many_budgets(void* unused) {
   (void)unused;
   const janus_budget inner = {100000, 64 << 10, 10, 10, 0};
@@ -46,7 +46,7 @@ int main(void) {
   janus_nursery* greedy = open_cage(roomy());
   spawn_roomy(greedy, take_in_many_budgets, NULL);
   while (is_done < kInner) janus_yield();
-  // They live beside each other.
+  // All cages exist at the same time.
   janus_nursery* others[kOthers];
   for (int i = 0; i < kOthers; ++i) {
     others[i] = open_cage(roomy());
@@ -62,7 +62,7 @@ int main(void) {
   }
   janus_nursery_cancel(greedy);
   (void)close_cage(greedy);
-  // All are back.
+  // All keys have been returned.
   const long all = take_all();
   CHECK_THAT(all, all >= 1024 - 64);
   return end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From within a cage nobody spawns into, cancels, closes or reads a nursery outside, not even one that it was shown;
-// and what looks like a nursery, because it was copied, guessed or made up, is the guesser's panic.
+// A caged task cannot spawn into, cancel, close or read a nursery outside the cage, even if it was given the pointer;
+// and it panics if it uses a copied, guessed or forged nursery.
 #include "hostile.h"
 
 static janus_nursery* outside;
@@ -22,14 +22,14 @@ static int64_t use_what_it_was_shown(void* unused) {
   CHECK_EQ(janus_nursery_state(outside), JANUS_E_NO_CAP);
   CHECK_EQ(janus_nursery_try_result(outside, &result), JANUS_E_NO_CAP);
   CHECK_EQ(janus_nursery_recharge(outside, (janus_budget){1, 0, 0, 0, 0}), JANUS_E_NO_CAP);
-  // A cage within is as far from outside.
+  // A nursery inside the cage works.
   janus_nursery* own = open_plain();
   CHECK_EQ(janus_nursery_state(own), JANUS_NURSERY_OPEN);
   spawn(own, escape, NULL);
   return close_cage(own);
 }
 
-// Each guess is a task's last.
+// Each guess ends its task.
 static int64_t guess(void* word) {
   janus_nursery_cancel((janus_nursery*)word);
   return 0;
@@ -39,7 +39,7 @@ static int64_t guess_and_spawn(void* word) {
   return 0;
 }
 
-// A child of the caller's shares its record's neighbourhood with everybody's.
+// Tries addresses near a nursery of its own, where other records may be.
 static int64_t probe(void* unused) {
   (void)unused;
   janus_nursery* own = open_plain();
@@ -52,7 +52,7 @@ static int64_t probe(void* unused) {
   return close_cage(own);
 }
 
-// As a record might look to somebody who knows how they are made.
+// Forges records as an attacker who knows their layout might.
 static int64_t forge(void* unused) {
   (void)unused;
   static uint64_t record[64];
@@ -68,7 +68,7 @@ int main(void) {
   outside = open_plain();
   const janus_budget cage = {1000000, 200000, 3, 0, 0};
   CHECK_EQ(run_in_cage(cage, use_what_it_was_shown, NULL), 0);
-  // It was escape() in the cage's own nursery that ran.
+  // escape() ran, but in the cage's own nursery.
   CHECK(escaped);
   escaped = 0;
   CHECK_EQ(beside_a_neighbour(100, probe, NULL), 0);

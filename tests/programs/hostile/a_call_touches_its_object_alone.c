@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it maps pages by system calls
 // Elements, names, results, options and buffers that end where memory ends, or begin where it begins: no call reads or
-// writes a byte beside them, be it to look whether it may.
+// writes a byte beside them, not even to test access.
 #include "calls.h"
 
 enum { kPage = 4096, kPages = 4 };
 
-// kPages pages that can be written, with nothing mapped before and behind.
+// kPages writable pages, with nothing mapped before and behind.
 static char *low, *high;
 
 static void map_an_island(void) {
@@ -90,7 +90,7 @@ static int64_t use_texts(void* unused) {
   CHECK_EQ(janus_nursery_await(nursery, NULL), 0);
   CHECK_EQ(janus_nursery_destroy(nursery), 0);
   CHECK_EQ(janus_print(null_file, "%s", name), 0);
-  CHECK_EQ(janus_print(null_file, "%.4s", high - 4), 0);  // no end but the precision
+  CHECK_EQ(janus_print(null_file, "%.4s", high - 4), 0);  // no terminator: the precision ends it
   int (*volatile print)(int, const char*, ...) = janus_print;
   CHECK_EQ(print(null_file, name), 0);
   CHECK_EQ(janus_write(null_file, high - 3, 3), 0);

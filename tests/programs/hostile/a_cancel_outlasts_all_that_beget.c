@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Told to end, a task spawns another that runs although it was cancelled, and that does the same, each with a grace of
-// its own. They must not live for ever: what a cancelled family may still do is bounded.
+// Cancelled tasks spawn tasks that run although they are cancelled, and do the same, each with a grace of its own. They
+// must not go on for ever: the total of all of them is bounded.
 #include "hostile.h"
 
 static long generations;
@@ -25,7 +25,7 @@ static int64_t attack(void* unused) {
   CHECK_EQ(janus_nursery_cancel(cage), 0);
   janus_nursery_await(cage, NULL);
   CHECK_EQ(janus_nursery_destroy(cage), 0);
-  // The spawns of its budget are the least bound there is.
+  // The spawn_count of the budget bounds them at the latest.
   CHECK_THAT(generations, generations <= 60001);
   return 0;
 }

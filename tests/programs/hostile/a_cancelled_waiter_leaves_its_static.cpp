@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tasks wait for a static that another task initialises. They are cancelled, their stacks serve others, and the
-// initialiser, who did nothing wrong, comes to its end.
+// Tasks wait for a static that another task initialises. They are cancelled and their stacks are reused, and still the
+// initialising task, which did nothing wrong, ends normally.
 #include "hostile.h"
 
 namespace {
@@ -20,7 +20,7 @@ int64_t use(void*) {
   return once;
 }
 
-// Leaves its stack full of what would be a list's links.
+// Fills its stack with values that would be links of a list.
 int64_t overwrite(void*) {
   volatile char frame[4000];
   for (unsigned i = 0; i < sizeof frame; ++i) frame[i] = 0x41;
@@ -37,8 +37,8 @@ void one_round() {
   for (int i = 0; i < kWaiters; ++i) spawn_roomy(cage, use<kRound>, nullptr);
   for (int i = 0; i < 3 * kWaiters; ++i) janus_yield();
   janus_nursery_cancel(cage);
-  // A waiter that cannot be called back from the static holds its nursery until the initialiser is done; either is
-  // fine.
+  // A waiter that a cancel cannot wake keeps its nursery open until the initialisation is done; both behaviours are
+  // allowed.
   for (int i = 0; i < 200000 && janus_nursery_state(cage) < JANUS_NURSERY_CLOSED; ++i) janus_yield();
   janus_nursery* others = open_plain();
   for (int i = 0; i < 2 * kWaiters; ++i) spawn_roomy(others, overwrite, nullptr);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage's tasks wait at a channel in great number, with memory that is gone by then. Whoever comes finds some of them
-// to be bad, and goes on; the others find that out themselves, and a good one behind them is served.
+// Many caged tasks wait at a channel with memory that was unmapped since. A task that uses the channel drops only some
+// of them; the others check their memory themselves, and a good waiter behind them is served.
 #include "hostile.h"
 
 enum { kWaiters = 2000, kElement = 64, kStep = 8 };
@@ -18,7 +18,7 @@ static int64_t send_from_the_block(void* number) {
   return janus_channel_send(channel, block + (size_t)(uintptr_t)number * kElement);
 }
 
-// A block of its own pages, which go when it is freed.
+// Uses a block that is a mapping of its own, so that its pages are unmapped when it is freed.
 static int64_t wait_in_a_crowd(void* wait) {
   janus_spawn_options options;
   memset(&options, 0, sizeof options);
@@ -47,7 +47,7 @@ static int64_t send_well(void* element) {
   return janus_channel_send(channel, element);
 }
 
-// Of some, in less than a slice: nobody else runs meanwhile.
+// Checks a sample of the waiters, in less than a slice, so that no other task runs meanwhile.
 static int count_blocked(void) {
   int blocked = 0;
   for (int i = 0; i < kWaiters; i += kStep) blocked += janus_task_state(waiters[i]) == JANUS_TASK_BLOCKED ? kStep : 0;
@@ -75,11 +75,11 @@ static void come_by(janus_task_fn wait, size_t in_buffer) {
   const uint64_t taken = janus_now_ns() - start;
   const int blocked = count_blocked();
   CHECK_EQ(answer, in_buffer != 0 ? 0 : JANUS_E_WOULD_BLOCK);
-  // With more workers others have found out meanwhile.
+  // With more workers, other tasks have dropped waiters meanwhile.
   if (read_accounts().stats.workers == 1) CHECK_THAT(blocked, blocked >= kWaiters / 2);
   while (!all_ended) janus_yield();
 
-  // Nobody is before the good one any more. Where there was room for its element by then, it is in the buffer.
+  // No waiter is before the good one any more. If there was room in the buffer, its element is there.
   if (they_receive)
     CHECK_EQ(janus_channel_send(channel, element), 0);
   else

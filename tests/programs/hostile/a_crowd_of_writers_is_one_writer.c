@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded: no, there nobody gives way in the middle of a write
 // Bare: no, there is no other descriptor to write to
-// A cage's tasks write to a descriptor all the time, in great number, and give way in the middle of it. A neighbour's
-// line waits for one of them, or two, and not for all.
+// Many caged tasks write to a descriptor all the time, and let others run in the middle of a write. A neighbour's line
+// waits for one or two of them, not for all.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -33,7 +33,7 @@ static int64_t write_lines(void* unused) {
   }
   const long others = writes - before;
   stop = 1;
-  // Some lines are late where the machine lets our worker wait, while others write on.
+  // Some lines are late if the kernel preempts our worker while others write.
   CHECK_THAT(late, late <= kLines / 2);
   janus_print(1, "figure: writes of %d caged tasks beside %d lines: %ld\n", kWriters, kLines, others);
   return 0;

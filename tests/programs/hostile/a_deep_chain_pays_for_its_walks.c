@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage makes a chain of tasks, each of which awaits the next. The last one cancels small nurseries of its own, and asks
-// after each whether it was itself told to end: a walk along the whole chain, for which it pays as for any other work.
-// And a spawn whose stack has to be mapped costs what a block does that has to be.
+// A cage makes a chain of tasks, each of which awaits the next. The last one cancels small nurseries of its own, and
+// checks after each whether it was itself cancelled: a walk along the whole chain, for which it pays. And a spawn whose
+// stack has to be mapped costs as much as a block that has to be mapped.
 #include "hostile.h"
 
 enum { kDepth = 300, kCancels = 100, kStepsPerOp = 2, kLargeStacks = 20, kMapping = 16 };
@@ -60,7 +60,7 @@ static int64_t spawn_large(void* unused) {
 int main(void) {
   CHECK_EQ(run_in_cage(roomy(), descend, (void*)(long)kDepth), 0);
   const long more = spent_below - spent_on_top;
-  // Half of it: what the chain's other tasks had drawn, and give back meanwhile, looks like less spent.
+  // Half of the price, since ops that the chain's other tasks return meanwhile reduce the measured amount.
   CHECK_THAT(more, more >= kCancels * (kDepth / kStepsPerOp) / 2);
   CHECK_EQ(run_in_cage(roomy(), spawn_large, NULL), 0);
   return end();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded: no, there the one thread of all workers does what the order says, also where that has to wait
 // Bare: no, there are no pipes
-// Somebody writes into a pipe that nobody empties. Whoever prints elsewhere goes on, and so does everybody else.
+// A task writes into a pipe that no process reads. Tasks that print to other descriptors go on, and so do all others.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -19,7 +19,7 @@ static int64_t fill(void* unused) {
   return status == JANUS_CANCELLED ? 0 : status;
 }
 
-// Prints to another descriptor and reads it back.
+// Prints to another descriptor and reads the text back.
 static int64_t print_elsewhere(void* unused) {
   (void)unused;
   char line[64];

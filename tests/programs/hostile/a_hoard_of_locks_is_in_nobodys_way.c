@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage holds 150,000 locks, whose addresses it makes up so that they stand where that of descriptor 1 stands. Neither
-// it nor a neighbour who writes there looks through them. One task holds 64 at most.
+// A cage holds 150,000 locks, at forged addresses with the hash of descriptor 1. Neither the cage nor a neighbour that
+// writes there has to search them. A task holds at most 64 locks.
 #include "hostile.h"
 
 int janus_hold_try(const void* object);
@@ -10,8 +10,8 @@ enum { kTasks = 2500, kEach = 60, kMax = 64 };
 static janus_channel* until_the_end;
 static long held;  // atomic
 
-// The number of a place is the first bits of a key times 0x9e3779b97f4a7c15. This is what gives `product` by that; half
-// of it does where keys are addresses times two.
+// A bucket's number is the high bits of a key times 0x9e3779b97f4a7c15. Returns the key with that `product`; half of it
+// is the address if keys are addresses times two.
 static uintptr_t factor_of(uint64_t product) {
   return product * 0xf1de83e19937733du;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task opens thousands of nurseries with somebody in each, and waits. Who cancels it pays, and waits, for a few of
-// them: the others are told by the task itself, and all are.
+// A task opens thousands of nurseries with a task in each, and waits. The task that cancels it pays, and waits, for
+// only a few of them: the cancelled task itself cancels the others.
 #include "hostile.h"
 
 enum { kNurseries = 4000, kStep = 16 };
@@ -42,7 +42,7 @@ int main(void) {
   const janus_task hoarder = spawn_roomy(street, hoard, NULL);
   while (!is_there || janus_task_state(hoarder) != JANUS_TASK_BLOCKED) janus_yield();
   CHECK_EQ(janus_task_cancel(hoarder), 0);
-  // Of some, in less than a slice: nobody else has run. With more workers others have been told meanwhile.
+  // Checks a sample in less than a slice, so no other task has run. With more workers, more may be cancelled by now.
   int blocked = 0;
   for (int i = 0; i < kNurseries; i += kStep) blocked += janus_task_state(waiters[i]) == JANUS_TASK_BLOCKED ? kStep : 0;
   if (read_accounts().stats.workers == 1) CHECK_THAT(blocked, blocked >= kNurseries / 2);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded: no, there nobody gives way in the middle of a write
 // Bare: no, there is no other descriptor to write to
-// A caged task writes 32 MiB in one call. A neighbour's line does not wait for the end of it; what is in between comes
-// in whole pieces, and nothing is lost.
+// A caged task writes 32 MiB in one call. A neighbour's line does not wait for its end; the output is interleaved in
+// whole pieces, and nothing is lost.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -21,7 +21,7 @@ static long size_now(void) {
   return (long)janus_syscall(SYS_lseek, descriptor, 0, 2);
 }
 
-// Where the neighbour's line stands.
+// The position of the neighbour's line.
 static long place_of_line(void) {
   descriptor = (int)janus_syscall(SYS_memfd_create, "file", 0);
   if (!CHECK_THAT(descriptor, descriptor > 2)) return -1;
@@ -44,7 +44,7 @@ static long place_of_line(void) {
 }
 
 int main(void) {
-  // The writer may be through before we are there.
+  // The writer may end before the reader begins.
   long at = kBytes;
   for (int i = 0; i < kRounds && at >= kBytes; ++i) at = place_of_line();
   CHECK_THAT(at, at < kBytes);

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it runs itself as processes
 // Init: no, the runtime as PID 1 reaps what it waits for
-// Each call with a stack pointer that is 8 beside where the ABI wants it, as a compiler's bug has it. The runtime's own
-// code may fault for it, anywhere and with anything held. So it works, or it is the task's panic, or the process ends
-// and says where; but nothing ever hangs. One process for each call, since the first may end it.
+// Makes each call with a stack pointer that is misaligned by 8, as by a compiler's bug. The runtime's own code may
+// fault because of that, anywhere and with any lock held. So the call works, or the task panics, or the process ends
+// with a report; but nothing ever hangs. One process for each call, since a call may end it.
 #include "calls.h"
 
 extern char** environ;
 
-// fn(a, b, c, d) as by a call from a stack that is off by 8.
+// Calls fn(a, b, c, d) with a stack that is misaligned by 8.
 static long call_beside(const void* fn, const void* a, const void* b, const void* c, const void* d) {
   long result;
   __asm__ volatile(
       "mov %%rsp, %%r12\n\t"
       "and $-16, %%rsp\n\t"
-      "sub $136, %%rsp\n\t"  // beyond the red zone, and off by 8
+      "sub $136, %%rsp\n\t"  // below the red zone, and misaligned by 8
       "xor %%eax, %%eax\n\t"
       "call *%[fn]\n\t"
       "mov %%r12, %%rsp"
@@ -144,7 +144,7 @@ static int64_t call_all_ways(void* number) {
   return 0;
 }
 
-// The same to one that waits at a channel, and is served or has panicked.
+// The same for a task that waits at a channel, and is served or panics.
 static int64_t wait_beside(void* channel) {
   uint64_t word = 0;
   return CALL(janus_channel_recv, channel, &word, 0, 0) == 0 && word == 4711 ? 0 : -1;
@@ -163,7 +163,7 @@ static int64_t serve_one_beside(void) {
   return 0;
 }
 
-// Again and again, each time in a cage of its own.
+// Repeats the call, each time in a cage of its own.
 static int64_t try_call(void* number) {
   if ((uintptr_t)number == kCalls) return serve_one_beside();
   for (int round = 0; round < kRounds; ++round) {
@@ -176,7 +176,7 @@ static int64_t try_call(void* number) {
 static int try_beside_a_neighbour(uintptr_t number) {
   const accounts before = read_accounts();
   CHECK_EQ(beside_a_neighbour(200, try_call, (void*)number), 0);
-  CHECK_NOTHING_LOST(before, 64 * kRounds);  // each that panics leaves its belongings, 2 KiB at most
+  CHECK_NOTHING_LOST(before, 64 * kRounds);  // each task that panics leaves its objects, at most 2 KiB
   return end();
 }
 
@@ -201,7 +201,7 @@ static void become(char* number, const int* ends) {
 
 static char said[65536];
 
-// Its wait status, and what it says in `said`.
+// Returns the process's wait status, with its output in `said`.
 static int run_again(int number) {
   char digits[] = {(char)('0' + number / 10), (char)('0' + number % 10), 0};
   int ends[2], status = -1;

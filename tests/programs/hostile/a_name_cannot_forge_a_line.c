@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it reads its own stderr through a pipe
-// Names and reasons with line ends and terminal escapes: on stderr they stand escaped, in the line of their task.
+// Names and reasons with line ends and terminal escapes appear on stderr escaped, in the line of their task.
 #include <sys/syscall.h>
 
 #include "hostile.h"

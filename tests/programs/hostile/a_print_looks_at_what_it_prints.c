@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it maps and protects pages by system calls
-// A print keeps 4 KiB, so it looks at no more of a string or of a format than that takes, and what it looks at is paid
-// for: a megabyte costs what 4 KiB cost, and what lies behind is not touched.
+// A print writes at most 4 KiB, so it reads no more of a string or format than it needs for that, and charges for what
+// it reads: a megabyte costs as much as 4 KiB, and memory behind is not accessed.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -18,7 +18,7 @@ static char* filled(char letter) {
   return text;
 }
 
-// Eight pages, and behind them one that cannot be read.
+// Eight pages, followed by an unreadable one.
 static char* before_the_abyss(char letter) {
   const long pages =
       janus_syscall(SYS_mmap, 0L, 9L * kPage, 3L /* read, write */, 0x22L /* private, none's */, -1L, 0L);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it protects pages by system calls
-// A task waits to receive into a buffer that goes away meanwhile. Whoever sends then must not pay for it: the receiver
-// panics, the message goes to the next one, and the channel works on.
+// A task waits to receive into a buffer that is unmapped meanwhile. The sender must not suffer: the receiver panics,
+// the message goes to the next receiver, and the channel keeps working.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -33,7 +33,7 @@ static void wait_until_blocked(janus_task task) {
   while (janus_task_state(task) != JANUS_TASK_BLOCKED) janus_yield();
 }
 
-// The one who waits loses its memory; then somebody comes who is fine, and finds a partner who is fine.
+// The waiting task loses its memory; then a task with good memory comes, and finds a partner with good memory.
 static void one_waits_and_another_comes(janus_task_fn faulty, janus_task_fn comes, janus_task_fn partner) {
   static char sent[kElement], received[kElement];
   memset(sent, 7, sizeof sent);
@@ -43,7 +43,7 @@ static void one_waits_and_another_comes(janus_task_fn faulty, janus_task_fn come
   memset(buffer, 1, kElement);
   const janus_task waiting = spawn_roomy(nursery, faulty, NULL);
   wait_until_blocked(waiting);
-  CHECK_EQ(janus_syscall(SYS_mprotect, buffer, kPage, 0), 0);  // a block that was freed might be somebody else's by now
+  CHECK_EQ(janus_syscall(SYS_mprotect, buffer, kPage, 0), 0);  // a freed block might be in use again
   const janus_task good = spawn_roomy(nursery, comes, comes == send ? sent : received);
   janus_yield();
   const janus_task other = spawn_roomy(nursery, partner, partner == send ? sent : received);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, it reads its own stderr through a pipe
-// A task panics with a chain of frames that leads in a circle, out of its stack, or nowhere; with a reason of a
-// megabyte; deep in nurseries; in the destructor of a local value. Each report is a few lines, and the process goes on.
+// A task panics with a chain of frames that is circular, leaves its stack, or is invalid; with a reason of a megabyte;
+// deep in nurseries; in the destructor of a task-local value. Each report has a few lines, and the process goes on.
 #include "calls.h"
 
 static char* reason;
@@ -9,7 +9,7 @@ static char* reason;
 static __attribute__((noinline)) void lead_nowhere(uintptr_t frame) {
   uintptr_t* volatile mine = (uintptr_t*)__builtin_frame_address(0);
   const uintptr_t before = mine[0];
-  mine[0] = frame ? frame : (uintptr_t)mine;  // the saved frame pointer: 0 stands for a circle
+  mine[0] = frame ? frame : (uintptr_t)mine;  // the saved frame pointer: 0 requests a circle
   if (before == 1) return;
   *(volatile int*)UNMAPPED = 1;
 }
@@ -45,7 +45,7 @@ static void fault_in_a_destructor(void* unused) {
 
 static janus_local_key keys[3];
 
-// Whose value is never done with.
+// A destructor that sets its value again each time.
 static void set_again(void* value) {
   janus_local_set(keys[2], value);
   janus_nursery_create();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host: its own libc, its own threads
-// All tasks of an isolated runtime wait for each other: its run ends as JANUS_E_DEADLOCK, the host goes on, and so does
-// that runtime.
+// All tasks of an isolated runtime wait for each other: janus_rt_run returns JANUS_E_DEADLOCK, and the host and the
+// runtime stay usable.
 #include <janus/rt.h>
 #include <stdio.h>
 

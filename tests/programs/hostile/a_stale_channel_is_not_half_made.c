@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel is released for good and its record serves another one, while somebody with the old pointer is in the
-// middle of a send: he gets an answer, or the new channel takes his element; never a channel that is half made.
+// A channel is released for good and its record reused for another channel, while a task with the old pointer is in the
+// middle of a send: the send fails, or the new channel takes the element; the task never sees a half-made channel.
 #include "hostile.h"
 
-// Many take and give up references to whatever channel there is, one more than they took, while others use it.
+// Many tasks take references to the current channel and release one more than they took, while others use it.
 static janus_channel* shared;
 
 static int64_t release_too_often(void* self) {
@@ -26,7 +26,7 @@ static int64_t race(void* unused) {
   shared = janus_channel_create(64, 8);
   janus_nursery* cage = open_cage(roomy());
   for (int i = 0; i < 4; ++i) spawn_roomy(cage, release_too_often, (void*)(uintptr_t)i);
-  janus_nursery_await(cage, NULL);  // panics are theirs
+  janus_nursery_await(cage, NULL);  // some tasks may have panicked
   CHECK_EQ(janus_nursery_destroy(cage), 0);
   return 0;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The initialiser of a function-local static panics. Who comes after waits for nobody: it tries again, or panics too.
+// The initialiser of a function-local static panics. The next task does not wait: it tries again, or panics, too.
 #include "hostile.h"
 
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task takes locks by address, of the C library's and of a function-local static's kind, and ends with them, by
-// returning, by a panic, or in the destructors of its task-local values. They are the next one's; nothing is lost. Nor
-// does an address that somebody makes up lock a descriptor.
+// A task takes locks by address, as for streams of the C library and function-local statics, and ends while it holds
+// them: by returning, by a panic, or in the destructors of its task-local values. The next task gets them; nothing is
+// lost. And no forged address locks a descriptor.
 #include "hostile.h"
 
 int janus_hold_try(const void* object);
@@ -25,7 +25,7 @@ static int64_t hold(void* how) {
   return 0;
 }
 
-// Descriptors 0 to 7, by any rule by which numbers might be made of them.
+// Takes locks at addresses that a simple rule might map to the keys of descriptors 0 to 7.
 static int64_t hold_descriptors(void* unused) {
   (void)unused;
   for (uintptr_t fd = 0; fd < 32; ++fd) (void)janus_hold_try((void*)fd);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage writes a large block that nobody has touched: to a descriptor that it has no right to, and to one that it has,
-// with ops for a part of it. What it did not pay for is not looked at, so that its pages do not come about.
+// A cage writes a large untouched block: to a descriptor for which it has no right, and to one for which it has, with
+// ops for only a part. The runtime does not read the part that was not paid for, so its pages are not made.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -21,7 +21,7 @@ static int64_t write_without_ops(void* unused) {
   return janus_write(1, block, (size_t)kPages * kPage) == 0 ? 0 : -5;
 }
 
-// Where the machine tells.
+// The number of present pages, if the machine reports it.
 static long pages_of_block(void) {
   char* const first = (char*)(((uintptr_t)block + kPage - 1) & ~(uintptr_t)(kPage - 1));
   if (block == NULL || janus_syscall(SYS_mincore, first, (size_t)(kPages - 1) * kPage, is_there) != 0) return 0;
@@ -38,7 +38,7 @@ static void write_in_cage(janus_task_fn fn, uint32_t ops, long status) {
   spawn_roomy(cage, fn, NULL);
   CHECK_EQ(janus_nursery_await(cage, NULL), status);
   const long pages = pages_of_block();
-  CHECK_THAT(pages, pages < 2 * kOps);  // one alone may come with the 511 next to it
+  CHECK_THAT(pages, pages < 2 * kOps);  // one page may come with 511 neighbours
   janus_nursery_destroy(cage);
   janus_free(block);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// any_mix_of_calls_balances [ROUNDS [SEED]]: cages of random budgets and policies, in them families of tasks that make
-// random calls, are cancelled, panic, fault, run dry and are recharged at random. Afterwards nobody is left, nothing is
-// lost, and nothing was made.
+// any_mix_of_calls_balances [ROUNDS [SEED]]: cages with random budgets and policies, in which trees of tasks make
+// random calls, and are cancelled, panic, fault, are exhausted and recharged at random. Afterwards no task is left, and
+// the accounts balance exactly.
 #include "calls.h"
 
 static uint64_t next_random(uint64_t* state) {
@@ -16,7 +16,7 @@ static uint32_t pick(uint64_t* state, uint32_t below) {
   return (uint32_t)(next_random(state) >> 32) % below;
 }
 
-// What each task works on stands here, so that what those leave behind who end by force can be found and given back.
+// The objects of each task, so that those of tasks that end by force can be found and released.
 typedef struct slot {
   int is_taken;
   belongings things;
@@ -31,7 +31,7 @@ static slot* take_slot(void) {
   return NULL;
 }
 
-// Nothing of this costs anything, so no task ends in the middle of it.
+// All of these calls are free, so no task ends in the middle of them.
 static void give_back(slot* mine) {
   janus_free(mine->things.block);
   mine->things.block = NULL;
@@ -45,7 +45,7 @@ static void leave_slot(slot* mine) {
   __atomic_store_n(&mine->is_taken, 0, __ATOMIC_RELEASE);
 }
 
-// Once all of them have ended.
+// Called when all tasks have ended.
 static void give_back_what_was_left(void) {
   for (int i = 0; i < kSlots; ++i) {
     if (!slots[i].is_taken) continue;
@@ -88,7 +88,7 @@ static void have_children(uint64_t* random, int depth) {
     janus_nursery_recharge(nursery, amount);
     janus_yield();
   }
-  // Whoever waits for a recharge that nobody gives is told to end.
+  // Cancels the tasks that wait for a recharge which never comes.
   janus_nursery_cancel(nursery);
   if (pick(random, 8) == 0) return;  // left open
   janus_nursery_await(nursery, NULL);
@@ -154,7 +154,7 @@ int main(int argc, char** argv) {
   CHECK_EQ(after.stats.tasks_spawned, after.stats.tasks_completed + after.stats.tasks_cancelled +
                                           after.stats.tasks_failed + after.stats.tasks_panicked +
                                           after.stats.tasks_live);
-  // It was all given back: nothing is in use, and the root lacks nothing, to the byte.
+  // Everything was returned: nothing is in use, and the root's memory is complete, to the byte.
   CHECK_EQ(after.stats.bytes_in_use, before.stats.bytes_in_use);
   CHECK_EQ(after.memory, before.memory);
   janus_syscall(SYS_dup2, stderr_before, 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a cage does to its neighbours, one thing all the time: each task of the cage runs one of these until it is told
-// to end. Only neighbours_keep_their_share.c.
+// Attacks on neighbours: each task of the cage runs one of these functions until it is told to end. Only for
+// neighbours_keep_their_share.c.
 #ifndef JANUS_TESTS_PROGRAMS_ATTACKS_H
 #define JANUS_TESTS_PROGRAMS_ATTACKS_H
 
@@ -11,7 +11,7 @@ static int is_stopped(void) {
   return __atomic_load_n(&stop, __ATOMIC_RELAXED) != 0;
 }
 
-// The nursery that they are in.
+// The attackers' nursery.
 static janus_nursery* cage;
 static janus_channel* floods[64];
 
@@ -29,7 +29,7 @@ static int64_t yield(void* unused) {
   return 0;
 }
 
-// One link: does a little and is followed by the next.
+// One link: does a little work and spawns the next link.
 static int64_t chain(void* arg) {
   for (int i = 0; i < 1000; ++i)
     if (janus_yield_check(1) < 0) return 0;
@@ -97,7 +97,7 @@ static int64_t flood(void* self) {
   return 0;
 }
 
-// Each is copied into the channel and out of it.
+// Each element is copied into the channel and out of it.
 static int64_t send_1_mib(void* unused) {
   (void)unused;
   char* block = (char*)janus_alloc((size_t)1 << 20);
@@ -147,7 +147,7 @@ static int64_t wait_for_word(void* channel) {
   return janus_channel_recv((janus_channel*)channel, &word) == 0 ? 0 : 1;
 }
 
-// Thousands wait; one call wakes them all, another forgets them all.
+// Thousands of tasks wait; one call wakes all of them, another cancels all.
 static int64_t wake_thousands(void* by_cancel) {
   while (janus_yield() == 0) {
     janus_nursery* nursery = open_plain();
@@ -176,7 +176,7 @@ static int64_t cancel_thousands(void* unused) {
   return wake_thousands((void*)1);
 }
 
-// A cage of cages, and one of tasks that each have a budget: still one cage.
+// A cage of cages, and a cage of tasks with a budget each, are still one cage.
 static int64_t spin_in_cages(void* unused) {
   (void)unused;
   static janus_nursery* inner[1000];
@@ -285,7 +285,7 @@ static int64_t open_and_cancel(void* unused) {
   return 0;
 }
 
-// Each cancel comes by one that waits, which it has to find blocked, wherever that is.
+// Each cancel has to find a waiting task, and wake it from its wait.
 static int64_t cancel_who_waits(void* unused) {
   (void)unused;
   janus_channel* channel = janus_channel_create(8, 0);
@@ -305,7 +305,7 @@ static int64_t cancel_who_waits(void* unused) {
 static const struct attack {
   const char* name;
   janus_task_fn fn;
-  int in_crowds;  // also by the hundred and by the 20,000
+  int in_crowds;  // also with 100 and with 20,000 tasks
 } attacks[] = {
     {"spinners", spin, 1},
     {"yielders", yield, 1},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Double frees, foreign, interior and stale pointers, objects of the runtime: each ends the task that gave it, no
-// other, and the heap goes on.
+// Double frees, and frees of foreign, interior and stale pointers and of the runtime's objects: each ends only the
+// calling task, and the heap stays intact.
 #include "hostile.h"
 
 static char in_the_image[64] __attribute__((aligned(16)));
@@ -41,7 +41,7 @@ static int64_t free_own_stack(void* unused) {
   return 0;
 }
 
-// Bytes that look like whatever stands before a block, wherever that may be.
+// Frees blocks behind bytes that imitate any header of a block.
 static int64_t free_forged(void* unused) {
   (void)unused;
   uint64_t* volatile block = (uint64_t*)janus_alloc(4096);

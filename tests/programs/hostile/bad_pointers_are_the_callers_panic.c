@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each pointer of each call, bad in every way: unmapped, half mapped, read-only, no address at all. The caller panics
-// or is told; nothing else happens: no lock stays held, no budget, nursery, task or byte is lost.
+// Each pointer of each call, bad in every way: unmapped, half mapped, read-only, non-canonical. The caller panics or
+// gets an error, and nothing else happens: no lock stays held, no budget, nursery, task or byte is lost.
 #include "calls.h"
 
-static char* edge;  // the first byte behind it is not mapped
+static char* edge;  // the byte at this address is the first unmapped one
 static const char unwritable[4096] = "a constant";
 
 typedef struct attempt {
   void (*make)(belongings* mine, void* bad);
   const char* name;
-  int writes;  // the runtime writes there: read-only memory is bad, too
+  int writes;  // the runtime writes there, so read-only memory is bad, too
 } attempt;
 
 static void open_options(belongings* mine, void* bad) {
@@ -146,7 +146,7 @@ static void create_config(belongings* mine, void* bad) {
   janus_rt_create((const janus_rt_config*)bad);
 }
 
-// What compilers and the C library call; not in rt.h.
+// Functions that compilers and the C library call; not in rt.h.
 int __cxa_guard_acquire(uint8_t* guard);
 void __cxa_guard_release(uint8_t* guard);
 void __cxa_guard_abort(uint8_t* guard);
@@ -241,7 +241,7 @@ static int64_t make_call(void* arg) {
 
 static long panics;
 
-// In a cage of its own: what a panicked task held goes with it, as far as the runtime can know.
+// Runs in a cage of its own: objects of a panicked task are freed with the cage, as far as the runtime knows them.
 static int64_t one_call(void* arg) {
   const call* what = (const call*)arg;
   janus_budget budget = roomy();
@@ -255,7 +255,7 @@ static int64_t one_call(void* arg) {
   return 0;
 }
 
-// Without a kernel nobody maps pages, and the program's own last page is followed by nothing.
+// Without a kernel there are no calls that map pages, but nothing is mapped behind the program's last page.
 static void find_an_edge(void) {
   extern char _end[];
   const int64_t pages = janus_syscall(SYS_mmap, NULL, 8192, 3, 0x22, -1, 0);
@@ -298,7 +298,7 @@ int main(void) {
   CHECK_THAT(panics, panics > 100);
   const accounts before = read_accounts();
   for (int i = 0; i < 8; ++i) CHECK_EQ(beside_a_neighbour(200, attack, NULL), 0);
-  // A panicked task's channels and its block stay: some 500 bytes each, in 8 * 200 calls.
+  // The channels and the block of a panicked task stay: some 500 bytes each, in 8 * 200 calls.
   CHECK_NOTHING_LOST(before, 8L * 25 * 8 * kAttempts);
   janus_syscall(SYS_dup2, stderr_before, 2);
   return end();

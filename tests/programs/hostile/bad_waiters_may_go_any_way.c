@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Hundreds wait at a channel, most of them with memory that is gone by then. Others come by, some who wait are
-// cancelled, and then the channel is closed or given up while they are still being told: each of them ends, the good
-// ones with an answer, and nothing is lost.
+// Hundreds of tasks wait at a channel, most of them with memory that was unmapped since. Others use the channel, some
+// waiters are cancelled, and the channel is closed or released while waiters are still being woken: each waiter ends,
+// the good ones with a result, and nothing is lost.
 #include "hostile.h"
 
 enum { kWaiters = 400, kElement = 24, kRounds = 40, kComeBy = 40 };
@@ -10,7 +10,7 @@ static janus_channel* channel;
 static char* block;
 static janus_task waiters[kWaiters];
 
-// From the seed, where there is one.
+// A random number, from the seed if there is one.
 static unsigned any(unsigned below) {
   unsigned number = 0;
   janus_entropy(&number, sizeof number);
@@ -60,7 +60,7 @@ static void come_by(janus_nursery* street, int they_receive) {
 }
 
 static void one_round(void) {
-  // Of its own pages, which go when it is freed.
+  // A mapping of its own, so that the pages are unmapped when it is freed.
   block = (char*)janus_alloc((size_t)kWaiters * kElement + ((size_t)4 << 20));
   if (!CHECK(block != NULL)) return;
   memset(block, 1, (size_t)kWaiters * kElement);

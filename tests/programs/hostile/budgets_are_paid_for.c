@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nursery with a budget of its own has an account, and a record on each worker. A cage opens them until its memory is
-// gone: so many it can pay, and no more; and when it has ended, all is back.
+// A nursery with a budget of its own has an account, and a record on each worker. A cage opens such nurseries until its
+// memory is used up: it gets as many as it can pay for; and when it has ended, all memory is returned.
 #include "hostile.h"
 
 enum { kMemory = 1 << 20, kMax = kMemory / 64, kPerWorker = 128, kAccount = 320 };
@@ -17,11 +17,11 @@ static int64_t open_many(void* unused) {
   for (opened = 0; opened < kMax && open_one(JANUS_ON_ERROR_COLLECT) != NULL; ++opened) {
   }
   CHECK_EQ(janus_last_error(), JANUS_E_BUDGET);
-  // Dry as it is, it closes none: they end with it.
+  // Closes none of them: they end with the task.
   return 0;
 }
 
-// Tasks with budgets of their own cost the same.
+// Tasks with budgets of their own cost as much.
 static int64_t wait_for_ever(void* unused) {
   (void)unused;
   return janus_park(-1);
@@ -55,7 +55,7 @@ static int64_t spend(void* unused) {
   return 0;
 }
 
-// A cage that runs dry is recharged after another has, for which its opener waits: until then all tasks wait.
+// A cage is exhausted, and recharged only after another cage, which its opener awaits: until then all tasks wait.
 static void recharge_what_is_awaited_later(void) {
   const janus_budget little = {100, kMemory, 10, 10, 0}, more = {.ops = 2000};
   janus_nursery* later = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, little);
@@ -70,7 +70,7 @@ static void recharge_what_is_awaited_later(void) {
 int main(void) {
   const long workers = (long)read_accounts().stats.workers;
   const long at_least = kAccount + kPerWorker * workers;
-  // The first round makes what is used again.
+  // The first round makes records that later rounds reuse.
   most_in_a_cage(open_many);
   const accounts before = read_accounts();
   for (int round = 0; round < 10; ++round) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cages in cages in cages, each with a block that is left behind: every block that comes back goes up through all of
-// them. There are 128 at most, below the root, and then a budget is refused; whoever ends the outermost one has all
-// back.
+// Nested cages, each with a block that is left behind: the credit of each block passes up through all of them. At most
+// 128 cages can be nested below the root, then a budget is refused; the end of the outermost cage returns everything.
 #include "hostile.h"
 
 enum { kMax = 128, kTries = 4000 };

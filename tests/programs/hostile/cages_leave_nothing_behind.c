@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cages that come and go, and leave all that they were given allocated, in blocks of every size and in cages of their
-// own: opened with JANUS_NURSERY_RECLAIM they take nothing from who comes after them.
+// Cages open and end one after the other, and leave all their memory allocated, in blocks of every size and in cages of
+// their own: opened with JANUS_NURSERY_RECLAIM they take no memory from later ones.
 #include "hostile.h"
 
 enum { kCages = 600, kBytes = 1 << 20 };
@@ -22,7 +22,7 @@ static int64_t leave_large(void* unused) {
   return 0;
 }
 
-// As a cage within the cage, as a task with a budget of its own, and without being destroyed.
+// Leaves blocks in a nested cage, in a task with a budget of its own, and in a nursery that is not destroyed.
 static int64_t leave_below(void* unused) {
   (void)unused;
   janus_budget part = {1000000, kBytes / 4, 10, 0, 0};
@@ -66,7 +66,7 @@ static int64_t attack(void* unused) {
   return 0;
 }
 
-// One that is left open goes with its owner, and what it left goes with it.
+// A nursery that is left open ends with its owner, and the blocks that it left are freed then.
 static int64_t leave_a_cage_open(void* unused) {
   (void)unused;
   spawn_roomy(open_reclaiming(), leave_small, NULL);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call that does work, as a step of a loop: it takes what it needs and gives it back, so that it can be done any
-// number of times, anywhere, with any result. hostile_test.py looks that none is forgotten.
+// Every call that does work, as a step of a loop: it releases everything that it takes, so it can be repeated,
+// anywhere, with any result. hostile_test.py checks that no call is missing.
 #ifndef JANUS_TESTS_PROGRAMS_CALLS_H
 #define JANUS_TESTS_PROGRAMS_CALLS_H
 
@@ -8,7 +8,7 @@
 
 #include "hostile.h"
 
-// What the steps of one task work on. prepare() makes it, release() gives it back.
+// The objects of one task's steps. prepare() makes them, release() frees them.
 typedef struct belongings {
   janus_channel* room;    // with room for one
   janus_channel* closed;  // a closed one
@@ -27,7 +27,7 @@ static inline int64_t return_nothing(void* unused) {
   return 0;
 }
 
-// Once, by main.
+// Called once, by main.
 static inline void open_null_file(void) {
   null_file = (int)janus_syscall(SYS_openat, -100 /* AT_FDCWD */, "/dev/null", 1 /* O_WRONLY */, 0);
   CHECK_EQ(janus_local_new(&local_key, NULL), 0);
@@ -289,7 +289,7 @@ static void step_stats(belongings* mine) {
 typedef struct step {
   const char* name;
   void (*run)(belongings*);
-  const char* calls;  // the exported names whose work it is
+  const char* calls;  // the exported functions that the step covers
 } step;
 
 static const step steps[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A channel's handle leads to that channel alone: none is found beside another one, in a copy of a record, or under the
-// handle of a channel that its memory served before. A wrong guess is the guesser's panic, and harms nobody.
+// A channel's handle leads to that channel alone: no channel is found near another one, in a copy of a record, or by
+// the handle of the record's previous channel. A wrong guess makes the guessing task panic, and has no other effect.
 #include "hostile.h"
 
 enum { kChannels = 64 };
@@ -36,8 +36,7 @@ static int64_t probe(void* unused) {
   return 0;
 }
 
-// Until the worker knows its handle by heart and owns its lock, which it does not have to ask anybody about any more.
-// Then a handle that is like it.
+// Uses a channel until the worker has its handle in the cache and owns its lock; then tries a similar handle.
 static janus_channel* in_use;
 
 static int64_t name_another(void* handle) {
@@ -71,7 +70,7 @@ static int64_t forge(void* unused) {
   return 0;
 }
 
-// Who kept the handles of channels that are gone learns that they are gone, or panics where others live there now.
+// Handles of channels that have ended give an error, or a panic if other channels use the records now.
 static int64_t keep_old_ones(void* unused) {
   (void)unused;
   static janus_channel *old[kChannels], *fresh[kChannels];
@@ -98,7 +97,7 @@ static int64_t keep_old_ones(void* unused) {
   return 0;
 }
 
-// A receiver waits for its channel_op while the channel goes, with a message in it, and others come.
+// A receiver waits for its channel_op while the channel ends, with a message in it, and other channels are made.
 static janus_channel* leaving;
 
 static int64_t receive_late(void* unused) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage in a cage claims all that a yield check can be told, and has next to nothing: it ends, once and 50 times in a
-// row, alone and as a task with a budget of its own. The outer cage, whose ops are finite, goes on, and has its turns
-// beside others.
+// A cage in a cage passes the largest cost to a yield check, and has hardly any ops: it ends, once and 50 times in a
+// row, as a cage and as a task with a budget of its own. The outer cage, whose ops are finite, goes on, and gets its
+// turns beside others.
 #include "hostile.h"
 
 enum { kOps = 10000000, kFew = 1000, kMaxAbove = 16384, kTimes = 50, kWork = 2000000 };
@@ -43,7 +43,7 @@ static int64_t attack(void* unused) {
   return 0;
 }
 
-// ---- Turns, which are counted in ops in deterministic mode ----------------------------------------------------------
+// ---- Turns, which are measured in ops in deterministic mode --------------------------------------------------------
 
 static volatile long done[2];
 

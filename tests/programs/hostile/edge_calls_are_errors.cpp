@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call with what it was not made for: nothing, everything, junk handles, structs of senseless sizes. Each is an
-// error or that task's panic. hostile_test.py looks that no function is forgotten.
+// Every call with invalid arguments: zeroes, all bits set, junk handles, structs of invalid sizes. Each gives an error,
+// or the task panics. hostile_test.py checks that no function is missing.
 #include <janus/llvm.h>
 
 #include "hostile.h"
@@ -19,7 +19,7 @@ int64_t nothing(void*) {
   return 0;
 }
 
-// What a call said: an error (below -4096), or that there was nothing to say, or something else.
+// The result of a call: an error (below -4096), kNothing, or kSomething.
 constexpr int64_t kNothing = 1, kSomething = 2;
 
 int64_t refused(const void* pointer) {
@@ -35,7 +35,7 @@ int64_t refused(long long status) {
   return status;
 }
 
-// The compiler knows what an allocator cannot give.
+// Hides the size, since compilers know which sizes an allocator must refuse.
 size_t hidden(size_t size) {
   volatile size_t copy = size;
   return copy;
@@ -60,7 +60,7 @@ int64_t spawn_in_with(janus_spawn_options options) {
   return refused(janus_nursery_spawn_in(nursery, nothing, nullptr, &options));
 }
 
-// It gives nothing, and is over.
+// For calls without a result: they must return.
 template <class Call>
 int64_t survived(Call call) {
   call();

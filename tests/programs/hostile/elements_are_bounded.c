@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An element has at most 1 MiB, so that no receive touches what lies behind its buffer.
+// An element has at most 1 MiB, so that no receive accesses memory behind its buffer.
 #include "hostile.h"
 
 static janus_channel* channel;

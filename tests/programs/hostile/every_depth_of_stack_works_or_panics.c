@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call at every remaining depth of stack, in steps of 16 bytes: it works, or its task panics, and nothing is left
-// locked or lost. Where a stack ends is found out by asking the kernel whether it could read there. Of stacks that may
-// grow (every_depth_of_a_growing_stack_works.c) it is where they end at first, and where they do, nobody panics. An
-// argument makes the steps so many times as long.
+// Every call at every remaining depth of stack, in steps of 16 bytes: it works, or its task panics, and no lock or
+// memory is lost. The end of a stack is found by testing whether the kernel can read there. For stacks that grow
+// (every_depth_of_a_growing_stack_works.c) this is the initial end, and no task panics. An argument multiplies the
+// steps.
 #include <alloca.h>
 
 #include "calls.h"
@@ -22,7 +22,7 @@ static long worked;
 static int grows;
 static size_t step_bytes = kStep;
 
-// Whether the kernel, or what stands in for it, can read at `address`: it looks for a file of that name.
+// Whether the kernel, or its replacement, can read at `address`, which it gets as the name of a file.
 static int is_readable(uintptr_t address) {
   char found[256];  // more than a struct stat
   return janus_syscall(SYS_newfstatat, -100 /* AT_FDCWD */, address, found, 0) != -14;
@@ -42,7 +42,7 @@ static int64_t go_down(void* arg) {
   uintptr_t end = (uintptr_t)__builtin_frame_address(0) & ~(uintptr_t)(kPage - 1);
   while (is_readable(end - 1)) end -= kPage;
   const size_t depth = (uintptr_t)__builtin_frame_address(0) - end;
-  // The frame of work_at and what leads there has its place, too.
+  // Leaves room for the frame of work_at and its callers.
   if (depth > here->left + 512) work_at(here->step, &mine, depth - here->left - 256);
   __atomic_fetch_add(&worked, 1, __ATOMIC_RELAXED);
   release(&mine);
@@ -76,7 +76,7 @@ int main(int argc, char** argv) {
   const int stderr_before = (int)janus_syscall(SYS_dup, 2);
   if (!getenv("LOUD")) janus_syscall(SYS_dup2, null_file, 2);
   CHECK_EQ(beside_a_neighbour(2000, scan, NULL), 0);
-  // Both must have happened, or it was no scan.
+  // Both outcomes must have occurred, or the depths were not covered.
   const janus_stats stats = read_accounts().stats;
   const long enough = argc > 1 ? kSteps : 10 * kSteps;
   CHECK_THAT(worked, worked > 2 * enough);

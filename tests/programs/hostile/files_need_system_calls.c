@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage without system calls writes to no file that happens to be open, be it its neighbour's; with three of them it
-// writes three times. Standard output and error are everybody's.
+// A cage without `syscalls` cannot write to any open file, such as its neighbour's; with three of them it writes three
+// times. Standard output and error are open to all.
 #include "calls.h"
 
 static int64_t write_thrice(void* unused) {

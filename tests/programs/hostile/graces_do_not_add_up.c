@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage of few ops opens nurseries, spawns what runs although it was cancelled, and cancels it, so that each child
-// works on a grace: alone, in cages of its own, and with budgets of their own. All of it together is the cage's ops,
-// and one grace.
+// A cage with few ops opens nurseries, spawns tasks that run although they are cancelled, and cancels them, so that
+// each child works on a grace: directly, in nested cages, and with budgets of their own. All together spend at most the
+// cage's ops and one grace.
 #include "hostile.h"
 
 enum { kOps = 10000, kGrace = 65536 };
@@ -25,7 +25,7 @@ typedef struct family {
   janus_budget of_nursery, of_child;
 } family;
 
-// Until nothing is left to open, spawn or await with.
+// Repeats until no ops are left to open, spawn or await.
 static int64_t beget(void* arg) {
   const family* how = (const family*)arg;
   const janus_spawn_options stubborn = {.flags = JANUS_SPAWN_RUN_CANCELLED | JANUS_SPAWN_DETACHED,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the attacks share: checks, cages, a neighbour who must not notice, and what the accounts say. Public API alone.
+// Shared by the attacks: checks, cages, a neighbour that must not be affected, the accounts. Uses the public API alone.
 #ifndef JANUS_TESTS_PROGRAMS_HOSTILE_H
 #define JANUS_TESTS_PROGRAMS_HOSTILE_H
 
@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Below every program: above what Linux keeps free, and below where an image without a kernel begins.
+// Unmapped in every program: above the range that Linux keeps free, and below the start of an image without a kernel.
 #define UNMAPPED ((void*)(uintptr_t)0x23450)
 
 static int failed_checks;
 
-// Prints what did not hold, and makes end() give 1. The program goes on: the first thing that breaks is rarely all.
+// Prints a failed check, and makes end() return 1. The program goes on, since more checks may fail.
 #define CHECK(condition) check_that((condition) ? 1 : 0, #condition, 0, __LINE__)
-// The same with the number that was seen.
+// The same, and prints the number.
 #define CHECK_THAT(number, condition) check_that((condition) ? 1 : 0, #condition, (long long)(number), __LINE__)
 #define CHECK_EQ(seen, expected) check_equal((long long)(seen), (long long)(expected), #seen, __LINE__)
 
@@ -32,14 +32,14 @@ static inline int check_equal(long long seen, long long expected, const char* wh
   return 0;
 }
 
-// What main returns.
+// The return value of main.
 static inline int end(void) {
   return failed_checks ? 1 : 0;
 }
 
 // ---- Cages ----------------------------------------------------------------------------------------------------------
 
-// A budget that is enough for whatever is tried, and still the cage's own.
+// A budget of the cage's own that is enough for all attacks.
 static inline janus_budget roomy(void) {
   janus_budget budget = {4000000000u, (size_t)64 << 20, 60000, 60000, 0};
   return budget;
@@ -59,7 +59,7 @@ static inline janus_nursery* open_cage(janus_budget budget) {
   return open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, budget);
 }
 
-// Without a budget of its own, but with the failures of its children kept apart.
+// A nursery without a budget of its own, in which failures do not cancel siblings.
 static inline janus_nursery* open_plain(void) {
   janus_budget none;
   memset(&none, 0, sizeof none);
@@ -83,7 +83,7 @@ static inline long close_cage(janus_nursery* cage) {
   return status;
 }
 
-// fn(arg) as the only task of a cage: the value of the table.
+// Runs fn(arg) as the only task of a cage; returns the nursery's result code.
 static inline long run_in_cage(janus_budget budget, janus_task_fn fn, void* arg) {
   janus_nursery* cage = open_cage(budget);
   if (!CHECK(cage != NULL)) return JANUS_E_INVALID;
@@ -107,8 +107,8 @@ static inline accounts read_accounts(void) {
   return now;
 }
 
-// After `rounds` of something: no task or nursery is left, and not even 32 bytes a round are gone. What pools and
-// caches keep does not grow with the rounds.
+// After `rounds` repetitions: no task or nursery is left, and less than 32 bytes a round are lost. Memory in pools and
+// caches does not grow with the rounds.
 #define CHECK_NOTHING_LOST(before, rounds) check_nothing_lost((before), (rounds), __LINE__)
 static inline void check_nothing_lost(accounts before, long rounds, int line) {
   const accounts now = read_accounts();
@@ -123,7 +123,7 @@ static inline void check_nothing_lost(accounts before, long rounds, int line) {
 
 // ---- The neighbour --------------------------------------------------------------------------------------------------
 
-// Somebody who lives by everything that the runtime has, and checks that it works.
+// A task that uses all features of the runtime, and checks that they work.
 typedef struct neighbour {
   janus_channel* channel;
   int rounds;
@@ -153,7 +153,7 @@ static inline int64_t live(void* arg) {
   return 0;
 }
 
-// attack(arg) as a task, while the neighbour lives for `rounds`. The attack's value, and the neighbour must not notice.
+// Runs attack(arg) as a task beside a neighbour of `rounds`, which must not be affected. Returns the attack's result.
 static inline int64_t beside_a_neighbour(int rounds, janus_task_fn attack, void* arg) {
   neighbour next_door = {janus_channel_create(sizeof(int), 0), rounds, 0};
   janus_nursery* street = open_plain();

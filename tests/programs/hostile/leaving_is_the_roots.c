@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task below a budget of its own can neither end the process nor run early what is to be run when it ends, nor leave
-// a function behind that runs with the root's budget then.
+// A task below an explicit budget can neither end the process, nor run its exit functions early, nor register one,
+// which would run on the root's budget.
 #include <unistd.h>
 
 #include "hostile.h"
@@ -42,7 +42,7 @@ static int64_t leave_a_function(void* unused) {
   return atexit(run_with_whose_budget) == 0 ? 0 : -5;
 }
 
-// What the runtime and exit() call, by the names that they have.
+// Functions that the runtime and exit() call.
 void janus_run_at_exit(void);
 void janus_run_fini(void);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage takes all the task-local keys that it can pay for, and ends. A neighbour still gets one, and what the cage
-// took comes back, with what it paid.
+// A cage takes all the task-local keys that it can pay for, and ends. A neighbour still gets one, and the cage's keys
+// and their price are returned.
 #include "hostile.h"
 
 enum { kMax = 4096, kNeighbour = 16 };
@@ -45,11 +45,11 @@ int main(void) {
     CHECK_THAT(count, count < 1024 - kNeighbour);
     for (int i = 0; i < count; ++i) CHECK_EQ(janus_local_delete(taken[i]), JANUS_E_INVALID);
     CHECK_EQ(run_in_cage(roomy(), use_some, NULL), 0);
-    // Even if all that there are for one cage were taken: less than an eighth of the others.
+    // Even if the cage takes all that one cage may have: less than an eighth of the others.
     run_in_cage(roomy(), take_all, NULL);
     CHECK_EQ(count, 57);
     CHECK_EQ(run_in_cage(roomy(), use_some, NULL), 0);
-    // With room, there are a thousand.
+    // Without a cage, there are a thousand.
     janus_nursery* house = open_plain();
     spawn_roomy(house, take_all, NULL);
     CHECK_EQ(close_cage(house), 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Seeded: no, there it is operations that count
-// A caged task computes for many milliseconds at a time without a check. Nobody can end its turns; but they count for
-// as long as they took, so that a neighbour that makes room all the time still does as much.
+// A caged task computes for many milliseconds at a time without a check. Nothing can end its turns; but their whole
+// length counts, so that a neighbour that yields all the time still gets as much time.
 #include "hostile.h"
 
 enum { kUnitsAtOnce = 40, kRounds = 5, kSlice = 1100 };
@@ -12,7 +12,7 @@ static volatile int stop;
 static volatile uint64_t hash = 1;
 static long attackers_units, neighbours_units;
 
-// Half a millisecond or so; there are no checks in here.
+// Takes about half a millisecond, without checks.
 static void compute_a_unit(void) {
   uint64_t mine = hash;
   for (int i = 0; i < 250000; ++i) mine = (mine ^ (mine >> 29)) * 0x9e3779b97f4a7c15u;
@@ -35,13 +35,13 @@ static int64_t live_beside(void* unused) {
   while (janus_now_ns() < end) {
     compute_a_unit();
     ++neighbours_units;
-    if (janus_yield_check(kSlice) < 0) return -1;  // the end of a slice; it goes on if others have had more
+    if (janus_yield_check(kSlice) < 0) return -1;  // ends a slice; continues if others have had more
   }
   stop = 1;
   return 0;
 }
 
-// What the neighbour did, for each hundred units of the attacker's.
+// The neighbour's units for each hundred units of the attacker.
 static long measure(void) {
   stop = 0;
   attackers_units = neighbours_units = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// main gives up its own handle: that is its own affair, and its value still becomes the exit status, here 0.
+// main releases its own handle, and its return value still becomes the exit status, here 0.
 #include "hostile.h"
 
 int main(void) {

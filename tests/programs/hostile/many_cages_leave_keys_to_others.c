@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One cage after the other takes all the task-local keys that it gets, and keeps them. Each of them gets some.
+// One cage after the other takes as many task-local keys as it can get, and keeps them. Each of them gets some.
 #include "hostile.h"
 
 enum { kCages = 30, kMax = 4096 };

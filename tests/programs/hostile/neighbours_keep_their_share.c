@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// neighbours_keep_their_share [MILLISECONDS [ATTACK TASKS [NEIGHBOUR]]], or list: a neighbour computes, talks, spawns,
-// allocates or yields, first alone, then beside a cage of k tasks that do what attackers do. How much of what it does
-// alone is left to it, and for how long it gets no turn at all. Timings are figures; less than a sixth is a failure with
-// one worker, where time is the processor time of this process, so that a busy machine is seldom taken for an attacker.
-// With several workers a tenth is. Where the clock is virtual, operations are counted in its place, and a quarter for each
-// logical worker is the bound. Several of these take turns by dispatches, whatever a dispatch takes, so that only the
-// neighbour that computes is judged there.
+// neighbours_keep_their_share [MILLISECONDS [ATTACK TASKS [NEIGHBOUR]]], or list: a neighbour computes, sends messages,
+// spawns, allocates or yields, first alone, then beside a cage of k attacking tasks. Measures the fraction of its work
+// that remains, and its longest wait for a turn. Timings are only printed; a fraction below a sixth is a failure with
+// one worker, where time is the processor time of this process, so that a busy machine seldom causes a failure. With
+// several workers the bound is a tenth. With a virtual clock operations are counted instead, and the bound is a quarter
+// for each logical worker. Several logical workers take turns by dispatches, of any length, so only the computing
+// neighbour is judged there.
 #include "attacks.h"
 
 enum { kRounds = 5, kMaxTasks = 20000, kOpsOfARound = 500, kMaxLoss = 6, kMaxLossOfOps = 4 };
 
-static int workers, logical_workers;  // workers is 0 where the clock is virtual
+static int workers, logical_workers;  // workers is 0 if the clock is virtual
 
 // ---- The neighbour --------------------------------------------------------------------------------------------------
 
 typedef struct share {
   uint64_t until_ns, rounds, longest_gap_ns, most, hash;
-  janus_channel *there, *back;  // of one that has a partner
+  janus_channel *there, *back;  // of a neighbour with a partner
   int is_over;
 } share;
 
@@ -44,9 +44,9 @@ static uint64_t clock_ns(void) {
   return (uint64_t)now.seconds * 1000000000 + (uint64_t)now.nanoseconds;
 }
 
-// What a neighbour does. Each function does one round of it, of some microseconds; not 0: it was told to end.
+// The neighbours' work. Each function does one round, of some microseconds; not 0: the task was told to end.
 
-// 500 operations of some 10 ns, each as much as a small function or an iteration that does something.
+// 500 operations of some 10 ns, each like a small function or a loop iteration.
 static int compute(share* mine) {
   for (int i = 0; i < kOpsOfARound; ++i) {
     for (int k = 0; k < 6; ++k) mine->hash = (mine->hash ^ (mine->hash >> 29)) * 0x9e3779b97f4a7c15u;
@@ -88,7 +88,7 @@ static int give_way(share* mine) {
 static const struct kind {
   const char* name;
   int (*round)(share* mine);
-  janus_task_fn partner;  // NULL: it is alone
+  janus_task_fn partner;  // NULL: none
 } kinds[] = {
     {"computes", compute, NULL},
     {"talks", talk, echo},
@@ -155,7 +155,7 @@ static void close_the_cage(void) {
   CHECK_EQ(janus_nursery_destroy(cage), 0);
 }
 
-// Workers that share a CPU share its time before we have a say.
+// The number of workers for each CPU, which share its time.
 static double workers_on_a_cpu(void) {
   uint64_t mask[16] = {0};
   int cpus = 0;
@@ -174,7 +174,7 @@ static double median(double* values) {
   return values[kRounds / 2];
 }
 
-// Alone and beside in turns; the median of the ratios, and of the longest gaps.
+// Measures alone and beside the attack alternately; takes the median of the ratios, and of the longest gaps.
 static void try_attack(const struct attack* attack, int tasks, uint64_t ns) {
   double ratios[kRounds], gaps[kRounds];
   for (int round = 0; round < kRounds; ++round) {
@@ -190,13 +190,13 @@ static void try_attack(const struct attack* attack, int tasks, uint64_t ns) {
   const long tenths = (long)(10 * median(ratios) + 0.5), gap = (long)(10 * median(gaps) + 0.5);
   janus_print(1, "figure: %s, %d, a neighbour that %s: 1/%ld.%ld %ld.%ld ms\n", attack->name, tasks, kind->name,
               tenths / 10, tenths % 10, gap / 10, gap % 10);
-  // The machine may be busy in most rounds; who starves does so in each of them. With several workers its other programs
-  // count, too.
+  // The machine may be busy in most rounds, but a starving neighbour starves in each. With several workers other
+  // programs count, too.
   const double most = workers == 1 ? kMaxLoss : 10 * workers_on_a_cpu();
   if (least > most) check_that(0, attack->name, tasks, __LINE__);
 }
 
-// What all have spent while the neighbour has done some rounds.
+// The ops of all tasks while the neighbour does some rounds.
 static uint64_t ops_of_rounds(void) {
   const uint64_t rounds = kind == &kinds[0] ? 40 : 10;
   const uint64_t before = read_accounts().stats.ops_used;
@@ -204,7 +204,7 @@ static uint64_t ops_of_rounds(void) {
   return read_accounts().stats.ops_used - before;
 }
 
-// Without a clock.
+// Measures by ops, for a virtual clock.
 static void count_ops(const struct attack* attack, int tasks) {
   const uint64_t alone = ops_of_rounds();
   open_the_cage(attack, tasks);
@@ -221,7 +221,7 @@ static void judge(const struct attack* attack, int tasks, uint64_t ns) {
   workers == 0 ? count_ops(attack, tasks) : try_attack(attack, tasks, ns);
 }
 
-// Whether the arguments behind the milliseconds name this case, or name none.
+// Whether the arguments behind the milliseconds select this case, or are missing.
 static int is_asked_for(int argc, char** argv, const struct attack* attack, int tasks) {
   const int is_named = argc > 3 && strcmp(argv[2], attack->name) == 0 && atoi(argv[3]) == tasks;
   if (argc > 4) return is_named && strcmp(argv[4], kind->name) == 0;

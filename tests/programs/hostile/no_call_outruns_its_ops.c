@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: one CPU, several that are emulated take minutes
-// A loop of any one call, without a yield check of its own: in a cage of N ops it ends or waits after N of them, on one
-// worker it gives way at the end of its slice, and told to end it is over when its grace is.
+// A loop of any one call, without a yield check of its own: in a cage with N ops it ends or waits after N ops, on one
+// worker it lets others run at the end of its slice, and if cancelled it ends with its grace.
 #include "calls.h"
 
 enum { kOps = 5000, kGrace = 65536, kSlice = 1024 };
@@ -13,7 +13,7 @@ typedef struct loop {
   long most;
 } loop;
 
-// Never looks at a result. `most` is for those that nothing stops.
+// Ignores all results. `most` bounds loops that nothing else stops.
 static int64_t run_loop(void* arg) {
   const loop* what = (const loop*)arg;
   belongings mine;
@@ -44,7 +44,7 @@ static void ends_when_ops_are_gone(const step* step) {
   if (done > kOps + 1) complain(step, "did more than it has ops");
 }
 
-// Looked for long and often: the machine may take any worker's CPU away for a while.
+// Checks long and often, since the kernel may preempt any worker for a while.
 static int is_exhausted(janus_task task) {
   const uint64_t until = janus_now_ns() + 20000000000;
   for (long looks = 0; looks < 3000000 || janus_now_ns() < until; ++looks) {
@@ -74,7 +74,7 @@ static void waits_when_ops_are_gone(const step* step, uint32_t policy) {
 static void ends_after_its_grace(const step* step) {
   loop endless = {step, 100 * kGrace};
   done = 0;
-  // Who spawns faster than others run may run out of memory, which must not be what ends it.
+  // A loop that spawns faster than others run may run out of memory, which must not end it.
   janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, with_ops(2000000000));
   const janus_task task = spawn_roomy(cage, run_loop, &endless);
   while (done_so_far() < 100 && janus_task_state(task) < JANUS_TASK_COMPLETED) janus_yield();
@@ -83,7 +83,7 @@ static void ends_after_its_grace(const step* step) {
   janus_result result;
   janus_nursery_await(cage, &result);
   CHECK_EQ(janus_nursery_destroy(cage), 0);
-  // Until the cancel is seen by another worker the loop goes on, so some milliseconds of it are forgiven.
+  // The loop goes on until its worker sees the cancel, so some milliseconds are allowed.
   if (done_so_far() - before > 20 * kGrace) complain(step, "goes on for ever after it was told to end");
   if (result.kind != JANUS_KIND_PANIC) complain(step, "does not end by its grace");
 }
@@ -97,13 +97,13 @@ static int64_t count_turns(void* unused) {
   return turns;
 }
 
-// How often somebody else had a turn during 20 slices of the loop; -1: it did not run.
+// The number of turns of another task during 20 slices of the loop; -1: it did not run.
 static int64_t turns_beside(const step* step) {
   loop slices = {step, 20 * kSlice};
   stop = 0;
   janus_nursery* house = open_plain();
   const janus_task counting = spawn(house, count_turns, NULL);
-  // Spawns that the cage has no memory for at the moment are refused, and the loop goes on.
+  // Spawns for which the cage has no memory now are refused, and the loop goes on.
   janus_nursery* cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, with_ops(2000000000));
   spawn_roomy(cage, run_loop, &slices);
   const long status = close_cage(cage);
@@ -114,8 +114,8 @@ static int64_t turns_beside(const step* step) {
   return status == 0 ? count : -1;
 }
 
-// With more workers it is counted beside the loop, as often as the machine or the seed has it. Groups share time:
-// whose CPU is taken away in a turn has had a long one, so it may be tried again.
+// With more workers the other task runs beside the loop, as scheduled by the machine or the seed. Groups share time: a
+// task that is preempted in a turn has had a long turn, so the test may try again.
 static void gives_way(const step* step) {
   const int tries = read_accounts().stats.workers == 1 ? 5 : 1;
   int64_t count = 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every call with every amount of memory left, in steps of 64 bytes from nothing to enough: it works or says that there
-// is none, its task ends by itself, and the cage's account closes with all that it was given.
+// Every call with every amount of memory left, in steps of 64 bytes from nothing to enough: it works or returns an
+// error, its task ends by itself, and the cage's account returns all that it was given.
 #include "calls.h"
 
 enum { kMin = 60 << 10, kMax = 80 << 10, kStep = 64 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A caged task recharges its own nursery, nurseries below it and above it, back and forth, frees what others leaked,
-// and closes cages in debt: the sum of what there is does not grow.
+// A caged task recharges its own nursery and nurseries below and above it, back and forth, frees blocks that others
+// leaked, and closes cages in debt: the sum of all amounts does not grow.
 #include "hostile.h"
 
 enum { kMemory = 1 << 20, kOps = 1000000 };
@@ -18,7 +18,7 @@ static int64_t nothing(void* unused) {
   return 0;
 }
 
-// Moves what it has to where it is, and in circles.
+// Recharges its own nursery from itself, and nurseries in circles.
 static int64_t recharge_oneself(void* unused) {
   (void)unused;
   const janus_budget before = janus_budget_get_current();
@@ -46,7 +46,7 @@ static int64_t recharge_oneself(void* unused) {
   return 0;
 }
 
-// Blocks of cages that have ended, freed by a cage that may have their number: they are its parent's.
+// Frees blocks of ended cages in a cage that may have the same index: the credit goes to their parent.
 static int64_t free_what_others_leaked(void* unused) {
   (void)unused;
   const size_t before = janus_budget_get_current().memory;

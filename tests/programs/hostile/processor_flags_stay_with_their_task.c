@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What assembly can do to the processor's flags and control words and the runtime puts right: rounding and unmasked
-// exceptions are the task's own; the alignment check goes out; and a task that panics takes with it what it left on the
-// x87 stack, in MMX registers, and the direction flag. Somebody beside them computes, and compares.
+// Changes of the processor's flags and control words by assembly, which the runtime undoes: rounding and unmasked
+// exceptions stay with the task; the alignment check is cleared; and when a task panics, its x87 stack, MMX registers
+// and direction flag are reset. A task beside them computes, and compares the results.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -16,7 +16,7 @@ static void set_words(uint32_t mxcsr, uint16_t x87) {
   __asm__ volatile("ldmxcsr %0; fldcw %1" : : "m"(mxcsr), "m"(x87));
 }
 
-// ---- Attackers: each is called again and again, and does one thing --------------------------------------------------
+// ---- Attackers: each is called repeatedly, and makes one change ----------------------------------------------------
 
 static int64_t check_alignment(void* unused) {
   (void)unused;
@@ -26,7 +26,7 @@ static int64_t check_alignment(void* unused) {
   set_flags(1 << 18);
   __asm__ volatile("incl 1(%0)" : : "r"(bytes) : "memory");
   set_flags(1 << 18);
-  return 0;  // and leaves it to whoever is next
+  return 0;  // and leaves the change to the next task
 }
 
 static int64_t round_up_and_trap(void* unused) {
@@ -67,7 +67,7 @@ static const janus_task_fn attackers[] = {
 };
 enum { kAttackers = sizeof attackers / sizeof *attackers };
 
-// ---- Who computes ---------------------------------------------------------------------------------------------------
+// ---- The computing task --------------------------------------------------------------------------------------------
 
 typedef struct results {
   double third, small;
@@ -88,7 +88,7 @@ static void work_out(results* all) {
   char* to = all->copied;
   uint64_t count = kNumbers;
   __asm__ volatile("rep movsb" : "+S"(from), "+D"(to), "+c"(count) : : "memory");
-  __asm__ volatile("incl 1(%0); decl 1(%0)" : : "r"(all->copied) : "memory");  // not aligned
+  __asm__ volatile("incl 1(%0); decl 1(%0)" : : "r"(all->copied) : "memory");  // misaligned
 }
 
 static int is_equal(const results* a, const results* b) {

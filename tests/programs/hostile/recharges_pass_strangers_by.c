@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// 20,000 tasks of one cage have run dry and wait. A recharge of another cage serves who waits there, and takes no
-// longer than before; and one of the crowd's own that brings nothing does not walk along it.
+// 20,000 tasks of one cage are exhausted and wait. A recharge of another cage serves that cage's waiters, and takes no
+// longer than before; and an empty recharge of the first cage does not walk all its waiters.
 #include "hostile.h"
 
 enum { kCrowd = 20000, kRecharges = 1000, kTries = 9, kMax = 20 };
@@ -29,8 +29,8 @@ static void wait_until_dry(janus_task task) {
   while (janus_task_state(task) != JANUS_TASK_BUDGET_EXHAUSTED) janus_yield();
 }
 
-// One that waits for what it has yet to spend, and how long a recharge takes that serves nobody: the least of some
-// tries, so that a busy machine is not taken for a crowd.
+// Measures a recharge of a nursery that serves no waiter: the minimum of some tries, so that a busy machine is not
+// mistaken for a long walk.
 static uint64_t recharge_another(janus_nursery* nursery, uint32_t ops) {
   const janus_budget amount = {ops, 0, 0, 0, 0};
   uint64_t least = UINT64_MAX;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nurseries, channels, tasks, names and local values are memory: a task with 100 KiB gets 100 KiB of them, and when it
-// has ended, all is back (channels, which nobody owns, when they are released).
+// has ended, all is returned (channels, which have no owner, when they are released).
 #include "hostile.h"
 
 enum { kMax = 400000 };
 
-static janus_nursery* made_nurseries[8];  // keeps the compiler from seeing that nobody needs them
+static janus_nursery* made_nurseries[8];  // so that the compiler does not remove them
 static janus_channel* made_channels[kMax];
 static long made;
 
@@ -42,7 +42,7 @@ static int64_t nothing(void* unused) {
   return 0;
 }
 
-// Records of tasks that nobody releases.
+// Spawns tasks whose records are never released.
 static int64_t spawn_tasks(void* unused) {
   (void)unused;
   janus_nursery* nursery = janus_nursery_open(NULL, NULL);
@@ -77,7 +77,7 @@ static int64_t attack(void* unused) {
   for (unsigned i = 0; i < sizeof ways / sizeof *ways; ++i) {
     const long count = most_for_100_kib(ways[i].fn);
     if (count > 6400) janus_print(1, "100 KiB pay for %ld %s\n", count, ways[i].name);
-    CHECK_THAT(count, count <= 6400);  // 16 bytes each would be too few for any of them
+    CHECK_THAT(count, count <= 6400);  // each takes more than 16 bytes
   }
   return 0;
 }

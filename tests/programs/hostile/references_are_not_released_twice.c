@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Somebody releases a channel more often than it has references. Whatever else comes of the pointer, its buffer goes
-// back once, and neither the heap nor a neighbour's channel that took its place is damaged.
+// A task releases a channel more often than it has references. Whatever the extra releases do, the buffer is freed
+// once, and neither the heap nor a neighbour's channel in the same record is damaged.
 #include "hostile.h"
 
 static int64_t release_twice(void* capacity) {

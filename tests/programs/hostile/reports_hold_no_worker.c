@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: no, there are no pipes
-// Tasks panic by the thousand, and stderr is a pipe that nobody empties, or whose reader takes a page each 80 ms: what
-// the reader has no time for is dropped, not waited for.
+// Thousands of tasks panic, and stderr is a pipe that no process reads, or whose reader takes a page each 80 ms:
+// reports that the reader does not take in time are dropped, and no worker waits for them.
 #include <sys/syscall.h>
 
 #include "hostile.h"
@@ -21,7 +21,7 @@ static int64_t attack(void* unused) {
   return 0;
 }
 
-// Without the runtime: the child process has one of its threads alone.
+// Makes a system call without the runtime: the child process has only one of its threads.
 static long call_kernel(long number, long first, long second, long third) {
   long result;
   __asm__ volatile("syscall"
@@ -31,7 +31,7 @@ static long call_kernel(long number, long first, long second, long third) {
   return result;
 }
 
-// Not janus_now_ns(), which is virtual from a seed.
+// Not janus_now_ns(), which is virtual in deterministic mode.
 static uint64_t clock_ns(void) {
   struct {
     int64_t seconds, nanoseconds;
@@ -40,7 +40,7 @@ static uint64_t clock_ns(void) {
   return (uint64_t)now.seconds * 1000000000 + (uint64_t)now.nanoseconds;
 }
 
-// Returns the process that reads.
+// Starts a slow reader; returns its process id.
 static long read_slowly(int from) {
   const long reader = call_kernel(SYS_fork, 0, 0, 0);
   if (reader != 0) return reader;
@@ -52,7 +52,7 @@ static long read_slowly(int from) {
   for (;;) call_kernel(SYS_exit_group, 0, 0, 0);
 }
 
-// How long this thread has neither run nor waited for a processor, in ns, up to `now`. 0: the kernel does not tell.
+// The ns up to `now` in which this thread has neither run nor waited for a processor. 0: the kernel does not tell.
 static int64_t slept_ns(uint64_t now) {
   char text[64] = {0};
   const long file = janus_syscall(SYS_open, "/proc/thread-self/schedstat", 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Host: its own libc, its own threads
-// A host runs two runtimes. Tasks of one get nothing of the other: no nursery on its root, no task by a handle that
-// means another one there, no budget.
+// A host runs two runtimes. Tasks of one get nothing from the other: no nursery on its root, no task by a handle of
+// their own runtime, no budget.
 #include <janus/rt.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static int64_t wait_for_ever(void* unused) {
   return janus_park(-1);
 }
 
-// A task of the first.
+// Runs as a task of the first runtime.
 static int64_t reach_over(void* unused) {
   (void)unused;
   const janus_nursery_options budgeted = {.budget = {1000, 1 << 20, 10, 10, 10}};
@@ -46,7 +46,7 @@ static int64_t reach_over(void* unused) {
   CHECK(janus_nursery_cancel(others_nursery) < -4096);
   CHECK(janus_task_join(others_task, NULL) < -4096);
   CHECK(janus_task_release(others_task) < -4096);
-  // Near numbers are nobody's.
+  // Handles with near numbers belong to no task.
   for (uint64_t k = 1; k < 2000; ++k) {
     const janus_task near[] = {{others_task.raw + k}, {others_task.raw ^ (k << 40)}, {janus_task_self().raw + k}};
     for (int i = 0; i < 3; ++i) CHECK(janus_task_cancel(near[i]) < -4096);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A cage knows the address of a stranger's nursery, and the handle of a task of his by accident or by guess. The
-// nursery refuses whoever is neither its owner nor below it, and no number that is made up is a handle.
+// A cage knows the pointer of an unrelated task's nursery, and the handle of a task in it, by accident or by guess. The
+// nursery refuses tasks that are neither its owner nor below it, and no invented number is a handle.
 #include "hostile.h"
 
 typedef struct stranger {
@@ -40,7 +40,7 @@ static int64_t use_his_nursery(void* arg) {
   return 0;
 }
 
-// Kinship: he has the handle, but is not below the owner.
+// The attacker has the handle, but is not below the owner.
 static int64_t use_his_handle(void* arg) {
   stranger* his = (stranger*)arg;
   int64_t value;
@@ -51,7 +51,7 @@ static int64_t use_his_handle(void* arg) {
   return 0;
 }
 
-// Handles that resemble one's own, and the small numbers with which a table begins.
+// Tries handles similar to its own, and small numbers, which a table might use.
 static int64_t guess(void* arg) {
   (void)arg;
   const uint64_t own = janus_task_self().raw;

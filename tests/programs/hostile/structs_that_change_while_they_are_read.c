@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options, names and formats in memory that another task rewrites all the time: what was checked is what is used. Only
-// with two workers or more do the two meet.
+// Options, names and formats in memory that another task rewrites all the time: the runtime uses the values that it has
+// checked. The two tasks interfere only with two workers or more.
 #include "calls.h"
 
 static int stop;
@@ -20,7 +20,7 @@ static int64_t rewrite(void* unused) {
     *(volatile uint32_t*)&nursery_options.on_error = i % 5 ? 1 : 7;
     *(volatile size_t*)&nursery_options.budget.memory = i % 2 ? 1 << 20 : SIZE_MAX;
     *(volatile uint32_t*)&nursery_options.budget.ops = i % 4 ? 1000 : 0;
-    // The end of the text comes and goes.
+    // Sets and removes the text's terminator.
     *(volatile char*)&text[i * 257 % 5000] = i % 2 ? 'x' : 0;
     if (i % 64 == 0 && janus_yield_check(64) < 0) break;
   }

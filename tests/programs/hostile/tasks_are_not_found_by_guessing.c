@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's handle is not found by trying: who names another than the one that is there pays 64 ops for it, whatever he
-// wanted of it, so that a cage's ops are gone long before it has tried all that there are.
+// A task's handle cannot be found by trying: each call with a wrong handle costs 64 ops, so a cage's ops are used up
+// long before it has tried all handles.
 #include "hostile.h"
 
 enum { kOps = 640000, kPrice = 64 };

@@ -37,7 +37,7 @@ static int64_t attack(void* unused) {
   return 0;
 }
 
-// Where a program begins.
+// The entry of a program.
 void janus_boot(int argc, char** argv, char** envp);
 
 static int64_t begin_anew(void* unused) {

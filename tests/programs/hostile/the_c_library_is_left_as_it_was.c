@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Bare: one CPU, several that are emulated take minutes
-// Ops, memory and system calls run out at each point of each call of the C library that keeps something for all tasks,
-// and a read faults half-way: afterwards a neighbour has its errno, and can use the streams that the cage used.
+// Ops, memory and `syscalls` run out at each point of each call of the C library that has shared state, and a read
+// faults midway: afterwards a neighbour has its errno, and can use the streams that the cage used.
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@ enum { kMaxOps = 40 };
 
 static const uint64_t patience_ns = 20000000000u;
 
-static FILE* zeroes;  // of everybody; read and written
+static FILE* zeroes;  // shared by all tasks; for reading and writing
 static char sink[3000];
 
 static int64_t ask_for_errno(void* unused) {
@@ -22,7 +22,7 @@ static int64_t ask_for_errno(void* unused) {
   return 0;
 }
 
-// With one op, so that they run out in the first call that comes of it.
+// Spends one op first, so that the ops run out in the first call for errno.
 static int64_t ask_late_for_errno(void* unused) {
   janus_yield_check(1);
   return ask_for_errno(unused);
@@ -106,7 +106,7 @@ static int64_t use_all(void* unused) {
   return look_at_errno(unused);
 }
 
-// Nothing ends who waits for a lock that nobody will give back.
+// Ends the program if the neighbour waits for ever, since a task that waits for a lost lock cannot be ended.
 static void have_a_neighbour(janus_task_fn what, long call, long ops) {
   janus_nursery* const house = open_plain();
   is_done = 0;
@@ -132,7 +132,7 @@ static void runs_out(long call, janus_budget budget) {
   have_a_neighbour(use_all, call, budget.ops);
 }
 
-// It waits to be recharged. Who wants the stream that it is at waits with it, until it is told to end.
+// The task waits to be recharged. Tasks that want its stream wait, too, until it is cancelled.
 static void waits(long call, janus_budget budget) {
   janus_nursery* const cage = open_nursery(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, budget);
   const janus_task task = spawn_roomy(cage, calls[call], NULL);
@@ -144,7 +144,7 @@ static void waits(long call, janus_budget budget) {
   have_a_neighbour(use_all, call, budget.ops);
 }
 
-// With as little memory as a task takes, and a little more each time.
+// Begins with the least memory for a task, and adds a little each time.
 static void has_no_memory(long call) {
   for (size_t more = 256; more < 4096; more += 64) {
     janus_budget budget = with(100000, 100);
@@ -155,7 +155,7 @@ static void has_no_memory(long call) {
 }
 
 int main(void) {
-  run_in_cage(with(1, 0), ask_late_for_errno, NULL);  // before anybody else in this process
+  run_in_cage(with(1, 0), ask_late_for_errno, NULL);  // before any other use in this process
   have_a_neighbour(look_at_errno, -1, 1);
   zeroes = fopen("/dev/zero", "r+");
   if (!CHECK(zeroes != NULL)) return end();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A task's function, or a key's destructor, that lies in the middle of the runtime's own text: refused, where it would
-// run the runtime with a task's registers, and end the process with the first fault.
+// A task's function, or a key's destructor, in the middle of the runtime's own text is refused: it would run the
+// runtime with a task's registers, and the first fault would end the process.
 #include "hostile.h"
 
 enum { kOffsets = 64 };
@@ -32,7 +32,7 @@ static int64_t spawn_inside(void* entry) {
 static int64_t keep_blocks(void* unused) {
   (void)unused;
   janus_local_key key;
-  CHECK_EQ(janus_local_new(&key, janus_free), 0);  // the one that is meant to be given
+  CHECK_EQ(janus_local_new(&key, janus_free), 0);  // the one allowed function
   CHECK_EQ(janus_local_set(key, janus_alloc(100)), 0);
   return 0;
 }
