@@ -8,7 +8,7 @@ from janus_qemu.refusal import Refusal
 
 NAMES = ('q35', 'microvm')
 CONSOLES = ('virtio', 'serial')
-DEBUG_EXIT_DONE = 0x10                        # what the guest writes to port 0xf4
+DEBUG_EXIT_DONE = 0x10                        # the value that the guest writes to port 0xf4
 STATUS_DONE = DEBUG_EXIT_DONE << 1 | 1        # the status with which QEMU then exits
 
 

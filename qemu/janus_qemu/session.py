@@ -45,7 +45,7 @@ class Session:
         self.output = console            # a descriptor; None: the console is discarded
         self.outlet = None               # writes to it; None once writing has failed
         self.status, self.explanation = None, None
-        self.said = b''                  # what the guest wrote to COM2
+        self.said = b''                  # the output of the guest on COM2
         self.complaints = b''            # QEMU's stderr
         self.deadline = math.inf
         self.forced = None               # status and explanation, once the session has killed QEMU
