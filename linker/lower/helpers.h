@@ -28,6 +28,7 @@ enum class Handle {
 // How a function is called as a task.
 struct TaskShape {
   Signature signature;
+  std::string symbol;  // of the function, with its sigil
   Handle handle = Handle::kNone;
   bool has_budget = false;    // the helper takes the five components behind the arguments
   bool tells_cancel = false;  // the function returns { result, i1 }, or i1; the i1 says that it was cancelled

@@ -24,6 +24,16 @@ std::optional<HandleKind> HandleKinds::kind_of(const Operand& operand) {
   return found.kind;
 }
 
+bool HandleKinds::may_be_async(const Operand& operand) {
+  const Instruction* const definition = rewrite_.types().definition(operand.value);
+  return definition != nullptr && follow(index_of(*definition)).has_async;
+}
+
+const Slots& HandleKinds::slots() {
+  if (!slots_) slots_.emplace(rewrite_.tokens, rewrite_.function);
+  return *slots_;
+}
+
 // Tarjan's algorithm: values that lead to each other get what is found for all of them together.
 const HandleKinds::Found& HandleKinds::follow(std::uint32_t root) {
   struct Step {
@@ -77,9 +87,12 @@ HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint3
   const Tokens& tokens = rewrite_.tokens;
   const Instruction& definition = rewrite_.instruction(value);
   const std::string_view mnemonic = tokens.text(definition.mnemonic);
-  if (const auto opcode = opcode_of(mnemonic); opcode && makes_task(*opcode))
-    return {kind_made_by(definition, *opcode), ""};
   Found found;
+  if (const auto opcode = opcode_of(mnemonic); opcode && makes_task(*opcode)) {
+    found.kind = kind_made_by(definition, *opcode);
+    found.has_async = *opcode == Opcode::kAsyncCall;
+    return found;
+  }
   if (mnemonic == "phi" || mnemonic == "select" || mnemonic == "freeze") {
     for (std::size_t i = definition.mnemonic + 1; i < definition.end; ++i) {
       const bool is_incoming = mnemonic == "phi"
@@ -87,8 +100,14 @@ HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint3
                                    : tokens.kind(i - 1) == TokenKind::kWord && tokens.text(i - 1) == "i64";
       if (is_incoming) read_source(std::string(tokens.text(i)), sources, found);
     }
-  } else if (mnemonic != "load" && mnemonic != "call" && mnemonic != "invoke" && mnemonic != "extractvalue" &&
-             mnemonic != "extractelement" && mnemonic != "tail") {
+  } else if (mnemonic == "load") {
+    found.is_variable = true;
+    if (const auto* const stored = slots().stored_to_source_of(definition))
+      for (const std::uint32_t token : *stored)
+        if (const Instruction* const source = rewrite_.types().definition(tokens.text(token)))
+          sources.push_back(index_of(*source));
+  } else if (mnemonic != "call" && mnemonic != "invoke" && mnemonic != "extractvalue" && mnemonic != "extractelement" &&
+             mnemonic != "tail") {
     found.error = "a join of what is no task: " + std::string(tokens.text(definition.first)) + " is the result of " +
                   std::string(mnemonic);
   }
@@ -110,15 +129,19 @@ bool HandleKinds::is_unknown(const std::string& value) {
   return !rewrite_.types().is_parameter(value) && value.find_first_not_of("%0123456789") != std::string::npos;
 }
 
-// What a handle was made as on one path has to be what it was made as on the others.
+// What a handle was made as on one path has to be what it was made as on the others. A variable may have had other uses before.
 void HandleKinds::meet(const Found& other, Found& found) {
   if (!found.error.empty()) return;
-  found.error = other.error;
-  if (!other.kind) return;
-  if (found.kind && (found.kind->handle != other.kind->handle || found.kind->result != other.kind->result))
+  found.has_async |= other.has_async;
+  if (!found.is_variable) found.error = other.error;
+  const bool differs = found.kind && other.kind && !are_same(*found.kind, *other.kind);
+  if (differs && !found.is_variable)
     found.error =
         "tasks with results of different types meet here: " + found.kind->result + " and " + other.kind->result;
-  else
+  found.is_mixed |= other.is_mixed || differs;
+  if (found.is_mixed)
+    found.kind.reset();
+  else if (other.kind)
     found.kind = other.kind;
 }
 
@@ -126,10 +149,10 @@ std::optional<HandleKind> HandleKinds::kind_made_by(const Instruction& definitio
   const Tokens& tokens = rewrite_.tokens;
   for (std::size_t i = definition.mnemonic + 1; i < definition.end; ++i) {
     if (tokens.kind(i) != TokenKind::kGlobal) continue;
-    const auto found = rewrite_.module.module.signatures.find(tokens.name(i));
-    if (found == rewrite_.module.module.signatures.end()) return std::nullopt;
-    return HandleKind{opcode == Opcode::kAsyncCall ? Handle::kChannel : handle_for(found->second.result),
-                      found->second.result};
+    const auto found = rewrite_.module.module.callables.find(tokens.name(i));
+    if (found == rewrite_.module.module.callables.end()) return std::nullopt;
+    const std::string& result = found->second.signature->result;
+    return HandleKind{opcode == Opcode::kAsyncCall ? Handle::kChannel : handle_for(result), result};
   }
   return std::nullopt;
 }

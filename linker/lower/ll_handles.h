@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "ll_rewrite.h"
+#include "ll_slots.h"
 
 namespace janus::lower {
 
@@ -22,14 +23,19 @@ class HandleKinds {
  public:
   explicit HandleKinds(FunctionRewrite& rewrite) : rewrite_(rewrite) {}
 
-  // What the operand was made as, followed through phi, select and freeze; nothing where that is not told. Reports what cannot
-  // be a handle.
+  // What the operand was made as, followed through phi, select, freeze and variables; nothing where that is not told. Reports
+  // what cannot be a handle.
   std::optional<HandleKind> kind_of(const Operand& operand);
+  // Whether an operand of unknown kind is known to be an asynchronous call's handle on some path.
+  bool may_be_async(const Operand& operand);
 
  private:
   struct Found {
     std::optional<HandleKind> kind;
-    std::string error;  // why it is no handle, or empty
+    std::string error;         // why it is no handle, or empty
+    bool is_variable = false;  // loaded from a variable: each store is for some of its loads only
+    bool is_mixed = false;     // handles of several kinds went through a variable: the kind is not known
+    bool has_async = false;    // the handle of an asynchronous call is among them
   };
 
   const Found& follow(std::uint32_t root);
@@ -37,12 +43,17 @@ class HandleKinds {
   void read_source(const std::string& value, std::vector<std::uint32_t>& sources, Found& found);
   bool is_unknown(const std::string& value);
   static void meet(const Found& other, Found& found);
+  static bool are_same(const HandleKind& a, const HandleKind& b) {
+    return a.handle == b.handle && a.result == b.result;
+  }
+  const Slots& slots();
   std::optional<HandleKind> kind_made_by(const Instruction& definition, Opcode opcode) const;
   std::uint32_t index_of(const Instruction& definition) const {
     return static_cast<std::uint32_t>(&definition - rewrite_.function.instructions.data());
   }
 
   FunctionRewrite& rewrite_;
+  std::optional<Slots> slots_;                              // made at the first load
   std::unordered_map<std::uint32_t, Found> known_;          // of results of instructions
   std::unordered_map<std::uint32_t, std::uint32_t> order_;  // in which those were entered that are not yet known
 };

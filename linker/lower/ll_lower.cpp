@@ -176,7 +176,7 @@ bool lower_ll(Source& source, const Options& options, const TakePiece& take) {
   const std::string profile = profile_of(source, tokens, module, options, edits);
   for (const auto& [first, end] : module.summaries) edits.replace(tokens.begin_of(first), tokens.end_of(end - 1), "");
   Helpers helpers({is_typed, interval_of(options, profile), Helpers::free_prefix(tokens),
-                   [&module](std::string_view name) { return module.signatures.contains(name); }});
+                   [&module](std::string_view name) { return module.callables.contains(name); }});
   ModuleRewrite rewrite{
       source, tokens, module, helpers, std::move(edits), profile, options.has_yield_checks && profile != "core"};
   if (source.has_errors()) return false;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,12 +24,17 @@ struct Parameter {
   std::string refused;    // an attribute that makes the argument more than a value: byval, sret, ...
 };
 struct Signature {
-  std::string symbol;      // with its sigil, as written
   std::string convention;  // fastcc, spir_func, cc 10, ..., or nothing
   std::string target;      // attributes of functions that decide on its ABI: "target-features"="+avx2", ...
   std::string result;
   std::vector<Parameter> parameters;
   bool is_variadic = false;
+};
+// What a name of a function stands for.
+struct Callable {
+  std::string symbol;                    // with its sigil, as written
+  std::shared_ptr<Signature> signature;  // aliases share their function's
+  bool is_unknown_alias = false;         // its function is not known, or of other types: nothing tells how to call it
 };
 
 constexpr std::uint32_t kNoIndex = UINT32_MAX;
@@ -60,9 +66,9 @@ struct Function {
 
 struct Module {
   std::vector<Function> functions;
-  std::unordered_map<std::string_view, Signature> signatures;  // by name, of definitions, declarations and aliases
-  std::unordered_set<std::string_view> definitions;            // names of functions and aliases that the module defines
-  std::vector<std::uint32_t> profiles;                         // tokens `profile` of top-level lines
+  std::unordered_map<std::string_view, Callable> callables;  // by name: definitions, declarations and aliases
+  std::unordered_set<std::string_view> definitions;          // names of functions and aliases that the module defines
+  std::vector<std::uint32_t> profiles;                       // tokens `profile` of top-level lines
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       summaries;  // entries for ThinLTO: first token, and behind the last
 };

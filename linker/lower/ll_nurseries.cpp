@@ -110,7 +110,19 @@ void Nurseries::begin(const OpcodeAt& use) {
   rewrite_.put_lines(use, site.value + " = call " + helpers.pointer() + " " + call + use.opcode.attachments);
 }
 
+void Nurseries::end(const OpcodeAt& use) {
+  check_operand(use);
+  ends_.push_back(&use);
+}
+
+void Nurseries::check_operand(const OpcodeAt& use) {
+  const bool is_opaque = rewrite_.helpers.pointer() == "ptr";
+  if (!use.opcode.operands.empty())
+    rewrite_.check_type(use.opcode.operands[0], is_opaque ? "ptr" : "i8 *", "the nursery");
+}
+
 void Nurseries::cancel(const OpcodeAt& use) {
+  check_operand(use);
   if (!use.is_reached()) return rewrite_.put(use, "add i32 0, 0");
   Helpers& helpers = rewrite_.helpers;
   const Site& site = sites_[stack(flow_.target(*use.event)).site];

@@ -24,7 +24,7 @@ class Nurseries {
   void cancel(const OpcodeAt& use);
   // Nursery_End, and an await of a nursery. They are written by write_ends(), when every spawn has been seen: only then is it
   // known whether a nursery has records to free.
-  void end(const OpcodeAt& use) { ends_.push_back(&use); }
+  void end(const OpcodeAt& use);
   void write_ends();
 
   // Reports a join of a task that is known to be of a nursery that has ended.
@@ -54,6 +54,7 @@ class Nurseries {
   };
 
   void read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::size_t& next);
+  void check_operand(const OpcodeAt& use);
   void read_sites(std::vector<OpcodeAt>& uses);
   FlowEvent event_of(const OpcodeAt& use, FlowEvent::Kind kind);
   const NurseryFlow::Stack& stack(std::uint32_t i) const { return flow_.stacks()[i]; }

@@ -72,6 +72,10 @@ class Parser {
       }
     if (is_unknown_type()) return complain("unknown type " + std::string(tokens_.text(at_)));
     const std::size_t first = at_;
+    if (is_whole_value(at_) && !ends_operand(at_ + 1)) {
+      ++at_;
+      return complain("unexpected '" + std::string(tokens_.text(at_)) + "' behind the operands");
+    }
     while (!ends_operand(at_))
       at_ = tokens_.is_punctuation(at_, '(') || tokens_.is_punctuation(at_, '{') || tokens_.is_punctuation(at_, '[') ||
                     tokens_.is_punctuation(at_, '<')
@@ -91,6 +95,10 @@ class Parser {
                        (next == TokenKind::kGlobal && !is_reference(tokens_.text(at_))));
   }
   static bool is_reference(std::string_view word) { return word == "dso_local_equivalent" || word == "no_cfi"; }
+  bool is_whole_value(std::size_t i) const {
+    const TokenKind kind = tokens_.kind(i);
+    return kind == TokenKind::kLocal || kind == TokenKind::kGlobal || kind == TokenKind::kInteger;
+  }
   bool ends_operand(std::size_t i) const {
     return i >= end_ || tokens_.is_punctuation(i, ',') || tokens_.is_punctuation(i, ')');
   }

@@ -72,7 +72,7 @@ class Parser {
  private:
   struct Alias {
     std::uint32_t name, type;
-    std::uint32_t target;  // the token of a function or alias, kNoIndex if it stands for something else
+    bool is_alias;  // not an ifunc
   };
 
   // `profile :name`, which the lexer reads as a word, a colon and a word, or `profile:` as a label.
@@ -94,7 +94,8 @@ class Parser {
     function.is_naked = own.is_naked;
     function.signature.target = own.target;
     for (const std::string_view group : own.groups) users_.push_back({group, name, kNoIndex});
-    module_.signatures.insert_or_assign(name, function.signature);
+    module_.callables.insert_or_assign(name, Callable{std::string(tokens_.text(function.name)),
+                                                      std::make_shared<Signature>(function.signature), false});
     if (!is_definition) return;
     module_.definitions.insert(name);
     if (!has_body) {
@@ -125,28 +126,56 @@ class Parser {
     const auto parsed = parse_type(tokens_, at_);
     if (!parsed || !parsed->result) return;
     at_ = parsed->end;
-    std::size_t target = at_ + 1;
-    if (const auto pointer = parse_type(tokens_, target)) target = pointer->end;
-    const bool has_target = is_alias && tokens_.kind(target) == TokenKind::kGlobal;
-    aliases_.push_back({name, type, has_target ? static_cast<std::uint32_t>(target) : kNoIndex});
-    if (has_target) alias_of_[tokens_.name(name)] = tokens_.name(target);
+    aliases_.push_back({name, type, is_alias});
+    if (const auto target = is_alias ? behind_casts(at_ + 1) : std::nullopt)
+      alias_of_[tokens_.name(name)] = tokens_.name(*target);
     module_.definitions.insert(tokens_.name(name));
   }
 
-  // An alias has its function's signature; what stands for no function of the module, the type that is written.
+  // The global that stands here behind its type, also in bitcast (...) and addrspacecast (...).
+  std::optional<std::size_t> behind_casts(std::size_t i) const {
+    while (true) {
+      if (const auto type = parse_type(tokens_, i)) i = type->end;
+      if (tokens_.kind(i) == TokenKind::kGlobal) return i;
+      const bool is_cast = tokens_.is_word(i, "bitcast") || tokens_.is_word(i, "addrspacecast");
+      if (!is_cast || !tokens_.is_punctuation(i + 1, '(')) return std::nullopt;
+      i += 2;
+    }
+  }
+
+  // An alias has its function's signature. The type that is written tells no convention, and is not enough for an alias whose
+  // function is not known; it is for an ifunc, and for an alias of what is no function.
   void name_alias(const Alias& alias) {
     const std::string_view name = tokens_.name(alias.name);
-    std::string_view target = name;
-    for (std::size_t steps = 0; steps <= aliases_.size(); ++steps) {
-      const auto next = alias_of_.find(target);
-      if (next == alias_of_.end()) break;
-      target = next->second;
+    const auto target = module_.callables.find(function_of(name));
+    Callable callable{std::string(tokens_.text(alias.name)), nullptr, false};
+    auto written = std::make_shared<Signature>(signature_of_type(alias.type));
+    if (target != module_.callables.end() && have_same_types(*written, *target->second.signature)) {
+      callable.signature = target->second.signature;
+    } else {
+      callable.signature = std::move(written);
+      callable.is_unknown_alias = alias.is_alias;
     }
-    const auto found = module_.signatures.find(target);
-    Signature signature =
-        alias.target != kNoIndex && found != module_.signatures.end() ? found->second : signature_of_type(alias.type);
-    signature.symbol = tokens_.text(alias.name);
-    module_.signatures.insert_or_assign(name, std::move(signature));
+    module_.callables.insert_or_assign(name, std::move(callable));
+  }
+
+  // What an alias leads to in the end. Each step is made once: aliases on the way then lead there directly.
+  std::string_view function_of(std::string_view name) {
+    std::vector<std::string_view> path;
+    while (true) {
+      const auto next = alias_of_.find(name);
+      if (next == alias_of_.end() || next->second == name || path.size() > aliases_.size()) break;
+      path.push_back(name);
+      name = next->second;
+    }
+    for (const std::string_view alias : path) alias_of_[alias] = name;
+    return name;
+  }
+
+  static bool have_same_types(const Signature& a, const Signature& b) {
+    return a.result == b.result && a.is_variadic == b.is_variadic &&
+           std::equal(a.parameters.begin(), a.parameters.end(), b.parameters.begin(), b.parameters.end(),
+                      [](const Parameter& x, const Parameter& y) { return x.type == y.type; });
   }
 
   Signature signature_of_type(std::size_t i) const {
@@ -207,7 +236,7 @@ class Parser {
       if (user.function != kNoIndex)
         module_.functions[user.function].is_naked |= group->second.is_naked;
       else
-        module_.signatures.at(user.name).target += group->second.target;
+        module_.callables.at(user.name).signature->target += group->second.target;
     }
   }
 
@@ -263,7 +292,6 @@ class Parser {
     at_ = result->end;
     if (tokens_.kind(at_) != TokenKind::kGlobal || !tokens_.is_punctuation(at_ + 1, '(')) return false;
     signature.result = result->text;
-    signature.symbol = tokens_.text(at_);
     function.name = static_cast<std::uint32_t>(at_);
     at_ += 2;
     return parameters(function);
@@ -460,7 +488,7 @@ class Parser {
     Function& function_;
   };
 
-  // A function that has a group of attributes: `name` in the signatures, or `function` in the functions.
+  // A function that has a group of attributes: `name` in the callables, or `function` in the functions.
   struct User {
     std::string_view group, name;
     std::uint32_t function;

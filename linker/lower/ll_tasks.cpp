@@ -7,13 +7,17 @@ namespace janus::lower {
 
 void Tasks::spawn(const OpcodeAt& use) {
   const OpcodeUse& opcode = use.opcode;
-  const auto found = rewrite_.module.module.signatures.find(rewrite_.tokens.name(opcode.function));
+  const auto found = rewrite_.module.module.callables.find(rewrite_.tokens.name(opcode.function));
   const std::string name(rewrite_.tokens.text(opcode.function));
-  if (found == rewrite_.module.module.signatures.end())
+  if (found == rewrite_.module.module.callables.end())
     return rewrite_.error(opcode.function, "unknown function " + name);
-  TaskShape shape{found->second, Handle::kNone, opcode.budget.has_value(), false};
-  const Signature& signature = shape.signature;
+  if (found->second.is_unknown_alias)
+    return rewrite_.error(opcode.function, name +
+                                               " is an alias, and its function is not known here, or has other types: "
+                                               "call it in a function");
+  const Signature& signature = *found->second.signature;
   if (!fits(use, signature, name)) return;
+  TaskShape shape{signature, found->second.symbol, Handle::kNone, opcode.budget.has_value(), false};
   const bool keeps_handle = rewrite_.instruction(use.instruction).has_result;
   if (opcode.opcode == Opcode::kAsyncCall)
     shape.handle = Handle::kChannel;
@@ -94,6 +98,12 @@ void Tasks::join(const OpcodeAt& use) {
   if (!is_storable(joined_type(result)))
     return rewrite_.error(operand.token, "a task's result cannot be of type " + result);
   rewrite_.check_type(operand, "i64", "the task");
+  const bool is_await = use.opcode.opcode == Opcode::kAwait;
+  if (!kind && (kinds_.may_be_async(operand) || (is_await && makes_async_calls())))
+    return rewrite_.error(
+        operand.token,
+        "it is not known here whether this is the handle of a task or of an Async_Call; keep each in a "
+        "value or a variable of its own, or join tasks by Task_Join");
   nurseries_.check_join(use);
   const Handle handle = kind ? kind->handle : handle_for(result);
   const std::string type = joined_type(result), helper = rewrite_.helpers.join(handle, result);
@@ -103,6 +113,15 @@ void Tasks::join(const OpcodeAt& use) {
   rewrite_.put(
       use, "load " + type + ", " + address, "unused",
       "call void " + helper + "(i64 " + operand.value + ", " + address + ")" + use.opcode.attachments + "\n  ");
+}
+
+bool Tasks::makes_async_calls() {
+  if (!makes_async_calls_) {
+    makes_async_calls_ = false;
+    for (const Instruction& one : rewrite_.function.instructions)
+      if (rewrite_.tokens.is_word(one.mnemonic, "Async_Call")) makes_async_calls_ = true;
+  }
+  return *makes_async_calls_;
 }
 
 }  // namespace janus::lower

@@ -2,6 +2,8 @@
 // ll_tasks.h — the opcodes that make a task and that wait for one.
 #pragma once
 
+#include <optional>
+
 #include "ll_handles.h"
 #include "ll_nurseries.h"
 #include "ll_rewrite.h"
@@ -20,9 +22,12 @@ class Tasks {
  private:
   bool fits(const OpcodeAt& use, const Signature& signature, const std::string& name);
 
+  bool makes_async_calls();
+
   FunctionRewrite& rewrite_;
   Nurseries& nurseries_;
   HandleKinds kinds_;
+  std::optional<bool> makes_async_calls_;  // whether this function does; filled by the first question
 };
 
 }  // namespace janus::lower

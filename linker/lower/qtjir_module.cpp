@@ -71,7 +71,6 @@ std::string Module::llvm(const std::string& type) const {
 
 Signature Module::signature(const FunctionHead& function) const {
   Signature signature;
-  signature.symbol = function.is_external ? symbol(name_of(function)) : body_symbol(function);
   signature.result = llvm(function.result);
   for (const std::string& parameter : function.parameters) signature.parameters.push_back({llvm(parameter), "", ""});
   return signature;

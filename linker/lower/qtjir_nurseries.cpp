@@ -53,7 +53,10 @@ void Nurseries::cancel(const Instruction& one) {
 void Nurseries::create_task(const Instruction& one) {
   if (!one.event->is_reached) return;
   const FunctionHead& target = text_.module().callee(one);
-  TaskShape shape{text_.module().signature(target), Handle::kNone, !one.budget.empty(), !target.is_external};
+  const Module& module = text_.module();
+  TaskShape shape{module.signature(target),
+                  target.is_external ? symbol(module.name_of(target)) : module.body_symbol(target), Handle::kNone,
+                  !one.budget.empty(), !target.is_external};
   if (one.opcode == Opcode::kAsyncCall)
     shape.handle = Handle::kChannel;
   else if (one.result != kNoIndex)

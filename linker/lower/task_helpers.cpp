@@ -42,7 +42,7 @@ std::string shape_key(const TaskShape& shape) {
 // Names may hold any character: a helper's own has a number instead. Tasks that differ in what their spawners keep or pay begin in the same function.
 std::string task_key(const TaskShape& shape) {
   return text_of("task ", has_record(shape.handle) ? std::to_string(static_cast<int>(shape.handle)) : "",
-                 shape.tells_cancel ? " cancel " : " ", shape.signature.symbol);
+                 shape.tells_cancel ? " cancel " : " ", shape.symbol);
 }
 
 }  // namespace
@@ -118,8 +118,8 @@ std::string Helpers::call_of(const TaskShape& shape, const std::vector<std::stri
   }
   std::string result = signature.result;
   if (shape.tells_cancel) result = result == "void" ? "i1" : "{ " + result + ", i1 }";
-  return text_of("call ", signature.convention, signature.convention.empty() ? "" : " ", result, " ", signature.symbol,
-                 "(", list, ")");
+  return text_of("call ", signature.convention, signature.convention.empty() ? "" : " ", result, " ", shape.symbol, "(",
+                 list, ")");
 }
 
 // Behind the arguments' loads: calls the function, keeps its result, and returns what the runtime takes as the task's.
@@ -291,7 +291,7 @@ std::string Helpers::task_with_word(const TaskShape& shape) {
   const bool is_plain = signature.result == "i64" && signature.parameters.size() == 1 &&
                         signature.parameters[0].type == pointer() && signature.parameters[0].extension.empty() &&
                         signature.convention.empty() && !shape.tells_cancel;
-  if (is_plain) return signature.symbol;
+  if (is_plain) return shape.symbol;
   return once(task_key(shape), [&](const std::string& name) {
     std::string body = empty_body();
     if (!signature.parameters.empty()) {

@@ -82,6 +82,29 @@ errors = {
     'a join of an unknown type': (*ll('  %r = Task_Join number, %x\n  ret void\n'), '4:18: error: unknown type number'),
     'an argument of an unknown type': (*ll('  %a = Nursery_Begin\n  Spawn @f(number 1)\n  %b = Nursery_End %a\n  ret void\n'), '5:12: error: unknown type number'),
     'a task of an unknown type': (*ll('  %a = Nursery_Begin\n  Spawn number @f(i64 1)\n  %b = Nursery_End %a\n  ret void\n'), '5:9: error: unknown type number'),
+    'a spawn of an alias whose function is not known': (
+        'll', '@a = alias i64 (i64), inttoptr (i64 4096 to ptr)\ndefine void @f() {\n  %n = Nursery_Begin\n  Spawn @a(i64 1)\n  %s = Nursery_End\n  ret void\n}\n',
+        '4:9: error: @a is an alias, and its function is not known here, or has other types: call it in a function'),
+    'a spawn of an alias with other types': (
+        'll', '@a = alias i64 (i64), ptr @f\ndefine void @f() {\n  %n = Nursery_Begin\n  Spawn @a(i64 1)\n  %s = Nursery_End\n  ret void\n}\n',
+        '4:9: error: @a is an alias, and its function is not known here, or has other types: call it in a function'),
+    'an Await of what may be an asynchronous call': (
+        *ll('  %p = alloca [2 x i64]\n  %q = getelementptr i64, ptr %p, i64 1\n  %a = Nursery_Begin\n  %c = Async_Call @f(i64 1)\n  store i64 %c, ptr %q\n  %h = load i64, ptr %q\n  %r = Await i64, %h\n'
+            '  %b = Nursery_End %a\n  ret void\n'),
+        '10:19: error: it is not known here whether this is the handle of a task or of an Async_Call; keep each in a value or a variable of its own, '
+        'or join tasks by Task_Join'),
+    'a join of a variable of tasks and asynchronous calls': (
+        *ll('  %p = alloca i64\n  %a = Nursery_Begin\n  %c = Async_Call @f(i64 1)\n  store i64 %c, ptr %p\n  %t = Spawn @f(i64 1)\n  store i64 %t, ptr %p\n'
+            '  %h = load i64, ptr %p\n  %r = Task_Join i64, %h\n  %b = Nursery_End %a\n  ret void\n'),
+        '11:23: error: it is not known here whether this is the handle of a task or of an Async_Call; keep each in a value or a variable of its own, '
+        'or join tasks by Task_Join'),
+    'a nursery of another type': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End i32 %a\n  ret void\n'), '5:24: error: the nursery is of type i32, not ptr'),
+    'a cancel of a nursery of another type': (*ll('  %a = Nursery_Begin\n  Nursery_Cancel double %a\n  %b = Nursery_End %a\n  ret void\n'),
+                                              '5:25: error: the nursery is of type double, not ptr'),
+    'an Await of a nursery of another type': (*ll('  %a = Nursery_Begin\n  %b = Await i8 %a\n  %c = Nursery_End %a\n  ret void\n'),
+                                              '5:17: error: the nursery is of type i8, not ptr'),
+    'something behind a nursery': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End ptr %a junk 7\n  ret void\n'), "5:27: error: unexpected 'junk' behind the operands"),
+    'something behind a number': (*ll('  Budget_Decrement i64 5 6\n  ret void\n'), "4:26: error: unexpected '6' behind the operands"),
     'a body without its end': ('ll', 'define void @f() {\n  ret void\n', '1:18: error: a function body without its closing brace'),
     'q: a spawn outside a nursery': (*qtjir('  Spawn @f(1)\n  return\n'), '5:3: error: spawn outside a nursery (NurseryNotActive)'),
     'q: a join behind the end of the nursery': (
