@@ -12,9 +12,8 @@ void Calls::call(const Instruction& one) {
   const std::string name = module.name_of(target);
   // The runtime's own functions are checks themselves.
   if (module.has_yield_checks() && !(target.is_external && is_of_runtime(name))) points_.check(one, "1");
-  const std::string list = text_.typed_values(one.operands);
-  const std::string result = module.llvm(target.result);
-  if (!target.is_external) return call_body(one, target, list, points_.unwinds());
+  if (!target.is_external) return call_body(one, target, text_.typed_values(one.operands), points_.unwinds());
+  const std::string list = external_arguments(one, target), result = module.external_result(target);
   const std::string called =
       result + " " + (target.is_variadic ? variadic_type(target) : "") + symbol(name) + "(" + list + ")";
   if (result == "void") return text_.line("call ", called);
@@ -33,6 +32,27 @@ void Calls::defer(const Instruction& one) {
   }
   text_.line("store i1 true, ", text_.to("i1"), " ", deferred.is_armed);
   deferred_.push_back(std::move(deferred));
+}
+
+// What C code gets: narrow integers are extended, to an int where the parameter has no type of its own.
+std::string Calls::external_arguments(const Instruction& one, const FunctionHead& target) {
+  std::string list;
+  for (std::size_t i = 0; i < one.operands.size(); ++i) {
+    const Operand& operand = one.operands[i];
+    std::string type = text_.module().llvm(operand.type), value = text_.value(operand);
+    const std::string_view extension = extension_of(operand.type);
+    list.append(i == 0 ? "" : ", ");
+    if (i >= target.parameters.size() && !extension.empty()) {
+      const std::string wide = text_.fresh("v");
+      text_.line(wide, " = ", extension == "zeroext" ? "zext " : "sext ", type, " ", value, " to i32");
+      type = "i32";
+      value = wide;
+    } else if (!extension.empty()) {
+      type.append(" ").append(extension);
+    }
+    list.append(type).append(" ").append(value);
+  }
+  return list;
 }
 
 // Runs what was deferred, the last first.
@@ -61,14 +81,16 @@ void Calls::run(const Deferred& deferred) {
   text_.line(is_armed, " = load i1, ", text_.to("i1"), " ", deferred.is_armed);
   text_.line("br i1 ", is_armed, ", label %", run, ", label %", next);
   text_.begin(run);
+  const FunctionHead& target = module.callee(*deferred.instruction);
   std::string list;
   for (std::size_t i = 0; i < deferred.arguments.size(); ++i) {
     const std::string type = module.llvm(deferred.instruction->operands[i].type), argument = text_.fresh("v");
     text_.line(argument, " = load ", type, ", ", text_.to(type), " ", deferred.arguments[i]);
-    list.append(i == 0 ? "" : ", ").append(type).append(" ").append(argument);
+    const std::string_view extension = target.is_external ? extension_of(deferred.instruction->operands[i].type) : "";
+    list.append(i == 0 ? "" : ", ").append(type).append(extension.empty() ? "" : " ").append(extension);
+    list.append(" ").append(argument);
   }
-  const FunctionHead& target = module.callee(*deferred.instruction);
-  const std::string result = module.llvm(target.result);
+  const std::string result = module.external_result(target);
   if (target.is_external)
     text_.line(result == "void" ? "" : text_.fresh("unused") + " = ", "call ", result, " ",
                symbol(module.name_of(target)), "(", list, ")");

@@ -27,6 +27,7 @@ class Calls {
   };
 
   void call_body(const Instruction& one, const FunctionHead& target, const std::string& list, bool may_unwind);
+  std::string external_arguments(const Instruction& one, const FunctionHead& target);
   void run(const Deferred& deferred);
   std::string variadic_type(const FunctionHead& target) const;
 

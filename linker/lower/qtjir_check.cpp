@@ -5,6 +5,7 @@
 #include <map>
 
 #include "qtjir_ast.h"
+#include "qtjir_strings.h"
 #include "types.h"
 
 namespace janus::lower::qtjir {
@@ -263,9 +264,7 @@ class FunctionCheck {
   }
 
   void print(Instruction& one) {
-    const std::string_view text = tokens_.text(one.operands[0].token);
-    std::size_t places = 0;
-    for (std::size_t i = text.find("{}"); i != std::string_view::npos; i = text.find("{}", i + 2)) ++places;
+    const std::size_t places = split_at_places(tokens_.text(one.operands[0].token)).size() - 1;
     if (places != one.operands.size() - 1)
       error(one.operands[0].token, "the text has " + std::to_string(places) + " places {} for " +
                                        std::to_string(one.operands.size() - 1) + " values");

@@ -175,13 +175,13 @@ class FunctionEmission {
     return name;
   }
 
-  // What other languages call. main returns an int.
+  // What other languages call. main returns an int. Parameters have no extension here: callers need not have extended them.
   void write_wrapper() {
     std::string& text = module_.text();
     const std::string name = module_.name_of(function_), both = body_result(result_);
     const bool is_main = name == "main";
-    text += "\ndefine " + (is_main ? "i32" : result_) + " " + symbol(name) + "(" + parameter_list() +
-            ") \"probe-stack\"=\"inline-asm\" {\n";
+    text += "\ndefine " + (is_main ? "i32" : module_.external_result(function_)) + " " + symbol(name) + "(" +
+            parameter_list() + ") \"probe-stack\"=\"inline-asm\" {\n";
     text += "  %both = call " + both + " " + module_.body_symbol(function_) + "(" + parameter_list() + ")\n";
     if (result_ != "void") text += "  %value = extractvalue " + both + " %both, 0\n";
     if (is_main) {

@@ -35,28 +35,9 @@ std::string symbol(const std::string& name) {
   return text + '"';
 }
 
-std::string unescaped(std::string_view quoted) {
-  const std::string_view text = quoted.size() >= 2 ? quoted.substr(1, quoted.size() - 2) : std::string_view();
-  const auto digit = [&](std::size_t i) {
-    const char c = i < text.size() ? text[i] : ' ';
-    return c >= '0' && c <= '9'   ? c - '0'
-           : c >= 'A' && c <= 'F' ? c - 'A' + 10
-           : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                  : -1;
-  };
-  std::string result;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '\\' || i + 1 == text.size()) {
-      result += text[i];
-    } else if (digit(i + 1) >= 0 && digit(i + 2) >= 0) {
-      result += static_cast<char>(digit(i + 1) * 16 + digit(i + 2));
-      i += 2;
-    } else {
-      ++i;
-      result += text[i] == 'n' ? '\n' : text[i] == 't' ? '\t' : text[i];
-    }
-  }
-  return result;
+std::string_view extension_of(std::string_view type) {
+  const unsigned width = integer_width(type);
+  return width == 1 ? "zeroext" : width != 0 && width < 32 ? "signext" : "";
 }
 
 std::string body_result(const std::string& result) {
@@ -72,7 +53,9 @@ std::string Module::llvm(const std::string& type) const {
 Signature Module::signature(const FunctionHead& function) const {
   Signature signature;
   signature.result = llvm(function.result);
-  for (const std::string& parameter : function.parameters) signature.parameters.push_back({llvm(parameter), "", ""});
+  for (const std::string& parameter : function.parameters)
+    signature.parameters.push_back(
+        {llvm(parameter), std::string(function.is_external ? extension_of(parameter) : ""), ""});
   return signature;
 }
 
@@ -84,11 +67,20 @@ std::string Module::string(const std::string& contents) {
   return "getelementptr (" + type + ", " + type + "* " + entry->second + ", i64 0, i64 0)";
 }
 
+std::string Module::external_result(const FunctionHead& function) const {
+  const std::string extension(extension_of(function.result));
+  return extension + (extension.empty() ? "" : " ") + llvm(function.result);
+}
+
 void Module::declare(const FunctionHead& function) {
   std::string list;
-  for (const std::string& parameter : function.parameters) list += (list.empty() ? "" : ", ") + llvm(parameter);
+  for (const std::string& parameter : function.parameters) {
+    list.append(list.empty() ? "" : ", ").append(llvm(parameter));
+    if (const std::string_view extension = extension_of(parameter); !extension.empty())
+      list.append(" ").append(extension);
+  }
   if (function.is_variadic) list += list.empty() ? "..." : ", ...";
-  text_ += "declare " + llvm(function.result) + " " + symbol(name_of(function)) + "(" + list + ")\n";
+  text_ += "declare " + external_result(function) + " " + symbol(name_of(function)) + "(" + list + ")\n";
 }
 
 void Module::finish(const TakePiece& take) {

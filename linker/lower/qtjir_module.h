@@ -13,8 +13,9 @@ namespace janus::lower::qtjir {
 
 // A name of a function as LLVM spells it, with @.
 std::string symbol(const std::string& name);
-// The bytes of a text in quotes: \n, \t, \\ and \XX stand for one each.
-std::string unescaped(std::string_view quoted);
+// How the C convention of x86-64 passes a value that is narrower than an i32, as clang has it: i1 is a bool, and other integers
+// are signed, as print shows them. Empty for other types.
+std::string_view extension_of(std::string_view type);
 // What a body returns whose function has this result: whether a cancel ended it early comes behind it.
 std::string body_result(const std::string& result);
 
@@ -36,6 +37,8 @@ class Module {
   std::string body_symbol(const FunctionHead& function) const {
     return symbol(helpers_.prefix() + "body." + name_of(function));
   }
+  // The type of a result that C code gives or takes, with its extension.
+  std::string external_result(const FunctionHead& function) const;
   Signature signature(const FunctionHead& function) const;
   const FunctionHead& callee(const Instruction& one) const {
     return file_.functions[file_.by_name.at(std::string(tokens_.name(one.callee)))];

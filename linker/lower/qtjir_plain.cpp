@@ -2,6 +2,7 @@
 // qtjir_plain.cpp — arithmetic, comparisons, conversions and print.
 #include "qtjir_plain.h"
 
+#include "qtjir_strings.h"
 #include "types.h"
 
 namespace janus::lower::qtjir {
@@ -69,12 +70,12 @@ void write_conversion(FunctionText& text, const Instruction& one) {
 }
 
 void write_print(FunctionText& text, const Instruction& one) {
-  const std::string shown = unescaped(text.module().tokens().text(one.operands[0].token)), pointer = text.pointer();
+  const std::vector<std::string> parts = split_at_places(text.module().tokens().text(one.operands[0].token));
+  const std::string pointer = text.pointer();
   std::string format, list;
-  std::size_t next = 1;
-  for (std::size_t i = 0; i < shown.size(); ++i) {
-    if (shown.compare(i, 2, "{}") == 0) {
-      const Operand& operand = one.operands[next++];
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    if (i != 0) {
+      const Operand& operand = one.operands[i];
       std::string argument = text.value(operand);
       const unsigned width = integer_width(operand.type);
       if (width != 0 && width < 64) {
@@ -84,11 +85,8 @@ void write_print(FunctionText& text, const Instruction& one) {
       }
       format += width == 0 ? "%s" : "%lld";
       list += ", " + (width == 0 ? pointer : std::string("i64")) + " " + argument;
-      ++i;
-    } else {
-      format += shown[i];
-      if (shown[i] == '%') format += '%';
     }
+    for (const char c : parts[i]) format.append(c == '%' ? 2 : 1, c);
   }
   const std::string print = text.helpers().runtime("janus_print", "i32", "i32, " + pointer + ", ...");
   text.line(text.fresh("unused"), " = call i32 (i32, ", pointer, ", ...) ", print, "(i32 1, ", pointer, " ",

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 
+#include "qtjir_strings.h"
 #include "types.h"
 
 namespace janus::lower::qtjir {

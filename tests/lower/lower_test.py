@@ -285,6 +285,68 @@ def records_are_freed():
         tap.check(f'no record stays, whether its task ran or was cancelled before, with {workers} workers', ran.returncode == 0, f'{done.stderr}{ran.stderr}')
 
 
+NARROW = """extern func @narrow_bool(i1) -> i32
+extern func @narrow_char(i8) -> i32
+extern func @narrow_short(i16) -> i32
+extern func @narrow_variadic(i32, ...) -> i32
+extern func @narrow_results(i64) -> i32
+func @is_odd(%x: i64) -> i1 {
+  %odd = trunc %x to i1
+  return %odd
+}
+func @low(%x: i64) -> i8 {
+  %low = trunc %x to i8
+  return %low
+}
+func @main() -> i64 {
+  %x = copy 510
+  Yield
+  %odd = trunc %x to i1
+  %char = trunc %x to i8
+  %y = sub %x, 810
+  %short = trunc %y to i16
+  %a = call @narrow_bool(%odd)
+  %n = Nursery_Begin
+  %t = Spawn @narrow_char(%char)
+  %b = Await %t
+  Nursery_End %n
+  %c = call @narrow_short(%short)
+  %d = call @narrow_variadic(1, %char)
+  %e = call @narrow_results(511)
+  %f = call @narrow_char(%char)
+  print "{} {} {} {} {} {}", %a, %b, %c, %d, %e, %f
+  return 0
+}
+"""
+C_NARROW = """#include <stdarg.h>
+#include <stdbool.h>
+bool is_odd(long);
+signed char low(long);
+int narrow_bool(bool b) { return b; }
+int narrow_char(signed char c) { return c; }
+int narrow_short(short s) { return s; }
+int narrow_results(long x) { return is_odd(x) * 1000 + low(x); }
+int narrow_variadic(int n, ...) {
+  va_list list;
+  va_start(list, n);
+  const int x = va_arg(list, int);
+  va_end(list);
+  return x;
+}
+"""
+
+
+def narrow_integers_are_extended():
+    source, other, program = work / 'narrow.qtjir', work / 'c_narrow.c', work / 'narrow'
+    source.write_text(NARROW)
+    other.write_text(C_NARROW)
+    for compiler in ('gcc', *(clang for _, clang, _ in llvms)):
+        done = compile_by(janus_cc, [source, other], program, compiler=compiler)
+        ran = run([program]) if done.returncode == 0 else done
+        tap.check(f'C code by {compiler} and .qtjir code give each other narrow integers', ran.returncode == 0 and ran.stdout == b'0 -2 -300 -2 999 -2\n',
+                  f'{done.stderr}{ran.stdout}{ran.stderr}')
+
+
 def the_same_without_a_kernel():
     qemu = janus_cc.parent / 'janus-qemu'
     for name in ('tasks', 'error', 'nested_cancel'):
@@ -303,6 +365,7 @@ examples_run()
 an_exception_ends_the_nursery()
 the_front_end_of_the_book_works()
 records_are_freed()
+narrow_integers_are_extended()
 if os.environ.get('JANUS_TEST_FULL'):
     the_same_without_a_kernel()
 tasks_carry_their_tenancy()
