@@ -5,23 +5,24 @@
 
 namespace janus::lower {
 
-std::optional<HandleKind> HandleKinds::kind_of(const Operand& operand) {
+HandleKinds::Answer HandleKinds::kind_of(const Operand& operand) {
   const std::string& value = operand.value;
   if (value.empty() || value[0] != '%') {
     rewrite_.error(operand.token, "a join of what is no task: " + value);
-    return std::nullopt;
+    return {false, std::nullopt};
   }
   const Instruction* const definition = rewrite_.types().definition(value);
   if (definition == nullptr) {
-    if (is_unknown(value)) rewrite_.error(operand.token, "unknown value " + value);
-    return std::nullopt;
+    if (!is_unknown(value)) return {true, std::nullopt};
+    rewrite_.error(operand.token, "unknown value " + value);
+    return {false, std::nullopt};
   }
   const Found& found = follow(index_of(*definition));
   if (!found.error.empty()) {
     rewrite_.error(operand.token, found.error);
-    return std::nullopt;
+    return {false, std::nullopt};
   }
-  return found.kind;
+  return {true, found.kind};
 }
 
 bool HandleKinds::may_be_async(const Operand& operand) {
@@ -106,6 +107,11 @@ HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint3
       for (const std::uint32_t token : *stored)
         if (const Instruction* const source = rewrite_.types().definition(tokens.text(token)))
           sources.push_back(index_of(*source));
+  } else if (mnemonic == "atomicrmw") {
+    const std::size_t operation = definition.mnemonic + (tokens.is_word(definition.mnemonic + 1, "volatile") ? 2 : 1);
+    if (!tokens.is_word(operation, "xchg"))
+      found.error = "a join of what is no task: " + std::string(tokens.text(definition.first)) +
+                    " is the result of atomicrmw " + std::string(tokens.text(operation));
   } else if (mnemonic != "call" && mnemonic != "invoke" && mnemonic != "extractvalue" && mnemonic != "extractelement" &&
              mnemonic != "tail") {
     found.error = "a join of what is no task: " + std::string(tokens.text(definition.first)) + " is the result of " +
@@ -115,7 +121,7 @@ HandleKinds::Found HandleKinds::read(std::uint32_t value, std::vector<std::uint3
 }
 
 void HandleKinds::read_source(const std::string& value, std::vector<std::uint32_t>& sources, Found& found) {
-  if (value == "0") return;  // no task on this path
+  if (value == "0" || value == "undef" || value == "poison") return;  // no task on this path
   if (value.empty() || value[0] != '%') {
     if (found.error.empty()) found.error = "a join of what is no task: " + value;
   } else if (const Instruction* const definition = rewrite_.types().definition(value)) {

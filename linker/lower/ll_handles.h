@@ -23,9 +23,12 @@ class HandleKinds {
  public:
   explicit HandleKinds(FunctionRewrite& rewrite) : rewrite_(rewrite) {}
 
-  // What the operand was made as, followed through phi, select, freeze and variables; nothing where that is not told. Reports
-  // what cannot be a handle.
-  std::optional<HandleKind> kind_of(const Operand& operand);
+  struct Answer {
+    bool is_handle;
+    std::optional<HandleKind> kind;  // nothing where it is not told
+  };
+  // What the operand was made as, followed through phi, select, freeze and variables. Reports what cannot be a handle.
+  Answer kind_of(const Operand& operand);
   // Whether an operand of unknown kind is known to be an asynchronous call's handle on some path.
   bool may_be_async(const Operand& operand);
 

@@ -153,12 +153,12 @@ std::size_t begin_of(const Tokens& tokens, const Function& function) {
 std::string profile_of(Source& source, const Tokens& tokens, const Module& module, const Options& options,
                        Edits& edits) {
   std::string profile = options.profile;
-  for (const std::uint32_t line : module.profiles) {
-    const std::string name(tokens.text(line + 2));
+  for (const auto& [line, name_token] : module.profiles) {
+    const std::string name(tokens.text(name_token));
     if (!is_profile(name))
       source.error(tokens.begin_of(line), "unknown profile: there are :core, :service, :cluster and :sovereign");
     if (options.profile.empty()) profile = name;
-    edits.replace(tokens.begin_of(line), tokens.end_of(line + 2), "");
+    edits.replace(tokens.begin_of(line), tokens.end_of(name_token), "");
   }
   return profile.empty() ? "service" : profile;
 }

@@ -68,7 +68,8 @@ struct Module {
   std::vector<Function> functions;
   std::unordered_map<std::string_view, Callable> callables;  // by name: definitions, declarations and aliases
   std::unordered_set<std::string_view> definitions;          // names of functions and aliases that the module defines
-  std::vector<std::uint32_t> profiles;                       // tokens `profile` of top-level lines
+  std::vector<std::pair<std::uint32_t, std::uint32_t>>
+      profiles;  // top-level lines: tokens of `profile` and of the name
   std::vector<std::pair<std::uint32_t, std::uint32_t>>
       summaries;  // entries for ThinLTO: first token, and behind the last
 };

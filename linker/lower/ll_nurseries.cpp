@@ -34,6 +34,8 @@ void Nurseries::read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::si
                             : block.first < block.end ? rewrite_.instruction(block.first).first
                                                       : rewrite_.function.body;
   blocks_[b].offset = tokens.begin_of(place);
+  blocks_[b].branch =
+      block.first < block.end ? tokens.begin_of(rewrite_.instruction(block.end - 1).mnemonic) : blocks_[b].offset;
   blocks_[b].successors = block.successors;
   for (std::uint32_t i = block.first; i < block.end; ++i) {
     const Instruction& one = rewrite_.instruction(i);

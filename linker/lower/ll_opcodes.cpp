@@ -154,6 +154,7 @@ class Parser {
   }
 
   bool options(bool is_task) {
+    bool has_on_error = false, has_on_exhaustion = false;
     while (!is_at_end()) {
       skip(',');
       const std::string_view word = at_ < end_ ? tokens_.text(at_) : std::string_view();
@@ -164,9 +165,14 @@ class Parser {
         if (at_ >= end_ || !tokens_.is_word(at_, "CPU_Parallel"))
           return complain("unknown tenancy: tasks have CPU_Parallel");
         ++at_;
+      } else if ((word == "on_error" && has_on_error) || (word == "on_exhaustion" && has_on_exhaustion)) {
+        --at_;
+        return complain("a second " + std::string(word));
       } else if (word == "on_error" && !is_task) {
+        has_on_error = true;
         if (!choice(use_.nursery.on_error, {"cancel", "collect"})) return false;
       } else if (word == "on_exhaustion" && !is_task) {
+        has_on_exhaustion = true;
         if (!choice(use_.nursery.on_exhaustion, {"suspend", "fail", "deny"})) return false;
       } else {
         --at_;
@@ -206,6 +212,8 @@ class Parser {
       const bool is_value =
           at_ < end_ && (tokens_.kind(at_) == TokenKind::kInteger || tokens_.kind(at_) == TokenKind::kLocal);
       amount.token = static_cast<std::uint32_t>(at_);
+      if (is_value && tokens_.kind(at_) == TokenKind::kInteger && tokens_.text(at_)[0] == '-')
+        return complain("an amount of a budget cannot be negative");
       if (at_ < end_ && tokens_.is_word(at_, "all"))
         amount.value = "-1";
       else if (is_value)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <charconv>
+#include <optional>
 
 #include "ll_module.h"
 #include "opcodes.h"
@@ -15,6 +17,56 @@ constexpr std::array<std::string_view, 14> kStarters = {"ret",         "br",    
                                                         "invoke",      "callbr", "cmpxchg", "atomicrmw"};
 constexpr std::array<std::string_view, 10> kTerminators = {
     "ret", "br", "switch", "indirectbr", "invoke", "resume", "unreachable", "cleanupret", "catchret", "callbr"};
+// Words that begin an instruction with a value, which need not have a name. Most also stand in constant expressions.
+constexpr std::array<std::string_view, 48> kUnnamedValues = {"add",
+                                                             "alloca",
+                                                             "and",
+                                                             "ashr",
+                                                             "atomicrmw",
+                                                             "bitcast",
+                                                             "addrspacecast",
+                                                             "catchpad",
+                                                             "cleanuppad",
+                                                             "cmpxchg",
+                                                             "extractelement",
+                                                             "extractvalue",
+                                                             "fadd",
+                                                             "fcmp",
+                                                             "fdiv",
+                                                             "fmul",
+                                                             "fneg",
+                                                             "fpext",
+                                                             "fptosi",
+                                                             "fptoui",
+                                                             "fptrunc",
+                                                             "freeze",
+                                                             "frem",
+                                                             "fsub",
+                                                             "getelementptr",
+                                                             "icmp",
+                                                             "insertelement",
+                                                             "insertvalue",
+                                                             "inttoptr",
+                                                             "landingpad",
+                                                             "load",
+                                                             "lshr",
+                                                             "mul",
+                                                             "or",
+                                                             "phi",
+                                                             "ptrtoint",
+                                                             "sdiv",
+                                                             "select",
+                                                             "sext",
+                                                             "shl",
+                                                             "shufflevector",
+                                                             "sitofp",
+                                                             "srem",
+                                                             "sub",
+                                                             "trunc",
+                                                             "udiv",
+                                                             "uitofp",
+                                                             "urem"};
+constexpr std::array<std::string_view, 4> kMoreUnnamedValues = {"va_arg", "xor", "zext", "catchswitch"};
 // Attributes by which an argument is more than a value.
 constexpr std::array<std::string_view, 8> kRefused = {"byval", "sret",      "inalloca",   "preallocated",
                                                       "byref", "swiftself", "swifterror", "swiftasync"};
@@ -59,9 +111,7 @@ class Parser {
         global();
       else if (tokens_.is_punctuation(at_, '^'))
         summary();
-      else if (is_profile_line())
-        module_.profiles.push_back(static_cast<std::uint32_t>(at_++));
-      else
+      else if (!skip_profile_line())
         ++at_;
     }
     apply_groups();
@@ -75,8 +125,15 @@ class Parser {
     bool is_alias;  // not an ifunc
   };
 
-  // `profile :name`, which the lexer reads as a word, a colon and a word, or `profile:` as a label.
-  bool is_profile_line() const { return tokens_.is_word(at_, "profile") && tokens_.is_punctuation(at_ + 1, ':'); }
+  // `profile :name`, or `profile:name`, whose first word the lexer reads as a label.
+  bool skip_profile_line() {
+    const bool is_label = tokens_.kind(at_) == TokenKind::kLabel && tokens_.text(at_) == "profile:";
+    if (!is_label && !(tokens_.is_word(at_, "profile") && tokens_.is_punctuation(at_ + 1, ':'))) return false;
+    const auto name = static_cast<std::uint32_t>(at_ + (is_label ? 1 : 2));
+    module_.profiles.push_back({static_cast<std::uint32_t>(at_), name});
+    at_ = name;
+    return true;
+  }
 
   void function() {
     const bool is_definition = tokens_.is_word(at_, "define");
@@ -367,6 +424,7 @@ class Parser {
 
     void run() {
       ++at_;
+      for (const std::uint32_t name : function_.parameter_names) take_number(name);
       begin_block(kNoIndex);
       std::vector<std::size_t> open;  // tokens of brackets
       for (; !tokens_.is_end(at_); ++at_) {
@@ -416,7 +474,17 @@ class Parser {
       if (word == "call") return !is_behind_call_marker() && !follows_name();
       if (word == "tail" || word == "musttail" || word == "notail") return !follows_name();
       if (word == "uselistorder") return true;
-      return (contains(kStarters, word) || is_opcode(word)) && !follows_name();
+      if (follows_name()) return false;
+      return contains(kStarters, word) || is_opcode(word) || begins_unnamed_value(word);
+    }
+    // Such a word begins a line, and no constant expression.
+    bool begins_unnamed_value(std::string_view word) const {
+      return (contains(kUnnamedValues, word) || contains(kMoreUnnamedValues, word)) &&
+             !tokens_.is_punctuation(at_ + 1, '(') && !tokens_.is_punctuation(at_ + 2, '(') && begins_line();
+    }
+    bool begins_line() const {
+      const std::size_t end = tokens_.end_of(at_ - 1);
+      return tokens_.source().text().substr(end, tokens_.begin_of(at_) - end).find('\n') != std::string_view::npos;
     }
     // Whether `%x =` stands before this token.
     bool follows_name() const {
@@ -446,8 +514,41 @@ class Parser {
     }
 
     void end_instruction() {
-      if (!function_.instructions.empty() && function_.instructions.back().end == 0)
-        function_.instructions.back().end = static_cast<std::uint32_t>(at_);
+      if (function_.instructions.empty() || function_.instructions.back().end != 0) return;
+      Instruction& instruction = function_.instructions.back();
+      instruction.end = static_cast<std::uint32_t>(at_);
+      if (instruction.has_result)
+        take_number(instruction.first);
+      else if (has_unnamed_value(instruction))
+        ++next_number_;
+    }
+
+    // ---- Numbers: what has no name has the next one, also where it is not written ----------------------------------------
+
+    // Of a name's token; kNoIndex where there is none.
+    void take_number(std::uint32_t token) {
+      if (token == kNoIndex)
+        ++next_number_;
+      else if (const auto number = number_of(tokens_.name(token)))
+        next_number_ = *number + 1;
+    }
+    static std::optional<std::uint32_t> number_of(std::string_view name) {
+      std::uint32_t number = 0;
+      const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
+      const bool is_number = error == std::errc() && end == name.data() + name.size();
+      return is_number ? std::optional(number) : std::nullopt;
+    }
+    bool has_unnamed_value(const Instruction& one) const {
+      const std::string_view word = tokens_.text(one.mnemonic);
+      if (contains(kUnnamedValues, word) || contains(kMoreUnnamedValues, word)) return true;
+      if (word != "call" && word != "invoke" && word != "callbr") return false;
+      std::size_t i = one.mnemonic + 1;
+      while (i < one.end && !begins_type(tokens_, i)) {
+        ++i;
+        if (tokens_.is_punctuation(i, '(')) i = tokens_.behind_group(i);
+      }
+      const auto type = parse_type(tokens_, i);
+      return type && (type->result ? *type->result : type->text) != "void";
     }
 
     void label() {
@@ -455,6 +556,9 @@ class Parser {
           function_.instructions.empty() && function_.blocks.size() == 1 && function_.blocks[0].label == kNoIndex;
       if (is_first) {
         function_.blocks[0].label = static_cast<std::uint32_t>(at_);
+        by_number_.clear();
+        next_number_ = number_of_entry_;
+        take_number(function_.blocks[0].label);
         return;
       }
       end_block();
@@ -462,6 +566,9 @@ class Parser {
     }
 
     void begin_block(std::uint32_t label) {
+      if (label == kNoIndex) by_number_.emplace(next_number_, static_cast<std::uint32_t>(function_.blocks.size()));
+      if (function_.blocks.empty()) number_of_entry_ = next_number_;
+      take_number(label);
       function_.blocks.push_back({label, static_cast<std::uint32_t>(function_.instructions.size()), 0, {}});
     }
     void end_block() { function_.blocks.back().end = static_cast<std::uint32_t>(function_.instructions.size()); }
@@ -477,15 +584,23 @@ class Parser {
         if (!is_terminator(tokens_.text(last.mnemonic))) continue;
         for (std::size_t i = last.mnemonic; i + 1 < last.end; ++i) {
           if (!tokens_.is_word(i, "label") || tokens_.kind(i + 1) != TokenKind::kLocal) continue;
-          const auto found = by_name.find(tokens_.name(i + 1));
-          block.successors.push_back(found == by_name.end() ? kNoIndex : found->second);
+          block.successors.push_back(block_of(by_name, tokens_.name(i + 1)));
         }
       }
+    }
+    std::uint32_t block_of(const std::unordered_map<std::string_view, std::uint32_t>& by_name,
+                           std::string_view name) const {
+      if (const auto found = by_name.find(name); found != by_name.end()) return found->second;
+      const auto number = number_of(name);
+      const auto found = number ? by_number_.find(*number) : by_number_.end();
+      return found == by_number_.end() ? kNoIndex : found->second;
     }
 
     const Tokens& tokens_;
     std::size_t& at_;
     Function& function_;
+    std::unordered_map<std::uint32_t, std::uint32_t> by_number_;  // the blocks with implicit labels
+    std::uint32_t next_number_ = 0, number_of_entry_ = 0;
   };
 
   // A function that has a group of attributes: `name` in the callables, or `function` in the functions.

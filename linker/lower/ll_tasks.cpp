@@ -81,9 +81,8 @@ bool Tasks::fits(const OpcodeAt& use, const Signature& signature, const std::str
 
 void Tasks::join(const OpcodeAt& use) {
   const Operand& operand = use.opcode.operands[0];
-  const bool has_errors = rewrite_.module.source.has_errors();
-  const auto kind = kinds_.kind_of(operand);
-  if (!has_errors && rewrite_.module.source.has_errors()) return;
+  const auto [is_handle, kind] = kinds_.kind_of(operand);
+  if (!is_handle) return;
   std::string result = use.opcode.type;
   if (kind && !result.empty() && joined_type(kind->result) != result)
     return rewrite_.error(operand.token,

@@ -49,7 +49,7 @@ bool NurseryFlow::run(std::vector<FlowBlock>& blocks) {
     for (FlowEvent& event : block.events) stack = apply(event, stack);
     for (const std::uint32_t next : block.successors) {
       if (next == UINT32_MAX) {
-        complain(block.offset, "a branch to a label that this function does not have");
+        complain(block.branch, "a branch to a label that this function does not have");
       } else if (at_begin[next] == kNotReached) {
         at_begin[next] = stack;
         to_visit.push_back(next);

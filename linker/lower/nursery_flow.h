@@ -29,7 +29,8 @@ struct FlowEvent {
 std::optional<FlowEvent::Kind> flow_kind_of(Opcode opcode);
 
 struct FlowBlock {
-  std::size_t offset;
+  std::size_t offset;  // in the source, for messages: where it begins, and its branch
+  std::size_t branch;
   std::vector<FlowEvent> events;
   std::vector<std::uint32_t> successors;  // UINT32_MAX: unknown
 };

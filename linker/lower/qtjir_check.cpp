@@ -374,7 +374,7 @@ class FunctionCheck {
     auto& blocks = function_.flow_blocks;
     for (const Block& block : function_.blocks) {
       const std::uint32_t place = block.label != kNoIndex ? block.label : function_.name;
-      blocks.push_back({tokens_.begin_of(place), {}, block.successors});
+      blocks.push_back({tokens_.begin_of(place), tokens_.begin_of(place), {}, block.successors});
       for (const Instruction& one : block.instructions) {
         const FlowEvent::Kind kind = flow_kind(one);
         std::string nursery;

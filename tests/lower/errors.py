@@ -58,7 +58,7 @@ errors = {
     'an unknown value': (*ll('  %r = Task_Join i64, %nothing\n  ret void\n'), '4:23: error: unknown value %nothing'),
     'a task whose result has no known type': (*ll('  %r = Task_Join %x\n  ret void\n'),
                                               "4:18: error: the type of the task's result is not known here; write it: Task_Join i64, %x"),
-    'a label that is not there': (*ll('  %a = Nursery_Begin\n  br label %there\n'), '4:3: error: a branch to a label that this function does not have'),
+    'a label that is not there': (*ll('  %a = Nursery_Begin\n  br label %there\n'), '5:3: error: a branch to a label that this function does not have'),
     'something behind the operands': (*ll('  Yield now\n  ret void\n'), "4:9: error: unexpected 'now' behind the operands"),
     'a string without its end': ('ll', 'source_filename = "x\n', '1:19: error: a string without its closing quote'),
     'a join behind the end of the nursery': (
@@ -105,6 +105,17 @@ errors = {
                                               '5:17: error: the nursery is of type i8, not ptr'),
     'something behind a nursery': (*ll('  %a = Nursery_Begin\n  %b = Nursery_End ptr %a junk 7\n  ret void\n'), "5:27: error: unexpected 'junk' behind the operands"),
     'something behind a number': (*ll('  Budget_Decrement i64 5 6\n  ret void\n'), "4:26: error: unexpected '6' behind the operands"),
+    'an implicit label that is not there': (
+        'll', 'define void @f() {\n  %1 = Nursery_Begin\n  %2 = Nursery_End %1\n  br label %4\n\n  ret void\n}\n',
+        '4:3: error: a branch to a label that this function does not have'),
+    'a join of a counter': (*ll('  %p = alloca i64\n  %s = atomicrmw add ptr %p, i64 1 seq_cst\n  %r = Task_Join i64, %s\n  ret void\n'),
+                            '6:23: error: a join of what is no task: %s is the result of atomicrmw add'),
+    'a negative amount in a budget': (*ll('  %a = Nursery_Begin budget(ops -5)\n  %b = Nursery_End %a\n  ret void\n'),
+                                      '4:33: error: an amount of a budget cannot be negative'),
+    'a second on_error': (*ll('  %a = Nursery_Begin on_error cancel, on_error collect\n  %b = Nursery_End %a\n  ret void\n'),
+                          '4:39: error: a second on_error'),
+    'an opcode in :core, which is written without a blank': (
+        'll', 'profile:core\n' + LL + '  Yield\n  ret void\n}\n', '5:3: error: Yield: profile :core has no scheduler; choose :service, :cluster or :sovereign'),
     'a body without its end': ('ll', 'define void @f() {\n  ret void\n', '1:18: error: a function body without its closing brace'),
     'q: a spawn outside a nursery': (*qtjir('  Spawn @f(1)\n  return\n'), '5:3: error: spawn outside a nursery (NurseryNotActive)'),
     'q: a join behind the end of the nursery': (
