@@ -7,14 +7,13 @@
 
 namespace janus::lower {
 
-// For each block, whether one of its edges leads back to a block that a depth-first walk from the entry is still within.
-// Every cycle has such an edge, however many entries it has. An unknown successor (UINT32_MAX) counts as one.
-// `successors(block)` gives a vector of block numbers.
-template <class Successors>
-std::vector<bool> blocks_with_back_edges(std::uint32_t count, const Successors& successors) {
+// Calls `visit(block, index)` for each edge that leads back to a block that a depth-first walk from the entry is still within:
+// the successor of that index. Every cycle has such an edge, however many entries it has. An unknown successor (UINT32_MAX)
+// counts as one. `successors(block)` gives a vector of block numbers.
+template <class Successors, class Visit>
+void visit_back_edges(std::uint32_t count, const Successors& successors, const Visit& visit) {
   enum : std::uint8_t { kNew, kWithin, kDone };
   std::vector<std::uint8_t> state(count, kNew);
-  std::vector<bool> result(count, false);
   struct Step {
     std::uint32_t block, next;
   };
@@ -31,14 +30,21 @@ std::vector<bool> blocks_with_back_edges(std::uint32_t count, const Successors& 
       path.pop_back();
       continue;
     }
-    const std::uint32_t target = targets[step.next++];
+    const std::uint32_t index = step.next++, target = targets[index];
     if (target == UINT32_MAX || state[target] == kWithin) {
-      result[step.block] = true;
+      visit(step.block, index);
     } else if (state[target] == kNew) {
       state[target] = kWithin;
       path.push_back({target, 0});
     }
   }
+}
+
+// For each block, whether one of its edges is such an edge.
+template <class Successors>
+std::vector<bool> blocks_with_back_edges(std::uint32_t count, const Successors& successors) {
+  std::vector<bool> result(count, false);
+  visit_back_edges(count, successors, [&result](std::uint32_t block, std::uint32_t) { result[block] = true; });
   return result;
 }
 

@@ -158,11 +158,11 @@ std::string_view without_quotes(std::string_view name) {
   return !inner.empty() && std::all_of(inner.begin(), inner.end(), is_digit) ? name : inner;
 }
 
-std::string unescaped_name(std::string_view quoted) {
+}  // namespace
+
+std::string name_of_quoted(std::string_view quoted) {
   return std::string(without_quotes(unescaped(quoted)));
 }
-
-}  // namespace
 
 Tokens::Tokens(Source& source) : source_(source) {
   Lexer(source, tokens_).run();
@@ -175,13 +175,13 @@ Tokens::Tokens(Source& source) : source_(source) {
     if (!is_named || at >= end_of(i)) continue;
     std::string_view quoted = text(i);
     kind(i) == TokenKind::kLabel ? quoted.remove_suffix(1) : quoted.remove_prefix(1);
-    escaped_names_.try_emplace(i, unescaped_name(quoted));
+    escaped_names_.try_emplace(i, name_of_quoted(quoted));
   }
 }
 
 std::string name_of_local(std::string_view written) {
   if (!written.empty() && written[0] == '%') written.remove_prefix(1);
-  return unescaped_name(written);
+  return name_of_quoted(written);
 }
 
 std::string_view Tokens::name(std::size_t i) const {

@@ -74,6 +74,8 @@ class Tokens {
   std::unordered_map<std::size_t, std::string> escaped_names_;
 };
 
+// The name that is written `"a name"`, as Tokens::name gives it.
+std::string name_of_quoted(std::string_view quoted);
 // The name that is written `%name` or `%"a name"`, as Tokens::name gives it.
 std::string name_of_local(std::string_view written);
 

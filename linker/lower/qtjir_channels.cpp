@@ -15,7 +15,7 @@ void Channels::create(const Instruction& one) {
   text_.store_result(one, "channel " + one.type, name);
 }
 
-void Channels::transfer(const Instruction& one, const Block& block) {
+void Channels::transfer(const Instruction& one, const Block& block, bool has_back_edge) {
   const bool is_send = one.kind == Kind::kSend;
   const std::string type = text_.module().llvm(is_send ? one.operands[1].type : one.type), pointer = text_.pointer();
   const std::string element = text_.local(type, "element");
@@ -48,8 +48,15 @@ void Channels::transfer(const Instruction& one, const Block& block) {
   if (one.labels.empty()) return;
   const std::string is_closed = text_.fresh("closed"), next = text_.fresh_label();
   text_.line(is_closed, " = icmp slt i32 ", status, ", 0");
-  text_.line("br i1 ", is_closed, ", label %", FunctionText::block_label(block.successors[one.first_successor]),
-             ", label %", next);
+  const std::string target = FunctionText::block_label(block.successors[one.first_successor]),
+                    around = has_back_edge ? text_.fresh_label() : target;
+  text_.line("br i1 ", is_closed, ", label %", around, ", label %", next);
+  if (has_back_edge) {
+    // A channel that could not be made is closed, and a transfer by it is no yield point.
+    text_.begin(around);
+    points_.check_loop(one);
+    text_.line("br label %", target);
+  }
   text_.begin(next);
 }
 

@@ -15,7 +15,7 @@ class Channels {
   Channels(FunctionText& text, YieldPoints& points) : text_(text), points_(points) {}
 
   void create(const Instruction& one);
-  void transfer(const Instruction& one, const Block& block);
+  void transfer(const Instruction& one, const Block& block, bool has_back_edge);
   void close(const Instruction& one);
   void write_exit();
 

@@ -86,7 +86,10 @@ class FunctionCheck {
     for (Instruction& one : block.instructions) {
       one.first_successor = static_cast<std::uint32_t>(block.successors.size());
       for (const std::uint32_t label : one.labels) {
-        const auto found = labels_.find(std::string(tokens_.text(label)));
+        // Numbers and texts in quotes are labels here.
+        const std::string_view written = tokens_.text(label);
+        const auto found =
+            labels_.find(tokens_.kind(label) == TokenKind::kString ? name_of_quoted(written) : std::string(written));
         if (found == labels_.end())
           error(label, "unknown label " + std::string(tokens_.text(label)));
         else
@@ -102,6 +105,7 @@ class FunctionCheck {
     block.instructions.emplace_back();
     block.instructions.back().kind = Kind::kJump;
     block.instructions.back().token = last;
+    block.instructions.back().first_successor = static_cast<std::uint32_t>(block.successors.size() - 1);
   }
   static bool ends_block(const Instruction& one) {
     return one.kind == Kind::kBranch || one.kind == Kind::kJump || one.kind == Kind::kReturn;

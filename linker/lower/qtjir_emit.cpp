@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // qtjir_emit.cpp — a checked .qtjir file to LLVM IR. Each function becomes two: its body, which also tells whether a cancel
 // ended it early, and one of the function's name with C's calling convention, for other languages. docs/decisions/0310
+#include <algorithm>
+
 #include "back_edges.h"
 #include "options.h"
 #include "qtjir.h"
@@ -42,22 +44,39 @@ class FunctionEmission {
   }
 
  private:
+  using BackEdges = std::vector<std::vector<std::uint32_t>>;  // by block: indexes of successors
+
   void write_blocks() {
-    const auto back = blocks_with_back_edges(static_cast<std::uint32_t>(function_.blocks.size()),
-                                             [this](std::uint32_t block) -> const std::vector<std::uint32_t>& {
-                                               return function_.blocks[block].successors;
-                                             });
+    BackEdges back(function_.blocks.size());
+    if (module_.has_yield_checks())
+      visit_back_edges(
+          static_cast<std::uint32_t>(function_.blocks.size()),
+          [this](std::uint32_t block) -> const std::vector<std::uint32_t>& {
+            return function_.blocks[block].successors;
+          },
+          [&back](std::uint32_t block, std::uint32_t index) { back[block].push_back(index); });
     for (std::size_t b = 0; b < function_.blocks.size(); ++b) {
       const Block& block = function_.blocks[b];
       text_.begin(FunctionText::block_label(b));
       for (const Instruction& one : block.instructions) {
-        if (&one == &block.instructions.back() && back[b] && module_.has_yield_checks()) points_.check_loop(one);
-        write(one, block);
+        // The edges of a Send or Recv are checked where they leave the block, the others before its last instruction.
+        const bool has_edge = std::any_of(back[b].begin(), back[b].end(),
+                                          [&](std::uint32_t index) { return leaves_by(one, block, index); });
+        if (has_edge && !is_transfer(one)) points_.check_loop(one);
+        write(one, block, has_edge);
       }
     }
   }
 
-  void write(const Instruction& one, const Block& block) {
+  static bool is_transfer(const Instruction& one) { return one.kind == Kind::kSend || one.kind == Kind::kRecv; }
+  // Whether the instruction leads to the block's successor of this index: a transfer to that of its label, the last one to the
+  // others.
+  static bool leaves_by(const Instruction& one, const Block& block, std::uint32_t index) {
+    if (is_transfer(one)) return !one.labels.empty() && index == one.first_successor;
+    return &one == &block.instructions.back() && index >= one.first_successor;
+  }
+
+  void write(const Instruction& one, const Block& block, bool has_back_edge) {
     switch (one.kind) {
       case Kind::kCopy:
         return write_copy(text_, one);
@@ -91,7 +110,7 @@ class FunctionEmission {
         return channels_.create(one);
       case Kind::kSend:
       case Kind::kRecv:
-        return channels_.transfer(one, block);
+        return channels_.transfer(one, block, has_back_edge);
       case Kind::kClose:
         return channels_.close(one);
       case Kind::kOpcode:

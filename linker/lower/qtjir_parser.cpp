@@ -25,13 +25,13 @@ class Parser {
 
   File heads() {
     while (!tokens_.is_end(at_)) {
-      if (is("profile")) {
+      if (begins_profile()) {
         profile();
       } else if (is("extern") || is("func")) {
         function();
       } else {
         complain("expected `func`, `extern func` or `profile`, not " + shown());
-        while (!tokens_.is_end(at_) && !is("func") && !is("extern") && !is("profile")) ++at_;
+        while (!tokens_.is_end(at_) && !is("func") && !is("extern") && !begins_profile()) ++at_;
       }
     }
     return std::move(file_);
@@ -76,9 +76,13 @@ class Parser {
     return complain(message);
   }
 
+  // The lexer reads the first word of `profile:name` as a label.
+  bool begins_profile() const {
+    return is("profile") || (tokens_.kind(at_) == TokenKind::kLabel && tokens_.text(at_) == "profile:");
+  }
   void profile() {
-    ++at_;
-    if (!expect(':')) return;
+    const bool has_colon = tokens_.kind(at_++) == TokenKind::kLabel;
+    if (!has_colon && !expect(':')) return;
     const std::string name(tokens_.text(at_));
     if (!is_profile(name))
       complain("unknown profile '" + name + "': there are :core, :service, :cluster and :sovereign");
@@ -117,7 +121,7 @@ class Parser {
     }
     if (!head(function)) {
       at_ = std::max(at_, start + 1);
-      while (!tokens_.is_end(at_) && !is("func") && !is("extern") && !is("profile")) ++at_;
+      while (!tokens_.is_end(at_) && !is("func") && !is("extern") && !begins_profile()) ++at_;
       return;
     }
     const std::string name(tokens_.name(function.name));
@@ -279,7 +283,9 @@ class Parser {
     return true;
   }
   bool label(Instruction& one) {
-    if (tokens_.kind(at_) != TokenKind::kWord) return complain("expected a label, not " + shown());
+    const TokenKind kind = tokens_.kind(at_);
+    if (is_behind_line() || (kind != TokenKind::kWord && kind != TokenKind::kInteger && kind != TokenKind::kString))
+      return complain("expected a label, not " + shown());
     one.labels.push_back(static_cast<std::uint32_t>(at_++));
     return true;
   }
@@ -340,6 +346,7 @@ class Parser {
   }
   bool options(Instruction& one) {
     const bool is_task = makes_task(one.opcode);
+    bool has_on_error = false, has_on_exhaustion = false;
     while (is_option(at_) || (is(',') && is_option(at_ + 1))) {
       skip(',');
       const std::string word(tokens_.text(at_));
@@ -350,9 +357,14 @@ class Parser {
         if (!is("CPU_Parallel"))
           return complain("unknown tenancy '" + std::string(tokens_.text(at_)) + "': tasks have CPU_Parallel");
         ++at_;
+      } else if ((word == "on_error" && has_on_error) || (word == "on_exhaustion" && has_on_exhaustion)) {
+        --at_;
+        return complain("a second " + word);
       } else if (word == "on_error" && !is_task) {
+        has_on_error = true;
         if (!choice(one.nursery.on_error, {"cancel", "collect"})) return false;
       } else if (word == "on_exhaustion" && !is_task) {
+        has_on_exhaustion = true;
         if (!choice(one.nursery.on_exhaustion, {"suspend", "fail", "deny"})) return false;
       } else {
         --at_;
@@ -388,6 +400,10 @@ class Parser {
         ++at_;
       } else {
         if (!operand(one)) return false;
+        if (tokens_.kind(at_ - 1) == TokenKind::kInteger && tokens_.text(at_ - 1)[0] == '-') {
+          --at_;
+          return complain("an amount of a budget cannot be negative");
+        }
         one.budget[i] = one.operands.back();
         one.operands.pop_back();
       }

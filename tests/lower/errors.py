@@ -116,6 +116,14 @@ errors = {
                           '4:39: error: a second on_error'),
     'an opcode in :core, which is written without a blank': (
         'll', 'profile:core\n' + LL + '  Yield\n  ret void\n}\n', '5:3: error: Yield: profile :core has no scheduler; choose :service, :cluster or :sovereign'),
+    'q: a negative amount in a budget': (*qtjir('  %a = Nursery_Begin budget(ops -5)\n  Nursery_End\n  return\n'),
+                                         '5:33: error: an amount of a budget cannot be negative'),
+    'q: a second on_error': (*qtjir('  %a = Nursery_Begin on_error cancel, on_error collect\n  Nursery_End\n  return\n'),
+                             '5:39: error: a second on_error'),
+    'q: an opcode in :core, which is written without a blank': (
+        *qtjir('  Budget_Check\n  return\n', 'profile:core\n'),
+        '6:3: error: Budget_Check: profile :core has no scheduler; choose :service, :cluster or :sovereign'),
+    'q: a label that is missing at the end of a line': (*qtjir('  jump\nthere:\n  return\n'), '5:7: error: expected a label, not the end of the line'),
     'a body without its end': ('ll', 'define void @f() {\n  ret void\n', '1:18: error: a function body without its closing brace'),
     'q: a spawn outside a nursery': (*qtjir('  Spawn @f(1)\n  return\n'), '5:3: error: spawn outside a nursery (NurseryNotActive)'),
     'q: a join behind the end of the nursery': (
