@@ -10,7 +10,7 @@
 
 namespace janus::lower {
 
-// janus_budget, janus_spawn_options and janus_nursery_options of janus/rt.h. tests/lower holds them to the header.
+// janus_budget of janus/rt.h. The options that contain it are in task_helpers.cpp and nursery_helpers.cpp.
 constexpr std::string_view kBudget = "{ i32, i64, i16, i16, i16 }";
 constexpr std::string_view kBudgetParameters =
     "i32 %ops, i64 %memory, i16 %spawn_count, i16 %channel_ops, i16 %syscalls";

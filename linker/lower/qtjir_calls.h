@@ -10,7 +10,7 @@
 
 namespace janus::lower::qtjir {
 
-// Owns what one function has deferred. Text and yield points are the caller's.
+// Collects one function's deferred calls. Text, yield points and the instructions must outlive it.
 class Calls {
  public:
   Calls(FunctionText& text, YieldPoints& points) : text_(text), points_(points) {}

@@ -52,7 +52,7 @@ void Channels::transfer(const Instruction& one, const Block& block, bool has_bac
                     around = has_back_edge ? text_.fresh_label() : target;
   text_.line("br i1 ", is_closed, ", label %", around, ", label %", next);
   if (has_back_edge) {
-    // A channel that could not be made is closed, and a transfer by it is no yield point.
+    // A null channel (not made) counts as closed, but a transfer on it does not yield, so this edge has a check.
     text_.begin(around);
     points_.check_loop(one);
     text_.line("br label %", target);

@@ -39,7 +39,7 @@ Fiber enter(Fiber fiber, const std::byte* limit, const std::byte* top) noexcept;
 void destroy(Fiber fiber) noexcept;
 // The identifier of the calling thread's own stack, on which it must be running. destroy() it as the thread ends.
 Fiber adopt_thread() noexcept;
-// The last call on the stack of `from`. nullptr for `from`: its frames are never returned to.
+// Called last before a switch away from `from`.
 void before_switch(Fiber from, Fiber to) noexcept;
 // The first call on the stack of `self`, whether it is fresh or resumed.
 void after_switch(Fiber self) noexcept;

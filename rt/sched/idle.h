@@ -8,8 +8,9 @@
 // both of them (platform::heavy_fence), so a submit only reads a line that no worker writes while all are busy.
 //
 // INVARIANT no-work-beside-a-sleeper: while work is queued and a worker sleeps without a timeout, a worker searches or is
-// being woken. A submit that sees a searching worker wakes nobody. So a worker that stops searching looks at every
-// queue once more, and if work is left there, it wakes another one (end_search) or goes on searching (leave).
+// being woken. A submit that sees a searching worker wakes nobody. So the last worker that stops searching while
+// others sleep looks at every queue once more, and if work is left there, it wakes another one (end_search) or goes on
+// searching (leave).
 //
 // INVARIANT nobody-since: a worker that is counted as asleep only looks at queues and sources, until it is counted as
 // having left; the count of departures is in the same word. So if that word is what it was when the last worker

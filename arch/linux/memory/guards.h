@@ -6,7 +6,7 @@
 
 namespace janus::kernel {
 
-// Called when the pages are unmapped, which has freed the mappings that their guards had used.
+// Called after the pages were unmapped: no longer counts the mappings that their mprotect guards used.
 void forget_guards(std::byte* pages, std::size_t bytes) noexcept;
 
 }  // namespace janus::kernel

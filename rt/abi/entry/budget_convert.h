@@ -12,7 +12,7 @@
 
 namespace janus {
 
-// All five zero: the caller leaves the budget to the defaults.
+// False: all five are zero, so the task or nursery spends from the budget above it.
 constexpr bool is_given(const janus_budget& budget) noexcept {
   return budget.ops != 0 || budget.memory != 0 || budget.spawn_count != 0 || budget.channel_ops != 0 ||
          budget.syscalls != 0;

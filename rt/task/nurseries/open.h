@@ -21,7 +21,8 @@ Nursery* open_nursery(Runtime& runtime, Task* owner, const NurseryOptions& optio
 // only on the root's account, for a task that was not told to end; nullptr: take the general path.
 template <Path kPath>
 Nursery* open_current(Worker& worker, Task& owner, int* error) noexcept;
-// Gives the record of a terminal nursery back to the pool. Precondition: no list, no leftovers.
+// Gives the record of a terminal nursery back to the pool. Precondition: the nursery is
+// in no list and has no leftovers.
 void recycle(Worker& worker, Nursery& nursery) noexcept;
 // Destroys a terminal nursery. Its owner only; others may run meanwhile, and the task may be on another worker
 // afterwards.

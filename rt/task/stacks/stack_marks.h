@@ -12,7 +12,7 @@ namespace janus {
 
 // Called while the task has `bytes` of stack. Not in a fault handler; any lock may be held.
 [[JANUS_OPTIONAL]] void note_depth(Runtime& runtime, const Task& task, std::size_t bytes) noexcept;
-// Called at the end of the runtime: a line each on stderr, the deepest first.
+// Called at the end of the runtime: prints a line for each name to stderr, the deepest first, and clears the marks.
 [[JANUS_OPTIONAL]] void print_depths(Runtime& runtime) noexcept;
 
 }  // namespace janus

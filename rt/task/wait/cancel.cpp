@@ -65,7 +65,7 @@ bool reach_member(Worker* worker, RunDetails& member, CancelWalk& walk) noexcept
   return false;
 }
 
-// Called with no lock held. Orders the marks before the following reads of members.
+// Called without locks. Orders the cancel marks before later reads of the members' states.
 void fence_members(CancelWalk& walk) noexcept {
   if (platform::has_heavy_fence())
     platform::heavy_fence();

@@ -22,8 +22,8 @@ inline constexpr std::size_t kPrefetchPair = 128;
   asm volatile("" : : : "memory");
 }
 
-// Store-load fence. A locked operation takes half the time of mfence; it changes nothing, and accesses a word away from
-// those around rsp, whose loads would otherwise wait for it.
+// Store-load fence. A locked operation that changes nothing takes half the time of mfence. Its word lies 64 bytes below
+// rsp, since loads of words near rsp would otherwise wait for it.
 [[gnu::always_inline]] inline void full_fence() noexcept {
   asm volatile("lock orl $0, -64(%%rsp)" : : : "memory", "cc");
 }

@@ -36,7 +36,7 @@ typedef struct janus_rt_config {
   uint32_t profile;                    // JANUS_PROFILE_*
   uint32_t yield_interval;             // ops in a slice, up to 1 << 20; default 1024, in cluster 512
   uint32_t stack_size;                 // of tasks, rounded up to 8 KiB * 2^n, at most 1 MiB; default 8 KiB
-  janus_budget root_budget;            // of the root task; default by profile
+  janus_budget root_budget;            // of the root task; all 0: it has none of its own
   uint64_t memory;                     // root pool in bytes, 1 MiB or more; default 3/4 of the machine's or cgroup's
   uint32_t grace_ms;                   // from SIGTERM to the end by force; default 5,000
   uint32_t victim_strategy;            // JANUS_VICTIM_*
