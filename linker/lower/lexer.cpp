@@ -166,6 +166,7 @@ std::string name_of_quoted(std::string_view quoted) {
 
 Tokens::Tokens(Source& source) : source_(source) {
   Lexer(source, tokens_).run();
+  match_brackets();
   for (std::size_t at = source.text().find('\\'); at != std::string_view::npos; at = source.text().find('\\', at + 1)) {
     const auto behind = std::upper_bound(tokens_.begin(), tokens_.end(), at,
                                          [](std::size_t place, const Token& token) { return place < token.offset; });
@@ -204,26 +205,43 @@ std::string Tokens::joined(std::size_t first, std::size_t last) const {
   return result;
 }
 
+namespace {
+
+bool opens(char c) {
+  return c == '(' || c == '[' || c == '{' || c == '<';
+}
+bool closes(char c) {
+  return c == ')' || c == ']' || c == '}' || c == '>';
+}
+
+}  // namespace
+
+// Any closing bracket closes the last one that is open.
+void Tokens::match_brackets() {
+  const auto end = static_cast<std::uint32_t>(tokens_.size() - 1);
+  std::vector<std::size_t> open;  // indexes of groups
+  for (std::uint32_t i = 0; i < end; ++i) {
+    if (kind(i) != TokenKind::kPunctuation) continue;
+    const char c = text(i)[0];
+    if (opens(c)) {
+      open.push_back(groups_.size());
+      groups_.push_back({i, end});
+    } else if (closes(c) && !open.empty()) {
+      groups_[open.back()].behind = i + 1;
+      open.pop_back();
+    }
+  }
+}
+
 std::size_t Tokens::behind_group(std::size_t i) const {
-  int depth = 0;
   for (; !is_end(i); ++i) {
     if (kind(i) != TokenKind::kPunctuation) continue;
-    switch (text(i)[0]) {
-      case '(':
-      case '[':
-      case '{':
-      case '<':
-        ++depth;
-        break;
-      case ')':
-      case ']':
-      case '}':
-      case '>':
-        if (--depth <= 0) return i + 1;
-        break;
-      default:
-        break;
-    }
+    const char c = text(i)[0];
+    if (closes(c)) return i + 1;
+    if (!opens(c)) continue;
+    return std::lower_bound(groups_.begin(), groups_.end(), i,
+                            [](const Group& group, std::size_t place) { return group.open < place; })
+        ->behind;
   }
   return i;
 }

@@ -63,15 +63,21 @@ class Tokens {
     return first >= last ? std::string_view()
                          : source_.text().substr(begin_of(first), end_of(last - 1) - begin_of(first));
   }
-  // `i` is an opening bracket: the index behind the one that closes it; the end where there is none.
+  // The index behind the bracket that closes the one at or behind `i`; the end where there is none.
   std::size_t behind_group(std::size_t i) const;
 
   Source& source() const { return source_; }
 
  private:
+  void match_brackets();
+
   Source& source_;
   std::vector<Token> tokens_;
   std::unordered_map<std::size_t, std::string> escaped_names_;
+  struct Group {
+    std::uint32_t open, behind;  // tokens
+  };
+  std::vector<Group> groups_;  // of all brackets, in the order of their beginnings
 };
 
 // The name that is written `"a name"`, as Tokens::name gives it.

@@ -34,7 +34,8 @@ bool NurseryFlow::run(std::vector<FlowBlock>& blocks) {
     for (FlowEvent& event : block.events)
       if (event.kind == FlowEvent::Kind::kBegin) {
         site_by_offset_[event.offset] = sites();
-        site_events_.push_back({event.nursery, event.offset});
+        if (!event.nursery.empty()) site_by_name_.emplace(event.nursery, sites());
+        site_events_.push_back({event.nursery, event.offset, 0});
       }
   std::vector<std::uint32_t> at_begin(blocks.size(), kNotReached);
   std::vector<std::uint32_t> to_visit;
@@ -64,24 +65,43 @@ bool NurseryFlow::run(std::vector<FlowBlock>& blocks) {
 }
 
 std::uint32_t NurseryFlow::target(const FlowEvent& event) const {
-  std::uint32_t stack = event.stack;
-  if (event.kind == FlowEvent::Kind::kCancel)
-    while (stack != kEmpty && !event.nursery.empty() && site_events_[stacks_[stack].site].name != event.nursery)
-      stack = stacks_[stack].outer;
+  if (event.kind != FlowEvent::Kind::kCancel || event.nursery.empty()) return event.stack;
+  const auto site = site_by_name_.find(event.nursery);
+  return site == site_by_name_.end() ? kEmpty : open_entry(site->second, event.stack);
+}
+
+// The stack of that many nurseries within the stack.
+std::uint32_t NurseryFlow::ancestor(std::uint32_t stack, std::uint32_t depth) const {
+  while (stacks_[stack].depth > depth)
+    stack = stacks_[stacks_[stack].jump].depth >= depth ? stacks_[stack].jump : stacks_[stack].outer;
   return stack;
+}
+
+// The entry of the stack that is the site's, kEmpty if it is not open there.
+std::uint32_t NurseryFlow::open_entry(std::uint32_t site, std::uint32_t stack) const {
+  const std::uint32_t depth = site_events_[site].depth;
+  if (depth == 0 || depth > stacks_[stack].depth) return kEmpty;
+  const std::uint32_t entry = ancestor(stack, depth);
+  return stacks_[entry].site == site ? entry : kEmpty;
 }
 
 bool NurseryFlow::has_ended(const FlowEvent& spawn, const FlowEvent& at) const {
   if (!spawn.is_reached || !at.is_reached || spawn.stack == kEmpty) return false;
-  for (std::uint32_t open = at.stack; open != kEmpty; open = stacks_[open].outer)
-    if (stacks_[open].site == stacks_[spawn.stack].site) return stacks_[open].is_awaited;
-  return true;
+  const std::uint32_t open = open_entry(stacks_[spawn.stack].site, at.stack);
+  return open == kEmpty || stacks_[open].is_awaited;
 }
 
 std::uint32_t NurseryFlow::push(std::uint32_t outer, std::uint32_t site, bool is_awaited) {
   const auto [entry, is_new] =
       known_.try_emplace({outer, site, is_awaited}, static_cast<std::uint32_t>(stacks_.size()));
-  if (is_new) stacks_.push_back({outer, site, is_awaited});
+  if (is_new) {
+    // The jumps of a stack and of the stack that it jumps to are equally long, or it jumps by one.
+    const std::uint32_t depth = stacks_[outer].depth + 1, jump = stacks_[outer].jump;
+    const bool is_double =
+        stacks_[outer].depth - stacks_[jump].depth == stacks_[jump].depth - stacks_[stacks_[jump].jump].depth;
+    stacks_.push_back({outer, site, is_awaited, depth, is_double ? stacks_[jump].jump : outer});
+    site_events_[site].depth = depth;
+  }
   return entry->second;
 }
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <vector>
 
 #include "opcodes.h"
@@ -44,6 +45,8 @@ class NurseryFlow {
     std::uint32_t outer;
     std::uint32_t site;
     bool is_awaited;
+    std::uint32_t depth = 0;  // how many nurseries are open
+    std::uint32_t jump = 0;   // a stack further out, by which ancestor() gets there in logarithmic time
   };
 
   explicit NurseryFlow(Source& source) : source_(source) {}
@@ -66,8 +69,11 @@ class NurseryFlow {
   struct Site {
     std::string name;
     std::size_t offset;
+    std::uint32_t depth;  // of its stacks: a Nursery_Begin has one stack before it
   };
 
+  std::uint32_t ancestor(std::uint32_t stack, std::uint32_t depth) const;
+  std::uint32_t open_entry(std::uint32_t site, std::uint32_t stack) const;
   std::uint32_t push(std::uint32_t outer, std::uint32_t site, bool is_awaited);
   std::uint32_t apply(FlowEvent& event, std::uint32_t stack);
   std::uint32_t end(const FlowEvent& event, std::uint32_t stack);
@@ -78,6 +84,7 @@ class NurseryFlow {
   std::vector<Stack> stacks_{{0, 0, false}};
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::uint32_t> known_;
   std::vector<Site> site_events_;
+  std::unordered_map<std::string, std::uint32_t> site_by_name_;
   std::map<std::size_t, std::uint32_t> site_by_offset_;
   bool needs_scope_ = false;
   bool is_right_ = true;

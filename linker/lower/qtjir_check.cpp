@@ -397,10 +397,25 @@ class FunctionCheck {
     if (is_right && !tokens_.source().has_errors()) check_joins();
   }
 
+  using Spawns = std::map<std::uint32_t, const FlowEvent*>;  // by stack of nurseries
+
+  // Whether the nurseries of all spawns have ended. Few nurseries are open at once, but many spawns may have one register.
+  bool have_ended(const Spawns& spawns, const FlowEvent& at) const {
+    const NurseryFlow& flow = *function_.flow;
+    const auto has_ended = [&](const FlowEvent& spawn) { return flow.has_ended(spawn, at); };
+    if (spawns.size() <= flow.stacks()[at.stack].depth)
+      return std::all_of(spawns.begin(), spawns.end(), [&](const auto& spawn) { return has_ended(*spawn.second); });
+    // A spawn in no nursery or in code that is not reached has the first stack.
+    if (!has_ended(*spawns.begin()->second)) return false;
+    for (std::uint32_t open = at.stack; open != NurseryFlow::kEmpty; open = flow.stacks()[open].outer)
+      if (const auto spawn = spawns.find(open); spawn != spawns.end() && !has_ended(*spawn->second)) return false;
+    return true;
+  }
+
   // A join is wrong if its register can only hold tasks of nurseries that have ended.
   void check_joins() {
     struct Writers {
-      std::map<std::uint32_t, const FlowEvent*> spawns;  // by stack of nurseries
+      Spawns spawns;
       bool has_others = false;
     };
     std::vector<Writers> writers(function_.registers.size());
@@ -420,11 +435,7 @@ class FunctionCheck {
       const Operand& task = join->operands[0];
       if (task.register_number >= writers.size()) continue;
       const auto& [spawns, has_others] = writers[task.register_number];
-      const bool have_ended =
-          !spawns.empty() && !has_others && std::all_of(spawns.begin(), spawns.end(), [&](const auto& spawn) {
-            return function_.flow->has_ended(*spawn.second, *join->event);
-          });
-      if (have_ended)
+      if (!spawns.empty() && !has_others && have_ended(spawns, *join->event))
         error(task.token,
               "a join of a task whose nursery " + function_.flow->described(spawns.begin()->first) + " has ended");
     }

@@ -33,13 +33,21 @@ class FunctionEmission {
         channels_(text, points_),
         calls_(text, points_) {}
 
-  void run() {
+  // Hands on the text of a large function, without a copy of its body.
+  void run(const TakePiece& take) {
     text_.restart();
     nurseries_.reserve_locals();
     write_blocks();
     nurseries_.write_unwinding();
     write_exit();
     write_head();
+    if (text_.body().size() < kPieceBytes) {
+      module_.text() += text_.body();
+    } else {
+      module_.hand_on(take);
+      take(text_.body());
+    }
+    module_.text() += "}\n";
     write_wrapper();
   }
 
@@ -186,7 +194,7 @@ class FunctionEmission {
     }
     text += text_.head();
     text += nurseries_.scope_begin();
-    text.append("  br label %").append(FunctionText::block_label(0)).append("\n").append(text_.body()).append("}\n");
+    text.append("  br label %").append(FunctionText::block_label(0)).append("\n");
   }
   static std::string shown(std::string name) {
     for (char& c : name)
@@ -246,7 +254,7 @@ void lower_functions(Module& module, const TakePiece& take) {
     if (function.is_external)
       module.declare(function);
     else
-      FunctionEmission(text, function).run();
+      FunctionEmission(text, function).run(take);
   }
 }
 

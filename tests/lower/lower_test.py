@@ -187,6 +187,29 @@ def chain_of_joins(count):
     return 'll', f'define void @f(ptr %p) {{\nb0:\n  %h0 = load i64, ptr %p\n  br label %b1\n{blocks}b{count}:\n{joins}  ret void\n}}\n'
 
 
+def joins_of_one_register(count):
+    """A register for the tasks of so many nurseries, which is joined as often behind them."""
+    ended = ''.join(f'  %n{i} = Nursery_Begin\n  %t = Spawn @f()\n  Nursery_End\n' for i in range(count))
+    return 'qtjir', (f'func @f() -> i64 {{\n  return 1\n}}\nfunc @g() {{\n{ended}  %n = Nursery_Begin\n  %t = Spawn @f()\n' + '  %r = Await %t\n' * count +
+                     '  Nursery_End\n  return\n}\n')
+
+
+def cancels_of_the_outermost(count):
+    """So many nurseries within each other, and cancels and joins of what is outside."""
+    return 'll', ('define i64 @f() {\n  ret i64 1\n}\ndefine void @g() {\n  %a = Nursery_Begin\n  %t = Spawn @f()\n' +
+                  ''.join(f'  %n{i} = Nursery_Begin\n' for i in range(count)) + '  Nursery_Cancel %a\n  Task_Join %t\n' * count + '  Nursery_End\n' * (count + 1) +
+                  '  ret void\n}\n')
+
+
+def chain_of_aliases(count):
+    """Aliases of aliases, the last one first."""
+    return 'll', 'define void @a0() {\n  ret void\n}\n' + ''.join(f'@a{i} = alias void (), ptr @a{i - 1}\n' for i in range(count, 0, -1))
+
+
+def brackets_without_end(count):
+    return 'll', 'define void @f(ptr %p) {\n  ret void\n}\n' + '@g = alias void (), bitcast (< ptr @f)\n' * count
+
+
 def seconds_for(kind, count):
     """Processor time for such a module."""
     suffix, text = kind(count)
@@ -199,7 +222,10 @@ def seconds_for(kind, count):
 
 
 def time_grows_as_the_file():
-    for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'), (chain_of_joins, 5000, 'joins of one handle behind phi nodes')):
+    for kind, count, what in ((block_of_sends, 20000, 'instructions in a block'), (chain_of_joins, 5000, 'joins of one handle behind phi nodes'),
+                              (joins_of_one_register, 5000, 'joins of one register for the tasks of many nurseries'),
+                              (cancels_of_the_outermost, 5000, 'cancels and joins of what is outside of deep nurseries'),
+                              (chain_of_aliases, 20000, 'aliases of aliases'), (brackets_without_end, 5000, 'brackets that are not closed')):
         few, many = seconds_for(kind, count), seconds_for(kind, 4 * count)
         tap.check(f'four times as many {what} take four times as long, not sixteen times', many < 8 * few, f'{few:.2f} s, {many:.2f} s')
 
