@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // rt/sched/event_source.h — sources of events that arrive without a runnable being queued: a signal, a deadline, memory
-// that has been unused for a while. A worker asks each source before it sleeps, and polls when it has slept or finds
-// nothing to run. docs/decisions/0142
+// that has been unused for a while. A worker asks each source before it sleeps, and polls them when its sleep ended by a
+// deadline. docs/decisions/0142
 //
 // INVARIANT no-lost-event: each event has been polled, or a worker is awake that will poll it.
 //   source: 1 set what has_event() reads   2 fence   3 if a worker sleeps, wake one (Scheduler::wake_one)
