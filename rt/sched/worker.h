@@ -86,7 +86,8 @@ struct WorkerCaches {
 struct WorkerSearch {
   Rng rng;
   StealBackoff backoff;
-  std::uint32_t next_victim;  // Victim::kRoundRobin
+  std::uint64_t reclaims_at_ns = platform::kForever;  // StackReclaim: its deadline in the current sleep
+  std::uint32_t next_victim;                          // Victim::kRoundRobin
 };
 
 // The queues from which fair rounds take the oldest runnable, in rotation.

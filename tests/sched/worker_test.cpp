@@ -30,12 +30,12 @@ TEST(worker, stopping_wakes_those_that_sleep) {
   }
 }
 
-constexpr unsigned kBurst = 3000;  // stacks: more than are kept in any case
-
-void use_a_burst_of_stacks(StackPool& pool) {
+TEST(worker, a_resting_program_gives_back_unused_stacks) {
+  constexpr unsigned kStacks = 3000;  // more than are kept in any case
+  Yard yard(2);
   Stack* chain = nullptr;
-  for (unsigned i = 0; i < kBurst; ++i) {
-    Stack* const stack = pool.take(nullptr, 0);
+  for (unsigned i = 0; i < kStacks; ++i) {
+    Stack* const stack = yard.pool().take(nullptr, 0);
     REQUIRE(stack != nullptr);
     stack->next = chain;
     chain = stack;
@@ -43,30 +43,12 @@ void use_a_burst_of_stacks(StackPool& pool) {
   while (chain != nullptr) {
     Stack* const stack = chain;
     chain = stack->next;
-    pool.give(nullptr, stack);
+    yard.pool().give(nullptr, stack);
   }
-  CHECK_GE(pool.stacks_cached(), std::size_t{kBurst});
-}
-
-TEST(worker, a_resting_program_gives_back_unused_stacks) {
-  Yard yard(2);
-  use_a_burst_of_stacks(yard.pool());
+  CHECK_GE(yard.pool().stacks_cached(), std::size_t{kStacks});
   yard.inject(jobs[0], finish);  // whoever runs it goes to sleep again, and looks up a second later
   CHECK(yard.all_done(1));
-  CHECK(soon([&] { return yard.pool().stacks_cached() < kBurst / 2; }));
-}
-
-TEST(worker, a_program_that_only_polls_by_yields_gives_back_unused_stacks) {
-  Yard yard(1);
-  use_a_burst_of_stacks(yard.pool());
-  yard.inject(jobs[0], [](Job& self) {
-    CHECK(soon([&] {
-      CHECK(!yield(self));
-      return self.yard->pool().stacks_cached() < kBurst / 2;
-    }));
-    finish(self);
-  });
-  CHECK(yard.all_done(1));
+  CHECK(soon([&] { return yard.pool().stacks_cached() < kStacks / 2; }));
 }
 
 TEST(worker, deterministic_ones_begin_and_end) {
