@@ -62,7 +62,7 @@ extern "C" {
 
 // Opens a nursery owned by the calling task (or thread); the current nursery stays. NULL options: defaults [any].
 janus_nursery* janus_nursery_open(janus_rt* rt, const janus_nursery_options* options);
-// Spawns fn(arg). Allowed for the owner and every task below it; a task pays 1 op, and the nursery 1 spawn_count. `arg`
+// Spawns fn(arg). The owner and every task below it may; a task pays 1 op, and the nursery 1 spawn_count. `arg`
 // is passed untouched. NULL options: defaults [any].
 janus_task janus_nursery_spawn_in(janus_nursery* nursery, janus_task_fn fn, void* arg,
                                   const janus_spawn_options* options);
