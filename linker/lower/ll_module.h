@@ -74,9 +74,6 @@ struct Module {
       summaries;  // entries for ThinLTO: first token, and behind the last
 };
 
-// Whether the word begins an instruction with no result's name before it. (Opcodes do, too.)
-bool is_terminator(std::string_view mnemonic);
-
 Module parse_module(const Tokens& tokens);
 
 }  // namespace janus::lower

@@ -2,7 +2,8 @@
 // janus-lower: LLVM IR with the scheduler's opcodes, or a .qtjir file, to LLVM IR that clang compiles. janus-cc calls it.
 //
 //     source, lexer        the text, places in it, and its tokens, of either language
-//     LLVM IR:  ll_parser  functions, blocks and instructions; ll_opcodes and ll_types: operands, types of values
+//     LLVM IR:  ll_parser  a module; by ll_signature: how a function is called, ll_body: its instructions and blocks, and
+//                          ll_aliases. ll_opcodes and ll_types: operands, types of values
 //               ll_lower   the order in which a function is rewritten: ll_nurseries, ll_tasks (ll_handles: of which task a join
 //                          is), ll_checks. All edit the text by ll_rewrite (edits.h); whatever no edit names is copied.
 //                          line_map.h says which line of the output is of which line of the input
