@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_body.h"
 
-#include <algorithm>
 #include <array>
 #include <charconv>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "opcodes.h"
 #include "types.h"
+#include "words.h"
 
 namespace janus::lower {
 namespace {
@@ -32,11 +32,6 @@ constexpr std::array<std::string_view, 52> kUnnamedValues = {
     "sitofp", "srem", "sub", "trunc", "udiv", "uitofp", "urem", "va_arg", "xor", "zext",
 };
 // clang-format on
-
-template <std::size_t kCount>
-bool contains(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 bool is_terminator(std::string_view mnemonic) {
   return contains(kTerminators, mnemonic) || mnemonic == "catchswitch";

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
 #include <array>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 #include "ll_module.h"
 #include "ll_signature.h"
 #include "types.h"
+#include "words.h"
 
 namespace janus::lower {
 namespace {
@@ -20,9 +20,6 @@ namespace {
 constexpr std::array<std::string_view, 5> kTargetAttributes = {"\"target-cpu\"", "\"target-features\"",
                                                                "\"use-soft-float\"", "\"prefer-vector-width\"",
                                                                "\"min-legal-vector-width\""};
-bool is_target_attribute(std::string_view attribute) {
-  return std::find(kTargetAttributes.begin(), kTargetAttributes.end(), attribute) != kTargetAttributes.end();
-}
 
 class Parser {
  public:
@@ -112,7 +109,7 @@ class Parser {
   void attribute(Attributes& attributes) {
     if (tokens_.is_word(at_, "naked")) attributes.is_naked = true;
     if (tokens_.kind(at_) == TokenKind::kAttribute) attributes.groups.push_back(tokens_.text(at_));
-    if (tokens_.kind(at_) == TokenKind::kString && is_target_attribute(tokens_.text(at_)) &&
+    if (tokens_.kind(at_) == TokenKind::kString && contains(kTargetAttributes, tokens_.text(at_)) &&
         tokens_.is_punctuation(at_ + 1, '=') && tokens_.kind(at_ + 2) == TokenKind::kString)
       attributes.target.append(" ").append(tokens_.text(at_)).append("=").append(tokens_.text(at_ + 2));
     at_ = behind_attribute(tokens_, at_);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "types.h"
+#include "words.h"
 
 namespace janus::lower {
 namespace {
@@ -30,11 +31,6 @@ std::string_view number_of_convention(std::string_view word) {
   const bool is_numbered =
       word.size() > 2 && word.substr(0, 2) == "cc" && word.find_first_not_of("0123456789", 2) == std::string_view::npos;
   return is_numbered ? word.substr(2) : std::string_view();
-}
-
-template <std::size_t kCount>
-bool contains(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 // Reads the head of a function, from the word behind `define` or `declare` to the ) of its parameters.

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_types.h"
 
-#include <algorithm>
 #include <array>
 
 #include "opcodes.h"
 #include "types.h"
+#include "words.h"
 
 namespace janus::lower {
 namespace {
@@ -15,11 +15,6 @@ constexpr std::array<std::string_view, 18> kArithmetic = {"add",  "sub",  "mul",
                                                           "ashr", "fadd", "fsub", "fmul", "fdiv", "frem"};
 constexpr std::array<std::string_view, 12> kCasts = {"trunc",  "zext",   "sext",   "fptrunc",  "fpext",    "fptoui",
                                                      "fptosi", "uitofp", "sitofp", "ptrtoint", "inttoptr", "bitcast"};
-
-template <std::size_t kCount>
-bool contains(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 }  // namespace
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <array>
 
 #include "options.h"
 #include "qtjir_ast.h"
 #include "types.h"
+#include "words.h"
 
 namespace janus::lower::qtjir {
 namespace {
@@ -13,11 +15,6 @@ constexpr std::array<std::string_view, 13> kArithmetic = {"add", "sub", "mul", "
 constexpr std::array<std::string_view, 10> kComparisons = {"eq",  "ne",  "slt", "sle", "sgt",
                                                            "sge", "ult", "ule", "ugt", "uge"};
 constexpr unsigned kMaxWidth = 128;
-
-template <std::size_t kCount>
-bool contains(const std::array<std::string_view, kCount>& words, std::string_view word) {
-  return std::find(words.begin(), words.end(), word) != words.end();
-}
 
 class Parser {
  public:

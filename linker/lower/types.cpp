@@ -5,6 +5,8 @@
 #include <array>
 #include <charconv>
 
+#include "words.h"
+
 namespace janus::lower {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::array<std::string_view, 14> kSimple = {"void",  "half",     "bflo
                                                       "label", "metadata", "token",     "ptr"};
 
 bool is_simple(std::string_view word) {
-  return integer_width(word) != 0 || std::find(kSimple.begin(), kSimple.end(), word) != kSimple.end();
+  return integer_width(word) != 0 || contains(kSimple, word);
 }
 
 }  // namespace
