@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "escapes.h"
+
 namespace janus::lower {
 namespace {
 
@@ -130,10 +132,6 @@ class Lexer {
   std::size_t at_ = 0;
 };
 
-int digit_of(char c) {
-  return is_digit(c) ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 // The text with the bytes that \XX and \\ stand for, as LLVM reads names.
 std::string unescaped(std::string_view text) {
   std::string result;
@@ -141,8 +139,8 @@ std::string unescaped(std::string_view text) {
     const bool may_escape = text[i] == '\\' && i + 1 < text.size();
     if (may_escape && text[i + 1] == '\\') {
       result += text[i++];
-    } else if (may_escape && i + 2 < text.size() && digit_of(text[i + 1]) >= 0 && digit_of(text[i + 2]) >= 0) {
-      result += static_cast<char>(digit_of(text[i + 1]) * 16 + digit_of(text[i + 2]));
+    } else if (const auto byte = may_escape ? byte_of_hex(text.substr(i + 1)) : std::nullopt) {
+      result += *byte;
       i += 2;
     } else {
       result += text[i];

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "qtjir_strings.h"
 
+#include "escapes.h"
+
 namespace janus::lower::qtjir {
 namespace {
-
-int digit_of(char c) {
-  return c >= '0' && c <= '9'   ? c - '0'
-         : c >= 'A' && c <= 'F' ? c - 'A' + 10
-         : c >= 'a' && c <= 'f' ? c - 'a' + 10
-                                : -1;
-}
 
 // Reads a text byte by byte.
 class Reader {
@@ -26,10 +21,9 @@ class Reader {
   char next() {
     const char c = text_[at_++];
     if (c != '\\' || is_at_end()) return c;
-    const int high = digit_of(text_[at_]), low = at_ + 1 < text_.size() ? digit_of(text_[at_ + 1]) : -1;
-    if (high >= 0 && low >= 0) {
+    if (const auto byte = byte_of_hex(text_.substr(at_))) {
       at_ += 2;
-      return static_cast<char>(high * 16 + low);
+      return *byte;
     }
     const char escaped = text_[at_++];
     return escaped == 'n' ? '\n' : escaped == 't' ? '\t' : escaped;

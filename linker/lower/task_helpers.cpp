@@ -39,7 +39,8 @@ std::string shape_key(const TaskShape& shape) {
   return key;
 }
 
-// Names may hold any character: a helper's own has a number instead. Tasks that differ in what their spawners keep or pay begin in the same function.
+// Names may hold any character: a helper's own has a number instead. Tasks that differ in what their spawners keep or pay
+// begin in the same function.
 std::string task_key(const TaskShape& shape) {
   return text_of("task ", has_record(shape.handle) ? std::to_string(static_cast<int>(shape.handle)) : "",
                  shape.tells_cancel ? " cancel " : " ", shape.symbol);

@@ -35,11 +35,6 @@ def is_compiled_by_clang():
     return any('clang' in word for source in library['target_sources'] for word in source['compiler'])
 
 
-def skip(claim, why):
-    tap.count += 1
-    print(f'ok {tap.count} - {claim} # SKIP {why}')
-
-
 def cc(*arguments, compiler='gcc', text=None, cwd=work, **settings):
     return subprocess.run([str(janus_cc), *map(str, arguments)], capture_output=True, text=True, input=text, cwd=cwd,
                           env=environment(CC=compiler, CXX=cxx_of[compiler], **settings), timeout=120)
@@ -119,7 +114,7 @@ def hello():
             most = 126 if is_compiled_by_clang() else 120
             tap.check(f'hello has no more than {most} KiB', size <= most * kib, size)
         else:
-            skip('hello is small', 'not optimised')
+            tap.skip('hello is small', 'not optimised')
         built_in = os.path.abspath(sys.argv[1])
         tap.check('nothing in it tells where the runtime was built', built_in.encode() not in program.read_bytes(), built_in)
         in_an_empty_root(program)
@@ -128,7 +123,7 @@ def hello():
 def in_an_empty_root(program):
     claim = 'it runs where there is nothing but itself: no /proc, no /dev, no file'
     if os.geteuid() != 0:
-        skip(claim, 'only root may chroot')
+        tap.skip(claim, 'only root may chroot')
         return
     root = work / 'empty-root'
     root.mkdir()
@@ -430,7 +425,7 @@ def elsewhere():
 
 def with_pkg_config():
     if not shutil.which('pkg-config'):
-        skip('pkg-config', 'not installed')
+        tap.skip('pkg-config', 'not installed')
         return
     plain = environment(PKG_CONFIG_PATH=str(prefix / 'lib/pkgconfig'))
 
