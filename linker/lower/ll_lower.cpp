@@ -23,8 +23,8 @@ class FunctionLowering {
   void run() {
     const std::string& prefix = module_.helpers.prefix();
     const bool has_own_code = module_.tokens.name(function_.name).substr(0, prefix.size()) != prefix;
-    collect_opcodes();
-    if (!uses_.empty() && !lower_opcodes()) return;
+    lower_opcodes();
+    if (!uses_.empty() && !lower_in_nurseries()) return;
     if (module_.inserts_checks && has_own_code && !function_.is_naked) checks_.insert();
     if (!function_.is_naked && has_own_code)
       module_.edits.insert(module_.tokens.begin_of(function_.behind_parameters), "\"probe-stack\"=\"inline-asm\" ");
@@ -34,7 +34,8 @@ class FunctionLowering {
   }
 
  private:
-  void collect_opcodes() {
+  // Lowers the opcodes that do not depend on the open nurseries, and keeps only the others: a function may have a million.
+  void lower_opcodes() {
     for (std::uint32_t i = 0; i < function_.instructions.size(); ++i) {
       const Instruction& one = rewrite_.instruction(i);
       const std::string_view mnemonic = module_.tokens.text(one.mnemonic);
@@ -44,11 +45,17 @@ class FunctionLowering {
                                          ": profile :core has no scheduler; choose :service, :cluster or :sovereign");
         continue;
       }
-      if (auto use = parse_opcode(module_.tokens, one)) uses_.push_back({i, std::move(*use)});
+      auto opcode = parse_opcode(module_.tokens, one);
+      if (!opcode) continue;
+      OpcodeAt use{i, std::move(*opcode)};
+      if (flow_kind_of(use.opcode.opcode))
+        uses_.push_back(std::move(use));
+      else
+        lower(use);
     }
   }
 
-  bool lower_opcodes() {
+  bool lower_in_nurseries() {
     if (!nurseries_.follow(uses_)) return false;
     for (const OpcodeAt& use : uses_) lower(use);
     return true;
@@ -130,7 +137,7 @@ class FunctionLowering {
   Nurseries nurseries_;
   Tasks tasks_;
   YieldChecks checks_;
-  std::vector<OpcodeAt> uses_;
+  std::vector<OpcodeAt> uses_;  // whose meaning depends on the open nurseries
 };
 
 // Whether pointers of this module have the types that they point to, as up to LLVM 14.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ll_nurseries.h"
 
+#include <algorithm>
 #include <optional>
 
 namespace janus::lower {
@@ -17,17 +18,17 @@ bool Nurseries::follow(std::vector<OpcodeAt>& uses) {
   std::size_t next = 0;
   for (std::uint32_t b = 0; b < blocks_.size(); ++b) read_block(b, uses, next);
   const bool is_right = flow_.run(blocks_);
-  for (const auto& place : event_places_) {
-    OpcodeAt& use = uses[place.use];
-    use.event = &blocks_[place.block].events[place.event];
-    if (makes_task(use.opcode.opcode)) spawns_.emplace(use.instruction, use.event);
-  }
+  auto use = uses.begin();
+  for (FlowBlock& block : blocks_)
+    for (FlowEvent& event : block.events)
+      if (event.kind != FlowEvent::Kind::kReturn) (use++)->event = &event;
+  uses_ = &uses;
   read_sites(uses);
   return is_right;
 }
 
 // `next` is the first opcode that stands in this block or behind it.
-void Nurseries::read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::size_t& next) {
+void Nurseries::read_block(std::uint32_t b, const std::vector<OpcodeAt>& uses, std::size_t& next) {
   const Tokens& tokens = rewrite_.tokens;
   const Block& block = rewrite_.function.blocks[b];
   const std::size_t place = block.label != kNoIndex   ? block.label
@@ -42,10 +43,8 @@ void Nurseries::read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::si
     if (next < uses.size() && uses[next].instruction == i) {
       const OpcodeUse& use = uses[next].opcode;
       const bool awaits_nursery = use.opcode == Opcode::kAwait && is_nursery(use.operands[0]);
-      if (const auto kind = awaits_nursery ? std::optional(FlowEvent::Kind::kAwait) : flow_kind_of(use.opcode)) {
-        blocks_[b].events.push_back(event_of(uses[next], *kind));
-        event_places_.push_back({b, blocks_[b].events.size() - 1, next});
-      }
+      const FlowEvent::Kind kind = awaits_nursery ? FlowEvent::Kind::kAwait : *flow_kind_of(use.opcode);
+      blocks_[b].events.push_back(event_of(uses[next], kind));
       ++next;
     } else if (rewrite_.leaves(one)) {
       blocks_[b].events.push_back({FlowEvent::Kind::kReturn, tokens.begin_of(one.mnemonic), ""});
@@ -78,7 +77,7 @@ void Nurseries::read_sites(std::vector<OpcodeAt>& uses) {
           begin.has_result ? std::string(rewrite_.tokens.text(begin.first)) : rewrite_.module.fresh("nursery");
       sites_[site].is_opened = options.has_budget || options.on_error != 0 || options.on_exhaustion != 0;
       use.site = site++;
-    } else if (use.event != nullptr && use.event->kind == FlowEvent::Kind::kAwait && use.event->is_reached &&
+    } else if (use.event->kind == FlowEvent::Kind::kAwait && use.event->is_reached &&
                use.event->stack != NurseryFlow::kEmpty) {
       sites_[stack(use.event->stack).site].is_awaited = true;
     }
@@ -94,11 +93,18 @@ Nurseries::Parent Nurseries::parent_of(const OpcodeAt& use) {
 void Nurseries::check_join(const OpcodeAt& use) {
   const Operand& task = use.opcode.operands[0];
   const Instruction* const definition = rewrite_.types().definition(task.value);
-  if (definition == nullptr || use.event == nullptr) return;
-  const auto spawn = spawns_.find(static_cast<std::uint32_t>(definition - rewrite_.function.instructions.data()));
-  if (spawn != spawns_.end() && flow_.has_ended(*spawn->second, *use.event))
-    rewrite_.error(task.token,
-                   "a join of a task whose nursery " + flow_.described(spawn->second->stack) + " has ended");
+  if (definition == nullptr) return;
+  const OpcodeAt* const spawn = use_of(*definition);
+  if (spawn != nullptr && makes_task(spawn->opcode.opcode) && flow_.has_ended(*spawn->event, *use.event))
+    rewrite_.error(task.token, "a join of a task whose nursery " + flow_.described(spawn->event->stack) + " has ended");
+}
+
+// nullptr: it is no opcode, or one that takes no part in the flow.
+const OpcodeAt* Nurseries::use_of(const Instruction& one) const {
+  const auto number = static_cast<std::uint32_t>(&one - rewrite_.function.instructions.data());
+  const auto use = std::lower_bound(uses_->begin(), uses_->end(), number,
+                                    [](const OpcodeAt& a, std::uint32_t b) { return a.instruction < b; });
+  return use != uses_->end() && use->instruction == number ? &*use : nullptr;
 }
 
 // ---- Opcodes --------------------------------------------------------------------------------------------------------------

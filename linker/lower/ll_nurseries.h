@@ -3,7 +3,6 @@
 #pragma once
 
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "ll_rewrite.h"
@@ -15,7 +14,8 @@ class Nurseries {
  public:
   explicit Nurseries(FunctionRewrite& rewrite) : rewrite_(rewrite), flow_(rewrite.module.source) {}
 
-  // Finds which nurseries are open where, and fills in the events of the opcodes. Reports what is wrong; false then.
+  // Finds which nurseries are open where, and fills in the events of the opcodes, which stay valid as long as this object.
+  // `uses` are in the order of their instructions; each takes part in the flow. Reports what is wrong; false then.
   bool follow(std::vector<OpcodeAt>& uses);
   // Whether the operand is the result of a Nursery_Begin.
   bool is_nursery(const Operand& operand);
@@ -49,11 +49,9 @@ class Nurseries {
     std::string list;     // a variable that holds the first record, if there are any
     std::string outcome;  // a variable for what Await found
   };
-  struct EventPlace {
-    std::size_t block, event, use;
-  };
 
-  void read_block(std::uint32_t b, std::vector<OpcodeAt>& uses, std::size_t& next);
+  void read_block(std::uint32_t b, const std::vector<OpcodeAt>& uses, std::size_t& next);
+  const OpcodeAt* use_of(const Instruction& one) const;
   void check_operand(const OpcodeAt& use);
   void read_sites(std::vector<OpcodeAt>& uses);
   FlowEvent event_of(const OpcodeAt& use, FlowEvent::Kind kind);
@@ -66,8 +64,7 @@ class Nurseries {
   FunctionRewrite& rewrite_;
   NurseryFlow flow_;
   std::vector<FlowBlock> blocks_;
-  std::vector<EventPlace> event_places_;
-  std::unordered_map<std::uint32_t, const FlowEvent*> spawns_;  // by instruction
+  const std::vector<OpcodeAt>* uses_ = nullptr;  // in their order
   std::vector<Site> sites_;
   std::vector<const OpcodeAt*> ends_;
   Site scope_;

@@ -200,7 +200,7 @@ class Parser {
   bool budget() {
     if (!skip('(')) return complain("the components of the budget, as (ops 1000, memory all), are missing");
     if (use_.budget) return complain("a second budget");
-    use_.budget.emplace();
+    use_.budget = std::make_unique<BudgetOperands>();
     while (!skip(')')) {
       std::size_t i = 0;
       while (i < kBudgetComponents.size() && !tokens_.is_word(at_, kBudgetComponents[i].first)) ++i;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,7 +29,7 @@ struct OpcodeUse {
   std::uint32_t function = kNoIndex;  // token of the task's function
   std::string type;                   // of the result, empty where none is written
   std::vector<Operand> operands;
-  std::optional<BudgetOperands> budget;
+  std::unique_ptr<BudgetOperands> budget;  // if one is given
   NurseryOptions nursery;
   std::string attachments;  // ", !dbg !5"
 };

@@ -37,11 +37,11 @@ struct ModuleRewrite {
 struct OpcodeAt {
   std::uint32_t instruction;
   OpcodeUse opcode;
-  FlowEvent* event = nullptr;  // of the flow of nurseries, if it has a part in it
+  FlowEvent* event = nullptr;  // filled in if the opcode takes part in the flow of nurseries
   std::uint32_t site = 0;      // of a Nursery_Begin
 
   // Whether the opcode stands where the flow has been; elsewhere it is never executed.
-  bool is_reached() const { return event == nullptr || event->is_reached; }
+  bool is_reached() const { return event->is_reached; }
 };
 
 class FunctionRewrite {

@@ -17,7 +17,7 @@ void Tasks::spawn(const OpcodeAt& use) {
                                                "call it in a function");
   const Signature& signature = *found->second.signature;
   if (!fits(use, signature, name)) return;
-  TaskShape shape{signature, found->second.symbol, Handle::kNone, opcode.budget.has_value(), false};
+  TaskShape shape{signature, found->second.symbol, Handle::kNone, opcode.budget != nullptr, false};
   const bool keeps_handle = rewrite_.instruction(use.instruction).has_result;
   if (opcode.opcode == Opcode::kAsyncCall)
     shape.handle = Handle::kChannel;
