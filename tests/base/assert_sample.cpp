@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// assert_sample.cpp — claims that hold and claims that do not; assert_test.py runs each by itself and holds what it
-// says and how it ends.
+// assert_sample.cpp — assertions that hold and assertions that fail. assert_test.py runs each test in a process of its
+// own and checks what it prints and how it ends.
 #include "rt/base/assert.h"
 #include "rt/base/lock_rank.h"
 #include "rt/base/worker_slot.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 
-// Compared byte by byte where assertions are off.
+// assert_test.py compares the machine code of these two functions where assertions are off.
 extern "C" [[gnu::noinline, gnu::used, gnu::retain]] int janus_test_asserted(int number) {
   JANUS_ASSERT(number > 0);
   return number * 3;
@@ -59,7 +59,7 @@ janus::RankedLock<LockRank::kTask> outer;
 janus::RankedLock<LockRank::kInjector> inner;
 janus::RankedLock<LockRank::kNursery> nurseries[2];
 
-// The calling thread is a worker meanwhile: only those are watched.
+// Makes the calling thread look like a worker: lock ranks are checked on workers only.
 class AsWorker {
  public:
   AsWorker() : before_(janus::platform::worker_slot()) { janus::platform::set_worker_slot(&slot_); }
@@ -76,12 +76,12 @@ TEST(claims, locks_in_order) {
   nurseries[0].lock();
   nurseries[1].lock();
   inner.lock();
-  nurseries[0].unlock();  // in whatever order
+  nurseries[0].unlock();  // the order of unlocks is free
   inner.unlock();
   nurseries[1].unlock();
   outer.unlock();
   inner.lock();
-  CHECK(outer.try_lock());  // waits for nobody
+  CHECK(outer.try_lock());  // allowed: a try_lock() cannot deadlock
   outer.unlock();
   inner.unlock();
   outer.lock();

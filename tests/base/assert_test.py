@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# assert_test.py {on|off} PROGRAM ... — runs each build of assert_sample.cpp, in which assertions are on or off:
-# what a claim that does not hold prints, how the process ends, and that an assertion that is off is not there. TAP.
+# assert_test.py {on|off} PROGRAM ... — runs each build of assert_sample.cpp, in which assertions are on or off. Checks
+# what a failed assertion prints, how the process ends, and that an assertion that is off leaves no code. TAP.
 import os
 import pathlib
 import re
@@ -36,7 +36,7 @@ def dies_with(program, test, claim):
     where = f"({HERE}:{line_of(f'({claim});')})"
     status, said = run(program, test)
     wanted = f"janus: assertion failed: {claim} {where}\n"
-    # Sanitizers say more when a program aborts.
+    # Sanitizers print more text when a program aborts.
     return status == -signal.SIGABRT and said.startswith(wanted), (status, said, wanted)
 
 

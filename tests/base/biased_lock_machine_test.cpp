@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// biased_lock_machine_test.cpp — what the lock asks of the machine: a heavy fence each time that an owner is shut out,
-// and, where there is none, no owner at all.
+// biased_lock_machine_test.cpp — what the lock uses of the platform: one heavy fence each time that an owner loses the
+// lock. Without a heavy fence the lock never has an owner.
 #include "rt/base/biased_lock.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/harness/test.h"
@@ -15,7 +15,7 @@ TEST(biased_lock_machine, without_a_heavy_fence_nobody_comes_to_own_it) {
   for (const bool has_fence : {false, true}) {
     fake_platform::reset();
     fake_platform::set_heavy_fence(has_fence);
-    const bool may_own = janus::platform::has_heavy_fence();  // the machine below may have none either
+    const bool may_own = janus::platform::has_heavy_fence();  // false where the real platform has no heavy fence
     BiasedLock lock;
     lock.init(true);
     LockOwner me;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// biased_lock_test.cpp — the lock itself, on threads. Every order of its steps: biased_lock_model_test.cpp.
+// biased_lock_test.cpp — the lock on real threads. biased_lock_model_test.cpp explores every order of its steps.
 #include "rt/base/biased_lock.h"
 
 #include "tests/harness/test.h"
@@ -11,13 +11,13 @@ using janus::BiasedLock;
 using janus::LockOwner;
 using Hold = BiasedLock::Hold;
 
-constexpr unsigned kTurnsToOwn = 33;  // the first is only noticed
+constexpr unsigned kTurnsToOwn = 33;  // the first turn only records the user
 
 struct Fresh : BiasedLock {
   explicit Fresh(bool may_bias = true) { init(may_bias); }
 };
 
-// Turns of `me` until it owns the lock; `most` + 1 if it does not.
+// The number of the turn in which `me` owns the lock; `most` + 1 if it never does.
 unsigned turns_until_owner(BiasedLock& lock, LockOwner& me, unsigned most = 10'000) {
   for (unsigned turn = 1; turn <= most; ++turn) {
     const Hold hold = lock.lock(&me);
@@ -62,8 +62,8 @@ TEST(biased_lock, an_owner_that_is_slow_between_its_two_looks_finds_out) {
   CHECK(lock.is_owned_by(me));
   CHECK_EQ(turns_until_owner(lock, other), 2 * kTurnsToOwn);
   REQUIRE(lock.try_lock_biased(other));
-  CHECK(!lock.try_enter(me));  // and what it announced in vain
-  lock.leave(me);              // takes nothing from the other
+  CHECK(!lock.try_enter(me));
+  lock.leave(me);  // after the failed try_enter(): must not release the lock that `other` holds
   CHECK(lock.try_exit(other));
   CHECK(lock.is_owned_by(other));
 }
@@ -115,12 +115,12 @@ constexpr unsigned kMembers = 4;
 struct Storm {
   Fresh lock;
   LockOwner owners[kMembers];
-  std::uint64_t guarded[2] = {0, 0};  // always the same
-  std::uint64_t wrong = 0;            // guarded, too
+  std::uint64_t guarded[2] = {0, 0};  // both always have the same value
+  std::uint64_t wrong = 0;            // guarded by the lock, too
   std::atomic<std::uint64_t> biased{0};
 } storm;
 
-// Long runs, so that it comes to own the lock while others wait, and short ones, so that it loses it.
+// Long runs of turns let this thread come to own the lock while others wait; short runs let it lose the lock again.
 void take_turns(unsigned number) {
   LockOwner* const me = number + 1 == kMembers ? nullptr : &storm.owners[number];
   std::uint64_t biased = 0;

@@ -13,7 +13,7 @@ using janus::saturating_add;
 
 constexpr std::size_t kMax = std::numeric_limits<std::size_t>::max();
 
-// Every pair of bytes, against arithmetic that is wide enough.
+// Every pair of bytes, compared with arithmetic in wider integers.
 TEST(checked, says_for_every_pair_of_bytes_whether_the_result_fits) {
   for (unsigned a = 0; a < 256; ++a) {
     for (unsigned b = 0; b < 256; ++b) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/format_oracle_test.cpp — janus_vformat beside the C library's vsnprintf, over every combination of flags,
-// width, precision, length and conversion, with values from the edges. Hosted only.
+// tests/base/format_oracle_test.cpp — compares janus_vformat with the C library's vsnprintf, for every combination of
+// flags, width, precision, length and conversion, with values at the edges of their ranges. Hosted only.
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -41,7 +41,7 @@ Output by_us(std::size_t capacity, const char* format, ...) {
   return output;
 }
 
-// Reports only differences: there are some hundred thousand comparisons.
+// Prints a line only where the two differ: there are some hundred thousand comparisons.
 template <typename... Values>
 bool agrees(std::size_t capacity, const std::string& format, Values... values) {
   const Output expected = by_oracle(capacity, format.c_str(), values...);
@@ -52,7 +52,7 @@ bool agrees(std::size_t capacity, const std::string& format, Values... values) {
   return CHECK_EQ(actual.size, expected.size);
 }
 
-// The digits of %#g, of which the oracle forgets the zeros where rounding makes the number longer.
+// True where the oracle's %#g is wrong: it omits trailing zeros where rounding makes the number a digit longer.
 bool oracle_errs(const std::string& format, double value) {
   if (format.find('#') == std::string::npos || (format.back() | 0x20) != 'g') return false;
   const std::size_t point = format.find('.');
@@ -199,7 +199,7 @@ TEST(format_oracle, random_doubles_agree) {
     if (rng.below(2) != 0) format += std::to_string(rng.below(40));
     if (rng.below(4) != 0) format.append(".").append(std::to_string(rng.below(30)));
     format += "aefgAEFG"[rng.below(8)];
-    // Any bits; what is not too far from one; and what is short in decimals.
+    // By turns: any bits; a number of moderate size; a number with few decimal digits.
     double value = std::bit_cast<double>(rng.next());
     if (i % 3 == 1)
       value = static_cast<double>(rng.next() >> rng.below(64)) / static_cast<double>(1 + rng.below(1'000'000));
@@ -240,7 +240,7 @@ TEST(format_oracle, random_directives_agree) {
     format += "ll";
     format += pick("diuoxX");
     format += ">";
-    // Edges and small numbers as often as large ones.
+    // A random number of bits, so that small numbers are as frequent as large ones.
     if (!agrees(kCapacity, format, static_cast<long long>(rng.next() >> rng.below(64)))) return;
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/base/format_test.cpp — the parts of formatting that no oracle covers: bounds, and what is ours alone. What C
-// says is compared with the C library in format_oracle_test.cpp.
+// tests/base/format_test.cpp — the parts of formatting that have no oracle: bounds, and the project's own extensions.
+// format_oracle_test.cpp compares the rest with the C library.
 #include "rt/base/format.h"
 
 #include <initializer_list>
@@ -12,7 +12,7 @@ namespace {
 using janus::format_to;
 using janus::Text;
 
-// The compiler would refuse the formats that these tests are about.
+// Has no format attribute, since the compiler would refuse the formats of these tests.
 std::size_t format_unchecked(char* buffer, std::size_t capacity, const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
@@ -100,7 +100,7 @@ TEST(format, within_its_bounds_a_text_is_as_without) {
   for (std::size_t i = 0; i < 64; ++i) CHECK_EQ(bytes[i], ' ');
 }
 
-// One that says nothing at any length.
+// Formats that print nothing, however long they are: only the bound on reads ends them.
 TEST(format, a_format_ends_where_its_reads_do) {
   static LongString dashes('-'), zeros('0');
   const janus::FormatBounds bounds = {.text = 64, .reads = 256};
@@ -152,7 +152,7 @@ TEST(format, an_unknown_conversion_is_marked_and_takes_no_argument) {
   CHECK_STREQ(bytes, "%ls(not printed)|%lc(not printed)|7");
 }
 
-// What gcc takes without a word, beyond what C99 has: it works, or says that it does not.
+// Extensions of C99 that gcc accepts without a warning: each works, or prints that it is not supported.
 TEST(format, extensions_that_compilers_accept_work_or_say_that_they_do_not) {
   char bytes[96];
   format_unchecked(bytes, sizeof bytes, "%'d|%'8u|%qd|%Zu|%Ld|%Id|%d", 1234567, 89u, -6ll, sizeof bytes, 8ll, 5, 9);
@@ -167,7 +167,8 @@ TEST(format, extensions_that_compilers_accept_work_or_say_that_they_do_not) {
   CHECK_STREQ(bytes, "%2$(not printed)d and %1$(not printed)d");
 }
 
-// A long double lies where the fourth number lies, too: whoever did not step over it would print its bytes.
+// The long double is passed on the stack, and so is the last number: a formatter that did not step over the long double
+// would print its bytes as that number.
 TEST(format, a_long_double_is_printed_as_the_nearest_double) {
   char bytes[64];
   for (const char* format : {"%d%d%d|%La|%d", "%d%d%d|%LA|%d"}) {
@@ -180,7 +181,7 @@ TEST(format, a_long_double_is_printed_as_the_nearest_double) {
   CHECK_STREQ(bytes, "inf|4");
 }
 
-// What has many digits takes long: that is paid for as reading is, and ends like it.
+// Numbers with many digits take long to print. Their digits count as reads, so the bound on reads ends them as well.
 TEST(format, the_digits_of_a_far_exponent_count_as_read) {
   char bytes[2048];
   const std::size_t one = format_within({}, bytes, sizeof bytes, "%g", 1e15).reads;

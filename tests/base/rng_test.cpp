@@ -10,14 +10,14 @@ using janus::splitmix64;
 
 constexpr std::uint64_t kSeed = 1234567;
 
-// Without libgcc's help, which a freestanding test does not have.
+// __builtin_popcount would need libgcc, which a freestanding test does not have.
 unsigned count_ones(std::uint64_t word) {
   unsigned ones = 0;
   for (; word != 0; word &= word - 1) ++ones;
   return ones;
 }
 
-// 256 words of 256 bits: row i says which bits of the old state make bit i of the new one.
+// A matrix over GF(2), 256 by 256 bits: row i names the bits of the old state whose sum is bit i of the new one.
 struct Matrix {
   std::uint64_t rows[256][4];
 };
@@ -33,7 +33,7 @@ void multiply(const Matrix& a, const Matrix& b, Matrix& out) {
   }
 }
 
-// One step of the generator as a matrix: column i is what becomes of a state with only bit i set.
+// One step of the generator as a matrix: column i is the state that follows a state with only bit i set.
 void make_step(Matrix& step) {
   step = Matrix{};
   for (unsigned column = 0; column < 256; ++column) {
@@ -113,7 +113,7 @@ TEST(rng, seed_zero_is_as_good_as_any) {
   Rng rng(0);
   unsigned ones = 0;
   for (unsigned i = 0; i < 1000; ++i) ones += count_ones(rng.next());
-  CHECK_GT(ones, 31'000u);  // 32,000 expected, deviation 126
+  CHECK_GT(ones, 31'000u);  // expected: 32,000; standard deviation: 126
   CHECK_LT(ones, 33'000u);
 }
 
@@ -137,7 +137,7 @@ TEST(rng, below_stays_below_and_reaches_every_number) {
     ++counts[number];
   }
   for (const unsigned count : counts) {
-    CHECK_GT(count, 850u);  // 1,000 expected, deviation 30
+    CHECK_GT(count, 850u);  // expected: 1,000; standard deviation: 30
     CHECK_LT(count, 1150u);
   }
   const std::uint64_t most = ~std::uint64_t{0};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// siphash_test.cpp — beside what CPython 3.11 says under PYTHONHASHSEED=0 (hash(b"abcdefgh")), and an implementation
-// that agrees with the paper's own example of SipHash-2-4.
+// siphash_test.cpp — compares with values of CPython 3.11 under PYTHONHASHSEED=0 (hash(b"abcdefgh")), and with an
+// implementation that passes the test vector of the SipHash paper (SipHash-2-4).
 #include "rt/base/siphash.h"
 
 #include "tests/harness/test.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// spinlock_machine_test.cpp — what the lock asks of the machine: who does not get it sleeps after a heavy fence, and
-// whoever unlocks it wakes one of those, and nobody where there are none.
+// spinlock_machine_test.cpp — what the lock uses of the platform: a thread that does not get the lock sleeps after a
+// heavy fence. An unlock wakes one sleeper, and makes no system call if there is none.
 #include "rt/base/spinlock.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/harness/thread_group.h"
@@ -17,7 +17,8 @@ TEST(spinlock_machine, a_sole_user_makes_no_system_call) {
   CHECK_EQ(fake_platform::waits() + fake_platform::wakes() + fake_platform::heavy_fences(), 0u);
 }
 
-// It may come by just as the lock is given up, and then there is nobody to be woken any more.
+// A waiter may get the lock just as it is released, before it sleeps; then the unlock has nobody to wake. So the test
+// repeats until an unlock wakes a sleeper.
 TEST(spinlock_machine, each_unlock_wakes_one_sleeper) {
   constexpr int kMaxRounds = 1000;
   for (const bool has_fence : {false, true}) {
@@ -25,7 +26,7 @@ TEST(spinlock_machine, each_unlock_wakes_one_sleeper) {
     for (int round = 0; round < kMaxRounds && woken == 0; ++round) {
       fake_platform::reset();
       fake_platform::set_heavy_fence(has_fence);
-      const std::uint64_t fences = platform::has_heavy_fence() ? 1 : 0;  // the machine below may have none either
+      const std::uint64_t fences = platform::has_heavy_fence() ? 1 : 0;  // 0 where the real platform has no heavy fence
       SpinLock lock;
       lock.lock();
       auto waiter = [&] { LockGuard guard(lock); };
