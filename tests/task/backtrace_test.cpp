@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// backtrace_test.cpp — which frames of a stack are followed: those that lie on it to the last byte, the topmost one
-// included, whose return address ends where the stack begins. Damaged ones end the walk, wherever they point.
+// backtrace_test.cpp — which frames a backtrace follows: those that lie entirely on the task's stack, the topmost and
+// the lowest included. A damaged frame pointer ends the walk, wherever the pointer leads.
 #include "rt/task/report/backtrace.h"
 
 #include <arch/jump_back.h>
@@ -14,7 +14,8 @@ namespace {
 constexpr unsigned kWords = 128;
 constexpr std::uint64_t kIp = 0xabc;
 
-// Words of a stack, and whether what lies beyond is left alone shows in the return addresses: each names its own word.
+// A stack and the words around it. The return address of each frame made by frame() tells the number of its word, so
+// the text shows which frames were read.
 struct Ground {
   alignas(16) std::uint64_t below[4], words[kWords], above[4];
   Stack stack = {};
@@ -28,7 +29,7 @@ struct Ground {
     stack.start = reinterpret_cast<std::byte*>(words + kWords);
   }
   std::uint64_t address(unsigned word) const { return reinterpret_cast<std::uint64_t>(&words[0] + word); }
-  // A frame whose caller's is at `outer`.
+  // Makes a frame at `word` whose caller's frame is at address `outer`.
   void frame(unsigned word, std::uint64_t outer) {
     words[word] = outer;
     words[word + 1] = 0x1000 + word;
@@ -56,14 +57,15 @@ TEST(backtrace, frames_outside_the_stack_are_not_read) {
   const std::uint64_t low = ground.address(0), high = ground.address(kWords);
   for (const std::uint64_t fp : {low - 8, low - 16, high - 8, high, high + 8, std::uint64_t{0}, low + 1, low + 4})
     CHECK_STREQ(ground.walked_from(fp), nothing);
-  // The same where a frame leads there.
+  // The same addresses as the saved frame pointer of a valid frame.
   for (const std::uint64_t outer : {low - 8, high - 8, high, high + 16, ground.address(30) + 1}) {
     ground.frame(4, outer);
     CHECK_STREQ(ground.walked_from(ground.address(4)), "janus:   at 0xabc 0x1004\n");
   }
 }
 
-// Up is the only way: a frame that names itself, or one below, would be walked for ever.
+// Each frame must lie above the one before it. Otherwise a frame that points to itself, or to one below, would be
+// walked for ever.
 TEST(backtrace, a_circle_of_frames_ends_and_so_does_a_return_address_of_nothing) {
   static Ground ground;
   ground.frame(20, ground.address(20));
@@ -75,7 +77,8 @@ TEST(backtrace, a_circle_of_frames_ends_and_so_does_a_return_address_of_nothing)
   CHECK_STREQ(ground.walked_from(ground.address(20)), "janus:   at 0xabc 0x1014\n");
 }
 
-// janus_jump_back() links no frame, so what it returns to stands only in a word above the frame of what it called.
+// janus_jump_back() makes no frame of its own, so its return address is only in a word above the frame of the function
+// that it called.
 TEST(backtrace, the_caller_of_janus_jump_back_is_shown_in_its_place) {
   static Ground ground;
   const auto inside = reinterpret_cast<std::uint64_t>(janus_jump_back) + 7;
@@ -86,7 +89,7 @@ TEST(backtrace, the_caller_of_janus_jump_back_is_shown_in_its_place) {
   CHECK_STREQ(ground.walked_from(ground.address(8)), "janus:   at 0xabc 0x777 0x1028\n");
   ground.words[11] = 0;
   CHECK_STREQ(ground.walked_from(ground.address(8)), "janus:   at 0xabc\n");
-  // Where that word would lie beyond the stack.
+  // Where the word with the return address would lie beyond the stack.
   for (const unsigned word : {kWords - 2, kWords - 3}) {
     ground.frame(word, 0);
     ground.words[word + 1] = inside;

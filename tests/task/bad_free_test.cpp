@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// bad_free_test.cpp — who frees what is not his to free panics, alone: the process, the heap and every account are
-// afterwards as if nothing had happened.
+// bad_free_test.cpp — a task that frees a pointer which it may not free panics. The process, the heap and every account
+// stay as they were, and no other task notices.
 #include <iterator>
 #include <utility>
 
@@ -17,14 +17,14 @@ namespace {
 constexpr unsigned kWorlds[] = {1, 2, 4};
 constexpr std::size_t kOfEveryKind[] = {64, 3000, 100'000, std::size_t{3} << 20};
 
-// A value that the compiler cannot see, and so not warn of.
+// Hides the value from the compiler, which would otherwise warn of the bad free.
 template <class Value>
 Value hidden(Value value) {
   __asm__("" : "+r"(value));
   return value;
 }
 
-// What a task does that is not to be done. `held` is a block of `bytes` that somebody else holds, and frees later.
+// A wrong call of a task. `held` is a block of `bytes` that another task holds and frees later.
 using Misdeed = void (*)(char* held, std::size_t bytes);
 
 void free_at(void* address) {
@@ -47,7 +47,7 @@ Channel& as_channel(janus_channel* channel) {
 }
 int g_in_data[16];
 
-// Made outside tasks, where nobody pays for it.
+// Made outside tasks, so that no account pays for the key.
 janus_local_key local_key() {
   static janus_local_key key;
   static const int once = janus_local_new(&key, nullptr);
@@ -64,7 +64,8 @@ void* name_of_self() {
   return calling_task()->extra;
 }
 
-// Of a block that the task itself has freed. Only where nobody allocates meanwhile: it would be another's by then.
+// Wrong calls for a block that the task itself has freed. Used only while no other task allocates: it could get the
+// block.
 constexpr Misdeed kMisdeedsAlone[] = {
     [](char*, std::size_t bytes) { free_at(freed(bytes)); },
     [](char*, std::size_t bytes) { resize_at(freed(bytes)); },
@@ -90,7 +91,8 @@ constexpr Misdeed kMisdeeds[] = {
     [](char*, std::size_t) { free_at(address_at(0x8000'0000'0000'0010)); },
     [](char*, std::size_t) { resize_at(address_at(std::uintptr_t{1} << 47)); },
     [](char*, std::size_t) { resize_at(g_in_data); },
-    // Where a chunk would begin that held it. A mapping of its own may begin there itself.
+    // The start of the chunk in which `held` lies. If the block has a mapping of its own and begins there itself, the
+    // next page instead.
     [](char* held, std::size_t) {
       const std::uintptr_t chunk = round_down(address_of(held), kChunkBytes);
       free_at(address_at(chunk != address_of(held) ? chunk : chunk + kPageBytes));
@@ -115,8 +117,8 @@ std::uint64_t memory_left() {
   return janus_budget_get_current().memory;
 }
 
-// Runs `body` in a cage of a runtime of `workers`, where every byte is seen, and looks at all that there is to look at
-// before and after.
+// Runs `body` in a cage of a runtime of `workers`. The memory left in the cage and the bytes in use must be the same
+// before and after, to the byte.
 template <class Body>
 void run_caged(unsigned workers, Body body) {
   (void)local_key();
@@ -141,7 +143,7 @@ void run_caged(unsigned workers, Body body) {
   CHECK_EQ(result, 0);
 }
 
-// Of the task that does it, while two others go on.
+// The task that does `misdeed` panics, and two siblings go on.
 void expect_panic(Misdeed misdeed, std::size_t bytes) {
   char* const held = static_cast<char*>(janus_alloc(bytes));
   held[0] = held[bytes - 1] = 'h';
@@ -162,7 +164,7 @@ void expect_panic(Misdeed misdeed, std::size_t bytes) {
   janus_free(held);
 }
 
-// The two of a race meet here.
+// Where two tasks wait for each other, so that their calls race.
 struct Gate {
   std::atomic<int> arrived{0};
   void meet() {
@@ -248,7 +250,7 @@ TEST(bad_free, freeing_a_block_that_another_task_resizes_panics_one_of_the_two) 
     });
 }
 
-// Whatever tasks have done before.
+// Random sequences of calls, with misdeeds among them.
 TEST(bad_free, leaves_every_account_to_the_byte) {
   for (const unsigned workers : kWorlds)
     for (const unsigned seed : {1u, 2u, 3u})
@@ -270,7 +272,7 @@ TEST(bad_free, leaves_every_account_to_the_byte) {
             }
             for (void* const block : blocks) janus_free(block);
             if (dice.below(2) == 0) return 0;
-            // Of a block that is not on the heap at all: that too begins nowhere.
+            // A block on the stack: no heap block begins there.
             alignas(16) char local[64] = {};
             kMisdeeds[dice.below(std::size(kMisdeeds))](local, sizeof local);
             return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// bad_memory.h — pointers that a buggy task may come with, of every kind, and worlds to try them in.
+// bad_memory.h — every kind of bad pointer that a buggy task may pass, and runtimes to try them in.
 #pragma once
 
 #include "rt/abi/entry/global_runtime.h"
@@ -9,14 +9,14 @@ namespace janus::test {
 
 inline constexpr unsigned kWorkerCounts[] = {1, 2, 4};
 
-// What a pointer that cannot be used is like.
+// Why a pointer cannot be used.
 enum class Bad : std::uint8_t { kSmall, kNotCanonical, kForbidden, kGuarded, kStraddling, kReadOnly };
 inline constexpr Bad kUnreadable[] = {Bad::kSmall, Bad::kNotCanonical, Bad::kForbidden, Bad::kGuarded,
                                       Bad::kStraddling};
 inline constexpr Bad kUnwritable[] = {Bad::kSmall,   Bad::kNotCanonical, Bad::kForbidden,
                                       Bad::kGuarded, Bad::kStraddling,   Bad::kReadOnly};
 
-// In a program's constants, which can be read and no more, whatever is below it.
+// A constant of the program: can be read but not written on every platform.
 struct alignas(4096) Readable {
   unsigned char bytes[128 * 1024];
 };
@@ -26,10 +26,10 @@ inline constexpr Readable kReadable = [] {
   return all;
 }();
 
-// Pages that can be used, and one behind them that cannot. For the whole process.
+// Usable pages, each followed by a page that cannot be used. One object serves the whole process.
 class BadMemory {
  public:
-  // For an object of `bytes`, 128 KiB at most, and two at least where it straddles.
+  // A bad pointer to an object of `bytes`: at most 128 KiB, and at least 2 bytes for kStraddling.
   static void* pointer(Bad kind, std::size_t bytes) {
     static BadMemory* const memory = make();
     switch (kind) {
@@ -59,8 +59,8 @@ class BadMemory {
   }
 
   static BadMemory* make() {
-    // A hole would be filled by the next mapping of whoever wants one: pages that nobody may touch are as good. With no
-    // kernel below there is one kind of them.
+    // Protected pages stand for unmapped ones, since another mapping could fill a hole. Without a kernel below there is
+    // no mprotect, so both blocks end in the same kind of guard page.
     constexpr long kMprotect = 10, kProtNone = 0, kNoSuchCall = -38;
     static BadMemory memory;
     memory.before_forbidden_ = platform::map(kRoom + kPage);
@@ -77,11 +77,11 @@ class BadMemory {
   std::byte* before_guard_;
 };
 
-// Runs `body` in a runtime of `workers` twice: as in a host, and as in a program of our own, where only workers call
-// and what is at hand takes paths of its own.
+// Runs `body` in a runtime of `workers` twice: as in a host program, and as in a freestanding program, where every
+// calling thread is a worker and calls take shorter paths.
 template <class Body>
 void run_both_ways(unsigned workers, Body body) {
-  (void)BadMemory::pointer(Bad::kSmall, 8);  // made before there are several who want it
+  (void)BadMemory::pointer(Bad::kSmall, 8);  // made before several threads ask for it
   run_in(with_workers(workers), body);
   run_in(with_workers(workers), [&] {
     every_thread_is_worker = true;
@@ -90,12 +90,12 @@ void run_both_ways(unsigned workers, Body body) {
   });
 }
 
-// Waits until `task` has stopped; false if it never does.
+// Waits until `task` is blocked; false if that does not happen in time.
 inline bool stops(janus_task task) {
   return eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; });
 }
 
-// How `body` ends as a task of its own.
+// Runs `body` as a task and returns its outcome.
 template <class Body>
 janus_result outcome_of(Body body) {
   janus_result result = {};

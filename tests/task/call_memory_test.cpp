@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// call_memory_test.cpp — each call with each of its pointers bad, in every way that a pointer can be: the task that
-// called panics, nothing was taken, and everybody else goes on. On 1, 2 and 4 workers, with others at work.
+// call_memory_test.cpp — each call with each of its pointers bad, in every way that a pointer can be bad. The calling
+// task panics, the call has taken nothing, and all other tasks go on. On 1, 2 and 4 workers, with other tasks at work.
 #include <iterator>
 
 #include "rt/abi/entry/entry.h"
 #include "tests/task/bad_memory.h"
 
-// A format that is no literal is the very point of one of them.
+// One of the calls passes a format that is not a literal on purpose.
 #pragma GCC diagnostic ignored "-Wformat-security"
 
 namespace janus::test {
 
 namespace {
 
-// What a runtime has given out, as far as it shows.
+// What is left in each component of the root's account.
 struct Accounts5 {
   std::uint64_t left[kComponents];
 };
@@ -30,11 +30,11 @@ std::int64_t nothing(void*) {
   return 0;
 }
 
-// What a task may come with, and what it wants of it.
+// A call, and the pointer to try it with.
 struct Call {
   const char* what;
   bool writes;
-  std::size_t bytes;  // of the object
+  std::size_t bytes;  // that the pointer should refer to
   void (*call)(void* pointer);
 };
 
@@ -45,7 +45,7 @@ janus_nursery_options nursery_options() {
   return options;
 }
 
-// What the calls below may use that is good; opened for each task, and left to it.
+// All calls that take pointers. Valid arguments are created by each task and left to be freed at its end.
 constexpr Call kCalls[] = {
     {"open: options", false, sizeof(janus_nursery_options),
      [](void* bad) { janus_nursery_open(nullptr, static_cast<janus_nursery_options*>(bad)); }},
@@ -124,7 +124,8 @@ constexpr Call kCalls[] = {
     {"stats", true, sizeof(janus_stats), [](void* bad) { janus_rt_stats(nullptr, static_cast<janus_stats*>(bad)); }},
 };
 
-// Text without an end before the wall, and options that say how long they are: what reads them gets as far as that.
+// Where the object straddles the end of the mapping: fills the readable part with text without a terminator, or with a
+// `size` field that reaches beyond the end. The call then reads up to the unusable page.
 void fill_before_wall(const Call& call, Bad kind, void* bad) {
   if (kind != Bad::kStraddling) return;
   auto* const bytes = static_cast<unsigned char*>(bad);
@@ -137,13 +138,13 @@ bool is_tried(const Call& call, Bad kind) {
   return kind != Bad::kReadOnly || call.writes;
 }
 
-// Others, who notice when a lock stays held or a worker is lost.
+// Tasks that use a channel, spawn and join all the time. They would stop if a lock stayed held or a worker were lost.
 class Neighbours {
  public:
   Neighbours() {
     for (auto& round : rounds_) scope_.go(work, &round);
   }
-  // Each has got on since.
+  // Waits until each neighbour has done three more rounds.
   bool get_on() {
     return eventually([&] {
              for (auto& round : rounds_) {
@@ -219,7 +220,7 @@ TEST(call_memory, a_bad_pointer_in_any_call_is_the_callers_panic_and_nobody_else
   }
 }
 
-// Round after round: whatever a call had taken would be missing.
+// Repeats all calls: a resource that a panicking call kept would be missing afterwards.
 TEST(call_memory, a_call_that_panics_has_taken_nothing) {
   for (const unsigned workers : kWorkerCounts) {
     janus_stats stats = {};
@@ -227,14 +228,14 @@ TEST(call_memory, a_call_that_panics_has_taken_nothing) {
         with_workers(workers),
         [] {
           Scope outer;
-          try_everything();  // what is made for the first time
+          try_everything();  // allocates what is made at the first use
           try_everything();
           const Accounts5 before = root_accounts();
           const std::uint64_t in_use = stats_of().bytes_in_use;
           for (int i = 0; i < scaled(10, 2); ++i) try_everything();
           const Accounts5 after = root_accounts();
           for (unsigned c = 0; c < kComponents; ++c) {
-            // Chunks of memory stay with workers for a while, and records with their slabs.
+            // Workers cache chunks of memory, and slabs keep free records.
             const std::uint64_t missing = before.left[c] > after.left[c] ? before.left[c] - after.left[c] : 0;
             CHECK_LT(missing, c == static_cast<unsigned>(Component::kMemory) ? 1u << 20 : 1u);
           }
@@ -247,7 +248,7 @@ TEST(call_memory, a_call_that_panics_has_taken_nothing) {
   }
 }
 
-// Nothing of what an open or a spawn draws is drawn before all of it has been read.
+// An open or a spawn reads all its arguments before it draws anything from a budget.
 TEST(call_memory, an_open_or_a_spawn_with_a_bad_name_leaves_the_budget_as_it_was) {
   for (const unsigned workers : kWorkerCounts) {
     run_in(with_workers(workers), [] {
@@ -292,7 +293,7 @@ TEST(call_memory, an_open_or_a_spawn_with_a_bad_name_leaves_the_budget_as_it_was
 
 TEST(call_memory, a_struct_is_not_read_beyond_its_size_field) {
   run_in(with_workers(1), [] {
-    // The first word of options, right before the wall.
+    // Only the `size` field of the options is readable; the rest lies on the unusable page.
     auto* const size = static_cast<std::uint32_t*>(BadMemory::pointer(Bad::kStraddling, 5));
     *size = 4;
     CHECK(janus_nursery_open(nullptr, reinterpret_cast<janus_nursery_options*>(size)) == nullptr);
@@ -322,7 +323,7 @@ TEST(call_memory, names_and_strings_may_end_right_before_the_wall) {
   });
 }
 
-// Any pointer may be said to be a runtime; only one that is there is asked.
+// Any pointer may be passed as a runtime; only a registered runtime is accessed.
 TEST(call_memory, a_pointer_to_no_runtime_gives_no_statistics) {
   run_in(with_workers(1), [] {
     for (const Bad kind : kUnreadable) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cancel_fence_test.cpp — a heavy fence interrupts every CPU that the process runs on, so a cancel causes one only
-// where it comes by somebody who may be about to wait. One worker, which has nobody to steal from.
+// cancel_fence_test.cpp — a heavy fence interrupts every CPU that the process runs on, so a cancel makes one only where
+// it meets a task that may be about to wait. One worker, so that no task is stolen.
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
@@ -38,7 +38,8 @@ std::int64_t yield_for_ever(void*) {
   return -1;
 }
 
-// How many heavy fences so many cancels cause, each of a nursery with one child that has had a turn, or none.
+// The number of heavy fences that kCancels cancels make. Each cancels a nursery with one child, which has already run
+// if `has_turn`.
 std::uint64_t fences_of_cancels(janus_task_fn fn, bool has_turn) {
   fake_platform::reset();
   std::uint64_t caused = 0;
@@ -75,7 +76,7 @@ TEST(cancel_fence, one_fence_is_made_where_a_member_may_be_about_to_wait) {
   CHECK_EQ(fences_of_cancels(yield_for_ever, true), kCancels);
 }
 
-// Half of them yield, and half wait.
+// Half of the members yield, and half wait.
 TEST(cancel_fence, one_fence_serves_any_number_of_members) {
   fake_platform::reset();
   run_in(with_workers(1), [] {

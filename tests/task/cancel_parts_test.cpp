@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cancel_parts_test.cpp — a nursery in which thousands wait is cancelled: at once for whoever asks, in parts for those
-// who wait, whoever it is that cancels, and nobody is forgotten, whatever they do meanwhile.
+// cancel_parts_test.cpp — a nursery with hundreds of waiting tasks is cancelled. The cancel takes effect at once for
+// its caller; the waiting tasks are woken in parts, and all are woken, whoever cancels and whatever they do meanwhile.
 #include <new>
 
 #include <span>
@@ -12,7 +12,7 @@ namespace janus::test {
 namespace {
 
 constexpr unsigned kWorlds[] = {1, 2, 4};
-// A sanitizer looks for races and for bad memory, and its fibers are dear: every combination once, on most workers.
+// Under a sanitizer, where fibers are slow, each combination runs once, on the most workers.
 std::span<const unsigned> worlds_of_combinations() {
   return std::span(kWorlds).subspan(kIsWatched ? 2 : 0);
 }
@@ -22,7 +22,7 @@ constexpr int kWaiters = 600;  // more than two parts
 
 // What a waiter waits for.
 enum class Wait : std::uint8_t { kChannel, kPark, kChildren, kRunningChildren };
-// What the first that is woken does, while others wait still.
+// What the first woken waiter does, while others still wait.
 enum class First : std::uint8_t { kNothing, kCancelsAgain, kCloses, kPanics };
 // How the nursery comes to be cancelled.
 enum class By : std::uint8_t { kCall, kTaskCancel, kFailure, kOwnersCancel };
@@ -76,7 +76,7 @@ std::int64_t wait_there(void* arg) {
     CHECK_EQ(park(nullptr), -1);
   } else {
     Scope children;
-    // One that runs sees at once that somebody far above was told to end, and may end before this nursery is told.
+    // A running child sees the cancel of an ancestor at once, and may end before its own nursery is cancelled.
     children.go(crowd.wait == Wait::kChildren ? park : yield, nullptr,
                 JANUS_SPAWN_DETACHED | JANUS_SPAWN_RUN_CANCELLED);
     CHECK_EQ(children.end(), JANUS_CANCELLED);
@@ -103,7 +103,7 @@ void disperse(Crowd& crowd) {
   janus_channel_release(crowd.channel);
 }
 
-// Opens the nursery, and waits in it until it is told to end.
+// Opens the nursery, and waits in it until it is cancelled.
 std::int64_t own_a_crowd(void* arg) {
   Crowd& crowd = *static_cast<Crowd*>(arg);
   gather(crowd, JANUS_ON_ERROR_COLLECT);
@@ -132,7 +132,7 @@ void cancel(By by, Crowd& crowd) {
   scope.end();
 }
 
-// How many of those whom it looks at still wait.
+// An estimate of the number of waiting tasks, from every kStep-th of them.
 int count_waiting(const Crowd& crowd) {
   int waiting = 0;
   for (int i = 0; i < kWaiters; i += kStep) waiting += janus_task_state(crowd.waiters[i]) == JANUS_TASK_BLOCKED ? 1 : 0;
@@ -154,8 +154,8 @@ TEST(cancel_parts, all_members_are_told_whatever_the_first_one_does) {
         });
 }
 
-// By seed as well, where turns do not depend on how fast the machine is: children that run then see the cancel, and
-// end, before their nurseries are told.
+// Deterministic mode as well, where turns do not depend on the speed of the machine: running children see the cancel,
+// and end, before their own nurseries are cancelled.
 TEST(cancel_parts, all_members_are_told_whichever_task_cancels) {
   const auto cancel_each_way = [](const janus_rt_config& config) {
     for (const By by : {By::kCall, By::kTaskCancel, By::kFailure, By::kOwnersCancel})
@@ -170,8 +170,8 @@ TEST(cancel_parts, all_members_are_told_whichever_task_cancels) {
   cancel_each_way(deterministic(2, 7));
 }
 
-// Who looks at each turn that it gets, on the only worker, never finds that more than a part or two have been woken
-// since it looked last, be it in order or by seed.
+// A neighbour on the only worker counts the waiting tasks at each of its turns. Between two of its turns no more than
+// two parts may be woken, in the normal and in the deterministic mode.
 TEST(cancel_parts, a_neighbour_has_turns_in_between) {
   for (const janus_rt_config& config : {with_workers(1), deterministic(1, 7)})
     for (const By by : {By::kCall, By::kTaskCancel, By::kFailure, By::kOwnersCancel})
@@ -254,7 +254,7 @@ TEST(cancel_parts, is_paid_for_by_who_calls) {
   });
 }
 
-// Who cancels is told to end meanwhile: that cancel is not left half-way.
+// The caller is itself cancelled during the cancel. The cancel must still reach all members.
 TEST(cancel_parts, goes_on_when_who_calls_is_cancelled) {
   for (const unsigned workers : kWorlds)
     run_in(with_workers(workers), [] {
@@ -271,7 +271,7 @@ TEST(cancel_parts, goes_on_when_who_calls_is_cancelled) {
     });
 }
 
-// The same where it has no ops left, and ends for that right afterwards.
+// The caller runs out of ops during the cancel, and ends right afterwards. The cancel must still reach all members.
 TEST(cancel_parts, goes_on_when_who_calls_has_no_ops_left) {
   for (const unsigned workers : kWorlds)
     run_in(with_workers(workers), [] {

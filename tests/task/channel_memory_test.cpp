@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel_memory_test.cpp — channels whose users name memory that is not there. Whose pointer it was panics, not who
-// came along; each message arrives once; the channel and everybody else go on.
+// channel_memory_test.cpp — tasks that use channels with pointers to unusable memory. The task whose pointer is bad
+// panics, not its partner; each message arrives once; the channel and all other tasks go on.
 #include <iterator>
 
 #include "tests/task/bad_memory.h"
@@ -9,10 +9,10 @@ namespace janus::test {
 
 namespace {
 
-constexpr std::uint32_t kMax = 70'000;  // bytes of an element; more than are copied at a time
+constexpr std::uint32_t kMax = 70'000;  // bytes of the largest element; more than a channel copies at a time
 constexpr std::uint32_t kSizes[] = {1, 8, 24, kMax};
 
-// An element that says its number at both ends.
+// An element that holds its number in its first and in its last byte.
 struct Element {
   explicit Element(std::uint32_t bytes) : bytes_(bytes), where_(static_cast<unsigned char*>(janus_alloc(bytes))) {}
   ~Element() { janus_free(where_); }
@@ -28,9 +28,9 @@ struct Element {
 };
 
 constexpr int kBads = 3, kGoods = 4;
-constexpr int kManyBads = 100;  // more than are dropped while the lock is held once (price::kBadWaitsAtOnce)
+constexpr int kManyBads = 100;  // more than a partner drops while it holds the lock once (price::kBadWaitsAtOnce)
 
-// Bad receivers wait before good ones; whoever sends finds them first.
+// Bad receivers wait before good ones, so a sender meets them first.
 void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind, int bads = kBads) {
   janus_channel* const channel = janus_channel_create(bytes, capacity);
   REQUIRE(channel != nullptr);
@@ -59,7 +59,7 @@ void send_past_bad_receivers(std::uint32_t bytes, std::size_t capacity, Bad kind
   janus_channel_release(channel);
 }
 
-// The buffer is full, or there is none; bad senders wait before good ones.
+// Bad senders wait before good ones; the buffer is full, or the channel has none.
 void receive_past_bad_senders(std::uint32_t bytes, std::size_t capacity, Bad kind, int bads = kBads) {
   janus_channel* const channel = janus_channel_create(bytes, capacity);
   REQUIRE(channel != nullptr);
@@ -169,7 +169,7 @@ TEST(channel_memory, a_caller_with_a_bad_pointer_takes_no_message_and_leaves_non
   }
 }
 
-// The lock belongs to the worker by then, which takes the short way in a program of our own.
+// The channel's lock is owned by the worker by then, so in a freestanding program the fast paths are taken.
 TEST(channel_memory, a_word_through_a_lock_that_belongs_to_the_worker) {
   run_both_ways(1, [] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 4);
@@ -197,8 +197,7 @@ TEST(channel_memory, a_word_through_a_lock_that_belongs_to_the_worker) {
   });
 }
 
-// One block a message, freed, and unmapped at once, while its owner waits to receive into it; others use the channel
-// all the time.
+// Hostile tasks send and receive with bad pointers while producers and consumers use the channel all the time.
 TEST(channel_memory, under_load_no_message_is_lost_or_doubled_and_no_lock_stays_held) {
   constexpr int kPairs = 3;
   const int count = scaled(3000, 400), hostile_count = scaled(300, 60);
@@ -235,7 +234,7 @@ TEST(channel_memory, under_load_no_message_is_lost_or_doubled_and_no_lock_stays_
           if (i % 8 == 0) janus_yield();
         }
         CHECK_EQ(producers.end(), 0);
-        // Bad senders may be left that nobody meets any more, and bad receivers; both hear of the close.
+        // Hostile tasks may still wait that met no partner; the close ends their waits.
         CHECK_EQ(janus_channel_close(channel), 0);
         CHECK_EQ(consumers.end(), 0);
         janus_result result = {};
@@ -266,7 +265,8 @@ TEST(channel_memory, elements_are_bounded) {
   });
 }
 
-// What it touches around the buffer stays as it is, also when others write there meanwhile.
+// The bytes before and after the receiver's buffer stay as they were. The buffer itself is written only when a message
+// arrives.
 TEST(channel_memory, receiving_writes_the_element_alone_and_only_when_there_is_one) {
   run_both_ways(2, [] {
     for (const std::uint32_t bytes : {3u, 8u, 100u, 5000u}) {
@@ -288,7 +288,7 @@ TEST(channel_memory, receiving_writes_the_element_alone_and_only_when_there_is_o
   });
 }
 
-// A channel that is none: any pointer, in any call.
+// Any pointer instead of a channel, in each call.
 TEST(channel_memory, a_pointer_to_no_channel_ends_the_task_that_uses_it) {
   run_both_ways(2, [] {
     for (const Bad kind : kUnreadable) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// channel_test.cpp — channels under those who do not keep to one worker: threads outside, tasks of other runtimes,
-// cancels in the middle of a hand-over. What is sent arrives once, or the sender knows that it did not.
+// channel_test.cpp — channels used from several workers, from threads outside tasks and from tasks of other runtimes,
+// and cancels in the middle of a hand-over. A message arrives once, or its sender learns that it did not arrive.
 #include "rt/abi/entry/global_runtime.h"
 #include "tests/conformance/world.h"
 #include "tests/harness/thread_group.h"
@@ -11,8 +11,8 @@ namespace {
 
 constexpr unsigned kWorlds[] = {1, 2, 4};
 
-// Runs `body` in a runtime of `config` twice: as in a host, and as in a program of our own, where only workers call and
-// what is at hand takes paths of its own.
+// Runs `body` in a runtime of `config` twice: as in a host program, and as in a freestanding program, where every
+// calling thread is a worker and calls take shorter paths.
 template <class Body>
 void run_both_ways(const janus_rt_config& config, Body body) {
   run_in(config, body);
@@ -23,7 +23,7 @@ void run_both_ways(const janus_rt_config& config, Body body) {
   });
 }
 
-// A word there and back, many times: long enough that the locks of both channels come to belong to a worker.
+// Sends each word back. After enough round trips the locks of both channels are owned by a worker.
 std::int64_t echo(void* arg) {
   auto* const* const pair = static_cast<janus_channel**>(arg);
   long value = 0;
@@ -103,7 +103,7 @@ struct Outsiders {
   std::atomic<bool> is_over{false};
 };
 
-// As fast as it can, now sending, now receiving: the owner of the lock has to be shut out each time anew.
+// A thread outside tasks that sends and receives all the time. Each call takes the lock away from its owner.
 void meddle(Outsiders& outsiders) {
   while (outsiders.channel.load() == nullptr) __builtin_ia32_pause();
   for (long i = 1; !outsiders.is_over.load(); ++i) {
@@ -186,7 +186,7 @@ TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
     auto echo_abroad = [&]() -> std::int64_t {
       long value = 0;
       while (janus_channel_recv(pair[0], &value) == 0) {
-        if (stats_of().workers != 3) return -6;  // runs on a worker of its own runtime
+        if (stats_of().workers != 3) return -6;  // true if the task is still on a worker of its own runtime
         if (janus_channel_send(pair[1], &value) != 0 || stats_of().workers != 3) return -7;
       }
       return 0;
@@ -200,12 +200,12 @@ TEST(channels, tasks_of_two_runtimes_talk_over_the_channels_of_one) {
     threads.start(thread);
     auto root = [&] {
       for (janus_channel*& channel : pair) channel = janus_channel_create(sizeof(long), 0);
-      {  // at home for long enough that the locks belong to a worker here
+      {  // enough round trips that a worker of this runtime comes to own the locks
         Scope scope;
         scope.go(echo, pair);
         CHECK_EQ(round_trips(pair, 200), 200);
         is_ready.store(true);
-        CHECK_EQ(round_trips(pair, count), count);  // whoever answers
+        CHECK_EQ(round_trips(pair, count), count);  // the local or the remote echo answers
         CHECK_EQ(janus_channel_close(pair[0]), 0);
         CHECK_EQ(scope.end(), 0);
       }
@@ -248,7 +248,7 @@ TEST(channels, a_cancel_abroad_reaches_who_waits_at_a_channel_of_another_runtime
       if (round % 2 == 0) CHECK_GE(cancelled.load(), 1);
     }
     long value = 0;
-    return janus_channel_try_send(channel, &value);  // nobody is left in the queue
+    return janus_channel_try_send(channel, &value);  // the queue of waiters is empty
   };
   CHECK_EQ(janus_rt_run(abroad, call_closure<decltype(root)>, &root), JANUS_E_WOULD_BLOCK);
   auto release = [&] { janus_channel_release(channel); };
@@ -259,8 +259,8 @@ TEST(channels, a_cancel_abroad_reaches_who_waits_at_a_channel_of_another_runtime
 
 // --- Cancels ---
 
-// Tasks pass words on while some of them are told to end, from wherever the root happens to run. What a receiver got
-// was sent, and what a sender was told to have sent was received.
+// Tasks send and receive while some of them are cancelled, from whichever worker the root runs on. Each message that
+// was received was sent, and each that its sender believes sent was received.
 TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
   for (const unsigned workers : kWorlds) {
     for (int round = 0; round < scaled(21, kIsWatched ? 7 : 3); ++round) {
@@ -292,7 +292,7 @@ TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
           writers.go(sender);
         }
         for (int i = 0; i < 20 * (round % 7); ++i) janus_yield();
-        for (int i = 0; i < kPairs; ++i) {  // one by one, then all that are left
+        for (int i = 0; i < kPairs; ++i) {  // some one by one, the rest with their nursery
           janus_task_cancel(tasks[i]);
           janus_yield();
         }
@@ -300,7 +300,7 @@ TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
         CHECK_EQ(told.end(), JANUS_CANCELLED);
         CHECK_EQ(writers.cancel(), 0);
         CHECK_EQ(writers.end(), JANUS_CANCELLED);
-        CHECK_EQ(janus_channel_close(channel), 0);  // readers drain it
+        CHECK_EQ(janus_channel_close(channel), 0);  // the readers first receive what is buffered
         CHECK_EQ(readers.end(), 0);
         janus_channel_release(channel);
       };
@@ -311,7 +311,7 @@ TEST(channels, a_cancel_comes_before_a_hand_over_or_not_at_all) {
   }
 }
 
-// Whoever is told to end while it waits passes that on to what it has opened, and that may wait at the same channel.
+// A cancelled waiter cancels the nurseries that it has opened, whose members may wait at the same channel.
 TEST(channels, a_cancel_passes_from_one_waiter_to_the_next_at_the_same_channel) {
   for (const unsigned workers : kWorlds) {
     const auto body = [&] {
@@ -350,14 +350,14 @@ TEST(channels, a_cancel_passes_from_one_waiter_to_the_next_at_the_same_channel) 
   }
 }
 
-// Woken to look, it is on its way already when a partner serves it: nobody may queue it a second time.
+// A cancel has already queued the waiter when a partner serves it: the partner must not queue it a second time.
 static void serve_one_that_was_woken_to_look(bool it_sends) {
   janus_channel* const channel = janus_channel_create(sizeof(long), 0);
   janus_channel* const other = janus_channel_create(sizeof(long), 1);
   janus_channel* warm[] = {channel, janus_channel_create(sizeof(long), 0)};
   Scope first;
   first.go(echo, warm);
-  CHECK_EQ(round_trips(warm, 100), 100);  // the lock of `channel` is the worker's now
+  CHECK_EQ(round_trips(warm, 100), 100);  // from here on the worker owns the lock of `channel`
   long value = -1;
   CHECK_EQ(janus_channel_close(warm[1]), 0);
   CHECK_EQ(janus_channel_send(channel, &value), 0);  // ends the echo
@@ -371,9 +371,9 @@ static void serve_one_that_was_woken_to_look(bool it_sends) {
   };
   Scope scope;
   scope.go(waiter);
-  janus_yield();  // it waits
+  janus_yield();  // now the waiter waits
   scope.cancel();
-  for (value = 1; value <= 3; ++value) {  // nothing that we do here lets it run
+  for (value = 1; value <= 3; ++value) {  // the waiter does not run meanwhile
     CHECK_EQ(janus_channel_send(other, &value), 0);
     CHECK_EQ(janus_channel_recv(other, &value), 0);
   }
@@ -396,7 +396,8 @@ TEST(channels, a_waiter_that_was_woken_to_look_is_served_where_it_is) {
   }
 }
 
-// Between its last look for a cancel and the moment when it can be found, neither may miss the other.
+// A cancel may come after a task's last check for cancels and before the task is findable as a waiter. Neither side may
+// miss the other.
 TEST(channels, a_cancel_in_the_moment_of_going_to_wait_is_not_missed) {
   run_both_ways(with_workers(2), [] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 0);
@@ -413,13 +414,13 @@ TEST(channels, a_cancel_in_the_moment_of_going_to_wait_is_not_missed) {
       for (unsigned spin = 0; spin < 20000 && !is_there.load(); ++spin) __builtin_ia32_pause();
       for (unsigned spin = dice.below(12); spin != 0; --spin) __builtin_ia32_pause();
       CHECK_EQ(janus_task_cancel(task), 0);
-      CHECK_EQ(scope.end(), 0);  // one that was told to end by its handle is no failure of the nursery
+      CHECK_EQ(scope.end(), 0);  // a task that was cancelled by its handle does not make its nursery fail
     }
     janus_channel_release(channel);
   });
 }
 
-// A task that has been told to end takes and gives nothing any more, though a partner waits, and pays for it.
+// A cancelled task neither sends nor receives any more, though a partner waits, and pays for the failed call.
 TEST(channels, a_cancelled_task_does_not_meet_a_waiting_partner) {
   run_both_ways(with_workers(1), [&] {
     janus_channel* const channel = janus_channel_create(sizeof(long), 0);
@@ -432,7 +433,7 @@ TEST(channels, a_cancelled_task_does_not_meet_a_waiting_partner) {
     auto stubborn = [&]() -> std::int64_t {
       while (janus_yield() == 0) {
       }
-      long value = 7;  // the echo waits for one
+      long value = 7;  // the echo waits for a value
       CHECK_EQ(janus_channel_send(channel, &value), JANUS_CANCELLED);
       return JANUS_CANCELLED;
     };
@@ -440,7 +441,7 @@ TEST(channels, a_cancelled_task_does_not_meet_a_waiting_partner) {
     janus_yield();
     scope.cancel();
     CHECK_EQ(scope.end(), JANUS_CANCELLED);
-    // Told by its handle, after which a sibling finds nothing in its own way.
+    // The task alone is cancelled, by its handle; then a sibling finds that no message was passed.
     bool is_told = false, has_looked = false;
     auto alone = [&]() -> std::int64_t {
       while (!has_looked) janus_yield();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// charge_test.cpp — what is spent is accounted for: ops to the last one, recharges in order, records and tables while
-// they live, task-local keys.
+// charge_test.cpp — accounting of what tasks spend: ops exactly, recharges in order of request, records and tables
+// while they live, task-local keys.
 #include <array>
 #include <chrono>
 #include <thread>
@@ -25,13 +25,12 @@ janus_budget some(std::uint32_t ops, std::size_t memory = 4 << 20) {
   return budget;
 }
 
-// One operation each; what is drawn from the dice decides which. Counts what it costs by docs/budgets.md, before and
-// after it is done.
+// A task that makes one random call in each step. Sums up the calls' prices according to docs/budgets.md.
 struct Mix {
   Dice dice;
   unsigned workers = 1;
-  std::uint32_t spent = 0;   // on what was done
-  std::uint32_t wanted = 0;  // and on what was begun
+  std::uint32_t spent = 0;   // on completed calls
+  std::uint32_t wanted = 0;  // `spent`, and the price of the call that was begun
   janus_channel* channel = nullptr;
 
   std::uint8_t bytes[3200] = {};
@@ -77,7 +76,7 @@ struct Mix {
         janus_budget_get_current();
         break;
       case 10:
-        janus_yield_slow();  // without need
+        janus_yield_slow();  // though no yield is due
         break;
       default:
         janus_yield_check(1);
@@ -86,7 +85,7 @@ struct Mix {
     spent = wanted;
   }
 
-  // Of all that it was given, what is left does not do for what it wanted to do next.
+  // The task must have ended when what was left of `ops` was not enough for its next call.
   void check_spent(std::uint32_t ops) const {
     CHECK_LE(spent, ops);
     CHECK_GT(wanted, ops);
@@ -114,7 +113,8 @@ TEST(charge, a_task_spends_what_it_was_given_and_no_op_more) {
   }
 }
 
-// What takes long is paid for at once or on credit, so that no check falls into it.
+// A long call is charged as a whole before or after it, so that the check for attention is not made in the middle of
+// it.
 TEST(charge, a_long_operation_is_between_checks_and_sees_what_wants_attention_all_the_same) {
   run_in(with_workers(1), [] {
     janus::Scheduler& scheduler = *janus::current_worker().scheduler;
@@ -127,7 +127,7 @@ TEST(charge, a_long_operation_is_between_checks_and_sees_what_wants_attention_al
     CHECK_EQ(janus_nursery_await(leaves_blocks, nullptr), 0);
     void* const large = janus_alloc(8 << 20);
     const auto is_seen_by = [&](auto operation) {
-      CHECK_EQ(janus_yield(), 0);  // the slice reaches for what follows
+      CHECK_EQ(janus_yield(), 0);  // a new slice, which is enough for the calls below
       scheduler.request_attention();
       operation();
       return !scheduler.wants_attention();
@@ -138,10 +138,10 @@ TEST(charge, a_long_operation_is_between_checks_and_sees_what_wants_attention_al
   });
 }
 
-// Slices end at the calls that everything is made of as at any other, and the call that ends one costs what it costs.
+// The hottest calls end slices like any other call. The call that ends a slice costs no more than usual.
 TEST(charge, a_call_that_ends_a_slice_is_charged_once) {
   run_both_ways(1, [] {
-    constexpr std::uint32_t kPairs = 10'000;  // slices are some 1,000 ops
+    constexpr std::uint32_t kPairs = 10'000;  // a slice has some 1,000 ops
     Scope cage(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, some(1'000'000));
     auto child = [] {
       const std::uint32_t before = janus_budget_get_current().ops;
@@ -156,7 +156,7 @@ TEST(charge, a_call_that_ends_a_slice_is_charged_once) {
   });
 }
 
-// More at once than a worker has records at hand, by the shortest way there is.
+// More children than a worker has cached records, on the fast path of spawn.
 TEST(charge, many_children_at_once_cost_an_op_each) {
   run_both_ways(1, [] {
     constexpr std::uint32_t kChildren = 500;
@@ -200,14 +200,14 @@ TEST(charge, a_crowd_on_one_account_spends_what_it_was_given_together) {
       std::uint32_t spent = 0;
       for (const Mix& mix : mixes) spent += mix.spent;
       CHECK_LE(spent, kOps);
-      // Who finds the account dry leaves what its last operation would have cost.
+      // A task that finds the account dry leaves less in it than the price of its next call.
       CHECK_GT(spent, kOps - 8 * Mix::kDearest);
       janus_channel_release(channel);
     });
   }
 }
 
-// Ops are drawn a slice at a time, some thousands; a wait of whatever kind gives back what is left of one.
+// Ops are drawn in slices of some thousands. Every kind of wait gives back the rest of the task's slice.
 TEST(charge, a_task_that_waits_keeps_what_it_has_not_spent) {
   for (unsigned workers : {1u, 2u}) {
     run_in(with_workers(workers), [] {
@@ -306,8 +306,8 @@ janus_rt_config with_grace(unsigned workers) {
   return config;
 }
 
-// Spends ops, and says how many it has spent, in a tree of its own making: children that run although they were
-// cancelled, some with budgets of their own, in nurseries some of which are cages, and cancels of all sorts.
+// Spends ops and counts them, in a tree of tasks: children that run although they were cancelled, some with their own
+// budgets, nurseries of which some are cages, and cancels of tasks and nurseries.
 struct Launderer {
   static std::atomic<std::uint64_t> done;
   static std::atomic<std::uint32_t> seeds;
@@ -329,7 +329,7 @@ struct Launderer {
   }
 
  private:
-  // The op was there, or the task would not have come back.
+  // Counts a call that returned: its op was paid, since otherwise the task would have ended in the call.
   static void count(std::int64_t) { done.fetch_add(1, std::memory_order_relaxed); }
 
   static void nest(Dice& dice) {
@@ -369,7 +369,7 @@ TEST(charge, a_cage_spends_its_ops_and_one_grace_whatever_it_cancels) {
       Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_FAIL, some(ops, 32 << 20));
       for (int i = 0; i < 2; ++i) cage.go(Launderer::run, nullptr, JANUS_SPAWN_RUN_CANCELLED);
       if (seed % 2 == 0) {
-        // From outside, too, early or late.
+        // Half of the cages are also cancelled from outside, sooner or later.
         for (unsigned i = 0; i < seed; ++i) janus_yield();
         cage.cancel();
       }
@@ -379,12 +379,13 @@ TEST(charge, a_cage_spends_its_ops_and_one_grace_whatever_it_cancels) {
   }
 }
 
-// They tidy up on what is left, and what is not there is lent to all of them together.
+// Cancelled tasks use what is left of the cage's budget. When nothing is left, one grace is lent to all of them
+// together.
 TEST(charge, a_dry_cage_has_one_grace_and_pays_it_back_when_it_is_recharged) {
   run_in(with_grace(1), [] {
     std::uint32_t done = 0;
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(10'000));
-    // Told to end, it spends all that it gets.
+    // After its cancel it spends all the ops that it gets.
     auto greedy = [&] {
       while (janus_yield_check(1) == 0) {
       }
@@ -399,7 +400,7 @@ TEST(charge, a_dry_cage_has_one_grace_and_pays_it_back_when_it_is_recharged) {
       CHECK_EQ(inner.end(), JANUS_PANIC);
       return 0;
     };
-    // Where there are ops, they are what is spent.
+    // While the cage has ops, the cancelled task's grace comes out of them.
     CHECK_EQ(janus_task_join(cage.go(cancels_one), nullptr), 0);
     auto read_rest = [] { return static_cast<std::int64_t>(janus_budget_get_current().ops); };
     const janus_task reader = cage.go(read_rest);
@@ -407,7 +408,7 @@ TEST(charge, a_dry_cage_has_one_grace_and_pays_it_back_when_it_is_recharged) {
     CHECK_EQ(janus_task_join(reader, &rest), 0);
     CHECK_EQ(done, kGrace);
     CHECK_LT(rest, 10'000 - std::int64_t{kGrace});
-    // Dry, with two who wait.
+    // The cage is dry, and two tasks wait.
     const janus_task waiters[] = {cage.go(greedy), cage.go(greedy)};
     for (const janus_task waiter : waiters)
       CHECK(eventually([&] { return janus_task_state(waiter) == JANUS_TASK_BUDGET_EXHAUSTED; }));
@@ -418,7 +419,7 @@ TEST(charge, a_dry_cage_has_one_grace_and_pays_it_back_when_it_is_recharged) {
     CHECK_EQ(janus_task_cancel(waiters[1]), 0);
     CHECK_EQ(janus_task_join(waiters[1], nullptr), 0);
     CHECK_EQ(done, kGrace);
-    // The loan comes first: what is left of this is for the next.
+    // The recharge first pays back the loan; the rest is available to the next task.
     janus_budget more = {};
     more.ops = kGrace + 500;
     CHECK_EQ(janus_nursery_recharge(cage.get(), more), 0);
@@ -446,7 +447,7 @@ TEST(charge, a_cancelled_task_sees_what_its_account_has) {
   });
 }
 
-// Of a neighbour, while a task does something that nobody can be charged for piece by piece.
+// The number of a neighbour's turns while a task does `deed`, whose work cannot be charged in parts.
 template <class Deed>
 int turns_during(Deed deed) {
   int turns = 0;
@@ -533,7 +534,7 @@ TEST(charge, forgetting_the_records_of_ended_tasks_gives_way) {
 TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY,
-               some(1'000'000, 64 << 20));  // room for all of their stacks, watched or not
+               some(1'000'000, 64 << 20));  // enough memory for all of their stacks, also under a sanitizer
     auto child = [] {
       constexpr std::uint32_t kWaiters = 100;
       std::uint32_t waiting = 0;
@@ -546,7 +547,8 @@ TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
       while (waiting < kWaiters) janus_yield();
       const std::uint32_t before = janus_budget_get_current().ops;
       crowd.cancel();
-      CHECK_EQ(before - janus_budget_get_current().ops, 1 + 8 + kWaiters + 1);  // and to ask for the budget
+      // The last op is for janus_budget_get_current().
+      CHECK_EQ(before - janus_budget_get_current().ops, 1 + 8 + kWaiters + 1);
       crowd.end();
       return 0;
     };
@@ -557,7 +559,7 @@ TEST(charge, a_cancel_costs_an_op_for_each_that_it_reaches) {
 
 namespace {
 
-// Nests so many scopes, each opened by a task in the one before, and calls `innermost` there, with the outermost.
+// Nests `depth` scopes, each opened by a task of the one outside it, and calls `innermost` in the innermost one.
 struct Nest {
   unsigned depth;
   void (*innermost)(janus_nursery* outermost, janus_task first);
@@ -598,7 +600,7 @@ namespace {
 
 void* g_left = nullptr;
 
-// A block that the innermost of so many budgets within budgets leaves behind.
+// Opens `depth` cages, one in the other. A task in the innermost one allocates a block and leaves it in g_left.
 std::int64_t leave_block(void* depth) {
   const auto rest = static_cast<std::uint32_t>(reinterpret_cast<std::uintptr_t>(depth));
   if (rest == 0) return (g_left = janus_alloc(64)) != nullptr ? 0 : -1;
@@ -618,7 +620,7 @@ TEST(charge, freed_memory_passes_through_closed_accounts_for_a_price) {
       janus_free(g_left);
       const std::uint32_t spent = before - janus_budget_get_current().ops;
       CHECK_GE(spent, 60u / 2);
-      CHECK_LE(spent, 60u / 2 + 1);  // and to ask
+      CHECK_LE(spent, 60u / 2 + 1);  // 1 for janus_budget_get_current()
       return 0;
     };
     cage.go(child);
@@ -677,7 +679,7 @@ TEST(charge, a_large_block_has_its_price_by_whichever_call_it_comes) {
   });
 }
 
-// By whoever calls, the C library's printf or a task itself.
+// The caller pays, whether it is the C library's printf or a task itself.
 TEST(charge, the_digits_of_a_double_are_paid_for_by_the_call_that_writes_them) {
   in_a_cage_that_counts([](auto cost_of) {
     const struct {
@@ -710,7 +712,8 @@ TEST(charge, a_panic_costs_what_its_report_takes) {
   });
 }
 
-// What it prints is about itself; what it writes elsewhere, on its standard input as well, reaches files and networks.
+// A task may print to its standard output and standard error without a capability. All other descriptors, standard
+// input too, may lead to files and networks, so writing to them costs a system call of its budget.
 TEST(charge, printing_costs_no_system_call_and_writing_to_other_descriptors_does) {
   run_in(with_workers(1), [] {
     janus_budget few = some(100'000);
@@ -734,7 +737,7 @@ TEST(charge, printing_costs_no_system_call_and_writing_to_other_descriptors_does
   });
 }
 
-// 1 op for each 64 bytes that are read for it, and twice that for more than 255, since they are read twice.
+// 1 op for each 64 bytes that are read. A text of more than 255 bytes is read twice, so it costs twice as much.
 TEST(charge, a_text_of_256_bytes_is_the_first_that_is_paid_for_twice) {
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(1'000'000));
@@ -743,7 +746,7 @@ TEST(charge, a_text_of_256_bytes_is_the_first_that_is_paid_for_twice) {
         char text[400] = {};
         for (int i = 0; i < bytes; ++i) text[i] = '$';
         const std::uint32_t before = janus_budget_get_current().ops;
-        CHECK_EQ(janus_print(-1, "%s", text), -9);  // it is read, and there is nowhere to write it
+        CHECK_EQ(janus_print(-1, "%s", text), -9);  // the text is read; then the bad descriptor is refused
         return before - janus_budget_get_current().ops;
       };
       const std::uint32_t once = cost_of(255), twice = cost_of(256);
@@ -756,7 +759,7 @@ TEST(charge, a_text_of_256_bytes_is_the_first_that_is_paid_for_twice) {
   });
 }
 
-// On the account of its nursery as on one of its own, and whatever of it is dry.
+// The budget that has no system calls left is the nursery's or the task's own.
 TEST(charge, a_task_without_system_calls_left_waits_for_them) {
   for (const bool has_own : {false, true}) {
     run_in(with_workers(1), [has_own] {
@@ -795,7 +798,7 @@ TEST(charge, a_recharge_goes_to_those_who_ran_dry_in_that_order) {
       order->push_back(static_cast<int>(reinterpret_cast<std::intptr_t>(number)));
       return 0;
     };
-    // Each has less than it needs, and a budget of its own.
+    // Each task has a budget of its own, with fewer ops than it needs.
     std::array<janus_task, 3> tasks;
     for (int i = 0; i < 3; ++i) {
       tasks[static_cast<std::size_t>(i)] = scope.go(run_dry, as_arg(i), 0, some(50, 65536));
@@ -815,8 +818,8 @@ TEST(charge, a_recharge_goes_to_those_who_ran_dry_in_that_order) {
   });
 }
 
-// A child with a budget of its own that wants more than one recharge brings; then one that draws on the nursery, and has
-// not run dry when the first recharge comes.
+// The first waiter has a budget of its own and needs more than one recharge. The second draws on the nursery, and
+// begins to wait only after the first recharge.
 TEST(charge, a_recharge_that_is_too_small_for_the_first_is_kept_from_who_comes_later) {
   run_in(with_workers(1), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(200'000, 1 << 20));
@@ -838,8 +841,8 @@ TEST(charge, a_recharge_that_is_too_small_for_the_first_is_kept_from_who_comes_l
   });
 }
 
-// Two with budgets of their own run dry, and the recharge does for both; but the first draws more of it than it needs,
-// and has that until it ends.
+// Two tasks with their own budgets wait, and the recharge is enough for both. But the first draws more of it than it
+// needs, and gives back the rest only when it ends.
 TEST(charge, the_first_waiters_rest_of_a_recharge_goes_to_the_next) {
   run_in(with_workers(1), [] {
     for (const bool is_memory : {false, true}) {
@@ -870,7 +873,7 @@ TEST(charge, the_first_waiters_rest_of_a_recharge_goes_to_the_next) {
   });
 }
 
-// The first asks for more than it is recharged with, and leaves by itself, but does not end.
+// The first waiter asks for more than the recharge. Its wait ends by a cancel, but the task does not end.
 TEST(charge, a_waiter_that_stops_lets_the_next_one_look) {
   run_in(with_workers(1), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1 << 20));
@@ -891,7 +894,7 @@ TEST(charge, a_waiter_that_stops_lets_the_next_one_look) {
     janus_budget more = {};
     more.memory = 80'000;
     CHECK_EQ(janus_nursery_recharge(scope.get(), more), 0);
-    for (int i = 0; i < 20; ++i) janus_yield();  // until what came in by the recharge has been offered
+    for (int i = 0; i < 20; ++i) janus_yield();  // until the recharge has been offered to all waiters
     CHECK_EQ(janus_task_state(second), JANUS_TASK_BUDGET_EXHAUSTED);
     CHECK_EQ(janus_task_cancel(first), 0);
     CHECK(eventually([&] { return janus_task_state(second) == JANUS_TASK_COMPLETED; }));
@@ -902,7 +905,7 @@ TEST(charge, a_waiter_that_stops_lets_the_next_one_look) {
   });
 }
 
-// The budget does for both of its tasks, but one has the rest of it as its slice when the other wants it.
+// The budget is enough for both tasks, but one holds the rest of it in its slice when the other runs dry.
 TEST(charge, the_rest_of_a_slice_goes_to_a_task_that_ran_dry) {
   run_in(with_workers(3), [] {
     for (int i = 0; i < 20; ++i) {
@@ -910,7 +913,7 @@ TEST(charge, the_rest_of_a_slice_goes_to_a_task_that_ran_dry) {
       std::atomic<bool> goes_on{false};
       std::atomic<bool> has_begun{false};
       auto hold = [&] {
-        for (int i = 0; i < 2; ++i) janus_yield_check(1);  // so that it has a whole slice
+        for (int i = 0; i < 2; ++i) janus_yield_check(1);  // so that it holds a whole slice
         has_begun = true;
         while (!goes_on) __builtin_ia32_pause();
         return 0;
@@ -931,7 +934,7 @@ TEST(charge, the_rest_of_a_slice_goes_to_a_task_that_ran_dry) {
   });
 }
 
-// One has a budget of its own, which a child of it shares; and others wait for a recharge before it.
+// The waiter has a budget of its own, which it shares with its child. Another task waits for a recharge before it.
 TEST(charge, a_waiter_for_a_recharge_is_woken_by_credits_of_its_own_budget) {
   run_in(with_workers(4), [] {
     struct Shared {
@@ -969,7 +972,7 @@ TEST(charge, a_waiter_for_a_recharge_is_woken_by_credits_of_its_own_budget) {
   });
 }
 
-// One waits for a recharge that does not come, and behind it one for ops that are there again.
+// The first waits for a recharge that never comes. The second waits for ops that the holder gives back.
 TEST(charge, no_wait_ends_while_its_budget_is_there) {
   run_in(with_workers(3), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1600));
@@ -998,7 +1001,7 @@ TEST(charge, no_wait_ends_while_its_budget_is_there) {
   });
 }
 
-// When all tasks wait, the one that ran dry last ends first; the memory that it had is enough for the other.
+// When all tasks wait, the wait that began last ends first; the memory that its task held is enough for the other.
 TEST(charge, the_end_of_one_wait_leaves_enough_for_another) {
   run_in(with_workers(2), [] {
     Scope scope(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(1'000'000, 1'000'000));
@@ -1014,7 +1017,7 @@ TEST(charge, the_end_of_one_wait_leaves_enough_for_another) {
       completed = block != nullptr;
       return 0;
     };
-    // They run dry in this order.
+    // The tasks run dry in this order.
     const std::array<janus_task, 2> tasks = {scope.go(modest), scope.go(greedy, 0, some(10'000, 400'000))};
     for (const janus_task task : tasks) CHECK(eventually([&] { return janus_task_state(task) == JANUS_TASK_BLOCKED; }));
     for (const janus_task task : tasks) {
@@ -1026,8 +1029,8 @@ TEST(charge, the_end_of_one_wait_leaves_enough_for_another) {
   });
 }
 
-// Of three that keep something from each other and ask for the same, the later half is one, rounded down; also where many
-// waits ended before.
+// Three tasks hold memory that the others need, and ask for the same amount. The later half of three waits, rounded
+// down, is one. Waits that ended earlier make no difference.
 TEST(charge, the_later_half_of_the_waits_ends_and_the_earlier_half_has_what_that_leaves) {
   run_in(with_workers(1), [] {
     auto spend = [] {
@@ -1055,7 +1058,7 @@ TEST(charge, the_later_half_of_the_waits_ends_and_the_earlier_half_has_what_that
   });
 }
 
-// Whoever awaits one cage may recharge the next when that has ended.
+// A task that awaits one cage may recharge another cage afterwards.
 TEST(charge, waits_in_a_cage_that_nobody_awaits_yet_go_on) {
   run_in(with_workers(2), [] {
     auto spend = [] {
@@ -1064,7 +1067,7 @@ TEST(charge, waits_in_a_cage_that_nobody_awaits_yet_go_on) {
     };
     Scope later(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(100));
     Scope sooner(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND, some(100));
-    // In a nursery of its own, too, which its opener does await.
+    // The waiting task is in a nursery below the cage, which its opener does await.
     auto spend_within = [&] {
       Scope within(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_SUSPEND);
       within.go(spend);
@@ -1080,8 +1083,8 @@ TEST(charge, waits_in_a_cage_that_nobody_awaits_yet_go_on) {
   });
 }
 
-// A crowd of pairs: the child of each waits for ops, and its parent awaits it and waits for ops then. Returns how many waits
-// there were to walk when all tasks waited, over all times that this was so.
+// Many pairs of tasks: the child of each waits for ops, its parent awaits it and then waits for ops itself. Returns how
+// many waits the runtime walked, over all times when every task waited.
 static std::uint64_t waits_walked_by_pairs(int pairs) {
   static std::uint64_t walked;
   static const janus::BudgetWaits kCounting = {janus::kBudgetWaits.wait, janus::kBudgetWaits.serve_unserved,
@@ -1135,7 +1138,7 @@ TEST(charge, a_crowd_that_nobody_recharges_has_an_end) {
   });
 }
 
-// A nursery that the thread has open besides tells nothing of what it awaits, nor does one that ended in a deadlock.
+// Neither another open nursery of the thread nor earlier nurseries that ended with exhausted waits make a difference.
 TEST(charge, an_awaited_nursery_of_a_thread_ends_whatever_else_the_thread_has_open) {
   const janus_rt_config config = with_workers(2);
   janus_rt* const rt = janus_rt_create(&config);
@@ -1160,7 +1163,8 @@ TEST(charge, an_awaited_nursery_of_a_thread_ends_whatever_else_the_thread_has_op
   janus_rt_destroy(rt);
 }
 
-// In a host all workers sleep whenever nobody outside has work for them, which is no end.
+// In a host program all workers sleep whenever the threads outside give them no work. That alone does not mean that no
+// recharge can come.
 TEST(charge, a_thread_outside_may_recharge_when_all_tasks_wait) {
   const janus_rt_config config = with_workers(2);
   janus_rt* const rt = janus_rt_create(&config);
@@ -1189,7 +1193,8 @@ TEST(charge, a_thread_outside_may_recharge_when_all_tasks_wait) {
   janus_rt_destroy(rt);
 }
 
-// As above, of memory, with the recharge beside all that the nursery has.
+// Two recharges of memory that only together satisfy the request. The nursery has enough memory itself, but a task with
+// its own budget gets only recharges.
 TEST(charge, memory_for_who_ran_dry_comes_when_recharges_add_up_to_it) {
   run_in(with_workers(1), [] {
     constexpr std::uint64_t kWanted = 300'000;
@@ -1211,7 +1216,8 @@ TEST(charge, memory_for_who_ran_dry_comes_when_recharges_add_up_to_it) {
   });
 }
 
-// On the account of its spawner's nursery, which a recharge from there only opens to it.
+// The nursery has no budget of its own: a recharge only lets the task draw more of what the nursery shares with the
+// root.
 TEST(charge, a_request_that_can_never_be_satisfied_takes_nothing) {
   run_in(with_workers(1), [] {
     constexpr std::uint64_t kMuch = std::uint64_t{1} << 40;
@@ -1231,7 +1237,7 @@ TEST(charge, a_request_that_can_never_be_satisfied_takes_nothing) {
   });
 }
 
-// Two draw on the nursery, two have budgets of their own, and each wants one op at a time.
+// Two tasks draw on the nursery, two have budgets of their own, and each needs one op at a time.
 TEST(charge, a_recharge_goes_in_that_order_to_all_whatever_they_draw_on) {
   run_in(with_workers(1), [] {
     struct Shared {
@@ -1348,7 +1354,7 @@ TEST(charge, a_spawn_or_a_record_beyond_the_budget_ends_the_task_under_fail_alon
         }
         return 7;
       };
-      // Whoever spawns into a cage of his own is not the one who is short.
+      // A task that spawns into its own cage does not end when the cage's budget is exhausted.
       auto feeds_a_cage = [&] {
         janus_budget two = some(1000, 200'000);
         two.spawn_count = 2;
@@ -1425,7 +1431,7 @@ TEST(locals, keys_are_many_and_a_later_key_is_not_taken_for_an_earlier_one) {
   });
 }
 
-// A cage gets keys as long as it has less than an eighth of what is left of 512 (docs/decisions/0243).
+// A cage may take another key while it has less than an eighth of what is left of 512 keys (docs/decisions/0243).
 constexpr std::size_t kKeysOfACage = 57;
 
 TEST(locals, the_keys_of_a_budget_end_with_it) {
@@ -1450,7 +1456,7 @@ TEST(locals, the_keys_of_a_budget_end_with_it) {
       };
       const janus_task task = cage.go(child, 0, is_the_tasks ? some(1'000'000) : janus_budget{});
       CHECK(eventually([&] { return made >= kKeysOfACage; }));
-      // Whoever is not of the cage keeps its value for as long as the key lives, and nobody destroys it.
+      // A task outside the cage keeps its value while the key exists; no destructor is called for it.
       CHECK_EQ(janus_local_set(key, &value), 0);
       may_end.store(true);
       CHECK_EQ(janus_task_join(task, nullptr), 0);
@@ -1461,13 +1467,13 @@ TEST(locals, the_keys_of_a_budget_end_with_it) {
       CHECK_EQ(janus_local_set(key, &value), JANUS_E_INVALID);
       CHECK_EQ(destroyed.load(), is_the_tasks ? 2 : 1);
     }
-    // All but the root's own table for the values.
+    // All memory has come back, except the root's own table of values.
     CHECK_GE(janus_budget_get_current().memory + 65536, before);
   });
 }
 
 TEST(locals, no_key_comes_twice) {
-  if (kIsWatched) return;  // four million of them
+  if (kIsWatched) return;  // it would need four million keys
   run_in(with_workers(1), [] {
     Scope cage(JANUS_ON_ERROR_COLLECT, JANUS_ON_EXHAUSTION_DENY, some(40'000'000));
     auto child = [] {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// close_test.cpp — a channel at which thousands wait is closed: at once for whoever comes, in parts for those who wait,
-// and nobody is forgotten, whatever they do meanwhile.
+// close_test.cpp — a channel with hundreds of waiting tasks is closed. The close takes effect at once for later calls;
+// the waiting tasks are woken in parts, and all are woken, whatever they do meanwhile.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -10,7 +10,7 @@ namespace {
 constexpr unsigned kWorlds[] = {1, 2, 4};
 constexpr int kWaiters = 600;  // more than two parts of 256
 
-// What a waiter does when it is woken first, while others wait still.
+// What the first woken waiter does, while others still wait.
 enum class First : std::uint8_t { kNothing, kAsks, kReleases, kCancels };
 
 struct Crowd {
@@ -89,7 +89,7 @@ TEST(close, wakes_all_whatever_the_first_of_them_does) {
       });
 }
 
-// On the only worker, so that the closer must have let them.
+// With one worker, other tasks run in between only if the closing task yields.
 TEST(close, lets_others_run_before_the_last_is_woken) {
   run_in(with_workers(1), [] {
     Crowd crowd;

@@ -10,7 +10,7 @@ namespace janus::test {
 
 namespace {
 
-// Nested spawns with nothing in them: what thieves take is over at once, so that stealing does not pay.
+// Nested spawns of empty tasks: a stolen task ends at once, so thieves mostly find nothing.
 std::int64_t tiny_tree(void* depth) {
   const auto left = reinterpret_cast<std::intptr_t>(depth);
   if (left == 0) return 0;
@@ -19,7 +19,7 @@ std::int64_t tiny_tree(void* depth) {
   return scope.end();
 }
 
-// A child without ops left that nobody will recharge ends as soon as nothing else can run.
+// A child runs out of ops and nobody will recharge it: its wait ends as soon as no other task can run.
 std::int64_t ends_by_quiescence() {
   Scope scope(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_SUSPEND);
   janus_budget budget = JANUS_BUDGET_ALL;
@@ -76,7 +76,7 @@ void nest_in_destructor(void* value) {
   scope.end();
 }
 
-// A key for each destructor, once a process.
+// The key of each destructor, made once per process.
 janus_local_key key_of(void (*destroy)(void*)) {
   static struct {
     void (*destroy)(void*);
@@ -106,7 +106,7 @@ TEST(ends, locals_are_destroyed_with_their_task) {
   CHECK_EQ(destroyed.load(), 100);
 }
 
-// A task that has one of many keys alone, whichever it is.
+// Each task has a value for only one of many keys.
 TEST(ends, each_local_is_destroyed_where_there_is_no_other) {
   constexpr unsigned kKeys = 70;
   static janus_local_key keys[kKeys];
@@ -268,7 +268,7 @@ std::int64_t join_each_other(void*) {
   handles[1] = scope.go(second).raw;
   return scope.end();
 }
-// Children, and children of those, park; what was told to end ends.
+// Three children per task, `depth` levels deep; the innermost tasks park until they are cancelled.
 std::int64_t park_below(void* depth) {
   const auto left = reinterpret_cast<std::intptr_t>(depth);
   if (left == 0) return janus_park(-1);
@@ -325,7 +325,7 @@ TEST(ends, a_thread_outside_reaches_tasks_by_their_handles) {
   janus_rt_destroy(outside.rt);
 }
 
-// A line for each of the first six that wait, those that wait for others before them.
+// The report has a line for each waiting task; a task that waits for others comes before these.
 TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   const Pipe pipe;
@@ -346,7 +346,7 @@ TEST(ends, a_deadlock_names_who_waits_and_for_what) {
   }
   std::size_t length = 0;
   for (std::size_t more; (more = pipe.read(text + length, sizeof text - 1 - length)) != 0;) length += more;
-  // Where a child runs on its stack, it is not said which ones.
+  // If a child runs on the root's stack, the report does not name the nursery for which the root waits.
   CHECK(begins_with(text,
                     "janus: deadlock: every task waits for another\n"
                     "janus:   task 1 waits for tasks to end; nursery -\n") ||
@@ -405,7 +405,7 @@ TEST(ends, a_thread_that_waits_for_a_deadlock_hears_of_it_however_late_it_comes)
   }
 }
 
-// Who waits for a thread outside waits for as long as that takes.
+// A task that a thread outside may wake is no deadlock, however long it waits.
 TEST(ends, a_wait_that_a_thread_outside_may_end_is_no_deadlock) {
   for (unsigned workers : {1u, 2u}) {
     Outside outside(workers);
@@ -427,7 +427,7 @@ TEST(ends, a_wait_that_a_thread_outside_may_end_is_no_deadlock) {
   }
 }
 
-// Whom a thread outside has woken once it may wake again, whoever waits meanwhile.
+// A thread outside that has woken a task once may wake it again, although another thread awaits its nursery meanwhile.
 TEST(ends, a_wake_from_a_thread_outside_is_no_deadlock) {
   for (unsigned workers : {1u, 2u}) {
     Outside outside(workers);
@@ -465,7 +465,7 @@ TEST(ends, a_wake_from_a_thread_outside_is_no_deadlock) {
   }
 }
 
-// The same where it took the token before it slept, so that nobody had to wake it.
+// As above, but the task finds the park token before it sleeps, so the thread did not have to wake it.
 TEST(ends, a_park_token_from_a_thread_outside_is_no_deadlock) {
   for (unsigned workers : {1u, 2u}) {
     Outside outside(workers);
@@ -498,7 +498,7 @@ TEST(ends, a_park_token_from_a_thread_outside_is_no_deadlock) {
   }
 }
 
-// Each of two runtimes sleeps while the other one works.
+// Each of two runtimes sleeps while the other one runs.
 TEST(ends, a_channel_between_two_runtimes_makes_no_deadlock) {
   Outside one(1), other(1);
   janus_channel* channels[2];
@@ -538,7 +538,7 @@ TEST(ends, a_channel_between_two_runtimes_makes_no_deadlock) {
 
 namespace {
 
-// While it lives, what is written to descriptor 2 goes to a file in memory.
+// While this object lives, writes to descriptor 2 go to a file in memory.
 class Stderr {
  public:
   Stderr() {
@@ -549,7 +549,7 @@ class Stderr {
     CHECK_EQ(call(kDup2, file_, 2), 2);
   }
   ~Stderr() { call(kClose, file_); }
-  // The end of it: what was written, as far as `room` goes.
+  // Restores descriptor 2 and reads up to `room` bytes of what was written.
   std::size_t end(char* text, std::size_t room) {
     CHECK_EQ(call(kDup2, before_, 2), 2);
     call(kClose, before_);
@@ -569,7 +569,8 @@ class Stderr {
 
 }  // namespace
 
-// Nothing can be freed under a task that runs, so its end is waited for, and a line says so.
+// A runtime cannot be freed while one of its tasks runs. So janus_rt_destroy() waits for the task's end, and prints a
+// line that says so.
 TEST(ends, destroying_a_runtime_waits_for_a_task_beyond_its_grace) {
   if (!has_pipes()) SKIP("no kernel, no file to read standard error from");
   janus_rt_config config = with_workers(1);
@@ -606,7 +607,7 @@ TEST(ends, a_runtime_that_never_ran_anything_ends) {
 
 namespace {
 
-// Whatever is asked of it.
+// Every call with a destroyed runtime must fail with JANUS_E_STALE.
 void expect_no_runtime(janus_rt* rt) {
   constexpr janus_task_fn kNothing = [](void*) { return std::int64_t{0}; };
   CHECK_EQ(janus_rt_run(rt, kNothing, nullptr), JANUS_E_STALE);

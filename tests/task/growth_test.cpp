@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// growth_test.cpp — how stacks grow, as their tasks see it: as deep as was promised and little deeper, wherever they
-// begin, by doubling, and for memory of their own account, which is back when they have ended.
+// growth_test.cpp — growing stacks: a task gets the promised depth and little more, wherever its stack begins. A stack
+// grows by doubling, and its memory is charged to the task's account until the task ends.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
 
 namespace {
 
-constexpr std::size_t kFirst = 65536, kMax = 1 << 20;  // kFirst: what tasks begin with while there are few
-constexpr std::size_t kFrames = 16384;                 // more than what a task has on its stack by the time it looks
+constexpr std::size_t kFirst = 65536, kMax = 1 << 20;  // kFirst: a task's first stack size while there are few tasks
+constexpr std::size_t kFrames = 16384;                 // more than a task uses of its stack before it measures
 
-// On one worker, where stacks grow: not every machine's guards move, and a sanitizer wants more of each frame.
+// On one worker, and only where stacks grow: not on machines whose guard pages cannot move, and not under a sanitizer,
+// whose frames are larger.
 template <class Body>
 void run_growing(Body body) {
   janus_rt_config config = with_workers(1);
@@ -28,13 +29,13 @@ void run_growing(Body body) {
 
 std::uintptr_t deepest;
 
-// Frame by frame, and back.
+// Recurses until the stack reaches down to `lowest`, and returns.
 [[gnu::noinline]] void go_down_to(std::uintptr_t lowest) {
   volatile std::byte frame[512];
   frame[0] = std::byte{1};
   deepest = reinterpret_cast<std::uintptr_t>(frame);
   if (deepest > lowest) go_down_to(lowest);
-  frame[1] = std::byte{2};  // so that it is called, and not gone on with
+  frame[1] = std::byte{2};  // keeps the call above from becoming a tail call
 }
 [[gnu::always_inline]] inline std::uintptr_t here() {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
@@ -52,7 +53,7 @@ std::int64_t overflow(void* began) {
   return 7;
 }
 
-// Both from where the caller's caller stands, be that near the end of its own stack.
+// Runs children that use all of their stack, and one that overflows, at whatever depth of its own stack the caller is.
 [[gnu::noinline]] void have_children() {
   for (int n = 0; n < 3; ++n) {
     Scope scope(JANUS_ON_ERROR_COLLECT);
@@ -60,7 +61,7 @@ std::int64_t overflow(void* began) {
     scope.go(n == 1 ? overflow : use_all, &began);
     CHECK_EQ(scope.end(), n == 1 ? JANUS_PANIC : 0);
     if (n != 1) continue;
-    CHECK_LE(began - deepest, kMax + 8192);  // in whole pages
+    CHECK_LE(began - deepest, kMax + 8192);  // stacks are limited in whole pages
     CHECK_GE(began - deepest, kMax - kFrames);
   }
 }
@@ -71,7 +72,8 @@ std::int64_t overflow(void* began) {
   (void)frame[0];
 }
 
-// Has grown far beyond where it stands when it has a child that is not to have that.
+// The parent has used much more stack than it stands on now, when it spawns a child whose budget does not pay for that
+// much.
 [[gnu::noinline]] void have_a_child_on_a_budget_at(std::uintptr_t place) {
   volatile std::byte frame[512];
   frame[0] = std::byte{1};
@@ -128,7 +130,7 @@ TEST(growth, growth_is_charged_until_the_task_ends) {
         use(2 * kFirst);
         const std::size_t paid = *next - janus_budget_get_current().memory;
         CHECK_LE(paid, kFirst);
-        CHECK_GE(paid + 4096, kFirst);  // it may begin in a page below the topmost
+        CHECK_GE(paid + 4096, kFirst);  // the task may begin a page below the top of the stack
       }
       ++next;
     };

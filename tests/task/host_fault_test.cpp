@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// host_fault_test.cpp — a thread outside tasks points to memory that cannot be read or written: it has the fault that
-// it would have had by itself, its host's handler decides, and where that makes the page good the call goes on.
+// host_fault_test.cpp — a thread outside tasks passes a pointer to memory that cannot be accessed. The fault goes to
+// the host program's own signal handler, and if that makes the page accessible, the call goes on.
 #include <signal.h>
 #include <sys/mman.h>
 
@@ -13,22 +13,22 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// Three pages, the second of which nobody may touch until the host's handler has opened it. The handler was there
-// before any runtime, and stays: a runtime's own handler goes on to it.
+// Three pages; the second is inaccessible until the host's handler opens it. The handler was installed before any
+// runtime, and a runtime's own handler forwards such faults to it.
 class Wall {
  public:
   static Wall& only() {
     static Wall* const wall = new Wall;
     return *wall;
   }
-  char* end() { return pages_ + kPage; }         // of what may be touched
-  char* behind() { return pages_ + 2 * kPage; }  // which may be touched again
+  char* end() { return pages_ + kPage; }         // of the accessible first page
+  char* behind() { return pages_ + 2 * kPage; }  // the third page, accessible
   void open() { CHECK_EQ(mprotect(end(), kPage, PROT_READ | PROT_WRITE), 0); }
   void close() {
     faults_ = 0;
     CHECK_EQ(mprotect(end(), kPage, PROT_NONE), 0);
   }
-  int faults() const { return faults_; }  // that the host has seen since close()
+  int faults() const { return faults_; }  // faults that the host's handler got since close()
 
  private:
   Wall() {
@@ -43,7 +43,7 @@ class Wall {
   static void on_fault(int, siginfo_t* info, void*) {
     faults_ = faults_ + 1;
     if (info->si_addr == end_ && mprotect(end_, kPage, PROT_READ | PROT_WRITE) == 0) return;
-    signal(SIGSEGV, SIG_DFL);  // a mistake
+    signal(SIGSEGV, SIG_DFL);  // an unexpected fault: die of it when it recurs
   }
 
   static char* end_;
@@ -53,7 +53,7 @@ class Wall {
 char* Wall::end_ = nullptr;
 volatile int Wall::faults_ = 0;
 
-// With a runtime, which is the first to be told of a fault.
+// With a runtime, whose handler gets each fault first.
 template <class Body>
 void beside_a_runtime(Body body) {
   Wall& wall = Wall::only();
@@ -72,7 +72,8 @@ struct Read {
   std::size_t length;
 };
 
-// Of a text of `length` characters, the last `beyond` of which and the terminator lie behind the wall.
+// Reads a string of `length` characters whose last `beyond` characters and terminator lie at or after the inaccessible
+// page's start.
 Read read_string(Wall& wall, std::size_t length, std::size_t beyond) {
   char* const from = wall.end() + beyond - length;
   for (std::size_t i = 0; i < length; ++i) from[i] = static_cast<char>('a' + i % 26);
@@ -84,7 +85,7 @@ Read read_string(Wall& wall, std::size_t length, std::size_t beyond) {
   return read;
 }
 
-// As much of it as there is room for, terminated, and nothing behind that.
+// True if the buffer holds as much of the string as fits, a terminator, and nothing after that.
 bool is_start_of(const Read& read, std::size_t length) {
   const std::size_t expected = length < kRoom - 1 ? length : kRoom - 1;
   if (read.length != expected || read.text[expected] != '\0') return false;
@@ -99,7 +100,7 @@ bool is_start_of(const Read& read, std::size_t length) {
 
 TEST(host_fault, a_string_is_read_no_further_than_there_is_room) {
   beside_a_runtime([](Wall& wall) {
-    const Read fits = read_string(wall, kRoom - 1, 0);  // the terminator, which nobody needs, lies behind the wall
+    const Read fits = read_string(wall, kRoom - 1, 0);  // the terminator is inaccessible but not needed
     CHECK(is_start_of(fits, kRoom - 1));
     CHECK_EQ(wall.faults(), 0);
   });
@@ -116,7 +117,7 @@ TEST(host_fault, a_string_goes_on_where_the_host_has_made_the_page_good) {
       }
     }
     wall.open();
-    const Read terminated = read_string(wall, 20, 0);  // by the first byte behind the wall
+    const Read terminated = read_string(wall, 20, 0);  // the terminator is the first byte of the inaccessible page
     CHECK(is_start_of(terminated, 20));
     CHECK_EQ(wall.faults(), 1);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kinship_test.cpp — who may join, read and release whom, where threads outside tasks own the nurseries;
-// who may make runtimes; and that a runtime knows all its nurseries.
+// kinship_test.cpp — which tasks may join, read and release which others when threads outside tasks own the nurseries;
+// who may create runtimes; and that a runtime lists all its nurseries.
 #include <janus/llvm.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@ namespace janus::test {
 
 namespace {
 
-// What a task is told that asks for another one's result by each of the three ways there are.
+// The results of the three calls with which a task can ask for another task's result.
 struct Answers {
   int join = 1, result = 1, release = 1;
 };
@@ -30,12 +30,12 @@ janus_task go(janus_nursery* nursery, janus_task_fn fn, void* arg) {
   return janus_nursery_spawn_in(nursery, fn, arg, nullptr);
 }
 
-// Asks for a task that has ended, and has been told of it before.
+// A task that asks for the result of a task which has already ended.
 struct Asking {
   janus_task task;
   bool from_below;
   Answers answers;
-  std::atomic<bool> has_answered = false;  // stored last, for who reads from outside
+  std::atomic<bool> has_answered = false;  // stored last, so that a thread outside may then read `answers`
 
   static std::int64_t run(void* pointer) {
     auto& self = *static_cast<Asking*>(pointer);
@@ -46,7 +46,7 @@ struct Asking {
     else
       ask();
     const std::int64_t status = below.end();
-    self.has_answered.store(true, std::memory_order_release);  // pairs with the load of who reads `answers`
+    self.has_answered.store(true, std::memory_order_release);  // pairs with the thread's load before it reads `answers`
     return status;
   }
 };
@@ -55,7 +55,7 @@ struct Asking {
 
 namespace {
 
-// Every call that makes, runs or ends a runtime, with arguments that would do.
+// Every call that creates, runs or destroys a runtime, with valid arguments.
 struct Maker {
   const char* name;
   bool (*is_refused)(janus_rt* rt);
@@ -150,7 +150,7 @@ TEST(kinship, children_of_a_threads_nursery_are_for_those_in_it_and_below) {
       CHECK_EQ(sibling.answers.join, 0);
       CHECK_EQ(sibling.answers.result, 0);
       CHECK_EQ(sibling.answers.release, 0);
-      // To cancel and to look, having the handle is enough; and the thread is the host's, who may all.
+      // A handle suffices to cancel a task or ask for its state; the host's thread may also read and release any task.
       CHECK_EQ(janus_task_state(asked_for[0]), JANUS_TASK_COMPLETED);
       CHECK_EQ(janus_task_result(asked_for[0], nullptr), 0);
       CHECK_EQ(janus_task_release(asked_for[0]), 0);
@@ -163,7 +163,7 @@ TEST(kinship, children_of_a_threads_nursery_are_for_those_in_it_and_below) {
   }
 }
 
-// --- The list of all nurseries: the slab that their records lie in, which the debugger walks as well ---
+// --- The list of all nurseries: the slab of their records, which the debugger's scripts walk as well ---
 
 namespace {
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// leftovers_test.cpp — what a runtime has taken of the machine goes with it, whatever its tasks did and however they
-// ended.
+// leftovers_test.cpp — a destroyed runtime has unmapped all its memory, whatever its tasks did and however they ended.
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 
@@ -25,7 +24,7 @@ std::int64_t leave_a_channel(void*) {
   return janus_channel_create(100, 10) != nullptr ? 0 : JANUS_E_NO_MEMORY;
 }
 
-// Bytes that are still mapped when such a runtime is gone, after one that was there before.
+// How many more bytes are mapped after a second runtime with the same `body` has come and gone than after the first.
 template <class Body>
 std::uint64_t left_by(unsigned workers, long status, Body body) {
   std::uint64_t left[2];

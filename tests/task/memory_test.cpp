@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory_test.cpp — tasks that have no budget of their own live on the root's memory, and end with it: who spawns or
-// blocks more of them than it has room for is told so, and nobody else is.
+// memory_test.cpp — tasks without a budget of their own use the root's memory. A task that spawns or blocks more of
+// them than there is memory for gets an error, and no other task is affected.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -11,7 +11,7 @@ constexpr std::size_t kStack = kIsWatched ? 65536 : 8192;
 constexpr std::size_t kMemory = std::size_t{64} << 20;
 constexpr std::size_t kRecord = 128;
 constexpr std::size_t max_with(std::size_t memory) {
-  return memory + memory / 16 + (std::size_t{2} << 20);  // with what is free
+  return memory + memory / 16 + (std::size_t{2} << 20);  // with freed memory that the runtime keeps
 }
 constexpr std::size_t kMax = max_with(kMemory);
 
@@ -27,7 +27,7 @@ janus_task spawn_detached(janus_nursery* nursery, janus_task_fn fn, void* arg) {
   return janus_nursery_spawn_in(nursery, fn, arg, &options);
 }
 
-// Spawns until that is refused, and lets them run; how many there were.
+// Spawns until a spawn is refused, and runs all tasks; returns their number.
 long spawn_all(std::atomic<int>& ran) {
   ran = 0;
   Scope scope;
@@ -39,7 +39,7 @@ long spawn_all(std::atomic<int>& ran) {
   return spawned;
 }
 
-// Tasks that block at a gate, and what they were told.
+// Tasks that block at a channel, and the results of their waits.
 struct Gate {
   Gate() : channel(janus_channel_create(1, 0)) { CHECK(channel != nullptr); }
   ~Gate() { janus_channel_release(channel); }
@@ -52,12 +52,13 @@ struct Gate {
     if (status == JANUS_E_NO_MEMORY) gate->refused.fetch_add(1);
     return status == JANUS_E_CLOSED || status == JANUS_E_NO_MEMORY ? 0 : -1;
   }
-  // The caller's worker stands still: whoever waits for others to come leaves them the processor.
+  // Stops the caller's worker for a millisecond, so that other threads get the processor.
   static void rest() {
     std::atomic<std::uint32_t> nobody{0};
     platform::wait(nobody, 0, platform::now_ns() + 1'000'000);
   }
-  // Gives way until all wait, or no more of them get to: where memory for stacks ends, they start when others end.
+  // Yields until all spawned tasks wait, or until no more of them come to wait within the patience. Where the memory
+  // for stacks is exhausted, tasks start only when others end.
   bool all_wait(long spawned) const {
     // An emulated processor stands still for longer when the machine around it is busy.
     const std::uint64_t patience_ns = environment_number("JANUS_TEST_FEW", 0) != 0 ? 3'000'000'000 : 1'000'000'000;
@@ -73,7 +74,8 @@ struct Gate {
     }
     return true;
   }
-  // Spawns up to `most` and has them block, a thousand at a time, as long as they do. How many are blocked then.
+  // Spawns up to `most` tasks, a thousand at a time, as long as all of them come to block. Returns how many are blocked
+  // then.
   long gather(janus_nursery* nursery, long most) {
     long spawned = 0;
     while (spawned < most && spawn_detached(nursery, wait_at, this).raw != 0)
@@ -94,7 +96,7 @@ long block_all() {
   const long blocked = gate.gather(scope.get(), 1'000'000);
   CHECK(gate.ran_dry);
   CHECK_EQ(gate.open(), 0);
-  (void)scope.end();  // who found only a smaller stack to start from has ended as a panic
+  (void)scope.end();  // a task that got only a smaller stack to start on has panicked
   return blocked;
 }
 
@@ -103,7 +105,8 @@ long block_all() {
 TEST(memory, a_million_spawned_are_refused_where_the_roots_memory_ends) {
   constexpr std::size_t kAll = kIsWatched ? kMemory / 4 : kMemory;
   janus_rt_config config = with_memory(1, kAll);
-  config.yield_interval = 1u << 20;  // a spawn is a yield point: none runs before all are spawned
+  // A spawn is a yield point; a long interval keeps children from running before all are spawned.
+  config.yield_interval = 1u << 20;
   run_in(config, [] {
     std::atomic<int> ran{0};
     const long first = spawn_all(ran);
@@ -119,7 +122,7 @@ TEST(memory, a_million_blocked_are_refused_where_the_roots_memory_ends) {
       const long first = block_all();
       CHECK_LE(first, static_cast<long>(kMax / kStack));
       CHECK_GE(first, static_cast<long>(kMemory / kStack / 2));
-      // Their memory is to be had again, for other stacks and for blocks.
+      // Their memory is available again, for other stacks and for blocks.
       void* const block = janus_alloc(kMemory / 2);
       CHECK(block != nullptr);
       janus_free(block);
@@ -162,7 +165,7 @@ TEST(memory, a_cage_gets_its_stacks_when_the_root_is_dry) {
       CHECK(crowd.ran_dry);
       CHECK_EQ(few.gather(paid.get(), kTasks), kTasks);
       CHECK(!few.ran_dry);
-      CHECK_EQ(spawn_detached(paid.get(), return_zero, nullptr).raw, 0u);  // it had paid for so many
+      CHECK_EQ(spawn_detached(paid.get(), return_zero, nullptr).raw, 0u);  // the cage has paid for no more than kTasks
       CHECK_EQ(few.open() + crowd.open(), 0);
       CHECK_EQ(paid.end(), 0);
       (void)hungry.end();
@@ -175,7 +178,7 @@ TEST(memory, a_nursery_with_all_there_is_can_use_it) {
       Gate gate;
       Scope all(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, JANUS_BUDGET_ALL);
       const long blocked = gate.gather(all.get(), 1'000'000);
-      CHECK(!gate.ran_dry);  // the spawn is what fails: each has paid for its stack by then
+      CHECK(!gate.ran_dry);  // a spawn fails first, since each spawn pays for the task's stack
       CHECK_LE(blocked, static_cast<long>(kMemory / kStack));
       CHECK_GE(blocked, static_cast<long>(kMemory / kStack * 3 / 4));
       CHECK_EQ(gate.open(), 0);
@@ -185,7 +188,7 @@ TEST(memory, a_nursery_with_all_there_is_can_use_it) {
 
 namespace {
 
-// Each waits for its children on a stack too small to run them.
+// Awaits its children on a stack that is too small to run them on.
 std::int64_t branch(void* depth) {
   const std::int64_t left = reinterpret_cast<std::intptr_t>(depth);
   if (left == 0) return 0;
@@ -200,11 +203,10 @@ std::int64_t branch(void* depth) {
 
 }  // namespace
 
-// A tree whose every path waits: far more stacks than there is memory for.
-// Of each size as many blocks as there is memory for, and then all but one in each 64 KiB go back: what is left is
-// worth little, and keeps all those pages.
+// Allocates as many blocks of each size as there is memory for, then frees all but one in each 64 KiB: the rest is few
+// bytes, but keeps all those pages.
 TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
-  if (kIsWatched) return;  // there blocks are the C library's
+  if (kIsWatched) return;  // where the C library's heap is used
   constexpr std::size_t kAll = std::size_t{8} << 20, kPart = 65536, kParts = 65536;
   constexpr std::size_t kMaxOfPages = kAll + kAll / 8 + (16u << 20);
   struct Block {
@@ -230,12 +232,13 @@ TEST(memory, pages_that_few_blocks_keep_end_with_the_runtimes_memory) {
         all = next;
       }
     }
-    CHECK_EQ(kept, before);  // it has come to an end
+    CHECK_EQ(kept, before);  // the largest sizes get no more memory
     CHECK_GT(janus_budget_get_current().memory, kAll / 4);
   });
-  CHECK_LE(kept * kPart, 2 * kMaxOfPages);  // blocks of two sizes may lie in one part
+  CHECK_LE(kept * kPart, 2 * kMaxOfPages);  // one part may keep blocks of two sizes
 }
 
+// A tree in which every inner task waits: far more stacks than there is memory for.
 TEST(memory, tasks_that_await_a_child_without_a_stack_go_on) {
   for (janus_rt_config config : {with_workers(1), with_workers(4), deterministic(4, 1)})
     for (std::size_t memory : {std::size_t{1} << 20, std::size_t{4} << 20}) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// once_test.cpp — what our libraries are built on (rt/abi/lock_by_address.cpp): what is done once, and locks by address, among
-// tasks, and what a thread outside tasks is told.
+// once_test.cpp — what the project's libraries use of rt/abi/lock_by_address.cpp: one-time initialisation and locks by
+// address, among tasks; and the errors that a thread outside tasks gets.
 #include "tests/task/bad_memory.h"
 
 extern "C" {
@@ -22,7 +22,7 @@ TEST(once, one_task_initialises_and_the_others_wait) {
           const int answer = janus_once_begin(&flag);
           if (answer == 0) return done.load() == 1 ? 0 : -5;
           if (answer != 1) return -6;
-          const bool succeeds = tried.fetch_add(1) == 2;  // the third who tries
+          const bool succeeds = tried.fetch_add(1) == 2;  // the third task that tries
           for (int i = 0; i < 5; ++i) janus_yield();
           if (succeeds) done.fetch_add(1);
           janus_once_end(&flag, succeeds ? 1 : 0);
@@ -70,7 +70,7 @@ TEST(once, a_lock_by_address_is_one_tasks_until_it_gives_it_back_or_ends) {
   }
 }
 
-// Addresses whose first bits, or last ones, are the same, and some that are far apart.
+// Addresses that have equal low or high bits, and some that are far apart.
 const void* made_up(unsigned number) {
   const std::uint64_t n = number / 4 + 1;
   const std::uint64_t words[] = {n, n << 52, std::uint64_t{1} << (n % 63), n * 0x9e3779b97f4a7c15 >> 1};
@@ -97,7 +97,7 @@ TEST(once, each_lock_has_one_holder_at_a_time) {
           if (count == kMax || (count != 0 && number % 5 < 2)) {
             give_back(number / 8 % count);
           } else {
-            // Of the powers of two a few are the same.
+            // Several numbers give the same power of two; only one of them is used.
             const unsigned lock = number / 8 % kLocks, is = lock % 4 == 2 ? lock / 4 % 63 * 4 + 2 : lock;
             if (janus_hold_try(made_up(is)) == 1) {
               CHECK_EQ(holders[is].exchange(1), 0);
@@ -112,7 +112,7 @@ TEST(once, each_lock_has_one_holder_at_a_time) {
       Scope scope(JANUS_ON_ERROR_COLLECT);
       for (int i = 0; i < 20; ++i) scope.go(user);
       CHECK_EQ(scope.end(), 0);
-      // All of them are there again.
+      // All locks are free again.
       for (unsigned lock = 0; lock < kLocks; lock += 4) {
         CHECK_EQ(janus_hold_try(made_up(lock)), 1);
         janus_hold_end(made_up(lock));

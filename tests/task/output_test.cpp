@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// output_test.cpp — writing where there is no room: who waits, and who goes on.
+// output_test.cpp — writing to a full pipe: which tasks wait, and which go on.
 #include "rt/task/report/log.h"
 #include "tests/conformance/world.h"
 #include "tests/harness/thread_group.h"
@@ -9,7 +9,7 @@ namespace janus::test {
 
 namespace {
 
-constexpr std::size_t kMuch = 300'000;  // more than any pipe holds by itself
+constexpr std::size_t kMuch = 300'000;  // more than any pipe holds
 char much[kMuch];
 
 int open_null() {
@@ -86,7 +86,7 @@ TEST(output, a_writer_that_waits_for_room_or_the_lock_can_be_cancelled) {
   });
 }
 
-// A thread of the host pays for no look at them, and has no worker.
+// A thread outside tasks has no worker, and pays nothing for waking cancelled tasks.
 TEST(output, a_thread_outside_sends_away_tasks_that_are_cancelled_while_it_waits_for_room) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   everywhere([] {
@@ -97,7 +97,7 @@ TEST(output, a_thread_outside_sends_away_tasks_that_are_cancelled_while_it_waits
     threads.start(outside);
     static char read[4096];
     std::size_t got = 0;
-    CHECK(eventually([&] { return (got += full.read(read, 1)) != 0; }));  // the thread has the turn
+    CHECK(eventually([&] { return (got += full.read(read, 1)) != 0; }));  // the thread holds the descriptor's lock
     Scope others(JANUS_ON_ERROR_COLLECT), waiting(JANUS_ON_ERROR_COLLECT);
     auto writer = [&] {
       began.fetch_add(1);
@@ -126,7 +126,7 @@ TEST(output, a_thread_outside_sends_away_tasks_that_are_cancelled_while_it_waits
   });
 }
 
-// Cancelled or not: as long as nobody has to wait for room, lines come out.
+// A cancelled task may still write as long as it does not have to wait for room.
 TEST(output, a_cancelled_task_may_say_so) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   everywhere([] {
@@ -149,10 +149,10 @@ TEST(output, a_cancelled_task_may_say_so) {
 
 namespace {
 
-constexpr std::size_t kLine = 10'000;  // not in one piece through any pipe
+constexpr std::size_t kLine = 10'000;  // no pipe takes it in one piece
 constexpr int kLinesEach = 5, kWriters = 8;
 
-// Counts lines of one letter each; a mixed one, or one of another length, is none.
+// Counts complete lines of kLine times one letter. A line of mixed letters or of another length is not counted.
 class LineCounter {
  public:
   void take(const char* bytes, std::size_t count) {
@@ -185,7 +185,7 @@ void fill_line(char* line, char letter) {
 
 }  // namespace
 
-// Two runtimes and the thread that made them write to one pipe.
+// The tasks of two runtimes and the thread that made these all write to one pipe.
 TEST(output, lines_never_interleave) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   const Pipe pipe;
@@ -225,8 +225,7 @@ TEST(output, lines_never_interleave) {
   }
 }
 
-// Around the lengths at which the runtime takes other room for it: the last byte is there, and what is beyond 4 KiB is
-// not.
+// Lengths around those at which the runtime switches to a larger buffer: the last byte comes out, up to 4 KiB.
 TEST(output, a_print_is_whole_up_to_4_kib_and_cut_there) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   const Pipe pipe;
@@ -242,7 +241,7 @@ TEST(output, a_print_is_whole_up_to_4_kib_and_cut_there) {
   });
 }
 
-// The kernel takes it in several pieces: each goes on where the one before it ended.
+// The kernel takes the report in several pieces, each of which continues where the one before it ended.
 TEST(output, long_reports_of_the_runtime_come_out_whole) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
   const Pipe pipe;
@@ -258,7 +257,8 @@ TEST(output, long_reports_of_the_runtime_come_out_whole) {
   CHECK(__builtin_memcmp(said, read, sizeof said) == 0);
 }
 
-// Of a long write others on the worker wait for no more than 64 KiB: here for 17 pieces, with 16 turns in between.
+// Other tasks on the worker wait for no more than 64 KiB of a long write: this one has 17 pieces, with 16 turns in
+// between.
 TEST(output, others_have_their_turn_between_two_pieces_of_a_long_write) {
   constexpr std::size_t kPiece = 65536, kPieces = 16;
   static char long_text[kPieces * kPiece + 1];
@@ -285,11 +285,11 @@ TEST(output, others_have_their_turn_between_two_pieces_of_a_long_write) {
   });
 }
 
-// A long write lets others have the descriptor after each 64 KiB, but not those of its own cage: these wait in a row,
-// however many they are. So do those outside.
+// A long write lets other groups have the descriptor after each 64 KiB. The tasks of its own cage wait in order of
+// arrival, however many they are; so do the tasks outside cages.
 TEST(output, a_cage_of_long_writes_lets_others_in_between_and_keeps_its_own_in_a_row) {
   if (!has_pipes()) SKIP("no kernel, no pipe");
-  // What the kernel takes in parts is counted when it is 64 KiB or more, so that one less than twice as much may pass.
+  // A part that the kernel takes counts when it is 64 KiB or more, so a run of one letter may have almost twice that.
   static constexpr std::size_t kPiece = 65536, kLong = 400'000, kShort = 10;
   run_in(with_workers(1), [] {
     const Pipe pipe;
@@ -331,7 +331,8 @@ TEST(output, a_cage_of_long_writes_lets_others_in_between_and_keeps_its_own_in_a
     CHECK(__builtin_memcmp(letters, "adaeabc", 7) == 0);
     for (const std::size_t first : {0u, 2u}) {
       CHECK_GE(lengths[first], kPiece);
-      CHECK_LT(lengths[first], 3 * kPiece);  // one before anybody else was there, and what the kernel takes at once
+      // Three pieces: one before other tasks waited, and what the kernel takes at once.
+      CHECK_LT(lengths[first], 3 * kPiece);
     }
     CHECK_EQ(cage.end(), 0);
     CHECK_EQ(outside.end(), 0);
@@ -350,7 +351,7 @@ TEST(output, a_failed_write_returns_the_kernels_error) {
   CHECK_EQ(janus_write(-1, "x", 1), -9);
 }
 
-// A file that is sealed is the one that the kernel refuses with EPERM, which has the number of JANUS_CANCELLED.
+// A write to a sealed file fails with EPERM (-1), which is also the number of JANUS_CANCELLED.
 TEST(output, a_forbidden_write_is_not_taken_for_a_cancel) {
   if (!has_pipes()) SKIP("no kernel, no file that refuses");
   constexpr long kMemFd = 319, kAllowSealing = 2, kFcntl = 72, kAddSeals = 1033, kSealWrite = 8, kClose = 3;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// outside_sample.cpp — bad frees of a thread outside tasks, where there is no task to panic: the process ends, with one
-// line. aborts_test.py runs each test.
+// outside_sample.cpp — bad frees by a thread outside tasks. There is no task to panic, so the process prints one line
+// and dies. aborts_test.py runs each test.
 #include <janus/rt.h>
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace {
 
-// A value that the compiler cannot see, and so not warn of.
+// Hides the value from the compiler, which would otherwise warn of the bad free.
 void* hidden(void* value) {
   __asm__("" : "+r"(value));
   return value;
 }
 
-// With a block that stays, since the pages of a class of which nothing is held are nobody's.
+// Leaks a block on purpose: a size class without blocks in use gives its pages back.
 bool has_runtime() {
   janus_rt_config config = {};
   config.worker_count = 2;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pipe.h — pipes to write into and to read from, and standard error into one of them.
+// pipe.h — pipes for tests, and a redirection of standard error into one.
 #pragma once
 
 #include "rt/platform.h"
@@ -12,13 +12,13 @@ inline long kernel_call(long number, long first = 0, long second = 0, long third
   return platform::syscall(number, arguments);
 }
 
-// Where there is no kernel below there are none.
+// False where there is no kernel.
 inline bool has_pipes() {
   constexpr long kPipe2 = 293, kNoSuchCall = -38;
   return kernel_call(kPipe2) != kNoSuchCall;
 }
 
-// Both ends in one process; what is read is there, or there is nothing.
+// Both ends of a pipe in this process. read() does not block: it returns 0 if the pipe is empty.
 class Pipe {
  public:
   Pipe() {
@@ -41,7 +41,7 @@ class Pipe {
   int ends_[2];
 };
 
-// Standard error goes into `pipe` as long as this lives. It is the whole process's.
+// Redirects the process's standard error into `pipe` while this object lives.
 class StandardErrorInto {
  public:
   explicit StandardErrorInto(const Pipe& pipe) : before_(kernel_call(kDup, kStandardError)) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// refused_test.cpp — the machine gives no memory or no thread, at each call of a runtime's that asks for one: the call
-// says so, everything is as it was, and when there is memory again it works. And what needs nothing of the machine.
+// refused_test.cpp — the platform refuses memory or a thread, at each request that a runtime makes. The call reports an
+// error, nothing else has changed, and the call works when there is memory again. Also: which calls need nothing of the
+// platform.
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/channel.h"
 #include "rt/task/record/runtime.h"
@@ -11,15 +12,15 @@ namespace janus::test {
 
 namespace {
 
-constexpr std::size_t kHuge = 3 << 20;  // a mapping of its own
+constexpr std::size_t kHuge = 3 << 20;  // large enough for a mapping of its own
 
-// What the calls below work on. Whatever one of them makes is given back by tidy_up().
+// The objects that the calls below use or make. tidy_up() frees what a call has made.
 struct Things {
   janus_nursery* nursery;  // where tasks are spawned
   janus_nursery* opened;
   janus_channel* channel;
   void* block;
-  int* kept;  // to resize
+  int* kept;  // a block to resize
   janus_local_key key, made;
 };
 
@@ -73,13 +74,13 @@ int spawns_into_the_current(Things&) {
 
 constexpr janus_budget kSome = {1000, 64 << 10, 4, 4, 4};
 
-// What a call cannot do without.
+// What the call needs that may be refused.
 enum Need : unsigned { kNothing = 0, kBlock = 1, kRecord = 2 };
 
 struct Call {
   const char* what;
   unsigned needs;
-  int (*make)(Things& mine);  // 0, or why not
+  int (*make)(Things& mine);  // 0, or the error
 };
 constexpr Call kCalls[] = {
     {"alloc", kBlock, [](Things& mine) { return answer_of(mine.block = janus_alloc(64)); }},
@@ -110,7 +111,7 @@ bool is_of_memory(int error) {
   return error == JANUS_E_NO_MEMORY || error == JANUS_E_BUDGET;
 }
 
-// What a call that is refused must leave as it was, but for the ops that it costs.
+// What must be the same after a refused call, except for the ops that it costs.
 struct State {
   janus_budget left;
   janus_stats stats;
@@ -129,8 +130,8 @@ void check_same(const State& before, const State& after, const Call& call) {
   if (!CHECK(same)) note("call", call.what);
 }
 
-// In a cage, so that what is drawn and not given back shows to the byte. While a Refusal lives the machine refuses
-// something; afterwards there is memory again, and the call works. Returns whether it was refused.
+// Makes the call in a cage, where each byte that is not given back shows. The platform refuses something while the
+// Refusal object lives; afterwards the call must work. Returns whether the call was refused.
 template <class Refusal, class... Arguments>
 bool try_call(const Call& call, Arguments... arguments) {
   int answer = 0;
@@ -162,14 +163,14 @@ bool try_call(const Call& call, Arguments... arguments) {
   return answer != 0;
 }
 
-// ---- How the machine refuses ----
+// ---- How the platform refuses ----
 
 struct RefusedMaps {
   RefusedMaps(std::uint64_t first, std::uint64_t count) { fake_platform::refuse_maps(first, count); }
   ~RefusedMaps() { fake_platform::refuse_maps(fake_platform::kNever, 0); }
 };
 
-// Every record of a task, a channel or a nursery is in use.
+// All records of tasks, channels and nurseries are in use, and no more can be mapped.
 class FullPools {
  public:
   FullPools() : nursery_(open_nursery(JANUS_ON_ERROR_COLLECT)) {
@@ -178,7 +179,7 @@ class FullPools {
     while (spawn(nursery_, return_zero).raw != 0) {
     }
     CHECK_EQ(janus_last_error(), JANUS_E_NO_MEMORY);
-    CHECK(eventually([&] { return stats_of().tasks_live == alive; }));  // their records stay
+    CHECK(eventually([&] { return stats_of().tasks_live == alive; }));  // the nursery still keeps their records
     for (channel_count_ = 0; channel_count_ < kMax; ++channel_count_)
       if ((channels_[channel_count_] = janus_channel_create(8, 0)) == nullptr) break;
     CHECK_EQ(janus_last_error(), JANUS_E_NO_MEMORY);
@@ -201,7 +202,7 @@ class FullPools {
   unsigned channel_count_ = 0, nursery_count_ = 0;
 };
 
-// All that the machine has given is taken, but for so many blocks of each size: so many allocations are granted.
+// All mapped memory is in use, except `spare` blocks of each size: that many allocations succeed.
 class FullHeap {
  public:
   explicit FullHeap(std::size_t spare) {
@@ -246,7 +247,7 @@ janus_rt_config one_worker() {
 }  // namespace
 
 TEST(refused, each_call_of_a_new_runtime_at_each_refusal_leaves_everything_as_it_was) {
-  // Everything is new to a runtime's first task, so that most of what there is asks the machine.
+  // A new runtime's first task has no cached memory, so most calls need the platform.
   for (const Call& call : kCalls) {
     for (const std::uint64_t count : {std::uint64_t{1}, fake_platform::kNever}) {
       for (std::uint64_t first = 1; first <= 4; ++first) {
@@ -268,7 +269,7 @@ TEST(refused, each_call_that_needs_a_record_and_finds_none_leaves_everything_as_
   CHECK_EQ(fake_platform::mapped_bytes(), 0u);
 }
 
-#ifndef JANUS_FIBERS_ARE_WATCHED  // whose heap is the host's, which cannot be filled
+#ifndef JANUS_FIBERS_ARE_WATCHED  // there the heap is the C library's, which cannot be filled
 TEST(refused, each_call_at_each_allocation_that_fails_leaves_everything_as_it_was) {
   fake_platform::reset();
   run_in(one_worker(), [] {
@@ -334,7 +335,7 @@ TEST(refused, a_process_has_so_many_runtimes_and_not_one_more) {
   }
 }
 
-// As if somebody had retained it two billion times.
+// The count of references is set as if the channel had been retained two billion times.
 TEST(refused, a_channel_has_so_many_references_and_not_one_more) {
   fake_platform::reset();
   run_in(with_workers(1), [] {
@@ -353,7 +354,7 @@ TEST(refused, a_channel_has_so_many_references_and_not_one_more) {
   });
 }
 
-// A stack that is mapped for this task alone.
+// The stack is so large that it is mapped for this task alone.
 TEST(refused, a_task_that_gets_no_stack_has_ended_as_one_that_panicked) {
   fake_platform::reset();
   janus_stats stats = {};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// reports_test.cpp — what the runtime says of tasks on standard error, and where it stops: of a report of many each
-// is a part, and what others wrote into it has its share.
+// reports_test.cpp — the runtime's reports of tasks on standard error, and their limits: a long report shows only a
+// part of the tasks and names.
 #include "tests/conformance/world.h"
 #include "tests/task/pipe.h"
 
@@ -18,7 +18,7 @@ unsigned times_in(const char* text, const char* part) {
   return times;
 }
 
-// Those that are shown, and those that are counted as more of their kind, where alike ones are grouped.
+// The number of tasks shown, plus those that the report only counts ("and 7 more like task 3").
 unsigned tasks_in(const char* text) {
   unsigned tasks = times_in(text, "janus:   task ");
   for (; *text != '\0'; ++text) {
@@ -31,7 +31,7 @@ unsigned tasks_in(const char* text) {
   return tasks;
 }
 
-// What stands on standard error after `body` was the root of a runtime.
+// What is printed on standard error while `body` runs as the root of a runtime.
 template <class Body>
 const char* said_by(Body body) {
   static char text[32768];
@@ -46,7 +46,7 @@ const char* said_by(Body body) {
   return text;
 }
 
-// Each in a nursery of its parent's, the last parks.
+// Opens nested nurseries, one in each task; the innermost task parks.
 std::int64_t descend(void* depth) {
   const auto left = reinterpret_cast<std::intptr_t>(depth);
   if (left == 0) return janus_park(-1);
@@ -55,7 +55,8 @@ std::int64_t descend(void* depth) {
   return scope.end();
 }
 
-// Panics with what is shown as `plain` characters and as many of four as `escaped` says; how many of these are shown.
+// Panics with a reason of `plain` characters that are shown as they are and `escaped` ones that are shown as four
+// characters each. Returns how many of the latter are shown.
 unsigned shown_of(unsigned plain, unsigned escaped) {
   const char* const text = said_by([=] {
     char why[256] = {};
@@ -79,8 +80,8 @@ const char* said_of_parked(int children) {
   });
 }
 
-// Two nurseries with a task in each, which has so many in a nursery of its own that are the same in both but for the
-// name of the nursery above.
+// Two nurseries with one task in each. The task has `children` children in a nursery of its own. All are the same on
+// both sides, except for the name of the outer nursery.
 const char* said_of_two_families(int children) {
   return said_by([=] {
     auto has_children = [=] {
@@ -102,7 +103,7 @@ const char* said_of_two_families(int children) {
   });
 }
 
-// So many of each of two names, each with a digit of its own behind it.
+// `children` tasks with each of two names, which end in different digits.
 const char* said_of_two_names(int children) {
   return said_by([=] {
     janus_nursery* const nursery = open_nursery();
@@ -118,7 +119,7 @@ const char* said_of_two_names(int children) {
   });
 }
 
-// A task with so many nurseries open, and somebody in the first of them.
+// A task with `count` open nurseries, the first of which has a parked child.
 const char* said_of_nurseries(unsigned count) {
   return said_by([=] {
     static janus_nursery* open[300];
@@ -183,7 +184,7 @@ TEST(reports, each_of_many_tasks_is_named_or_counted) {
   if (!has_pipes()) SKIP("no kernel, no pipe to read standard error from");
   for (const int children : {1, 4, 5, 62, 200}) {
     const char* const text = said_of_parked(children);
-    CHECK_EQ(tasks_in(text), static_cast<unsigned>(children) + 1);  // and the root
+    CHECK_EQ(tasks_in(text), static_cast<unsigned>(children) + 1);  // plus one for the root
     CHECK_EQ(times_in(text, "janus:   and more\n"), 0u);
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stale_test.cpp — pointers and handles of what is gone: whoever uses them is told so, as often as they like, and
-// nothing is freed twice.
+// stale_test.cpp — uses of pointers and handles of freed objects: each use gets an error, however often it is repeated,
+// and nothing is freed twice.
 #include "rt/abi/entry/entry.h"
 #include "rt/task/nurseries/handle.h"
 #include "rt/task/record/channel.h"
@@ -82,7 +82,7 @@ TEST(stale, references_end_before_they_wrap) {
 TEST(stale, a_root_that_gives_up_its_own_handle_keeps_its_result) {
   for (const unsigned workers : kWorlds) {
     CHECK_EQ(run_in(with_workers(workers), [] { return janus_task_release(janus_task_self()) == 0 ? 42 : -5; }), 42);
-    // By a child, while the root waits for it.
+    // The handle is released by a child, while the root waits for it.
     const long result = run_in(with_workers(workers), [] {
       const janus_task root = janus_task_self();
       auto release = [&] { return static_cast<std::int64_t>(janus_task_release(root)); };
@@ -99,7 +99,7 @@ TEST(stale, a_root_that_gives_up_its_own_handle_keeps_its_result) {
   CHECK_EQ(run_in(with_workers(2), panics), JANUS_PANIC);
 }
 
-// Its owner may end it without an atomic operation only where nobody else is there.
+// The owner may free a nursery without an atomic operation only while no other thread uses it, so these are counted.
 TEST(stale, a_visitor_of_a_nursery_is_counted) {
   run_in(with_workers(1), [] {
     Scope scope;
@@ -116,7 +116,7 @@ TEST(stale, a_visitor_of_a_nursery_is_counted) {
     }
     CHECK_EQ(nursery->external_refs.load(), 0u);
     CHECK_EQ(scope.end(), 0);
-    const NurseryRef late(nullptr, *nursery);  // the record stays, for whoever comes too late
+    const NurseryRef late(nullptr, *nursery);  // the record is still mapped for late visitors
     CHECK(!late.is_valid());
     CHECK_EQ(nursery->external_refs.load(), 0u);
   });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// unguarded_test.cpp — a machine that grants no guard pages: a task that runs over the end of its stack is found by the
-// canary there, at its next call or at its end, and ends alone.
+// unguarded_test.cpp — a machine without guard pages: a task that overruns its stack damages the canary there. The
+// task's next call or its end finds that, and the task ends alone.
 #include <string_view>
 
 #include "rt/sched/worker.h"
@@ -12,7 +12,7 @@ namespace janus::test {
 
 namespace {
 
-// What the deepest frame of a recursion would do.
+// Damages the canary as the deepest frame of a recursion would.
 void run_over() {
   std::byte* const limit = current_worker().stack->limit;
   limit[-16] = ~limit[-16];
@@ -46,7 +46,7 @@ std::int64_t over_and_end(void*) {
 std::int64_t over_and_call(void*) {
   run_over();
   janus_yield();
-  janus_exit(99);  // never comes here
+  janus_exit(99);  // not reached
   return 0;
 }
 std::int64_t over_and_panic(void*) {
@@ -66,11 +66,11 @@ TEST(unguarded, a_task_that_ran_over_its_end_ends_alone_as_a_panic) {
     for (janus_task_fn fn : {over_and_end, over_and_call, over_and_panic}) {
       int others = 0;
       CHECK_EQ(ended_with(fn, workers, others), JANUS_PANIC);
-      CHECK_EQ(others, 100);  // on the same stacks
+      CHECK_EQ(others, 100);  // they run on the same stacks
     }
 }
 
-// Whichever of the two finds it: its next call, whatever that is for, or its end.
+// The overrun is found by the task's next call, of whatever kind, or by its end. Only one of them reports it.
 TEST(unguarded, a_task_that_ran_over_its_end_is_told_of_once) {
   for (janus_task_fn fn : {over_and_end, over_and_call, over_and_panic}) {
     const Pipe pipe;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // waiting_thread_test.cpp — a thread outside tasks that awaits a nursery sleeps until it is woken: it neither spins nor
-// looks again by the clock, which moves here only where somebody sleeps for a time.
+// polls. The fake clock advances only during a sleep with a time limit, so polling would show.
 #include "tests/conformance/world.h"
 #include "tests/fake_platform/fake_platform.h"
 #include "tests/harness/thread_group.h"
@@ -24,7 +24,7 @@ TEST(outside, a_thread_that_awaits_sleeps_until_it_is_woken) {
   auto watch = [&] {
     while (!runs.load()) __builtin_ia32_pause();
     began_ns = platform::now_ns();
-    // Sleeps without an end are short on this machine, and begin anew.
+    // The fake platform ends endless sleeps early; the caller then sleeps again.
     const std::uint64_t before = fake_platform::waits();
     while (fake_platform::waits() < before + 10) __builtin_ia32_pause();
     ended_ns = platform::now_ns();
