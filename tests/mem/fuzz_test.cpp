@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fuzz_test.cpp — several threads, each with a model of what it holds, allocate, move and free by chance, and try by
-// chance to free what is not theirs to free. Every block's size, tag and contents are looked at whenever it is touched;
-// every misuse must be told as what it is and change nothing; in the end the books agree to the byte.
+// fuzz_test.cpp — several threads allocate, move and free blocks at random, and try at random to free what they may
+// not. Each thread has a model of the blocks that it holds. Every use of a block checks its size, tag and contents;
+// every misuse must be reported as its kind and change nothing; at the end the counts agree to the byte.
 #include <new>
 
 #include "rt/mem/heap.h"
@@ -13,7 +13,7 @@ using janus::test::ThreadGroup;
 
 namespace {
 
-constexpr unsigned kThreads = 4;  // the first is a foreign one: it has no cache
+constexpr unsigned kThreads = 4;  // thread 0 acts as a thread outside tasks: it has no cache
 constexpr unsigned kMaxHeld = 400;
 constexpr unsigned kContested = 96;  // blocks of each thread that all threads free at once
 
@@ -28,7 +28,7 @@ struct Random {
 
 struct Held {
   unsigned char* block;
-  std::size_t bytes;  // usable
+  std::size_t bytes;  // usable bytes
   Heap::Kind kind;
   std::uint32_t tag;
 };
@@ -36,22 +36,22 @@ struct Held {
 Heap* g_heap;
 HeapCache g_caches[kThreads];
 std::atomic<unsigned> g_wrong;
-std::atomic<std::size_t> g_held_bytes;  // by all models, when they rest
+std::atomic<std::size_t> g_held_bytes;  // by all models, summed up between rounds
 std::atomic<std::uint32_t> g_arrived, g_round;
 std::atomic<void*> g_contested[kThreads * kContested];
 std::atomic<unsigned> g_wins[kThreads * kContested];
 std::uint64_t g_seed;
 
-// A seed's steps are the same in each build; only their order among threads differs.
+// The steps of a seed are the same in every build; only the order among the threads differs.
 int rounds() {
   return test::scaled(40, test::kIsWatched ? 12 : 6);
 }
-// The line of a claim that did not hold; 0: all did.
+// Records the line of an expectation that failed. 0: none failed.
 void expect(bool claim, unsigned line = __builtin_LINE()) {
   if (!claim) g_wrong.store(line, std::memory_order_relaxed);
 }
 
-// All threads wait here for the last.
+// A barrier for all threads.
 void meet() {
   const std::uint32_t round = g_round.load(std::memory_order_acquire);
   if (g_arrived.fetch_add(1, std::memory_order_acq_rel) + 1 == kThreads) {
@@ -85,7 +85,7 @@ class Model {
       g_contested[self_ * kContested + n].store(block, std::memory_order_relaxed);
       g_wins[self_ * kContested + n].store(0, std::memory_order_relaxed);
     }
-    meet();  // from here to the next meeting nobody allocates, so that no address becomes another block's
+    meet();  // until the next barrier nobody allocates, so no address is reused
     for (unsigned n = 0; n < kThreads * kContested; n++) free_contested(n);
     meet();
     for (unsigned n = 0; n < kContested; n++) expect(g_wins[self_ * kContested + n].load() == 1);
@@ -150,7 +150,7 @@ class Model {
     const bool is_own = held.tag >= kRuntimeTag;
     const Heap::Found freed = is_own ? g_heap->free_own(cache(), held.block) : g_heap->free(cache(), held.block);
     expect(freed.misuse == Misuse::kNone && freed.bytes == held.bytes && freed.tag == (held.tag & ~kRuntimeTag));
-    // A small block lies in our own cache now, where nobody else comes: still ours to free a second time, wrongly.
+    // The freed small block is in this thread's own cache, so no other thread can get it: a second free is safe to try.
     if (cache() != nullptr && held.kind == Heap::Kind::kSmall && random_.below(4) == 0) {
       expect(g_heap->free(cache(), held.block).misuse == Misuse::kFreed);
       expect(g_heap->free(nullptr, held.block).misuse == Misuse::kFreed);
@@ -158,7 +158,7 @@ class Model {
       expect(g_heap->look_at(held.block).bytes == 0);
     }
   }
-  // As janus_realloc does it.
+  // Moves a block with the steps of janus_realloc.
   void move(unsigned n) {
     Held& held = held_[n];
     if (held.tag >= kRuntimeTag) return;

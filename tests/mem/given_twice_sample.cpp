@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// given_twice_sample.cpp — what the runtime must never do with its own records, stacks and blocks; aborts_test.py runs
-// each test, none of which comes to an end.
+// given_twice_sample.cpp — what the runtime must never do with its own records, stacks and blocks. aborts_test.py runs
+// each test and expects it to abort.
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_pool.h"
@@ -43,7 +43,7 @@ TEST(given_twice, a_block_of_the_runtimes_own) {
   (void)heap.free_own(nullptr, block);
 }
 
-// A list that leads to a held block can come from the heap itself alone, or from a write into its tables.
+// Only a bug of the heap, or a stray write into its tables, can make a free list lead to a held block.
 TEST(given_twice, a_held_block_in_a_list) {
   static Heap heap;
   static HeapCache cache;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// heap_test.cpp — what one worker, or two by turns, can expect of the heap.
+// heap_test.cpp — the heap as one worker uses it, or two workers by turns.
 #include <iterator>
 
 #include "rt/mem/heap.h"
@@ -117,7 +117,7 @@ TEST(heap, another_worker_may_free_and_reuse) {
     for (unsigned n = 0; n < kCount; n++) f.heap.free(&f.two, blocks[n]);
     if (round == 1) mapped = f.heap.bytes_mapped();
   }
-  CHECK_EQ(f.heap.bytes_mapped(), mapped);  // what one frees, the other finds: no growth
+  CHECK_EQ(f.heap.bytes_mapped(), mapped);  // one worker's freed blocks serve the other: no growth
 }
 
 TEST(heap, a_thread_without_a_cache_is_served_too) {
@@ -146,7 +146,7 @@ TEST(heap, counts_what_callers_hold_to_the_byte) {
   }
 }
 
-// Blocks with mappings of their own are in a table that grows with them, and is found again whatever is freed between.
+// The table of blocks with their own mappings grows as needed; each block is found, whatever is freed in between.
 TEST(heap, holds_any_number_of_blocks_with_mappings_of_their_own) {
   Fixture f;
   constexpr unsigned kCount = 80;  // the table has room for 64 at first
@@ -156,7 +156,7 @@ TEST(heap, holds_any_number_of_blocks_with_mappings_of_their_own) {
   for (unsigned n = 0; n < kCount; n++) {
     blocks[n] = f.heap.allocate(&f.one, kBytes, 16, n + 1);
     REQUIRE(blocks[n] != nullptr);
-    CHECK_EQ(f.heap.mappings() - mappings, n + 2);  // and the table
+    CHECK_EQ(f.heap.mappings() - mappings, n + 2);  // and one mapping for the grown table
   }
   CHECK_GE(f.heap.bytes_in_use(), kCount * kBytes);
   CHECK_GT(f.heap.bytes_mapped() - mapped, f.heap.bytes_in_use());
@@ -195,13 +195,13 @@ TEST(heap, resizes_where_it_can) {
   void* small = f.heap.allocate(&f.one, 100, 16, 1);
   CHECK(f.heap.resize_in_place(small, 112));
   CHECK(!f.heap.resize_in_place(small, 113));
-  CHECK(!f.heap.resize_in_place(small, 20));  // most of it would be wasted
+  CHECK(!f.heap.resize_in_place(small, 20));  // too much of the block would be wasted
   char* large = static_cast<char*>(f.heap.allocate(&f.one, 200000, 16, 9));
   const std::size_t before = f.heap.bytes_in_use();
   REQUIRE(f.heap.resize_in_place(large, 100000));
   CHECK_EQ(f.heap.size_of(large), Heap::charge_for(100000, 16));
   CHECK_LT(f.heap.bytes_in_use(), before);
-  REQUIRE(f.heap.resize_in_place(large, 150000));  // nothing took the pages behind
+  REQUIRE(f.heap.resize_in_place(large, 150000));  // the pages behind are still free
   CHECK_EQ(f.heap.size_of(large), Heap::charge_for(150000, 16));
   CHECK_EQ(f.heap.tag_of(large), 9u);
   large[149999] = 1;
@@ -218,7 +218,7 @@ TEST(heap, takes_the_first_hole_that_is_large_enough) {
   for (int i = 0; i < 7; ++i) blocks[i] = f.heap.allocate(&f.one, i % 2 == 0 ? kSmall : kLarge, 16, 0);
   const std::size_t mapped = f.heap.bytes_mapped();
   for (const int freed : {0, 1, 4, 5}) f.heap.free(&f.one, blocks[freed]);
-  // 0 and 1 are one hole of both sizes, 4 and 5 another.
+  // Blocks 0 and 1 left one hole as large as both, blocks 4 and 5 another.
   void* const first = f.heap.allocate(&f.one, kLarge + kSmall, 16, 0);
   CHECK(first == blocks[0]);
   f.heap.free(&f.one, blocks[2]);
@@ -245,7 +245,8 @@ TEST(heap, gives_memory_back_beyond_a_small_reserve) {
   CHECK_EQ(f.heap.idle_bytes(), 0u);
 }
 
-// A model beside the heap: what is held is known, with its size, tag and contents; everything is checked at every free.
+// Compares the heap with a model that knows the size, tag and contents of each held block. Each free checks all of
+// these.
 TEST(heap, agrees_with_a_model_over_a_random_history) {
   Fixture f;
   struct Held {
@@ -262,7 +263,7 @@ TEST(heap, agrees_with_a_model_over_a_random_history) {
     state = state * 6364136223846793005u + 1442695040888963407u;
     return state >> 33;
   };
-  const auto steps = static_cast<unsigned>(test::scaled(200000, 40000));  // at least one growing and one shrinking
+  const auto steps = static_cast<unsigned>(test::scaled(200000, 40000));  // enough to grow and to shrink at least once
   for (unsigned step = 0; step < steps; step++) {
     HeapCache* cache = random() % 64 == 0 ? nullptr : random() % 2 ? &f.one : &f.two;
     const bool growing = step / 20000 % 2 == 0;

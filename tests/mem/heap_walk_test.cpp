@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// heap_walk_test.cpp — a walk finds every block that is meant, once, and touches no other, whatever else goes on.
+// heap_walk_test.cpp — a walk over the heap finds every block with a matching tag once, and takes no other block,
+// whatever other threads do meanwhile.
 #include <iterator>
 
 #include "rt/mem/heap.h"
@@ -13,14 +14,14 @@ namespace {
 
 constexpr std::uint32_t kMeant = 5, kOther = 6;
 constexpr std::size_t kOfEveryKind[] = {16, 100, 1024, 2048, 32768, 50000, std::size_t{2} << 20};
-constexpr unsigned kPerWalk = 7;  // fewer than there are in a span, so that walks stop within one
+constexpr unsigned kPerWalk = 7;  // fewer than a span has blocks, so that walks stop within a span
 
 bool is_five(const void*, std::uint32_t tag) noexcept {
   return tag == kMeant;
 }
 constexpr TagFilter kFives{is_five, nullptr};
 
-// Frees all that are meant; how many bytes.
+// Frees all blocks with a matching tag; returns their bytes.
 std::size_t take_back(Heap& heap, HeapCache* cache) {
   std::size_t bytes = 0;
   for (Heap::Walk walk; !walk.is_over;) {
@@ -77,7 +78,8 @@ TEST(heap_walk, finds_all_that_is_meant_and_nothing_else) {
   heap.destroy();
 }
 
-// Three allocate, and free what is not meant; a fourth takes back what is meant. Each block ends once.
+// Three workers allocate blocks, and free those whose tag does not match; a fourth takes back those whose tag matches.
+// Each block must be freed exactly once.
 namespace {
 
 constexpr unsigned kWorkers = 4;

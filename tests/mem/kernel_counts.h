@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/mem/kernel_counts.h — what the kernel says of this process: how many mappings it has, and how much is resident.
+// tests/mem/kernel_counts.h — what the kernel reports of this process: its number of mappings and its resident memory.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline long call(long nr, long a, long b, long c, long d = 0) {
   return platform::syscall(nr, args);
 }
 
-// What `each` makes of every byte of a file.
+// Calls each(byte) for every byte of a file; false if the file cannot be read.
 template <class F>
 bool read_file(const char* path, F each) {
   const long file = call(kOpenat, -100, reinterpret_cast<long>(path), 0);
@@ -35,7 +35,7 @@ inline std::size_t mappings() {
   return lines;
 }
 
-// The second number of statm: resident pages.
+// The second number of /proc/self/statm is the number of resident pages.
 inline std::size_t resident_bytes() {
   std::size_t pages = 0, field = 0;
   (void)read_file("/proc/self/statm", [&](char byte) {

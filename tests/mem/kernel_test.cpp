@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// kernel_test.cpp — what only the kernel can tell: that guards fault, how many pages a stack has, how many mappings
-// many of them are, and that the heap's pages go back.
+// kernel_test.cpp — what only the real kernel can show: that guard pages fault, how many pages a stack has, how many
+// mappings many stacks need, and that the heap gives its pages back.
 #include <arch/task_call.h>
 #include "rt/mem/heap.h"
 #include "rt/mem/stack_limit.h"
@@ -46,7 +46,7 @@ bool catch_fault(platform::Fault& fault) {
 }
 
 bool faults(std::byte* at) {
-  static std::uint64_t slot[8];  // only a worker's faults come to the handler
+  static std::uint64_t slot[8];  // the fault handler is called for workers' faults only
   (void)platform::adopt_thread(-1, nullptr);
   platform::set_worker_slot(slot);
   (void)platform::on_fault(catch_fault);
@@ -109,7 +109,8 @@ TEST(kernel, a_shallow_stack_has_one_page) {
       Stack* stack = pool.take(&cache, c);
       REQUIRE(stack != nullptr);
       if (stack->guard == platform::Guard::kNone) SKIP("a canary lies in a page of its own");
-      for (std::byte* at = stack->start - 1024; at < stack->start; at++) *at = std::byte{1};  // a few frames
+      // the frames of a shallow task
+      for (std::byte* at = stack->start - 1024; at < stack->start; at++) *at = std::byte{1};
       CHECK_EQ(resident_pages_of(stack), 1u);
     }
   pool.destroy();
@@ -121,7 +122,7 @@ namespace {
 
 constexpr std::size_t kMax = 256 << 10;
 
-// A pool of stacks that grow. If there are none the test is over, and has said why.
+// Makes a pool of growing stacks. Where stacks do not grow, skips the test and returns false.
 bool start_growing(StackPool& pool) {
   if (!CHECK(pool.init())) return false;
   const bool grows = pool.let_grow(kMax);
@@ -133,7 +134,7 @@ std::byte* top_of(const Stack* stack) {
   return reinterpret_cast<std::byte*>(address_of(stack->start) / kPageBytes * kPageBytes);
 }
 
-// Whether it is usable down to `limit`, no further, and has a guard at its very end.
+// Checks that the stack is usable down to `limit` and no further, and that its lowest page is a guard.
 void check_usable_down_to(StackPool& pool, const Stack* stack, std::byte* limit) {
   CHECK_EQ(stack->limit, limit);
   std::byte* const lowest = pool.lowest_of(stack);
@@ -196,8 +197,8 @@ TEST(kernel, growth_is_given_back_and_forgotten) {
   pool.destroy();
 }
 
-// A frame that nobody has probed may leap over a page: wherever it lands is guard until it is paid for, and again when
-// the stack has shrunk.
+// A large frame may skip pages without touching them. So all pages of the reserve must fault until the stack has grown
+// over them, and again after it has shrunk.
 TEST(kernel, the_reserve_of_a_stack_is_no_memory_before_it_grows) {
   StackPool pool;
   if (!start_growing(pool)) return;
@@ -216,7 +217,7 @@ TEST(kernel, the_reserve_of_a_stack_is_no_memory_before_it_grows) {
 }
 
 TEST(kernel, guards_of_stacks_that_grow_outlast_the_cold_and_the_neighbours) {
-  constexpr unsigned kCount = 200;  // more than three banks
+  constexpr unsigned kCount = 200;  // more than three banks of guards
   static Stack* stacks[kCount];
   StackPool pool;
   if (!start_growing(pool)) return;
@@ -276,11 +277,11 @@ TEST(kernel, the_heap_gives_its_pages_back_and_leaves_no_mapping) {
   CHECK_LE(mappings(), mappings_before);
 }
 
-// --- What a search looks at ------------------------------------------------------------------------------------------
+// --- Which chunks a search reads -------------------------------------------------------------------------------------
 
 namespace {
 
-// Keeps everybody from even looking at the chunks before the last.
+// Makes the headers of all chunks but the last unreadable: a search that looks at one of them faults.
 class Unreadable {
  public:
   Unreadable(PageHeap& heap, std::size_t chunks) : heap_(heap), chunks_(chunks) { protect(kNone); }
@@ -298,8 +299,8 @@ class Unreadable {
   std::size_t chunks_;
 };
 
-// Takes runs of that kind until there are `least` chunks and all but the last are full; the number of chunks. `last`:
-// the last run, in the last chunk.
+// Takes runs until there are at least `least` chunks and all but the last are full. Returns the number of chunks;
+// `last` is the last run, in the last chunk.
 std::size_t fill(PageHeap& heap, std::size_t least, unsigned pages, unsigned align, Span*& last) {
   while (heap.chunk_at(least - 1) == nullptr) last = heap.take_run(pages, align);
   std::size_t chunks = least;
@@ -310,7 +311,7 @@ std::size_t fill(PageHeap& heap, std::size_t least, unsigned pages, unsigned ali
 
 }  // namespace
 
-// Every chunk but one has used up its aligned places.
+// Every chunk but the last has no free aligned place.
 TEST(kernel, a_search_for_an_aligned_run_looks_at_no_chunk_in_vain) {
   PageHeap heap;
   REQUIRE(heap.init());
@@ -325,7 +326,7 @@ TEST(kernel, a_search_for_an_aligned_run_looks_at_no_chunk_in_vain) {
   heap.destroy();
 }
 
-// Each of the others has holes, idle ones that were used among them, which are all too small.
+// Each of the other chunks has free pages, some of them used before, but no hole that is large enough.
 TEST(kernel, a_large_run_is_taken_and_given_back_at_one_of_a_thousand_chunks) {
   constexpr unsigned kPages = 100;
   PageHeap heap;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// million_test.cpp — a million stacks at once, and what the kernel says of them. What it takes is the kernel's time, a page
-// fault for each, so that one build does.
+// million_test.cpp — a million stacks at once, measured by the kernel's own counts. One build suffices, since nearly
+// all the time is the kernel's (one page fault for each stack).
 #include "rt/mem/stack_pool.h"
 #include "tests/harness/test.h"
 #include "tests/mem/kernel_counts.h"
@@ -38,11 +38,11 @@ TEST(kernel, a_million_guarded_stacks_are_a_page_each_in_fewer_than_a_thousand_m
     chain = stack->next;
     pool.give(&cache, stack);
   }
-  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // kept warm for the next million ...
+  CHECK_GE(resident_bytes() - resident_before, kMillion * 4096);  // kept for reuse ...
   CHECK(pool.has_excess());
   pool.give_excess();
   CHECK(!pool.has_excess());
-  CHECK_LE(resident_bytes() - resident_before, std::size_t{64} << 20);  // ... until nobody seems to want them
+  CHECK_LE(resident_bytes() - resident_before, std::size_t{64} << 20);  // ... until they are reported as excess
   pool.flush(cache);
   pool.destroy();
   CHECK_LE(mappings(), mappings_before + 2);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// misuse_test.cpp — what the heap says to those who free wrongly, and that it stands afterwards, with every byte and
-// tag where it was.
+// misuse_test.cpp — what the heap reports for wrong frees, and that it is unchanged afterwards, every byte and tag
+// included.
 #include "rt/mem/misuse.h"
 
 #include "rt/mem/heap.h"
@@ -24,7 +24,8 @@ struct Fixture {
   }
   void* take(std::size_t bytes, std::uint32_t tag = kTag) { return heap.allocate(&cache, bytes, 16, tag); }
   void give(void* block) { CHECK_EQ(heap.free(&cache, block).misuse, Misuse::kNone); }
-  // What a worker and a foreign thread are told about a free that must change nothing.
+  // Tries every wrong call, with a worker's cache and as a thread outside tasks: each must report `misuse` and change
+  // nothing.
   void expect_refusal(void* block, Misuse misuse) {
     const std::size_t in_use = heap.bytes_in_use();
     const Heap::Found before = heap.look_at(block);
@@ -48,10 +49,10 @@ TEST(misuse, a_second_free_is_told_so) {
     CHECK_EQ(freed.misuse, Misuse::kNone);
     CHECK_EQ(freed.tag, kTag);
     CHECK_EQ(freed.bytes, Heap::charge_for(bytes, 16));
-    // The pages of a large one are no block's any more.
+    // The pages of a freed large block belong to no block.
     f.expect_refusal(block, bytes <= kMaxSmall ? Misuse::kFreed : Misuse::kNoBlock);
     CHECK_EQ(f.heap.size_of(block), 0u);
-    // It is in one list, once.
+    // The block is in one free list, once.
     void* one = f.take(bytes);
     void* other = f.take(bytes);
     CHECK(one != other);
@@ -129,7 +130,8 @@ TEST(misuse, the_space_behind_the_last_block_of_a_span_is_no_block) {
   }
 }
 
-// Nobody is to blame who can still be found: the heap says so on stderr, and goes on without what it lost.
+// The task that wrote cannot be found any more. The heap reports the damage on stderr, and goes on without the blocks
+// of the damaged list.
 TEST(misuse, a_write_to_a_freed_block_is_found_before_its_link_is_followed) {
   Fixture f;
   void** block = static_cast<void**>(f.take(64));
@@ -149,7 +151,7 @@ TEST(misuse, a_write_to_a_freed_block_is_found_before_its_link_is_followed) {
 
 TEST(misuse, a_foreign_thread_finds_it_too) {
   Fixture f;
-  void* kept = f.heap.allocate(nullptr, 64, 16, kTag);  // so that its span stays
+  void* kept = f.heap.allocate(nullptr, 64, 16, kTag);  // keeps the span in use
   void** block = static_cast<void**>(f.heap.allocate(nullptr, 64, 16, kTag));
   CHECK_EQ(f.heap.free(nullptr, block).misuse, Misuse::kNone);
   block[1] = nullptr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// page_heap_test.cpp — runs of pages: first fit at every alignment, beside a model that looks everywhere; what the
-// index of the chunks finds; and that blocks at large alignments pay for the chunks that they need.
+// page_heap_test.cpp — runs of pages: first fit at every alignment, compared with a model that searches everything; the
+// index of chunks; and that blocks with large alignments pay for the chunk headers that they cause.
 #include "rt/mem/page_heap.h"
 
 #include "rt/base/rng.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr unsigned kModelChunks = 64;
 
-// Which pages of which chunk are taken, and which have been, by what was asked for alone.
+// Which pages of each chunk are in use, and which were used before, computed from the requests alone.
 struct Model {
   bool used[kModelChunks][kChunkPages], dirty[kModelChunks][kChunkPages];
 
@@ -66,7 +66,7 @@ struct Run {
   unsigned pages;
 };
 
-// Where the model says, or, where it knows no place, in the first new chunk.
+// Takes a run, and checks that it is where the model's first fit is, or else in a new chunk.
 bool take(Pages& pages, unsigned count, unsigned align, Run& out) {
   std::size_t chunk = 0;
   unsigned page = 0;
@@ -126,11 +126,11 @@ TEST(page_heap, a_run_goes_where_it_fits_first_at_every_alignment) {
   CHECK_EQ(pages.heap.idle_dirty_bytes(), 0u);
 }
 
-// As long as they are fewer than the reserve, none goes back by itself.
+// While idle pages are fewer than the reserve, none is given back without a request.
 TEST(page_heap, idle_pages_that_were_used_are_counted_exactly_and_all_go_back) {
   Pages pages;
   Rng rng(1702);
-  constexpr unsigned kMax = 24;  // of at most 40 pages, so that all of them are fewer than 1,024
+  constexpr unsigned kMax = 24;  // of up to 40 pages each, so fewer than the 1,024 pages of the reserve
   static Run held[kMax];
   unsigned count = 0;
   for (unsigned step = 0; step < 3000; step++) {
@@ -153,11 +153,12 @@ TEST(page_heap, idle_pages_that_were_used_are_counted_exactly_and_all_go_back) {
   }
 }
 
-// What the index says of chunks whose pages were all taken again keeps nobody from the pages that are idle.
+// The index may have stale entries for chunks whose pages are in use again; idle pages of other chunks must be found
+// nevertheless.
 TEST(page_heap, idle_pages_go_back_beyond_the_reserve_wherever_they_are) {
   PageHeap heap;
   REQUIRE(heap.init());
-  constexpr unsigned kRuns = 2400, kPages = 80;  // a dozen to a chunk
+  constexpr unsigned kRuns = 2400, kPages = 80;  // a dozen runs per chunk
   constexpr std::size_t kReserve = kRuns * kPages / 8;
   static Span* runs[kRuns];
   for (Span*& run : runs) run = heap.take_run(kPages, 1);
@@ -175,7 +176,7 @@ TEST(page_heap, idle_pages_go_back_beyond_the_reserve_wherever_they_are) {
   heap.destroy();
 }
 
-// All that a chunk has are found before another is taken.
+// A second chunk is taken only when no aligned place of the first is free.
 TEST(page_heap, every_aligned_place_of_a_chunk_is_used) {
   for (unsigned alignment = 0; alignment <= 8; alignment++) {
     Pages pages;
@@ -241,7 +242,7 @@ TEST(page_heap, the_index_finds_the_first_and_the_last) {
   platform::unmap(zeroes, ChunkIndex::kBytes);
 }
 
-// Whatever alignment a budget is spent on, the headers of the chunks are a small part of it.
+// For every alignment, the chunk headers are a small part of what a budget pays.
 TEST(page_heap, aligned_blocks_pay_for_the_headers_of_their_chunks) {
   for (std::size_t align = kPageBytes; align <= std::size_t{kMaxRunPages} * kPageBytes; align *= 2) {
     Heap heap;

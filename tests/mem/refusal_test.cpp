@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// refusal_test.cpp — the machine refuses: at each call in turn, beyond a limit, and where guards run out. Nothing may
-// crash, leak or be handed out twice, and what was refused once is given when there is memory again.
+// refusal_test.cpp — the platform refuses memory: at each call in turn, beyond a limit, and when guard pages run out.
+// Nothing may crash, leak or be handed out twice, and a refused request succeeds when there is memory again.
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
 #include "rt/mem/stack_canary.h"
@@ -43,7 +43,7 @@ TEST(refusal, the_heap_survives_it_at_every_call) {
       else
         refused++;
     }
-    CHECK_LT(refused, 10u);  // it recovers
+    CHECK_LT(refused, 10u);  // the heap recovers
     for (unsigned n = 0; n < count; n++) heap.free(&cache, blocks[n]);
     heap.flush(cache);
     CHECK_EQ(heap.bytes_in_use(), 0u);
@@ -64,7 +64,7 @@ TEST(refusal, a_heap_under_a_limit_fills_it_and_can_be_filled_again) {
     static void* blocks[70000];
     std::size_t count = 0;
     while (count < 70000 && (blocks[count] = heap.allocate(&cache, 1000, 16, 1)) != nullptr) count++;
-    CHECK_GT(count, 10000u);  // 10 of the 32 MiB at least
+    CHECK_GT(count, 10000u);  // at least 10 of the 32 MiB
     CHECK_LT(count, 70000u);
     if (round == 0) first = count;
     CHECK_EQ(count, first);
@@ -83,7 +83,7 @@ TEST(refusal, slabs_halve_what_they_ask_for) {
   REQUIRE(slab.init(128));
   std::size_t count = 0;
   while (slab.take(&cache) != nullptr) count++;
-  CHECK_GT(count, 40000u);  // 5 of the 8 MiB at least
+  CHECK_GT(count, 40000u);  // at least 5 of the 8 MiB
   CHECK_EQ(slab.count(), count);
   CHECK_EQ(slab.take(nullptr), nullptr);
   slab.give(&cache, slab.at(0));
@@ -101,7 +101,7 @@ TEST(refusal, stack_slabs_shrink_under_a_limit) {
   static Stack* stacks[8192];
   unsigned count = 0;
   while (count < 8192 && (stacks[count] = pool.take(&cache, 0)) != nullptr) count++;
-  CHECK_GT(count, 3900u);  // 64 MiB hold 4,096 of 16 KiB
+  CHECK_GT(count, 3900u);  // 64 MiB would hold 4,096 stacks of 16 KiB
   CHECK_LT(count, 4096u);
   CHECK_EQ(pool.take(&cache, 7), nullptr);
   CHECK_EQ(pool.take(nullptr, 0), nullptr);
@@ -116,7 +116,8 @@ TEST(refusal, stack_slabs_shrink_under_a_limit) {
   CHECK_EQ(fake_platform::stray_unmaps(), 0u);
 }
 
-// A machine that gives no more at once than one stack needs: the table of slabs is full before there is no memory.
+// The platform never maps more at once than one stack needs, so each slab holds one stack, and the table of slabs is
+// full before memory runs out.
 TEST(refusal, a_pool_whose_table_of_slabs_is_full_gives_no_more_stacks) {
   constexpr unsigned kSlabs = 4096;
   fake_platform::reset();
@@ -160,7 +161,7 @@ TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
   CHECK_GE(pool.unguarded(), 200u);
   Stack* bare = stacks[kCount - 1];
   REQUIRE(bare->guard == platform::Guard::kNone);
-  *bare->limit = std::byte{1};  // the last usable byte is the task's
+  *bare->limit = std::byte{1};  // the lowest byte that the task may use
   CHECK(canary_intact(bare));
   for (unsigned n = 1; n <= kCanaryWords * 8; n++) {
     bare->limit[-static_cast<int>(n)] ^= std::byte{1};
@@ -172,7 +173,7 @@ TEST(refusal, stacks_beyond_the_last_guard_have_a_canary_that_tells) {
   CHECK_EQ(fake_platform::mapped_bytes(), 0u);
 }
 
-// A guard that had to be protected splits the mapping that it lies in.
+// A guard page made by mprotect splits the mapping around it.
 TEST(refusal, each_kind_of_guard_is_counted_as_what_it_is) {
   for (const platform::Guard kind : {platform::Guard::kProtected, platform::Guard::kInstalled}) {
     fake_platform::reset();
@@ -186,7 +187,7 @@ TEST(refusal, each_kind_of_guard_is_counted_as_what_it_is) {
     CHECK_EQ(pool.unguarded(), 0u);
     const std::size_t split = kind == platform::Guard::kProtected ? pool.guard_pages() : 0;
     CHECK_EQ(pool.mprotected(), split);
-    CHECK_EQ(pool.mappings(), 2 + 2 * split);  // the table and a slab
+    CHECK_EQ(pool.mappings(), 2 + 2 * split);  // one for the table and one for a slab
     pool.give(nullptr, stack);
     pool.destroy();
     CHECK_EQ(fake_platform::mapped_bytes(), 0u);
@@ -215,9 +216,9 @@ TEST(refusal, idle_memory_is_given_back_to_the_machine) {
   static Stack* stacks[8192];
   for (Stack*& stack : stacks) stack = pool.take(&cache, 0);
   for (Stack* stack : stacks) pool.give(&cache, stack);
-  CHECK_EQ(fake_platform::discarded_bytes(), 0u);  // as many will be wanted again, as far as anybody knows
+  CHECK_EQ(fake_platform::discarded_bytes(), 0u);  // the pool keeps them for reuse
   pool.give_excess();
-  // All but the reserve of an idle pool: 1,024 stacks of 16 KiB, and what the cache holds.
+  // An idle pool keeps a reserve of 1,024 stacks of 16 KiB, and what the cache holds.
   CHECK_GE(fake_platform::discarded_bytes(), (8192 - 1024 - 128) * stack_stride(0, fixed_extent(0)));
   CHECK_LE(pool.stacks_cached(), 1024u + 64u);
   pool.flush(cache);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// size_class_test.cpp — every size up to the largest small one, exhaustively.
+// size_class_test.cpp — checks every size up to the largest small one.
 #include "rt/mem/size_class.h"
 
 #include "rt/mem/span.h"

@@ -8,7 +8,7 @@ using namespace janus;
 namespace {
 
 struct Record {
-  void* link;  // the slab's while nobody holds the record
+  void* link;  // the slab's link while the record is free
   std::uint64_t generation;
   std::uint64_t rest[14];
 };
@@ -51,7 +51,7 @@ TEST(slab, forged_indexes_are_nobodys) {
   for (std::uint32_t index : {Slab::kNoIndex, Slab::kNoIndex - 1, 0x80000000u, 2047u, 4096u})
     CHECK_EQ(f.slab.at(index), nullptr);
   f.slab.give(&f.one, record);
-  CHECK_EQ(f.slab.at(f.slab.index_of(record)), record);  // type-stable: it still is one
+  CHECK_EQ(f.slab.at(f.slab.index_of(record)), record);  // type-stable: a freed record stays a record
 }
 
 TEST(slab, a_new_record_is_all_zeroes_and_an_old_one_keeps_its_generation) {
@@ -96,7 +96,7 @@ TEST(slab, records_that_another_worker_gives_come_back_round) {
     for (unsigned n = 0; n < kCount; n++) {
       records[n] = f.take(n % 97 == 0 ? nullptr : &f.one);
       REQUIRE(records[n] != nullptr);
-      if (records[n]->rest[0] != 0) CHECK_EQ(n, round);  // nobody else holds it
+      if (records[n]->rest[0] != 0) CHECK_EQ(n, round);  // a marked record is held already
       records[n]->rest[0] = 1;
     }
     CHECK_EQ(f.slab.count(), kCount);
@@ -129,7 +129,7 @@ TEST(slab, a_million_records_take_a_dozen_mappings) {
   }
 }
 
-// Chunks come as many at once as there are: 1, 1, 2, and of the next four as many as the bound leaves.
+// The slab maps 1, 1, 2 and then 4 chunks of 256 KiB at once, of the last four only as many as its bound allows.
 TEST(slab, is_full_at_its_bound_and_not_before) {
   for (const std::uint32_t most : {1u, 2u, 5u, 8u}) {
     Slab slab;
@@ -137,7 +137,7 @@ TEST(slab, is_full_at_its_bound_and_not_before) {
     REQUIRE(slab.init(Slab::kMaxObjectBytes, most));
     std::size_t count = 0;
     while (count < 1000 && slab.take(&cache) != nullptr) ++count;
-    CHECK_EQ(count, most * 63);  // and a header in each of 256 KiB
+    CHECK_EQ(count, most * 63);  // each chunk has room for 63 records and its header
     CHECK_EQ(slab.take(nullptr), nullptr);
     CHECK_LE(slab.bytes_mapped(), (2 * most + 8) * (std::size_t{256} << 10));
     slab.give(&cache, slab.at(0));

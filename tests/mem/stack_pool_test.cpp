@@ -44,7 +44,7 @@ TEST(stack_pool, a_stack_has_its_class_below_the_base_frame) {
     CHECK_EQ(address_of(stack->start) % 16, 0u);
     CHECK_EQ(address_of(stack->limit) % kPageBytes, 0u);
     CHECK_GE(stack->start - stack->limit, stack_class_bytes(c) + 1024);
-    // The record, the colour and the first kilobyte of frames share one page.
+    // The stack's record, its coloured offset and the first KiB of frames share one page.
     CHECK_EQ(address_of(stack) / kPageBytes, (address_of(stack->start) - 1024) / kPageBytes);
     for (std::byte* at = stack->limit; at < stack->start; at += 512) *at = std::byte{1};
     f.pool.give(&f.one, stack);

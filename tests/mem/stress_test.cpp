@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// stress_test.cpp — several workers at once: everything that one takes another gives, through mailboxes, so that remote
-// frees are the rule. Whoever receives a thing checks that nobody else had it in between.
+// stress_test.cpp — several workers exchange blocks, records and stacks through mailboxes, so that most frees are done
+// by another worker than the allocation. The receiver checks that nobody else had the object in between.
 #include "rt/base/spinlock.h"
 #include "rt/mem/heap.h"
 #include "rt/mem/slab.h"
@@ -16,12 +16,12 @@ namespace {
 constexpr unsigned kWorkers = 4;
 constexpr unsigned kPlaces = 256;
 
-// Fewer where an emulated processor (JANUS_TEST_FEW) takes each ten times longer.
+// Fewer on an emulated processor (JANUS_TEST_FEW), where each takes ten times as long.
 unsigned rounds() {
   return test::environment_number("JANUS_TEST_FEW", 0) != 0 ? 4'000 : 40'000;
 }
 
-// Things on their way from one worker to another.
+// Objects on their way from one worker to another.
 std::atomic<void*> g_mail[kPlaces];
 std::atomic<std::uint64_t> g_wrong;
 
@@ -33,7 +33,8 @@ struct Random {
   }
 };
 
-// The mark of a thing on its way: where it is, so that two holders of one thing would spoil each other's.
+// The mark inside a travelling object is made of the object's address, so two holders of one object would overwrite
+// each other's marks.
 std::uint64_t mark_of(const void* thing) {
   return address_of(thing) ^ 0x5bd1e9955bd1e995u;
 }
@@ -83,7 +84,7 @@ void give_block(HeapCache* cache, void* thing) {
   g_heap.free(cache, block);
 }
 void heap_worker(unsigned self) {
-  HeapCache* cache = self == 0 ? nullptr : &g_heap_caches[self];  // one of them is a foreign thread
+  HeapCache* cache = self == 0 ? nullptr : &g_heap_caches[self];  // worker 0 acts as a thread outside tasks
   storm(
       self, [cache](std::uint64_t dice) { return take_block(cache, dice); },
       [cache](void* block) { give_block(cache, block); });
@@ -143,7 +144,8 @@ void stack_worker(unsigned self) {
   if (cache != nullptr) g_pool.flush(*cache);
 }
 
-// A worker that takes far more stacks than stay warm, while others do the same: groups cool under their feet.
+// Takes far more stacks than the pool keeps, while other workers do the same: the pool gives back groups of stacks
+// while others use them.
 void breathing_worker(unsigned self) {
   constexpr unsigned kMax = 3000;
   static Stack* held[kWorkers][kMax];
@@ -199,7 +201,8 @@ TEST(storm, stacks_that_others_give_are_never_lost_nor_held_twice) {
 
 TEST(storm, the_lock_lets_in_one_at_a_time_and_strands_nobody) {
   g_guarded = 0;
-  REQUIRE(ThreadGroup::run(16, locking_worker));  // many more than CPUs: holders are preempted
+  // many more threads than CPUs, so that holders of the lock are preempted
+  REQUIRE(ThreadGroup::run(16, locking_worker));
   CHECK_EQ(g_guarded, std::uint64_t{16} * rounds());
   REQUIRE(g_lock.try_lock());
   CHECK(!g_lock.try_lock());
