@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// deque_test.cpp — every entry is taken exactly once, by whomever. The rings are tiny, so that wrapping, growing and
-// the fight for the last entry come often.
+// deque_test.cpp — every entry is taken exactly once, by the owner or a thief. The rings are tiny, so that wrapping,
+// growing and races for the last entry are frequent.
 #include "rt/sched/deque.h"
 #include "tests/harness/thread_group.h"
 #include "tests/sched/tally.h"
@@ -9,7 +9,8 @@ namespace janus::test {
 
 namespace {
 
-// Numbers in place of runnables: never looked into, and even, since the lowest bit is the entry's own.
+// Entries made of numbers instead of pointers: they are never dereferenced. The numbers are even, since an entry uses
+// its lowest bit itself.
 Entry entry_of(std::uintptr_t number) {
   return Entry::from_bits(number * 2);
 }
@@ -18,7 +19,7 @@ std::uintptr_t number_of(Entry entry) {
 }
 
 struct Tiny : Deque {
-  Tiny() { CHECK(init(1)); }  // two entries
+  Tiny() { CHECK(init(1)); }  // a ring of two entries
   ~Tiny() { destroy(); }
 };
 
@@ -26,7 +27,7 @@ constexpr unsigned kMany = 20000, kFew = 500;
 
 Tally<kMany> tally;
 
-// Takes with `take` until the owner is through and nothing is left.
+// Takes entries with `take` until the owner has finished and the deque is empty.
 template <class Take>
 void rob(std::atomic<bool>& is_over, Take take) {
   Entry entry;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fairness_test.cpp — one worker, somebody who waits, and others who do not want him to run: he waits a bounded number
-// of ops, which is what is counted here, never time.
+// fairness_test.cpp — one worker, a waiting job, and hostile jobs that try to keep it from running. The wait is
+// bounded, and is measured in ops, never in time.
 #include "tests/sched/jobs.h"
 
 namespace janus::test {
@@ -8,11 +8,11 @@ namespace janus::test {
 namespace {
 
 constexpr std::int64_t kSlice = 1024;  // fair_ops of a Yard, and the most that a job spends between two dispatches
-constexpr int kTurns = 200;            // of whoever waits
-// everyone-has-a-turn, with the price of one dispatch added to each of the two.
+constexpr int kTurns = 200;            // of the measured neighbour
+// The bound of INVARIANT everyone-has-a-turn, with the cost of one dispatch added to each of its two terms.
 constexpr std::int64_t kBound = 3 * (kSlice + kSlice + 2 * 17);
 
-// Ops that all jobs of the worker have spent.
+// The ops that all jobs of the worker have spent.
 std::int64_t spent;
 
 void spend(std::int64_t ops) {
@@ -20,14 +20,14 @@ void spend(std::int64_t ops) {
   spent += ops;
 }
 
-// --- Who waits, and what he sees ---
+// --- The measured neighbour ---
 
 struct Waits {
   std::int64_t longest = 0, own = 0, total = 0;
 };
 Waits waits;
 
-// Between two of its turns; its own ops do not count as waiting.
+// Measures the ops that other jobs spend between two turns of the neighbour; its own ops do not count.
 class Stopwatch {
  public:
   void stopped() { since_ = spent; }
@@ -41,7 +41,7 @@ class Stopwatch {
 
 enum class Neighbour { kSpinner, kTalker, kInjected };
 
-// Uses up its slices.
+// A neighbour that uses up its slices.
 void spinner(Job& self) {
   Stopwatch watch;
   const std::int64_t start = spent;
@@ -57,7 +57,7 @@ void spinner(Job& self) {
   finish(self);
 }
 
-// Two that wake each other.
+// Two neighbours that wake each other.
 template <int kMine, int kOther>
 void talker(Job& self) {
   Stopwatch watch;
@@ -75,7 +75,7 @@ void talker(Job& self) {
   finish(self);
 }
 
-// Comes from outside again and again.
+// A neighbour that is injected from outside again and again.
 void injected(Job& self) {
   static int turns;
   static std::int64_t stopped_at, start;
@@ -93,11 +93,11 @@ void injected(Job& self) {
   self.yard->inject(self, injected);
 }
 
-// --- Who is in the way ---
+// --- Hostile jobs ---
 
 enum class Hostile { kSpinners, kChain, kManyChains, kTalkers, kInjected, kEmptyChain };
 
-// The neighbours have had all their turns.
+// True when the measured neighbours have had all their turns.
 bool is_over(const Job& self) {
   return self.yard->other.load() >= self.yard->counter.load();
 }
@@ -110,7 +110,7 @@ void hostile_spinner(Job& self) {
   finish(self);
 }
 
-// Each spawns its successor; the record is the predecessor's, whose last act it is.
+// A job that spawns its successor as its last act, in its own record.
 template <std::int64_t kOps>
 void chain(Job& self) {
   spend(kOps);
@@ -133,7 +133,7 @@ void hostile_injected(Job& self) {
   is_over(self) ? finish(self) : self.yard->inject(self, hostile_injected);
 }
 
-// One worker runs it all; what whoever waits has seen is in `waits`.
+// Runs one neighbour beside hostile jobs on one worker; the measurements are in `waits`.
 void run_beside(Neighbour neighbour, Hostile hostile) {
   waits = {};
   spent = 0;
@@ -141,7 +141,7 @@ void run_beside(Neighbour neighbour, Hostile hostile) {
   static Hostile whom;
   who = neighbour, whom = hostile;
   Yard yard(1);
-  yard.counter.store(neighbour == Neighbour::kTalker ? 2 : 1);  // that many have to be done
+  yard.counter.store(neighbour == Neighbour::kTalker ? 2 : 1);  // the number of neighbours that must finish
   yard.inject(jobs[0], [](Job& self) {
     Yard& here = *self.yard;
     switch (whom) {
@@ -186,13 +186,13 @@ TEST(fairness, every_wait_is_bounded_in_ops) {
     for (const Hostile hostile : {Hostile::kSpinners, Hostile::kChain, Hostile::kManyChains, Hostile::kTalkers,
                                   Hostile::kInjected, Hostile::kEmptyChain}) {
       run_beside(neighbour, hostile);
-      // Beside two of its own kind in its own queue (k in the invariant).
+      // The neighbour's own queue holds two hostile jobs of its kind (k in the invariant).
       CHECK_LE(waits.longest, 3 * kBound);
     }
   }
 }
 
-// Of what is spent while it has something to do, one beside one gets half, or what it asks for.
+// A spinner beside hostile jobs gets at least two fifths of the ops that are spent; its fair share is half.
 TEST(fairness, a_spinner_beside_anybody_gets_its_share) {
   for (const Hostile hostile :
        {Hostile::kSpinners, Hostile::kChain, Hostile::kManyChains, Hostile::kTalkers, Hostile::kEmptyChain}) {
@@ -219,14 +219,14 @@ TEST(fairness, the_oldest_spawned_task_starts_though_newer_ones_wait) {
     spawn(jobs[10], chain<1000>, *self.yard);
   });
   CHECK(yard.all_done(2));
-  CHECK_GT(started_at, 0);  // newest first
+  CHECK_GT(started_at, 0);  // the newer jobs start first
   CHECK_LE(started_at, kBound);
 }
 
-// Many who do next to nothing are counted by the dispatch.
+// Jobs that spend no ops: a round also ends after a number of dispatches.
 TEST(fairness, empty_jobs_make_no_round_long) {
   run_beside(Neighbour::kSpinner, Hostile::kEmptyChain);
-  CHECK_EQ(waits.longest, 0);  // nobody else spends anything
+  CHECK_EQ(waits.longest, 0);  // the others spend nothing
   Yard yard(1);
   static int links_between, most;
   links_between = most = 0;
@@ -251,7 +251,7 @@ TEST(fairness, empty_jobs_make_no_round_long) {
   CHECK_LE(most, 2 * 61);
 }
 
-// No op is spent, and there is always one that has yielded.
+// Two jobs that only yield spend no ops, and one of them is always ready.
 TEST(fairness, two_who_do_nothing_but_yield_keep_nobody_outside) {
   static int turns;
   turns = 0;
@@ -279,7 +279,7 @@ TEST(fairness, two_who_do_nothing_but_yield_keep_nobody_outside) {
   CHECK_LE(turns, 3 * 61);
 }
 
-// However many wait in the deque.
+// A worker forgets a group that has ended within two fair rounds, however many jobs wait in its deque.
 TEST(fairness, a_group_that_is_gone_is_soon_forgotten) {
   constexpr unsigned kFirst = 10, kLater = 400;
   static unsigned remembered;

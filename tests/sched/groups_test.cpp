@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// groups_test.cpp — turns among groups: nobody's share depends on how many he is.
+// groups_test.cpp — turns among scheduling groups: a group's share does not depend on the number of its runnables.
 #include "rt/sched/groups.h"
 
 #include "rt/base/rng.h"
@@ -11,7 +11,8 @@ namespace {
 
 constexpr unsigned kWorkers = 3;
 
-// The groups of a worker, and group 0's queue beside them. Runnables are told apart by group alone.
+// The groups of each worker. Group 0 is the queue of the runnables outside cages. A runnable is identified by its group
+// alone.
 class Turns {
  public:
   Turns() {
@@ -35,7 +36,7 @@ class Turns {
       groups[0].push(&runnable);
   }
   Runnable* take() { return groups[0].take_turn(yielded); }
-  // Takes `count` turns, each of which ends with its runnable behind all others again; how many each group had.
+  // Takes `count` turns, and puts each runnable back behind all others; counts each group's turns.
   template <std::size_t kGroups>
   void turn(int count, int (&turns)[kGroups]) {
     for (int& n : turns) n = 0;
@@ -101,14 +102,16 @@ TEST(groups, a_group_that_splits_gets_no_more_time) {
   turns.add(1);
   for (std::uint32_t group = 2; group < 100; ++group) turns.add(group, 1);
   turns.push(runnables[0], 0);
-  for (unsigned i = 1; i < 100; ++i) turns.push(runnables[i], i);  // 1 itself, and 98 below it
+  // runnable 1 is of group 1 itself, the others are of the 98 groups below it
+  for (unsigned i = 1; i < 100; ++i) turns.push(runnables[i], i);
   int seen[100];
   turns.turn(2 * 99 * 10, seen);
   CHECK_EQ(seen[0], 990);
   for (unsigned i = 1; i < 100; ++i) CHECK_EQ(seen[i], 10);
 }
 
-// Any tree, any number of runnables in each: between two members of a circle that stay ready, one turn at most.
+// Random trees of groups with random numbers of runnables: two members of a circle that stay ready differ by one turn
+// at most.
 TEST(groups, turns_differ_by_one_at_most) {
   constexpr std::uint32_t kGroups = 40;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
@@ -131,15 +134,15 @@ TEST(groups, turns_differ_by_one_at_most) {
       }
     }
     if (next == 0) continue;
-    int own[kGroups], all[kGroups];  // turns of its own runnables, and of them and all below
+    int own[kGroups], all[kGroups];  // turns of the group's own runnables, and of these and all groups below
     turns.turn(static_cast<int>(rng.below(5000)), own);
     for (std::uint32_t group = 0; group < kGroups; ++group) all[group] = own[group];
     for (std::uint32_t group = kGroups; group-- > 1;) {
       has_own[group] |= all[group] != 0;
       if (parent[group] != 0) all[parent[group]] += all[group];
     }
-    // Beside each other: the members of one circle, one of which are its own runnables. Group 0 is beside those at the
-    // top.
+    // Members of one circle share time equally: the child groups, and the group's own runnables as one more member.
+    // Group 0's runnables are a member of the topmost circle.
     for (std::uint32_t circle = 0; circle < kGroups; ++circle) {
       int least = own[circle], most = own[circle];
       bool any = own[circle] != 0;
@@ -155,7 +158,7 @@ TEST(groups, turns_differ_by_one_at_most) {
   }
 }
 
-// A turn may take one thousand times what another takes: what is shared is what was spent, not the number of turns.
+// Turns may differ in length by a factor of a thousand: groups share the time spent, not the number of turns.
 TEST(groups, a_group_with_long_turns_has_few) {
   Turns turns;
   turns.add(1);
@@ -168,7 +171,7 @@ TEST(groups, a_group_with_long_turns_has_few) {
     Runnable* const runnable = turns.take();
     REQUIRE(runnable != nullptr);
     turns.groups[0].spend(runnable->group, takes[runnable->group]);
-    spent[runnable->group] += takes[runnable->group] + 1;  // a turn is 1 in itself
+    spent[runnable->group] += takes[runnable->group] + 1;  // a turn itself counts as 1
     turns.push(*runnable);
     for (const std::uint64_t mine : spent)
       for (const std::uint64_t other : spent) CHECK_LE(mine, other + 10'001);
@@ -183,7 +186,7 @@ TEST(groups, unused_time_is_no_claim_to_more) {
   turns.push(runnables[1], 1);
   int seen[3] = {};
   for (int turn = 0; turn < 130; ++turn) {
-    if (turn == 100) turns.push(runnables[2], 2);  // it had nothing to do before
+    if (turn == 100) turns.push(runnables[2], 2);  // group 2 had no runnable before
     Runnable* const runnable = turns.take();
     if (turn >= 100) ++seen[runnable->group];
     turns.groups[0].spend(runnable->group, 1000);
@@ -206,12 +209,12 @@ TEST(groups, a_turn_is_kept_while_all_others_have_spent_more) {
   CHECK(mine.keeps_turn(3, false));
   mine.spend(3, 50);
   CHECK(mine.keeps_turn(3, false));
-  CHECK(!mine.keeps_turn(3, true));  // group 0 has spent nothing
+  CHECK(!mine.keeps_turn(3, true));  // group 0 has spent nothing yet
   turns.push(runnables[3], 3);
-  CHECK(!mine.keeps_turn(3, false));  // another one of its own
+  CHECK(!mine.keeps_turn(3, false));  // another runnable of group 3 is ready
   CHECK(turns.take() == &runnables[3]);
   turns.push(runnables[2], 2);
-  CHECK(!mine.keeps_turn(3, false));  // what is beside it in its circle
+  CHECK(!mine.keeps_turn(3, false));  // another member of its circle is ready
   CHECK(turns.take() == &runnables[2]);
   mine.spend(3, 51);
   CHECK(!mine.keeps_turn(3, false));
@@ -227,7 +230,7 @@ TEST(groups, a_turn_that_begins_counts_for_its_group_and_for_no_other) {
   mine.begin_turn(1);
   CHECK(!mine.is_due(1, true));
   mine.begin_turn(0);
-  CHECK(mine.is_due(1, true));  // one each
+  CHECK(mine.is_due(1, true));  // each has had one turn
   turns.push(runnables[1], 1);
   CHECK(mine.is_due(0, true));
   mine.begin_turn(0);
@@ -235,7 +238,8 @@ TEST(groups, a_turn_that_begins_counts_for_its_group_and_for_no_other) {
   CHECK(mine.is_due(1, true));
 }
 
-// Any members, in any order: always the one that has spent least, and of equals the one that came first.
+// Any members, in any order: the circle gives the member that has spent least, and of equal ones the one that came
+// first.
 TEST(groups, a_circle_gives_the_one_that_has_spent_least) {
   constexpr unsigned kMembers = 200;
   for (std::uint64_t seed = 0; seed < 50; ++seed) {
@@ -289,7 +293,7 @@ TEST(groups, many_numbers_have_places_of_their_own_on_each_worker) {
     for (unsigned worker = 0; worker < kWorkers; ++worker) {
       Group& mine = turns.table.of(worker, group);
       CHECK(mine.circle.first_member == nullptr);
-      mine.circle.first_member = &mine.circle;  // so that a second one at the same place is found
+      mine.circle.first_member = &mine.circle;  // marks the place, so that a second group at it would be found
     }
   }
 }
@@ -300,7 +304,7 @@ TEST(groups, a_number_serves_again) {
   turns.add(2, 1);
   turns.push(runnables[0], 2);
   CHECK(turns.take() == &runnables[0]);
-  turns.add(2);  // not below 1 this time
+  turns.add(2);  // no longer below group 1
   turns.push(runnables[0], 2);
   turns.push(runnables[1], 1);
   turns.push(runnables[2], 1);
@@ -310,7 +314,7 @@ TEST(groups, a_number_serves_again) {
   CHECK_EQ(seen[2], 50);
 }
 
-// Within its turn: no runnable of another group is taken, and no turn is counted.
+// take_own() takes a runnable of the same group within the turn, and counts no turn.
 TEST(groups, a_group_takes_its_own_runnables_in_order) {
   Turns turns;
   for (std::uint32_t group = 1; group <= 2; ++group) turns.add(group);
@@ -321,11 +325,11 @@ TEST(groups, a_group_takes_its_own_runnables_in_order) {
   turns.push(runnables[3], 2);
   turns.push(runnables[4], 3);
   for (unsigned i = 0; i < 3; ++i) CHECK(mine.take_own(1) == &runnables[i]);
-  CHECK(mine.take_own(1) == nullptr);  // what is below it has turns of its own
+  CHECK(mine.take_own(1) == nullptr);  // groups below it have turns of their own
   CHECK_EQ(mine.size(), 2);
   CHECK(mine.take_own(3) == &runnables[4]);
   turns.push(runnables[0], 1);
-  CHECK(turns.take() == &runnables[3]);  // the others have spent as little, and came later
+  CHECK(turns.take() == &runnables[3]);  // the others have spent as little, but came later
   CHECK(turns.take() == &runnables[0]);
   CHECK(turns.take() == nullptr);
   CHECK_EQ(mine.size(), 0);
@@ -342,7 +346,7 @@ TEST(groups, a_thief_takes_turns_of_all_but_group_0) {
   REQUIRE(turns.groups[0].steal(stolen, 3) == 3);
   CHECK_EQ(stolen[0]->group, 1u);
   for (unsigned i = 1; i < 3; ++i) CHECK_EQ(stolen[i]->group, 2u);
-  CHECK(turns.take() == &runnables[0]);  // it is still its turn
+  CHECK(turns.take() == &runnables[0]);  // group 1's turn is not over
   CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{32});
   CHECK_EQ(turns.groups[0].size(), 101 - 35);
   CHECK_EQ(turns.groups[1].steal(stolen, 32), std::size_t{0});
@@ -359,7 +363,7 @@ TEST(groups, a_thief_takes_half) {
   CHECK_EQ(turns.groups[0].steal(stolen, 32), std::size_t{0});
 }
 
-// Each is always in one hand: a second taker would see that it is held.
+// A runnable is in one hand at a time: `held` shows a second taker.
 TEST(groups, owner_and_thieves_take_each_once) {
   constexpr unsigned kRunnables = 300, kThieves = 3;
   static std::atomic<int> held[kRunnables];

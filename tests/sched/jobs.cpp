@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// jobs.cpp — what the scheduler asks of the layer above it, for jobs.
+// jobs.cpp — rt/sched/hooks.h, implemented for jobs: what the scheduler calls in the layer above it.
 #include "tests/sched/jobs.h"
 
-// What the runnables of these tests stand for: jobs.
 namespace janus::hooks {
 
 using test::Job;

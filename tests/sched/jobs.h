@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/sched/jobs.h — a scheduler alone, with jobs for it: runnables that are no tasks, and know no nursery or budget.
+// tests/sched/jobs.h — a scheduler without tasks: its runnables are jobs, which have no nursery and no budget.
 #pragma once
 
 #include <new>
@@ -33,7 +33,7 @@ struct Job : Runnable {
 inline constexpr unsigned kJobs = 1000;
 inline Job jobs[kJobs];
 
-// A scheduler with its stacks, and jobs for it.
+// A scheduler with its stack pool.
 class Yard {
  public:
   explicit Yard(unsigned workers, bool deterministic = false, std::uint64_t seed = 1, Victim victim = Victim::kRandom) {
@@ -79,7 +79,7 @@ class Yard {
 
   Scheduler* scheduler;
   std::atomic<int> done{0}, on_all_idle{0}, attended{0}, counter{0}, other{0};
-  // Of who looks around in on_all_idle: for how long at most, until somebody runs.
+  // How long the worker in on_all_idle() looks for a running job at most.
   std::atomic<std::uint64_t> patience_ns{0};
   std::atomic<int> looking{0}, running{0};
 
@@ -94,7 +94,7 @@ inline void finish(Job& job) {
   job.yard->done.fetch_add(1);
 }
 
-// Whether anybody else had a turn.
+// True if another runnable had a turn.
 inline bool yield(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);
@@ -109,7 +109,7 @@ inline void wake(Worker* worker, Job& job) {
     job.yard->scheduler->inject(&job);
 }
 
-// Until woken; a wake that came first counts.
+// Waits until woken. A wake before the park is not lost: then the job goes on.
 inline void park(Job& self) {
   Suspension suspension{};
   self.suspend_at(&suspension);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// steal_backoff_test.cpp — when a thief holds back, and for how long.
+// steal_backoff_test.cpp — when a thief stops stealing for a while, and for how long.
 #include "rt/sched/steal_backoff.h"
 
 #include "tests/harness/test.h"
@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::uint64_t kStart = 1'000'000'000;
 
-// Thefts from worker 1, `apart_ns` from each other, which spawns and ends `tasks` between two of them.
+// Records `times` steals from worker 1, `apart_ns` from each other. Between two of them the victim spawns and ends
+// `tasks` tasks.
 std::uint64_t steal_repeatedly(StealBackoff& backoff, int times, std::uint64_t apart_ns, std::uint64_t tasks) {
   std::uint64_t now = kStart;
   for (int i = 0; i < times; ++i, now += apart_ns) backoff.record_steal(1, static_cast<unsigned>(i) * tasks, now);
@@ -21,7 +22,7 @@ std::uint64_t steal_repeatedly(StealBackoff& backoff, int times, std::uint64_t a
 
 TEST(steal_backoff, backs_off_after_more_than_three_thefts_that_did_not_pay) {
   StealBackoff backoff;
-  (void)steal_repeatedly(backoff, 4, 1000, 100);  // the first has none before it
+  (void)steal_repeatedly(backoff, 4, 1000, 100);  // the first steal has no interval before it
   CHECK(!backoff.is_backed_off());
   (void)steal_repeatedly(backoff, 5, 1000, 100);
   CHECK(backoff.is_backed_off());
@@ -55,7 +56,7 @@ TEST(steal_backoff, stays_away_longer_each_time_but_not_for_long) {
     CHECK_GE(backoff.backoff_ns(), last);
     last = backoff.backoff_ns();
     now += last;
-    backoff.end_backoff(last);  // so that the next theft follows at once
+    backoff.end_backoff(last);  // allows the next steal at once
     backoff.record_steal(1, i * 100, now);
   }
   CHECK_EQ(last, 250'000u);
@@ -66,10 +67,10 @@ TEST(steal_backoff, a_waker_is_trusted_until_it_has_stood_still_for_50_us) {
   CHECK(backoff.defers_to_waker(1, 7, kStart));
   CHECK(backoff.defers_to_waker(1, 7, kStart + 49'999));
   CHECK(!backoff.defers_to_waker(1, 7, kStart + 50'000));
-  CHECK(backoff.defers_to_waker(1, 8, kStart + 60'000));  // it moved: from here on anew
+  CHECK(backoff.defers_to_waker(1, 8, kStart + 60'000));  // the waker has moved, so the 50 us begin anew
   CHECK(backoff.defers_to_waker(1, 8, kStart + 100'000));
   CHECK(!backoff.defers_to_waker(1, 8, kStart + 110'000));
-  CHECK(backoff.defers_to_waker(2, 8, kStart + 110'000));  // another one
+  CHECK(backoff.defers_to_waker(2, 8, kStart + 110'000));  // another waker
 }
 
 TEST(steal_backoff, timed_sleeps_grow_to_a_millisecond_and_end) {

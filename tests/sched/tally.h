@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/sched/tally.h — how often each of the numbers 1 ... Most was taken, by whomever.
+// tests/sched/tally.h — how often each of the numbers 1 ... Most was taken, by any thread.
 #pragma once
 
 #include <atomic>
@@ -9,8 +9,8 @@
 
 namespace janus::test {
 
-// How often something is done: less where an emulated processor (JANUS_TEST_FEW) makes all ten times slower, and what
-// one CPU asks of another a hundred times.
+// The number of repetitions: `few` on an emulated processor (JANUS_TEST_FEW), which is ten times slower, and a hundred
+// times where CPUs communicate.
 inline unsigned scaled(unsigned amount, unsigned few) {
   return environment_number("JANUS_TEST_FEW", 0) != 0 ? few : amount;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// victims_test.cpp — whom a worker that has run out of work asks first, by each strategy. The workers are logical ones:
-// while one runs its job, the others stand still.
+// victims_test.cpp — which victim an idle worker tries first, by each strategy. The workers are logical ones of the
+// deterministic mode: while one runs its job, the others stand still.
 #include "tests/sched/jobs.h"
 #include "tests/sched/tally.h"
 
@@ -12,7 +12,7 @@ namespace {
 constexpr unsigned kWorkers = 6;
 constexpr unsigned kNobody = ~0u;
 
-// What the one worker that is awake lays into the deques of those that sleep, and whom it robs first then.
+// The jobs that the only running worker puts into the sleeping workers' deques, and the victim that it then robs first.
 struct Robbery {
   unsigned jobs_of_others, jobs_of_fullest;
   unsigned thief = kNobody, fullest = kNobody, next = kNobody, first_robbed = kNobody;
@@ -56,7 +56,8 @@ void lay_out(Job& self) {
 Robbery rob(Victim victim, std::uint64_t seed, unsigned jobs_of_others, unsigned jobs_of_fullest) {
   robbery = {jobs_of_others, jobs_of_fullest};
   Yard yard(kWorkers, true, seed, victim);
-  // Each has drawn as many numbers by then, however late the job comes.
+  // Wait for the idle state: by then each worker has drawn the same number of random numbers, however late the job
+  // comes.
   CHECK(soon([&] { return yard.on_all_idle.load() != 0; }));
   yard.inject(jobs[0], [](Job& self) {
     lay_out(self);
@@ -70,7 +71,7 @@ std::uint64_t seeds() {
   return scaled(64, 24);
 }
 
-// How often somebody was, by all of them.
+// The number of steal attempts of all workers.
 std::uint64_t asked(Scheduler& scheduler) {
   std::uint64_t count = 0;
   for (unsigned i = 0; i < kWorkers; ++i) {
@@ -103,14 +104,14 @@ TEST(victims, by_chance_each_of_the_others_is_asked_first_at_times) {
     REQUIRE(seen.first_robbed < kWorkers);
     ++times[(seen.first_robbed + kWorkers - seen.thief) % kWorkers];
   }
-  CHECK_EQ(times[0], 0u);  // never itself
+  CHECK_EQ(times[0], 0u);  // a worker never tries itself
   for (unsigned away = 1; away < kWorkers; ++away) {
     CHECK_GE(times[away], seeds() / 20);
     CHECK_LE(times[away], seeds() / 2);
   }
 }
 
-// Where there is nothing: four of the strategy's choice, and each of the others once before it sleeps.
+// Where nothing can be stolen: four attempts by the strategy, then each other worker once before the thief sleeps.
 TEST(victims, a_round_asks_four_and_then_everybody_once) {
   static std::atomic<unsigned> searcher;
   static std::atomic<std::uint64_t> failed_before;
@@ -124,12 +125,12 @@ TEST(victims, a_round_asks_four_and_then_everybody_once) {
         searcher = current_worker().id;
         failed_before = current_worker().counters.steals_failed.read();
         idle_before = self.yard->on_all_idle.load();
-        finish(self);  // last: what is noted here may be read from then on
+        finish(self);  // last: the values above may be read after this
       });
       REQUIRE(soon([&] { return yard.done.load() == 1 && yard.on_all_idle.load() > idle_before.load(); }));
       const std::uint64_t failed =
           yard.scheduler->worker(searcher.load())->counters.steals_failed.read() - failed_before.load();
-      // Round robin comes by the thief itself, and leaves it out.
+      // Round robin passes over the thief itself, which may cost it one attempt.
       CHECK_LE(failed, 4 + (kWorkers - 1));
       CHECK_GE(failed, 4 + (kWorkers - 1) - (victim == Victim::kRoundRobin ? 1 : 0));
     }

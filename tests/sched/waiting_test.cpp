@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// waiting_test.cpp — the injector, the parker and the set of sleepers.
+// waiting_test.cpp — the injector, the parker and the set of sleeping workers.
 #include "rt/sched/idle.h"
 #include "rt/sched/injector.h"
 #include "rt/sched/parker.h"
@@ -88,9 +88,9 @@ TEST(idle, a_submit_wakes_somebody_only_if_one_sleeps_and_none_searches) {
   CHECK(idle.wants_wake(Work::kFresh));
   CHECK(idle.begin_search());
   CHECK(!idle.wants_wake(Work::kFresh));
-  CHECK(idle.end_search());  // the last one, and somebody sleeps
+  CHECK(idle.end_search());  // the last searcher, and another worker sleeps
   CHECK_EQ(idle.claim(), 1u);
-  CHECK(!idle.wants_wake(Work::kFresh));  // who was claimed counts as searching
+  CHECK(!idle.wants_wake(Work::kFresh));  // a claimed worker counts as searching
   CHECK(!idle.leave(1, false));
   CHECK(!idle.end_search());
   CHECK_EQ(idle.sleeping(), 0u);
@@ -102,10 +102,10 @@ TEST(idle, a_searcher_that_stays_awake_goes_on_searching) {
   idle.enter(0, false, false);
   CHECK(idle.begin_search());
   idle.enter(1, true, false);
-  CHECK(idle.wants_wake(Work::kFresh));  // nobody searches while it looks at the queues for the last time
+  CHECK(idle.wants_wake(Work::kFresh));  // a worker that takes its last look does not count as searching
   CHECK(idle.leave(1, true));
   CHECK(!idle.wants_wake(Work::kFresh));
-  CHECK(idle.end_search());  // so it is asked whether there is more to do
+  CHECK(idle.end_search());  // so it must ask again whether there is work
 }
 
 TEST(idle, a_watcher_is_enough_for_what_was_woken) {
@@ -128,7 +128,7 @@ TEST(idle, the_last_to_enter_is_told_so) {
   CHECK(idle.is_last(idle.enter(1, false, false)));
   CHECK(idle.all_sleep());
   CHECK(idle.leave(2, false));
-  CHECK(!idle.is_last(idle.enter(2, false, true)));  // one that watches is not asleep for good
+  CHECK(!idle.is_last(idle.enter(2, false, true)));  // a watching worker does not count as asleep
 }
 
 TEST(idle, a_worker_that_left_and_came_back_has_not_slept_since) {
@@ -175,7 +175,7 @@ TEST(idle, sleepers_are_claimed_once_each_in_all_words) {
   CHECK_EQ(idle.claim(), IdleSet::kNobody);
 }
 
-// Two sleepers and a submitter: while work is queued, a worker is awake or being woken.
+// Two sleepers and a submitter: while work is queued, a worker is awake or is being woken.
 TEST(idle, no_wakeup_is_lost) {
   const int kWork = static_cast<int>(scaled(5000, 1000));
   IdleSet idle;

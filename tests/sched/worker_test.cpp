@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// worker_test.cpp — workers and their loop, with jobs that are nothing but runnables: no task, nursery or budget.
+// worker_test.cpp — workers and their loop, with jobs that are bare runnables, without task, nursery or budget.
 #include "tests/sched/jobs.h"
 #include "tests/sched/tally.h"
 
@@ -31,7 +31,7 @@ TEST(worker, stopping_wakes_those_that_sleep) {
 }
 
 TEST(worker, a_resting_program_gives_back_unused_stacks) {
-  constexpr unsigned kStacks = 3000;  // more than are kept in any case
+  constexpr unsigned kStacks = 3000;  // more than the pool keeps in any case
   Yard yard(2);
   Stack* chain = nullptr;
   for (unsigned i = 0; i < kStacks; ++i) {
@@ -46,7 +46,7 @@ TEST(worker, a_resting_program_gives_back_unused_stacks) {
     yard.pool().give(nullptr, stack);
   }
   CHECK_GE(yard.pool().stacks_cached(), std::size_t{kStacks});
-  yard.inject(jobs[0], finish);  // whoever runs it goes to sleep again, and looks up a second later
+  yard.inject(jobs[0], finish);  // wakes a worker, which looks again when it goes to sleep a second later
   CHECK(yard.all_done(1));
   CHECK(soon([&] { return yard.pool().stacks_cached() < kStacks / 2; }));
 }
@@ -115,7 +115,7 @@ TEST(worker, yield_tells_whether_another_runnable_ran) {
   }
 }
 
-// What is its own, then what all share, then what others have.
+// A worker takes from its own deque first, then from the shared injector, then from other workers.
 TEST(worker, looks_at_its_own_first_then_at_what_is_shared_then_at_others) {
   static unsigned order[20];
   static constexpr auto note = [](Job& job) {
@@ -134,7 +134,7 @@ TEST(worker, looks_at_its_own_first_then_at_what_is_shared_then_at_others) {
   }
   Yard yard(2);
   yard.inject(jobs[0], [](Job& self) {
-    // One keeps its worker until the other has come by all that there is.
+    // Job 1 keeps the other worker busy until everything is queued.
     Yard& here = *self.yard;
     here.inject(jobs[1], [](Job& other) {
       Yard& there = *other.yard;
@@ -153,7 +153,7 @@ TEST(worker, looks_at_its_own_first_then_at_what_is_shared_then_at_others) {
   for (unsigned i = 0; i < 20; ++i) CHECK_EQ(order[i], i);
 }
 
-// Workers are threads of their own: each of the four waits, without letting go, until all have begun.
+// Workers are threads: each of four jobs keeps its worker until all four have begun.
 TEST(worker, as_many_jobs_run_at_once_as_there_are_workers) {
   Yard yard(4);
   for (unsigned i = 0; i < 4; ++i) {
@@ -193,7 +193,7 @@ TEST(worker, runnables_that_yield_take_turns) {
           jobs[1 + i],
           [](Job& job) {
             job.yard->counter.fetch_add(1);
-            while (job.yard->counter.load() < 3) yield(job);  // until all have started
+            while (job.yard->counter.load() < 3) yield(job);  // until all jobs have started
             for (int n = 0; n < 500; ++n) {
               const int mine = progress[job.id].fetch_add(1) + 1;
               for (const auto& p : progress) {
@@ -209,7 +209,7 @@ TEST(worker, runnables_that_yield_take_turns) {
   });
   CHECK(yard.all_done(4));
   CHECK_LE(widest.load(),
-           12);  // each 61st dispatch goes to the oldest, so that turns shift a little, and only a little
+           12);  // each 61st dispatch takes the oldest, so the rotation shifts a little
 }
 
 TEST(worker, a_job_that_yields_alone_goes_on) {
@@ -233,13 +233,13 @@ TEST(worker, a_parked_job_comes_back_when_woken_from_outside) {
     });
     for (int i = 1; i <= 200; ++i) {
       CHECK(soon([&] { return yard.counter.load() == i; }));
-      wake(nullptr, jobs[0]);  // before it has left its stack, or after
+      wake(nullptr, jobs[0]);  // before or after the job has left its stack
     }
     CHECK(yard.all_done(1));
   }
 }
 
-// A worker's pointer to its job is its own: this read from outside is a race, which only the test makes.
+// Reading a worker's pointer from another thread is a data race that only this test makes.
 __attribute__((no_sanitize("thread"))) static bool holds_a_job(const Worker& worker) {
   return *const_cast<void* const volatile*>(&worker.task) != nullptr;
 }
@@ -262,14 +262,14 @@ TEST(worker, holds_no_pointer_to_a_job_that_has_given_way) {
     wake(nullptr, jobs[0]);
   }
   CHECK(yard.all_done(1));
-  if (is_right) CHECK(soon([&] { return !holds_a_job(worker); }));  // nor to one that has ended
+  if (is_right) CHECK(soon([&] { return !holds_a_job(worker); }));  // nor after the last job has ended
 }
 
 TEST(worker, partners_that_wake_each_other_never_miss) {
   for (unsigned workers : {1u, 2u, 4u}) {
     for (bool deterministic : {false, true}) {
       Yard yard(workers, deterministic);
-      // A number is handed to and fro: whoever's turn it is adds 1 and wakes the other.
+      // The jobs pass a number to and fro: the one whose turn it is adds 1 and wakes the other.
       constexpr auto play = [](Job& self) {
         Yard& yard = *self.yard;
         for (;;) {
@@ -378,7 +378,7 @@ TEST(worker, idle_ones_come_to_rest) {
     }
     return sum;
   };
-  // A few naps, and then nothing moves any more.
+  // After a few timed sleeps no counter changes any more.
   CHECK(soon([&] {
     const std::uint64_t before = activity();
     const std::uint64_t until = platform::now_ns() + 50'000'000;
@@ -404,7 +404,7 @@ TEST(worker, the_last_to_sleep_finds_out_that_nothing_runs) {
   }
 }
 
-// What comes from outside while the last one looks around has been taken out of its queue, and runs.
+// all_slept_since() must be false while a job runs that was taken from the injector during the idle look.
 TEST(worker, nobody_runs_when_all_have_slept_since) {
   constexpr int kRounds = 100, kEnough = 5;
   Yard yard(2);
@@ -413,7 +413,7 @@ TEST(worker, nobody_runs_when_all_have_slept_since) {
   for (int i = 1; i <= kRounds && met < kEnough; ++i) {
     REQUIRE(soon([&] {
       if (yard.looking.load() != 0) return true;
-      if (yard.on_all_idle.exchange(0) != 0) yard.scheduler->request_attention();  // it looked, and is through
+      if (yard.on_all_idle.exchange(0) != 0) yard.scheduler->request_attention();  // the look is over: start another
       return false;
     }));
     yard.inject(jobs[0], [](Job& self) {
@@ -423,7 +423,7 @@ TEST(worker, nobody_runs_when_all_have_slept_since) {
       self.yard->running.store(0);
       finish(self);
     });
-    yard.scheduler->request_attention();  // the first to be claimed may be the one that looks
+    yard.scheduler->request_attention();  // in case the looking worker was claimed first
     REQUIRE(yard.all_done(i));
     met += yard.counter.load();
   }
@@ -448,7 +448,7 @@ TEST(worker, attention_called_while_they_fall_asleep_is_not_lost) {
     for (int i = 1; i <= rounds; ++i) {
       yard.scheduler->request_attention();
       REQUIRE(soon([&] { return yard.attended.load() >= i; }));
-      pause = pause * 6364136223846793005u + 1;  // meets the worker somewhere else on its way to sleep each time
+      pause = pause * 6364136223846793005u + 1;  // varies where the request meets the worker on its way to sleep
       for (std::uint64_t n = pause >> 60; n != 0; --n) __builtin_ia32_pause();
     }
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// yield_queue_test.cpp — every runnable is taken exactly once, oldest first by the owner, by halves by thieves. The
-// ring is tiny, so that wrapping, growing, gaps and the fight for the last one come often.
+// yield_queue_test.cpp — every runnable is taken exactly once: the owner takes the oldest, thieves take half of the
+// queue. The ring is tiny, so that wrapping, growing, gaps and races for the last runnable are frequent.
 #include "rt/sched/yield_queue.h"
 #include "tests/harness/thread_group.h"
 #include "tests/sched/tally.h"
@@ -9,7 +9,7 @@ namespace janus::test {
 
 namespace {
 
-// Numbers in place of runnables: never looked into.
+// Runnables made of numbers instead of pointers: they are never dereferenced.
 Runnable* runnable_of(std::uintptr_t number) {
   return reinterpret_cast<Runnable*>(number);
 }
@@ -18,7 +18,7 @@ std::uintptr_t number_of(Runnable* runnable) {
 }
 
 struct Tiny : YieldQueue {
-  Tiny() { CHECK(init(1)); }  // two slots
+  Tiny() { CHECK(init(1)); }  // a ring of two slots
   ~Tiny() { destroy(); }
   void fill(unsigned first, unsigned last) {
     for (unsigned i = first; i <= last; ++i) CHECK(push(runnable_of(i)));
@@ -30,7 +30,7 @@ constexpr std::size_t kBatch = 8;
 
 Tally<kMany> counts;
 
-// Until the owner is through and nothing is left.
+// Steals until the owner has finished and the queue is empty.
 void plunder(YieldQueue& queue, std::atomic<bool>& is_over, std::size_t most) {
   Runnable* batch[kBatch];
   for (;;) {
