@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fake_platform_test.cpp — what the fake machine promises to the tests that rest on it.
+// fake_platform_test.cpp — what the fake platform promises to the tests that use it.
 #include "tests/fake_platform/fake_platform.h"
 
 #include "tests/harness/test.h"
@@ -41,7 +41,7 @@ TEST(fake_platform, an_unmap_of_what_was_not_mapped_is_noticed) {
   fake_platform::reset();
   std::byte* pages = platform::map(4 * kPage);
   REQUIRE(pages != nullptr);
-  platform::unmap(pages + kPage, kPage);  // a hole
+  platform::unmap(pages + kPage, kPage);  // leaves a hole
   CHECK_EQ(fake_platform::mapped_pieces(), 2);
   CHECK_EQ(fake_platform::mapped_bytes(), 3 * kPage);
   CHECK_EQ(fake_platform::stray_unmaps(), 0);
@@ -65,7 +65,7 @@ TEST(fake_platform, guards_run_out_where_the_test_says) {
   CHECK_EQ(guarded, 1);
   CHECK_EQ(platform::guard(pages + 8 * kPage, 2 * kPage, 2, kPage, guarded), platform::Guard::kNone);
   CHECK_EQ(guarded, 0);
-  pages[8 * kPage] = std::byte{1};  // really none
+  pages[8 * kPage] = std::byte{1};  // must not fault
   platform::unmap(pages, 16 * kPage);
 }
 
@@ -86,13 +86,13 @@ TEST(fake_platform, a_wait_with_an_end_moves_the_clock_there) {
   fake_platform::reset();
   std::atomic<std::uint32_t> word{5};
   const std::uint64_t before = platform::now_ns();
-  platform::wait(word, 4, before + 100);  // already changed
+  platform::wait(word, 4, before + 100);  // `word` differs from `seen` already
   CHECK_EQ(platform::now_ns(), before);
   CHECK_EQ(fake_platform::waits(), 0);
   platform::wait(word, 5, before + 100);
   CHECK_EQ(platform::now_ns(), before + 100);
   CHECK_EQ(fake_platform::waits(), 1);
-  platform::wait(word, 5, before);  // past: the clock never goes back
+  platform::wait(word, 5, before);  // a deadline in the past: the clock never goes back
   CHECK_EQ(platform::now_ns(), before + 100);
 }
 

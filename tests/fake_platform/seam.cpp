@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// seam.cpp — rt/platform.h as the test wants it: each call looks at its script, counts, and goes on to the host.
+// seam.cpp — rt/platform.h for tests: each call follows the test's script, is counted, and then goes to the host.
 #include "arch/hosted/hosted.h"
 #include "tests/fake_platform/state.h"
 
@@ -27,7 +27,7 @@ std::byte* map(std::size_t bytes) noexcept {
 }
 
 void unmap(std::byte* pages, std::size_t bytes) noexcept {
-  // Forgotten before it is gone: else another thread could be given the same pages in between.
+  // Removed from the table before the pages are unmapped: another thread could get the same pages in between.
   if (!state().mapped.remove(start_of(pages), start_of(pages) + bytes))
     ++state().stray_unmaps;
   else
@@ -42,7 +42,7 @@ void discard(std::byte* pages, std::size_t bytes) noexcept {
     hosted::discard(pages, bytes);
 }
 
-void populate(std::byte*, std::size_t, std::uint64_t) noexcept {}  // only a hint
+void populate(std::byte*, std::size_t, std::uint64_t) noexcept {}  // only a hint, so it may be ignored
 Guard guard(std::byte* first, std::size_t stride, std::size_t count, std::size_t guard_bytes,
             std::size_t& guarded) noexcept {
   const std::uint64_t limit = state().guard_limit, granted = state().guards;
@@ -82,9 +82,10 @@ bool start_thread(ThreadEntry entry, void* arg, int cpu, const char* name) noexc
 }
 
 void wait(std::atomic<std::uint32_t>& word, std::uint32_t seen, std::uint64_t until_ns) noexcept {
-  if (word.load(std::memory_order_relaxed) != seen) return;  // the caller looks again, in its own order
+  if (word.load(std::memory_order_relaxed) != seen) return;  // the caller reads the word again, in its own order
   ++state().waits;
-  // Sleeps without an end begin anew now and then, and are counted again; seldom, as some tests have many idle workers.
+  // A sleep without a deadline ends and begins again every 50 ms, and each is counted. That is seldom, since some tests
+  // have many idle workers.
   if (until_ns == kForever) return hosted::wait(word, seen, hosted::now_ns() + 50'000'000);
   std::uint64_t now = state().now;
   while (now < until_ns && !state().now.compare_exchange_weak(now, until_ns)) continue;

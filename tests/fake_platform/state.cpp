@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// state.cpp — the switches and counters that tests see.
+// state.cpp — the functions with which tests set the script and read the counters.
 #include "tests/fake_platform/state.h"
 
 #include <iterator>
@@ -63,7 +63,7 @@ void Mapped::clear() {
 }
 
 State& state() {
-  static State& the_state = *new State;  // never destroyed: threads may outlive main
+  static State& the_state = *new State;  // never destroyed: threads may still run after main
   return the_state;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// state.h — what the fake machine remembers. Everything is atomic or under the lock of its pages.
+// state.h — the state of the fake platform. Everything is atomic, or guarded by the lock of the page table.
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 
 namespace janus::fake_platform {
 
-// A call that is refused from its first-th time on, `count` times.
+// A call that fails from its `first`-th time on, `count` times.
 class Refusal {
  public:
   void set(std::uint64_t first, std::uint64_t count) {
@@ -28,11 +28,11 @@ class Refusal {
   std::atomic<std::uint64_t> calls_{0}, first_{kNever}, count_{0};
 };
 
-// Which bytes are mapped: start -> end of every stretch, none touching its neighbour.
+// Which bytes are mapped: a map from the start of each range to its end. Adjacent ranges are merged.
 class Mapped {
  public:
   void add(std::uintptr_t start, std::uintptr_t end);
-  // False if not all of it was mapped; takes away what was.
+  // Removes the range; false if a part of it was not mapped.
   bool remove(std::uintptr_t start, std::uintptr_t end);
   bool has(std::uintptr_t start, std::uintptr_t end);
   std::uint64_t bytes();
