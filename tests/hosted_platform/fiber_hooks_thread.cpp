@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// fiber_hooks_thread.cpp — rt/sched/fiber_hooks.h for ThreadSanitizer: one of its fibers a stack. Built without
-// instrumentation: it counts the calls and returns of each fiber, so none may lie between its switch and ours.
-#define JANUS_FIBERS_ARE_WATCHED 1  // this file is not instrumented, its callers are
+// fiber_hooks_thread.cpp — rt/sched/fiber_hooks.h for ThreadSanitizer: each stack is one of its fibers. Built without
+// instrumentation: ThreadSanitizer counts the calls and returns of each fiber, so no counted one may lie between its
+// switch and the runtime's.
+#define JANUS_FIBERS_ARE_WATCHED 1  // the callers of this file are instrumented, the file is not
 #include "rt/sched/fiber_hooks.h"
 
 #include <sanitizer/tsan_interface.h>
@@ -9,7 +10,7 @@
 namespace janus::fiber_hooks {
 namespace {
 
-// A thread's own stack is marked in the low bit: it is not ours to destroy.
+// The low bit marks a thread's own stack, whose fiber must not be destroyed.
 constexpr std::size_t kBorrowed = 1;
 
 void* unmarked(Fiber fiber) {
@@ -38,7 +39,7 @@ Fiber adopt_thread() noexcept {
   return reinterpret_cast<void*>(reinterpret_cast<std::size_t>(__tsan_get_current_fiber()) | kBorrowed);
 }
 
-// The switch itself orders what both fibers do on this thread (flags 0), as program order does for the hardware.
+// Flags 0: the switch orders what both fibers do on this thread, as program order does for the processor.
 void before_switch(Fiber, Fiber to) noexcept {
   __tsan_switch_to_fiber(unmarked(to), 0);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hosted_platform_test.cpp — the hosted machine keeps the contract of rt/platform.h, and switches between stacks are
-// announced to whatever sanitizer watches this build.
+// hosted_platform_test.cpp — the hosted platform keeps the contract of rt/platform.h, and the sanitizer of this build
+// is told of switches between stacks.
 #include <arch/context.h>
 #include "rt/platform.h"
 #include "rt/sched/fiber_hooks.h"
@@ -30,7 +30,7 @@ struct NurseryRef {
 
 void visit(void* raw) {
   auto* visit = static_cast<NurseryRef*>(raw);
-  visit->slot = platform::worker_slot();  // a new thread has none
+  visit->slot = platform::worker_slot();  // must be null in a new thread
   platform::set_worker_slot(&visit->seen);
   visit->seen = platform::worker_slot() == &visit->seen ? 7 : -1;
   visit->done.raise();
@@ -65,7 +65,7 @@ TEST(hosted_platform, discarded_pages_read_as_zero) {
   platform::unmap(pages, 2 * kPage);
 }
 
-// A load from a guard page is turned into a call of resume_here on the same stack.
+// The fault handler turns a load from a guard page into a call of resume_here() on the same stack.
 bool has_left;
 arch::Context outside, inside;
 fiber_hooks::Fiber thread_fiber, stack_fiber;
@@ -73,7 +73,7 @@ std::byte* guard_page;
 std::uint64_t fault_address, resumed_with;
 std::byte* resume_top;
 
-// Back to the test for good, from wherever the stack stands.
+// Switches back to the test for good, at any depth of the stack.
 [[noreturn]] void leave() {
   has_left = true;
   fiber_hooks::before_switch(nullptr, thread_fiber);
@@ -90,7 +90,7 @@ bool turn_aside(platform::Fault& fault) {
   if (!fault.has_address || fault.kind != platform::FaultKind::kAccess) return false;
   fault_address = fault.address;
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&resume_here);
-  fault.resume_sp = reinterpret_cast<std::uint64_t>(resume_top) - 8;  // as if it had been called
+  fault.resume_sp = reinterpret_cast<std::uint64_t>(resume_top) - 8;  // aligned as after a call
   fault.resume_arg = 42;
   return true;
 }
@@ -105,8 +105,8 @@ void finished(std::int64_t) {
   leave();
 }
 
-// ThreadSanitizer counts the calls of each fiber and has room for some 65,000: a stack that is left for good again and
-// again must not add them up.
+// ThreadSanitizer records the open calls of each fiber and has room for some 65,000. They must not add up on a stack
+// that is left in the middle of a call again and again.
 std::int64_t leave_at_once(void*) {
   fiber_hooks::after_switch(stack_fiber);
   leave();
@@ -130,7 +130,7 @@ TEST(hosted_platform, a_stack_may_be_left_for_good_and_entered_again_without_end
   platform::unmap(stack, kBytes);
 }
 
-// Runs entry on a stack of its own, above a guard page, as often as it takes until it leaves.
+// Runs `entry` on a stack above a guard page, and switches back to it until it calls leave().
 void run_on_a_stack(std::int64_t (*entry)(void*), void* arg) {
   constexpr std::size_t kBytes = 65 * kPage;
   guard_page = platform::map(kBytes);
@@ -165,7 +165,7 @@ std::int64_t ping_pong(void* raw) {
   fiber_hooks::after_switch(stack_fiber);
   auto& count = *static_cast<int*>(raw);
   for (int i = 0; i < 1000; ++i) {
-    volatile char frame[256];  // something that a sanitizer guards with red zones
+    volatile char frame[256];  // a sanitizer surrounds it with red zones
     frame[i % 256] = 1;
     count += frame[i % 256];
     fiber_hooks::before_switch(stack_fiber, thread_fiber);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem.cpp — the runtime's own names of the byte routines, on the host's, which sanitizers watch.
+// mem.cpp — the runtime's mem* functions, implemented by those of the host, which sanitizers check.
 #include <cstring>
 
 extern "C" {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_test.cpp — the whole runtime on the hosted machine: stacks are entered, left, abandoned and reused thousands
-// of times under the eyes of a sanitizer, on several workers and on the logical ones of deterministic mode.
+// runtime_test.cpp — the whole runtime on the hosted platform, under a sanitizer: stacks are entered, left, abandoned
+// and reused thousands of times, on several workers and in deterministic mode.
 #include <janus/rt.h>
 
 #include "tests/harness/test.h"
@@ -20,7 +20,7 @@ std::int64_t fib(void* arg) {
   return left + right;
 }
 
-// Gives way in the middle of a frame that a sanitizer surrounds with red zones.
+// Yields in the middle of a function whose frame a sanitizer surrounds with red zones.
 std::int64_t yield_often(void* arg) {
   char frame[64] = {};
   for (int i = 0; i < 500; ++i) {
@@ -71,7 +71,7 @@ std::int64_t wait_for_ever(void*) {
   return janus_park(-1);
 }
 
-// A tree of tasks, half of them blocked, is cancelled as a whole.
+// Cancels a tree of tasks, half of which are blocked.
 std::int64_t cancelled_tree(void*) {
   for (int round = 0; round < 50; ++round) {
     janus_nursery* nursery = janus_nursery_open(nullptr, nullptr);
@@ -81,7 +81,8 @@ std::int64_t cancelled_tree(void*) {
     }
     janus_yield();
     janus_nursery_cancel(nursery);
-    if (janus_nursery_await(nursery, nullptr) >= 0) return -5;  // cancelled, or what a child made of that
+    // JANUS_CANCELLED, or a child's error that follows from it
+    if (janus_nursery_await(nursery, nullptr) >= 0) return -5;
     janus_nursery_destroy(nursery);
   }
   return 1;
@@ -93,7 +94,7 @@ std::int64_t panic(void*) {
   janus_task_panic("on purpose");
 }
 
-// Stacks that a panic abandons in the middle of their frames serve others afterwards.
+// A panic abandons a stack in the middle of its frames; the stack must be usable by other tasks afterwards.
 std::int64_t panics(void*) {
   for (int round = 0; round < 50; ++round) {
     janus_nursery* nursery = janus_nursery_open(nullptr, nullptr);
