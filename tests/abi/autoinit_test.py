@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# autoinit_test.py ROOT COMPILER — a host and its environment: the runtime that starts by itself (-Dautoinit), or does
-# not, and the settings it takes. Speaks TAP.
+# autoinit_test.py ROOT COMPILER — a host program and its environment: whether the runtime starts by itself
+# (-Dautoinit), and which settings it takes. Speaks TAP.
 import os
 import pathlib
 import subprocess

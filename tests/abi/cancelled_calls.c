@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // cancelled_calls.c [exit [cancelled]] — calls each function of the headers in a task and again in a cancelled task,
-// and prints its name and both answers. With "exit" it calls janus_exit(7). cancelled_calls_test.py compares the
-// answers with the table in docs/nurseries.md.
+// and prints its name and both answers. With "exit" the program calls janus_exit(7). cancelled_calls_test.py compares
+// the answers with the table in docs/nurseries.md.
 #include <janus/llvm.h>
 #include <janus/rt.h>
 
 #define REFUSED(handle) ((handle) != 0 ? 1 : janus_last_error())
 
-// Made afresh for each call, by main. Nothing in it is below the cancelled task.
+// main makes these anew for each call. None of them belongs to the cancelled task.
 static janus_nursery* others;  // with a budget
 static janus_channel *channel, *open_channel;
 static janus_task ended, parked, victim;
 static janus_local_key key;
 static void* block;
-// Made by the task before it is cancelled.
+// Made by the task itself before its cancel.
 static janus_nursery* mine;
 
 static int64_t nothing(void* arg) {
@@ -124,7 +124,8 @@ static int64_t local_new(void) {
 static int64_t local_set(void) {
   return janus_local_set(key, &word);
 }
-// A check sees a cancel at the end of a slice, which one of four with the price of a slice comes to.
+// A check reports a cancel only at the end of a slice. Each of the four checks costs a slice, so one of them reaches
+// the end.
 static int64_t yield_check(void) {
   int answer = 0;
   for (int i = 0; i < 4 && answer == 0; ++i) answer = janus_yield_check(JANUS_YIELD_INTERVAL);
@@ -315,7 +316,7 @@ static int64_t write_some(void) {
 static int64_t yield(void) {
   return janus_yield();
 }
-// Called at the end of a slice, as by a check; before that it answers as yield_check.
+// janus_yield_slow() as a check calls it at the end of a slice; before that it answers as a check does.
 static int64_t yield_slow(void) {
   int answer = 0;
   for (int i = 0; i < 4 && answer == 0; ++i) answer = janus_yield_slow();

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# cancelled_calls_test.py BUILD ROOT — what each function of the headers answers in a cancelled task is what the table in
+# cancelled_calls_test.py BUILD ROOT — each function of the headers answers in a cancelled task as the table in
 # docs/nurseries.md says, and the table has a row for each function. Speaks TAP.
 import pathlib
 import re
@@ -12,7 +12,7 @@ import headers  # noqa: E402
 from installed import Tap, build, environment, install, run, work_directory  # noqa: E402
 
 CANCELLED, STATE, UNSUPPORTED = -1, -4106, -4108
-# What a row may say, by its first word: whether the answers of a task and of a cancelled task are such.
+# The meaning of a row by its first word: a predicate of the answers in a task and in a cancelled task.
 MEANINGS = {
     'works': lambda as_ever, cancelled: cancelled == as_ever != UNSUPPORTED,
     'cancelled': lambda as_ever, cancelled: as_ever == 0 and cancelled == CANCELLED,

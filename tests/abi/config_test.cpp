@@ -16,7 +16,7 @@ struct Parsed {
   Complaint complaint;
 };
 
-// Up to three entries.
+// Parses an environment of up to three entries.
 Parsed parse(const char* first, const char* second = nullptr, const char* third = nullptr) {
   const char* const environment[] = {first, second, third, nullptr};
   Parsed parsed{};
@@ -139,7 +139,7 @@ TEST(settings, senseless_values_are_refused_by_name) {
   for (const char* entry : bad) {
     const Parsed parsed = parse("HOME=/", entry);
     if (!CHECK(!parsed.is_good)) janus::test::note("entry", entry);
-    // "janus: NAME=VALUE: not ..."
+    // The line must begin with "janus: NAME=VALUE: not".
     const char* const line = parsed.complaint.data();
     std::size_t same = 0;
     while (entry[same] != '\0' && line[7 + same] == entry[same]) ++same;
@@ -181,7 +181,7 @@ TEST(settings, other_names_are_ignored) {
   }
 }
 
-// The lines about names that are nearly right.
+// The notes about misspelled names.
 janus::Notes notes_of(const char* first, const char* second = nullptr) {
   const char* const environment[] = {first, second, nullptr};
   janus::Notes notes;
@@ -208,7 +208,7 @@ TEST(settings, names_that_are_right_or_further_off_are_not_answered) {
        {"JANUS_WORKERS=4", "JANUS_WORKE=4", "JANUS_WROKERS=4", "JANUS_INIT=1", "JANUS_PORT=x", "JANUS_", "WORKERS=4",
         "JANUS_STACK=64k", "JANUS_STACK_MAX=1m", "", "=", "JANUS_SEED_FILE=f"})
     if (!CHECK_EQ(notes_of(entry).size(), 0u)) janus::test::note("entry", entry);
-  CHECK_EQ(notes_of("JANUS_WORKER=4", "JANUS_WORKERS=2").size(), 0u);  // the right one is there, too
+  CHECK_EQ(notes_of("JANUS_WORKER=4", "JANUS_WORKERS=2").size(), 0u);  // the correct name is set as well
 }
 
 TEST(settings, the_first_of_two_values_counts) {
@@ -283,7 +283,7 @@ TEST(settings, nothing_asked_for_merges_to_defaults) {
 
 TEST(settings, unset_settings_are_as_the_header_says) {
   const janus::RuntimeOptions options = janus::options_of(janus::merge(Settings{}, nullptr));
-  CHECK_EQ(options.workers, 0u);  // as many as there are CPUs
+  CHECK_EQ(options.workers, 0u);  // 0: one per CPU
   CHECK(!options.deterministic);
   CHECK_EQ(options.victim, janus::Victim::kRandom);
   CHECK_EQ(janus::stack_class_bytes(options.stack_class), 8192u);
@@ -292,7 +292,7 @@ TEST(settings, unset_settings_are_as_the_header_says) {
   CHECK_EQ(options.fair_interval, 61u);
   CHECK_EQ(options.cancel_grace_ops, 65536u);
   CHECK_EQ(options.grace_ms, 5000u);
-  CHECK_EQ(options.memory, 0u);  // three quarters of the machine's
+  CHECK_EQ(options.memory, 0u);  // 0: three quarters of the machine's memory
   CHECK(!options.has_root_budget);
   CHECK_EQ(options.profile, JANUS_PROFILE_SERVICE);
 }
@@ -302,7 +302,7 @@ TEST(settings, zeros_of_the_environment_are_not_mistaken_for_absence) {
   const janus_rt_config merged = janus::merge(parsed.settings, nullptr);
   CHECK_EQ(merged.flags, JANUS_RT_DETERMINISTIC | JANUS_RT_NO_PIN);
   CHECK_EQ(merged.deterministic_seed, 0);
-  CHECK_EQ(merged.grace_ms, 1);  // 0 asks for the default, so the shortest it is
+  CHECK_EQ(merged.grace_ms, 1);  // 0 would ask for the default, so the shortest grace it is
 }
 
 TEST(settings, a_sensible_config_is_accepted_and_each_senseless_field_named) {

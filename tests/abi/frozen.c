@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs compiled against version 1 rely on, written down a second time: values, layouts, prototypes. It
-// compiles as C99, C11, C++11 and C++20, or the interface has changed. Only additions are right here; headers_test.py
-// sees to it that nothing in rt.h is missing below. docs/decisions/0050
+// What programs compiled against version 1 rely on, written down a second time: values, layouts, prototypes. If this
+// file does not compile as C99, C11, C++11 and C++20, then the interface has changed. This file may only be added to;
+// headers_test.py checks that it has everything of rt.h. docs/decisions/0050
 #include <janus/llvm.h>
 #include <janus/rt.h>
 
@@ -221,7 +221,7 @@ FIELD(janus_stats, stack_steps, 352, 8);
 HOLDS(sizeof(janus_task32) == 16);
 FIELD(janus_task32, fn, 0, 8);
 FIELD(janus_task32, arg, 8, 8);
-// ---- Function types: assigning one that is declared differently is the compiler's error
+// ---- Function types: assigning a function of a different type is a compile error
 
 int64_t janus_test_task(void* arg);
 int64_t janus_test_noarg(void);
@@ -236,7 +236,7 @@ const janus_task_noarg_fn janus_test_noarg_pointer = &janus_test_noarg;
 const janus_task32_fn janus_test_task32_pointer = &janus_test_task32;
 const janus_start_thread_fn janus_test_start_thread_pointer = &janus_test_start_thread;
 
-// ---- Prototypes: declaring one differently is the compiler's error
+// ---- Prototypes: a different second declaration is a compile error
 
 #ifdef __cplusplus
 extern "C" {
@@ -327,7 +327,7 @@ static inline int janus_loop_end(uint32_t* counter);
 static inline int64_t janus_run_task32(void* call);
 static inline int64_t janus_run_noarg(void* fn);
 static inline void* janus_noarg_arg(janus_task_noarg_fn fn);
-// Macros that are no constants.
+// Macros that are not constants.
 int frozen_macros(uint32_t counter);
 int frozen_macros(uint32_t counter) {
   const janus_budget all = JANUS_BUDGET_ALL;

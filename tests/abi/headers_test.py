@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# headers_test.py HERE INCLUDE VERSION — the public headers: frozen as version 1, silent in every language and compiler,
-# misuse refused. Speaks TAP. HERE: tests/abi, INCLUDE: the directory above janus/.
+# headers_test.py HERE INCLUDE VERSION — the public headers: they have the frozen interface of version 1, compile
+# without warnings in every language and compiler, and refuse misuse. Speaks TAP. HERE: tests/abi, INCLUDE: the
+# directory above janus/.
 import json
 import pathlib
 import re
@@ -50,7 +51,7 @@ def nothing_escapes_the_frozen_list():
     tap.check('every function of the headers is in the frozen list', declared <= listed, declared - listed)
     schedulers = re.findall(r'\bjanus_scheduler\w*', rt_h)
     tap.check('rt.h names no scheduler', not schedulers and 'janus_scheduler_create' in llvm_h, schedulers)
-    macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M)) - {'JANUS_RT_VERSION'}  # which each release changes: versions()
+    macros = set(re.findall(r'^#define (JANUS_\w+) \(?-?\d', rt_h, re.M)) - {'JANUS_RT_VERSION'}  # it changes with each release: see versions()
     asserted = set(re.findall(r'HOLDS\((JANUS_\w+) ==', golden))
     tap.check('every constant of rt.h is in the frozen list', macros == asserted, macros ^ asserted)
     for name, body in re.findall(r'typedef struct (janus_\w+) \{(.*?)\} \1;', code_without_comments(rt_h), re.S):
@@ -82,7 +83,7 @@ def the_page_has_the_sizes():
 
 
 def a_changed_interface_is_refused():
-    # The frozen list proves something only if it fails on a header that differs.
+    # The frozen list must not compile with a header that differs.
     changes = {
         'a value': ('#define JANUS_E_CLOSED (-4097)', '#define JANUS_E_CLOSED (-4096)'),
         'a field moved': ('uint32_t kind;', 'uint64_t kind;'),

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Every part of rt.hpp used as its notes say: compiled, not run, by headers_test.py.
+// Every part of rt.hpp, used as its notes say. headers_test.py compiles this file; nobody runs it.
 #include <janus/rt.hpp>
 
 namespace {
 
 using namespace janus;
 
-// Moves, and is no bytes to be copied.
+// A type that can be moved but not copied byte by byte.
 class Text {
  public:
   Text() noexcept = default;

@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
-; The yield check as janus/llvm.h gives it to compilers. headers_test.py holds the two together and reads the code.
+; The yield check as janus/llvm.h describes it for compilers. headers_test.py checks that both agree, and which
+; instructions LLVM makes of it.
 target triple = "x86_64-pc-linux-gnu"
 
 declare i32 @janus_yield_slow()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// NULL, {0}, forged handles and senseless values are errors, never crashes.
+// Null pointers, zeroed handles, forged handles and senseless values give errors, never crashes.
 #include "tests/harness/tasks.h"
 
 namespace {
@@ -75,7 +75,7 @@ TEST(bad_input, senseless_nursery_options_give_no_nursery) {
   CHECK(janus_nursery_open(nullptr, &options) == nullptr);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
   options = {};
-  options.flags = JANUS_NURSERY_RECLAIM;  // of what, without a budget?
+  options.flags = JANUS_NURSERY_RECLAIM;  // senseless without a budget
   CHECK(janus_nursery_open(nullptr, &options) == nullptr);
   CHECK_EQ(janus_last_error(), JANUS_E_INVALID);
   options = {};
@@ -123,7 +123,7 @@ TEST(bad_input, null_results_and_stats_are_ignored) {
   CHECK_LT(janus_budget_grant64(nullptr, 99, 1), 0);
 }
 
-// docs/abi.md, "Not in this release".
+// The functions listed in docs/abi.md under "Not in this release".
 TEST(bad_input, functions_of_a_later_release_answer_unsupported) {
   std::int64_t number = 5;
   janus_select_case one = {nullptr, nullptr, JANUS_RECV, 0};

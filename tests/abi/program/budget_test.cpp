@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Budgets through rt.h: what is granted, what is charged, what happens at the end of it, and that nothing is minted.
+// Budgets through rt.h: what is granted, what is charged, what happens on exhaustion, and that no budget arises from
+// nothing.
 #include "tests/harness/tasks.h"
 
 namespace {
@@ -85,7 +86,7 @@ std::int64_t spawn_hundreds(void* spawned) {
 TEST(budget, spawns_beyond_the_grant_are_denied) {
   std::atomic<int> spawned = 0;
   janus_budget budget = kAll;
-  budget.spawn_count = 101;  // one of them is the spawner itself
+  budget.spawn_count = 101;  // 100, and one for the spawner itself
   janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
   spawn(nursery, spawn_hundreds, &spawned);
   CHECK_EQ(end(nursery), 0);
@@ -180,7 +181,7 @@ TEST(budget, a_task_reads_what_it_has_left) {
 }
 
 std::int64_t ask_for_too_much(void*) {
-  // 1,000 ops are all there is: a nursery of 10 million is not to be had.
+  // The task has 1,000 ops, so a nursery with 10 million is refused.
   janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_FAIL, with_ops(10000000));
   if (!nursery) return janus_last_error() == JANUS_E_BUDGET ? 0 : -5;
   std::atomic<std::int64_t> iterations = 0;
@@ -241,7 +242,7 @@ TEST(budget, the_loop_form_charges_every_iteration) {
   CHECK_GT(iterations.load(), 90000);
 }
 
-// What `body` costs the calling task, which has a finite budget. Asking costs, too.
+// The ops that `body` costs the calling task, which has a finite budget. Reading the budget costs ops, too.
 template <class Body>
 std::uint32_t price_of(Body body) {
   const std::uint32_t first = janus_budget_get_current().ops;
@@ -259,7 +260,7 @@ std::int64_t measure_loops(void*) {
     };
     CHECK_EQ(price_of(loop), iterations / 1024 * 1024);
     CHECK_EQ(price_of([&] { CHECK_EQ(JANUS_LOOP_END(counter), 0); }), iterations % 1024);
-    CHECK_EQ(price_of([&] { CHECK_EQ(JANUS_LOOP_END(counter), 0); }), 0u);  // a second one finds nothing to charge
+    CHECK_EQ(price_of([&] { CHECK_EQ(JANUS_LOOP_END(counter), 0); }), 0u);  // the second end has nothing left to charge
   }
   return 0;
 }
@@ -287,7 +288,7 @@ std::int64_t spawn_what_is_refused(void*) {
 
 TEST(budget, a_refused_spawn_costs_its_op_and_nothing_else) {
   janus_budget budget = with_ops(100000);
-  budget.spawn_count = 1;  // the spawner itself
+  budget.spawn_count = 1;  // for the spawner itself
   janus_nursery* nursery = open_nursery(JANUS_ON_ERROR_CANCEL, JANUS_ON_EXHAUSTION_DENY, budget);
   spawn(nursery, spawn_what_is_refused);
   CHECK_EQ(end(nursery), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a task or nursery came to what it did: janus_result.cause.
+// janus_result.cause: why a task or nursery ended as it did.
 #include <cstdlib>
 #include <exception>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace janus::test;
 
-// The result of a nursery with one child, which is the child's result, too.
+// The result of a nursery with one child, which is also the child's result.
 janus_result result_of(janus_task_fn fn, std::uint32_t on_exhaustion = JANUS_ON_EXHAUSTION_SUSPEND,
                        janus_budget budget = {}) {
   janus_nursery* const nursery = open_nursery(JANUS_ON_ERROR_COLLECT, on_exhaustion, budget);

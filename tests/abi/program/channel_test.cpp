@@ -165,7 +165,7 @@ TEST(channel, cancellation_wakes_who_waits_and_takes_nothing) {
   janus_channel_release(channel);
 }
 
-// A lock that is a channel with one token. Its holder is told to end, and puts the token back.
+// The channel is a lock with one token. The cancelled holder puts the token back.
 std::int64_t hold_until_cancelled(void* lock) {
   auto* const channel = static_cast<janus_channel*>(lock);
   int token;

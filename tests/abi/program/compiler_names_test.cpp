@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus/llvm.h, as a compiler's output uses it.
+// janus/llvm.h, used as the output of a compiler does.
 #include <janus/llvm.h>
 
 #include "tests/harness/tasks.h"

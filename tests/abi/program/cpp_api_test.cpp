@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rt.hpp at work: results move once, closures are destroyed once, failures arrive as values.
+// rt.hpp: results move once, closures are destroyed once, failures are returned as values.
 #include <janus/rt.hpp>
 
 #include "tests/harness/tasks.h"
@@ -12,7 +12,7 @@ using test::stats_of;
 
 std::atomic<int> alive;
 
-// Counts itself; moves, and is no bytes to be copied.
+// Counts its objects. It can be moved but not copied byte by byte.
 class Counted {
  public:
   explicit Counted(int value) noexcept : value_(value) { alive.fetch_add(1); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// janus_strerror: each value of rt.h has its own name, and nothing else has one.
+// janus_strerror: each error of rt.h has a name of its own, and no other value has one.
 #include "tests/harness/tasks.h"
 
 namespace {
@@ -20,7 +20,7 @@ constexpr Named kAll[] = {
     NAMED(JANUS_E_UNSUPPORTED),
 };
 
-// "NAME: something".
+// True if the text has the form "NAME: something".
 bool names(const char* text, const char* name) {
   while (*name != 0 && *text == *name) ++text, ++name;
   return *name == 0 && text[0] == ':' && text[1] == ' ' && text[2] != 0;
@@ -35,7 +35,7 @@ TEST(error_text, no_other_value_has_one) {
     CHECK_STREQ(janus_strerror(other), "no error: a value of 0 or more is success");
 }
 
-// Those that the kernel's errno.h has end at EHWPOISON, and lack 41 and 58.
+// The kernel's error numbers end at EHWPOISON (133); 41 and 58 are not used.
 TEST(error_text, only_values_that_the_kernel_has_may_be_the_kernels) {
   for (const std::int64_t value : {std::int64_t{-5}, std::int64_t{-32}, std::int64_t{-40}, std::int64_t{-133}})
     CHECK_STREQ(janus_strerror(value),

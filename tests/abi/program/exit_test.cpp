@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// exit_test.cpp — the end of the process is not for a task that lives on a budget of its own.
+// exit_test.cpp — a task with a budget of its own cannot end the process.
 #include <stdlib.h>
 
 #include "tests/harness/tasks.h"
@@ -16,7 +16,7 @@ janus_budget small_budget() {
   return budget;
 }
 
-// What becomes of `fn`, in a nursery with a budget and in a task that has one; also of what is below it.
+// The result of `fn` in a nursery with a budget and in a task with a budget, and in nurseries and tasks below these.
 void check_in_cages(janus_task_fn fn, long wanted) {
   const auto deeper = [](void* inner) -> std::int64_t {
     janus_nursery* nursery = open_nursery();
@@ -43,7 +43,7 @@ std::int64_t exit_as_c_does(void*) {
   exit(0);
 }
 
-// The harness ends with another status than 0 if this is called.
+// Makes the test program fail if it is ever called.
 void never() {
   janus_write(2, "a function of a cage ran as main\n", 33);
   janus_exit(99);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a call was refused: janus_last_error_text.
+// janus_last_error_text: why a call was refused.
 #include <cstdlib>
 #include <cstring>
 
@@ -9,7 +9,7 @@ namespace {
 
 using namespace janus::test;
 
-// Whether the last error's text ends in `what`.
+// True if the last call failed with `error` and its text ends in `what`.
 bool says(int error, const char* what) {
   char text[192];
   if (janus_last_error() != error) return false;
@@ -17,7 +17,7 @@ bool says(int error, const char* what) {
   return length > tail && std::strcmp(text + length - tail, what) == 0;
 }
 
-// What is left of `component` by the last error's text; all bits set if it does not name that.
+// What is left of `component` according to the last error's text; all bits set if the text does not name the component.
 std::uint64_t said_of_component(const char* component) {
   char text[192];
   const char* const named = std::strstr(janus_last_error_text(text, sizeof text), component);
@@ -36,7 +36,7 @@ TEST(last_error_text, names_the_component_and_what_is_left) {
   end(nursery);
 }
 
-// Each call is refused by a budget of which it needs more than there is, under JANUS_ON_EXHAUSTION_DENY.
+// Each call needs more of a component than its budget has, under JANUS_ON_EXHAUSTION_DENY.
 TEST(last_error_text, names_each_component_that_is_denied) {
   constexpr janus_budget kBudget = {100000, 1 << 20, 2, 1, 0};
   static bool is_named;

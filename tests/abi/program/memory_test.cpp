@@ -16,7 +16,7 @@ void fill(unsigned char* block, std::size_t size, unsigned char value) {
   for (std::size_t i = 0; i < size; ++i) block[i] = value;
 }
 
-// A value that the compiler cannot see, and so not warn of.
+// Hides the value from the compiler, which would otherwise warn.
 std::size_t hidden(std::size_t value) {
   __asm__("" : "+r"(value));
   return value;
@@ -167,7 +167,7 @@ TEST(system, calls_give_results_and_errnos) {
   CHECK_EQ(janus_syscall(3, 999L), -9);  // close: EBADF
   CHECK_EQ(janus_syscall(99999), -38);   // ENOSYS
   char name[8] = {};
-  CHECK_LT(janus_syscall(17, 1L, name, 8L, 0L), 0);  // pread64 of what has no position or is no file
+  CHECK_LT(janus_syscall(17, 1L, name, 8L, 0L), 0);  // pread64 of a descriptor without a position
 }
 
 TEST(system, entropy_fills_all_of_it) {

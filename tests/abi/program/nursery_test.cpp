@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Nurseries through rt.h: states, results, cancellation, and what is left open.
+// Nurseries through rt.h: states, results, cancellation, and nurseries left open.
 #include "tests/harness/tasks.h"
 
 namespace {
@@ -133,7 +133,8 @@ TEST(nursery, a_cancelled_one_reports_cancelled) {
   CHECK_EQ(result.kind, JANUS_KIND_CANCELLED);
   CHECK_EQ(result.was_cancelled, 1u);
   CHECK_EQ(janus_nursery_state(nursery), JANUS_NURSERY_CANCELLED);
-  CHECK_GE(janus_nursery_cancel(nursery), JANUS_E_UNSUPPORTED);  // whatever it says, it stays as it is
+  // the answer does not matter: the state must not change
+  CHECK_GE(janus_nursery_cancel(nursery), JANUS_E_UNSUPPORTED);
   CHECK_EQ(janus_nursery_state(nursery), JANUS_NURSERY_CANCELLED);
   CHECK_EQ(janus_nursery_destroy(nursery), 0);
 }
@@ -199,7 +200,7 @@ TEST(nursery, a_panic_beats_a_failure) {
   CHECK_EQ(result.errors, 2u);
 }
 
-// A nursery whose owner has cancelled it before anything in it could start: on one worker that is certain.
+// The owner cancels the nursery before any task in it can start; on one worker that is certain.
 std::int64_t cancel_before_start(void* counter) {
   auto* nursery = open_nursery();
   spawn(nursery, count_up, counter);

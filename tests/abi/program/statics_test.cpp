@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// statics_test.cpp — function-local statics whose initialisation goes wrong, and those who wait for it.
+// statics_test.cpp — function-local statics whose initialisation fails, and the tasks that wait for it.
 #include "tests/harness/tasks.h"
 
 namespace janus::test {
@@ -20,7 +20,7 @@ int settle(Attempt& attempt, void (*first_fails)()) {
   return 42;
 }
 
-// One static for each instance, so that each test has its own.
+// Each instance has a static of its own, so that tests do not share them.
 template <int kInstance>
 int value_of(Attempt& attempt, void (*first_fails)()) {
   static const int value = settle(attempt, first_fails);
@@ -42,7 +42,8 @@ void fault() {
 }
 void succeed() {}
 
-// The first of five fails while the others wait; one of them does it, the others get what it made.
+// The first of five tasks fails while the others wait. One of these initialises the static, and the others get its
+// value.
 template <int kInstance, void (*kFails)()>
 void check_that_the_next_one_tries_again() {
   static Attempt attempt;
@@ -86,7 +87,7 @@ TEST(statics, the_next_task_after_a_panic_tries_again) {
   CHECK_EQ(attempt.attempts.load(), 2);
 }
 
-// Its nursery has to end before it does, and the child in it waits for what the parent had begun.
+// The panicking parent ends only after its nursery, whose child waits for the static that the parent was initialising.
 TEST(statics, a_child_that_waits_for_its_panicking_parent_gets_its_turn) {
   static Attempt attempt;
   static janus_nursery* inner = nullptr;
@@ -106,7 +107,7 @@ TEST(statics, a_child_that_waits_for_its_panicking_parent_gets_its_turn) {
   CHECK_EQ((ask<3, panic>(&attempt)), 42);
 }
 
-// They wait for as long as it takes, which is more than the grace of any of them.
+// The tasks wait longer than their grace allows.
 TEST(statics, cancelled_tasks_wait_without_paying_for_it) {
   static Attempt attempt;
   janus_nursery* initialising = open_nursery();

@@ -217,7 +217,7 @@ TEST(task, locals_belong_to_one_task_and_end_with_it) {
 
 // ---- Panics
 
-// With what the optimiser cannot see through.
+// The optimiser must not know the values.
 volatile int zero;
 int* volatile nowhere;
 
@@ -255,7 +255,8 @@ std::int64_t recurse_for_ever(void*) {
 }
 __attribute__((noinline)) std::int64_t one_huge_frame(void*) {
   volatile char frame[512 * 1024];
-  __asm__ volatile("" : : "r"(frame) : "memory");  // all of it: a compiler may keep the one byte that is used
+  // uses the whole frame: a compiler may otherwise keep only one byte of it
+  __asm__ volatile("" : : "r"(frame) : "memory");
   frame[0] = 1;
   return frame[0];
 }
