@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// context_test.cpp — the contract of the switch (docs/CONTEXT-SWITCH-INVARIANTS.md), clause by clause.
+// context_test.cpp — the contract of the context switch (docs/CONTEXT-SWITCH-INVARIANTS.md), clause by clause.
 #include <arch/context.h>
 
 #include <cstddef>
@@ -23,7 +23,7 @@ using namespace janus::test;
 
 constexpr std::uint64_t kDirectionFlag = 1 << 10;
 
-// The thread that runs the test, while a fiber runs; and one fiber.
+// `home` is the context of the thread that runs the test, while a fiber runs.
 Context home;
 Fiber<> one;
 Fiber<> two;
@@ -33,7 +33,7 @@ void go_home(std::int64_t) {
   __builtin_trap();
 }
 
-// Comes home at once, as often as it is switched to.
+// Switches home again as often as it is switched to.
 std::int64_t bounce(void* fiber) {
   for (;;) janus_context_switch(&static_cast<Fiber<>*>(fiber)->context, &home);
 }
@@ -150,7 +150,7 @@ TEST(context, the_entry_returns_to_the_top_of_the_stack) {
 
 constexpr Registers kMarks = {0x1111'0001, 0x2222'0002, 0x3333'0003, 0x4444'0004, 0x5555'0005, 0x6666'0006};
 
-// Overwrites them all before it switches back.
+// Overwrites all callee-saved registers before it switches back.
 std::int64_t change_all_registers(void*) {
   constexpr Registers others = {~0u, ~1u, ~2u, ~3u, ~4u, ~5u};
   static Registers after;
@@ -202,7 +202,7 @@ TEST(context, the_stack_pointer_is_the_same_after_a_switch) {
   CHECK_EQ(janus::arch::stack_pointer(), before);
 }
 
-// Not a leaf, so nothing of its frame lies below rsp.
+// Not a leaf function, so no part of its frame lies below rsp (in the red zone).
 std::uint64_t leap_there_and_back() {
   const std::uint64_t before = janus::arch::stack_pointer();
   janus::arch::switch_jmp(&home, &one.context);
@@ -250,7 +250,8 @@ TEST(context, a_difference_in_the_x87_word_alone_is_seen) {
 }
 
 std::int64_t divide_by_zero_unheard(void*) {
-  asm volatile("fldz; fld1; fdiv %%st(1), %%st; fstp %%st; fstp %%st" : : : "st", "st(1)");  // masked: leaves the flag
+  // masked: leaves only the flag
+  asm volatile("fldz; fld1; fdiv %%st(1), %%st; fstp %%st; fstp %%st" : : : "st", "st(1)");
   for (;;) janus_context_switch(&one.context, &home);
 }
 
@@ -258,7 +259,7 @@ TEST(context, a_fiber_that_traps_division_is_not_hit_by_the_division_of_another)
   one.start(divide_by_zero_unheard, nullptr);
   set_fcw(kDefaultFcw & ~0x4);  // division by zero traps
   janus_context_switch(&home, &one.context);
-  asm volatile("fwait");  // here a flag that one left would be raised
+  asm volatile("fwait");  // would raise an exception if the other fiber's flag were still set
   CHECK_EQ(fcw(), kDefaultFcw & ~0x4);
   set_fcw(kDefaultFcw);
 }
@@ -267,14 +268,14 @@ TEST(context, the_target_is_only_read) {
   one.start(bounce, &one);
   const Context before = one.context;
   Context copy = one.context;
-  janus_context_switch(&home, &copy);  // comes home by way of one.context
+  janus_context_switch(&home, &copy);  // bounce() switches back from one.context, not from the copy
   auto* a = reinterpret_cast<const unsigned char*>(&before);
   auto* b = reinterpret_cast<const unsigned char*>(&copy);
   for (std::size_t i = 0; i < sizeof(Context); ++i) REQUIRE(a[i] == b[i]);
 }
 
 TEST(context, the_bases_of_fs_and_gs_stay_with_the_thread) {
-  // Read by way of memory, since user code may not be allowed rdgsbase: the canary word, which every thread has.
+  // Read through memory, since user code may not be allowed to use rdgsbase: the canary word, which every thread has.
   std::uint64_t before, after;
   asm volatile("mov %%fs:0x28, %0" : "=r"(before));
   one.start(bounce, &one);

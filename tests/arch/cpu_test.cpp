@@ -41,7 +41,7 @@ TEST(cpu, a_full_fence_changes_no_word_around_the_stack_pointer) {
   for (std::uint64_t i = 0; i < 32; ++i) CHECK_EQ(words[i], i * i);
 }
 
-// A slot of our own in a test thread that has none.
+// A worker slot for a test thread, which has none.
 struct alignas(64) Slot {
   Slot* self;
   std::int64_t fuel;
@@ -86,7 +86,7 @@ TEST(worker_slot, every_access_reads_again) {
   Slot other = with.slot;
   other.self = &other;
   other.words[0] = first + 1;
-  janus::platform::set_worker_slot(&other);  // as when a task wakes up on another worker
+  janus::platform::set_worker_slot(&other);  // as when the task continues on another worker
   CHECK_EQ(janus::arch::slot_load<offsetof(Slot, words)>(), first + 1);
   CHECK(janus::arch::slot_self() == &other);
 }

@@ -9,7 +9,7 @@
 
 namespace janus::test {
 
-// A fiber whose entry function comes back is a bug of the test.
+// For fibers whose entry function must not return.
 [[noreturn]] inline void nobody_finishes(std::int64_t) {
   __builtin_trap();
 }

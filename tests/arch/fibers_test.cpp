@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// fibers_test.cpp — fibers at work: deep, tiny, many of them, and from one thread to another.
+// fibers_test.cpp — fibers at work: deep recursion, tiny stacks, many fibers, and fibers that move between threads.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ using janus::arch::make_context;
 using janus::test::Fiber;
 using janus::test::Registers;
 
-// The thread that runs the test, while a fiber runs; and two fibers.
+// `home` is the context of the thread that runs the test, while a fiber runs.
 Context home;
 Fiber<> one;
 Fiber<> two;
@@ -106,7 +106,7 @@ TEST(fibers, a_ring_of_fibers_is_visited_in_order) {
   CHECK_EQ(visited, 50 * kRing);
 }
 
-// Every fiber keeps a sum of pseudo-random numbers in locals; whoever is next is drawn from another generator.
+// Each fiber keeps a sum of pseudo-random numbers in local variables. Another generator chooses the next fiber.
 std::uint64_t sums[kRing];
 
 std::uint64_t step(std::uint64_t x) {
@@ -160,8 +160,8 @@ std::int64_t registers_survived;
 
 std::int64_t leave_and_come_back(void*) {
   Registers after;
-  probe_switch(&one.context, &home, &kMarks, &after);  // leaves the first thread here
-  registers_survived = after == kMarks ? 1 : -1;       // and is on the second one here
+  probe_switch(&one.context, &home, &kMarks, &after);  // here the first thread leaves the fiber
+  registers_survived = after == kMarks ? 1 : -1;       // here the fiber is on the second thread
   janus_context_switch(&one.context, &other_home);
   __builtin_trap();
 }

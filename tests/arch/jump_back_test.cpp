@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// jump_back_test.cpp — what janus_jump_back hands on and gives back.
+// jump_back_test.cpp — janus_jump_back passes on its arguments and the function's result.
 #include <arch/jump_back.h>
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct Seen {
   auto* const out = static_cast<Seen*>(seen);
   out->arguments[0] = a, out->arguments[1] = b, out->arguments[2] = c, out->arguments[3] = d;
   out->frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-  asm volatile("" : : : "rbx", "r12", "r13", "r14", "r15", "memory");  // uses what its caller wants back
+  // makes the compiler use all callee-saved registers here
+  asm volatile("" : : : "rbx", "r12", "r13", "r14", "r15", "memory");
   return -77;
 }
 
@@ -36,7 +37,7 @@ TEST(jump_back, hands_on_five_arguments_and_gives_what_the_function_gives) {
 TEST(jump_back, the_function_finds_its_stack_aligned) {
   Seen seen = {};
   CHECK_EQ(janus_jump_back(nullptr, nullptr, nullptr, nullptr, &seen, look), -77);
-  CHECK_EQ(seen.frame % 16, 0u);  // where rbp was pushed, right below the return address
+  CHECK_EQ(seen.frame % 16, 0u);  // the address of the saved rbp, right below the return address
 }
 
 }  // namespace

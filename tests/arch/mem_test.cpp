@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// mem_test.cpp — memcpy, memmove, memset and memcmp: every variant that this processor can run, against loops that
-// anybody can check, for every small size, many alignments and overlaps, and hard against unmapped pages.
+// mem_test.cpp — memcpy, memmove, memset and memcmp: every variant that this processor can run, compared with simple
+// loops, for every small size, many alignments and overlaps, and directly beside unmapped pages.
 #include <arch/mem.h>
 
 #include <cstddef>
@@ -20,7 +20,8 @@ using Byte = unsigned char;
 
 constexpr std::size_t kPage = 4096;
 
-// Runs `body` once for each way in which the routines can choose, as far as this processor can follow.
+// Runs `body` once for each set of features by which the routines choose their code, as far as this processor has the
+// features.
 template <class Body>
 void for_each_variant(Body body) {
   const std::uint32_t real = janus::arch::features().bits();
@@ -41,7 +42,8 @@ void fill(Byte* to, std::size_t bytes) {
   for (std::size_t i = 0; i < bytes; ++i) to[i] = pattern(i);
 }
 
-// Whether `area`, which fill() filled, is what copying `bytes` from offset `from` to offset `to` leaves.
+// True if `area`, which fill() has filled, has the contents that copying `bytes` from offset `from` to offset `to` must
+// leave.
 bool moved_right(const Byte* area, std::size_t area_bytes, std::size_t to, std::size_t from, std::size_t bytes) {
   for (std::size_t i = 0; i < area_bytes; ++i) {
     const bool inside = i >= to && i < to + bytes;
@@ -53,7 +55,7 @@ bool moved_right(const Byte* area, std::size_t area_bytes, std::size_t to, std::
 constexpr std::size_t kAreaBytes = 300 * 1024;
 alignas(64) Byte area[kAreaBytes];
 
-// Moves inside `area` and looks at all of it.
+// Moves bytes inside `area` and checks all of it.
 bool move_is_right(std::size_t area_bytes, std::size_t to, std::size_t from, std::size_t bytes) {
   fill(area, area_bytes);
   const void* result = janus_memmove(area + to, area + from, bytes);
@@ -131,13 +133,13 @@ int sign(int number) {
   return (number > 0) - (number < 0);
 }
 
-// Two runs that differ first at `at`, and behind it in the other direction.
+// Compares two runs that differ first at `at`, and after that in the opposite direction.
 bool comparison_is_right(Byte* a, Byte* b, std::size_t bytes, std::size_t at) {
   fill(a, bytes);
   fill(b, bytes);
   if (janus_memcmp(a, b, bytes) != 0) return false;
   a[at] = 0x7f;
-  b[at] = 0x80;  // compared as unsigned bytes
+  b[at] = 0x80;  // larger as an unsigned byte, smaller as a signed one
   for (std::size_t i = at + 1; i < bytes; ++i) b[i] = static_cast<Byte>(a[i] - 1);
   return sign(janus_memcmp(a, b, bytes)) == -1 && sign(janus_memcmp(b, a, bytes)) == 1;
 }
@@ -161,7 +163,7 @@ TEST(memory_routines, memcmp_of_nothing_is_equal) {
   CHECK_EQ(janus_memcmp(area, area + 1, 0), 0);
 }
 
-// One readable page with unreadable ones on both sides, or nullptr.
+// A readable page between two unreadable ones, or nullptr.
 Byte* lonely_page() {
   std::byte* pages = janus::platform::map(3 * kPage);
   if (pages == nullptr) return nullptr;
@@ -188,7 +190,8 @@ TEST(memory_routines, nothing_is_touched_beyond_either_end) {
   });
 }
 
-// Whether the upper halves of the ymm registers are in their initial state (XINUSE), which SSE code around relies on.
+// True if the upper halves of the ymm registers are in their initial state (XINUSE). SSE code in the caller relies on
+// that.
 bool upper_halves_are_clean() {
   std::uint32_t low, high;
   asm volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(1));
@@ -199,7 +202,7 @@ TEST(memory_routines, the_upper_halves_of_the_vector_registers_are_left_clean) {
   if (!janus::arch::features().has(Features::kAvx2)) SKIP("no AVX2");
   if ((janus::arch::cpuid(0xd, 1).eax & 4) == 0) SKIP("this processor does not tell");
   asm volatile("vzeroupper");
-  if (!upper_halves_are_clean()) SKIP("this processor says that they are always in use");  // an emulator's does
+  if (!upper_halves_are_clean()) SKIP("this processor says that they are always in use");  // the case on an emulator
   for_each_variant([] {
     for (std::size_t bytes : {64, 129, 700, 3000, 9000}) {
       asm volatile("vzeroupper");

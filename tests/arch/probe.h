@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// probe.h — looking at registers where C++ cannot: around a switch, at the entry of a function, around an abandoned
+// probe.h — reads registers where C++ cannot: around a switch, at the entry of a function, and around an abandoned
 // call.
 #pragma once
 
@@ -9,20 +9,20 @@
 
 namespace janus::test {
 
-// The callee-saved registers but rsp.
+// The callee-saved registers without rsp.
 struct Registers {
   std::uint64_t rbx, rbp, r12, r13, r14, r15;
   friend bool operator==(const Registers&, const Registers&) = default;
 };
 static_assert(sizeof(Registers) == 48);
 
-// What a function finds when it is entered.
+// What a function finds in its registers and control words when it is entered.
 struct Entry {
   std::uint64_t sp, rbp, flags, argument;
   std::uint32_t mxcsr;
   std::uint16_t fcw;
   std::uint16_t unused;
-  std::int64_t result;  // what probe_entry will give back
+  std::int64_t result;  // the value that probe_entry is to return
 };
 static_assert(sizeof(Entry) == 48);
 
@@ -43,25 +43,25 @@ inline void set_mxcsr(std::uint32_t word) noexcept {
 inline void set_fcw(std::uint16_t word) noexcept {
   asm volatile("fldcw %0" : : "m"(word));
 }
-inline constexpr std::uint32_t kRoundUp = 0x4000;     // mxcsr: towards +infinity
-inline constexpr std::uint16_t kRoundUpX87 = 0x0800;  // x87 control word: likewise
+inline constexpr std::uint32_t kRoundUp = 0x4000;     // mxcsr: round towards +infinity
+inline constexpr std::uint16_t kRoundUpX87 = 0x0800;  // x87 control word: the same
 
 }  // namespace janus::test
 
 extern "C" {
-// janus_context_switch(from, to) with `before` in the callee-saved registers; `after` is what they hold when it
-// returns.
+// Calls janus_context_switch(from, to) with `before` in the callee-saved registers; stores their values after its
+// return to `after`.
 void probe_switch(janus::arch::Context* from, const janus::arch::Context* to, const janus::test::Registers* before,
                   janus::test::Registers* after);
 
-// The same around janus_task_call(fn, arg, frame_sp); its result.
+// The same for janus_task_call(fn, arg, frame_sp); returns its result.
 std::int64_t probe_task_call(std::int64_t (*fn)(void*), void* arg, std::uint64_t* frame_sp,
                              const janus::test::Registers* before, janus::test::Registers* after);
 
-// An entry function: writes down how it was entered into the Entry that `arg` points to, returns that one's result.
+// An entry function: records how it was entered in the Entry that `arg` points to, and returns that Entry's `result`.
 std::int64_t probe_entry(void* arg);
 
-// A `finished` function: writes down how it was entered, then calls probe_finished_next(value), which must not return.
+// A `finished` function: records how it was entered, then calls probe_finished_next(value), which must not return.
 void probe_finished(std::int64_t value);
 extern janus::test::Entry probe_finished_entry;
 extern void (*probe_finished_next)(std::int64_t value);

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-# stack_need.py — how much stack a function needs together with all that it calls, read from the machine code of a linked
-# program. Calls through pointers are told by the caller (`pointers`); frames whose size is known only when they run are
-# an error. A touch is what kernel-free does before a section in which the stack must not be met for the first time
-# (kernel-free/smp/lock.h).
+# stack_need.py — how much stack a function and everything that it calls need, read from the machine code of a linked
+# program. The targets of calls through pointers are given by the caller (`pointers`); a frame whose size is known only
+# at run time is an error. A "touch" is an access deep below the stack pointer with which kernel-free makes sure, before
+# it switches interrupts off, that the stack beneath is mapped (kernel-free/smp/lock.h).
 import re
 import subprocess
 
-WORD = 8  # of a return address, or a push
-_NOT_HERE, _UNKNOWN = '?', 64  # a function of which there is no code, and what it needs
+WORD = 8  # bytes of a return address or a push
+_NOT_HERE, _UNKNOWN = '?', 64  # a function that is not in the program, and the bytes that it is assumed to need
 _TOUCH = 'testb $0x0,(%rsp)'
 _SYMBOL = re.compile(r'^([0-9a-f]+) <(.+)>:$')
 _CODE = re.compile(r'^\s*([0-9a-f]+):\t(.*)$')
@@ -18,9 +18,9 @@ _PADDING = ('nop', 'xchg', 'int3', 'cs', 'data16')
 
 class Call:
     def __init__(self, depth, name, section):
-        self.depth = depth  # bytes in use at the call, from above the caller's return address
+        self.depth = depth  # bytes in use at the call, counted from above the caller's return address
         self.name = name  # None: through a pointer
-        self.section = section  # bytes down to which the section that holds here has touched; 0: there is none
+        self.section = section  # bytes down to which the current section has touched the stack; 0: no section
 
 
 class Function:

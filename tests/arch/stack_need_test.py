@@ -1,31 +1,33 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# stack_need_test.py ROOT BUILD COMPILER... — no call of the runtime needs more of a task's stack than what is kept free
-# for it, so that a task overflows at the door of a call, where it holds nothing, or not at all. Speaks TAP.
+# stack_need_test.py ROOT BUILD COMPILER... — no call of the runtime needs more of a task's stack than is kept free for
+# it. So a task overflows at the entry of a call, where it holds no lock, or not at all. Speaks TAP.
 import re
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # leaves no files in the source tree
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / 'harness'))
 from stack_need import Needs, Program  # noqa: E402
 from tap import Tap  # noqa: E402
 
-# Where a walk ends, and why.
+# The functions at which a walk ends, and why.
 ENDS = '|'.join([
-    r'^janus::look_at_stack\(',  # the door itself: touches the guard where too little is left
+    r'^janus::look_at_stack\(',  # the check at the entry: touches the guard page if too little stack is left
     r'assertion_failed|end_for_runtime_fault|end_for_damage|bare::die|platform::(exit|abort)\(',  # the process ends
-    r'handle_deadlock',  # the process ends, or a worker that has no task to run looks at all of them
-    r'^janus::\(anonymous namespace\)::begin\(|process_runtime_or_new|create_registered|destroy_registered|make_root',  # never in a task
-    r'run_children|run_nested',  # has made sure of room for a child, which begins anew (has_room_for_children)
-    r'end_left_open',  # on a spare stack; on this one where the machine has no memory for another
-    # The runtime's own lines have no floating numbers, and janus_print holds nothing while it converts one.
+    r'handle_deadlock',  # the process ends, or a worker without a task runs it
+    # never called in a task
+    r'^janus::\(anonymous namespace\)::begin\(|process_runtime_or_new|create_registered|destroy_registered|make_root',
+    # has checked that there is room for a child, for which counting begins anew (has_room_for_children)
+    r'run_children|run_nested',
+    r'end_left_open',  # runs on a spare stack, or on this one if there is no memory for another
+    # The runtime's own lines print no floating-point numbers, and janus_print holds no lock while it converts one.
     r'print_floating|janus_write_floating',
 ])
-# Who calls through a pointer, and whom. What runs on another stack, or is the user's and comes in by doors of its own,
-# needs nothing here.
+# The functions that call through a pointer, and their targets. No target: runs on another stack, or is the user's code,
+# which enters the runtime by its own calls.
 POINTERS = [
     (r'^janus::charge_waiting\(', ['janus::(anonymous namespace)::wait_for_recharge']),
     (r'^janus::hooks::on_attention\(', ['janus::(anonymous namespace)::serve_unserved']),
@@ -33,18 +35,19 @@ POINTERS = [
     (r'^janus::PoolCharge::reclaim\(', ['janus::StackReserve::trim']),
     (r'take_over_tagged\(', ['janus::Accounts::flows_into']),
     (r'await_slow\(', ['long janus::await_current<(janus::Path)0>', 'long janus::await_current<(janus::Path)1>']),
-    (r'janus::StackReserve::forget_records\(', []),  # of a sanitizer
-    (r'::finish\(', []),  # what a C++ task left to be destroyed
+    (r'janus::StackReserve::forget_records\(', []),  # used under a sanitizer only
+    (r'::finish\(', []),  # destroys what a C++ task left
     (r'^janus_(task_call|run_on_stack|fiber_entry|fiber_cleanup|jump_back|thread_main)$', []),
-    (r'cause_of\(|what_for\(', []),  # a table of jumps in a function without a frame
+    (r'cause_of\(|what_for\(', []),  # a jump table in a function without a frame
     (r'janus::kernel::Once::run<', ['janus::kernel::read_mask']),
-    (r'kernel::.*\bhandle\(', []),  # of a signal: on a stack of its own
-    (r'platform::.*\bread_ns\(', 256),  # the kernel's clock, in the page that it maps
+    (r'kernel::.*\bhandle\(', []),  # a signal handler, on a stack of its own
+    (r'platform::.*\bread_ns\(', 256),  # the kernel's clock in the vDSO
 ]
-# What a function never comes to: it tells of a cancel at once (Pace::kAtOnce), and does not let others run meanwhile.
+# Functions that a function never reaches: on_attention() reports a cancel at once (Pace::kAtOnce), and lets no other
+# task run meanwhile.
 BELOW = [(r'^janus::hooks::on_attention\(', 'let_others_run')]
-NEVER_RETURN = ['janus_task_abandon']  # goes on in the frame that called the task
-# Called by no task, or on a stack of their own.
+NEVER_RETURN = ['janus_task_abandon']  # continues in the frame that called the task
+# Not called by tasks, or run on stacks of their own.
 NO_TASKS = re.compile(r'^janus_(boot|start_process|start_cpu|trap_|fault|thread|main_|fiber_|run_on_stack|call_)')
 
 MADE_UP = '''

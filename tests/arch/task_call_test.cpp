@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// task_call_test.cpp — calls that can be abandoned, and stepping onto an empty stack.
+// task_call_test.cpp — calls that can be abandoned, and switching to an empty stack.
 #include <arch/task_call.h>
 
 #include <cstddef>
@@ -123,7 +123,7 @@ std::int64_t look_at_the_frame(void* seen_by) {
   seen.frame_sp = frame;
   const auto& in = *reinterpret_cast<TaskFrame*>(frame);
   seen.registers = {in.rbx, in.rbp, in.r12, in.r13, in.r14, in.r15};
-  // This function's frame pointer leads to the frame's rbp, and that one to the caller.
+  // This function's frame pointer leads to the rbp of the TaskFrame, and that one to the caller.
   auto* link = static_cast<std::uint64_t*>(__builtin_frame_address(0));
   seen.chain_is_whole = *link == frame + offsetof(TaskFrame, rbp) && in.return_ip != 0;
   return 0;
@@ -191,7 +191,7 @@ TEST(task_abandon, the_callers_rounding_is_back) {
   CHECK_EQ(fcw(), kDefaultFcw);
 }
 
-// A call within a call: each has its frame.
+// A call within a call; each has its own frame.
 std::uint64_t inner_frame;
 std::int64_t abandon_inner(void*) {
   janus_task_abandon(inner_frame, 10);

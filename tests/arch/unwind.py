@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# unwind.py PROGRAM — has gdb step through unwind_subject.cpp and asks at every instruction of our assembly who called, and
-# what the caller's registers hold. Outside gdb this file starts gdb with itself. Prints TAP.
+# unwind.py PROGRAM — makes gdb step through unwind_subject.cpp and asks at every instruction of the project's assembly
+# for the callers and the caller's registers. Outside gdb this file starts gdb with itself as the script. Prints TAP.
 import os
 import pathlib
 import subprocess
@@ -17,7 +17,7 @@ except ImportError:
 
 FUNCTIONS = ["janus_context_switch_jmp", "janus_context_switch", "janus_fiber_entry", "janus_fiber_cleanup", "janus_task_call",
              "janus_task_abandon", "janus_run_on_stack", "janus_jump_back"]
-# The callers of a fiber that has not started, whose registers are nobody's.
+# The callers of a fiber that has not started; its registers have no meaning.
 NOT_STARTED = (["janus_fiber_unstarted", "janus_fiber_bottom"], None)
 PRESERVED = ["rbx", "rbp", "r12", "r13", "r14", "r15"]
 
@@ -51,15 +51,15 @@ class Walk:
     """Where the program is, and who must be found above it."""
 
     def __init__(self):
-        self.left = {}       # by Context: the callers and their registers when it was left
-        self.target = None   # of a switch: what is known about the fiber that it goes to
-        self.callers = []    # of the function that is being stepped through, when it was entered
+        self.left = {}  # by Context: its callers and registers when it was left
+        self.target = None  # of a switch: the callers and registers of the fiber that it switches to
+        self.callers = []  # of the function that is being stepped through, at its entry
         self.registers = {}  # the caller's
         self.entry_sp = 0
         self.entered = ""
         self.contexts = (0, 0)
-        self.task_calls = {}  # by frame_sp: who called janus_task_call, and the registers
-        self.outside = {}     # by rsp: what was known when a function of ours called one that is not
+        self.task_calls = {}  # by frame_sp: the callers of janus_task_call, and the registers
+        self.outside = {}  # by rsp: the state when a function of the assembly called one outside it
         self.seen = {name: set() for name in FUNCTIONS}
         self.wrong = []
 
@@ -157,7 +157,7 @@ def step_through(walk, code, where):
         now = where[newest.pc()]
         if newest.pc() == code[now][0]:
             walk.enter(now, newest)
-        elif now != name:  # janus_task_abandon ends in janus_task_call, on behalf of whoever called that
+        elif now != name:  # janus_task_abandon ends in janus_task_call and returns to the caller of the latter
             walk.callers, walk.registers = walk.task_calls[walk.contexts[0]]
         name = now
         walk.look(name, newest)
@@ -173,7 +173,7 @@ def main():
     walk, code = walk_through()
     visited = {name: len(walk.seen[name]) for name in FUNCTIONS}
     missed = {name: [hex(a) for a in code[name] if a not in walk.seen[name]] for name in FUNCTIONS}
-    # ud2 behind a call that does not return is never reached.
+    # A ud2 behind a call that does not return is never executed.
     missed = {name: rest for name, rest in missed.items() if not all(is_trap(a) for a in rest)}
     print(f"# instructions looked at: {visited}")
     tap = Tap()

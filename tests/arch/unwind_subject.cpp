@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// unwind_subject.cpp — a program for unwind.py to step through: a fiber that starts, is left, gone back to and
-// finishes; calls that return and that are abandoned. Each way through every assembly function is taken once.
+// unwind_subject.cpp — the program that unwind.py steps through: a fiber that starts, is left, is resumed and finishes;
+// calls that return and calls that are abandoned. Each path through each assembly function is taken once.
 #include <cstddef>
 #include <cstdint>
 
@@ -17,7 +17,7 @@ Context home;
 janus::test::Fiber<16384> fiber;
 std::uint64_t frame;
 
-// No call here is the last thing that its function does, so each has a frame to be found.
+// Keeps the call before it from becoming a tail call, so that each function has a frame that the debugger can find.
 void stay() {
   asm volatile("");
 }
@@ -64,7 +64,7 @@ STEP int jump_back() {
 }
 
 STEP void leap_from_home() {
-  stay();  // no leaf: nothing of ours lies below rsp
+  stay();  // makes this no leaf function, so no part of its frame lies below rsp
   janus::arch::switch_jmp(&home, &fiber.context);
   stay();
 }
@@ -100,16 +100,16 @@ STEP std::int64_t task_that_changes_stacks(void*) {
 int main() {
   std::int64_t value = 7;
   fiber.start(fiber_body, &value, fiber_finished);
-  leave_home();  // starts it
+  leave_home();  // starts the fiber
   round_up(true, false);
-  leave_home();  // goes back to it with another mxcsr; it finishes
+  leave_home();  // resumes the fiber with another mxcsr; the fiber finishes
   fiber.start(fiber_body, &value, fiber_finished);
   round_up(true, true);
-  leave_home();  // with both words changed
+  leave_home();  // with both control words changed
   fiber.start(fiber_body, &value, fiber_finished);
   leap_from_home();
   leap_from_home();
-  call_task(task_that_returns);  // default words to be loaded, the caller's to be given back
+  call_task(task_that_returns);  // the default control words are loaded, then the caller's are restored
   round_up(true, false);
   call_task(task_that_returns);
   round_up(false, false);

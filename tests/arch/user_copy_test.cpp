@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// user_copy_test.cpp — copies that may fault: every small size, hard against the end of what can be touched and one
-// byte beyond it, on either side, where the next page is gone, guarded or only to be read, and for pointers that are
-// no addresses.
+// user_copy_test.cpp — copies that may fault: every small size, up to the end of accessible memory and one byte beyond,
+// on either side. The next page is unmapped, a guard page or read-only; also tried are pointers that are not valid
+// addresses.
 #include <arch/user_copy.h>
 
 #include <cstddef>
@@ -39,10 +39,10 @@ struct Handler {
   ~Handler() { platform::remove_fault_handler(); }
 };
 
-// What comes behind the pages that can be used.
+// What follows the accessible pages.
 enum class Wall { kUnmapped, kGuard, kReadOnly };
 
-// `kRoom` bytes up to end(), and a wall there.
+// `kRoom` accessible bytes up to end(), where a wall follows.
 class Area {
  public:
   static constexpr std::size_t kRoom = 3 * kPage;
@@ -76,7 +76,7 @@ std::byte pattern(std::size_t i) {
 
 alignas(64) std::byte plain[8 * kPage];
 
-// The `bytes` at plain + at are the pattern from its beginning, and those around it are zero.
+// True if the `bytes` at plain + at are the beginning of the pattern and the bytes around them are zero.
 bool is_only(std::size_t at, std::size_t bytes) {
   constexpr std::size_t kAround = 64;
   for (std::size_t i = at - kAround; i < at + bytes + kAround; ++i) {
@@ -90,7 +90,7 @@ void clear_plain() {
   for (std::byte& byte : plain) byte = std::byte{0};
 }
 
-// Every size below two pages and a bit; big ones with gaps between them.
+// The next size to try: every size near 0 and near a page, and steps of 97 in between.
 std::size_t after(std::size_t bytes) {
   return bytes + (bytes < 600 || (bytes > kPage - 40 && bytes < kPage + 40) ? 1 : 97);
 }
@@ -102,7 +102,7 @@ void copies_from(Wall wall) {
   REQUIRE(area.is_whole());
   bool right = true;
   for (std::size_t bytes = 0; bytes <= kSizes && right; bytes = after(bytes)) {
-    const std::size_t at = 64 + bytes % 37;  // alignments of the other side as they come
+    const std::size_t at = 64 + bytes % 37;  // varies the alignment of the other side
     std::byte* const from = area.end() - bytes;
     for (std::size_t i = 0; i < bytes; ++i) from[i] = pattern(i);
     clear_plain();
@@ -179,7 +179,7 @@ TEST(user_copy, a_copy_with_two_bad_sides_blames_the_source) {
   CHECK(janus_user_copy(reinterpret_cast<void*>(0x10), reinterpret_cast<const void*>(0x20), 0) == UserCopy::kDone);
 }
 
-// No address comes with these.
+// A fault at these carries no address.
 void* not_canonical() {
   return reinterpret_cast<void*>(0x8000'1234'5678'9abc);
 }
@@ -230,7 +230,7 @@ TEST(user_copy, a_word_that_may_only_be_read_is_read) {
   CHECK(arch::load_user(area.end(), word));
   CHECK_EQ(word, 0u);
   CHECK(!arch::store_user(area.end(), 1));
-  CHECK(!arch::store_user(area.end() - 4, 1));  // nor half of it
+  CHECK(!arch::store_user(area.end() - 4, 1));  // must not store half of the word
   CHECK(arch::load_user(area.end() - 8, word));
   CHECK_EQ(word, 0u);
 }
@@ -263,7 +263,7 @@ TEST(user_copy, only_entries_have_a_fix_up) {
   CHECK_EQ(arch::find_fix_up(reinterpret_cast<std::uint64_t>(&janus_user_copy)), 0u);
 }
 
-// What the handler's contract says of a fault that goes on with its registers: all of them.
+// A fault handler with keeps_registers continues at the fix-up with all registers unchanged (rt/platform.h).
 TEST(user_copy, a_fault_that_goes_on_keeps_every_register_the_flags_and_the_vectors) {
   Handler handler;
   std::uint64_t sum = 0, flags = 0;
@@ -276,7 +276,7 @@ TEST(user_copy, a_fault_that_goes_on_keeps_every_register_the_flags_and_the_vect
       "movq $1024, %%r13\n\t movq $2048, %%r14\n\t"
       "stc\n\t"
       ".Ltest_access%=: movq 0x10, %%rbx\n\t"
-      "movq $0, %%rax\n\t"  // never comes here
+      "movq $0, %%rax\n\t"  // not reached
       ".Ltest_go_on%=: pushfq\n\t popq %%rbx\n\t"
       "addq %%rcx, %%rax\n\t addq %%rdx, %%rax\n\t addq %%rsi, %%rax\n\t addq %%rdi, %%rax\n\t"
       "addq %%r8, %%rax\n\t addq %%r9, %%rax\n\t addq %%r10, %%rax\n\t addq %%r11, %%rax\n\t addq %%r12, %%rax\n\t"
