@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/budget/account_machine_test.cpp — accounts on a machine that refuses memory, or has no heavy fence.
+// tests/budget/account_machine_test.cpp — accounts on a platform that refuses memory or has no heavy fence.
 #include "rt/budget/accounts.h"
 #include "tests/budget/chunk_stress.h"
 #include "tests/fake_platform/fake_platform.h"
@@ -39,7 +39,7 @@ TEST(account_machine, an_account_that_gets_no_record_takes_nothing) {
   CHECK_LT(opened, kMax);
   CHECK_EQ(short_of, Component::kMemory);
   CHECK_EQ(accounts.left(accounts.root(), Component::kOps), kPlenty[Component::kOps] - opened);
-  // One goes, one may come.
+  // After one account has closed, another can be opened.
   accounts.close(accounts.at(2));
   Account* const again = accounts.open(accounts.root(), kOneEach, nullptr);
   CHECK_NE(again, nullptr);
@@ -76,7 +76,7 @@ TEST(account_machine, asking_for_slightly_too_much_for_ever_costs_others_few_fen
   }
   CHECK_GT(fake_platform::heavy_fences(), 0u);
   CHECK_LT(fake_platform::heavy_fences(), kAttempts / 10);
-  // And memory that becomes plenty again is cached again.
+  // When memory is plentiful again, it is cached again.
   for (unsigned i = 0; i < 10'000; ++i) {
     REQUIRE(pool.draw(1, 64));
     pool.credit(1, 64);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/budget/account_property_test.cpp — INVARIANT conservation over random trees and random operations: exactly,
-// after every operation of one thread, the records of accounts included; and on several threads, where what is
-// outstanding may never exceed what the root was given, and all of it must be back at the end. And INVARIANT
-// one-line-of-credit, among the same operations.
+// tests/budget/account_property_test.cpp — INVARIANT conservation, for random trees of accounts and random operations.
+// With one thread it holds exactly after every operation, the records of accounts included. With several threads,
+// outstanding charges never exceed what the root was given, and at the end everything is back. Also tests INVARIANT
+// one-line-of-credit with the same operations.
 #include "rt/base/rng.h"
 #include "rt/budget/accounts.h"
 #include "tests/harness/test.h"
@@ -22,13 +22,13 @@ using janus::Rng;
 constexpr Amounts kTotal{{100'000, 1'000'000, 5'000, 50'000, 777}};
 constexpr unsigned kMaxOpen = 24;
 constexpr std::uint64_t kCredit = 3'000;
-constexpr std::uint64_t kRecord = 70;  // what a record costs whoever opens it
+constexpr std::uint64_t kRecord = 70;  // the price of an account's record, paid by the account above
 
 Component random_component(Rng& rng) {
   return static_cast<Component>(rng.below(kComponents));
 }
 
-// Amounts of all sizes, often none, now and then all there is.
+// Amounts of all sizes: often none, sometimes all that there is.
 Amounts random_wish(Rng& rng) {
   Amounts wish{};
   for (unsigned i = 0; i < kComponents; ++i) {
@@ -38,14 +38,14 @@ Amounts random_wish(Rng& rng) {
   return wish;
 }
 
-// A charge that is outstanding: whose, of what, how much.
+// An outstanding charge.
 struct Charge {
   Account* account;
   Component component;
   std::uint64_t amount;
 };
 
-// ---- One thread: the books are exact after every operation --------------------------------------------------------
+// ---- One thread: the sums are exact after every operation ---------------------------------------------------------
 
 class Books {
  public:
@@ -80,7 +80,7 @@ class Books {
     }
   }
 
-  // What is left everywhere and what is outstanding are what the root was given, and what it has on loan.
+  // True if what all accounts have left and all outstanding charges add up to what the root was given plus its loans.
   [[nodiscard]] bool are_balanced() {
     for (unsigned i = 0; i < kComponents; ++i) {
       const auto component = static_cast<Component>(i);
@@ -95,7 +95,8 @@ class Books {
     return true;
   }
 
-  // What accounts hold, open or closed, beyond the charges that are outstanding: whole records, and no more than live.
+  // What all accounts, open or closed, hold beyond the outstanding charges. It must be the price of whole records, and
+  // of no more records than exist.
   [[nodiscard]] std::uint64_t paid_for_records() {
     std::uint64_t held = 0, charged = 0;
     for (std::uint32_t index = 2; index < accounts_.end(); ++index) held += accounts_.held(accounts_.at(index));
@@ -142,12 +143,12 @@ class Books {
     ++opens_;
   }
 
-  // Any but the root, parents before their children, too.
+  // Closes any account but the root, possibly before its children.
   void close() {
     if (open_count_ == 1) return;
     const std::uint64_t number = 1 + rng_.below(open_count_ - 1);
     forget_flows_of(open_[number]);
-    // Whoever borrowed has ended.
+    // The borrowing tasks have ended.
     for (unsigned k = loan_count_; k-- > 0;) {
       if (loans_[k].account == open_[number]) end_loan(k);
     }
@@ -155,7 +156,7 @@ class Books {
     open_[number] = open_[--open_count_];
   }
 
-  // Only memory may be credited after the holder's close; the rest counts as used.
+  // After an account's close only memory may be credited to it; charges of other components count as used.
   void forget_flows_of(const Account* account) {
     for (unsigned k = 0; k < charge_count_;) {
       if (charges_[k].account != account || charges_[k].component == Component::kMemory) {
@@ -187,7 +188,7 @@ class Books {
     if (amount != 0) loans_[loan_count_++] = {account, Component::kOps, amount};
   }
 
-  // Some of it, or all, was spent.
+  // Ends a loan, of which a random part was spent.
   void end_loan() {
     if (loan_count_ != 0) end_loan(static_cast<unsigned>(rng_.below(loan_count_)));
   }
@@ -259,7 +260,7 @@ TEST(account_property, books_balance_after_every_operation) {
     records += books.records();
     paid_loans += books.paid_loans();
   }
-  // It did happen.
+  // Check that the random operations included enough of each kind.
   CHECK_GT(draws, 20'000u);
   CHECK_GT(opens, 5'000u);
   CHECK_GT(paid_loans, 40u);
@@ -269,8 +270,9 @@ TEST(account_property, books_balance_after_every_operation) {
 // ---- Several threads ----------------------------------------------------------------------------------------------
 
 constexpr unsigned kThreads = 4;
-constexpr unsigned kTrunk = 6;    // accounts that all threads open below, draw on and close
-constexpr unsigned kBoxes = 128;  // memory charges that any thread may credit, as another worker frees a block
+constexpr unsigned kTrunk = 6;  // accounts under which all threads open children, which they draw on and close
+// outstanding memory charges that any thread may credit, as when another worker frees a block
+constexpr unsigned kBoxes = 128;
 
 struct World {
   Accounts accounts{};
@@ -282,7 +284,7 @@ struct World {
   std::atomic<bool> has_minted{false};
   std::atomic<std::uint64_t> draws{0};
 
-  // Counted after it is drawn and until before it is credited: never more than is truly out.
+  // An amount is counted after it was drawn and until it is credited, so the count is never higher than the truth.
   void count(Component component, std::uint64_t amount) {
     const auto i = static_cast<unsigned>(component);
     if (outstanding[i].fetch_add(amount) + amount > kTotal.of[i]) has_minted = true;
@@ -339,7 +341,7 @@ class Player {
   }
 
  private:
-  // One that stays open for as long as we may use it: our own, the common trunk, or the root.
+  // An account that stays open while this thread uses it: one of its own, of the common trunk, or the root.
   Account* random_account() {
     const std::uint64_t number = rng_.below(count_ + 3);
     if (number < count_) return own_[number];
@@ -359,7 +361,7 @@ class Player {
     own_[number] = own_[--count_];
   }
 
-  // A slice, of which nothing is used.
+  // Draws a slice and gives all of it back.
   void flow() {
     Account* const account = random_account();
     const Component component = random_component(rng_);
@@ -370,8 +372,8 @@ class Player {
     world->accounts.credit(account, component, amount);
   }
 
-  // A loan, of which nothing is used. The root pays for it meanwhile if it is recharged, and may lend as much again;
-  // what was lent beyond that is never more than it may lend.
+  // Takes a loan and gives all of it back. If the root is recharged meanwhile, it pays for the loan and may lend as
+  // much again; the unpaid loans never exceed the line of credit.
   void borrow() {
     Account* const account = random_account();
     const std::uint64_t amount = world->accounts.borrow(account, 1 + rng_.below(2'000), kCredit);
@@ -381,7 +383,7 @@ class Player {
     world->accounts.give_back(account, amount);
   }
 
-  // Memory that is charged here and freed by whoever finds it.
+  // Charges memory that another thread may free later.
   void post() {
     Account* const account = random_account();
     const std::uint64_t bytes = 1 + rng_.below(rng_.below(10) == 0 ? 60'000 : 500);
@@ -429,7 +431,7 @@ TEST(account_property, threads_neither_mint_nor_lose) {
   CHECK_GT(world->borrowed.load(), 1'000u);
   CHECK_EQ(world->accounts.on_loan(world->accounts.root()), 0);
 
-  // Outermost first, with memory still charged to some.
+  // Closes the trunk from the outside in, while memory is still charged to some of its accounts.
   for (Account* account : world->trunk) world->accounts.close(account);
   for (unsigned box = 0; box < kBoxes; ++box) Player::empty(nullptr, box);
   for (unsigned i = 0; i < kComponents; ++i) {

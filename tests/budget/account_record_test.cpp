@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// account_record_test.cpp — what the record of an account costs: below the root the account above pays while it lives,
-// and the root pays for all that were ever taken.
+// account_record_test.cpp — who pays for the records of accounts. For an account below the root, the account above pays
+// while the record exists. The root pays for all records that were ever taken, except those that others pay for.
 #include "rt/budget/accounts.h"
 #include "rt/budget/pool_charge.h"
 #include "tests/harness/test.h"
@@ -35,7 +35,7 @@ struct Table {
 
   Account* open(Account* parent, std::uint64_t bytes) { return accounts.open(parent, memory(bytes), nullptr); }
   std::uint64_t left(const Account* account) { return accounts.left(account, Component::kMemory); }
-  // What the root has, and what of it is in other hands.
+  // What the root has left, plus what the pools have paid for.
   std::uint64_t total() { return left(accounts.root()) + pools.paid(); }
 
   Accounts accounts{};
@@ -51,7 +51,7 @@ TEST(account_record, below_the_root_the_account_above_pays_until_the_record_is_f
   CHECK_EQ(table.left(cage), kRecord);
   CHECK(table.accounts.draw(inner, Component::kMemory, 60));
   table.accounts.close(inner);
-  CHECK_EQ(table.left(cage), kRecord + 40);  // the record stays for the block that names it
+  CHECK_EQ(table.left(cage), kRecord + 40);  // the record stays while a block names it
   table.accounts.credit(inner, Component::kMemory, 60);
   CHECK_EQ(table.left(cage), 2 * kRecord + 100);
   CHECK(table.accounts.is_unused(cage));
@@ -77,7 +77,7 @@ TEST(account_record, a_table_that_was_destroyed_begins_anew) {
   for (int round = 0; round < 3; ++round) {
     REQUIRE(accounts.init(memory(kTotal)));
     CHECK_EQ(accounts.count(), 1u);
-    constexpr int kCages = 600;  // in a second segment, too
+    constexpr int kCages = 600;  // more than one segment of the table holds
     Account* cages[kCages];
     for (Account*& cage : cages) {
       cage = accounts.open(accounts.root(), memory(1), nullptr);
@@ -113,7 +113,7 @@ TEST(account_record, the_root_pays_for_all_that_were_ever_taken_and_not_for_what
   CHECK_EQ(table.total() + table.left(cage), kTotal);
 }
 
-// The inner ones have ended, and a block of the innermost keeps them all.
+// The inner accounts have closed, but a block of the innermost keeps all their records.
 TEST(account_record, a_chain_of_closed_accounts_gives_back_what_all_of_them_cost) {
   Table table;
   constexpr unsigned kDepth = 20'000;

@@ -138,7 +138,8 @@ TEST(account, asking_for_all_takes_everything_left) {
   REQUIRE(child != nullptr);
   CHECK(table.has(child, {{kUnlimited, 2000, 30, 0, 0}}));
   CHECK(table.has(table.root(), {{kUnlimited, 0, 0, 0, 0}}));
-  // Not granted to the parent, so not to the child; used up by the parent, so granted and used up.
+  // channel_ops were not granted to the parent, so the child has none. The parent has used up its syscalls, so the
+  // child has 0 of a granted component.
   CHECK(!table.accounts.granted(child, Component::kChannelOps));
   CHECK(table.accounts.granted(child, Component::kSyscalls));
   table.accounts.close(child);
@@ -163,7 +164,7 @@ TEST(account, memory_outlives_its_account_and_forwards_to_the_parent) {
   CHECK_EQ(table.accounts.held(child), 300);
   table.accounts.close(child);
   CHECK_EQ(table.left(table.root(), Component::kMemory), 1700);
-  CHECK_EQ(table.accounts.count(), 2);  // the record stays for the blocks that name it
+  CHECK_EQ(table.accounts.count(), 2);  // the record stays while blocks name it
 
   Account* const other = table.open(table.root(), kNothing);
   REQUIRE(other != nullptr);
@@ -194,7 +195,7 @@ TEST(account, credits_go_to_the_nearest_open_account_above) {
   CHECK_EQ(table.left(outer, Component::kMemory), 700);
   table.accounts.close(outer);
   CHECK_EQ(table.left(table.root(), Component::kMemory), 1700);
-  CHECK_EQ(table.accounts.count(), 4);  // each waits for the one below it
+  CHECK_EQ(table.accounts.count(), 4);  // each record waits for the one below it
   table.accounts.credit(inner, Component::kMemory, 300);
   CHECK_EQ(table.left(table.root(), Component::kMemory), 2000);
   CHECK_EQ(table.accounts.count(), 1);
@@ -274,7 +275,7 @@ TEST(account, a_transfer_of_all_from_an_unlimited_account_makes_the_other_unlimi
   CHECK(table.accounts.draw(child, Component::kMemory, 500));
   CHECK(table.accounts.transfer(table.root(), child, kAll));
   CHECK(table.has(child, kAll));
-  // Nothing is taken for what cannot grow.
+  // Nothing is taken for an account that is unlimited already.
   Account* const finite = table.open(table.root(), kSome);
   REQUIRE(finite != nullptr);
   CHECK(table.accounts.transfer(finite, child, kSome));
@@ -298,7 +299,7 @@ TEST(account, amounts_never_reach_unlimited_by_adding) {
 }
 
 TEST(account, thousands_of_records_keep_their_places) {
-  constexpr unsigned kCount = 5000;  // several segments
+  constexpr unsigned kCount = 5000;  // more than one segment of the table holds
   static Account* opened[kCount];
   Table table(Amounts{{kCount, 0, 0, 0, 0}});
   for (unsigned i = 0; i < kCount; ++i) {
@@ -325,11 +326,11 @@ TEST(account, below_one_budget_there_is_one_line_of_credit) {
   for (Account* const each : {cage, inner, innermost}) CHECK_EQ(table.accounts.on_loan(each), 100);
   table.accounts.give_back(innermost, 25);
   CHECK_EQ(table.accounts.borrow(cage, 60, 100), 25);
-  // Nobody's ops have paid for that.
+  // The loan was not taken out of any account's ops.
   CHECK_EQ(table.left(cage, Component::kOps), 900);
   CHECK_EQ(table.left(inner, Component::kOps), 0);
   CHECK_EQ(table.left(innermost, Component::kOps), 100);
-  // A new budget below has none of its own, and none comes back with one that ends.
+  // A new account below the cage has no line of credit of its own, and the close of an account brings no credit back.
   table.accounts.close(innermost);
   table.accounts.close(inner);
   Account* const next = table.open(cage, kAll);
@@ -360,14 +361,14 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   Account* const cage = table.open(table.root(), kNothing);
   Account* const inner = table.open(cage, kNothing);
   CHECK_EQ(table.accounts.borrow(inner, 100, 100), 100);
-  // What the one below is recharged with is its own.
+  // The lender's recharge pays for its loan; the inner account's recharge is its own.
   CHECK(table.accounts.recharge(table.root(), inner, only(Component::kOps, 10)));
   CHECK_EQ(table.left(inner, Component::kOps), 10);
   CHECK_EQ(table.accounts.on_loan(inner), 100);
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
   CHECK_EQ(table.left(cage, Component::kOps), 0);
   CHECK_EQ(table.accounts.on_loan(inner), 30);
-  // Nor may those below draw what has gone into loans.
+  // An account below cannot draw the part of a recharge that paid for loans.
   table.accounts.draw_recharged(cage, inner, Component::kOps, 50);
   CHECK_EQ(table.left(inner, Component::kOps), 10);
   CHECK(table.accounts.recharge(table.root(), cage, only(Component::kOps, 70)));
@@ -375,7 +376,7 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   CHECK_EQ(table.accounts.on_loan(inner), 0);
   table.accounts.draw_recharged(cage, inner, Component::kOps, 50);
   CHECK_EQ(table.left(inner, Component::kOps), 50);
-  // It was paid for, and so it is the lender's when it comes back unspent.
+  // The loan was paid for, so the part that comes back unspent belongs to the lender.
   table.accounts.give_back(inner, 25);
   CHECK_EQ(table.left(cage, Component::kOps), 25);
   CHECK_EQ(table.accounts.on_loan(inner), 0);
@@ -383,7 +384,8 @@ TEST(account, loans_are_paid_back_out_of_what_the_lender_is_recharged_with) {
   table.accounts.close(cage);
 }
 
-// Of all that an account was recharged with since it was opened, and never more than it has.
+// An account below may draw as much as the account was recharged with since it was opened, but no more than the account
+// has left.
 TEST(account, the_rest_of_a_partly_spent_recharge_is_drawn) {
   Table table(kAll);
   Account* const cage = table.open(table.root(), kNothing);
@@ -398,7 +400,7 @@ TEST(account, the_rest_of_a_partly_spent_recharge_is_drawn) {
   CHECK_EQ(draw(80), 40);
   CHECK_EQ(table.left(cage, Component::kOps), 0);
   CHECK_EQ(draw(80), 40);
-  // What comes in takes the place of what others have spent, but what is no recharge is not drawn beyond that.
+  // A credit replaces what others have spent of the recharge, but what exceeds the recharge cannot be drawn.
   table.accounts.credit(cage, Component::kOps, 100);
   CHECK_EQ(draw(80), 100);
   CHECK_EQ(table.left(cage, Component::kOps), 40);
@@ -406,7 +408,7 @@ TEST(account, the_rest_of_a_partly_spent_recharge_is_drawn) {
   table.accounts.close(cage);
 }
 
-// Who asks for more than there is takes nothing, and nobody is promised more than there is.
+// A request for more than there is takes nothing.
 TEST(account, a_recharge_that_is_too_small_pays_only_debts) {
   Table table(only(Component::kMemory, 1'000'000));
   Account* const inner = table.open(table.root(), kNothing);
@@ -422,7 +424,8 @@ TEST(account, a_recharge_that_is_too_small_pays_only_debts) {
   table.accounts.close(inner);
 }
 
-// When the account closes that has drawn it, or later; but nothing else that the account had.
+// The returned part can be drawn again when the account that had drawn it closes, or later; other ops or memory of that
+// account cannot.
 TEST(account, a_returned_part_of_a_recharge_can_be_drawn_again) {
   for (const Component component : {Component::kOps, Component::kMemory}) {
     Table table(kAll);
@@ -441,7 +444,7 @@ TEST(account, a_returned_part_of_a_recharge_can_be_drawn_again) {
                                        : table.accounts.draw_memory(nullptr, first, 150));
     table.accounts.close(first);
     if (component == Component::kMemory) table.accounts.credit_memory(nullptr, first, 150);
-    // Ops: of 400 drawn 100 are spent at once. Of memory nothing is.
+    // Of the 400 ops drawn, 100 are spent at once. No memory is spent.
     const std::uint64_t may_be_drawn = component == Component::kOps ? 100 + 300 : 500;
     table.accounts.draw_recharged(cage, second, component, may_be_drawn);
     CHECK_EQ(table.left(second, component), may_be_drawn);
@@ -452,7 +455,8 @@ TEST(account, a_returned_part_of_a_recharge_can_be_drawn_again) {
   }
 }
 
-// A nursery's own recharge is its opener's when the nursery ends, not a recharge of what is above.
+// When a nursery ends, the unspent rest of its recharge belongs to its opener. It does not count as a recharge of the
+// parent account.
 TEST(account, the_unspent_rest_of_a_recharge_does_not_recharge_the_parent) {
   Table table(kAll);
   Account* const outer = table.open(table.root(), only(Component::kOps, 1000));
@@ -467,7 +471,7 @@ TEST(account, the_unspent_rest_of_a_recharge_does_not_recharge_the_parent) {
   table.accounts.close(outer);
 }
 
-// Once, however much comes in, until the list is taken.
+// A waiter is listed once, however many credits come, until the list is taken.
 TEST(account, waiters_are_told_of_credits) {
   Table table(kAll);
   Account* const one = table.open(table.root(), kSome);
@@ -506,7 +510,7 @@ TEST(account, waiters_are_told_of_credits) {
   table.accounts.close(other);
 }
 
-// Whatever part of the root's memory lies in the caches of workers.
+// Whatever part of the root's memory is in the workers' caches.
 TEST(account, a_recharge_of_memory_is_drawn_from_the_root_with_its_caches) {
   Table table(only(Component::kMemory, 1 << 20));
   janus::MemoryCache cache{};

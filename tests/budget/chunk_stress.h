@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/budget/chunk_stress.h — workers whose chunks of memory are called back all the time, for machines with and
-// without a heavy fence.
+// tests/budget/chunk_stress.h — workers whose cached chunks of memory are called back all the time, on platforms with
+// and without a heavy fence.
 #pragma once
 
 #include <arch/cpu.h>
@@ -11,7 +11,7 @@
 
 namespace janus::test {
 
-// A root account with nothing but memory, and the caches of some workers.
+// A root account with memory only, and the caches of several workers.
 struct Pool {
   explicit Pool(std::uint64_t bytes) {
     CHECK(accounts.init({{0, bytes, 0, 0, 0}}));
@@ -32,12 +32,13 @@ struct Pool {
   MemoryCache caches[kCaches]{};
 };
 
-// Users, whose chunks fill while memory is plenty, and one who takes all that they do not use, again and again. Each
-// has a share and all shares are no more than there is, so that everything asked for is there: a refusal is a mistake.
+// Users, whose chunks fill while memory is plentiful, and a taker that draws all memory that the users do not use,
+// again and again. Each has a share, and the shares add up to no more than there is. So every request can be satisfied,
+// and a refusal is an error.
 struct Storm {
   static constexpr std::uint64_t kTotal = 40'000;
   static constexpr unsigned kUsers = Pool::kCaches - 1;
-  static constexpr std::uint64_t kShare = 300;  // of one user; the taker has the rest
+  static constexpr std::uint64_t kShare = 300;  // of each user; the taker has the rest
 
   Pool pool{kTotal};
   std::atomic<std::uint64_t> outstanding{0};
@@ -45,7 +46,7 @@ struct Storm {
   std::atomic<bool> has_minted{false};
   std::atomic<bool> is_over{false};
 
-  // Counted only while surely drawn, so that the count is never too high.
+  // Counted only while it is certainly drawn, so the count is never too high.
   void draw(MemoryCache* cache, std::uint64_t bytes) {
     while (!pool.accounts.draw_memory(cache, pool.accounts.root(), bytes)) refused.fetch_add(1);
     if (outstanding.fetch_add(bytes) + bytes > kTotal) has_minted = true;
@@ -80,10 +81,10 @@ inline void take_all_again_and_again(Rng& rng, MemoryCache* cache) {
   for (std::uint64_t round = 0; round < rounds; ++round) {
     const std::uint64_t first = 1 + rng.below(kRest - 1);
     storm->draw(cache, first);
-    storm->draw(nullptr, kRest - first);  // as a thread that has no cache
+    storm->draw(nullptr, kRest - first);  // as a thread without a cache
     storm->credit(nullptr, first);
     storm->credit(cache, kRest - first);
-    // Time for the users to fill their chunks.
+    // Gives the users time to fill their chunks.
     for (std::uint64_t pauses = rng.below(200); pauses != 0; --pauses) arch::pause();
   }
   storm->is_over = true;

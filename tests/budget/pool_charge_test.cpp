@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// pool_charge_test.cpp — records and stacks are paid for before they are taken, once, and whoever cannot pay gets none.
+// pool_charge_test.cpp — records and stacks are paid for once, before they are taken. An account that cannot pay gets
+// none.
 #include "rt/budget/pool_charge.h"
 
 #include "rt/budget/accounts.h"
@@ -11,9 +12,9 @@ using namespace janus;
 
 namespace {
 
-constexpr std::size_t kSlack = 256 << 10;  // what may be paid for and wait to be taken
+constexpr std::size_t kSlack = 256 << 10;  // the most that is paid for but not yet taken
 
-// Pools that live on an account of so many bytes.
+// Pools that are paid for by an account with `memory` bytes.
 struct Fixture {
   Accounts accounts{};
   StackPool stacks;
@@ -68,7 +69,7 @@ TEST(pool_charge, the_allowance_is_free) {
   CHECK_EQ(f.left(), 0u);
   f.pool_charge.shrink(2 << 20);
   CHECK_GE(f.left(), (1u << 20) - kSlack);
-  CHECK_LE(f.left(), 1u << 20);  // the allowance is not to be had as money
+  CHECK_LE(f.left(), 1u << 20);  // the allowance cannot be drawn as memory
 }
 
 TEST(pool_charge, pages_paid_by_others_are_not_charged_to_the_root) {
@@ -88,7 +89,7 @@ TEST(pool_charge, debts_are_paid_first) {
   CHECK(f.pool_charge.grow(kMemory));
   f.pool_charge.prepay(1500);
   CHECK(f.pool_charge.overdraw(2500));
-  CHECK(!f.pool_charge.overdraw(501));  // as much again as was covered
+  CHECK(!f.pool_charge.overdraw(501));  // 3,000 in all: twice what was prepaid
   CHECK(!f.pool_charge.grow(1));
   f.pool_charge.shrink(500);
   CHECK(!f.pool_charge.grow(1));
@@ -114,7 +115,7 @@ TEST(pool_charge, stacks_end_where_the_money_does) {
   }
 }
 
-// Of those that a cache was filled with, as many as nobody has stood on yet: one as well as many.
+// Stacks of a batch that no task has used yet are paid back when they return: one as well as several.
 TEST(pool_charge, stacks_that_go_back_as_they_came_are_paid_back_one_by_one) {
   constexpr std::uint64_t kMemory = 64 << 20;
   for (unsigned some = 0; some <= 12; ++some) {
@@ -141,12 +142,12 @@ TEST(pool_charge, idle_stacks_make_room_for_others) {
   for (Stack*& stack : stacks) stack = f.take();
   REQUIRE(stacks[511] != nullptr);
   for (Stack* stack : stacks) f.stacks.give(&f.stack_cache, stack);
-  CHECK_LE(f.left(), kSlack);  // warm, and paid for
+  CHECK_LE(f.left(), kSlack);  // the idle stacks are kept and stay paid for
   CHECK(f.pool_charge.reclaim());
-  CHECK_GE(f.left(), kMemory - kSlack - (128 << 10));  // but for what the cache holds
+  CHECK_GE(f.left(), kMemory - kSlack - (128 << 10));  // except for what the cache holds
   CHECK(!f.pool_charge.reclaim());
   Stack* const roomy = f.stacks.alloc_under_pressure(&f.stack_cache, 7, StackPool::Due::kUnpaid);
-  CHECK_EQ(roomy, nullptr);  // nothing lay idle: take() would have served
+  CHECK_EQ(roomy, nullptr);  // no idle stack could be released for it
   CHECK_NE(f.take(7), nullptr);
 }
 
@@ -154,7 +155,7 @@ TEST(pool_charge, a_payer_is_served_when_the_root_cannot_pay) {
   Fixture f(1 << 20);
   REQUIRE(f.pool_charge.grow(1 << 20));
   f.pool_charge.prepay(1 << 16);
-  REQUIRE(f.pool_charge.grow(1 << 16));  // but somebody else was quicker
+  REQUIRE(f.pool_charge.grow(1 << 16));  // another thread takes the prepaid memory first
   CHECK_EQ(f.take(), nullptr);
   CHECK_EQ(f.records.take(&f.record_cache), nullptr);
   Stack* const stack = f.stacks.alloc_under_pressure(&f.stack_cache, 0, StackPool::Due::kPaid);
@@ -182,7 +183,7 @@ TEST(pool_charge, records_are_paid_for_by_the_batch_and_stay_paid_for) {
 }
 
 TEST(pool_charge, small_memory_makes_small_caches) {
-  Fixture f(16 << 20);  // a sixteenth is one stack of a megabyte
+  Fixture f(16 << 20);  // a sixteenth of it is one stack of a megabyte
   Stack* stacks[4];
   for (Stack*& stack : stacks) REQUIRE((stack = f.take(7)) != nullptr);
   for (Stack* stack : stacks) f.stacks.give(&f.stack_cache, stack);
