@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# debugger_test.py BUILD — janus tasks, task, nurseries, budgets and channels in the real gdb, on a program that
-# janus-cc linked: running, and as a core; with the script that lies in the program, and with the one that is installed.
-# Speaks TAP.
+# debugger_test.py BUILD — the commands `janus tasks`, task, nurseries, budgets and channels in the real gdb. The
+# program is linked by janus-cc; gdb looks at the running program and at its core, with the script inside the program
+# and with the installed one. Speaks TAP.
 import pathlib
 import re
 import resource
@@ -85,7 +85,7 @@ def live():
 
 
 def kinds():
-    """The script finds what it needs in each kind of program, or says why not."""
+    """The script works in each kind of program, or says why it cannot."""
     for how, options in (('-static-pie', ['-static-pie', '-O2', '-g']), ('without -g', ['-O2']), ('-O0', ['-O0', '-g'])):
         done = run([janus_cc, *options, here / 'standing.c', '-o', work / 'other'], env=environment(), timeout=60)
         said = gdb('./other', 'break here', 'run', *LOOK, JANUS_WORKERS=3)
@@ -102,7 +102,7 @@ def kinds():
 
 
 def core_of(*how, limits=(0, resource.RLIM_INFINITY), **settings):
-    """The finished program, and the core that it left, if it did."""
+    """The finished program, and the core that it left, if any."""
     place = work / 'cores'
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir()

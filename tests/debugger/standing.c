@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// standing [alone-]HOW: tasks that stand in every way that a task can, for a debugger to look at, or main alone. HOW:
-// "run" calls here() when all stand, and ends well; "panic" is the end of main; "null" lets main write to no memory,
-// and "task" another task.
+// standing [alone-]HOW: a program for a debugger to look at, with tasks in every state that a task can be in, or
+// (alone-) with main alone. HOW: "run" calls here() when all tasks are in place, and ends with 0; "panic" makes main
+// panic; "null" makes main write through a null pointer, and "task" makes another task do so.
 #include <janus/rt.h>
 #include <string.h>
 
 static struct {
   janus_channel *empty, *full;
-  janus_task waiting[5];  // those that are about to wait
+  janus_task waiting[5];  // the tasks that are about to wait
   int begun, standing, spinning;
 } all;
 
@@ -26,7 +26,7 @@ static int do_all_wait(void) {
 __attribute__((noinline)) static int receive_for_ever(janus_channel* channel) {
   char nothing;
   const int status = janus_channel_recv(channel, &nothing);
-  __asm__ volatile("");  // so that this function has a frame meanwhile
+  __asm__ volatile("");  // keeps the call above from becoming a tail call, so this function has a frame
   return status;
 }
 
@@ -89,7 +89,7 @@ static int64_t fail(void* nowhere) {
   return 0;
 }
 
-// What HOW says.
+// Ends main as `how` says.
 static void end(const char* how) {
   volatile int* volatile nowhere = NULL;
   if (strcmp(how, "panic") == 0) janus_task_panic("main has seen enough");

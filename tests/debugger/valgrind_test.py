@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# valgrind_test.py BUILD — programs under the real valgrind: memcheck has nothing to say of those that are in order, and
-# says it of one that is not. Speaks TAP.
+# valgrind_test.py BUILD — programs under the real valgrind: memcheck reports nothing in correct programs, and reports
+# the error in an incorrect one. Speaks TAP.
 import pathlib
 import re
 import shutil
@@ -31,14 +31,14 @@ def clean():
             continue
         for settings in ({'JANUS_WORKERS': 3}, {'JANUS_WORKERS': 4, 'JANUS_STACK': 65536}, {'JANUS_WORKERS': 1}, {'JANUS_SEED': 1}):
             if source.endswith('standing.c') and 'JANUS_WORKERS' not in settings or settings.get('JANUS_WORKERS') == 1 and 'standing' in source:
-                continue  # a task of it spins until others have come
+                continue  # one of its tasks spins until others have come
             done = checked(program, *arguments, **settings)
             tap.check(f'no error in {program.name} {settings}', done.returncode == status and b'uninitialised' not in done.stderr and
                       b'Invalid' not in done.stderr, f'{done.returncode} {done.stderr[-2000:].decode()}')
 
 
 def errors():
-    """On a task's own stack, which valgrind has to know for that."""
+    """Errors on a task's own stack, which valgrind must know of to report them."""
     source = work / 'wrong.c'
     source.write_text('#include <janus/rt.h>\n'
                       '__attribute__((noinline)) static int64_t look(void* arg) {\n'
