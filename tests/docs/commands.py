@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# commands.py — what a page of the book tells its reader to type, by its form alone:
-#   $ COMMAND        a line of a block (indented, or fenced); the lines below it, as far as the next one or a blank one, are what
-#                    it prints, `...` for lines left out
+# commands.py — finds what a page of the documentation tells its reader to type, by its form alone:
+#   $ COMMAND        a line of a block (indented or fenced). The lines below it, up to the next command or blank line, are
+#                    its expected output; `...` stands for omitted lines.
 #   (gdb) COMMAND    the same, typed into the gdb that the command above it starts
 #   ```sh            the whole block is one command
-#   ./dev WHAT       a line of a block that begins so, or with janus-cc or janus-qemu, is a synopsis if it has brackets or, after
-#                    two blanks, what it does
-#   `COMMAND`        in running text, if it begins with one of PROGRAMS and says more than options
+#   ./dev WHAT       a line of a block that begins with ./dev, janus-cc or janus-qemu is a synopsis if it has brackets, or
+#                    if an explanation follows after two blanks
+#   `COMMAND`        in running text, if it begins with one of PROGRAMS and has more than options
 import re
 from typing import NamedTuple
 
@@ -22,12 +22,12 @@ class Command(NamedTuple):
     output: tuple = ()
 
     def is_of_dev(self):
-        """It is one of `dev` that is named in running text, or one that would run this test, too."""
+        """True for a `dev` command named in running text, and for one that would run this test as well."""
         return self.kind == 'span' and words(self.text)[0] == './dev' or re.search(r'\./dev (test|bench|lint)\b', self.text)
 
 
 def words(text):
-    """Those of a command, without the settings before it."""
+    """The words of a command without the settings before it."""
     return re.sub(r'^(?:\w+=(?:"[^"]*"|\S*) +)+', '', text).split()
 
 
@@ -59,7 +59,7 @@ def of_text(text):
 
 
 def of_page(page):
-    """All of them, from top to bottom."""
+    """All commands of the page, from top to bottom."""
     parts = re.split(r'^```(\w*)\n((?:(?!```).*\n)*)```$|((?:^ {4}.*\n|^\n)+)', page, flags=re.M)
     for text, language, fenced, indented in zip(parts[::4], parts[1::4] + [None], parts[2::4] + [None], parts[3::4] + [None]):
         yield from of_text(text)
@@ -68,7 +68,7 @@ def of_page(page):
 
 
 def programs(page):
-    """The C programs that it shows whole."""
+    """The complete C programs of the page."""
     for block in re.findall(r'(?:^ {4}.*\n|^\n)+', page, re.M):
         text = re.sub(r'^\$.*\n?', '', re.sub('^ {4}', '', block, flags=re.M), flags=re.M)
         if 'int main(' in text and '#include <janus/rt.h>' in text:

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# commands_test.py BUILD [PAGE...] — every command of the book (commands.py says by which form it is known) is run in an installed
-# prefix, page by page and from top to bottom, and prints what the page shows; or it is one of `dev` that would run this test, too,
-# and is held to the usage; or it is in ELSEWHERE. A command that is none of these fails. tutorial_test.py has the tutorial. Speaks TAP.
+# commands_test.py BUILD [PAGE...] — runs every command of the documentation (commands.py says how commands are
+# recognised) in an installed prefix, page by page and from top to bottom, and compares its output with the page's.
+# Exceptions: a `dev` command that would run this test as well is only checked against the usage text, and the commands
+# in ELSEWHERE are not run. A command that is none of these fails. tutorial_test.py has the tutorial. Speaks TAP.
 import collections
 import functools
 import json
@@ -26,7 +27,8 @@ from installed import Tap, environment, install, run, work_directory  # noqa: E4
 PATIENCE = 100
 PAGES = [root / 'README.md', *(page for page in sorted((root / 'docs').glob('*.md')) if page.name not in ('embedding.md', 'tutorial.md'))]
 
-# What is not run, which file runs it or checks what it would give, by what words, and why not here.
+# Commands that are not run here: the file that runs the command or checks its effect, words that the file must have,
+# and why the command is not run here.
 BUILDS = 'it builds a project of that build system'
 ALONE = 'a Linux that boots in an emulator wants the machine for itself'
 ELSEWHERE = {
@@ -52,7 +54,8 @@ ELSEWHERE = {
         ('tests/bench/scaling_test.py', 'scaling', 'it takes minutes, and writes into its page'),
 }
 
-# What stands in the directory of each page, besides hello.c and prog.c: the program that the page shows as a whole, or the README.
+# The program in each page's directory besides hello.c and prog.c: the complete program that the page shows, or the
+# README's.
 HOST = '''#include <janus/rt.h>
 static int64_t run(void* arg) { (void)arg; return 0; }
 int main(void) {
@@ -64,10 +67,10 @@ SOURCES = ('tests/programs/ends.c', 'tests/programs/treehash.c', 'tests/programs
            'tests/image/programs/service.c')
 TEXTS = {'host.c': HOST, 'a.c': 'int main(void) { return 0; }\n', 'b.cpp': 'int b;\n', 'Makefile': 'prog: prog.c\n',
          'prog.ll': 'define i32 @main() {\n  ret i32 0\n}\n', 'prog.qtjir': 'func @main() -> i64 {\n  return 0\n}\n'}
-# Programs that a page takes for granted; made there when the first command has one.
+# Programs that a page presupposes, made when the first command names one.
 MADE = {'prog': 'janus-cc prog.c -o prog', 'treehash': 'janus-cc -O2 treehash.c -lbearssl -o treehash',
         'libprog.a': 'janus-cc -c prog.c && ar rc libprog.a prog.o', 'libz.a': 'cp "$(gcc -print-file-name=libz.a)" .'}
-# What a command wants of the machine beyond what building wants.
+# What a command needs of the machine beyond what a build needs.
 LIBRARY = 'test -e "$(gcc -print-file-name=lib{}.a)"'
 NEEDS = {r'\./dev qemu|janus-qemu ': 'command -v qemu-system-x86_64', r'libz\.a': LIBRARY.format('z'),
          r'\./dev run|cmp - sums|treehash': LIBRARY.format('bearssl'), r'CC=clang': 'command -v clang', r'^man ': 'command -v man',
@@ -78,7 +81,7 @@ NEEDS = {r'\./dev qemu|janus-qemu ': 'command -v qemu-system-x86_64', r'libz\.a'
 
 
 class Shell:
-    """A bash that stays from one command to the next, with its variables and its jobs."""
+    """A bash that runs one command after the other and keeps its variables and jobs."""
 
     def __init__(self, directory, settings):
         self.log, self.count, self.read = directory / '.printed', 0, 0
@@ -87,11 +90,11 @@ class Shell:
                                          stdout=log, stderr=subprocess.STDOUT, start_new_session=True)
 
     def printed(self):
-        """Since the last command began, its end included if it has come."""
+        """What was printed since the last command began, up to the mark of its end if that was printed."""
         return self.log.read_bytes()[self.read:].decode(errors='replace')
 
     def run(self, command):
-        """The status; 124 if it does not end. What goes on in the background may print later."""
+        """The command's status; 124 if it does not end in time. Its background jobs may print later."""
         self.count, self.read = self.count + 1, self.log.stat().st_size
         self.bash.stdin.write(f'{{ {command}\n}} </dev/null\nprintf "\\n=ended {self.count} %d=\\n" "$?"\n')
         self.bash.stdin.flush()
@@ -110,7 +113,7 @@ class Shell:
         self.bash.wait()
 
 
-# What differs from run to run and from build to build. Of the way back to where something happened the first function is compared.
+# What differs from run to run and from build to build. Of a backtrace only the first function is compared.
 MASKS = ((r'0x[0-9a-f]+', '0x'), (r'(janus:   at 0x <\w+).*', r'\1'), (r'\b(task|worker|and) \d+', r'\1 N'), (r'^#\d+ +(0x in )?', '#'),
          (r'(?<=\.c:)\d+', 'N'), (r'/\S*/(?=\w+\.c:)', ''), (r'^==\d+==', '=='), (r'^  \[ *\w+\]', '  []'))
 
@@ -122,7 +125,7 @@ def form(line):
 
 
 class Page:
-    """What a reader of the page would do."""
+    """Follows one page as its reader would."""
 
     def __init__(self, page, prefix, directory):
         self.prefix, self.said, self.is_first = prefix, {}, True
@@ -146,7 +149,7 @@ class Page:
             CC='gcc', CXX='g++', LC_ALL='C', DEBUGINFOD_URLS=''))
 
     def here(self, command):
-        """The command with what the reader would put into it: addresses and tasks as printed where the page has its own."""
+        """The command with this run's addresses and task numbers in place of those that the page shows."""
         for name, place in self.places.items():
             command = command.replace(name, place)
         return re.sub(r'0x[0-9a-f]+|task \d+', lambda found: self.said.get(found[0], found[0]), command)
@@ -158,7 +161,7 @@ class Page:
                 self.shell.run(how)
 
     def is_shown(self, expected, printed):
-        """Lines in any order, since several workers print; `...` are any others."""
+        """True if the lines are printed, in any order, since several workers print; `...` stands for any other lines."""
         lines = [line for line in printed.splitlines() if line.strip() and not line.startswith('=ended ')]
         wanted = collections.Counter(form(line) for line in expected if line.strip() != '...')
         there = collections.Counter(form(line) for line in lines)
@@ -187,7 +190,8 @@ class Page:
                       'printed:\n' + self.shell.printed()[:2500] + '\nthe page has:\n' + '\n'.join(command.output))
 
     def debug(self, start, typed, tap):
-        """A session in gdb. What was printed tells which tasks later commands mean, so those begin a new one, with all before them."""
+        """Runs a session in gdb. Later commands need task numbers that earlier ones print, so each command with output begins
+        a new session, in which all commands before it are repeated."""
         for last in range(1, len(typed) + 1):
             if last < len(typed) and not typed[last - 1].output:
                 continue
@@ -199,7 +203,7 @@ class Page:
 
 
 def dev_of(prefix):
-    """`dev` as it is, but that what is under test is installed already, that nothing is fetched, and that it runs no tests."""
+    """A `dev` that uses the installation under test, fetches nothing and runs no tests."""
     text = (root / 'dev').read_text()
     for name, body in (('install_to', f'mkdir -p "$(dirname "$1")" && ln -sfn {prefix} "$1"'), ('need', ':'), ('want', ':'),
                        ('want_kernel', ':'), ('do_test', 'exit 2'), ('do_bench', 'exit 2'), ('do_lint', 'exit 2')):
@@ -221,7 +225,7 @@ def suites(build):
 
 
 def is_in_usage(text, build, prefix):
-    """Whether each option, and each word that is no placeholder, of a command or synopsis is known to what would be called."""
+    """True if the usage text of the program knows each option and each word that is no placeholder of a command or synopsis."""
     command = re.sub(r' {2,}\S.*|[\[\]]', '', re.sub(r'(?<=\w)  (?=\[)', ' ', text))
     program, *rest = commands.words(command)
     if program not in commands.OURS:
@@ -241,7 +245,7 @@ def is_in_usage(text, build, prefix):
 
 
 def lacks(command):
-    """Why the machine cannot run it, if so."""
+    """Why the machine cannot run the command; None if it can."""
     for pattern, has in NEEDS.items():
         if re.search(pattern, command) and subprocess.run(['bash', '-c', has], capture_output=True, timeout=60).returncode != 0:
             return f'not here: {has}'

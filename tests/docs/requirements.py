@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-# requirements.py — reads docs/requirements.md and says what is wrong with it. Its tables have one requirement in each
-# row: `| number | what is required, as a sentence | status | tests |`. The status is a word of STATUSES, then the
+# requirements.py — reads docs/requirements.md and reports what is wrong with it. Its tables have one requirement in
+# each row: `| number | what is required, as a sentence | status | tests |`. The status is a word of STATUSES, then the
 # deviations that concern the row in parentheses, then a colon and what is missing: `partly (D-3, D-7): no timers`.
 # Tests are named in backquotes:
 #
 #     suite.name        a TEST(suite, name), whatever program it is linked into
 #     test              one of meson's tests, all of it
-#     test: claim       a result of one of meson's tests; a claim may be the beginning of several
+#     test: claim       a result of one of meson's tests; a claim may be the beginning of several results
 #     (suite.name)      a test that is skipped on machines that lack what it needs
 import json
 import re
@@ -15,10 +15,10 @@ from typing import NamedTuple
 
 LAST = {'R': 365, 'C': 95}
 DIGITS = {'R': 3, 'C': 2}
-# Whether the status has to be followed by what is missing, or why.
+# Whether the status must be followed by what is missing, or why.
 STATUSES = {'met': False, 'partly': True, 'open': True, 'not ours': True}
 STATUS = re.compile(r'([\w ]*?)(?: \((D-\d+(?:, D-\d+)*)\))?(?:: ?(.*))?')
-MIN_WORDS = 3  # of a sentence that says what is required
+MIN_WORDS = 3  # of the sentence that says what is required
 
 
 class Row(NamedTuple):
@@ -39,7 +39,7 @@ def numbers_in(cell):
 
 
 def rows_of(page):
-    """The rows of the tables; a line that begins like one and is none is a Row without a status."""
+    """The rows of the tables. A malformed row is returned as a Row without a status."""
     for line, text in enumerate(page.splitlines(), 1):
         if not re.match(r'\|\s*[RC]\d', text):
             continue
@@ -53,7 +53,7 @@ def rows_of(page):
 
 
 class Known:
-    """What tests there are: the sources of tests/ tell TESTs and claims, the build directory and meson.build the rest."""
+    """The tests that exist: TESTs and claims from the sources in tests/, others from the build directory and meson.build."""
 
     def __init__(self, root, build):
         self.texts = {path: path.read_text() for path in sorted((root / 'tests').rglob('*'))
@@ -83,7 +83,7 @@ def is_sentence(text):
 
 
 def deviations_in(text):
-    """Of each row of the table in docs/deviations.md: its cells."""
+    """The cells of each row of the table in docs/deviations.md."""
     return [[cell.strip() for cell in line.strip('|').split('|')] for line in text.splitlines() if line.startswith('| D-')]
 
 
@@ -129,7 +129,7 @@ def problems(page, has_test, deviations=''):
 
 
 class Results:
-    """Pairs of meson's name for a test and what it said."""
+    """Pairs of a meson test's name and a result that it printed."""
 
     def __init__(self, pairs):
         self.names, self.claims = set(), {}
@@ -143,7 +143,7 @@ class Results:
 
 
 def never_ran(page, ran, skipped=()):
-    """The tests named that `ran` has nothing of; of those in parentheses, nor `skipped`."""
+    """The named tests without a result in `ran`; those in parentheses only if they have none in `skipped` either."""
     rows, done = list(rows_of(page)), Results(ran)
     tried = Results([*ran, *skipped])
     missing = [name for row in rows for name in row.tests if not done.has(name)]

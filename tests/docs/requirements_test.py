@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 # requirements_test.py ROOT BUILD — docs/requirements.md keeps its own rules: each requirement has one row with one
-# sentence and a known status, a met one names tests that exist, and the page and docs/deviations.md agree. Whether the
-# tests ran is for tests/harness/tally.py. Speaks TAP.
+# sentence and a known status, the tests of a met requirement exist, and the page agrees with docs/deviations.md.
+# Whether the tests ran is checked by tests/harness/tally.py. Speaks TAP.
 import pathlib
 import sys
 
@@ -20,7 +20,7 @@ LAST_ROW = GOOD.splitlines()[-1]
 FIRST_C = next(line for line in GOOD.splitlines() if line.startswith('| C01'))
 NEXT = f"| C{LAST['C'] + 1} | It does one thing too many. | met | `a.b` |"
 
-# What is planted, what was there, what stands there now, and what is to be said.
+# Each mistake: its name, the text of the good page that is replaced, what replaces it, and the expected complaint.
 MISTAKES = (
     ('a test that does not exist', '`a.b`', '`a.c`', 'there is no test a.c'),
     ('a claim that nobody makes', 'it works', 'it worked', 'there is no test tool: it worked'),

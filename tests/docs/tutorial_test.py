@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# tutorial_test.py BUILD PAGE [--write] — docs/PAGE (tutorial.md, embedding.md), done as a stranger would: its listings are saved under the names
-# in their first lines, its commands run in a shell from top to bottom, and what each prints must be what the page says,
-# to the byte. One thing is not as on the page: `./dev install` installs the build under test, in place of building
+# tutorial_test.py BUILD PAGE [--write] — follows docs/PAGE (tutorial.md, embedding.md) as a reader would. Saves each
+# listing under the name in its first line, runs the commands in a shell from top to bottom, and compares what each
+# prints with the page, byte by byte. One difference: `./dev install` installs the build under test instead of building
 # another one. Speaks TAP. --write: puts what the commands print into the page.
 import os
 import pathlib
@@ -18,9 +18,9 @@ from installed import Tap, compilers, environment, install, skip_all_without, wo
 PATIENCE = 120
 # How the first line of a listing names its file, by language.
 NAMES = {'c': r'// ([\w.]+): ', 'rust': r'// ([\w.]+): ', 'python': r'# ([\w.]+): '}
-# What each page has at least: listings, commands. What it needs: programs.
+# The minimum numbers of listings and commands of each page, and the programs that it needs.
 PAGES = {'tutorial.md': (8, 30, []), 'embedding.md': (3, 8, ['pkg-config', 'rustc', 'python3'])}
-# `dev` of the clone that the stranger stands in.
+# The `dev` script in the clone.
 DEV = '''#!/bin/sh
 if [ "$1" != install ]; then exec {dev} "$@"; fi
 ln -s {prefix} "$2"
@@ -48,7 +48,7 @@ class Shell:
 
 
 def clone_for(work, janus_cc):
-    """What the stranger sees of the repository, and a home directory."""
+    """Makes the reader's clone of the repository and a home directory."""
     clone, home = work / 'clone', work / 'home'
     for directory in (work, clone, home):
         directory.mkdir()
@@ -59,7 +59,7 @@ def clone_for(work, janus_cc):
 
 
 def follow(page, shell, tap):
-    """Does what the page says, block by block; the page with what was printed."""
+    """Follows the page block by block; returns the page with the actual output."""
     written = page
     for language, block in re.findall(r'^```(\w*)\n(.*?)^```$', page, re.M | re.S):
         if language in NAMES:
@@ -86,7 +86,7 @@ def main():
     source = root / 'docs' / page_name
     page = source.read_text()
     janus_cc = install(sys.argv[1], work)
-    # Of a compiler that is chosen by what stands below the home directory.
+    # Rust's compiler is chosen by files below the home directory, so keep the real one.
     toolchain = {'RUSTUP_HOME': os.environ.get('RUSTUP_HOME', str(pathlib.Path.home() / '.rustup'))}
     for compiler in compilers:
         clone, home = clone_for(work / compiler, janus_cc)

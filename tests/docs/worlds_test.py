@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# worlds_test.py BUILD — README.md, "Where it runs": the first program of the page prints in each of the three worlds
+# worlds_test.py BUILD — README.md, "Where it runs": the page's first program prints in each of the three environments
 # what the page says. Several workers may take the two tasks in either order, so lines are compared sorted. Speaks TAP.
 import pathlib
 import re
@@ -28,7 +28,7 @@ def program_of(page):
 
 
 def shown_of(page):
-    """What follows each command of the section, by the world that the command runs the program in."""
+    """What the section shows after each command, by the environment in which the command runs the program."""
     section = page.split('## Where it runs\n')[1].split('\n## ')[0]
     shown = {}
     for command, output in re.findall(r'^\$ (.*)\n((?:(?!\$).+\n)*)', next(b for b in blocks(section) if '--target=bare' in b).strip('\n') + '\n', re.M):
