@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# build_systems_test.py BUILD — one small project (project/), built by each build system with janus-cc for its compiler,
-# as a stranger would. Speaks TAP.
+# build_systems_test.py BUILD — builds one small project (project/) with each build system, with janus-cc as its
+# compiler, as a newcomer would. Speaks TAP.
 import os
 import pathlib
 import re
@@ -17,7 +17,7 @@ tap = Tap()
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
 prefix = janus_cc.parent.parent
-# ccache's directory of its own, so that what is tested is compiled.
+# A separate ccache directory, so that the tested files are compiled anew.
 plain = environment(PATH=f'{janus_cc.parent}:{os.environ["PATH"]}', CCACHE_DIR=work / 'ccache')
 for name in ('CC', 'CXX', 'CFLAGS', 'CXXFLAGS', 'LDFLAGS'):
     plain.pop(name, None)
@@ -25,7 +25,7 @@ has_zlib = shutil.which('pkg-config') and run(['pkg-config', '--exists', 'zlib']
 
 
 def copy(name):
-    """The project in a directory of its own, whose name has what breaks careless quoting."""
+    """A copy of the project in a directory whose name breaks careless quoting."""
     directory = work / f'{name} it\'s'
     shutil.copytree(here / 'project', directory)
     return directory
@@ -62,7 +62,7 @@ def greets_by_zlib(claim, program):
 def autotools():
     if missing('autoreconf', 'automake', 'libtoolize', 'make'):
         return
-    # Autotools cannot build below a directory with a quote in its name, whatever the compiler.
+    # Autotools cannot build below a directory with a quote in its name, with any compiler.
     directory = work / 'autotools'
     shutil.copytree(here / 'project', directory)
     (directory / 'Makefile').unlink()
@@ -106,7 +106,7 @@ def cmake():
 
 
 def whole_program(claim, generator, options):
-    """Link-time optimisation, with what greets in an archive of its own."""
+    """Link-time optimisation, with the greeting library as an archive."""
     directory = copy(f'whole program {generator}')
     (directory / 'CMakeLists.txt').write_text(
         'cmake_minimum_required(VERSION 3.9)\nproject(demo C CXX)\ninclude(CheckIPOSupported)\ncheck_ipo_supported(RESULT answer)\n'

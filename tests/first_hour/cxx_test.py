@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# cxx_test.py BUILD — C++ with janus-cc: what the book prints compiles as printed, containers do what the host's do, and
-# what is not there says what tasks have instead. Speaks TAP.
+# cxx_test.py BUILD — C++ with janus-cc: the documentation's snippets compile as printed, containers behave as the
+# host's, and an unsupported feature is an error that names what tasks have instead. Speaks TAP.
 import os
 import pathlib
 import re
@@ -32,7 +32,7 @@ def compiles(claim, *arguments, **options):
 
 # --- The book ----------------------------------------------------------------------------------------------------------
 
-# What the statements in the book take for granted.
+# Declarations that the snippets presuppose.
 STAND_INS = '''#include <janus/rt.h>
 int64_t fn(void *), run_plugin(void *);
 void use(long);
@@ -44,7 +44,7 @@ PRINTED = {'README.md': ['hello, moon, from task 2\nhello, stars, from task 3\n'
 
 
 def snippets(page):
-    """(text, whether it stands alone) of each indented block of C or C++ that speaks to the runtime."""
+    """(text, whether it is a whole program) of each indented block of C or C++ that uses the runtime."""
     for block in re.findall(r'(?:^    .*\n|^\n)+', page.read_text(), re.M):
         text = re.sub(r'^\$.*\n?', '', re.sub('^    ', '', block, flags=re.M), flags=re.M).strip('\n')
         if '#include <janus/' in text:

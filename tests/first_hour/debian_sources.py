@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# debian_sources.py [NAME...] — libraries as Debian has their sources, built by their own build systems with janus-cc,
-# tested by their own tests where these ask for no more C library than there is, and used in a program. The last line is
-# a tally.
+# debian_sources.py [NAME...] — builds libraries from Debian's sources, by their own build systems, with janus-cc. Runs
+# their own tests where these need no more of a C library than there is, and uses each library in a program. The last
+# line is a tally.
 #
-# Sources are fetched by apt-get, whose lists and files for this stay in a directory of their own.
+# The sources are fetched by apt-get, with lists and files in a directory of this script's own.
 import os
 import pathlib
 import re
@@ -15,8 +15,8 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'programs'))
 from installed import Tap, environment, install, run, work_directory  # noqa: E402
 
-# For each: the package, commands that build it in its folder, its own tests with what they must say, and what a program
-# needs to use it.
+# For each library: the package, the commands that build it in its folder, its own tests with what they must print, and
+# what a program needs to use it.
 LIBRARIES = {
     'zlib': ('zlib', ['./configure --static', 'make libz.a'], ('make test', 'zlib test OK'), '-I. libz.a'),
     'lz4': ('lz4', ['make -C lib CC=janus-cc BUILD_SHARED=no liblz4.a'], None, '-Ilib lib/liblz4.a'),
@@ -27,7 +27,7 @@ LIBRARIES = {
     'brotli': ('brotli', ['cmake -S. -Bb -DCMAKE_TOOLCHAIN_FILE={toolchain}', 'cmake --build b --target brotlidec-static'], None,
                '-Ic/include b/libbrotlidec-static.a b/libbrotlicommon-static.a'),
 }
-# What is not there for them.
+# Libraries that cannot be built, and what they lack.
 BEYOND = {'cjson': 'needs math.h, locale.h and sscanf', 'brotli\'s encoder': 'needs log2 of math.h'}
 
 tap = Tap()
@@ -43,14 +43,14 @@ def end_of(said):
 
 
 class Archive:
-    """Debian's sources, by lists that nobody else sees."""
+    """Debian's sources, with apt lists in a private directory."""
 
     def __init__(self, work):
         self.home = work / 'apt'
         for directory in ('lists/partial', 'cache/archives/partial', 'sources'):
             (self.home / directory).mkdir(parents=True)
         status, rows = shell("apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(COMPONENT) $(ORIGIN)' 'Created-By: Packages'")
-        # The release itself: mirrors of its updates do not always have sources.
+        # Only the release itself: mirrors of its updates do not always have sources.
         wanted = {row.rsplit(' ', 1)[0] for row in rows.splitlines() if status == 0 and re.fullmatch(r'\S+ [^ -]+ \S+ Debian', row)}
         (self.home / 'list').write_text(''.join(f'deb-src {row}\n' for row in sorted(wanted)))
         settings = {'Dir::Etc::sourcelist': self.home / 'list', 'Dir::Etc::sourceparts': '-', 'Dir::State::lists': self.home / 'lists',
@@ -59,7 +59,7 @@ class Archive:
         self.works = bool(wanted) and shell(f'{self.command} update')[0] == 0
 
     def fetch(self, package):
-        """The folder of its source, or None and why."""
+        """The folder of its source, or None and the reason."""
         status, said = shell(f'{self.command} source --download-only {package}', cwd=self.home / 'sources')
         found = sorted((self.home / 'sources').glob(f'{package}_*.dsc'))
         if status != 0 or not found:

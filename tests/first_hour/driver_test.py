@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# driver_test.py BUILD — janus-cc where gcc would stand: every way to give it files and options, wrappers on either
-# side, and what goes wrong with compilers, disks and prefixes. Speaks TAP.
+# driver_test.py BUILD — janus-cc in place of gcc: every way to give it files and options, wrappers around it and below
+# it, and errors of compilers, disks and prefixes. Speaks TAP.
 import os
 import pathlib
 import re
@@ -40,7 +40,7 @@ WHOLE = source('whole.c', 'int main(void) { return 7; }\n')
 
 
 def makes(claim, status, *arguments, program='program', **options):
-    """Not a word from janus-cc, and a program that ends with that status."""
+    """janus-cc must print nothing and make a program that ends with that status."""
     (work / program).unlink(missing_ok=True)
     done = cc(*arguments, '-o', program, **options)
     ended = run([work / program], env=plain).returncode if (work / program).exists() else None
@@ -48,7 +48,7 @@ def makes(claim, status, *arguments, program='program', **options):
 
 
 def refuses(claim, pattern, *arguments, output='out', **options):
-    """One line, which matches, status 1 and nothing left behind."""
+    """janus-cc must print one matching line, end with status 1 and leave no files."""
     done = cc(*arguments, **options)
     lines = done.stderr.splitlines()
     tap.check(claim, done.returncode == 1 and len(lines) == 1 and re.search(pattern, lines[0]) and not (work / output).exists(),
@@ -127,7 +127,8 @@ def response_files():
     refuses('a response file that names itself', 'response files', '@loop.rsp')
 
 
-# In one step from sources to a program. Names and rules are the compiler's own, and differ between compilers.
+# When a compiler makes dependency files and links in one step, names and rules are its own and differ between
+# compilers.
 DEPENDENCIES_WHEN_LINKING = (
     'one.c -MMD', 'one.c -MMD -o prog', 'one.c -MMD -o sub/prog.exe', 'one.c -MMD -o .hidden', 'one.c -MMD -o sub.d/prog', 'one.c -MMD -o a.out',
     'sub/one.x.c -MMD', 'main.c answer.c -MMD', 'main.c answer.c -MMD -o prog', 'main.c sub/answer.c -MMD -MP -o prog.v2.x', 'one.c -MMD -MF named.d',
@@ -136,7 +137,7 @@ DEPENDENCIES_WHEN_LINKING = (
 
 
 def left_dependencies(driver, arguments, **settings):
-    """What is left of the rules when a compiler does both: {file: rules}. The system's headers are not in them."""
+    """The dependency rules that a compiler leaves when it does both: {file: rules}, without the system's headers."""
     directory = work / 'rules'
     shutil.rmtree(directory, ignore_errors=True)
     one = '#include "dep.h"\nint main(void) { return DEP; }\n'
@@ -213,7 +214,7 @@ def options():
               not (work / 'out').exists(), done.stderr)
 
 
-# Long options of gcc's in two forms, and the short one that says the same, beside a source that wants it.
+# gcc's long options in two forms, the equivalent short option, and a source file that needs the option.
 LONG_OPTIONS = (('--compile', '-c'), ('--assemble', '-S'), ('--preprocess', '-E'), ('--dependencies -Iinc', '-M -Iinc'),
                 ('--user-dependencies -Iinc', '-MM -Iinc'), ('--compile --write-user-dependencies', '-c -MMD'),
                 ('--preprocess --include-directory inc', '-E -I inc'), ('--preprocess --include-directory=inc', '-E -I inc'),
@@ -310,7 +311,7 @@ def wrappers():
 
 
 def the_compiler_for_cxx():
-    """CC alone is given, with its C++ compiler beside it: each says which it is, and does its work."""
+    """If only CC is given, C++ is compiled by the C++ compiler beside it."""
     def compiler(name, works_as):
         return script(name, f'echo {works_as} >>"{work}/called"\nexec {works_as} "$@"\n')
 
@@ -413,7 +414,7 @@ def strangers():
 
 
 def roots():
-    """Headers of other libraries in another root than /; the small C library's come first there, too."""
+    """With another root than /: headers of other libraries are found there, and the small C library's still come first."""
     root = work / 'a root'
     source('a root/usr/include/in_root.h', '#include <string.h>\n#define IN_ROOT 7\n')
     source('a root/usr/include/string.h', '#error of the root\'s C library\n')
@@ -421,7 +422,7 @@ def roots():
     for compiler in compilers:
         for options in ([f'--sysroot={root}'], ['--sysroot', root], ['-isysroot', root], [f'-isysroot{root}']):
             if 'clang' in compiler and 'isysroot' in options[0]:
-                continue  # has no meaning for it but on a Mac
+                continue  # clang uses it for macOS only
             how = f'{compiler}: {str(options[0]).split("/")[0]}'
             makes(f'{how}: headers are found below another root', 7, *options, uses, CC=compiler)
             makes('... in C++ as well', 7, *options, '-x', 'c++', uses, CC=compiler)

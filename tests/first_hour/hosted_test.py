@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# hosted_test.py BUILD — programs of tasks that janus-cc --hosted makes, under the sanitizers of the real compilers: what is
-# wrong is reported, on one worker as on three; what is in order passes in silence; and what cannot be made is refused in one
-# line. Speaks TAP.
+# hosted_test.py BUILD — programs with tasks made by janus-cc --hosted, under the sanitizers of the real compilers:
+# errors are reported, with one worker and with three; correct programs run in silence; and unsupported combinations are
+# refused in one line. Speaks TAP.
 import pathlib
 import re
 import subprocess
@@ -17,11 +17,11 @@ work = work_directory()
 janus_cc = install(sys.argv[1], work)
 CXX = {'gcc': 'g++', 'clang': 'clang++', 'clang-14': 'clang++-14'}
 RACE, ERROR = 66, 77
-# ThreadSanitizer waits for a second at the end, for races that may still come.
+# By default ThreadSanitizer waits for a second at the end, for late races.
 SANITIZERS = {'TSAN_OPTIONS': f'atexit_sleep_ms=0:exitcode={RACE}', 'ASAN_OPTIONS': f'exitcode={ERROR}',
               'LSAN_OPTIONS': f'exitcode={ERROR}', 'UBSAN_OPTIONS': 'halt_on_error=1'}
 EVERYWHERE = ({'JANUS_WORKERS': 1}, {'JANUS_WORKERS': 3}, {'JANUS_SEED': 1})
-# What the leak checker wants of the kernel is not allowed everywhere.
+# The leak checker needs system calls (ptrace) that are not allowed everywhere.
 in_order = ['await', 'await-all', 'join', 'channel', 'close', 'park', 'cancel', 'realloc', 'contained', 'keep', 'go-on']
 races = {'race': 'add_without_order', 'race-with-parent': 'race_with_parent', 'race-after-send': 'write_after_send'}
 errors = {'overflow': ('heap-buffer-overflow', 'overflow_task'), 'after-free': ('heap-use-after-free', 'after_free_task'),
@@ -35,7 +35,7 @@ def cc(compiler, *arguments, **settings):
 
 
 def make(compiler, sanitizer, source, *options):
-    """The program, or None."""
+    """The path of the program, or None."""
     program = work / f'{pathlib.Path(source).name}.{sanitizer}.{compiler}'
     done = cc(compiler, '--hosted', '-O1', '-g', '-Wall', '-Wextra', *([f'-fsanitize={sanitizer}'] if sanitizer else []), here.parent / source, *options,
               '-o', program)
@@ -147,7 +147,7 @@ def refusals():
     refuses('-shared is refused', 'makes programs', '--hosted', '-shared', whole)
     refuses('sanitizers that would have to see the runtime are refused', 'address, leak, thread and undefined', '--hosted', '-fsanitize=memory', whole)
     refuses('without --hosted the line says where sanitizers are', '--hosted', '-fsanitize=address', whole)
-    # A compiler that has no such library: its linker finds everything else.
+    # Simulates a compiler without the library: its linker finds everything else.
     linker = work / 'tools/ld'
     linker.parent.mkdir()
     for name, line in {'address': 'cannot find -lasan: No such file or directory', 'thread': 'cannot find libtsan_preinit.o: No such file or directory',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// call_once.cpp: many tasks want what the first of them makes, slowly; then clocks, and locks that are the program's
-// own.
+// call_once.cpp: many tasks wait for a value that the first of them computes slowly; then clocks, and a lock that the
+// program defines itself.
 #include <janus/rt.hpp>
 
 #include <atomic>
@@ -21,7 +21,7 @@ void make(int result) {
   made++;
 }
 
-// Of the program's own, as the templates of <mutex> take it.
+// A lock of the program's own, for the templates of <mutex>.
 class SpinLock {
  public:
   void lock() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// containers.cpp: a long random walk over the containers of C++, whose course it prints. Built by the host's compiler
-// as well, and both must print the same. Trees are looked through for what makes them red-black.
+// containers.cpp: a long random sequence of operations on C++ containers, whose course it prints. The host's compiler
+// builds it as well, and both programs must print the same. Trees are checked for the red-black properties.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -41,7 +41,8 @@ void say(const char* what) {
   std::printf("%s %016llx\n", what, static_cast<unsigned long long>(digest));
 }
 
-// Black nodes on each path below `node`; -1 if they differ, or a red node has a red child, or links do not fit.
+// The number of black nodes on each path below `node`; -1 if the paths differ, a red node has a red child, or a link is
+// wrong.
 int black_height(const std::_Rb_tree_node_base* node) {
   if (node == nullptr) return 0;
   for (const auto* child : {node->_M_left, node->_M_right}) {
@@ -67,7 +68,7 @@ bool trees() {
   std::multiset<unsigned> set;
   std::map<std::string, unsigned> map;
   for (int round = 0; round < 20000; round++) {
-    // Grows for a while, then shrinks to nothing, again and again.
+    // The containers grow for a while, then shrink to nothing, again and again.
     const bool grows = round / 1500 % 2 == 0;
     if (next(4) != 0 ? grows : !grows) {
       set.insert(next(400));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// watched.c WHAT: does one thing that a sanitizer reports, or one in order that it is silent about. Prints `done` at
-// the end of the latter.
+// watched.c WHAT: does one thing that a sanitizer must report, or one that is correct, on which the sanitizer must be
+// silent. Prints `done` at the end of the latter.
 #include <janus/rt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +30,7 @@ static void race(void) {
   run_all(add_without_order, 2);
 }
 
-// The parent goes on writing after the spawn.
+// Race: the parent goes on writing after the spawn.
 __attribute__((noinline)) static int64_t read_parents(void* arg) {
   return *(long*)arg >= 0 ? 0 : -9;
 }
@@ -42,7 +42,7 @@ static void race_with_parent(void) {
   janus_nursery_await(nursery, NULL);
 }
 
-// The sender goes on writing to what it sent the address of.
+// Race: the sender goes on writing to the block whose address it has sent.
 __attribute__((noinline)) static int64_t write_after_send(void* arg) {
   (void)arg;
   long* block = janus_alloc(sizeof *block);
@@ -63,10 +63,10 @@ static void race_after_send(void) {
   janus_channel_release(channel);
 }
 
-// --- In order
+// --- Correct programs
 // ----------------------------------------------------------------------------------------------------------
 
-// Every task has frames where another one had some before, and memory that another one freed.
+// Each task has frames where another task had some before, and memory that another task has freed.
 static int64_t leave_traces(void* arg) {
   (void)arg;
   volatile char frame[3000];
@@ -116,7 +116,7 @@ static void join_orders(void) {
   }
 }
 
-// A value goes round; whoever has it may touch `shared`.
+// Tasks pass a token round; the holder may access `shared`.
 static int64_t pass_round(void* arg) {
   (void)arg;
   for (int round = 0; round < kRounds; round++) {
@@ -286,7 +286,8 @@ __attribute__((noinline)) static void receive_too_much(void) {
   janus_channel_recv(channel, &small);
 }
 
-// Many: the checker takes whatever looks like an address for one, and some may be left on stacks that nobody uses.
+// Loses many blocks: the checker takes every word that looks like an address for one, and some may be left on unused
+// stacks.
 __attribute__((noinline)) static int64_t leak_task(void* arg) {
   enum { kLost = 64 };
   (void)arg;
@@ -299,7 +300,8 @@ static void leak(void) {
   run_all(leak_task, 1);
 }
 
-// What lies in a channel, and what only a task's stack leads to, is not lost, though the process ends in the middle.
+// Blocks that only a channel or a task's stack leads to are not lost, even if the process ends while the task is
+// running.
 static int64_t keep(void* arg) {
   (void)arg;
   char* volatile mine = malloc(100);
@@ -319,7 +321,7 @@ static void keep_all(void) {
   exit(0);
 }
 
-// Nor is what tasks come by while it ends: on other workers they go on until it is gone.
+// Nor are blocks that tasks allocate while the process ends: on other workers tasks go on until it is gone.
 __attribute__((noinline)) static int hold_at_depth(unsigned depth) {
   char* volatile mine = malloc(100);
   const int status = depth != 0 ? hold_at_depth(depth - 1) : janus_yield();
@@ -352,7 +354,7 @@ static void reallocate(void) {
   janus_free(aligned);
 }
 
-// --- What is contained
+// --- Errors that are contained
 // -------------------------------------------------------------------------------------------------
 
 __attribute__((noinline)) static int64_t fault_task(void* arg) {
@@ -379,7 +381,7 @@ static int64_t panic_task(void* arg) {
   janus_task_panic("on purpose");
 }
 
-// Side by side, each down to the last byte of a stack that another one had before.
+// Several tasks at a time overflow their stacks, each down to the last byte of a stack that another task had before.
 static volatile int goes_on = 1;
 __attribute__((noinline)) static int64_t go_too_deep(void* arg) {
   volatile char frame[40];

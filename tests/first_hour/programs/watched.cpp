@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// watched.cpp — what C++ does by itself, in order: constructors of globals, function-local statics that many tasks want
-// at once and whose initialisation gives way, containers, destructors at the end.
+// watched.cpp — what C++ does implicitly, in order: constructors of globals, function-local statics that many tasks
+// need at once and whose initialisation yields, containers, and destructors at the end.
 #include <janus/rt.hpp>
 
 #include <cstdio>

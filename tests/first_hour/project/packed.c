@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// packed.c — with a library of the host's that the build system has looked up by itself.
+// packed.c — uses a library of the host that the build system has found.
 #include <stdio.h>
 #include <zlib.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stream that another encoder made is read.
+// Decodes a stream that another encoder made.
 #include <brotli/decode.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What libdeflate compressed comes back, and its checksum is the standard's.
+// Data that libdeflate compressed is restored, and its checksum is the standard one.
 #include <libdeflate.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lz4 compressed comes back.
+// Data that lz4 compressed is restored.
 #include <lz4.h>
 #include <lz4hc.h>
 #include <stdio.h>

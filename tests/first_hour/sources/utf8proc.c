@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An e and an accent become one letter.
+// The letter e and a combining accent become one code point.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

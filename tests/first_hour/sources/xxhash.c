@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The hashes of nothing and of a byte, as the specification of xxHash gives them.
+// The hashes of no bytes and of one byte are those of the specification of xxHash.
 #include <stdio.h>
 #include <xxhash.h>
 

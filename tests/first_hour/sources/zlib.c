@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What zlib compressed in a task comes back.
+// Data that zlib compressed in a task is restored.
 #include <janus/rt.h>
 #include <stdio.h>
 #include <string.h>

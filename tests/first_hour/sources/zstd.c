@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What zstd compressed comes back.
+// Data that zstd compressed is restored.
 #include <stdio.h>
 #include <string.h>
 #include <zstd.h>
