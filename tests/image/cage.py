@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# cage.py — runs a program of a directory as PID 1 of new namespaces: that directory is all of its world, and read-only;
-# it has no capability, no user's rights, no network, and of the kernel's calls those that it is left.
+# cage.py — runs a program as PID 1 of new namespaces. Its directory is the whole file system, read-only; it has no
+# capabilities, an unprivileged user, no network, and only the system calls that are allowed.
 import os
 import shutil
 import struct
@@ -25,7 +25,7 @@ def instruction(code, value, yes=0, no=0):
 
 
 def filter_of(answers, otherwise):
-    """A seccomp program: `answers` maps names of calls to what they get, all others get `otherwise`."""
+    """A seccomp program: `answers` maps names of system calls to their results, all others get `otherwise`."""
     program = [instruction(LOAD, 4), instruction(IF_EQUAL, X86_64, 1, 0), instruction(RETURN, KILL), instruction(LOAD, 0)]
     for name, answer in answers.items():
         program += [instruction(IF_EQUAL, NUMBERS[name], 0, 1), instruction(RETURN, answer)]
@@ -33,7 +33,7 @@ def filter_of(answers, otherwise):
 
 
 def only(names):
-    """Whoever calls anything else is killed."""
+    """A seccomp program that kills a process which makes any other call."""
     return filter_of({name: ALLOW for name in names}, KILL)
 
 
@@ -43,7 +43,7 @@ def without(name, error=EPERM):
 
 class Cage:
     def __init__(self, root, *more):
-        """`more` is put between bwrap's own options and the program."""
+        """`more`: arguments between bwrap's own options and the program."""
         self._command = ['bwrap', '--unshare-user', '--unshare-pid', '--unshare-net', '--unshare-ipc', '--unshare-uts', '--ro-bind', root, '/',
                          '--cap-drop', 'ALL', '--uid', '65534', '--gid', '65534', '--as-pid-1', '--die-with-parent', '--new-session',
                          '--clearenv', *more]
@@ -55,7 +55,7 @@ class Cage:
         return [*words, *arguments]
 
     def run(self, arguments, allowed=None, timeout=60, before=None, **settings):
-        """The finished process. `allowed` is a seccomp program; `before` runs in the child, outside of the cage."""
+        """The finished process. `allowed` is a seccomp program; `before` runs in the child, outside the cage."""
         words = self.command(arguments, settings)
         with tempfile.TemporaryFile() as rules:
             fds = ()
@@ -68,7 +68,7 @@ class Cage:
 
 
 def why_not():
-    """Why there can be no cage here, or None."""
+    """Why no cage can be made here; None if it can."""
     if not shutil.which('bwrap'):
         return 'bubblewrap is not installed'
     with tempfile.TemporaryDirectory() as root:

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# deployment_test.py BUILD ROOT — what docs/deployment.md shows is what it says: each snippet is read by the tool that
-# it is for, or held to its rules. Speaks TAP.
+# deployment_test.py BUILD ROOT — the snippets of docs/deployment.md: each is read by the tool that it is for, or
+# checked against that tool's rules. Speaks TAP.
 import copy
 import json
 import os
@@ -66,7 +66,7 @@ def docker_run():
 
 
 def container():
-    """The image, the profile and the probe under runc, which is what Docker and Kubernetes start containers with."""
+    """The image, the profile and the probe under runc, with which Docker and Kubernetes start containers."""
     claim = 'under runc, with the profile of the page, the service works'
     missing = [tool for tool in ('runc', 'umoci') if not shutil.which(tool)]
     if missing or os.getuid() != 0:
@@ -86,14 +86,14 @@ def container():
     if first != b'working\n':
         process.wait(20)
         why = process.stderr.read().decode().strip()
-        # A machine on which not even a container without a profile starts says nothing about ours.
+        # If the machine cannot start a container even without the profile, the profile is not the cause.
         del config['linux']['seccomp']
         (bundle / 'config.json').write_text(json.dumps(config | {'process': config['process'] | {'args': ['/service', '--alive', '/run/none']}}))
         bare = run([*runc, 'run', '--bundle', bundle, name + '-bare'])
         if bare.returncode == 1 and not bare.stderr:
             return tap.check(claim, False, why)
         return tap.skip(claim, f'runc starts no container here: {why}')
-    until = time.monotonic() + 60  # it says that it works before its first beat
+    until = time.monotonic() + 60  # the service says that it works before its first beat
     while (probe := run([*runc, 'exec', name, *PROBE])).returncode == 1 and time.monotonic() < until:
         time.sleep(0.1)
     tap.check(claim, probe.returncode == 0, probe.stderr)
@@ -123,7 +123,7 @@ def unit(service):
         file = work / 'janus-service.service'
         file.write_text(content)
         done = run(['systemd-analyze', 'verify', '--man=no', file])
-        # What it says of units of this machine is none of ours.
+        # Messages about other units of this machine do not matter.
         said = [line for line in (done.stdout + done.stderr).decode().splitlines() if 'janus-service' in line]
         tap.check(claim, (not said) == fine and (done.returncode == 0 or not fine), f'{done.returncode} {done.stderr.decode()}')
 
@@ -162,7 +162,7 @@ def manifest():
 
 
 def broken(deployment):
-    """The schema can say no."""
+    """The schema rejects wrong manifests."""
     def without(document):
         del document['spec']['selector']
 

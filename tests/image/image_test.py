@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# image_test.py BUILD ROOT — ./dev image, and what is in such an image at work: in a root with nothing else, without
-# rights, within limits. Speaks TAP.
+# image_test.py BUILD ROOT — ./dev image, and the program of such an image running in a root directory with nothing
+# else, without rights, within limits. Speaks TAP.
 import hashlib
 import io
 import json
@@ -61,7 +61,7 @@ def blob(layout, reference):
 
 
 def unpacked(layout):
-    """The root that the image describes; checks on the way what the format wants."""
+    """The root directory that the image describes. Also checks the format of the image."""
     index = json.loads((layout / 'index.json').read_text())
     tap.check('it is an OCI layout of version 1.0.0', json.loads((layout / 'oci-layout').read_text()) == {'imageLayoutVersion': '1.0.0'} and
               index['schemaVersion'] == 2 and len(index['manifests']) == 1, index)
@@ -133,7 +133,7 @@ def refused():
 # --- The kernel's calls ------------------------------------------------------------------------------------------------
 
 def table(heading):
-    """The first column of the table of the page that begins with `heading`: names in backquotes."""
+    """The names in backquotes in the first column of the page's table whose first heading is `heading`."""
     rows = re.search(rf'^\| {heading} .*\n\|[-|]+\n((?:\|.*\n)+)', page, re.MULTILINE)[1].splitlines()
     return [name for row in rows for name in re.findall('`([a-z0-9_]+)`', row.split('|')[1])]
 
@@ -152,7 +152,7 @@ def listed_calls():
         re.MULTILINE)}
     names = {number: name for name, number in cages.NUMBERS.items()}
     source = {names[number] for number in known.values()}
-    # What starts a program, comes from assembly, or is asked for by the small C library.
+    # Calls that start a program, come from assembly, or are made by the small C library only.
     elsewhere = {'execve', 'rt_sigreturn', 'clone', 'clone3'}
     tap.check('they are those that the source has', source | elsewhere == set(needed + optional + as_init),
               (source | elsewhere) ^ set(needed + optional + as_init))
@@ -160,7 +160,7 @@ def listed_calls():
 
 
 def traced_calls(allowed):
-    """strace sees nothing else, whatever the program does."""
+    """strace sees no calls but the listed ones, whatever the program does."""
     if not shutil.which('strace'):
         return [tap.skip(claim, 'strace is not installed') for claim in ('no other call is made', 'nobody sets a timer')]
     made = set()
@@ -168,7 +168,8 @@ def traced_calls(allowed):
         log = work / 'strace'
         run(['strace', '-f', '-qq', '-o', log, *map(str, arguments)], env=environment(JANUS_MEMORY='64m', JANUS_WORKERS=4), timeout=120)
         made |= set(re.findall(r'^\d+ +(?:<\.\.\. )?([a-z0-9_]+)', log.read_text(), re.MULTILINE))
-    # Of a thread that is ended in a call strace may read the result (-EAGAIN) for the number. No call has a negative one.
+    # For a thread that is killed in a call strace may take the result (-EAGAIN) for the number. No call has a negative
+    # number.
     made = {name for name in made if not name.startswith('syscall_0xffffffff')}
     tap.check('strace sees calls at all', {'mmap', 'futex', 'exit_group'} <= made, made)
     tap.check('no other call is made', made <= set(allowed), made - set(allowed))
@@ -220,7 +221,7 @@ def service_at_work(root):
     os.kill(child, signal.SIGCONT)
     os.kill(child, signal.SIGTERM)
     rest = process.communicate(timeout=120)[0]
-    # At the end of the grace it would be 143.
+    # If the grace expired, the status would be 143.
     tap.check('told to end, it tidies up and says 0, within its grace', process.returncode == 0 and b'everything is tidy' in rest,
               f'{process.returncode} {rest}')
 
@@ -232,7 +233,7 @@ def until_it_beats(file):
 
 
 def inner_process(pid):
-    """The program itself: the last of the processes below bwrap."""
+    """The program itself: the innermost of the processes below bwrap."""
     while children := pathlib.Path(f'/proc/{pid}/task/{pid}/children').read_text().split():
         pid = int(children[0])
     return pid
@@ -246,7 +247,7 @@ def workers_in(done):
 
 
 def grouped(root):
-    """As containers have it: /proc and the control groups can be read."""
+    """With /proc and control groups readable, as containers have them."""
     for directory in ('proc', 'sys/fs/cgroup'):
         (root / directory).mkdir(parents=True, exist_ok=True)
     cage = cages.Cage(root, '--proc', '/proc', '--ro-bind', '/sys/fs/cgroup', '/sys/fs/cgroup')
@@ -275,7 +276,7 @@ def grouped(root):
 
 
 def limited():
-    """By the process itself: address space."""
+    """Limited by the process itself: RLIMIT_AS."""
     for size in (200, 400):
         done = run([hog], env=environment(JANUS_MEMORY='8g', JANUS_WORKERS=2),
                    preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (size * mib, size * mib)))

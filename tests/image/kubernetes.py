@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# kubernetes.py — a schema of our own for the part of Kubernetes' API that docs/deployment.md uses: which fields there
-# are, which must be there, and what they take. Written after the API reference of apps/v1, policy/v1 and
-# autoscaling/v2.
+# kubernetes.py — a schema for the part of Kubernetes' API that docs/deployment.md uses: the fields, which of them are
+# required, and their values. Written from the API reference of apps/v1, policy/v1 and autoscaling/v2.
 import re
 
 
@@ -17,7 +16,7 @@ class Field:
 
 
 class Struct:
-    """A mapping with these fields and no others; those whose names end with __ here must be there."""
+    """A mapping with these fields and no others. A name that ends with __ means a required field."""
 
     def __init__(self, **fields):
         self.fields = {name.rstrip('_'): kind for name, kind in fields.items()}

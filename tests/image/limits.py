@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# limits.py — control groups for tests: a quota of CPU and a limit of memory, in either version, where this machine lets
-# us.
+# limits.py — control groups for tests: a quota of CPU and a limit of memory, in either version of cgroups, where this
+# machine allows them.
 import os
 import pathlib
 import time
@@ -9,7 +9,7 @@ ROOT = pathlib.Path('/sys/fs/cgroup')
 
 
 class Group:
-    """One group for each controller that is asked for. None of what it does is seen outside of it."""
+    """One group for each requested controller, with no effect outside the group."""
 
     def __init__(self, quota=None, memory=None):
         self._directories = []
@@ -49,12 +49,12 @@ class Group:
                 raise
 
     def join(self):
-        """For a child before it executes something."""
+        """Puts a child process into the groups before it executes a program."""
         for directory in self._directories:
             (directory / 'cgroup.procs').write_text(str(os.getpid()))
 
     def kills(self):
-        """How many processes the kernel ended for lack of memory."""
+        """The number of processes that the kernel killed for lack of memory."""
         name = 'memory.events' if self._unified else 'memory.oom_control'
         words = (self._directories[-1] / name).read_text().split()
         return int(words[words.index('oom_kill') + 1])
@@ -70,7 +70,7 @@ class Group:
 
 
 def why_not():
-    """Why there can be no groups here, or None."""
+    """Why no groups can be made here; None if they can."""
     try:
         Group(quota=1, memory=64 << 20).remove()
     except OSError as error:

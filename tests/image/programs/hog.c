@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hog: takes and touches all the memory that it gets, in pieces of 64 KiB; then all the tasks that it gets, and says
-// how much that was. Where nothing more is given it is told so, and ends as always.
+// hog: takes and touches all the memory that it can get, in pieces of 64 KiB, then as many tasks as it can get, and
+// prints both amounts. A refused request must be an error that the program sees, so that it ends normally.
 #include <janus/rt.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// service BEAT            works until it is told to end, and writes the time into the file BEAT at each beat;
-// service --alive BEAT    its own probe: status 0 if the last beat is no older than three seconds.
+// service BEAT            works until it is told to end, and writes the time into the file BEAT at each beat
+//  service --alive BEAT    its own probe: status 0 if the last beat is no older than three seconds
 #include <fcntl.h>
 #include <janus/rt.h>
 #include <stdio.h>
@@ -24,7 +24,8 @@ static int64_t work(void* done) {
 static int beat(const char* path) {
   char text[24];
   const int bytes = snprintf(text, sizeof text, "%lld\n", (long long)(janus_unix_time_ns() / 1000000000));
-  const int file = open(path, O_WRONLY | O_CREAT, 0644);  // as long as the last one, which is there until this one is
+  // not truncated: a reader finds the old time until the new one, which is as long, replaces it
+  const int file = open(path, O_WRONLY | O_CREAT, 0644);
   if (file < 0) return -1;
   const int written = write(file, text, (size_t)bytes) == bytes;
   return close(file) == 0 && written ? 0 : -1;
@@ -38,7 +39,7 @@ static int is_alive(const char* path) {
   return janus_unix_time_ns() / 1000000000 - strtoll(text, NULL, 10) <= kDeadAfterS;
 }
 
-// The worker is held meanwhile, which costs nobody anything here.
+// Blocks the worker, which does no harm in this program.
 static void rest(void) {
   const struct timespec time = {0, kBeatMs * 1000000};
   janus_syscall(SYS_nanosleep, &time, NULL);
