@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// assertion_failed.cpp — what becomes of an assertion of kernel-free in a test on a libc: the test is aborted.
+// assertion_failed.cpp — in a hosted test, a failed assertion of kernel-free aborts the test.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# boot.py [--seconds N] [--full] JANUS_QEMU ARGUMENTS... — boots an image that speaks TAP and relays what it says. A console that is not whole,
-# because its last line is cut, its plan is missing or a result is, ends with `Bail out!` and a failure, whatever the
-# status is that the image has said. With JANUS_TEST_FULL nothing is done less often than on a machine, which takes an hour;
-# and what says --full is done at all. The emulator ends when it has taken N seconds of processor time. Where there is no QEMU, or no
-# Linux to boot, one skipped test says so.
+# boot.py [--seconds N] [--full] JANUS_QEMU ARGUMENTS... — boots an image that speaks TAP and prints its output. If the
+# output is incomplete (the last line is cut off, the plan or a result is missing), it prints `Bail out!` and fails,
+# whatever status the image gave. With JANUS_TEST_FULL tests run all their repetitions, which takes an hour, and images
+# with --full run; otherwise these are skipped. The emulator is ended after N seconds of processor time. Without QEMU,
+# or without a Linux to boot, one skipped test says so.
 import os
 import pathlib
 import re
@@ -17,11 +17,11 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'harness'))
 from tap import skip_all, skip_all_without  # noqa: E402
 
-NO_KERNEL = 2                                  # janus-qemu: nothing was begun
+NO_KERNEL = 2  # status of janus-qemu: it found no kernel to boot
 
 
 class Console:
-    """What has been said so far."""
+    """Checks the output line by line."""
 
     def __init__(self):
         self.plan, self.results, self.last = None, 0, b''
@@ -33,7 +33,7 @@ class Console:
         self.results += re.match(rb'(not )?ok\b', line) is not None
 
     def lacks(self):
-        """What of it is missing, or None."""
+        """What the output lacks, or None."""
         if not self.last.endswith(b'\n'):
             return 'it ends in the middle of a line'
         if self.plan is None:
@@ -60,7 +60,7 @@ def main():
     with tempfile.TemporaryFile('w+') as complaints, subprocess.Popen(command, stdout=subprocess.PIPE, stderr=complaints) as machine:
         for line in machine.stdout:
             console.take(line)
-            # What the runtime says about its tasks stands on the same console, and is no result.
+            # The runtime's own lines are on the same console, and are not results.
             sys.stdout.buffer.write(b'# ' + line if line.startswith(b'janus: ') else line)
             sys.stdout.buffer.flush()
         machine.wait()

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// command_line_test.cpp — the one line that a loader passes, taken to pieces.
+// command_line_test.cpp — how the single line that a loader passes is split into arguments and settings.
 #include "kernel-free/firmware/command_line.h"
 
 #include <initializer_list>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# devices_test.py BUILD — devices of a machine with no kernel: what a program reads from /dev/vda is what is in the
-# file, and there are random numbers where the processor or a device has them.
+# devices_test.py BUILD — devices of a machine without a kernel: a program reads from /dev/vda what the disk's file
+# holds, and gets random numbers if the processor or a device has them.
 import hashlib
 import pathlib
 import random
@@ -86,7 +86,8 @@ def other_machines():
 def random_numbers():
     none, pci, mmio = 'max,-rdrand,-rdseed', ('-device', 'virtio-rng-pci'), ('-global', 'virtio-mmio.force-legacy=false', '-device', 'virtio-rng-device')
     microvm = 'microvm,acpi=off'
-    weak = 'janus: this processor draws no random numbers: handles and canaries can be guessed\n'  # devices draw none for keys
+    # keys of handles come from the processor only
+    weak = 'janus: this processor draws no random numbers: handles and canaries can be guessed\n'
     for claim, word, cpu, machine, options in (
             ('random numbers are the processor\'s', 'random', 'max', 'q35', ()), ('or a device\'s', 'random', none, 'q35', pci),
             ('or both\'s', 'random', 'max', 'q35', pci), ('also on a microvm', 'random', none, microvm, mmio),

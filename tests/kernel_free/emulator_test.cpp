@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// emulator_test.cpp — how wide QEMU's emulator makes its table of translations for us, in a model of that table
-// (accel/tcg/cputlb.c, tlb_mmu_resize_locked). What it is for is two pages at one place, which put each other out.
+// emulator_test.cpp — how large the project makes QEMU's table of translations, on a model of that table
+// (accel/tcg/cputlb.c, tlb_mmu_resize_locked). A larger table is better because two pages with the same place evict
+// each other.
 #include <cstddef>
 #include <cstdint>
 
@@ -19,7 +20,7 @@ constexpr Range kPlenty{0x174000, 0x2000'0000};
 
 class Table {
  public:
-  // `is_late`: it is a tenth of a second or more since its size was last thought about.
+  // `is_late`: at least a tenth of a second has passed since the last decision about the table's size.
   Table(unsigned places, bool is_late) : places_(places), is_late_(is_late) {}
 
   void use(std::uint64_t page) {

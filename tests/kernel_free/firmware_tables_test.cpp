@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// firmware_tables_test.cpp — the tables that say which CPUs there are, whole, damaged and senseless, in 4 GiB of
-// physical memory that is made up: whoever reads beyond it dies.
+// firmware_tables_test.cpp — the firmware's tables of CPUs, intact, damaged and senseless, in a simulated physical
+// memory of 4 GiB. A read beyond it crashes the test.
 #include <sys/mman.h>
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace janus::bare {
 
-// What the machine would define.
+// Symbols that the machine would define.
 std::uint64_t g_direct_map = 0;
 namespace {
 bool g_has_x2apic = false;
@@ -50,7 +50,7 @@ class Memory {
   }
   void text(std::uint64_t at, const char* text) { std::memcpy(bytes_ + at, text, std::strlen(text)); }
   char& operator[](std::uint64_t at) { return bytes_[at]; }
-  // Makes the bytes add up by the one at `sum`.
+  // Sets the byte at `sum` so that all the bytes add up to 0.
   void add_up(std::uint64_t at, std::uint64_t bytes, std::uint64_t sum) {
     bytes_[sum] = 0;
     char total = 0;
@@ -79,7 +79,7 @@ class Memory {
     for (const std::uint64_t table : tables) put(at, table), at += 8;
     table(kDirectory, "XSDT", static_cast<std::uint32_t>(at - kDirectory));
   }
-  // Entries follow each other from kMadt + 44.
+  // Each entry follows the one before it; the first is at kMadt + 44.
   std::uint64_t madt_end = kMadt + 44;
   void local_apic(std::uint8_t id, std::uint32_t flags = 1) {
     put<std::uint8_t>(madt_end, 0), put<std::uint8_t>(madt_end + 1, 8), put(madt_end + 3, id), put(madt_end + 4, flags);
@@ -95,7 +95,7 @@ class Memory {
     table(kMadt, "APIC", bytes);
     return bytes;
   }
-  // All of it, with CPUs 0, 1 and 2.
+  // A complete set of tables with CPUs 0, 1 and 2.
   std::uint32_t usual() {
     for (const std::uint8_t id : {0, 1, 2}) local_apic(id);
     const std::uint32_t bytes = end_madt();
@@ -128,7 +128,7 @@ TEST(acpi, cpus_are_those_that_are_enabled_each_once) {
   CHECK(g_list.ids[0] == 4 && g_list.ids[1] == 2 && g_list.ids[2] == 5);
   CHECK_EQ(g_list.announced, 3u);
   g_list = {};
-  CHECK(processors_from_acpi(0, g_list) == Told::kAll);  // nobody says where the root is: it is looked for
+  CHECK(processors_from_acpi(0, g_list) == Told::kAll);  // 0: the root must be searched for
   CHECK_EQ(g_list.count, 3u);
 }
 
@@ -201,7 +201,7 @@ TEST(acpi, lengths_that_cannot_be_are_refused) {
 }
 
 TEST(acpi, entries_that_do_not_fill_the_table_are_refused) {
-  for (const int length : {0, 1, 7, 9, 255}) {  // of the last one, which has 8 bytes
+  for (const int length : {0, 1, 7, 9, 255}) {  // of the last entry, which has 8 bytes
     Memory memory;
     memory.usual();
     memory[kMadt + 44 + 2 * 8 + 1] = static_cast<char>(length);
@@ -220,8 +220,8 @@ TEST(acpi, directories_that_name_themselves_or_nothing_come_to_an_end) {
   CHECK(!read_acpi());
 }
 
-// Both directories as long as they may be, and every entry names a table as long as it may be, whose sum is wrong: to
-// add all of them up would be 2^38 bytes.
+// Both directories have the maximum length, and each entry names a table of the maximum length with a wrong sum.
+// Checking every one of them would add up 2^38 bytes.
 TEST(acpi, a_directory_cannot_make_work_without_end) {
   Memory memory;
   constexpr std::uint32_t kMax = 1 << 20;
@@ -246,7 +246,7 @@ std::uint64_t put_mp_table(Memory& memory) {
     memory.put<std::uint8_t>(at, 0), memory.put(at + 1, id), memory.put<std::uint8_t>(at + 3, 1);
     at += 20;
   }
-  memory.put<std::uint8_t>(at, 1);  // a bus
+  memory.put<std::uint8_t>(at, 1);  // an entry of a bus
   at += 8;
   memory.text(kMpTable, "PCMP");
   memory.put(kMpTable + 4, static_cast<std::uint16_t>(at - kMpTable));
@@ -294,7 +294,7 @@ TEST(mp_table, entries_beyond_its_end_are_refused) {
   }
 }
 
-// --- Whatever may be there ---
+// --- Random contents ---
 
 TEST(firmware, tables_of_random_bytes_that_add_up_leave_a_list_that_holds) {
   Memory memory;
@@ -332,7 +332,7 @@ TEST(firmware, tables_of_random_bytes_that_add_up_leave_a_list_that_holds) {
       for (unsigned n = 0; n < g_list.count; ++n) CHECK(g_list.ids[n] != g_list.own_id && g_list.ids[n] <= kMaxXapicId);
     }
   }
-  CHECK_GT(taken, 10'000u);  // else nothing behind the sums was looked at
+  CHECK_GT(taken, 10'000u);  // otherwise the sums alone would have refused nearly all
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# hostile_test.py BUILD bare-CPUS|init [PROGRAM...] — tests/programs/hostile in an emulator. `bare-2`: with no kernel below, each attack as
-# an image of its own, on 2 CPUs; 1 and 4 likewise. `init`: as the only process of a Linux, some of them on 2
-# CPUs, and all others as the children of one (one_after_another.c), in one boot; with JANUS_TEST_FULL all by themselves, on 1 as
-# well (on more CPUs than the host has Linux itself may wait for ever). A line `// Bare: no,
-# REASON` or `// Bare: one CPU, REASON`, or `// Init: ...`, of a program says what of that is not done. Speaks TAP.
+# hostile_test.py BUILD bare-CPUS|init [PROGRAM...] — runs tests/programs/hostile in an emulator. `bare-2`: with no
+# kernel, each attack as an image of its own, on 2 CPUs; 1 and 4 likewise. `init`: some attacks as the only process of a
+# Linux on 2 CPUs, and all others as children of one process (one_after_another.c) in one boot. With JANUS_TEST_FULL
+# each runs by itself, also on 1 CPU (with more CPUs than the host has, Linux itself may wait for ever). A line `//
+# Bare: no, REASON`, `// Bare: one CPU, REASON` or `// Init: ...` in a program says what is not run. Speaks TAP.
 import concurrent.futures
 import itertools
 import os
@@ -23,24 +23,25 @@ from machine import PATIENCE, environment, prepare, run, run_emulator  # noqa: E
 FULL = bool(os.environ.get('JANUS_TEST_FULL'))
 WORLD, _, cpus_of_world = sys.argv[2].partition('-')
 CPUS = (int(cpus_of_world),) if WORLD == 'bare' else (1, 2) if FULL else (2,)
-SECONDS, TOGETHER = 400 if FULL else 150, 600  # of an emulator's processor time
-# As /init, where everything else is Linux's: those that use most of what is different there (faults, pipes, files, the end).
+SECONDS, TOGETHER = 400 if FULL else 150, 600  # processor time of an emulator
+# As /init, where the rest is Linux's: the programs that use most of what is different there (faults, pipes, files, the
+# end of the process).
 SOME = ('bad_pointers_are_the_callers_panic', 'a_full_pipe_holds_its_writer_alone', 'files_need_system_calls', 'leaving_is_the_roots',
         'every_depth_of_stack_works_or_panics', 'a_block_is_freed_once_however_many_try')
-# Programs that have to run on so many CPUs at least: what is left out must not grow unseen.
+# The least number of programs that must run on each number of CPUs, so that the exclusions cannot grow unnoticed.
 FLOORS = {'bare': {1: 40, 2: 37, 4: 37}, 'init': {1: 44, 2: 43} if FULL else {2: len(SOME)}}[WORLD]
 CHILDREN = 40
 AT_ONCE = 2
 ON = {1: 'on 1 CPU', 2: 'on 2 CPUs', 4: 'on 4 CPUs'}
-# Every kind of attack takes minutes in an emulator; here are those that the machine below takes part in. By order rather
-# than by time, as shares of an emulated CPU's time say nothing.
+# All kinds of attacks would take minutes in an emulator; these are the ones in which the machine takes part. Judged by
+# order, not by time, since shares of an emulated CPU's time mean nothing.
 SHARES = [('fork bombs', 1), ('stack overflows', 1), ('talking pairs', 100), ('channel floods', 100), ('blocks of 100 KB', 100),
           ('openers and cancellers', 100), ('guessed handles', 1), ('cancel of 10,000 waiters', 1), ('chains', 20000)]
 IN_ORDER = {'JANUS_SEED': 7, 'JANUS_WORKERS': 3}
 
 
 def fits(source):
-    """What the program says of itself in this world: yes, no or one CPU; and why."""
+    """What the program's comments allow in this environment: yes, no or one CPU; and the reason."""
     if re.search(r'^// Host: ', source.read_text(), re.M):
         return 'no', 'it is linked with a libc of its own'
     found = re.search(rf'^// {WORLD.title()}: ([^,\n]*), (.*)$', source.read_text(), re.M)
@@ -52,14 +53,15 @@ def runs_of(source, cpus):
     if source.stem == 'neighbours_keep_their_share':
         return [(['40', attack, str(tasks)], IN_ORDER) for attack, tasks in SHARES] if cpus == 1 else []
     if source.stem == 'every_depth_of_a_growing_stack_works' and cpus > 1 and WORLD == 'bare' and not FULL:
-        return [([str(4 * cpus)], {})]  # whoever gives a stack back waits for CPUs that the host does not run
+        # giving back a stack waits for all CPUs, also for those that the host is not running
+        return [([str(4 * cpus)], {})]
     if source.stem == 'any_mix_of_calls_balances':
         return [([str(300 // cpus // cpus)], {})]
     return [([], {})]
 
 
 class Images:
-    """Compiled once each."""
+    """Compiles each program once."""
 
     def __init__(self, janus_cc, janus_qemu, work):
         self.janus_cc, self.janus_qemu, self.work = janus_cc, janus_qemu, work
@@ -80,14 +82,14 @@ class Images:
 def say(tap, source, cpus, arguments, end, seconds):
     of = f' {" ".join(arguments)}' if arguments else ''
     output = end.stdout.decode(errors='replace')
-    # Reports of panics belong to it; what is said besides is why it failed.
+    # Reports of panics are expected; other lines tell why the program failed.
     words = [line for line in output.splitlines() if not line.startswith('janus:')][-6:] + output.splitlines()[-4:]
     return tap.check(f'{source.stem.replace("_", " ")}{of} {ON[cpus]}', end.returncode == 0,
                      f'status {end.returncode} after {seconds:.1f} s\n' + '\n'.join(words) + f'\n{end.stderr[-200:].decode(errors="replace")}')
 
 
 def in_one_boot(images, sources):
-    """Those of them that need no settings, as children of one process: a function that tells how they ended."""
+    """Runs those that need no settings as children of one process; returns a function that tells how each ended."""
     runs = [(source, arguments) for source in sources for arguments, settings in runs_of(source, 2) if not settings]
     tree = images.work / 'tree'
     (tree / 'programs').mkdir(parents=True)

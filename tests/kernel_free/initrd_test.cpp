@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// initrd_test.cpp — archives, whole and damaged at every byte, and what is found in them.
+// initrd_test.cpp — archives, complete and damaged at every byte, and which files are found in them.
 #include "kernel-free/files/initrd.h"
 
 #include <cstdint>
@@ -16,7 +16,7 @@ using janus::bare::Node;
 
 constexpr std::uint32_t kFile = Node::kRegular | 0644, kDirectory = Node::kDirectory | 0755;
 
-// Writes what cpio -H newc would.
+// Writes what `cpio -H newc` would write.
 struct Packer {
   alignas(4) char bytes[8192] = {};
   std::size_t count = 0;

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-# loader.py — a PVH loader that says whatever a test wants: an image is wrapped into another one, which QEMU's own
-# loader loads, and which enters it with a start info of ours.
+# loader.py — a PVH loader that passes whatever a test wants. It wraps an image into another one: QEMU's loader loads
+# the latter, which enters the image with the test's start info.
 import struct
 
-# Above all that the image and its first page tables take.
+# Above the image and its first page tables.
 ENTRY, INFO, MEMORY_MAP, MODULES, COMMAND_LINE, TABLES = (0x2000000 + n * 0x10000 for n in range(6))
 RAM, RESERVED = 1, 2
 MIB = 1 << 20
@@ -12,7 +12,7 @@ PC_MEMORY = ((0, 0x9fc00, RAM), (MIB, 127 * MIB, RAM))
 
 def start_info(*, magic=0x336ec578, version=1, modules=(), module_list=MODULES, line='prog 15', command_line=COMMAND_LINE, rsdp=0,
                memory=PC_MEMORY, memory_map=MEMORY_MAP, memory_count=None):
-    """What is to be in memory: (address, bytes) each."""
+    """The contents of memory: pairs of (address, bytes)."""
     yield INFO, struct.pack('<IIIIQQQQII', magic, version, 0, len(modules), module_list, command_line, rsdp, memory_map,
                             len(memory) if memory_count is None else memory_count, 0)
     yield MEMORY_MAP, b''.join(struct.pack('<QQII', *entry, 0) for entry in memory)
@@ -26,8 +26,8 @@ def _enter(image_entry, first):
 
 
 def forget_firmware():
-    """Code that clears where the firmware of a q35 has left its tables: the end of low memory, and what is below 1 MiB once the
-    chip set (PAM, 90h to 96h of bus 0, device 0) lets it be written."""
+    """Code that clears the firmware's tables of a q35: at the end of low memory, and below 1 MiB, which the chip set makes
+    writable first (PAM, 90h to 96h of bus 0, device 0)."""
     def mov(register, value):
         return bytes([0xb8 + register]) + struct.pack('<I', value)
 
@@ -41,7 +41,7 @@ def forget_firmware():
 
 
 def static_noughts(image):
-    """Where the image's memory goes beyond its file: its begin and its end."""
+    """The range of the image's zero-initialised memory, which is not in its file: (begin, end)."""
     data = image.read_bytes()
     table, = struct.unpack_from('<Q', data, 32)
     size, count = struct.unpack_from('<HH', data, 54)
@@ -52,7 +52,7 @@ def static_noughts(image):
 
 
 def spoil(begin, end):
-    """Code that fills memory with ones, as no firmware does so thoroughly."""
+    """Code that fills memory with ones, so that the program cannot rely on zeroed memory."""
     return b'\xbf' + struct.pack('<I', begin) + b'\xb9' + struct.pack('<I', end - begin) + b'\xb0\xff\xf3\xaa'
 
 
@@ -68,7 +68,7 @@ def _pvh_entry(data, offset, size):
 
 
 def wrap(image, output, pieces, first=b''):
-    """`output` is `image`, loaded where it belongs, with `pieces` beside it, entered by way of ENTRY and the code of `first`."""
+    """Writes `output`: `image` at its own addresses and `pieces` beside it, entered at ENTRY with the code of `first`."""
     data = image.read_bytes()
     table, = struct.unpack_from('<Q', data, 32)
     size, count = struct.unpack_from('<HH', data, 54)

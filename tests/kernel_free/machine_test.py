@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# machine_test.py BUILD all|ends — programs with no kernel below do what they do on Linux; and the machine says so when
-# it lacks something.
+# machine_test.py BUILD all|ends — programs with no kernel below behave as on Linux, and the machine reports what it
+# lacks.
 import pathlib
 import re
 import socket
@@ -25,15 +25,15 @@ def make(source, target):
 
 
 def boot(image, *arguments, seconds=120, options=(), **settings):
-    """Console and status, as janus-qemu gives them."""
+    """Runs the image with janus-qemu; the result has the console and the status."""
     return run_emulator([janus_qemu, '--timeout', str(PATIENCE * seconds), *options, image, *arguments], seconds, env=environment(**settings))
 
 
-# --- What handlers are made of ---------------------------------------------------------------------------------------
+# --- The code of handlers --------------------------------------------------------------------------------------------
 
 
 def handlers_leave_vector_registers_alone():
-    """Whoever was interrupted still has its values in them."""
+    """Handlers do not save vector registers, so they must not use them: the interrupted code's values are in them."""
     objects = sorted(pathlib.Path(sys.argv[1], 'kernel-free/libjanus-kernel-free.a.p').glob('*.o'))
     used, called = [], []
     for thing in objects:
@@ -46,7 +46,7 @@ def handlers_leave_vector_registers_alone():
     tap.check('and no handler calls what does', not called, '\n'.join(called))
 
 
-# --- The same program in both worlds ---------------------------------------------------------------------------------
+# --- The same program with and without a kernel ---------------------------------------------------------------------
 
 
 def same_results():
@@ -61,7 +61,7 @@ def same_results():
 
 
 def size():
-    """What every image carries. 64 KiB is what it is to be; this is what it must not grow beyond."""
+    """The fixed part of every image. The goal is 64 KiB; the test holds the present limit."""
     output = work / 'small'
     source = here.parent / 'bench/programs/hello.c'
     done = subprocess.run([janus_cc, '--target=bare', '-O2', '-s', source, '-o', output], capture_output=True, text=True, env=environment())
@@ -72,9 +72,9 @@ def size():
 def same_words_for_faults():
     def told(output):
         lines = [line for line in output.splitlines() if not line.startswith('janus:   at')]
-        # Numbers of tasks come from blocks that workers take: on several CPUs they are others each time.
+        # Task numbers come from blocks that workers take, so with several CPUs they differ from run to run.
         output = re.sub(r'\btask \d+', 'task N', '\n'.join(lines))
-        # Where stacks grow they are larger, and a report says how large they may be, and by which setting.
+        # Where stacks grow they are larger, and a report names the largest size and the setting for it.
         output = re.sub(r'stack \d+ bytes(?: of at most \d+)? \(JANUS_STACK(?:_MAX)?\)', 'stack SIZE', output)
         return re.sub(r'overflow at 0x\w+|(?<=access at )0x[1-9a-f]\w{5,6}\b', 'ADDRESS', output)
 
@@ -88,7 +88,7 @@ def same_words_for_faults():
 
 
 def places_after_a_handover():
-    """No symbols are read there, so the addresses are looked up in the image."""
+    """Without a kernel no symbols are read, so the test looks up the addresses in the image."""
     image = make(here.parent / 'programs/handover.c', 'bare')
     symbols = [line.split() for line in subprocess.run(['nm', '-S', image], capture_output=True, text=True).stdout.splitlines()]
     bounds = {of[3]: range(int(of[0], 16) + 1, int(of[0], 16) + int(of[1], 16)) for of in symbols if len(of) == 4}
@@ -100,7 +100,7 @@ def places_after_a_handover():
 
 
 def stacks_grow():
-    """As on Linux. With more CPUs than the host has, whoever gives back what it has grown waits for one that does not run."""
+    """Stacks grow as on Linux. At most as many CPUs as the host has: giving back grown stacks waits for all CPUs."""
     image = make(here.parent / 'programs/growth.c', 'bare')
     for cpus in (1, 2) if everything else (1,):
         options = ['--smp', str(cpus)]
@@ -120,7 +120,7 @@ def stacks_grow():
 
 
 def same_order():
-    """Deterministic mode: one hash, whatever is below."""
+    """Deterministic mode: the hash of the order is the same on every platform."""
     linux, image = make(here.parent / 'programs/skynet.c', 'linux'), work / 'skynet.bare'
     if not image.exists():
         image = make(here.parent / 'programs/skynet.c', 'bare')
@@ -142,7 +142,7 @@ def many_tasks():
 
 
 def no_memory():
-    """More than there is: by default the budget of memory is less."""
+    """The budget is set above the machine's memory (by default it is below)."""
     image = make(here / 'programs/no_memory.c', 'bare')
     for cpus in (1, 2) if everything else (1,):
         done = boot(image, options=['--smp', str(cpus), '--memory', '64'], JANUS_MEMORY='1g')
@@ -215,7 +215,7 @@ def deaths():
 
 
 def told_by_the_monitor():
-    """What comes from outside, once the program is there: the processor says that memory is broken, somebody that the machine hangs."""
+    """Events from outside a running program: a machine check for broken memory, and the NMI of an operator."""
     image, monitor = work / 'deaths.bare', work / 'monitor'
     status = work / 'monitor.status'
     for what, order, cpus, cpu in (('a machine check', b'mce 0 1 0xb600000000000000 5 0x1000 0', '1', '0'),
@@ -263,7 +263,7 @@ def bad_luck():
 
 
 def workers(claim, count, *options, **more):
-    """And nothing else is said."""
+    """The program runs with `count` workers, and the machine prints no other line."""
     console, said, qemu = bare_qemu(work / 'fib.bare', *options, line='JANUS_STATS=1 prog 15', **more)
     tap.check(claim, said == 'exit 0\n' and qemu == 33 and 'fib(15) = 610' in console and re.search(rf'workers +{count}\b', console)
               and console.startswith('fib('), f'{qemu} {said!r} {console[-900:]}')
@@ -271,7 +271,7 @@ def workers(claim, count, *options, **more):
 
 handlers_leave_vector_registers_alone()
 same_results()
-if everything:  # sizes are the optimised build's
+if everything:  # measured in the optimised build
     size()
 same_words_for_faults()
 places_after_a_handover()

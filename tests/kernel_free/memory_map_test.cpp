@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory_map_test.cpp — which memory is ours, by the arithmetic alone.
+// memory_map_test.cpp — which memory the machine may use, by the arithmetic alone.
 #include "kernel-free/memory/memory_map.h"
 
 #include "tests/harness/test.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// memory_test.cpp — the page tables of a running machine, walked; and pages that come, go and come back.
+// memory_test.cpp — a walk of the running machine's page tables; and pages that are mapped, discarded and mapped again.
 #include <cstddef>
 #include <cstdint>
 
@@ -23,7 +23,7 @@ bool is_absent(const void* at) {
   return (look_up(address_of(at)).entry & kPresent) == 0;
 }
 
-// Every present leaf, with the address that it is for.
+// Calls f(address, entry, level) for every present leaf entry.
 template <class F>
 void each_leaf(const Entry* table, unsigned level, std::uint64_t begin, F& f) {
   for (unsigned n = 0; n < 512; ++n) {
@@ -54,7 +54,7 @@ TEST(page_tables, no_page_is_both_writable_and_executable) {
   CHECK_GT(executable, 0u);
 }
 
-// W^X by frame, too: what is executed or constant can be written nowhere else.
+// Frames of code and constants must not be writable through another mapping either.
 TEST(page_tables, the_image_is_nowhere_mapped_a_second_time) {
   const Range image = image_range();
   each_leaf([&](std::uint64_t address, Entry entry, unsigned level) {
@@ -103,7 +103,7 @@ TEST(pages, are_there_at_the_first_touch_and_zero) {
   const std::uint64_t before = frames_taken();
   std::byte* const pages = platform::map(kBytes);
   REQUIRE(pages != nullptr);
-  CHECK_LE(frames_taken(), before + 4);  // tables alone
+  CHECK_LE(frames_taken(), before + 4);  // the page tables only
   CHECK(is_absent(pages));
   pages[5 * kPage + 7] = std::byte{1};
   CHECK(!is_absent(pages + 5 * kPage));
@@ -147,7 +147,8 @@ TEST(pages, a_guard_over_a_touched_page_takes_its_frame_back) {
   platform::unmap(pages, 4 * kPage);
 }
 
-// Rows of pieces, each across the end of a table: what is guard is nobody's, and what is open again is zero.
+// Rows of pieces that each cross the end of a page table. A guarded piece has no frames, and is zero when its guards
+// are removed.
 TEST(pages, guards_come_and_go_and_what_they_held_is_forgotten) {
   constexpr std::size_t kStride = 512 * kPage, kBytes = 5 * kPage, kOffset = 509 * kPage;
   std::byte* const pages = platform::map(4 * kStride);
@@ -164,13 +165,13 @@ TEST(pages, guards_come_and_go_and_what_they_held_is_forgotten) {
     CHECK_EQ(frames_taken(), before - 15);
     for (std::size_t n = 0; n < 3; ++n) {
       std::byte* const piece = first + n * kStride;
-      CHECK(!is_absent(piece - kPage) && !is_absent(piece + kBytes));  // beside it nothing has changed
+      CHECK(!is_absent(piece - kPage) && !is_absent(piece + kBytes));  // the pages beside it are unchanged
       for (std::size_t at = 0; at < kBytes; at += kPage)
         CHECK(is(look_up(address_of(piece + at)).entry, Absence::kGuard));
-      CHECK(platform::clear_guard(piece + kPage, kBytes - kPage));  // part of it
+      CHECK(platform::clear_guard(piece + kPage, kBytes - kPage));  // a part of the piece
       CHECK(is(look_up(address_of(piece)).entry, Absence::kGuard));
       for (std::size_t at = kPage; at < kBytes; at += kPage) CHECK(piece[at] == std::byte{0});
-      CHECK(platform::clear_guard(piece, kBytes));  // and all, of which most is open
+      CHECK(platform::clear_guard(piece, kBytes));  // all of it, most of which is open already
       CHECK(piece[0] == std::byte{0} && piece[kPage] == std::byte{0});
     }
     fill_all();
@@ -179,7 +180,7 @@ TEST(pages, guards_come_and_go_and_what_they_held_is_forgotten) {
   platform::unmap(pages, 4 * kStride);
 }
 
-// Sizes around every edge of the tables, again and again: no frame and no address is lost.
+// Sizes around each limit of the tables, repeatedly: no frame and no range of addresses may be lost.
 TEST(pages, mapping_and_unmapping_leaves_nothing_behind) {
   constexpr std::size_t kSizes[] = {kPage,
                                     3 * kPage,

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# odd_machines_test.py BUILD — machines that lack something, and loaders and firmware that say what cannot be: a line
-# and a failure, or a line and what is left works.
+# odd_machines_test.py BUILD — machines that lack something, and loaders and firmware that pass impossible values. Each
+# prints a line and fails, or prints a line and works with what is left.
 import pathlib
 import re
 import struct
@@ -17,7 +17,7 @@ WORKS, CPUS, FAILED = 'fib(15) = 610\n', '-smp', 134
 
 
 def check(claim, result, status, words):
-    """`words` in this order on the console, the status said, QEMU ended as told."""
+    """`words` must be on the console in this order, with this status; QEMU must have ended in order."""
     console, said, qemu = result
     in_order = re.search('.*'.join(map(re.escape, words)), re.sub(' +', ' ', console), re.S)
     tap.check(claim, said == f'exit {status}\n' and qemu == 33 and in_order, f'{qemu} {said!r} {console[:600]}')
@@ -30,7 +30,7 @@ def loaded(claim, status, words, *options, pieces=(), first=b'', **info):
 
 
 def loaders():
-    """What a PVH loader may say."""
+    """What a PVH loader may pass."""
     loaded('a loader of our own works', 0, [WORKS])
     loaded('a start info of another kind', FAILED, ['janus: not started by a PVH loader'], magic=0x336ec579)
     loaded('one of the first version, without a memory map', FAILED, ['janus: the loader passes no memory map'], version=0)
@@ -95,7 +95,8 @@ def firmware():
     loaded('no tables at all: one CPU, and a line', 0,
            ['janus: neither ACPI nor an MP table says which CPUs there are: one CPU\n', WORKS, 'workers 1\n'], CPUS, '2,sockets=2',
            first=b''.join(loader.forget_firmware()), line='JANUS_STATS=1 prog 15')
-    # Behind damaged tables there is the MP table of QEMU's firmware, which names one CPU of each socket.
+    # QEMU's firmware also has an MP table, which names one CPU of each socket. It is used when the ACPI tables are
+    # damaged.
     good, damaged, sockets = loader.madt([0]), ['janus: ACPI\'s table of CPUs is missing or damaged', *BOTH], (CPUS, '2,sockets=2')
     tables('a table of CPUs whose sum is wrong', damaged, *sockets, controllers=good[:-1] + bytes([good[-1] ^ 1]))
     tables('a directory that names itself', damaged, *sockets, controllers=good,
@@ -119,11 +120,11 @@ def processors():
 
 
 def ends():
-    """The machine is done though nobody has a port to tell it: a reset, behind the status."""
+    """Without a port for its status the machine resets at the end."""
     for machine in ('q35', 'microvm'):
         status = work / 'no_port.status'
         command = [word for word in bare_command(fib, status, line='prog 15', machine=machine) if 'isa-debug-exit' not in str(word)]
-        command.pop(command.index('-kernel') - 1)  # the option of that device
+        command.pop(command.index('-kernel') - 1)  # the option of the removed device
         done = run_emulator(command, 60)
         tap.check(f'without an exit device a {machine} resets', (done.returncode, status.read_text(), done.stdout.decode()) == (0, 'exit 0\n', WORKS), done)
 

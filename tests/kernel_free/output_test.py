@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# output_test.py BUILD — what programs with no kernel below write arrives complete, in order and unmixed: by virtio's console,
-# which janus-qemu's machines have, and by the serial port where there is none that works. And the machine's own last words
-# go by the serial port.
+# output_test.py BUILD — the output of programs without a kernel arrives complete, in order and unmixed, by the virtio
+# console that janus-qemu's machines have, and by the serial port where there is no working virtio console. The
+# machine's own last message goes to the serial port.
 import pathlib
 import re
 import subprocess
@@ -22,11 +22,11 @@ def boot(image, *arguments, options=()):
     return run_emulator([janus_qemu, '--timeout', str(PATIENCE * SECONDS), *options, image, *arguments], SECONDS, env=environment())
 
 
-# --- What has to arrive ----------------------------------------------------------------------------------------------
+# --- The expected output ---------------------------------------------------------------------------------------------
 
 
 def bulk(size, piece):
-    """What `chatty speed` writes."""
+    """The output of `chatty speed`."""
     one = bytearray(10 if n % 64 == 63 else 48 + n % 64 for n in range(piece))
     one[-1] = 10
     return bytes(one) * -(-size // piece)
@@ -37,7 +37,7 @@ def line_of(task, line):
 
 
 def wrong_lines(said, tasks, lines):
-    """What is wrong with what `chatty lines` wrote, or None: each line whole, those of a task in order."""
+    """What is wrong with the output of `chatty lines`, or None: each line must be complete, those of a task in order."""
     if not said.endswith(b'\n'):
         return 'it ends in the middle of a line'
     given = {task: [] for task in range(tasks)}
@@ -50,7 +50,7 @@ def wrong_lines(said, tasks, lines):
 
 
 def whole(claim, machine, lines):
-    """Bulk, and lines of many tasks."""
+    """Tests bulk output, and lines of many tasks."""
     tasks = 8
     for cpus in ('1', '4'):
         done = boot(chatty, 'lines', str(tasks), str(lines), options=[*machine, '--smp', cpus])
@@ -83,7 +83,7 @@ def by_janus_qemu():
 
 
 def slow_readers():
-    """More than pipes hold: neither QEMU nor the guest throws away what nobody is ready for."""
+    """More than the pipes hold: neither QEMU nor the guest may drop what a slow reader has not read."""
     for console, size in (('virtio', 8 * MIB), ('serial', MIB // 4)):
         command = [janus_qemu, '--timeout', '100', '--console', console, chatty, 'speed', str(size), '4096']
         slow = subprocess.Popen(command, stdout=subprocess.PIPE, env=environment())
@@ -96,11 +96,11 @@ def slow_readers():
                   f'{len(said)}')
 
 
-# --- Machines that it would not make ---------------------------------------------------------------------------------
+# --- Machines that janus-qemu does not make --------------------------------------------------------------------------
 
 
 def two_consoles(image, line, *device, machine='q35'):
-    """What came by the serial port, what by virtio's console, and whether the end was orderly."""
+    """The output on the serial port, that on virtio's console, and the status."""
     by_virtio = work / 'by_virtio'
     by_virtio.unlink(missing_ok=True)
     serial, said, qemu = bare_qemu(image, '-chardev', f'file,id=virtio,path={by_virtio}', *device, line=line, machine=machine)

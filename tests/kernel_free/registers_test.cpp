@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// registers_test.cpp — what QEMU's own processor lacks, on one that is made up: an APIC of registers (x2APIC), a timer
-// that is set to a value of the counter (TSC deadline), and KVM's clock. A model specific register keeps what is
-// written; the host behind it fills in the clock's record when it is told where.
+// registers_test.cpp — what QEMU's emulated processor lacks, tested on a simulated one: an APIC in registers (x2APIC),
+// a timer with a deadline in counter ticks (TSC deadline), and KVM's clock. A model specific register keeps what is
+// written; the simulated host fills in the clock's record when it gets the record's address.
 #include <initializer_list>
 
 #include "kernel-free/clock/clock.h"
@@ -24,7 +24,8 @@ using namespace janus::bare;
 
 constexpr std::uint32_t kApicBase = 0x1b, kApicRegisters = 0x800, kDeadline = 0x6e0;
 constexpr std::uint64_t kEnabled = 1 << 11, kX2apic = 1 << 10,
-                        kAtReset = 0xfee00000 | 1 << 8;  // where, and that it boots
+                        // the address of the registers, and the flag of the boot processor
+    kAtReset = 0xfee00000 | 1 << 8;
 
 struct Write {
   std::uint32_t which;
@@ -79,7 +80,7 @@ Cpuid cpuid(std::uint32_t leaf, std::uint32_t) noexcept {
     case 0:
       return {0xb, 0, 0, 0};
     case 1:
-      return {0, 7u << 24, 0, 1 << 9};  // an id of 8 bits, and an APIC
+      return {0, 7u << 24, 0, 1 << 9};  // an APIC id of 8 bits, and the flag that there is an APIC
     case 0xb:
       return {0, 0, 0, 0x12345};
     case 0x40000000:
@@ -123,7 +124,7 @@ void give_frame(Frame) noexcept {
   --g_pages_taken;
 }
 
-// What this machine has no need of when KVM tells the rate.
+// Not needed on this machine, since KVM tells the rate.
 IntervalSample measure_interval(std::uint64_t) noexcept {
   return {};
 }
@@ -145,7 +146,7 @@ TEST(x2apic, is_switched_on_in_two_steps_and_needs_no_memory) {
                {0x80f, 1 << 8 | kSpurious},
                {0x808, 0},
                {0x835, 1 << 16},
-               {0x836, 4 << 8},  // the line by which a PC says a non-maskable interrupt
+               {0x836, 4 << 8},  // LINT1, by which a PC signals a non-maskable interrupt
                {0x837, 1 << 16},
                {0x83e, 3},
                {0x832, 2 << 17 | kTimer}}));
@@ -156,7 +157,7 @@ TEST(x2apic, an_id_has_32_bits) {
   CHECK_EQ(boot_apic_id(), 0x12345u);
 }
 
-// One write each, so there is nothing to wait for before it.
+// Each is a single write, so there is nothing to wait for before it.
 TEST(x2apic, an_interrupt_to_another_processor_is_one_write) {
   static Cpu other;
   other.apic_id = 0x12345;
@@ -173,7 +174,7 @@ TEST(x2apic, an_interrupt_to_another_processor_is_one_write) {
 }
 
 TEST(kvm_clock, is_its_multiplier_shifted_to_either_side) {
-  be_kvm(2, 0x8000'0000, 0);  // half a nanosecond a tick
+  be_kvm(2, 0x8000'0000, 0);  // half a nanosecond per tick
   CHECK_EQ(rate_from_kvm(), std::uint64_t{1} << 31);
   CHECK(wrote({{kMsrKvmSystemTime, kPlace | 1}, {kMsrKvmSystemTime, 0}}));
   be_kvm(4, 0x8000'0000, 2);
@@ -188,7 +189,8 @@ TEST(kvm_clock, that_is_not_written_or_being_written_tells_nothing) {
     be_kvm(version, 0x8000'0000, 0);
     CHECK_EQ(rate_from_kvm(), 0u);
     CHECK(wrote(
-        {{kMsrKvmSystemTime, kPlace | 1}, {kMsrKvmSystemTime, 0}}));  // the host forgets the page before others get it
+        // the host must forget the page before it is used for something else
+        {{kMsrKvmSystemTime, kPlace | 1}, {kMsrKvmSystemTime, 0}}));
   }
   CHECK_EQ(g_pages_taken, 0);
 }
@@ -200,14 +202,14 @@ TEST(kvm_clock, the_clock_of_another_hypervisor_is_not_asked_for) {
   CHECK(wrote({}));
 }
 
-// The counter runs at half a nanosecond a tick from when the clock was started.
+// The counter takes half a nanosecond per tick, from the start of the clock on.
 TEST(deadline, the_timers_deadline_is_a_value_of_the_counter) {
   be_kvm(2, 0x8000'0000, 0);
   g_timer_left = ~0u - 1000;
   const std::uint64_t before = arch::rdtsc();
   REQUIRE(start_clock());
   const std::uint64_t after = arch::rdtsc();
-  // Calibrated with the entry masked, which then has the deadline's mode again, and no count.
+  // Calibration masks the timer's entry; afterwards it is in deadline mode again and the count is 0.
   CHECK(g_write_count >= 4 && (g_writes[0] == Write{0x832, 1 << 16 | kTimer}) &&
         (g_writes[g_write_count - 2] == Write{0x838, 0}) &&
         (g_writes[g_write_count - 1] == Write{0x832, 2 << 17 | kTimer}));
@@ -218,7 +220,8 @@ TEST(deadline, the_timers_deadline_is_a_value_of_the_counter) {
   CHECK_GE(g_writes[0].value, before + 2'000'000);
   CHECK_LE(g_writes[0].value, after + 2'000'000);
   CHECK_EQ(g_writes[0].value, tsc_at(1'000'000));
-  // One in the past fires at once, as any value does that the counter has passed; 0 would stop the timer.
+  // A deadline in the past is any value that the counter has passed, so that the timer fires at once. 0 would stop the
+  // timer.
   set_timer(0);
   CHECK(g_writes[1].value >= before && g_writes[1].value <= after);
 }

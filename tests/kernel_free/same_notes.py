@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# same_notes.py PROGRAM IMAGE JANUS_QEMU TEST — what a test notes (harness: note()) is the same in all worlds: on this
-# machine, on 1, 2 and 4 CPUs with no kernel, and as /init of a Linux kernel of its own.
+# same_notes.py PROGRAM IMAGE JANUS_QEMU TEST — the notes of a test (note() of the harness) are the same on this
+# machine, with no kernel on 1, 2 and 4 CPUs, and as /init of a Linux kernel.
 import pathlib
 import re
 import subprocess
@@ -11,7 +11,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'harness
 from tap import Tap, skip_all_without  # noqa: E402
 
 NOTE = re.compile(r'^# ([a-z][^:]*: .*)$', re.MULTILINE)
-NO_KERNEL = 2                                  # janus-qemu: nothing was begun
+NO_KERNEL = 2  # status of janus-qemu: it found no kernel to boot
 program, image, janus_qemu, test = sys.argv[1:]
 worlds = [('1 CPU with no kernel', ['--smp', '1', image]), ('2 CPUs with no kernel', ['--smp', '2', image]),
           ('4 CPUs with no kernel', ['--smp', '4', image]),

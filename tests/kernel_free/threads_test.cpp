@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads_test.cpp — threads, more than there are CPUs: they start, wait, are woken, take turns, keep their registers.
+// threads_test.cpp — more threads than CPUs: they start, wait, are woken, take turns and keep their registers.
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
@@ -44,7 +44,7 @@ void run_many() {
   wait_until(done, 1);
 }
 
-// A thread is freed by its CPU, a moment after it has said that it is done.
+// A thread is freed by its CPU a moment after it has reported its end, so this waits for the frames.
 bool soon_taken_at_most(std::uint64_t frames) {
   const std::uint64_t until = platform::now_ns() + 5'000 * kMillisecond;
   while (bare::frames_taken() > frames && platform::now_ns() < until) {
@@ -55,14 +55,14 @@ bool soon_taken_at_most(std::uint64_t frames) {
 }
 
 TEST(threads, many_more_than_cpus_run_to_their_ends_and_are_freed) {
-  constexpr std::uint64_t kTablesOfMany = 64;  // those of the most that lived at once stay
+  constexpr std::uint64_t kTablesOfMany = 64;  // the page tables for the largest number of live threads are kept
   const std::uint64_t before = bare::frames_taken();
   for (int round = 0; round < 4; ++round) run_many();
   CHECK(soon_taken_at_most(before + kTablesOfMany));
 }
 
-// Below each of these frames nothing has been touched, so that one of them stands wherever a section inside a section
-// would look for a page that is not there yet.
+// No stack below this frame has been touched yet. So at some depth a section (interrupts off) within a section stands
+// right above a page that is not there yet.
 [[gnu::noinline]] void unmap_from_depth(std::size_t depth) {
   constexpr std::size_t kBytes = std::size_t{1} << 22;
   volatile std::byte here[64];
@@ -117,7 +117,8 @@ TEST(threads, a_wait_ends_at_its_time_and_not_before) {
   }
 }
 
-// Runs `waits`, which is to return at once. Should it sleep, `word` is woken after two seconds, so that the test fails and does not hang.
+// Runs `waits`, which must return at once. If it sleeps, `word` is woken after two seconds, so the test fails instead
+// of hanging.
 template <class Waits>
 void returns_at_once(Word& word, Waits waits) {
   static Word is_over, has_ended;
@@ -157,7 +158,7 @@ TEST(threads, a_wait_whose_time_has_passed_returns_at_once) {
 }
 
 TEST(threads, a_wake_does_not_wake_waiters_of_another_word) {
-  static Word words[64];  // several share a bucket
+  static Word words[64];  // several of them share a bucket
   static std::atomic<unsigned> awake{0};
   static Word ended{0};
   for (unsigned n = 0; n < 8; ++n)
@@ -194,14 +195,14 @@ TEST(threads, no_wake_up_is_lost_between_two) {
   CHECK_EQ(ball.load(), kTurns);
 }
 
-// One that spins for another on the same CPU gets what it wants: turns end.
+// A thread that spins for another one on the same CPU gets its value, since turns end.
 TEST(threads, a_spinning_thread_does_not_keep_the_others_out) {
   static std::atomic<bool> go{false};
   REQUIRE(platform::start_thread([](void*) { go.store(true); }, nullptr, 0, "setter"));
   while (!go.load()) asm volatile("pause");
 }
 
-// Two fill every register with values of their own and look whether they keep them, on one CPU.
+// Two threads on one CPU fill every register with their own values and check that they keep them.
 TEST(threads, registers_survive_turns) {
   static std::atomic<unsigned> wrong{0}, rounds{0};
   static Word done{0};
@@ -278,10 +279,10 @@ TEST(requests, a_fence_and_a_flush_return_while_others_halt_and_run) {
   for (int n = 0; n < 20; ++n) bare::forget_translations_everywhere(bare::kEverything);
   stop.store(true);
   wait_until(done, others);
-  for (int n = 0; n < 200; ++n) platform::heavy_fence();  // now they halt
+  for (int n = 0; n < 200; ++n) platform::heavy_fence();  // now the other CPUs are halted
 }
 
-// What one CPU has unmapped another does not see any more, though it used it a moment ago.
+// A page that one CPU has unmapped is not visible to another CPU any more, though that one used it a moment before.
 TEST(requests, no_cpu_uses_what_another_has_taken_away) {
   static std::atomic<std::uint8_t*> page{nullptr};
   static Word step{0};
@@ -309,7 +310,7 @@ TEST(requests, no_cpu_uses_what_another_has_taken_away) {
   platform::unmap(reinterpret_cast<std::byte*>(memory), bare::kPage);
 }
 
-// Nobody waits for a CPU that is halted; what it missed is more than the last that was asked for.
+// Nobody waits for a halted CPU. It may have missed several requests, and must catch up on all of them.
 TEST(requests, a_cpu_that_was_halted_has_missed_nothing) {
   static std::atomic<std::uint8_t*> pages{nullptr};
   static Word step{0}, done{0};
@@ -338,7 +339,8 @@ TEST(requests, a_cpu_that_was_halted_has_missed_nothing) {
       CHECK_EQ(memory[n * bare::kPage], 1);
       platform::discard(reinterpret_cast<std::byte*>(memory) + n * bare::kPage, bare::kPage);
     }
-    for (std::size_t n = 0; n < kCount; ++n) CHECK_EQ(memory[n * bare::kPage], 0);  // the same frames, in another order
+    // the frames may come back in another order
+    for (std::size_t n = 0; n < kCount; ++n) CHECK_EQ(memory[n * bare::kPage], 0);
   }
   platform::unmap(reinterpret_cast<std::byte*>(memory), kCount * bare::kPage);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// translations_test.cpp — how many translations QEMU's emulator keeps for a CPU. One that it has not, it looks up in
-// the page tables, and marks the page there as accessed; so those can be counted. Processors do it in their own ways.
+// translations_test.cpp — how many address translations QEMU's emulator caches for a CPU. On a miss it walks the page
+// tables and sets the page's accessed bit, so misses can be counted. Real processors behave differently.
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,8 @@ using namespace janus::bare;
 
 constexpr Entry kAccessed = 1 << 5;
 constexpr unsigned kPages = kPlaces / 2;
-// Of our own code, data and stack, which have places in the table, too, and may put a page out.
+// The translations of the test's own code, data and stack have places in the table as well, and may evict some of the
+// pages.
 constexpr unsigned kOthers = kPages / 16;
 
 Entry& entry_of_page(const std::byte* page) {
@@ -33,7 +34,8 @@ void touch_all(const std::byte* pages) {
   for (unsigned n = 0; n < kPages; ++n) touch(pages + n * kPage);
 }
 
-// All of them are there: a page that comes is zeroed at another address of its own, which has a place as well.
+// Touches all pages. Each new page is zeroed at another address, whose translation also takes a place; so callers touch
+// them again.
 std::byte* map_all() {
   std::byte* const pages = platform::map(kPages * kPage);
   if (pages != nullptr) touch_all(pages);
@@ -49,7 +51,7 @@ unsigned looked_up_again(const std::byte* pages) {
   return count;
 }
 
-// The first test: what the boot left behind.
+// Runs first, to see the state that the boot has left.
 TEST(translations, translations_of_many_pages_are_kept_from_the_first_task_on) {
   if (!is_below(kEmulator)) SKIP("not below QEMU's emulator");
   std::byte* const pages = map_all();
@@ -63,7 +65,7 @@ TEST(translations, translations_of_many_pages_are_kept_from_the_first_task_on) {
 
 TEST(translations, translations_of_other_pages_survive_when_a_few_are_taken_away) {
   if (!is_below(kEmulator)) SKIP("not below QEMU's emulator");
-  widen_translations_everywhere();  // what other tests took away was more
+  widen_translations_everywhere();  // other tests have unmapped more than a few pages
   std::byte* const pages = map_all();
   REQUIRE(pages != nullptr);
   std::byte* const few = platform::map(kMaxAlone * kPage);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// virtio_test.cpp — queues, devices, disks and output beside devices that are made up: good ones, and ones that lie,
-// err or are silent. A made-up device moves whenever somebody who waits for it looks at the clock.
+// virtio_test.cpp — queues, devices, disks and output with simulated devices: correct ones, and ones that lie, fail or
+// do not answer. A simulated device makes its next step whenever a waiting caller reads the clock.
 #include <cstring>
 #include <initializer_list>
 #include <new>
@@ -28,7 +28,7 @@ std::uint64_t g_now = 0;
 char g_console[4096];
 std::size_t g_console_bytes = 0;
 
-// What somebody sees who reads both the serial port and the device of the console.
+// What arrives at the serial port and at the console device together.
 char g_seen[1 << 20];
 std::size_t g_seen_bytes = 0, g_seen_by_serial = 0;
 
@@ -46,7 +46,7 @@ std::uint64_t random_word() {
   return state;
 }
 
-// The rings as the specification draws them, seen from the other side.
+// The rings as in the specification, as the device sees them.
 struct Chain {
   std::uint64_t address;
   std::uint32_t bytes;
@@ -62,13 +62,13 @@ struct Used {
   } ring[32];
 };
 
-// Its registers are plain memory: they read as they were written, and features and sizes as it was made.
+// A device whose registers are plain memory: they keep what is written; features and sizes are set at construction.
 struct FakeDevice {
   enum class Way { kGood, kSilent, kErrs, kShort, kIndexJumps, kIndexFalls, kOtherHead, kWildHead, kTooLong, kEndless };
 
   alignas(8) unsigned char registers[0x200] = {};
   Way way = Way::kGood;
-  const unsigned char* image = nullptr;  // of a disk; else it gives noise
+  const unsigned char* image = nullptr;  // of a disk; without an image the device gives random numbers
   bool is_console = false;
   std::uint16_t seen = 0;
   unsigned answered = 0;
@@ -90,7 +90,7 @@ struct FakeDevice {
     return reinterpret_cast<T*>(at<std::uint64_t>(offset));
   }
 
-  // The one request that there may be.
+  // Answers the request, of which there is one at a time at most.
   void move() {
     if (way == Way::kSilent || (status() & 4) == 0 || shared<Available>(0x90)->index == seen) return;
     ++seen;
@@ -144,13 +144,13 @@ struct FakeDevice {
   }
 };
 
-FakeDevice* g_device = nullptr;          // that moves
-FakeDevice* g_disks_of_machine[8] = {};  // that are found
+FakeDevice* g_device = nullptr;          // the device that makes its step
+FakeDevice* g_disks_of_machine[8] = {};  // the disks that the machine has
 FakeDevice *g_source_of_machine = nullptr, *g_console_of_machine = nullptr;
 
 }  // namespace
 
-// --- What the machine would define ---
+// --- Symbols that the machine would define ---
 
 namespace janus::bare {
 
@@ -229,7 +229,7 @@ TEST(virtio, a_device_is_begun_as_the_specification_says) {
   Device device;
   REQUIRE(device.begin(fake.transport()));
   CHECK_EQ(fake.status(), 1u | 2u | 4u | 8u);
-  CHECK_EQ(fake.at<std::uint32_t>(0x20), 1u);  // the upper half of the features: version 1 alone
+  CHECK_EQ(fake.at<std::uint32_t>(0x20), 1u);  // the upper half of the features: only VERSION_1
   CHECK_EQ(fake.at<std::uint32_t>(0x44), 1u);
   CHECK(fake.shared<Chain>(0x80) != nullptr && fake.at<std::uint64_t>(0x80) % 16 == 0);
   CHECK(fake.at<std::uint64_t>(0x90) % 2 == 0 && fake.at<std::uint64_t>(0xa0) % 4 == 0);
@@ -248,7 +248,7 @@ TEST(virtio, a_queue_is_as_long_as_the_device_allows) {
 
 TEST(virtio, devices_without_version_1_or_a_queue_are_left_alone) {
   FakeDevice old(128, 0), without(0), busy;
-  busy.at<std::uint32_t>(0x44) = 1;  // resetting it changes nothing
+  busy.at<std::uint32_t>(0x44) = 1;  // a reset does not clear it
   for (FakeDevice* fake : {&old, &without, &busy}) {
     Device device;
     CHECK(!device.begin(fake->transport()));
@@ -296,7 +296,8 @@ TEST(virtio, a_device_that_is_silent_is_waited_for_no_longer_than_was_said) {
   CHECK(request(device, fake, 100).outcome == Outcome::kNotInUse);
 }
 
-// Whatever stands in the ring: an answer, and none of it is followed anywhere.
+// The used ring has random contents. The result must be an answer, and no address or number in the ring may be
+// followed.
 TEST(virtio, a_used_ring_of_random_bytes_is_never_more_than_an_answer) {
   unsigned done = 0;
   for (unsigned round = 0; round < 100'000; ++round) {
@@ -439,7 +440,7 @@ TEST(disk, senseless_disks_are_not_there) {
   CHECK(find_disk(25) == nullptr);
 }
 
-// There is one in a machine, and it is looked for once: all of its life in one test.
+// A machine looks for its one source of random numbers once, so all of the device's life is in one test.
 TEST(random, every_word_is_the_devices_and_is_given_once_until_it_lies) {
   static FakeDevice fake;
   g_source_of_machine = g_device = &fake;
@@ -463,7 +464,7 @@ TEST(random, every_word_is_the_devices_and_is_given_once_until_it_lies) {
   g_device = nullptr;
 }
 
-// --- Output. It is looked for again in each test, as if the machine had been started. ---
+// --- Output. Each test looks for the device anew, as if the machine had just started. ---
 
 void start_output(FakeDevice* fake) {
   if (fake != nullptr) fake->is_console = true;
@@ -474,7 +475,7 @@ void start_output(FakeDevice* fake) {
   find_output();
 }
 
-// Text that differs everywhere.
+// Random text, so that no two parts are equal.
 const char* text_of(std::size_t bytes) {
   static char text[300'000];
   for (std::size_t n = 0; n < bytes; ++n) text[n] = static_cast<char>(random_word());
@@ -497,7 +498,7 @@ TEST(output, arrives_whole_and_in_order_by_queues_of_every_length) {
     static FakeDevice fake;
     fake = FakeDevice(most);
     start_output(&fake);
-    CHECK_EQ(fake.at<std::uint32_t>(0x30), 1u);  // the queue that the first port transmits by
+    CHECK_EQ(fake.at<std::uint32_t>(0x30), 1u);  // the transmit queue of the first port
     for (unsigned round = 0; round < 200; ++round) {
       const std::size_t bytes = round < 3 ? 4096 * round : random_word() % (round % 20 == 0 ? 300'000 : 300);
       const char* const text = text_of(bytes);
@@ -572,7 +573,7 @@ TEST(output, without_memory_for_it_the_serial_port_does) {
   FakeDevice fake;
   start_output(nullptr);
   g_console_of_machine = &fake;
-  g_frames_taken = 511;  // the queue gets the last one
+  g_frames_taken = 511;  // the queue gets the last frame
   find_output();
   CHECK(console_holds("janus: the console device does not work"));
   CHECK_EQ(write_out("abc", 3), 3u);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// chatty.c — output of every kind. `speed BYTES PIECE`: so many bytes, in pieces of so many, and how long it took on
-// stderr. `lines TASKS LINES`: lines of 0 to 9,000 letters from many tasks at once; the reader knows what each has to
-// be.
+// chatty.c — output of every kind. `speed BYTES PIECE`: writes BYTES in pieces of PIECE, and prints the time on stderr.
+// `lines TASKS LINES`: many tasks print lines of 0 to 9,000 letters at once; the text of each line follows from its
+// numbers, so a reader can check it.
 #include <janus/rt.h>
 
 #include <stdio.h>
@@ -23,7 +23,7 @@ static int speed(long bytes, long piece) {
   return 0;
 }
 
-// "TASK LINE " and letters, as many as both say.
+// Prints lines "TASK LINE letters", whose number and kind of letters follow from TASK and LINE.
 static int64_t say(void* argument) {
   const long task = (long)argument >> 32, lines = (long)argument & 0xffffffff;
   char* const text = malloc(kMaxLine);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// faults: every way in which a task can fault, each in a task of its own; the program goes on.
+// faults: each way in which a task can fault, each in its own task. The program goes on.
 #include <janus/rt.h>
 #include <stddef.h>
 
@@ -57,7 +57,7 @@ static int64_t stop(void* unused) {
   __asm__ volatile("int3");
   return 0;
 }
-// By x87: QEMU's emulated processor has no SSE exceptions.
+// With the x87 unit, since QEMU's emulated processor raises no SSE exceptions.
 static int64_t divide_floats(void* unused) {
   (void)unused;
   const unsigned short unmasked = 0x37f & ~4u;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// files: what open, read, lseek and write say of files that can only be read. Arguments: paths.
+// files: the results of open, read, lseek and write on read-only files. Arguments: paths.
 #include <errno.h>
 #include <fcntl.h>
 #include <janus/rt.h>
@@ -23,7 +23,7 @@ static void show(const char* path) {
   close(fd);
 }
 
-// The two devices: what is read, what a write and a bad buffer are told, and what kind of file it is.
+// Prints what reading gives, what a write, a bad buffer and a listing answer, and whether it is a character device.
 static void show_device(const char* path) {
   struct {
     uint64_t before[3];
@@ -40,7 +40,7 @@ static void show_device(const char* path) {
   close(fd);
 }
 
-// A caller may not leave the flag so; but what it harms then is nobody else's.
+// A caller must not leave the direction flag set; if it does, only its own write may be affected.
 static long write_with_direction(void) {
   __asm__ volatile("std" : : : "cc", "memory");
   const long put = (long)janus_write(1, "forwards\n", 9);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// hash_disk: the SHA-256 of a file or a disk, as sha256sum prints it; read once from its beginning to its end, and once
-// in pieces of odd sizes at odd places, which have to be the same bytes. Arguments: paths.
+// hash_disk: prints the SHA-256 of a file or disk as sha256sum does. Reads it once from beginning to end, and then
+// pieces of odd sizes at odd places, which must be the same bytes. Arguments: paths.
 #include <bearssl.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 
 enum { kPieceBytes = 100000, kBlockDevice = 060000, kTypeMask = 0170000 };
 
-// As Linux lays it out.
+// The layout of Linux.
 struct kernel_stat {
   unsigned long device, inode, links;
   unsigned mode, user, group, pad;
@@ -47,7 +47,7 @@ static int hash(const char* path, int fd, unsigned char* piece) {
   return 0;
 }
 
-// A piece from anywhere is what two smaller ones are.
+// Each piece must be equal to the same bytes read as two smaller pieces.
 static int check_pieces(const char* path, int fd, long bytes, unsigned char* piece) {
   static unsigned char part[kPieceBytes];
   const long sizes[] = {1, 511, 512, 513, 4096, 65537, kPieceBytes};
@@ -78,7 +78,7 @@ static int hash_path(const char* path) {
   int result = hash(path, fd, piece);
   if (result == 0) result = check_pieces(path, fd, bytes, piece);
   free(piece);
-  // A buffer that is not there harms nobody.
+  // A read into unmapped memory must fail with EFAULT.
   if (result == 0 && bytes != 0 && read_at(fd, (void*)8, 10, 0) != -EFAULT) result = fail(path, "bad buffer");
   close(fd);
   return result;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// many SPAWNED BLOCKED: so many tasks that run to their ends, then so many that all wait at once on guarded stacks,
-// which a walk of the page tables finds.
+// many SPAWNED BLOCKED: runs SPAWNED tasks to their ends, then BLOCKED tasks that all wait at once. Walks the page
+// tables and counts the waiting tasks whose stacks have a guard page.
 #include <janus/rt.h>
 #include <stdlib.h>
 
-enum { kPage = 4096, kMaxStack = 17 * kPage };  // what there is while there are few
+enum { kPage = 4096, kMaxStack = 17 * kPage };  // kMaxStack: of a task's stack while there are few tasks
 static const uint64_t kPresent = 1, kWritable = 2, kLarge = 0x80, kNoExecute = 1ull << 63;
 static const uint64_t kWhyAbsent = 0xf, kGuard = 4;  // kernel-free/memory/page_tables.h
 static const uint64_t kAddress = 0x000ffffffffff000, kAllMemory = 0xffff800000000000;
 
 static long count;
-static uint64_t* stacks;  // where each that waits stands on its own
+static uint64_t* stacks;  // an address on the stack of each waiting task
 static janus_channel* gate;
 
 static int64_t run(void* unused) {
@@ -51,7 +51,7 @@ static uint64_t entry_of(uint64_t address) {
   }
 }
 
-// Below the stack there is a page that is a guard, rather than memory that nobody has touched yet; or 0.
+// The number of the guard page below the stack; 0 if there is none. A page that was only never touched is no guard.
 static uint64_t guard_of(uint64_t stack) {
   const uint64_t expected = kPresent | kWritable | kNoExecute;
   if ((entry_of(stack) & expected) != expected) return 0;
@@ -65,7 +65,7 @@ static int by_address(const void* a, const void* b) {
   return (left > right) - (left < right);
 }
 
-// Of how many each has a guard that is nobody else's.
+// The number of stacks that have a guard page of their own.
 static long count_guards(uint64_t* places, long count) {
   long guards = 0;
   for (long n = 0; n < count; ++n) places[n] = guard_of(places[n]);
@@ -74,7 +74,7 @@ static long count_guards(uint64_t* places, long count) {
   return guards;
 }
 
-// Pages of the whole machine that can be both written and executed.
+// Counts all pages of the machine, and those that are both writable and executable.
 static void count_pages(const uint64_t* table, int level, long* pages, long* both) {
   for (int n = 0; n < 512; ++n) {
     if ((table[n] & kPresent) == 0) continue;

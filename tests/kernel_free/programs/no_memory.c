@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// no_memory: each of some tasks takes more than the machine has, since its setting lets it, while a child of its own
-// waits. Each panics where it touches what is not there; the program goes on with what they leave.
+// no_memory: several tasks each take more memory than the machine has, as the setting of the budget allows, while a
+// child of each waits. Each task panics at the first page that the machine cannot give it. The program goes on with the
+// memory that these tasks leave.
 #include <janus/rt.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// one_after_another: the first process of a Linux, which runs the programs below /programs by the lines of /list, `NAME
-// ARGUMENTS...`, and says of each `ended NAME STATUS`. Linked with a libc; nothing of the runtime is in it, so that
-// each program has one of its own.
+// one_after_another: the first process of a Linux. It runs the programs in /programs as the lines of /list say (`NAME
+// ARGUMENTS...`) and prints `ended NAME STATUS` after each. Linked with a libc and without the runtime, so that each
+// program is a separate process with a runtime of its own.
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ static int run(char* line) {
   snprintf(path, sizeof path, "/programs/%s", words[0]);
   const pid_t child = fork();
   if (child == 0) {
-    alarm(kPatience);  // survives the exec
+    alarm(kPatience);  // the alarm survives the exec
     execve(path, words, nothing);
     _exit(127);
   }
   int status = -1;
   waitpid(child, &status, 0);
-  // What it left behind.
+  // Kills and reaps the processes that the program has left.
   kill(-1, SIGKILL);
   while (wait(NULL) > 0) {
   }

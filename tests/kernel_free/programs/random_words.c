@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// random_words: whether the machine has random numbers, and whether they differ.
+// random_words: prints whether the machine has random numbers, and whether they differ from each other.
 #include <errno.h>
 #include <janus/rt.h>
 

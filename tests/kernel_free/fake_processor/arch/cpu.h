@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// fake_processor/arch/cpu.h — the processor as arch/x86_64 has it, but that a test says what cpuid answers. Stands
-// before the real one on the include path.
+// fake_processor/arch/cpu.h — arch/cpu.h with a cpuid that the test defines. This folder comes before the real one on
+// the include path.
 #pragma once
 
 #define cpuid cpuid_of_this_machine

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fake_processor/kernel-free/cpu/instructions.h — the kernel's instructions, but that ports, the model specific
-// registers and what is known of page tables are a test's, and interrupts are off. Stands before the real one on the
-// include path.
+// fake_processor/kernel-free/cpu/instructions.h — the privileged instructions, with ports, model specific registers,
+// cr3 and touch() defined by the test, and interrupts always off. This folder comes before the real one on the include
+// path.
 #pragma once
 
 #define in8 in8_of_this_machine
