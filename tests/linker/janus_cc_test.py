@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# janus_cc_test.py BUILD — janus-cc as it is installed: what it makes, what it takes, what it refuses. Speaks TAP.
+# janus_cc_test.py BUILD — the installed janus-cc: what it makes, accepts and refuses. Speaks TAP.
 import json
 import os
 import pathlib
@@ -48,7 +48,7 @@ def source(name, text):
 
 
 def made(claim, output, *arguments, **options):
-    """Compiles, wants no word and status 0; the path of the program, or None."""
+    """Compiles; expects status 0 and no output. Returns the path of the program, or None."""
     done = cc(*arguments, '-o', output, **options)
     ok = tap.check(claim, done.returncode == 0 and done.stderr == '' and (work / output).exists(), done.stderr or done.returncode)
     return work / output if ok else None
@@ -64,7 +64,7 @@ def runs(claim, command, status=0, stdout=None, stderr=None, **options):
 
 
 def refused(claim, done, pattern, lines=None, output='out'):
-    """Status 1, a message that matches, and no output."""
+    """Expects status 1, a message that matches, and no output file."""
     left = (work / output).exists()
     ok = done.returncode == 1 and re.search(pattern, done.stderr) and not left
     if lines is not None:
@@ -76,11 +76,12 @@ def tool(*command):
     return subprocess.run([str(c) for c in command], capture_output=True, text=True, timeout=60, check=False).stdout
 
 
-# --- What is made ------------------------------------------------------------------------------------------------------
+# --- What it makes
+# -----------------------------------------------------------------------------------------------------
 
 
 def segments(program):
-    """(type, flags, offset of memory) of each program header."""
+    """(type, flags) of each program header."""
     rows = re.findall(r'^  (\w+) +0x\w+ 0x\w+ 0x\w+ 0x\w+ 0x\w+ ([R ][W ][E ])', tool('readelf', '-lW', program), re.M)
     return [(kind, flags.replace(' ', '')) for kind, flags in rows]
 
@@ -110,7 +111,7 @@ def hello():
         size = program.stat().st_size
         print(f'# hello, stripped: {size} bytes')
         if is_optimised():
-            # What ships is compiled by gcc; clang's code for the same library is larger.
+            # Programs ship with libraries compiled by gcc; clang's code for the same library is larger.
             most = 126 if is_compiled_by_clang() else 120
             tap.check(f'hello has no more than {most} KiB', size <= most * kib, size)
         else:
@@ -207,7 +208,8 @@ def libraries():
                  env=environment(JANUS_SEED=seed))
 
 
-# --- What is taken -----------------------------------------------------------------------------------------------------
+# --- What it accepts
+# ---------------------------------------------------------------------------------------------------
 
 MAIN = '#include <janus/rt.h>\nint answer(void);\nint main(void) { return answer(); }\n'
 
@@ -326,7 +328,8 @@ int main(void) {
     runs('so does a library of the program\'s', [made('link', 'user', user, '-L.', '-lstrings', '-fno-builtin')], 77)
 
 
-# --- What is refused -----------------------------------------------------------------------------------------------------
+# --- What it refuses
+# ---------------------------------------------------------------------------------------------------
 
 
 def unhappy():
@@ -401,7 +404,8 @@ def the_installation():
     visible = tool('readelf', '-sW', prefix / 'lib/libjanus_rt.a')
     strangers = {m[2] for m in re.finditer(r'(GLOBAL|WEAK) +DEFAULT +(?!UND)\S+ (\S+)', visible)
                  if not re.match(r'janus_|_start$|mem(cpy|move|set|cmp)$', m[2])
-                 and not (m[1] == 'WEAK' and re.match(r'_ZN?K?St|_ZnwmPv$', m[2]))}  # inline functions, where nothing is inlined
+                 # inline functions, where nothing is inlined
+                 and not (m[1] == 'WEAK' and re.match(r'_ZN?K?St|_ZnwmPv$', m[2]))}
     tap.check('what hosts see of it is janus_*, the entry, and what compilers call', not strangers, strangers)
     tls = tool('readelf', '-SW', prefix / 'lib/libjanus_rt.a')
     tap.check('it has no thread-local storage and no constructors', not re.search(r'\.t(bss|data)\b|\.init_array|\.ctors', tls))

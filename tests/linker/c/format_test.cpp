@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// format_test.cpp: snprintf says what glibc's says, for every combination of flags, widths, precisions and sizes.
+// format_test.cpp: snprintf prints what glibc's prints, for every combination of flags, widths, precisions and sizes.
 #include <cerrno>
 #include <climits>
 #include <cmath>
@@ -130,7 +130,7 @@ TEST(format, wide_strings_print_their_ascii) {
   CHECK_STREQ(ours, "?");
 }
 
-// What compilers take without a word: each takes its argument, so that what follows is right.
+// Extensions that compilers accept without a warning: each takes its argument, so that the following ones are right.
 TEST(format, extensions_agree) {
   numbers_agree<unsigned>("", "bB", {0u, 5u, ~0u});
   numbers_agree<unsigned long>("l", "b", {~0ul});
@@ -139,8 +139,8 @@ TEST(format, extensions_agree) {
   agree("%S %C %s", L"wide", L'w', "x");
 }
 
-// The digits themselves are compared in tests/base/format_oracle_test.cpp. Values whose %#g glibc gets wrong are not
-// among these.
+// tests/base/format_oracle_test.cpp compares the digits themselves. Values whose %#g glibc prints wrongly are not among
+// these.
 TEST(format, floating_point_agrees) {
   numbers_agree<double>("", "eEfFgGaA",
                         {0.0, -0.0, 1.0, -1.5, 0.1, 1e-5, 123456.0, -6.02214076e23, 5e-324, 1e308, HUGE_VAL, NAN});
@@ -190,7 +190,7 @@ TEST(format, sprintf_has_no_limit) {
   CHECK_EQ(ours[999], '7');
 }
 
-// Whatever makes a text long: a width, a precision, a string, wide characters, many conversions.
+// Text that is long because of a width, a precision, a string, wide characters or many conversions.
 TEST(format, formatting_is_charged_piece_by_piece) {
   constexpr std::size_t kMany = 1 << 20;
   static char out[kMany + 100], text[kMany + 1];
@@ -217,5 +217,5 @@ TEST(format, formatting_is_charged_piece_by_piece) {
   CHECK_GE(runtime::paid, 1000u / 16);
   runtime::paid = 0;
   CHECK_EQ(jc_snprintf(nullptr, 0, "%2000000000d", 1), 2000000000);
-  CHECK_EQ(runtime::paid, 0u);  // what has no room takes no time
+  CHECK_EQ(runtime::paid, 0u);  // text that does not fit costs nothing
 }

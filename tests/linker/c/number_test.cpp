@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// number_test.cpp: numbers from text, and their errors, are glibc's.
+// number_test.cpp: conversions of text to numbers, and their errors, are the same as glibc's.
 #include <bit>
 #include <cerrno>
 #include <cinttypes>
@@ -46,7 +46,7 @@ bool same(Parser<Number> our, Parser<Number> their, const std::string& text, int
   const bool base_is_valid = base == 0 || (base >= 2 && base <= 36);
   if (our_number == their_number && our_error == errno && (our_end == their_end || !base_is_valid)) return true;
   janus::test::note("text", text.c_str());
-  CHECK_EQ(base, INT_MIN);  // says the base
+  CHECK_EQ(base, INT_MIN);  // shows the base in the output
   return false;
 }
 
@@ -138,7 +138,7 @@ TEST(number, whole_numbers_above_and_below_are_glibcs_to_the_bit) {
                                  9.3e18,
                                  std::numeric_limits<double>::infinity(),
                                  std::numeric_limits<double>::denorm_min()};
-  // Every exponent; and around the whole numbers, where one bit decides.
+  // Random numbers of every exponent, and numbers near whole ones, where one bit decides.
   for (int i = 0; i < 200000; i++) numbers.push_back(std::bit_cast<double>(random()));
   for (int i = 0; i < 20000; i++) {
     const double whole = static_cast<double>(random() >> (12 + random() % 52));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime.cpp: the runtime's C interface by glibc, under the names that libjanus_c's prefixed objects ask for.
+// runtime.cpp: the runtime's C interface, implemented with glibc, under the prefixed names that libjanus_c's objects
+// use.
 #include "tests/linker/c/runtime.h"
 #include "rt/base/floating.h"
 
@@ -117,7 +118,7 @@ int jc_janus_local_set(std::uint32_t key, void* value) {
 }
 
 int jc_janus_hold_try(const void*) {
-  return 1;  // the only task
+  return 1;  // there is only one task
 }
 void jc_janus_hold_end(const void*) {}
 
@@ -161,9 +162,9 @@ void jc_janus_panic_because(std::uint32_t, const char* why) {
 }
 
 int jc_janus_may_exit() {
-  return 1;  // as on the root's account
+  return 1;  // as for a task that spends from the root's account
 }
-void jc_janus_has_written(int, int64_t) {}  // as where a closed pipe is an error like others
+void jc_janus_has_written(int, int64_t) {}  // as where a closed pipe is an ordinary error
 void jc_janus_exit(int status) {
   runtime::exit_status = status;
   leave();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime.h: what stands in for the runtime below libjanus_c in these hosted tests, and how tests steer it. The
-// library's own names carry the prefix jc_ here, so that glibc's stand beside them and can be compared with.
+// runtime.h: replaces the runtime below libjanus_c in these hosted tests, and lets tests control it. The library's
+// names have the prefix jc_ here, so that they can be linked beside glibc's and compared with them.
 #pragma once
 
 #include <cstddef>
@@ -8,23 +8,23 @@
 
 namespace runtime {
 
-// The task that the caller is, 0 for none. Each has its own local values.
+// The id of the calling task, 0 for none. Each task has its own local values.
 extern std::uint64_t current_task;
 
-// Blocks that may still be had before allocation fails; below 0: no limit.
+// How many more blocks can be allocated; below 0: no limit.
 extern long blocks_left;
 
-// What was paid in ops since a test set it to 0, and the most at once.
+// The ops paid since a test set `paid` to 0, and the largest single payment.
 extern std::uint64_t paid, most_paid;
 
-// What janus_syscall answers in place of the kernel, if it is not 0.
+// If it is not 0, janus_syscall returns this instead of calling the kernel.
 extern std::int64_t scripted_answer;
 
-// What the last panic or exit said; nullptr and -1 before.
+// The text of the last panic and the status of the last exit; nullptr and -1 before.
 extern const char* panic_text;
 extern int exit_status;
 
-// Runs `body`, which may panic or exit. True if it came to its end.
+// Runs `body`, which may panic or exit. True if it returned.
 bool survives(void (*body)());
 
 }  // namespace runtime

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sort_test.cpp: qsort sorts whatever it is given, within n log n comparisons and the array; bsearch finds what is
-// there.
+// sort_test.cpp: qsort sorts any input within n log n comparisons and within the array; bsearch finds what is there.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -37,7 +36,8 @@ std::vector<std::uint32_t> pattern(int kind, std::uint32_t count) {
 
 constexpr int kPatterns = 8;
 
-// 5 n log2 n and some for the shortest: quicksort needs some 1.2 of them, heap sort 2, both in turn less than 4.
+// 5 n log2 n, plus a constant for short arrays. Quicksort needs about 1.2 n log2 n, heap sort 2 n log2 n, and both in
+// turn less than 4 n log2 n.
 std::uint64_t bound(std::uint64_t count) {
   return count < 2 ? 0 : 5 * count * (64 - static_cast<std::uint64_t>(__builtin_clzll(count))) + 100;
 }
@@ -58,7 +58,7 @@ TEST(sort, every_shape_and_size_is_sorted_in_n_log_n) {
 
 namespace {
 
-// McIlroy's antiquicksort: decides the order while it is asked, always against the sorter.
+// McIlroy's adversary for quicksort: decides the order during the comparisons, always to the sorter's disadvantage.
 std::vector<int> rank;
 int fixed, candidate, gas;
 
@@ -150,7 +150,7 @@ TEST(sort, bsearch_finds_all_that_is_there_and_nothing_else) {
   }
 }
 
-// A comparison that is charged nothing by itself: the loops around it are.
+// The comparison itself is free here; the loops of qsort and bsearch around it must be charged.
 TEST(sort, its_steps_are_paid_for_a_few_at_a_time) {
   for (int kind = 0; kind < kPatterns; kind++) {
     std::vector<std::uint32_t> items = pattern(kind, 10000);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stream_test.cpp: streams beside glibc's on files of the same content, and what they say when the file fails them.
+// stream_test.cpp: streams compared with glibc's on files of equal content, and their errors when the file fails.
 #include <fcntl.h>
 #include <unistd.h>
 #include <cerrno>
@@ -13,7 +13,7 @@
 #include "tests/harness/test.h"
 #include "tests/linker/c/runtime.h"
 
-struct Stream;  // their FILE
+struct Stream;  // the FILE of the library under test
 
 extern "C" {
 extern Stream *jc_stdin, *jc_stdout, *jc_stderr;
@@ -52,7 +52,7 @@ int& our_errno() {
   return *jc___errno_location();
 }
 
-// Two files of the same content, one for each library.
+// Two files of equal content, one for each library.
 class Pair {
  public:
   explicit Pair(const std::string& text) {
@@ -92,7 +92,7 @@ std::string lines(int count) {
   return text;
 }
 
-// A walk of both libraries over their file, step by step alike. A read may follow a write only after a seek.
+// A random sequence of the same steps in both libraries. A read may follow a write only after a seek.
 class Walk {
  public:
   Walk(const Pair& pair, unsigned seed)
@@ -104,7 +104,7 @@ class Walk {
   Walk(const Walk&) = delete;
   Walk& operator=(const Walk&) = delete;
 
-  // What differed, or nullptr.
+  // Does one step; returns what differed, or nullptr.
   const char* step() {
     switch (next(8)) {
       case 0:
@@ -293,7 +293,7 @@ TEST(stream, a_pipe_is_read_to_its_end_and_keeps_what_was_read_ahead) {
   close(ends[1]);
   Stream* file = jc_fdopen(ends[0], "r");
   CHECK_EQ(jc_fgetc(file), 'a');
-  CHECK_EQ(jc_fflush(file), 0);  // cannot be put back, so it must not be dropped
+  CHECK_EQ(jc_fflush(file), 0);  // the read-ahead bytes cannot be put back, so fflush must not drop them
   CHECK_EQ(jc_ftell(file), -1L);
   CHECK_EQ(our_errno(), ESPIPE);
   char line[8];

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// string_test.cpp: strings and bytes give what glibc gives, right up to the end of a page, and not one byte further.
+// string_test.cpp: functions for strings and bytes give glibc's results, up to the end of a page and not one byte
+// beyond.
 #include <strings.h>
 #include <sys/mman.h>
 #include <cctype>
@@ -48,7 +49,7 @@ namespace {
 
 constexpr std::size_t kPage = 4096;
 
-// The last bytes before a page that nobody may touch.
+// The end of an accessible page, after which an inaccessible one follows.
 char* end_of_page() {
   static char* const pages = [] {
     void* mapped = mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -58,7 +59,7 @@ char* end_of_page() {
   return pages + kPage;
 }
 
-// `text` with its end as the last byte before the forbidden page.
+// A copy of `text` whose terminator is the last accessible byte.
 char* at_page_end(const std::string& text) {
   char* at = end_of_page() - text.size() - 1;
   memcpy(at, text.c_str(), text.size() + 1);
@@ -71,7 +72,7 @@ int sign(int value) {
 
 std::minstd_rand random_numbers{5};
 
-// Few letters, so that texts often have something in common; bytes above 127 among them.
+// Few different letters, so that texts often have common parts; some bytes are above 127.
 std::string random_text(std::size_t most) {
   std::string text;
   for (std::size_t length = random_numbers() % (most + 1); length > 0; length--)
@@ -125,7 +126,7 @@ TEST(string, a_text_in_a_text_is_found_where_glibc_finds_it) {
   }
 }
 
-// Its end at the end of a page, like the text's.
+// Both the text and the needle end at the end of a page.
 const char* find(const std::string& text, const std::string& needle) {
   const char* at = end_of_page() - text.size();
   memcpy(end_of_page() - text.size(), text.data(), text.size());
@@ -135,7 +136,7 @@ const char* find(const std::string& text, const std::string& needle) {
   return found == nullptr ? nullptr : text.data() + (static_cast<const char*>(found) - at);
 }
 
-// Of few letters, and often a word that repeats, with a letter changed or a piece of it at the end.
+// Made of few letters, often a repeated word with one letter changed or a part of the word at the end.
 std::string periodic_text(std::size_t most, unsigned letters) {
   std::string word, text;
   for (std::size_t length = 1 + random_numbers() % 7; length > 0; length--)

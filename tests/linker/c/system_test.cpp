@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// system_test.cpp: memory, files, clocks, errno and the ends of a task: what is asked of the runtime, and what becomes
-// of its answers.
+// system_test.cpp: memory, files, clocks, errno and the ends of tasks: what the C library asks of the runtime, and what
+// it makes of the answers.
 #include <fcntl.h>
 #include <unistd.h>
 #include <cerrno>
@@ -15,7 +15,7 @@
 #include "tests/harness/test.h"
 #include "tests/linker/c/runtime.h"
 
-const char janus_abi_1 = 1;  // rt.h refers to it; there is no runtime here
+const char janus_abi_1 = 1;  // rt.h refers to this symbol, which a runtime would define
 
 extern "C" {
 extern char** jc_environ;

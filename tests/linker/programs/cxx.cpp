@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cxx.cpp: what C++ programs take for granted, without a C++ library: constructors and destructors of globals, statics
-// that tasks initialise together, new and delete, virtual calls, and the parts of libstdc++ that are headers.
+// cxx.cpp: what C++ programs rely on, without a C++ library: constructors and destructors of globals, statics that
+// tasks initialise together, new and delete, virtual calls, and the header-only parts of libstdc++.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -20,8 +20,8 @@
 
 #include <janus/rt.h>
 
-// Visible, and built through a volatile pointer: compilers take it for granted that nobody calls a pure function, and
-// would call the one of the only class that could be meant.
+// Externally visible, and used through a volatile pointer. Compilers assume that a pure virtual function is never
+// called; without the volatile pointer they would call the function of the only derived class directly.
 struct Base;
 Base* volatile under_construction;
 
@@ -62,7 +62,7 @@ struct Square : Shape {
 
 std::atomic<int> initialisations{0}, early{0};
 
-// Slow, and it gives way while it is at it: others arrive and must wait.
+// Slow, and it yields in the middle: other tasks arrive and must wait.
 int slow_value() {
   for (int i = 0; i < 200; i++) janus_yield();
   initialisations++;
@@ -97,7 +97,7 @@ struct alignas(256) Wide {
   char bytes[256];
 };
 
-// Volatile, so that no compiler knows beforehand that it cannot be had.
+// Volatile, so that no compiler can know that the allocation must fail.
 volatile std::size_t too_much = SIZE_MAX / 2;
 
 std::int64_t out_of_memory(void*) {
@@ -128,7 +128,7 @@ bool library_headers_work() {
          std::span(names).subspan(90).size() == 10;
 }
 
-// What a nursery of `count` such tasks comes to.
+// The result of a nursery with `count` such tasks.
 long all(janus_task_fn fn, int count) {
   janus_nursery_create();
   for (int i = 0; i < count; i++) janus_nursery_spawn(fn, nullptr);

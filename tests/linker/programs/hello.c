@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// hello.c: the smallest program that says something.
+// hello.c: the smallest program that prints something.
 #include <janus/rt.h>
 
 int main(void) {

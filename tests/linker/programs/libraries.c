@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// libraries.c: Debian's zlib, lz4, zstd and BearSSL at work in tasks: what was compressed comes back, a digest is
-// right. Exit status 0, or a bit for each library that did not do it.
+// libraries.c: Debian's zlib, lz4, zstd and BearSSL in tasks: compressed data must be restored, and a digest must be
+// right. Exit status 0, or one bit for each library that failed.
 #include <bearssl.h>
 #include <janus/rt.h>
 #include <lz4.h>
@@ -92,7 +92,7 @@ static int64_t sha256_task(void* arg) {
   return strcmp(text, million_as) == 0 ? 0 : -1000 - 8;
 }
 
-// A gzip file through zlib's own open, write, read and lseek.
+// Writes and reads a gzip file with zlib's own calls of open, write, read and lseek.
 static int64_t gzip_file_task(void* arg) {
   struct work w = prepare();
   gzFile file = gzopen(arg, "wb");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// process.c: how a program ends, and what it finds when it begins. The first argument chooses.
+// process.c: the beginning and the end of a program. The first argument chooses the case.
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>

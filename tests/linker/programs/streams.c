@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// streams.c FILE: eight tasks share one stream of input and print to one stream of output. Each line of the file is
-// read by one of them, whole, and printed with the task's number in front.
+// streams.c FILE: eight tasks share one input stream and print to one output stream. Each line of the file is read by
+// one of them as a whole, and printed with the task's number in front.
 #include <errno.h>
 #include <janus/rt.h>
 #include <stdio.h>
