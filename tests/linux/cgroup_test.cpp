@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cgroup_test.cpp — what control groups leave: the text of real hosts and containers, then whole trees of files in a
-// changed root, which is all that the reader can tell from a real machine.
+// cgroup_test.cpp — the limits of control groups, read from the texts of real hosts and containers, then from trees of
+// files in a changed root. These look the same to the reader as a real machine's.
 #include "arch/linux/limits/cgroup.h"
 
 #include "arch/linux/files/files.h"
@@ -98,7 +98,8 @@ TEST(cgroup, a_group_is_found_below_its_mount) {
 TEST(cgroup, a_bind_mount_of_a_container_shows_its_own_group_as_the_root) {
   CHECK_STREQ(Directory("/docker/12", "/cg", "/docker/12").text, "/cg");
   CHECK_STREQ(Directory("/docker/12", "/cg", "/docker/12/x").text, "/cg/x");
-  CHECK_STREQ(Directory("/docker/12", "/cg", "/docker/123").text, "/cg");  // no part of it: the nearest is the mount
+  // not below the mount's root: the mount itself is used
+  CHECK_STREQ(Directory("/docker/12", "/cg", "/docker/123").text, "/cg");
   CHECK_STREQ(Directory("/docker/12", "/cg", "/elsewhere").text, "/cg");
   CHECK_STREQ(Directory("/", "/cg", "/../outside").text, "/cg");
 }
@@ -127,10 +128,10 @@ TEST(cgroup, quotas_count_in_thousandths_of_a_cpu) {
 TEST(cgroup, memory_limits_are_bytes_or_none) {
   CHECK_EQ(parse_memory(text_of("536870912\n")), 536870912u);
   CHECK_EQ(parse_memory(text_of("max\n")), kNoLimit);
-  CHECK_EQ(parse_memory(text_of("9223372036854771712\n")), 9223372036854771712u);  // version 1's way to say none
+  CHECK_EQ(parse_memory(text_of("9223372036854771712\n")), 9223372036854771712u);  // version 1's value for "no limit"
 }
 
-// --- Whole trees, in a root of their own
+// --- Trees of files, in a changed root
 
 struct File {
   const char* path;
@@ -139,7 +140,7 @@ struct File {
 
 constexpr char kRoot[] = "janus-cgroup-test";
 
-// Removes what is there and makes nothing of what is not.
+// Removes the files and directories that exist.
 void remove_tree(const File* files, std::size_t count) {
   while (count-- > 0) test::call(files[count].text == nullptr ? test::kRmdir : test::kUnlink, files[count].path);
 }
@@ -290,7 +291,7 @@ TEST(cgroup, this_very_process_has_what_the_machine_has_at_most) {
   REQUIRE(!test::failed(test::call(kSysinfo, &info)));
   CHECK_GE(cpus.allowed, 1u);
   CHECK_GE(cpus.quota, 1u);
-  unsigned descents = 0;  // ascending, and round once at most
+  unsigned descents = 0;  // the list is ascending and wraps around at most once
   for (unsigned i = 1; i < cpus.allowed; ++i) descents += cpus.ids[i - 1] >= cpus.ids[i];
   CHECK_LE(descents, 1u);
   if (descents == 1) CHECK_LT(cpus.ids[cpus.allowed - 1], cpus.ids[0]);
@@ -304,9 +305,10 @@ TEST(cgroup, this_very_process_has_what_the_machine_has_at_most) {
   test::note("MiB that may be used", platform::memory_limit() >> 20);
 }
 
-// --- Groups that the kernel itself made
+// --- Real control groups
 
-// A group of our own with one below it, and this process in the inner one; only where the machine lets us make some.
+// A group made by this test with a second one below it, and this process in the inner one. Only where the machine
+// allows that.
 class TwoGroups {
  public:
   explicit TwoGroups(const char* top) {
@@ -322,7 +324,7 @@ class TwoGroups {
   [[nodiscard]] bool limit_outer(const char* file, const char* value) const {
     return made_ && set(outer_, file, value);
   }
-  // From here on, for good: in a child.
+  // The process stays in the group for good, so this is called in a child.
   [[nodiscard]] bool enter() const { return made_ && set(inner_, "/cgroup.procs", "0\n"); }
 
  private:
@@ -335,7 +337,7 @@ class TwoGroups {
   static bool set(const char* directory, const char* file, const char* value) {
     char path[128];
     join(path, directory, file);
-    const long fd = test::call(test::kOpen, path, 1);  // to write, and only what is there
+    const long fd = test::call(test::kOpen, path, 1);  // for writing, and only if the file exists
     if (test::failed(fd)) return false;
     const long bytes = static_cast<long>(text_of(value).bytes);
     const bool written = test::call(kWrite, fd, value, bytes) == bytes;
@@ -347,7 +349,8 @@ class TwoGroups {
   bool made_ = false;
 };
 
-// Found at the usual place, and by the table of mounts where the usual place cannot be looked at.
+// Checks in a child that the group is found at the usual place, and by the table of mounts where the usual place cannot
+// be read.
 template <typename Body>
 void check_both_ways(const TwoGroups& groups, Body body) {
   CHECK(test::in_child([&] { return groups.enter() && body(); }).exited(0));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// fallbacks_test.cpp — kernels that are older, and filters that forbid: what each refusal leads to. The parent process
-// asks nothing of the platform, so each child finds out for itself; hence a program of its own.
+// fallbacks_test.cpp — older kernels and seccomp filters: what the platform does after each refusal. The platform
+// remembers what it found out, so the parent process never asks it, and each child asks anew. Hence this is a program
+// of its own.
 #include "arch/linux/auxv/auxv.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
@@ -22,7 +23,7 @@ struct Slab {
   Guard guard = platform::guard(base, kStride, kRow, kPage, guarded);
   ~Slab() { platform::unmap(base, kRow * kStride); }
 
-  // All guards fault, and nothing else does.
+  // All guard pages fault, and no other page does.
   [[nodiscard]] bool holds() const {
     for (std::size_t i = 0; i < kRow; ++i)
       if (test::is_readable(base + i * kStride) == (i < guarded) || !test::is_readable(base + i * kStride + kPage))
@@ -45,7 +46,7 @@ TEST(guards, many_are_installed_in_a_few_calls_and_cost_no_mapping) {
   NEEDS_GUARD_INSTALL;
   const test::End end = test::in_child([] {
     const std::size_t before = test::count_mappings();
-    // One at a time is forbidden, so this is the vector.
+    // Single installations are forbidden, so the guards came from vectored calls.
     if (!test::refuse_advice(kernel::kEINVAL, kernel::kAdviseGuardInstall)) return false;
     Slab slab;
     return slab.guard == Guard::kInstalled && slab.guarded == kRow && slab.holds() &&
@@ -57,7 +58,7 @@ TEST(guards, many_are_installed_in_a_few_calls_and_cost_no_mapping) {
 TEST(guards, the_vector_works_by_a_descriptor_where_the_kernel_knows_no_other_name_for_oneself) {
   NEEDS_GUARD_INSTALL;
   const test::End end = test::in_child([] {
-    if (!test::refuse_if(kernel::kProcessMadvise, 9, 0, kernel::kPidfdSelf)) return false;  // EBADF
+    if (!test::refuse_if(kernel::kProcessMadvise, 9, 0, kernel::kPidfdSelf)) return false;  // answered by EBADF
     if (!test::refuse_advice(kernel::kEINVAL, kernel::kAdviseGuardInstall)) return false;
     const long lowest = test::call(test::kMemfdCreate, "lowest", 0);
     test::call(kernel::kClose, lowest);
@@ -99,14 +100,14 @@ TEST(guards, protected_ones_take_half_of_the_mappings_at_most_and_what_is_unmapp
   if (most == 0 || most > 1'000'000) SKIP("vm.max_map_count is unknown or huge");
   const test::End end = test::in_child([=] {
     if (!forbid_install()) return false;
-    const std::size_t count = most, stride = 2 * kPage;  // four times as many as may be
+    const std::size_t count = most, stride = 2 * kPage;  // four times as many as the limit allows
     std::size_t guarded = 0;
-    const Slab first;  // takes its part of the share, and keeps it
+    const Slab first;  // uses its part of the limit, and keeps it
     for (int round = 0; round < 3; ++round) {
       std::byte* slab = platform::map(count * stride);
       if (platform::guard(slab, stride, count, kPage, guarded) != Guard::kProtected) return false;
       if (guarded != most / 4 - kRow || test::count_mappings() > most / 2 + 64) return false;
-      // The share is used up: another slab gets none, and says so.
+      // The limit is reached: another slab gets no guards, and the call reports that.
       std::size_t none = 7;
       std::byte* other = platform::map(4 * stride);
       if (platform::guard(other, stride, 4, kPage, none) != Guard::kNone || none != 0) return false;
@@ -135,7 +136,8 @@ TEST(guards, the_memory_between_guards_is_of_small_pages) {
     std::byte* slab = platform::map(3 * kHuge);
     auto* huge = reinterpret_cast<std::byte*>((reinterpret_cast<std::uint64_t>(slab) + kHuge - 1) & ~(kHuge - 1));
     huge[0] = std::byte{1};
-    if (test::failed(test::call(kernel::kMadvise, huge, kHuge, kCollapse))) return true;  // no huge pages here
+    // the machine has no huge pages
+    if (test::failed(test::call(kernel::kMadvise, huge, kHuge, kCollapse))) return true;
     platform::discard(slab, 3 * kHuge);
     std::size_t guarded = 0;
     if (platform::guard(slab, kHuge / 2, 6, kPage, guarded) != Guard::kNone) return false;
@@ -147,7 +149,7 @@ TEST(guards, the_memory_between_guards_is_of_small_pages) {
 
 TEST(guards, locked_memory_gets_protected_ones) {
   const test::End end = test::in_child([] {
-    if (test::failed(test::call(test::kMlockall, 2))) return true;  // MCL_FUTURE; the limit may be too small
+    if (test::failed(test::call(test::kMlockall, 2))) return true;  // MCL_FUTURE; fails if the limit is too low
     Slab slab;
     return (slab.guard == Guard::kProtected || slab.guard == Guard::kInstalled) && slab.holds();
   });
@@ -234,7 +236,7 @@ TEST(threads, without_any_guard_do_not_start) {
   CHECK(end.exited(0));
 }
 
-// --- What the kernel tells at the start
+// --- The auxiliary vector
 
 const kernel::AuxEntry kTellsNothing[] = {{kernel::kAuxNull, 0}};
 
@@ -246,7 +248,8 @@ TEST(clock, is_read_by_system_call_where_there_is_no_vdso) {
     const auto now = static_cast<std::int64_t>(platform::now_ns());
     const std::int64_t before = time.seconds * 1'000'000'000 + time.nanoseconds;
     if (now < before || now > before + 1'000'000'000) return false;
-    return test::refuse(kernel::kClockGettime, kernel::kEPERM) && platform::now_ns() == 0;  // so it was that call
+    // so the time came from that call
+    return test::refuse(kernel::kClockGettime, kernel::kEPERM) && platform::now_ns() == 0;
   });
   CHECK(end.exited(0));
 }
@@ -260,7 +263,7 @@ TEST(worker_slot, is_set_by_system_call_where_the_instructions_are_not_allowed) 
     std::uint64_t self;
     asm volatile("movq %%gs:0, %0" : "=r"(self));
     if (self != slot[0] || platform::worker_slot() != slot) return false;
-    return a_thread_runs();  // which has none at first
+    return a_thread_runs();  // the new thread has no slot at first
   });
   CHECK(end.exited(0));
 }
@@ -308,7 +311,7 @@ TEST(alternate_stack, grows_with_the_frames_of_a_large_processor) {
     (void)platform::adopt_thread(-1, nullptr);
     kernel::SignalStack stack{};
     test::call(kernel::kSigaltstack, nullptr, &stack);
-    return stack.bytes == 401'408;  // four times, in whole pages
+    return stack.bytes == 401'408;  // four times the named size, in whole pages
   });
   CHECK(end.exited(0));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// landing.S — where a handled fault goes on in the tests: notes mxcsr, x87 word, flags, two vector registers and the
-// alignment of rsp before compiled code can change them, then calls janus_test_landed(argument, state).
+// fault_landing.S — where the tests' fault handler continues: records mxcsr, the x87 control word, the flags, two
+// vector registers and the alignment of rsp before compiled code can change them, then calls
+// janus_test_landed(argument, state).
 #include <arch/asm.h>
 
 FUNC(janus_test_land)
@@ -11,7 +12,7 @@ FUNC(janus_test_land)
         pop     %rdx
         and     $-16, %rsp
         sub     $64, %rsp
-        movups  %xmm0, (%rsp)           // their four words, or-ed into two
+        movups  %xmm0, (%rsp)           // the four words of both, combined by or into two
         movups  %xmm15, 16(%rsp)
         mov     (%rsp), %rcx
         or      8(%rsp), %rcx

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// faults_test.cpp — each fault becomes a Fault, and the thread goes on where its handler says; what is not the
-// runtime's goes to whoever was there before, and ends the process as it would have without us.
+// faults_test.cpp — each fault becomes a Fault, and the thread continues where the handler says. Faults that are not
+// the runtime's go to the previous handler, and end the process as they would have without the runtime.
 #include <arch/task_call.h>
 #include "arch/linux/kernel_abi.h"
 #include "arch/linux/signals/signal_action.h"
@@ -14,16 +14,16 @@ using namespace janus;
 using platform::Fault;
 using platform::FaultKind;
 
-// --- A place to fault in: runs `body`, and comes back with what the handler saw.
+// --- Runs `body` and returns with what the handler saw.
 
 struct Landing {
   std::uint64_t frame_sp = 0;
   std::uint64_t mxcsr = 0, x87 = 0, flags = 0, xmm_or = 0, arg = 0, misaligned = 0;
-  std::uint64_t upper_half[2] = {};  // of ymm15, where there is one
+  std::uint64_t upper_half[2] = {};  // of ymm15, if the processor has it
 };
 Landing g_landing;
 
-// The processor and the kernel both have it.
+// True if the processor and the kernel support AVX.
 bool has_avx() {
   std::uint32_t a = 1, b, c = 0, d;
   asm("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
@@ -34,7 +34,7 @@ unsigned g_faults;
 
 }  // namespace
 
-// Where a handled fault goes on: a function's first instruction, on the stack that the handler chose.
+// Called by janus_test_land, where a handled fault continues, on the stack that the handler chose.
 extern "C" [[noreturn, gnu::used]] void janus_test_landed(std::uint64_t arg, const std::uint64_t* state) {
   g_landing.arg = arg;
   g_landing.mxcsr = state[0] & 0xffffffff;
@@ -45,14 +45,14 @@ extern "C" [[noreturn, gnu::used]] void janus_test_landed(std::uint64_t arg, con
   if (has_avx()) asm volatile("vextractf128 $1, %%ymm15, %0" : "=m"(g_landing.upper_half));
   janus_task_abandon(g_landing.frame_sp, 1);
 }
-extern "C" void janus_test_land();  // landing.S: gathers the state before compiled code changes it
+extern "C" void janus_test_land();  // fault_landing.S: records the state before compiled code changes it
 
 namespace {
 
 alignas(16) std::byte g_landing_stack[16 * 1024];
 
 bool catch_fault(Fault& fault) {
-  if (platform::worker_slot() == nullptr) return false;  // as the runtime: what other threads do is not ours
+  if (platform::worker_slot() == nullptr) return false;  // as in the runtime: other threads' faults are not its own
   g_fault = fault;
   ++g_faults;
   fault.resume_ip = reinterpret_cast<std::uint64_t>(&janus_test_land);
@@ -61,7 +61,7 @@ bool catch_fault(Fault& fault) {
   return true;
 }
 
-// Stands for a worker while it lives.
+// Makes this thread a worker while the object lives.
 struct Worker {
   std::uint64_t slot[8] = {};
   explicit Worker(platform::FaultHandler handler) {
@@ -75,7 +75,7 @@ struct Worker {
   }
 };
 
-// True if `body` faulted, and was left.
+// True if `body` faulted and was abandoned.
 bool faults(std::int64_t (*body)(void*), void* arg = nullptr) {
   g_faults = 0;
   return janus_task_call(body, arg, &g_landing.frame_sp) == 1 && g_faults == 1;
@@ -156,7 +156,7 @@ TEST(faults, a_breakpoint_is_one) {
   CHECK(g_fault.kind == FaultKind::kBreakpoint);
 }
 
-// What a task has left on would else hit the runtime, and the handler itself.
+// A task may leave alignment checks on. They must be off in the handler and afterwards, or the runtime would fault.
 TEST(faults, an_alignment_check_that_is_on_is_turned_off) {
   if (test::is_emulated()) SKIP("this processor checks no alignment");
   Worker worker(catch_fault);
@@ -188,7 +188,7 @@ TEST(faults, memory_behind_the_end_of_its_file_is_a_bus_error_with_its_address) 
   test::call(kernel::kClose, fd);
 }
 
-// --- Where it goes on
+// --- Where the thread continues
 
 TEST(faults, the_thread_goes_on_with_clean_registers_and_the_argument) {
   Worker worker(catch_fault);
@@ -245,7 +245,7 @@ TEST(faults, faults_are_caught_in_an_adopted_thread_with_blocked_signals) {
 [[gnu::noinline]] std::int64_t recurse(std::uint64_t depth) {
   volatile char frame[256];
   frame[depth % 256] = 1;
-  if (depth == ~std::uint64_t{0}) return 0;  // never; compilers refuse a recursion without an end
+  if (depth == ~std::uint64_t{0}) return 0;  // never true; compilers refuse a recursion without an end
   return recurse(depth + 1) + frame[depth % 256];
 }
 
@@ -275,7 +275,7 @@ TEST(faults, an_overflow_is_an_access_of_the_guard_again_and_again) {
   }
 }
 
-// The first overflow lands on a stack that overflows in its turn, before anything of the first one was cleaned up.
+// The first overflow continues on a second stack that overflows as well, before the first one was cleaned up.
 SmallStack* g_second;
 
 bool catch_first_then_second(Fault& fault) {
@@ -314,7 +314,7 @@ TEST(faults, a_second_thread_has_its_own) {
   CHECK(caught);
 }
 
-// --- What is not ours
+// --- Faults that are not the runtime's
 
 bool decline(Fault&) {
   return false;
@@ -386,7 +386,7 @@ TEST(faults, a_handler_of_the_plain_kind_gets_its_signal_and_its_mask) {
   g_plain_calls = 0;
   {
     Worker worker(catch_fault);
-    kernel::raise_here(kernel::kSigIll);  // sent, hence not the runtime's
+    kernel::raise_here(kernel::kSigIll);  // sent by raise(), so it is not the runtime's
   }
   CHECK_EQ(g_plain_calls, 1u);
   CHECK_NE(g_plain_mask & kernel::signal_bit(kernel::kSigChld), 0u);
@@ -487,7 +487,8 @@ TEST(faults, a_fault_in_the_handler_ends_the_process) {
   CHECK(end.died_of(kernel::kSigSegv));
 }
 
-// However much of its stack it uses: at the end of that it must not begin at the top again.
+// For each amount of stack that the handler uses: when it reaches the end of its stack, it must not start again at the
+// top.
 TEST(faults, a_handler_that_always_faults_comes_to_an_end) {
   static std::size_t bytes;
   for (bytes = 0; bytes < 8192; bytes += 208) {

@@ -11,7 +11,8 @@ using namespace janus;
 using Word = std::atomic<std::uint32_t>;
 constexpr std::uint64_t kMs = 1'000'000;
 
-// Runs `waits`, which is to return at once. Should it sleep, `word` is woken after two seconds, so that the test fails and does not hang.
+// Runs `waits`, which must return at once. If it sleeps, `word` is woken after two seconds, so the test fails instead
+// of hanging.
 template <class Waits>
 void returns_at_once(Word& word, Waits waits) {
   static Word is_over, has_ended;
@@ -114,7 +115,7 @@ TEST(clock, costs_no_system_call_where_the_kernel_offers_one_without) {
   CHECK(end.exited(0));
 }
 
-// Store buffering: each side stores, then loads the other's word. Both reading 0 is what a fence forbids.
+// Store buffering: each side stores to its own word, then loads the other's. The fences forbid that both read 0.
 struct Duel {
   std::atomic<std::uint32_t> x{0}, y{0}, round{0}, done{0}, seen_by_light{0};
 };
@@ -125,7 +126,8 @@ void light_side(void* arg) {
     while (d.round.load(std::memory_order_acquire) != i) {
     }
     d.x.store(1, std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler only: the other side pays
+    // orders the compiler only: the other side's heavy fence orders the processor
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     d.seen_by_light.store(d.y.load(std::memory_order_relaxed), std::memory_order_relaxed);
     d.done.store(i, std::memory_order_release);
   }

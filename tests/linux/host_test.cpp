@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// host_test.cpp — the same layer in a program that brings its own libc and start code: what was the host's stays so.
+// host_test.cpp — arch/linux in a program with its own libc and start code: the host's state stays as it was.
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ TEST(host, tells_the_same_about_itself_as_its_libc_knows) {
 
 TEST(host, tells_it_by_proc_where_the_kernel_has_no_call_for_it) {
   const test::End end = test::in_child([] {
-    // The answer of the first test is kept, so a fresh process asks: this program again, under a filter.
+    // The first test's answer is remembered, so a new process asks: this program again, under a filter.
     if (!test::refuse_if(kernel::kPrctl, kernel::kEINVAL, 0, kernel::kPrGetAuxv)) return false;
     static char self[] = "/proc/self/exe", name[] = "host.tells_the_same";
     char* const arguments[] = {self, name, nullptr};
@@ -69,7 +69,7 @@ TEST(host, keeps_a_large_alternate_stack_of_its_own) {
   sigaltstack(&own, nullptr);
 }
 
-// --- Faults: the workers' are the runtime's, all others are the host's.
+// --- Faults: those of workers belong to the runtime, all others to the host
 
 std::atomic<std::uint32_t> g_hosts{0}, g_ours{0}, g_done{0};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tests/linux/kernel_eye.h — asking the kernel what a test must not try by itself, children to try the rest in, and
-// files.
+// tests/linux/kernel_eye.h — asks the kernel what a test must not try itself, runs the rest in child processes, and
+// reads and writes files.
 #pragma once
 
 #include <atomic>
@@ -39,7 +39,7 @@ enum : long {
   kGeteuid = 107,
 };
 
-// Would reading this byte fault? A pipe's write reads it in the kernel, which answers EFAULT.
+// True if the byte can be read. The kernel reads it in a write to a pipe, and answers EFAULT if it cannot.
 inline bool is_readable(const void* byte) {
   int ends[2];
   if (failed(call(kPipe2, ends, 0))) return false;
@@ -49,12 +49,12 @@ inline bool is_readable(const void* byte) {
   return readable;
 }
 
-// QEMU's own processor (TCG): it raises neither SSE exceptions nor alignment checks, and Linux does not trust its
-// counter.
+// True on QEMU's emulated processor (TCG), which raises no SSE exceptions and no alignment checks, and whose time stamp
+// counter Linux does not trust.
 inline bool is_emulated() {
   std::uint32_t a = 1, b, c = 0, d;
   asm("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-  if ((c >> 31) == 0) return false;  // not below a hypervisor
+  if ((c >> 31) == 0) return false;  // no hypervisor
   a = 0x40000000;
   c = 0;
   asm("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
@@ -98,7 +98,7 @@ End in_child(Body body) {
   return await_child(child);
 }
 
-// From here on, and for all children, the kernel answers `error` to some system call.
+// Makes the kernel answer `error` to a system call, from now on and for all children.
 struct Filter {
   struct Instruction {
     std::uint16_t code;
@@ -127,7 +127,7 @@ inline bool refuse(long number, long error) {
   return Filter::install(list);
 }
 
-// Only where the lower half of argument `index` is `value`.
+// As refuse(), but only if the lower half of argument `index` is `value`.
 inline bool refuse_if(long number, long error, unsigned index, long value) {
   const Filter::Instruction list[] = {{Filter::kLoad, 0, 0, 0},
                                       {Filter::kIfEqual, 0, 3, static_cast<std::uint32_t>(number)},
@@ -161,7 +161,7 @@ inline bool write_file(const char* path, const char* text) {
   return written;
 }
 
-// A number that a file of the kernel's begins with.
+// The number at the beginning of a file of the kernel.
 inline std::uint64_t first_number(const char* path) {
   char text[64] = {};
   const long fd = call(kOpen, path, 0, 0);
@@ -173,7 +173,7 @@ inline std::uint64_t first_number(const char* path) {
   return number;
 }
 
-// How many mappings this process has; 0 without /proc.
+// The number of this process's mappings; 0 without /proc.
 inline std::size_t count_mappings() {
   static char buffer[1 << 16];
   std::size_t lines = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// pages_test.cpp — memory from the kernel: what it holds, what giving it back does, what guards survive.
+// pages_test.cpp — memory from the kernel: its contents, the effect of giving it back, and what guard pages survive.
 #include "rt/platform.h"
 #include "tests/harness/test.h"
 #include "tests/linux/kernel_eye.h"
@@ -49,7 +49,7 @@ TEST(pages, unmapped_pages_are_gone) {
   CHECK(!test::is_readable(pages));
 }
 
-// Where the kernel refuses it is a hint that nobody took: then none of them is there.
+// populate() is only a hint: if the kernel refuses it, none of the pages is there.
 TEST(pages, populating_gives_the_pages_named_and_no_other) {
   constexpr std::size_t kRow = 64, kStride = 3 * kPage;
   constexpr std::uint64_t kWhich = 0x8000'0f0f'5555'0001;

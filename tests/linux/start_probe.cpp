@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// start_probe.cpp — a program that looks at how it was started; start_test.sh runs it as fixed and as
-// position-independent image. Its exit status is the number of the first claim that does not hold, or what was asked
-// for.
+// start_probe.cpp — a program that checks how it was started. start_test.sh runs it as a fixed and as a
+// position-independent image. Its exit status is the number of the first check that fails, or the status that its
+// arguments ask for.
 #include "arch/linux/auxv/auxv.h"
 #include "rt/platform.h"
 #include "tests/linux/kernel_eye.h"
@@ -15,9 +15,9 @@ using namespace janus;
 // --- What relocation must have done
 
 int g_target = 41;
-int* volatile g_pointer = &g_target;  // a relative relocation in writable data
+int* volatile g_pointer = &g_target;  // needs a relative relocation in writable data
 
-// And a run of two hundred in RELRO: the compact form covers 63 words an entry.
+// Two hundred relocations in RELRO: in the compact form one entry covers 63 words.
 using Function = int (*)();
 int one() {
   return 1;
@@ -35,7 +35,7 @@ constexpr Table make_table() {
 }
 constinit const Table g_table = make_table();
 
-// The table as the compiler does not know it.
+// Hides the table from the compiler.
 Function* functions() {
   auto* table = const_cast<Function*>(g_table.functions);
   asm volatile("" : "+r"(table));
@@ -111,7 +111,7 @@ extern "C" [[noreturn]] void janus_probe_smashed() {
 }
 
 extern "C" [[noreturn]] void janus_boot(int argc, char** argv, char** envp) {
-  // Since Linux 5.18 a program without arguments is given one empty one; before, it has none.
+  // Since Linux 5.18 a program started without arguments gets one empty argument; before, it got none.
   if (argc == 0 || is_empty(argv[0])) janus::platform::exit(*envp == nullptr ? 77 : 14);
   janus::platform::exit(look(argc, argv, envp));
 }

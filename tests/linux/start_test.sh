@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# start_test.sh PROBE... — starts each probe as programs are started in odd places, and looks at its exit status.
+# start_test.sh PROBE... — starts each probe in unusual ways, and checks its exit status.
 set -u
 number=0
 failures=0
 
-ok() {  # STATUS-EXPECTED CLAIM COMMAND...
+ok() {  # EXPECTED-STATUS CLAIM COMMAND...
   local expected=$1 claim=$2
   shift 2
   "$@" 2>/dev/null

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// terminate_test.cpp — requests to end, the ends themselves, and the duties of the first process of a container.
+// terminate_test.cpp — signals that ask a process to end, the ends of processes, and the duties of the first process of
+// a container.
 #include "arch/linux/signals/signal_action.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
@@ -71,7 +72,7 @@ TEST(terminate, an_interrupted_wait_returns_so_that_its_caller_looks_again) {
     const long parent = test::call(kernel::kGetpid);
     const long child = test::call(test::kFork);
     if (child == 0) {
-      for (;;) {  // until the parent has had enough
+      for (;;) {  // until the parent ends it
         test::call(test::kKill, parent, static_cast<int>(kernel::kSigTerm));
         test::call(test::kSchedYield);
       }
@@ -84,7 +85,7 @@ TEST(terminate, an_interrupted_wait_returns_so_that_its_caller_looks_again) {
   CHECK(end.exited(0));
 }
 
-// --- The last resort
+// --- The end at a later time (exit_later)
 
 void end_soon(int) {
   platform::exit_later(1, 41, nullptr);
@@ -94,7 +95,7 @@ TEST(terminate, an_end_that_was_set_for_later_comes_while_every_thread_is_busy_o
   const test::End busy = test::in_child([] {
     platform::on_terminate(note_signal);
     platform::exit_later(20'000'000, 99, nullptr);
-    platform::exit_later(1'000'000, 42, nullptr);  // the last word counts
+    platform::exit_later(1'000'000, 42, nullptr);  // the last call counts
     for (;;) test::call(test::kSchedYield);
     return true;
   });
@@ -146,7 +147,7 @@ test::End as_first_process(Body body) {
   kernel::CloneArgs args{};
   args.flags = kNewPidNamespace;
   args.exit_signal = kernel::kSigChld;
-  const long child = test::call(435, &args, sizeof args);  // clone3, which without a stack is a fork
+  const long child = test::call(435, &args, sizeof args);  // clone3 without a stack is a fork
   if (child == 0) platform::exit(body() ? 0 : 1);
   return test::await_child(child);
 }
@@ -158,7 +159,7 @@ TEST(terminate, the_first_process_of_a_container_leaves_no_zombies) {
     platform::on_terminate(note_signal);
     const long child = test::call(test::kFork);
     if (child == 0) platform::exit(7);
-    // Waits until all children are gone, and then says that there are none: nobody was left to be asked for.
+    // Waits until the kernel reports that no child is left: all were reaped without being asked for.
     return kernel::call_again(test::kWait4, -1, nullptr, 0, nullptr) == -10;  // ECHILD
   });
   CHECK(end.exited(0));
@@ -233,7 +234,7 @@ TEST(terminate, a_write_to_nowhere_gives_the_kernels_answer) {
   static char much[1 << 20];
   const long written = platform::write(ends[1], much, sizeof much);
   CHECK_GT(written, 0);
-  CHECK_LT(written, static_cast<long>(sizeof much));  // a short write is the caller's to continue
+  CHECK_LT(written, static_cast<long>(sizeof much));  // the caller continues a short write
   CHECK_EQ(platform::write(ends[1], much, sizeof much), -kernel::kEAGAIN);
   test::call(kernel::kClose, ends[0]);
   test::call(kernel::kClose, ends[1]);

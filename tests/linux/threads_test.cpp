@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// threads_test.cpp — threads without a libc: what they have of their own, where they run, what is left of them.
+// threads_test.cpp — threads without a libc: what each has of its own, on which CPU it runs, and what its end leaves
+// behind.
 #include "arch/linux/threads/affinity.h"
 #include "rt/platform.h"
 #include "tests/harness/test.h"
@@ -42,10 +43,10 @@ void look_around(void* arg) {
 TEST(threads, a_thread_has_its_name_and_no_worker_slot) {
   static Seen seen;
   int slot = 0;
-  platform::set_worker_slot(&slot);  // must not be inherited
+  platform::set_worker_slot(&slot);  // the new thread must not inherit it
   char name[16] = "janus/7";
   REQUIRE(platform::start_thread(look_around, &seen, -1, name));
-  name[0] = 'x';  // the caller's copy is the caller's
+  name[0] = 'x';  // the caller may overwrite its copy
   REQUIRE(test::reaches(seen.done, 1));
   CHECK(platform::worker_slot() == &slot);
   platform::set_worker_slot(nullptr);
@@ -73,7 +74,7 @@ TEST(threads, handlers_have_a_stack_of_64_KiB_at_least_and_only_faults_get_in) {
   CHECK_GE(seen.alternate.bytes, 64u * 1024);
   for (const int fault : {kernel::kSigSegv, kernel::kSigBus, kernel::kSigFpe, kernel::kSigIll, kernel::kSigTrap})
     CHECK_EQ(seen.blocked & kernel::signal_bit(fault), 0u);
-  CHECK_NE(seen.blocked & kernel::signal_bit(kernel::kSigTerm), 0u);  // is for the first thread
+  CHECK_NE(seen.blocked & kernel::signal_bit(kernel::kSigTerm), 0u);  // the first thread handles it
 }
 
 TEST(threads, a_pinned_thread_stays_on_its_cpu_and_an_unpinned_child_of_it_does_not) {
