@@ -1,28 +1,29 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# callbacks_test.py ROOT ARCHIVE COMPILER... — no callback stands between a spawn and the queue: struct Nursery holds no
-# pointer to a function, and a spawn calls through none on its usual path. ARCHIVE is libjanus_rt.a. Speaks TAP.
+# callbacks_test.py ROOT ARCHIVE COMPILER... — there is no callback between a spawn and the queue: struct Nursery has no
+# function pointer, and a spawn makes no call through a pointer on its usual path. ARCHIVE is libjanus_rt.a. Speaks TAP.
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # leaves no files in the source tree
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 from calls import debug_entries, function_pointers_of, functions_of, reached  # noqa: E402
 from tap import Tap  # noqa: E402
 
 ENTRIES = ("janus_nursery_spawn", "janus_nursery_spawn_in", "janus_scheduler_spawn")
-# Where a spawn lets other tasks run, attends to a request, or ends the caller: what is called beyond is no part of it.
+# Functions in which a spawn lets other tasks run, handles a request or ends its caller. What they call does not belong
+# to the spawn.
 GIVES_WAY = {"janus::Scheduler::yield", "janus::Scheduler::yield_to_next", "janus::Scheduler::suspend",
              "janus::Scheduler::start_fresh", "janus::Scheduler::run_pending_action", "janus_context_switch",
              "janus::DeterministicScheduler::sched_point", "janus::panic", "janus::end_for_budget",
              "janus::end_by_force", "janus::panic_for_access", "janus::Attention::poll"}
-# Calls through pointers that the runtime itself sets, once, where ops or memory are short.
+# The runtime's own function pointers, which are set once and called when ops or memory are short.
 OWN_POINTERS = {"janus::PoolCharge::reclaim": "takes back cached memory",
                 "janus::charge_waiting": "waits for a recharge",
                 "janus::UnservedAccounts::list": "offers what is returned to those who wait"}
-# A call of a function that the caller passes, a jump through the table of a switch, and the kernel's clock in its vDSO.
+# A call of a function that the caller passes, a jump through a switch's table, and the kernel's clock in its vDSO.
 HARMLESS = {"janus::kernel::Once::run", "janus::vformat", "janus::platform::read_ns"}
 
 NURSERY = '#include "rt/task/record/nursery.h"\njanus::Nursery* nursery = new janus::Nursery();\n'

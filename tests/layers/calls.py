@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# calls.py — which functions of an archive or object call which others directly, and which call through a pointer, as
-# objdump shows them; and which members of a struct are pointers to functions, as the debug information of an object has
-# them.
+# calls.py — which functions of an archive or object call which others directly, and which call through a pointer,
+# according to objdump; and which members of a struct are function pointers, according to an object's debug information.
 import re
 import subprocess
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ INDIRECT = re.compile(r"\t(?:notrack )?(?:call|jmp)[lqw]?\s+\*")
 BRANCH = re.compile(r"\t(?:notrack |bnd )?(?:call|j\w+)[lqw]?\s+(?:[0-9a-f]+ <([^>+]+)>)?")
 TARGET = re.compile(r"R_X86_64_\w+\s+(\S+?)(?:[-+]0x[0-9a-f]+)?$")
 SECTION = re.compile(r"^\.text\.(?:unlikely\.|hot\.|split\.|startup\.)?")
-# What optimisers append to the name of a copy or of a part.
+# What optimisers append to the name of a function's copy or part.
 CLONE = re.compile(r"\.(\d+|isra|part|constprop|cold|llvm)(\.\d+)*$")
 
 
@@ -23,7 +22,7 @@ class Function:
 
 
 def functions_of(archive):
-    """Of each function of the archive or object what it calls; by mangled names, local ones of several members as one."""
+    """What each function of the archive or object calls, by mangled names. Local functions with the same name are merged."""
     listing = subprocess.run(["objdump", "-drw", "--no-show-raw-insn", archive], check=True, capture_output=True, text=True)
     found, function = {}, None
     for line in listing.stdout.splitlines():
@@ -42,7 +41,7 @@ def functions_of(archive):
 
 
 def plain_names(names):
-    """Of each mangled name `janus::Class::function`, without arguments, template arguments and copies."""
+    """`janus::Class::function` for each mangled name, without arguments, template arguments and suffixes of copies."""
     names = list(names)
     done = subprocess.run(["c++filt"], input="".join(f"{CLONE.sub('', name)}\n" for name in names), capture_output=True,
                           text=True, check=True)
@@ -59,7 +58,7 @@ def plain_name(shown):
 
 
 def reached(functions, entries, last=()):
-    """Of each function that the entries reach by direct calls, not beyond those called `last`: the way to it."""
+    """The path to each function that the entries reach by direct calls, not following calls of the functions in `last`."""
     names = plain_names(functions)
     ways = {entry: [names[entry]] for entry in entries if entry in functions}
     waiting = list(ways)
@@ -97,7 +96,7 @@ class Entry:
 
 
 def debug_entries(path):
-    """The entries of an object's debug information, by offset. The object has one compilation unit."""
+    """The entries of an object's debug information, by offset. The object must have one compilation unit."""
     listing = subprocess.run(["readelf", "--debug-dump=info", path], check=True, capture_output=True, text=True).stdout
     entries, above, entry = {}, [], None
     for line in listing.splitlines():
@@ -114,7 +113,7 @@ def debug_entries(path):
 
 
 def function_pointers(entries, struct, seen=()):
-    """The members of the struct, and of the structs inside it, that are pointers to functions."""
+    """The members of the struct, and of the structs inside it, that are function pointers."""
     for member in struct.children:
         if member.tag not in ("DW_TAG_member", "DW_TAG_inheritance") or "DW_AT_external" in member.attributes:
             continue
@@ -133,7 +132,7 @@ def function_pointers(entries, struct, seen=()):
 
 
 def function_pointers_of(entries, name):
-    """Of the struct with that name; None: the object defines no such struct."""
+    """The function pointers of the struct with that name; None if the object does not define it."""
     structs = [entry for entry in entries.values()
                if entry.tag in STRUCTS and entry.name() == name and "DW_AT_declaration" not in entry.attributes]
     return list(function_pointers(entries, structs[0])) if structs else None

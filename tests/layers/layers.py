@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# layers.py ROOT BUILD — holds the layers apart, by what their files include and by what their objects need from each
-# other, and holds the shipped objects to what a program without a libc can bear. Prints a line for each violation.
-# docs/decisions/0250
+# layers.py ROOT BUILD — checks that the layers are kept apart, by the includes of their files and the undefined symbols
+# of their objects, and that the shipped objects need nothing that a program without a libc lacks. Prints a line for
+# each violation. docs/decisions/0250
 import json
 import os
 import re
@@ -14,24 +14,24 @@ from pathlib import Path
 FREESTANDING_HEADERS = {"atomic", "bit", "compare", "concepts", "cstdarg", "cstddef", "cstdint", "initializer_list", "limits", "new",
                         "type_traits", "utility", "stdarg.h", "stddef.h", "stdint.h", "cpuid.h", "immintrin.h"}
 PLATFORM = "rt/platform.h"
-OPTIONAL = "rt/optional.h"      # what a program may lack
+OPTIONAL = "rt/optional.h"  # the parts that a program may lack
 SEAM = (PLATFORM, OPTIONAL)
 PUBLIC = "rt/include/"
-PROCESSOR = "arch/x86_64/"   # its headers are <arch/...>: whoever sees them names no machine
+PROCESSOR = "arch/x86_64/"  # its headers are <arch/...>: the includes name no platform
 
 
 @dataclass(frozen=True)
 class Layer:
     folder: str
-    sees: tuple            # prefixes of what its files may include and its objects may need
+    sees: tuple  # prefixes of the files that it may include and of the sources whose symbols it may use
     freestanding: bool = True
 
 
-# From the bottom up. A layer sees itself; whoever stands above everything else is not listed and sees all.
+# From the bottom up. A layer sees itself. Files in none of these layers may see all of them.
 LAYERS = (
     Layer("arch/x86_64/", ()),
     Layer("arch/linux/", ("arch/x86_64/", *SEAM)),
-    # Also what layers above leave to a build whose tasks are watched: hooks, the heap, the start.
+    # Also implements what layers above leave open for a build under a sanitizer: hooks, the heap, the start.
     Layer("arch/hosted/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/mem/", "rt/sched/", PUBLIC), freestanding=False),
     Layer("kernel-free/", ("arch/x86_64/", *SEAM)),
     Layer("rt/include/", ()),
@@ -45,15 +45,15 @@ LAYERS = (
     Layer("rt/abi/", ("arch/x86_64/", *SEAM, "rt/base/", "rt/budget/", "rt/mem/", "rt/sched/", "rt/task/", PUBLIC)),
     Layer("linker/", (PUBLIC,), freestanding=False),
 )
-# The machine: any library that defines rt/platform.h. Objects above it may need janus::platform and nothing else of it.
+# The platforms: each defines rt/platform.h. Objects above them may use janus::platform, and nothing else of them.
 MACHINES = ("arch/linux/", "kernel-free/")
-# Called upward by contract: the first function of whoever stands above _start.
+# Calls upward that are part of the contract: the first function that _start calls.
 UPWARD = {"arch/linux/": {"janus_boot"}, "kernel-free/": {"janus_boot"}}
-# What a layer asks of the one that defines its hooks.
+# The functions that a layer calls and that another layer defines: (prefix, the file that defines them).
 HOOKS = {"rt/sched/": ("janus::hooks::", "rt/task/run/hooks.cpp")}
-# Made by the linker.
+# Symbols that the linker makes.
 LINKER_SYMBOLS = re.compile(r"_GLOBAL_OFFSET_TABLE_|_DYNAMIC|__ehdr_start|__rela_iplt_(start|end)|__(start|stop)_\w+")
-# What compilers call without being asked; weak, so that a program may bring its own.
+# Functions that compilers call by themselves; weak, so that a program may define its own.
 COMPILER_NEEDS = {"memcpy", "memmove", "memset", "memcmp", "bcmp", "strlen"}
 
 
@@ -98,10 +98,11 @@ def include_violation(layer, quoted, angled):
     return None if may_see(layer, quoted) else "points upward or aside"
 
 
-# --- Circles of includes: #pragma once would hide them, and then what a file sees depends on who was included first -----
+# --- Circles of includes: #pragma once would hide them; then the order of includes decides what a file sees
+# -------------
 
 def included_paths(root):
-    """Of each file of ours what it includes of ours, by paths from the root."""
+    """For each of the project's files, the project's files that it includes: pairs of paths from the root."""
     roots = ("", PUBLIC, PROCESSOR + "include/")
     for path in sorted(Path(root).rglob("*")):
         name = str(path.relative_to(root))
@@ -114,7 +115,7 @@ def included_paths(root):
 
 
 def circle_violations(root):
-    """A line for each circle, of files and of the folders of rt."""
+    """A line for each circle of includes, among files and among the folders of rt."""
     files = list(included_paths(root))
     rooms = [(Path(a).parts[:2], Path(b).parts[:2]) for a, b in files]
     folders = [("/".join(a) + "/", "/".join(b) + "/") for a, b in rooms if a[0] == b[0] == "rt" and a != b]
@@ -124,7 +125,7 @@ def circle_violations(root):
 
 
 def circles(edges):
-    """The nodes of each, from its first name on, in the order in which they include each other."""
+    """The nodes of each circle, in the order in which they include each other, beginning with the first name."""
     graph = {}
     for a, b in edges:
         graph.setdefault(a, set()).add(b)
@@ -151,19 +152,19 @@ def circles(edges):
 @dataclass(frozen=True)
 class Symbol:
     name: str
-    kind: str              # as nm prints it
+    kind: str  # the letter that nm prints
 
 
 @dataclass
 class Object:
-    source: str            # path from the root
+    source: str  # path from the root
     path: str
     symbols: list
     sections: set
 
 
 def shipped_objects(root, build):
-    """What ships, by the compile commands of BUILD; the tests' own builds of the same sources are not it."""
+    """The shipped objects, according to the compile commands of BUILD, without the tests' own builds of the same sources."""
     sources = {}
     for entry in json.loads(Path(build, "compile_commands.json").read_text()):
         source = os.path.relpath(Path(entry["directory"], entry["file"]).resolve(), Path(root).resolve())
@@ -173,7 +174,7 @@ def shipped_objects(root, build):
     return read_objects(sources)
 
 
-# What optimisers append to the name of a copy.
+# What optimisers append to the name of a function's copy.
 CLONE = re.compile(r"\.(\d+|isra|part|constprop|cold|llvm)(\.\d+)*$")
 
 
@@ -182,7 +183,7 @@ def output_of(*command, **options):
 
 
 def read_objects(sources):
-    """The object files that are the keys of `sources`, each compiled from the value."""
+    """The object files: `sources` maps each object's path to the source that it was compiled from."""
     if not sources:
         return []
     found = [line.rsplit(": ", 1) for line in output_of("nm", "-AP", *sources).splitlines()]
@@ -191,7 +192,7 @@ def read_objects(sources):
     symbols = {path: [] for path in sources}
     for (path, _, kind), name in zip(found, names):
         symbols[path].append(Symbol(name, kind))
-    sections, path = {path: set() for path in sources}, next(iter(sources))  # the name of a lone file is not printed
+    sections, path = {path: set() for path in sources}, next(iter(sources))  # readelf prints no name for a single file
     for line in output_of("readelf", "-SW", *sources).splitlines():
         if line.startswith("File: "):
             path = line.removeprefix("File: ")
@@ -229,10 +230,10 @@ def need_violation(layer, name, defined):
     return f"it is defined in {', '.join(sorted(homes))}"
 
 
-# --- Rooms: a source and its header are one. Within a layer they stand in an order, too, in which each room includes and
-# calls those below it alone ---------------------------------------------------------------------------------------------
+# --- Rooms: a source and its header are one room. The rooms of a layer have an order: each includes and calls only those
+# below it ---------------------------------------------------------------------------------------------------------------
 
-# What a room below declares and one above defines; and a layer's hooks, which are called by way of the layer below.
+# Functions that a lower room declares and a higher one defines. (A layer's hooks are declared in the layer below.)
 UPWARD_WITHIN = {
     "janus::bare::assertion_failed": "kernel-free/console/dump.cpp",
     "janus::panic": "rt/task/run/abort_task.cpp",
@@ -242,7 +243,7 @@ UPWARD_WITHIN = {
 }
 
 
-# The folders of a layer from the ground up, where it has any: each includes and calls those to its left alone. "" are the
+# The folders of a layer from the bottom up: each may include and call only the folders to its left. "" stands for the
 # files beside the folders.
 RANKS = {
     "arch/linux/": ("", "files", "memory", "auxv", "time", "symbols", "threads", "signals", "process", "limits", "start"),
@@ -253,14 +254,14 @@ RANKS = {
 
 
 def rank_of(layer, path):
-    """Where a file stands among the folders of its layer; None: in none of them."""
+    """The position of the file's folder in RANKS; None if the folder has none."""
     folder = path[len(layer):].rpartition("/")[0]
     return RANKS[layer].index(folder) if folder in RANKS[layer] else None
 
 
 def rank_violations(root, objects):
-    """A line for each include or call from a folder to one above it, and for each file in none of the folders. A machine's
-    own calls of janus::platform are resolved in that machine."""
+    """A line for each include or call from a folder to a higher one, and for each file in a folder without a rank. A
+    platform's own calls of janus::platform count as calls of its own files."""
     includes = list(included_paths(root))
     for layer in RANKS:
         for path in sorted(Path(root, layer).rglob("*")):
@@ -279,7 +280,7 @@ def room_of(path):
 
 
 def called_sources(objects):
-    """Of each object's source the sources of what it needs, but for declared calls upward."""
+    """For each object's source, the sources that define what it uses, without declared calls upward."""
     homes = {}
     for thing in objects:
         for symbol in thing.symbols:
@@ -294,7 +295,7 @@ def called_sources(objects):
 
 
 def tied_rooms(edges):
-    """The sets of rooms each of which includes or calls itself by way of the others."""
+    """The sets of rooms that include or call each other in a circle."""
     below = {}
     for a, b in edges:
         below.setdefault(a, set()).add(b)
@@ -312,7 +313,7 @@ def tied_rooms(edges):
 
 
 def room_violations(root, objects):
-    """A line for each circle of rooms of a layer."""
+    """A line for each circle of rooms within a layer."""
     edges = [(room_of(a), room_of(b)) for a, b in (*included_paths(root), *called_sources(objects))]
     for layer in LAYERS:
         if not re.fullmatch(r"rt/\w+/", layer.folder) or layer.folder == PUBLIC:
@@ -327,7 +328,8 @@ def room_violations(root, objects):
             yield f"{name}: is defined in {', '.join(sorted(defined))}, and called upward only to {home}"
 
 
-# --- What a program without a libc can bear ----------------------------------------------------------------------------
+# --- What a program without a libc lacks
+# -------------------------------------------------------------------------------
 
 BAD_SECTIONS = {".tdata": "thread-local data", ".tbss": "thread-local data", ".init_array": "a constructor before main",
                 ".ctors": "a constructor before main", ".fini_array": "a destructor after main"}
@@ -347,44 +349,45 @@ def object_violations(objects):
 
 
 def is_ours(symbol):
-    # With its template arguments or "vtable for", the demangled name still contains the namespace.
+    # The demangled name contains the namespace even if the symbol is a template's instance or a vtable.
     if symbol.name.startswith("janus_") or "janus::" in symbol.name or symbol.name == "_start":
         return True
-    # Inline functions of the compiler's headers, which an unoptimised build keeps: any copy serves.
+    # Inline functions of the compiler's headers, which an unoptimised build keeps; any copy may be used.
     inlines = ("operator new(unsigned long, void*)",)
     return symbol.kind in "VW" and (symbol.name in COMPILER_NEEDS or symbol.name in inlines or "std::" in symbol.name)
 
 
 # --- The isolated runtime ----------------------------------------------------------------------------------------------
 
-# Mutable data of the whole process, and the one file that may name each. Everything else lives in a runtime.
+# The mutable data of the whole process, and the only file that may use each. All other data belongs to a runtime.
 ANYONE = "rt/abi/"
 PROCESS_WIDE = {
-    "handler_in_force": "rt/mem/misuse.cpp",  # what a corrupt heap calls; it cannot know whose heap it was
-    "local_keys": "rt/task/account/locals.cpp",       # task-local keys name a meaning, in whatever runtime a task runs
+    "handler_in_force": "rt/mem/misuse.cpp",  # called by a corrupt heap, which does not know its runtime
+    "local_keys": "rt/task/account/locals.cpp",  # a task-local key is the same in every runtime
     "local_keys_lock": "rt/task/account/locals.cpp",
     "free_keys_of_root": "rt/task/account/locals.cpp",
     "free_keys_of_all": "rt/task/account/locals.cpp",
-    "the_runtime": "rt/abi/entry/global_runtime.cpp",  # what NULL stands for: one unit alone may name it
-    "runtime_places": "rt/abi/entry/runtime_table.cpp",  # handles of all runtimes meet here
+    "the_runtime": "rt/abi/entry/global_runtime.cpp",  # the runtime that NULL means; only one file may use it
+    "runtime_places": "rt/abi/entry/runtime_table.cpp",  # the handles of all runtimes
     "is_program": "rt/abi/entry/global_runtime.cpp",
-    "every_thread_is_worker": ANYONE,  # a constant once there is a second thread; every entry of the ABI asks it
+    "every_thread_is_worker": ANYONE,  # constant once there is a second thread; each entry of the ABI reads it
     "beginning": "rt/abi/start/global_runtime_life.cpp",
     "threads": "rt/abi/entry/thread_table.cpp",  # threads outside tasks, with their current nurseries
     "threads_lock": "rt/abi/entry/thread_table.cpp",
-    "program": "rt/abi/start/boot.cpp",          # argc, argv, environ: one process, one main
+    "program": "rt/abi/start/boot.cpp",  # argc, argv and environ of the process's one main
     "grace_ms": "rt/abi/start/boot.cpp",
-    "buckets": "rt/task/locks/keyed_lock.cpp",  # whose turn it is at a descriptor: there is one stdout, whatever the runtime
-    "the_room": "rt/task/wait/room_bell.cpp",  # one thread of the process waits for all slow readers: its lock and counters, and in the next two whom for
+    "buckets": "rt/task/locks/keyed_lock.cpp",  # locks of descriptors, such as stdout, which all runtimes share
+    # one thread waits for all slow readers: its lock and counters; the next two: what it waits for
+    "the_room": "rt/task/wait/room_bell.cpp",
     "room_waiters": "rt/task/wait/room.cpp",
     "answered_calls": "rt/task/wait/room.cpp",
-    "lines_dropped": "rt/task/report/log.cpp",  # what the runtime had to say and nobody took
-    "patience_whole_ns": "rt/task/report/log.cpp",  # for its reader
+    "lines_dropped": "rt/task/report/log.cpp",  # lines of the runtime that no reader took
+    "patience_whole_ns": "rt/task/report/log.cpp",  # how long the runtime waits for that reader
 }
 
 
 def state_violations(objects, process_wide=None):
-    """Below the ABI nothing is global; in it, what is has one file that names it."""
+    """Nothing below the ABI is global. Each global of the ABI is used by one file only."""
     process_wide = PROCESS_WIDE if process_wide is None else process_wide
     for thing in objects:
         if not thing.source.startswith("rt/"):
@@ -401,8 +404,8 @@ def state_violations(objects, process_wide=None):
 
 
 def is_constant(symbol):
-    """Constants with relocations stand in .data.rel.ro, which nm calls data; by house style their names begin with k.
-    janus_abi_reference is what rt.h leaves in whoever includes it."""
+    """Constants with relocations are in .data.rel.ro, which nm reports as data. Constants' names begin with k.
+    rt.h defines janus_abi_reference in every file that includes it."""
     return bool(re.search(r"(^|::)k[A-Z]\w*(\[abi.*\])?$", symbol.name)) or symbol.name.startswith(
         ("vtable for", ".L", ".", "janus_abi_reference"))
 
@@ -418,8 +421,8 @@ EXTERN = re.compile(r"\bEXTERN\(([^)]*)\)")
 @dataclass(frozen=True)
 class Part:
     source: str
-    anchor: str            # "-": none
-    linked_by: str         # a linker script, or a function of the part
+    anchor: str  # "-": none
+    linked_by: str  # a linker script, or a function of the same source
     symbols: tuple
 
 
@@ -430,8 +433,8 @@ def parts_of(text):
 
 
 def optional_violations(root, objects):
-    """A line for each weak symbol that the list in rt/optional.h does not have, for each entry of the list that is not so, and
-    for each file that declares one by hand."""
+    """A line for each weak symbol that is missing in the list of rt/optional.h, for each wrong entry of the list, and for
+    each file that declares such a symbol without its macros."""
     path = Path(root, OPTIONAL)
     if not path.is_file():
         yield f"{OPTIONAL}: is missing"
@@ -491,11 +494,11 @@ def part_violations(root, objects, parts):
 NAMESPACE_STATIC = re.compile(r"^(?:\[\[[^\]]*\]\]\s*)*(?:(?:inline|constexpr|constinit)\s+)*static\b", re.MULTILINE)
 MODELS = "tests/models/"
 ATOMIC_WORD = re.compile(r"^[^/\n]*(?<![\w:])(Atomic|std::atomic)<[^;()]*;[^\n]*", re.MULTILINE)
-# What a model may pass over: it orders nothing.
+# Marks words that a model need not see, since they order nothing.
 STATISTICS = "statistics only"
 ATOMIC_ITSELF = "rt/base/atomic.h"
-# The records of tasks, nurseries and runtimes hold words of many protocols: a model sees those that are Atomic, and does not look
-# behind the headers of that folder.
+# The records of tasks, nurseries and runtimes hold words of several protocols. A model sees the Atomic ones, and its
+# search does not follow the headers of that folder.
 RECORDS = "rt/task/record/"
 
 
@@ -522,7 +525,7 @@ def atomic_violations(name, text, is_modelled):
 
 
 def modelled_files(root):
-    """What the models include, and what that includes, but for what the records alone include."""
+    """The headers that models include, directly or through others, without those that only the records include."""
     below = {}
     for a, b in included_paths(root):
         below.setdefault(a, set()).add(b)
@@ -541,7 +544,7 @@ def modelled_files(root):
 
 # --- Data with one writer ----------------------------------------------------------------------------------------------
 
-# What may be written in one header and one source alone (said at that header), and what writing it looks like.
+# Data that only one header and its source may write (the header says so), and a pattern of such writes.
 FUEL_WRITERS = ("rt/task/wait/slice.h", "rt/task/wait/slice.cpp")
 FUEL_WRITE = re.compile(r"\bfuel\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\bfuel\s*(?:\+\+|--)|(?:\+\+|--)\s*[\w.>()-]*\bfuel\b"
                         r"|(?<!&)&\s*[\w.>()-]*(?:->|\.)fuel\b|\bslot_(?:store|sub_is_negative)<[^>]*\bfuel\b")
@@ -549,7 +552,7 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 
 
 def writer_violations(root):
-    """Who takes fuel also says who looks at what is left of it: slice.h is where both are said."""
+    """Whoever takes fuel must also keep the rules for what is left of it; slice.h is the place for both."""
     for path in sorted(Path(root).rglob("*")):
         name = str(path.relative_to(root))
         layer = layer_of(name)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# layers_test.py ROOT BUILD COMPILER... — the tree keeps its layers, and the checker that says so refuses every seeded
-# tree that does not. Speaks TAP.
+# layers_test.py ROOT BUILD COMPILER... — the source tree keeps its layers, and the checker (layers.py) refuses each of
+# many small trees that violate one rule. Speaks TAP.
 import json
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
-sys.dont_write_bytecode = True  # the source tree stays as it is
+sys.dont_write_bytecode = True  # leaves no files in the source tree
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 import layers  # noqa: E402
 from tap import Tap  # noqa: E402
@@ -23,7 +23,8 @@ GOOD = {
                      "// PROGRAM  janus_config  there is none\n#define JANUS_OPTIONAL gnu::weak\n"
                      '#define JANUS_ANCHOR(name) extern "C" { extern const char name; [[gnu::used]] const char name = 0; }\n',
     "tests/models/list_model_test.cpp": '#include "rt/sched/queue.h"\n#include "rt/task/record/task.h"\n',
-    "rt/task/record/task.h": '#include "rt/base/atomic.h"\n#include "rt/sched/event.h"\n'  # words of a model, and others
+    # one word for a model, one for none
+    "rt/task/record/task.h": '#include "rt/base/atomic.h"\n#include "rt/sched/event.h"\n'
                              "namespace janus { struct Task { Atomic<int> cancel; std::atomic<int> state; Event event; }; }\n",
     "rt/base/atomic.h": "#include <atomic>\nnamespace janus { template <typename T> using Atomic = std::atomic<T>; }\n",
     "rt/sched/queue.h": '#include "rt/base/atomic.h"\nnamespace janus { struct Queue { Atomic<int> first;\n'
@@ -49,7 +50,7 @@ GOOD = {
     "rt/abi/adapter.cpp": '#include <janus/rt.h>\n#include "rt/sched/run.h"\nint janus_run() { return janus::run(); }\n',
 }
 
-# claim, files changed, what the checker must say
+# The claim, the files that are changed in the good tree, and the start of the expected complaint.
 SEEDED = [
     ("an include that points upward is refused",
      {"rt/base/list.h": '#include "rt/sched/run.h"\nnamespace janus { int count(); inline constexpr int kLimit = 3; }\n'},
@@ -166,8 +167,8 @@ SEEDED = [
 
 
 def seeded_ranks():
-    """Of each layer whose folders are ranked, trees of two files: an include and a call from the lowest folder to the
-    highest, and a folder that has no rank."""
+    """For each layer with ranked folders: trees of two files with an include and a call from the lowest folder to the
+    highest, and a tree with a folder that has no rank."""
     for layer, folders in layers.RANKS.items():
         low, high = (f"{layer}{folder}/".replace("//", "/") for folder in (folders[0], folders[-1]))
         yield (f"an include from the lowest folder of {layer} to the highest is refused",
@@ -182,7 +183,7 @@ def seeded_ranks():
 
 
 def compile_once(folder, files, name, compiler, compiled={}):
-    """The object of files[name]; most trees share most of theirs."""
+    """The object of files[name]. Most trees share most of their files, so objects are reused."""
     headers = tuple(text for other, text in sorted(files.items()) if other.endswith(".h"))
     key = (files[name], headers)
     if key not in compiled:
@@ -195,7 +196,7 @@ def compile_once(folder, files, name, compiler, compiled={}):
 
 
 def grow(folder, files, compiler):
-    """Writes the tree, compiles its sources, and lists them as a build directory does."""
+    """Writes the tree, compiles its sources, and writes the compile commands of a build directory."""
     commands = []
     for name, text in files.items():
         path = Path(folder, name)
