@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-# changes.py — the small changes that mutants are made of: one comparison, operator, constant, condition or result
-# turned, or one call or assignment left out. And harmless.txt: those that are known to change nothing that anybody
-# could rely on.
+# changes.py — the changes that make mutants: one comparison, operator, constant, condition or result is inverted, or
+# one call or assignment is left out. Also reads harmless.txt: mutants that are known to make no difference to any
+# promise.
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 COMMENT = re.compile(r"//.*$")
 LITERAL = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)+\'')
-# Lines that say nothing at run time, or are checks themselves.
+# Lines without code at run time, and lines that are checks themselves.
 NO_CODE = re.compile(r"^\s*(#|static_assert|using |template|namespace|struct |class |enum |extern|friend|JANUS_ASSERT|JANUS_CHECK|asm|\[\[|:)")
 SWAPS = {" == ": [" != "], " != ": [" == "], " < ": [" <= ", " > "], " <= ": [" < "], " > ": [" >= ", " < "], " >= ": [" > "],
          " && ": [" || "], " || ": [" && "], " + ": [" - "], " - ": [" + "], "++": ["--"], "--": ["++"],
@@ -24,13 +24,13 @@ NUMBER = re.compile(r"(?<![\w.'])(\d+)(?![\w.'])")
 @dataclass(frozen=True)
 class Mutant:
     file: str
-    line: int       # from 1
+    line: int  # counted from 1
     old: str
     new: str
 
     @property
     def change(self):
-        """Without the line number, which the next change to the file moves."""
+        """The change without its line number, which changes elsewhere in the file would move."""
         return f"{self.file}: {self.old.strip()}  ->  {self.new.strip() or '(nothing)'}"
 
     def __str__(self):
@@ -41,7 +41,7 @@ def of_line(file, number, line, returns_bool):
     code = COMMENT.sub("", line)
     if not code.strip() or NO_CODE.match(code):
         return
-    masked = LITERAL.sub(lambda text: "\0" * len(text.group()), code)  # the same places, nothing to find in them
+    masked = LITERAL.sub(lambda text: "\0" * len(text.group()), code)  # same positions, but literals are blanked out
     ending = line[len(line.rstrip("\n")):]
 
     def changed(start, end, text):
@@ -63,7 +63,7 @@ def of_line(file, number, line, returns_bool):
 
 
 def of_text(file, text):
-    is_long = False  # within a statement of several lines, of which nothing can be left out
+    is_long = False  # within a statement of several lines, from which no line can be left out
     returns_bool = False
     for number, line in enumerate(text.splitlines(keepends=True), 1):
         code = COMMENT.sub("", line).rstrip()
@@ -77,7 +77,7 @@ def of_text(file, text):
 
 
 def files_of_rt(root):
-    """What mutants are drawn from: the runtime's sources, without the headers that users see."""
+    """The files that mutants are made from: the runtime's sources and headers without the public headers."""
     below = [path.relative_to(root) for kind in ("*.cpp", "*.h") for path in Path(root, "rt").rglob(kind)]
     return sorted(str(path) for path in below if path.parts[1] != "include" and len(path.parts) > 2)
 
@@ -93,7 +93,7 @@ def applied(mutant, text):
 
 
 def read_harmless(text):
-    """{change: why}. A change is a line as Mutant.change has it; the indented lines below it say why."""
+    """{change: reason}. A change is a line in the form of Mutant.change; the indented lines below it are the reason."""
     reasons, change = {}, None
     for line in text.splitlines():
         if not line.strip() or line.startswith("#"):

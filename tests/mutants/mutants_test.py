@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# mutants_test.py ROOT — which mutants are drawn from which text, that harmless.txt speaks of the text that there is, and
-# which tests judge a mutant in which order. Speaks TAP.
+# mutants_test.py ROOT — which mutants are made from which text, that each mutant in harmless.txt can still be made, and
+# in which order tests run against a mutant. Speaks TAP.
 import pathlib
 import sys
 
@@ -10,7 +10,7 @@ from changes import Mutant, applied, files_of_rt, of_files, of_text, read_harmle
 from tap import Tap  # noqa: E402
 from trees import NOT_HOSTED, QUICK, in_order, takes_part, tier_of  # noqa: E402
 
-# A line, and all that may become of it.
+# A line, and all the lines that it may become.
 DRAWN = {
     "  if (left < right) return;": ["if (left <= right) return;", "if (left > right) return;", "if (!(left < right)) return;"],
     "  return true;": ["return false;"],

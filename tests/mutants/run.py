@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# run.py [--count N] [--seed S] [--trees T] [--jobs J] [--tier gate|all] [--quick] [--again OUTPUT] [FILE...] — tests the tests: one
-# small change at a time somewhere in rt (changes.py), and whether the tests notice. First a few programs of the gate, in
-# several trees side by side. A mutant that survives them meets the rest of the gate, with AddressSanitizer and then with
-# ThreadSanitizer, and after that the second tier, unless --tier gate. A test that hangs has noticed. docs/decisions/0185
+# run.py [--count N] [--seed S] [--trees T] [--jobs J] [--tier gate|all] [--quick] [--again OUTPUT] [FILE...] — tests
+# the tests: makes one small change at a time in rt (changes.py), and looks whether a test fails. First it runs a few
+# programs of the gate, in several trees at the same time. A mutant that survives them is tested by the rest of the
+# gate, with AddressSanitizer and then with ThreadSanitizer, and after that by the second tier, unless --tier gate. A
+# test that hangs counts as failed. docs/decisions/0185
 #
-# Not judged, and drawn again: what does not compile; what compiles to the very bytes that ship without it; what
-# harmless.txt knows. The last line is `N passed, N failed`, where one that was killed has passed;
-# the line above it says how many of them the gate killed.
+# Not counted, and replaced by another one: a mutant that does not compile, one that compiles to the same bytes as what
+# ships, and one in harmless.txt. The last line is `N passed, N failed`, where a killed mutant counts as passed; the
+# line above it says how many of them the gate killed.
 import argparse
 import os
 import random
@@ -26,7 +27,7 @@ HARMLESS = Path(__file__).with_name("harmless.txt")
 
 
 def survivors_of(output, candidates):
-    """Those that an earlier run printed, as they are now. A line may have moved."""
+    """The mutants that an earlier run printed as surviving, with their present line numbers."""
     named = [line.split(": ", 1)[1].split(":", 1) for line in output.splitlines() if line.startswith("SURVIVED: ")]
     wanted = {f"{file}: {rest.split(': ', 1)[1]}" for file, rest in named}
     return [mutant for mutant in candidates if mutant.change in wanted]
@@ -37,17 +38,17 @@ def say(verdict, mutant, began=None):
 
 
 class Draw:
-    """Gives out candidates until `count` of them have been judged; the judges are several."""
+    """Hands out candidates to several judging threads until `count` of them have been judged."""
 
     def __init__(self, candidates, count):
         self.candidates, self.count = iter(candidates), count
-        self.open = 0  # given out, and neither judged nor found to be unlike the others
+        self.open = 0  # handed out, and neither judged nor found to be unfit
         self.killed, self.left = 0, []
         self.unlike = {"do not compile": 0, "compile to the same code": 0}
         self.changed = threading.Condition()
 
     def next(self):
-        """A mutant, or None: there will be none any more."""
+        """The next mutant; None if there will be no more."""
         with self.changed:
             while self.open and self.killed + len(self.left) + self.open >= self.count:
                 self.changed.wait()
@@ -56,13 +57,13 @@ class Draw:
             return mutant
 
     def stop(self):
-        """Nobody gets another one, nor waits for what is still given out."""
+        """Hands out no more mutants, and waits for none."""
         with self.changed:
             self.count = self.open = 0
             self.changed.notify_all()
 
     def end(self, mutant, killer, is_unlike, began):
-        """`killer`: "" if none; `is_unlike`: why it is not judged, or None."""
+        """`killer`: the test that failed, or ""; `is_unlike`: why the mutant is not counted, or None."""
         with self.changed:
             self.open -= 1 if self.open else 0
             if is_unlike:
@@ -80,7 +81,7 @@ def judge_in(tree, draw):
     try:
         judge_all_in(tree, draw)
     except BaseException:
-        draw.stop()  # else the others would wait for what this one has not judged
+        draw.stop()  # otherwise the other threads would wait for this thread's mutant
         raise
 
 
@@ -97,7 +98,7 @@ def judge_all_in(tree, draw):
 
 
 def judge_quickly(trees, candidates, count):
-    """(how many were killed, who was not). Takes of the candidates until `count` are judged."""
+    """Returns how many mutants were killed, and those that survived. Takes candidates until `count` are judged."""
     draw = Draw(candidates, count)
     with ThreadPoolExecutor(len(trees)) as pool:
         try:
@@ -130,7 +131,7 @@ def judge_widely(tree, build, tier, mutants):
 
 
 def judge_by_tier(tree, last, killed, left):
-    """How many are killed in all, and which survive; `killed` by the programs that came first, which are the gate's."""
+    """Returns how many are killed in all, and which survive. `killed`: by the programs that ran first, which are the gate's."""
     for tier in TIERS[:TIERS.index(last) + 1]:
         for build in WIDE:
             more, left = judge_widely(tree, build, tier, left)
@@ -159,9 +160,9 @@ def main():
         candidates = survivors_of(Path(options.again).read_text(encoding="utf-8"), candidates)
         options.count = len(candidates)
 
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that nothing that was started stays
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # so that no child process is left
     trees = [Tree(PLACE / str(number), options.jobs) for number in range(options.trees)]
-    for tree in trees:  # what the first has compiled the others find in ccache, where there is one
+    for tree in trees:  # the later trees find the first one's objects in ccache, if it is installed
         tree.prepare()
     killed, left = judge_quickly(trees, candidates, options.count)
     if not options.quick:

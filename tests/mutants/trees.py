@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# trees.py — a copy of the tree in which one mutant at a time is made, its build directories, and the tests that run in
-# them to kill it.
+# trees.py — a copy of the source tree in which one mutant at a time is made, its build directories, and the tests that
+# run in them to kill the mutant.
 import contextlib
 import json
 import os
@@ -20,31 +20,31 @@ import gate  # noqa: E402
 
 BUILD_SECONDS = 900
 
-# Programs with assertions, hosted but for those of what a libc has not: seconds to build, milliseconds to seconds to run,
-# with the loops of hundreds that they have under a sanitizer. Most mutants end here.
+# Programs with assertions, hosted except where a libc lacks what they need. Each builds in seconds, runs in
+# milliseconds to seconds, and repeats its loops as often as under a sanitizer. They kill most mutants.
 QUICK = ("config-hosted", "lock_machine-fake", "account_machine-fake", "mem_refusal-fake", "task_unguarded-fake",
          "task_cancel_fence-fake", "task_leftovers-fake", "task_refused-fake", "task_charge-hosted", "task_host-hosted", "base-hosted",
          "hosted_runtime-hosted", "budget-hosted", "mem-hosted", "sched-hosted", "conformance-hosted", "stress-hosted", "task-hosted",
          "format-oracle", "task_growth")
-# Not hosted: they are where what ships is built. As shipped: they link all of rt as it ships, so they come last.
+# Not hosted. The first ones are in the build of what ships; those that link all of rt as it ships come last.
 NOT_HOSTED = {"format-oracle": "tests/base/test-format-oracle", "task_growth": "tests/test-task_growth"}
 AS_SHIPPED = {"task_growth"}
-# Which of them look at a folder of rt themselves.
+# Which of the programs test a folder of rt directly.
 NEAREST = {"base": ("base", "lock_machine", "format"), "budget": ("budget", "account_machine"), "mem": ("mem", "mem_refusal"),
            "sched": ("hosted_runtime", "sched"),
            "task": ("task_charge", "task_host", "task_unguarded", "task_cancel_fence", "task_leftovers", "conformance", "task"),
            "abi": ("config", "conformance", "task")}
-# Tests that any change to the text or the code fails, whatever it does: they would kill what nobody would ever miss.
+# Tests that fail after any change of text or code, whatever it does, and so would kill harmless mutants too.
 ANY_CHANGE_FAILS = {"model-mistakes", "bench-instructions", "layers"}
-# What looks at no code of rt, and what takes longer than its kills are worth.
+# Tests that run no code of rt, and tests that take longer than their kills are worth.
 ELSEWHERE = {"docs", "docs-requirements", "harness", "tally", "abi-headers", "bench", "bench-peers", "bench-scaling", "arch",
              "arch-hosted", "arch-unwind", "offsets", "offsets-variants", "linux-start", "linux-host", "janus-cc", "image",
              "image-deployment", "mutants", "qemu-guests", "user-copy", "user-copy-hosted-plain", "user-copy-hosted-asan"}
-LONGEST = 60  # seconds that a test may take as it is
+LONGEST = 60  # the longest test, in seconds, without a mutant
 
-# The build directories of the later stages, and what the gate calls each.
+# The build directories of the later stages, and their names in the gate.
 WIDE = {"wide": "build", "threads": "build-clang"}
-# Each tier runs what those before it do not.
+# Each tier runs the tests that the ones before it do not run.
 TIERS = ("gate", "all")
 
 
@@ -53,19 +53,19 @@ def tier_of(build, test):
 
 
 def takes_part(build, test):
-    """clang's build is run for what ThreadSanitizer alone sees."""
+    """In clang's build only the tests under ThreadSanitizer run."""
     return test not in ANY_CHANGE_FAILS | ELSEWHERE and (build != "threads" or test.endswith("-tsan"))
 
 
 def in_order(mutant, tests):
-    """`tests` is {test: (seconds, suites)}: those of the mutated layer first, then the quickest first."""
+    """`tests` is {test: (seconds, suites)}. Tests of the mutated layer come first, then the quickest first."""
     layer = mutant.file.split("/")[1]
     return sorted(tests, key=lambda test: (layer not in tests[test][1], tests[test][0]))
 
 
 def expendable():
-    """In a child: a session of its own, no dumps, and the first to go when a mutant has eaten all memory. System calls
-    alone: other threads of the parent may have held any lock."""
+    """Runs in the child: a session of its own, no core dumps, and first choice of the kernel's OOM killer. Makes system
+    calls only, since other threads of the parent may have held any lock."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     score = os.open("/proc/self/oom_score_adj", os.O_WRONLY)
@@ -74,14 +74,14 @@ def expendable():
 
 
 def run(command, seconds, **options):
-    """The exit status; None if it had to be ended after that many seconds."""
+    """The exit status; None if the command was ended after that many seconds."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           preexec_fn=expendable, **options) as child:
         status = None
         try:
             status = child.wait(seconds)
         except subprocess.TimeoutExpired:
-            child.terminate()  # meson ends its tests, which have sessions of their own
+            child.terminate()  # meson ends its tests, which have their own sessions
             try:
                 child.wait(10)
             except subprocess.TimeoutExpired:
@@ -97,9 +97,9 @@ def run(command, seconds, **options):
 class Tree:
     def __init__(self, place, jobs):
         self.place, self.jobs = place, jobs
-        self.seconds = {}   # of each program of the quick build, as it is
-        self.released = None  # the code that ships, as it is
-        self.wide = {}      # of each wide build and tier: {test: (seconds, suites)}
+        self.seconds = {}  # of each program of the quick build, without a mutant
+        self.released = None  # the code that ships, without a mutant
+        self.wide = {}  # of each wide build and tier: {test: (seconds, suites)}
         self.is_mutated = False
 
     def prepare(self):
@@ -136,7 +136,7 @@ class Tree:
                            env=os.environ | {"CC": " ".join([*cache, cc]), "CXX": " ".join([*cache, cxx])})
 
     def prepare_wide(self, build, tier):
-        """Learns which tests pass as it is, and how long each takes."""
+        """Finds out which tests pass without a mutant, and how long each takes."""
         directory = self.place / f"build-{build}"
         self.configure(build, *gate.BUILDS[WIDE[build]])
         if not self.build(build):
@@ -156,7 +156,7 @@ class Tree:
 
     @staticmethod
     def place_of(program):
-        """Its build, and where it is there."""
+        """The build of a program, and its path there."""
         return ("wide", NOT_HOSTED[program]) if program in NOT_HOSTED else ("quick", f"tests/test-{program}-plain")
 
     def build(self, build, *targets):
@@ -180,7 +180,7 @@ class Tree:
             yield test["name"].rsplit(" / ", 1)[-1], test["result"], test["duration"]
 
     def code_that_ships(self):
-        """What is loaded of the library's objects; None if they do not compile."""
+        """The loadable code of the library's objects; None if they do not compile."""
         kinds = ("hot", "cold", "apart")
         if not self.build("wide", *(f"rt/libjanus-{kind}.a" for kind in kinds)):
             return None
@@ -206,8 +206,8 @@ class Tree:
             self.is_mutated = False
             path.write_text(original, encoding="utf-8")
 
-    # Of both: by which test; "" if by none; None: it does not compile. A failure has to show twice in three runs: a
-    # machine that others use as well is late at times.
+    # killed_quickly() and killed_widely() return the test that failed, "" if none did, and None if the mutant does not
+    # compile. A failure must occur twice in three runs, since a machine with other users is sometimes slow.
     def killed_quickly(self, mutant):
         nearest = [f"{name}-" for name in NEAREST[mutant.file.split("/")[1]]]
         order = sorted(QUICK, key=lambda program: (program in AS_SHIPPED, next(
@@ -234,7 +234,7 @@ class Tree:
         return self.killed_by(build, tier, chunk)
 
     def killed_by(self, build, tier, tests):
-        """The first of them that fails; "" if none."""
+        """The first of the tests that fails; "" if none does."""
         known = self.wide[build, tier]
 
         def fails_alone(test):
@@ -246,7 +246,7 @@ class Tree:
             ended = {test: result for test, result, _ in self.results(build)}
             if failed := [test for test in tests if ended.get(test, "INTERRUPT") not in ("OK", "SKIP", "INTERRUPT")]:
                 suspect = failed[0]
-            else:  # time was over before meson said anything: one of those that are left hangs
+            else:  # meson was ended before it reported a failure: one of the remaining tests hangs
                 left = [test for test in tests if ended.get(test) not in ("OK", "SKIP")]
                 suspect = next((test for test in left if fails_alone(test)), None)
                 if suspect is None:
