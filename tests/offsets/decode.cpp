@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// decode.cpp — Zydis, set up once.
+// decode.cpp — the Zydis decoder, set up once.
 #include "tests/offsets/decode.h"
 
 namespace witness {

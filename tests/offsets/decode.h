@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// decode.h — one instruction, by Zydis.
+// decode.h — decodes one instruction with Zydis.
 #pragma once
 
 #include <Zydis/Zydis.h>
@@ -22,10 +22,10 @@ struct Instruction {
   [[nodiscard]] std::string text() const;
 };
 
-// False where `bytes` begin with no instruction.
+// False if `bytes` do not begin with a valid instruction.
 [[nodiscard]] bool decode(std::span<const std::uint8_t> bytes, std::uint64_t address, Instruction& out);
 
-// The 64-bit register that `reg` is a part of, by name.
+// The name of the 64-bit register that `reg` is a part of.
 [[nodiscard]] std::string full_register(ZydisRegister reg);
 
 }  // namespace witness

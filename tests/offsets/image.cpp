@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// image.cpp — reading ELF: sections, the symbol table, nothing else.
+// image.cpp — reads the sections and the symbol table of an ELF file.
 #include "tests/offsets/image.h"
 
 #include <elf.h>
@@ -19,7 +19,7 @@ namespace {
   std::exit(2);
 }
 
-// The `count` records at `offset`, checked against the file's size.
+// The `count` records at `offset`; ends the process if they lie beyond the end of the file.
 template <class Record>
 std::span<const Record> records(const std::vector<std::uint8_t>& file, std::uint64_t offset, std::uint64_t count) {
   if (offset > file.size() || count > (file.size() - offset) / sizeof(Record)) give_up("the file is cut short");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// image.h — a linked program as it lies in its file: the bytes at an address and the functions of its symbol table.
+// image.h — a linked program as a file: the bytes at an address, and the functions of the symbol table.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,16 @@ struct Function {
 
 class Image {
  public:
-  // Ends the process with a message when `path` is no x86-64 ELF program with a symbol table.
+  // Ends the process with a message if `path` is not an x86-64 ELF program with a symbol table.
   explicit Image(const std::string& path);
 
-  // From `address` to the end of the executable section around it; empty when there is none.
+  // The bytes from `address` to the end of its executable section; empty if it is in none.
   [[nodiscard]] std::span<const std::uint8_t> code_at(std::uint64_t address) const;
-  // Every function symbol with a size, by address.
+  // All function symbols with a size, ordered by address.
   [[nodiscard]] const std::vector<Function>& functions() const { return functions_; }
-  // Whether threads have variables of their own in it.
+  // Whether the program has thread-local variables.
   [[nodiscard]] bool has_thread_local_storage() const { return has_thread_local_storage_; }
-  // Ends the process with a message when there is no such function.
+  // Ends the process with a message if there is no such function.
   [[nodiscard]] const Function& function(const std::string& name) const;
 
  private:

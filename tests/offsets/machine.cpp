@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// machine.cpp — the instructions, one small function for each kind.
+// machine.cpp — one small function for each kind of instruction.
 #include "tests/offsets/machine.h"
 
 #include <array>
@@ -11,7 +11,7 @@
 namespace witness {
 namespace {
 
-constexpr std::size_t kMaxInstructions = 500;  // our functions have no loops
+constexpr std::size_t kMaxInstructions = 500;  // the project's assembly functions have no loops
 constexpr std::array kRegisters = {"rax", "rbx", "rcx", "rdx", "rsi", "rdi", "rbp", "r8",
                                    "r9",  "r10", "r11", "r12", "r13", "r14", "r15"};
 constexpr std::array kLostInACall = {"rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11"};
@@ -26,7 +26,7 @@ class Machine {
   Machine(const Image& image, std::uint64_t address, Path start)
       : image_(image), ip_(address), path_(std::move(start)) {}
 
-  // To the end of this path; where a conditional jump may go either way, the other way is left in `more`.
+  // Runs to the end of this path. Where a conditional jump may go either way, the other path is added to `more`.
   Path finish(std::vector<Machine>& more) {
     for (std::size_t i = 0; i < kMaxInstructions && path_.end.empty() && path_.trouble.empty(); ++i) step(more);
     if (path_.end.empty() && path_.trouble.empty()) path_.trouble = "does not come to an end";
@@ -134,7 +134,7 @@ class Machine {
 
   bool store(const ZydisDecodedOperand& to, const Value& value) {
     Instruction none;
-    if (to.mem.base == ZYDIS_REGISTER_RIP) return false;  // no function here writes a global
+    if (to.mem.base == ZYDIS_REGISTER_RIP) return false;  // no tested function writes a global
     const auto address = address_of(none, to);
     if (address) path_.stores[*address] = {value, to.size / 8u};
     return address.has_value();
@@ -205,7 +205,7 @@ class Machine {
     return true;
   }
 
-  // The function called keeps the ABI: its stack is its own, and only caller-saved registers change.
+  // The called function keeps the ABI: it uses its own stack, and changes caller-saved registers only.
   bool call(const Instruction& now) {
     const auto target = read(now, now.operands[0]);
     if (!target) return false;
@@ -216,7 +216,7 @@ class Machine {
     return true;
   }
 
-  // The function called may have changed the control words.
+  // The called function may have changed the control words.
   [[nodiscard]] std::string when() const { return called_ ? " after the call" : ""; }
 
   bool note(const std::string& what, const Value& operand, bool taken = false) {

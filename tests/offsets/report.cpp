@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// report.cpp — claims, as TAP.
+// report.cpp — prints the claims as TAP.
 #include "tests/offsets/report.h"
 
 #include <cstdio>

@@ -11,11 +11,11 @@ namespace witness {
 
 class Report {
  public:
-  // One claim; `seen` is what stands there instead, told when the claim does not hold.
+  // One claim; `seen` is what was found instead, printed if the claim does not hold.
   void claim(const std::string& what, bool holds, const std::string& seen = "");
-  // A claim that something is what it must be.
+  // A claim that two texts are equal.
   void equal(const std::string& what, const std::string& seen, const std::string& wanted);
-  // The plan. 0 when every claim held, else 1.
+  // Prints the plan. Returns 0 if every claim held, else 1.
   int finish();
 
  private:
@@ -23,13 +23,13 @@ class Report {
   int refused_ = 0;
 };
 
-// For people and for comparing: "rdi+8:8=rbx rdi+16:8=rbp".
+// A readable form that can be compared: "rdi+8:8=rbx rdi+16:8=rbp".
 [[nodiscard]] std::string text(const std::map<Value, Word>& stores);
 
 // The events of one kind on a path.
 [[nodiscard]] std::vector<Event> events(const Path& path, const std::string& what);
 
-// What is checked, file by file.
+// The checks, one function or more in each file.
 void check_switch(const Image& image, Report& report);
 void check_fiber_entry(const Image& image, Report& report);
 void check_task_call(const Image& image, Report& report);

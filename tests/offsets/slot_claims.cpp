@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// slot_claims.cpp — every %gs and %fs operand of the whole program, and single accesses against struct WorkerSlot.
+// slot_claims.cpp — checks every %gs and %fs operand of the whole program, and single accesses to struct WorkerSlot.
 #include <cstddef>
 #include <optional>
 
@@ -43,8 +43,8 @@ std::vector<Access> accesses(const Image& image, ZydisRegister segment) {
   return found;
 }
 
-// arch/linux keeps a block of its own for each thread behind %fs. What stands above may know a thread by the word that
-// the ABI puts at %fs:0, and nothing else.
+// arch/linux has a block of its own for each thread behind %fs. Code above it may only read the word that the ABI puts
+// at %fs:0, to identify a thread.
 bool may_use_fs(const Access& access) {
   const bool machine =
       access.function.starts_with("_ZN5janus6kernel") || access.function.starts_with("_ZN5janus8platform");
@@ -60,7 +60,7 @@ bool is_a_field(std::int64_t displacement) {
   return false;
 }
 
-// What a function of subject.cpp that touches one field of the slot must look like.
+// What a function of subject.cpp must look like that accesses one field of the slot.
 struct Wanted {
   const char* function;
   const char* mnemonic;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// subject.cpp — a program for the witness to decode: single accesses to the worker slot, each a function that it can
-// find by name. It is linked with the whole runtime below it and never runs.
+// subject.cpp — a program for the check to decode: single accesses to the worker slot, each in a function of its own
+// that is found by name. It is linked with the whole runtime and never runs.
 #include <janus/rt.h>
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// subject_c.c — the yield check as a C program has it.
+// subject_c.c — the yield check as compiled in a C program.
 #include <janus/rt.h>
 
 int subject_yield_check_in_c(void);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// switch_claims.cpp — janus_context_switch, janus_fiber_entry and janus_fiber_cleanup against struct Context.
+// switch_claims.cpp — checks janus_context_switch, janus_fiber_entry and janus_fiber_cleanup against struct Context.
 #include <cstddef>
 
 #include <arch/context.h>
@@ -48,7 +48,7 @@ const std::string kMxcsrOfTarget = content("rsi", offsetof(Context, mxcsr)).text
 const std::string kFcwOfTarget = content("rsi", offsetof(Context, fcw)).text();
 const std::string kFcwDiffers = "xor(fcw," + kFcwOfTarget + ")";
 
-// The jumps taken and the control words loaded, in order.
+// The jumps taken and the control words loaded, in order, as a text.
 std::string story(const Path& path) {
   std::string told;
   for (const auto& event : path.events)
@@ -56,7 +56,7 @@ std::string story(const Path& path) {
   return told;
 }
 
-// Nothing is loaded, or mxcsr alone, or both: by what differs.
+// The expected texts: nothing is loaded, or mxcsr alone, or both, depending on which words differ.
 std::vector<std::string> stories_that_must_be_told() {
   const std::string differ = "jnz or(and(xor(mxcsr," + kMxcsrOfTarget + ")," +
                              std::to_string(janus::arch::kMxcsrControlBits) + ")," + kFcwDiffers + "); ldmxcsr " +
@@ -78,7 +78,7 @@ void check_switch_path(const Path& path, Report& report) {
                "[" + content("rsi", offsetof(Context, sp)).text() + "]");
 }
 
-// What a switch_jmp saves is what a switch saves whose caller would have pushed rdx.
+// switch_jmp must save what a switch saves whose caller has pushed rdx.
 void check_jmp_path(const Path& path, Report& report) {
   report.claim("switch_jmp: can be followed", path.trouble.empty(), path.trouble);
   if (!path.trouble.empty()) return;
@@ -90,7 +90,7 @@ void check_jmp_path(const Path& path, Report& report) {
   report.equal("switch_jmp: restores every callee-saved register (" + story(path) + ")", restored(path), "");
 }
 
-// How a fresh stack pointer lies, from make_context itself: what the switch's pop leaves, modulo 16.
+// The alignment (modulo 16) of a fresh fiber's stack pointer after the switch's pop, as make_context sets it up.
 std::int64_t alignment_of_a_fresh_fiber() {
   alignas(16) static std::byte stack[256];
   Context context;
@@ -98,7 +98,7 @@ std::int64_t alignment_of_a_fresh_fiber() {
   return static_cast<std::int64_t>((context.sp + 8) % 16);
 }
 
-// rsp modulo 16 at the event, if rsp was `start` modulo 16 when the function was entered.
+// rsp modulo 16 at the event, if rsp was `start` modulo 16 at the function's entry.
 std::int64_t alignment(const Event& event, std::int64_t start) {
   const Value& sp = event.registers.at("rsp");
   return sp.symbol == "sp" ? ((start + sp.offset) % 16 + 16) % 16 : -1;

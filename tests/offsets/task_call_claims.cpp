@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// task_call_claims.cpp — janus_task_call, janus_task_abandon and janus_run_on_stack against struct TaskFrame.
+// task_call_claims.cpp — checks janus_task_call, janus_task_abandon and janus_run_on_stack against struct TaskFrame.
 #include <cstddef>
 
 #include <arch/context.h>
@@ -20,14 +20,14 @@ constexpr Field kSaved[] = {
     {"r13", offsetof(TaskFrame, r13)}, {"r14", offsetof(TaskFrame, r14)}, {"r15", offsetof(TaskFrame, r15)},
 };
 
-// The frame ends with the word that rsp points to at entry.
+// The frame ends with the word to which rsp points at the function's entry.
 constexpr std::int64_t kFrame = -static_cast<std::int64_t>(offsetof(TaskFrame, return_ip));
 
 Value in_frame(std::size_t offset) {
   return {"sp", kFrame + static_cast<std::int64_t>(offset)};
 }
 
-// All that a call writes: its frame, where the frame is, and eight scratch bytes below it.
+// All that a call may write: its frame, the address of the frame, and eight bytes of scratch space below it.
 std::map<Value, Word> written() {
   std::map<Value, Word> stores;
   for (const auto& field : kSaved) stores[in_frame(field.offset)] = {{field.reg}, 8};
@@ -39,7 +39,7 @@ std::map<Value, Word> written() {
   return stores;
 }
 
-// The jumps taken and the control words loaded, in order, around "call".
+// The jumps taken and the control words loaded, in order, around "call", as a text.
 std::string story(const Path& path) {
   std::string told;
   for (const auto& event : path.events)
@@ -53,7 +53,8 @@ const std::string kFcwChanged = "xor(fcw after the call,fcw)";
 const std::string kChanged = "jnz or(and(xor(mxcsr after the call,mxcsr)," +
                              std::to_string(janus::arch::kMxcsrControlBits) + ")," + kFcwChanged + "); ldmxcsr mxcsr; ";
 
-// Every word that is not the default is loaded before the call, and every word that changed after it; no other ever.
+// The expected texts: before the call each word is loaded that is not the default, after it each word that has changed,
+// and no others.
 std::vector<std::string> stories_that_must_be_told() {
   std::vector<std::string> all;
   for (const auto& mxcsr : {std::string(), "jnz cmp(mxcsr," + kDefaultMxcsr + "); ldmxcsr " + kDefaultMxcsr + "; "})

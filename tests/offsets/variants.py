@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# variants.py WITNESS SOURCE_ROOT BUILD_ROOT -- C-COMPILER... -- C++-COMPILER... — the witness itself: builds its
-# subject as it is, which must be accepted, and with one thing wrong at a time, each of which must be refused for the
-# right reason. Prints TAP.
+# variants.py WITNESS SOURCE_ROOT BUILD_ROOT -- C-COMPILER... -- C++-COMPILER... — tests the check itself: builds its
+# subject unchanged, which it must accept, and with one error at a time, each of which it must refuse for the right
+# reason. Prints TAP.
 import os
 import pathlib
 import subprocess
@@ -24,7 +24,7 @@ FLAGS = ["-O1", "-ffreestanding", "-fno-stack-protector", "-fcf-protection=none"
 LINK_FLAGS = ["-nostdlib", "-static", "-Wl,-e,subject_self", "-Wl,--unresolved-symbols=ignore-all"]
 CXX_FLAGS = ["-std=c++20", "-fno-exceptions", "-fno-rtti"]
 
-# What is wrong; the claim that must be refused; the file; the text in it; the text instead.
+# The error; the claim that must fail; the file; the text in it; the text that replaces it.
 VARIANTS = [
     ("a wrong displacement in a save", "switch: saves all of Context", SWITCH,
      "mov     %r12, JANUS_CONTEXT_R12(%rdi)", "mov %r12, JANUS_CONTEXT_R12+8(%rdi)"),
@@ -99,7 +99,7 @@ class Build:
         self.objects = {source: self.compile(source, "as-it-is", []) for source in SOURCES}
 
     def compile(self, source, name, overlays):
-        """The object of `source`; what lies in `overlays` goes before the files of the tree."""
+        """The object of `source`. Files in `overlays` are preferred to those of the tree."""
         candidates = [os.path.join(root, source) for root in overlays + [self.source_root]]
         path = next(p for p in candidates if os.path.exists(p))
         out = os.path.join(self.directory, f"{name}-{os.path.basename(source)}.o")
@@ -117,7 +117,7 @@ class Build:
         return program
 
     def variant(self, number, file, old, new):
-        """The subject with `new` in place of `old`, which must stand in `file` exactly once."""
+        """The subject with `new` in place of `old`, which must occur in `file` exactly once."""
         root = self.build_root if file == OFFSETS else self.source_root
         with open(os.path.join(root, file), encoding="utf-8") as original:
             text = original.read()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// witness.cpp [--hosted] PROGRAM — holds the linked bytes of a program against the C++ structs, instruction by instruction. With
-// --hosted there is a C library below, to which %fs and thread-local storage belong.
-// 0: every claim holds; 1: the program is refused; 2: it cannot be read.
+// witness.cpp [--hosted] PROGRAM — compares the machine code of a program with the C++ structs, instruction by
+// instruction. --hosted: the program has a C library, which may use %fs and thread-local storage. Exit status 0: every
+// claim holds; 1: the program is refused; 2: it cannot be read.
 #include <cstdio>
 #include <string_view>
 
