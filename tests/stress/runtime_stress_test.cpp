@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// runtime_stress_test.cpp — everything at once, at random moments, with many workers. A seed (JANUS_TEST_SEED
-// gives others) names what the tasks do, not how threads interleave; in deterministic mode it names both.
+// runtime_stress_test.cpp — all kinds of operations at random moments, with many workers. A seed (JANUS_TEST_SEED gives
+// others) determines what the tasks do, but not how threads interleave; in deterministic mode it determines both.
 #include "tests/conformance/world.h"
 
 namespace janus::test {
@@ -15,7 +15,7 @@ std::uint64_t first_seed() {
   return environment_number("JANUS_TEST_SEED", 0) << 32;
 }
 
-// Runs `body(seed)` as the root of runtimes of every kind, free and deterministic.
+// Runs `body(seed)` as the root of runtimes with 1 to 8 workers, in normal and in deterministic mode.
 template <class Body>
 void in_all_worlds(unsigned times, Body body) {
   for (unsigned i = 0; i < times; ++i) {
@@ -183,7 +183,7 @@ TEST(storm, of_steals_on_tasks_of_every_length) {
 
 namespace {
 
-// Waits in every way there is until told.
+// Waits in a randomly chosen way until it is cancelled.
 std::int64_t wait_somehow(Dice& dice, janus_channel* silent, janus_task other) {
   switch (dice.below(5)) {
     case 0:
