@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# errors.py — what janus-lower refuses: the kind of file, its text, and the first line of what it says.
+# errors.py — what janus-lower refuses: for each case the kind of file, its text, and the first line of the message.
 
 LL = 'declare i64 @f(i64)\ndeclare void @g(i32, double)\ndefine void @test(i64 %x, i32 %n) {\n'
 

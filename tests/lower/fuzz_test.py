@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# fuzz_test.py BUILD [COUNT [FIRST]] — random .qtjir programs give the results and cost the ops that an interpreter says. With
-# JANUS_TEST_FULL there are 10,000 of them.
+# fuzz_test.py BUILD [COUNT [FIRST]] — random .qtjir programs give the results and cost the ops that an interpreter
+# computes. With JANUS_TEST_FULL, 10,000 of them.
 import os
 import sys
 
@@ -44,7 +44,7 @@ int main(void) {
 
 
 def short_program(number, seed):
-    """The first program of this seed that ends soon; with its result and ops."""
+    """The first program of this seed that ends soon, with its result and ops."""
     for attempt in range(100):
         text = program(number, f'{seed}.{attempt}')
         try:
@@ -55,7 +55,7 @@ def short_program(number, seed):
 
 
 def module(number, seeds):
-    """What is wrong with the programs of these seeds, compiled as one."""
+    """What is wrong with the programs of these seeds, compiled as one module."""
     made = [short_program(i, seed) for i, seed in enumerate(seeds)]
     texts, expected = [text for text, _ in made], [f'{value} {ops}' for _, (value, ops) in made]
     source, main, binary = work / f'module{number}.qtjir', work / 'main.c', work / f'module{number}'

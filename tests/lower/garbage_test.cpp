@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// garbage_test.cpp FIRST COUNT FILE... — janus-lower takes any bytes: damaged copies of the files, one for each of COUNT seeds
-// from FIRST on, in this process and under its sanitizers. An input that takes kMaxSeconds of processor time is a failure, as
-// is more memory than ASAN_OPTIONS=hard_rss_limit_mb allows. COUNT may be a time: `3600s`. Reports in TAP, a failure with its
-// seed; what janus-lower complains of goes to /dev/null. With -DJANUS_LIBFUZZER it is a target of libFuzzer.
+// garbage_test.cpp FIRST COUNT FILE... — janus-lower must survive any input: damaged copies of the files, one for each
+// of COUNT seeds from FIRST on, in this process and under its sanitizers. It fails if an input takes kMaxSeconds of
+// processor time, or more memory than ASAN_OPTIONS=hard_rss_limit_mb allows. COUNT may be a time: `3600s`. Reports in
+// TAP, failures with their seed; the messages of janus-lower go to /dev/null. With -DJANUS_LIBFUZZER it is a libFuzzer
+// target.
 #include <sanitizer/common_interface_defs.h>
 #include <sys/time.h>
 
@@ -24,7 +25,7 @@ namespace {
 using janus::lower::Options;
 using janus::lower::Source;
 
-// Lowers the text by both front ends and for both kinds of pointers.
+// Lowers the text with both front ends and for both kinds of pointers.
 void lower(const std::string& text, std::uint64_t choice) {
   Options options;
   options.llvm_version = (choice & 1) != 0 ? 14 : 19;
@@ -118,13 +119,13 @@ void report_hang(int) {
   std::_Exit(1);
 }
 
-// Allows so many seconds of processor time from now on; 0 is no limit.
+// Allows `seconds` of processor time from now on; 0 means no limit.
 void allow(unsigned seconds) {
   const itimerval limit{{0, 0}, {static_cast<time_t>(seconds), 0}};
   setitimer(ITIMER_VIRTUAL, &limit, nullptr);
 }
 
-// How many seeds there are to try: a count, or as many as a number of seconds has room for.
+// How many seeds to try: a count, or as many as a number of seconds allows.
 class Limit {
  public:
   explicit Limit(const char* text) {

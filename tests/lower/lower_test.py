@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# lower_test.py BUILD [outputs] — janus-lower: each example prints what it says, and what is wrong is refused with its place. With
-# `outputs` only: LLVM's verifiers take each output, and it may be linked in other ways.
+# lower_test.py BUILD [outputs] — janus-lower: each example prints what its comments say, and errors are refused with
+# their place. With `outputs` only: LLVM's verifiers accept each output, and it can be linked in other ways.
 import os
 import pathlib
 import re
@@ -31,7 +31,7 @@ def examples_run():
         if missing:
             tap.skip(f'{example.name} runs', f'the processor has no {missing[0]}')
             continue
-        # Both linkers' programs are the same objects: every example by one of them, in turns.
+        # The objects are the same for both linkers, so each example is linked by one of them, alternately.
         compiler = ('gcc', llvms[0][1])[i % 2]
         program = work / example.stem
         done = compile_by(janus_cc, [example], program, compiler=compiler)
@@ -153,7 +153,7 @@ def calls_are_checked():
 
 
 def the_runtime_s_functions_are_known():
-    """Those of the headers that are in the library, and no other."""
+    """The list has the functions of the headers that are in the library, and no others."""
     root = here.parent.parent
     listed = re.findall(r'"(janus_\w+)"', (root / 'linker/lower/runtime_names.h').read_text())
     headers = [root / 'rt/include/janus/llvm.h', root / 'rt/include/janus/rt.h', *(root / 'rt/include/janus/rt').glob('*.h')]
@@ -165,7 +165,7 @@ def the_runtime_s_functions_are_known():
 
 
 def an_error_leaves_no_output():
-    """Also behind so many functions that some of the output was written before it."""
+    """Even if the error is behind so many functions that a part of the output was written before."""
     source, output = work / 'late.qtjir', work / 'late.ll'
     right = ''.join(f'func @f{i}(%x: i64) -> i64 {{\n  %y = add %x, {i}\n  return %y\n}}\n' for i in range(2000))
     source.write_text(right)
@@ -178,33 +178,33 @@ def an_error_leaves_no_output():
 
 
 def block_of_sends(count):
-    """A block of so many instructions that have a label each."""
+    """A block of `count` instructions, each of which has a label."""
     return 'qtjir', 'func @f(%c: channel i64) {\n' + '  Send %c, 1, closed\n' * count + 'closed:\n  return\n}\n'
 
 
 def chain_of_joins(count):
-    """A handle that goes through so many phi nodes, each of which is joined, the last one first; its kind is not known."""
+    """A handle that goes through `count` phi nodes. Each is joined, the last one first; what kind of handle it is is not known."""
     blocks = ''.join(f'b{i}:\n  %h{i} = phi i64 [ %h{i - 1}, %b{i - 1} ]\n  br label %b{i + 1}\n' for i in range(1, count))
     joins = ''.join(f'  %j{i} = Task_Join i64, %h{i}\n' for i in reversed(range(count)))
     return 'll', f'define void @f(ptr %p) {{\nb0:\n  %h0 = load i64, ptr %p\n  br label %b1\n{blocks}b{count}:\n{joins}  ret void\n}}\n'
 
 
 def joins_of_one_register(count):
-    """A register for the tasks of so many nurseries, which is joined as often behind them."""
+    """One register for a task in each of `count` nurseries, and as many joins of it after them."""
     ended = ''.join(f'  %n{i} = Nursery_Begin\n  %t = Spawn @f()\n  Nursery_End\n' for i in range(count))
     return 'qtjir', (f'func @f() -> i64 {{\n  return 1\n}}\nfunc @g() {{\n{ended}  %n = Nursery_Begin\n  %t = Spawn @f()\n' + '  %r = Await %t\n' * count +
                      '  Nursery_End\n  return\n}\n')
 
 
 def cancels_of_the_outermost(count):
-    """So many nurseries within each other, and cancels and joins of what is outside."""
+    """`count` nested nurseries, and cancels and joins of what is outside them."""
     return 'll', ('define i64 @f() {\n  ret i64 1\n}\ndefine void @g() {\n  %a = Nursery_Begin\n  %t = Spawn @f()\n' +
                   ''.join(f'  %n{i} = Nursery_Begin\n' for i in range(count)) + '  Nursery_Cancel %a\n  Task_Join %t\n' * count + '  Nursery_End\n' * (count + 1) +
                   '  ret void\n}\n')
 
 
 def chain_of_aliases(count):
-    """Aliases of aliases, the last one first."""
+    """A chain of aliases, the last one first."""
     return 'll', 'define void @a0() {\n  ret void\n}\n' + ''.join(f'@a{i} = alias void (), ptr @a{i - 1}\n' for i in range(count, 0, -1))
 
 
@@ -236,7 +236,7 @@ def time_grows_as_the_file():
 
 
 def block_of(page, name):
-    """The code behind a mark of a page."""
+    """The code behind a mark in a page."""
     code = re.search(rf'<!-- {name} -->\n\n((?:    .*\n|\n)+)', page)[1]
     return re.sub('^    ', '', code, flags=re.M)
 
@@ -306,7 +306,7 @@ const janus_rt_config janus_config = {.root_budget = {4000000000u, (size_t)1 << 
 
 
 def records_are_freed():
-    """Also those of tasks that were cancelled before they started: the memory that is left is the same again."""
+    """Memory in use is the same afterwards, also for tasks that were cancelled before their start."""
     source, seen, program = work / 'leak.ll', work / 'seen.c', work / 'leak'
     source.write_text(LEAK)
     seen.write_text(SEEN)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# lowered.py — what the tests of janus-lower share: programs made by janus-cc, and LLVM's verifier.
+# lowered.py — common parts of the tests of janus-lower: compiling with janus-cc, and LLVM's verifier.
 import pathlib
 import re
 import shutil
@@ -10,7 +10,7 @@ here = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(here.parent / 'programs'))
 from installed import Tap, environment, install, run, skip_all, work_directory  # noqa: E402, F401
 
-# Each LLVM that is here: its clang, and the command that verifies a module.
+# Each installed LLVM: its version, its clang, and the command that verifies a module.
 llvms = [(number, f'clang-{number}', [f'opt-{number}'] + (['-opaque-pointers'] if number == 14 else []) + ['-passes=verify', '-disable-output'])
          for number in (14, 19) if shutil.which(f'clang-{number}') and shutil.which(f'opt-{number}')]
 
@@ -21,20 +21,20 @@ def compile_by(janus_cc, sources, output, *options, compiler='gcc'):
 
 
 def lower(janus_cc, source, *options):
-    """janus-lower's output for a file: status, stdout, stderr."""
+    """Runs janus-lower on a file; returns status, stdout and stderr."""
     tool = janus_cc.parent.parent / 'lib/janus-rt/janus-lower'
     return subprocess.run([tool, *options, source], capture_output=True, timeout=120)
 
 
 def verify(text, command):
-    """What LLVM's verifier says of a module; nothing if it is right."""
+    """The complaints of LLVM's verifier about a module; empty if it is valid."""
     is_opaque = text.split(b'\n', 1)[0].endswith(b'opaque pointers')
     words = [word for word in command if is_opaque or word != '-opaque-pointers']
     return subprocess.run(words, input=text, capture_output=True, timeout=120).stderr.decode()
 
 
 def expected(source):
-    """The lines that a program prints, by its comments: in order, and those whose order is open."""
+    """The lines that a program must print, from its comments: those in order, and those in any order."""
     lines = re.findall(r'^; prints( \(in any order\))?: (.*)$', source.read_text(), re.M)
     return [line for any_order, line in lines if not any_order], sorted(line for any_order, line in lines if any_order)
 

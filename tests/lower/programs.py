@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# programs.py — random .qtjir programs that end, whose results do not depend on the schedule.
+# programs.py — makes random .qtjir programs that end and whose results do not depend on the schedule.
 import random
 
 WIDTHS = ('i1', 'i3', 'i8', 'i16', 'i32', 'i33', 'i64', 'i64', 'i64', 'i128')
@@ -7,7 +7,7 @@ LEAST_LITERALS = {'i1': (0, 1), 'i3': (-4, 3)}
 
 
 class Body:
-    """A function's text as it grows."""
+    """The text of a function while it is built."""
 
     def __init__(self, rng, parameters):
         self.rng, self.lines, self.names = rng, [], 0
@@ -117,7 +117,7 @@ class Body:
                     self.set(result, f'{word} {handle}')
 
     def pipeline(self):
-        """A producer, a stage and this function: each channel has one sender and one receiver."""
+        """A pipeline of a producer, a stage and this function: each channel has one sender and one receiver."""
         count, capacity = self.rng.randint(1, 12), self.rng.randint(1, 4)
         first, second = self.fresh('%c'), self.fresh('%c')
         self.add(f'{first} = Channel_Create i32, {capacity}')
@@ -143,7 +143,7 @@ class Body:
         self.label(no)
         self.statements(functions, 2)
         self.registers = known
-        self.label(end)  # by falling through
+        self.label(end)  # reached by falling through
 
     def loop(self, functions):
         count = self.rng.choice((1, 2, 3, 5, 8)) if functions or self.rng.random() < 0.9 else self.rng.randint(900, 2500)
@@ -151,7 +151,7 @@ class Body:
         known = list(self.registers)
         self.add(f'{i} = copy 0')
         self.label(again)
-        if self.rng.random() < 0.5:  # tested above
+        if self.rng.random() < 0.5:  # the condition is tested at the start of the loop
             body, more = self.fresh('body'), self.fresh('%m')
             self.add(f'{more} = slt {i}, {count}')
             self.add(f'branch {more}, {body}, {end}')
@@ -181,7 +181,7 @@ class Body:
 
     def nested(self, kind, functions):
         self.depth += 1
-        # What nests calls no more than the smallest functions, so that programs end soon.
+        # Nested statements call the smallest functions only, so that programs end soon.
         kind(functions[:2] if self.depth > 1 else functions)
         self.depth -= 1
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# qtjir.py — an interpreter of .qtjir programs, written from docs/lowering.md: it gives a function's result and the ops that a
-# task is charged for it. One instruction stands on a line. Programs whose results depend on the schedule are not for it.
+# qtjir.py — an interpreter of .qtjir programs, written from docs/lowering.md: it computes a function's result and the
+# ops that a task is charged. Each instruction must be on a line of its own. Programs whose results depend on the
+# schedule are not supported.
 import re
 import sys
 
@@ -10,7 +11,7 @@ MOST_STEPS = 15000
 
 
 class TooLong(Exception):
-    """The program takes longer than is worth the time."""
+    """The program runs longer than the test can wait."""
 
 
 OPTION = re.compile(r'\s*\b(?:on_error|on_exhaustion|tenancy|budget)\b.*$')
@@ -25,7 +26,7 @@ class Function:
         self.blocks, self.labels = [[]], {}
 
     def finish(self):
-        """Finds the blocks that go round a loop, as a depth-first walk meets them."""
+        """Finds the blocks that are heads of loops, by a depth-first walk."""
         self.successors = []
         for number, block in enumerate(self.blocks):
             targets = []
@@ -69,13 +70,13 @@ def parse(text):
         elif line:
             words = WORDS.findall(OPTION.sub('', line))
             if ' on_error ' in line:
-                words.append('opened')  # such a nursery is not the current one, and is destroyed on its own
+                words.append('opened')  # not the current nursery; it is destroyed by its handle
             function.blocks[-1].append(words)
     return functions
 
 
 def wrap(value, width):
-    """The value modulo 2^width, signed."""
+    """The value modulo 2^width, as a signed number."""
     value &= (1 << width) - 1
     return value - (1 << width) if value >> (width - 1) else value
 
@@ -94,7 +95,7 @@ class Machine:
         self.functions, self.ops, self.ready = parse(text), 0, []
 
     def call(self, name, *arguments):
-        """The function's result and its ops."""
+        """Runs a function; returns its result and its ops."""
         self.ops = self.steps = 0
         root = Task(self.body(self.functions[name], list(arguments)))
         self.ready = [root]
@@ -107,7 +108,7 @@ class Machine:
                 task.value, task.has_ended = end.value, True
         return root.value, self.ops
 
-    # What a spawn is charged, by the shape of its arguments and result (linker/lower/task_helpers.cpp).
+    # The price of a spawn depends on the types of its arguments and result (linker/lower/task_helpers.cpp).
     def spawn(self, target, arguments, keeps, is_async):
         types = [t for _, t in target.parameters]
         is_narrow = target.result == 'void' or 0 < width_of(target.result) <= 64
@@ -120,7 +121,7 @@ class Machine:
 
     def task_body(self, target, arguments, is_async):
         value = yield from self.body(target, arguments)
-        self.ops += is_async  # sends the result
+        self.ops += is_async  # for sending the result
         return value
 
     def body(self, function, arguments):
@@ -195,7 +196,7 @@ class Machine:
                     target = self.functions[rest[0][1:]]
                     task = self.spawn(target, values_for(target, rest[1:]), result is not None, name == 'Async_Call')
                     if not nurseries and not scope:
-                        self.ops += 1  # at the function's entry
+                        self.ops += 1  # for the nursery that the function then opens at its entry
                         scope.append({'tasks': []})
                     (nurseries[-1] if nurseries else scope[0])['tasks'].append(task)
                     given = task, ('async ' if name == 'Async_Call' else 'task ') + target.result
@@ -204,7 +205,7 @@ class Machine:
                     self.ops += 1
                     while not task.has_ended:
                         yield
-                    # A failure has a code, and nothing is received.
+                    # A failed task has an error code; nothing is received from it.
                     fails = type_ in ('async i32', 'async i64') and task.value < 0
                     self.ops += type_.startswith('async ') and not fails
                     given = task.value, type_.split(' ', 1)[1]

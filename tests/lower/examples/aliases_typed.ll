@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0
-; An alias is called as its function is, also where casts stand between the two: its convention and extensions.
+; An alias is called with its function's convention and extensions, even through casts.
 ; prints: 1002 7 2
 @format = constant [16 x i8] c"%lld %lld %lld\0A\00"
 declare i32 @janus_print(i32, i8*, ...)

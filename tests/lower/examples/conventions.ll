@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
-; A task calls its function as the function is written: its convention, by any of its names, and the attributes of parameters.
+; A task calls its function with the function's own calling convention, under each of its names, and its parameter
+; attributes.
 ; prints: 42
 ; prints: 2001
 ; prints: 42

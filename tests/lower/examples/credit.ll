@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0
-; A negative cost that IR computes gives a task no ops either.
+; A negative cost that the program computes must not give a task ops.
 ; prints: -3
 @format = constant [6 x i8] c"%lld\0A\00"
 declare i32 @janus_print(i32, ptr, ...)

@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Opcodes with debug locations, in functions with debug information: all that comes of an opcode has its location.
+; Opcodes with debug locations, in functions with debug information: everything that is made of an opcode has its
+; location.
 ; prints: 21
 @format = constant [6 x i8] c"%lld\0A\00"
 declare i32 @janus_print(i32, ptr, ...)

@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Vectors go to functions that have other target features than those that spawn them, and come back.
+; Vectors are passed to functions with other target features than their spawners', and returned by them.
 ; needs: avx2
 ; prints: 42
 ; prints: 90
@@ -24,7 +24,7 @@ define <8 x i32> @same(<8 x i32> %v) noinline "target-features"="+avx2" {
   ret <8 x i32> %v
 }
 
-; These spawn with and without the features.
+; Spawners with and without the features.
 define i64 @plain(<8 x i32> %v) noinline {
   %n = Nursery_Begin
   %t = Spawn @double(<8 x i32> %v, i64 6)

@@ -1,6 +1,7 @@
 ; SPDX-License-Identifier: Apache-2.0
-; What LLVM's grammar allows and few front ends write: metadata of a declaration, locations in place, strings as attributes of a
-; result, aliases, escapes in names, a plus sign, attributes in groups, and a summary for ThinLTO at the end.
+; What LLVM's grammar allows and few front ends write: metadata of a declaration, inline locations, strings as
+; attributes of a result, aliases, escapes in names, a plus sign, attribute groups, and a summary for ThinLTO at the
+; end.
 ; prints: 7
 ; prints: 42
 ; prints: 43
@@ -21,12 +22,12 @@ define "description"="of the result" i64 @"f\20g"(i64 %x) {
 define double @real(double %x) {
   ret double %x
 }
-; Its name and its local's are as those of the output.
+; The names of this function and of its local are like those that janus-lower makes.
 define i64 @"janus\2Echeck"(i64 %"janus\2Echeck1") {
   ret i64 %"janus.check1"
 }
 
-; It keeps its argument in a register across the call, which a yield check before it would use.
+; A naked function: its argument is in a register across the call, which a yield check before the call would overwrite.
 define i64 @naked(i64) #0 {
   %r = tail call i64 @nothing()
   call void asm sideeffect "movq %rdi, %rax; ret", ""()

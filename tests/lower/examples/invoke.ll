@@ -1,10 +1,10 @@
 ; SPDX-License-Identifier: Apache-2.0
-; invoke, landingpad and resume: checks stand before the invoke, and the nursery is closed on both of its ways.
+; invoke, landingpad and resume: a check is before the invoke, and the nursery is closed on both of its paths.
 ; prints: 42
 @format = constant [6 x i8] c"%lld\0A\00"
 declare i32 @janus_print(i32, ptr, ...)
 
-; No exception is thrown here, so that nobody calls it.
+; Never called, since no exception is thrown here.
 define i32 @personality(...) {
   ret i32 0
 }

@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Names in quotes, among them some of the output's own, functions in comdats, and a loop with two entries.
+; Names in quotes, some of them equal to names that janus-lower makes; functions in comdats; and a loop with two
+; entries.
 ; prints: 5050
 ; prints: 12
 $"a function" = comdat any

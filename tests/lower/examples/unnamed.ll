@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Values and blocks without names have the numbers that LLVM gives them; handles come from atomics, and through undef.
+; Values and blocks without names get the numbers that LLVM would give them. Handles are stored by atomics, and merged
+; with undef.
 ; prints: 5 6 7
 @format = constant [16 x i8] c"%lld %lld %lld\0A\00"
 @place = global i64 0

@@ -1,5 +1,5 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Opcodes in LLVM IR with opaque pointers: arguments and results of any first-class type come whole.
+; Opcodes in LLVM IR with opaque pointers: arguments and results of any first-class type arrive unchanged.
 ; prints: fib 6765, wide 3 and 3, loop 5000
 declare i32 @printf(ptr, ...)
 @fmt = constant [39 x i8] c"fib %lld, wide %lld and %d, loop %lld\0A\00"

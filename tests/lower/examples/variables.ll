@@ -1,5 +1,6 @@
 ; SPDX-License-Identifier: Apache-2.0
-; Handles that go through variables, as clang -O0 has them: an await finds whether it is of a task or of an asynchronous call.
+; Handles in variables, as clang -O0 stores them: Await finds out whether a handle is of a task or of an asynchronous
+; call.
 ; prints: 7 8 9
 @format = constant [16 x i8] c"%lld %lld %lld\0A\00"
 declare i32 @janus_print(i32, ptr, ...)
