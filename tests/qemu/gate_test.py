@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# gate_test.py BUILD — the gate that images pass: boot.py under meson, and the tally of what meson wrote down. A guest
-# that says two results and ends well passes; one that panics, hangs, resets, has another status or loses a part of its
-# console does not, however many results it has said. Speaks TAP.
+# gate_test.py BUILD — how images are judged: boot.py under meson, and the tally of meson's log. A guest that prints two
+# results and ends correctly passes. One that panics, hangs, resets, ends with another status or loses a part of its
+# output fails, however many results it has printed. Speaks TAP.
 import json
 import pathlib
 import re
@@ -16,15 +16,15 @@ from installed import Tap, environment, run, skip_all_without, work_directory  #
 skip_all_without('qemu-system-x86_64')
 
 root = here.parent.parent
-# Each with what the tally says of it, or None if it passes.
+# Each guest, with what the tally reports for it; None if it passes.
 GUESTS = {'tap_whole': None, 'tap_cut_line': '', 'tap_too_few': 'died', 'tap_no_plan': '', 'status_0': '', 'tap_wrong_status': '',
           'tap_panic': '', 'tap_triple_fault': '', 'tap_hang': 'timed out', 'tap_spin': 'died', 'half_a_status': '', 'reset_after_status': ''}
-SECONDS = 10  # of the clock for each, of which one uses them all
-OF_EMULATOR = 2  # seconds of processor time, likewise
+SECONDS = 10  # real time for each guest; one of them uses all of it
+OF_EMULATOR = 2  # processor time for each guest; one of them uses all of it
 
 
 def run_tests(guests, work):
-    """A project with a test for each guest, and what meson wrote down of them."""
+    """Makes a project with a test for each guest; returns what meson logged of them."""
     tests = [f"test('{name}', find_program('{root}/tests/kernel_free/boot.py'), protocol: 'tap', timeout: {SECONDS}, is_parallel: false,\n"
              f"  args: ['--seconds', '{OF_EMULATOR}', '{root}/qemu/janus-qemu', '{guests}/{name}.elf'])\n" for name in GUESTS]
     (work / 'meson.build').write_text("project('gate')\n" + ''.join(tests))

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# guests_test.py BUILD — janus-qemu and its guests: every way in which one can end, and nothing but a good one passes.
-# Speaks TAP.
+# guests_test.py BUILD — janus-qemu and its guests: every way in which a guest can end; only a correct end counts as
+# success. Speaks TAP.
 import os
 import pathlib
 import select
@@ -24,7 +24,8 @@ guests = built / 'tests/qemu'
 janus_cc = install(built, work)
 janus_qemu = janus_cc.parent / 'janus-qemu'
 checkout = here.parent.parent / 'qemu/janus-qemu'
-# One accelerator for all, so that a test tells the same everywhere; what chooses is tested by itself.
+# Always the same accelerator, so that the test gives the same results everywhere. The choice of the accelerator has its
+# own test.
 plain = {'JANUS_ACCELERATOR': 'tcg', 'XDG_CACHE_HOME': str(work / 'cache')}
 
 
@@ -33,7 +34,7 @@ def boot(*arguments, command=janus_qemu, timeout=30, cwd=None, **settings):
 
 
 def ends(claim, status, *arguments, stdout=b'', stderr=b'', **options):
-    """Status, the whole of stdout, and of stderr one line that holds `stderr`, or none."""
+    """Checks the status, the whole of stdout, and that stderr is one line with `stderr` in it, or empty."""
     done = boot(*arguments, **options)
     lines = done.stderr.splitlines()
     said = not lines if not stderr else len(lines) == 1 and lines[0].startswith(b'janus-qemu: ') and stderr in lines[0]
@@ -80,7 +81,7 @@ def console():
 
 
 def reader_stands_still():
-    """Neither time-outs nor signals wait for it, wherever stderr goes."""
+    """Time-outs and signals work although nobody reads the output, wherever stderr goes."""
     for claim, options, number, status in (('a time-out', ('--timeout', '3'), None, 124), ('SIGTERM', (), signal.SIGTERM, 143),
                                            ('SIGINT', (), signal.SIGINT, 130)):
         read, write = os.pipe()
@@ -100,7 +101,7 @@ def reader_stands_still():
 
 
 def stdout_fails():
-    """A failure of janus-qemu's own, and never main's."""
+    """Failures to write to stdout are janus-qemu's own, and are never reported as main's."""
     def status_of(claim, expected, said, words, *arguments, **options):
         done = subprocess.run(['sh', '-c', f'exec "$0" "$@" {words}', janus_qemu, *arguments], stderr=subprocess.PIPE, timeout=30,
                               env=environment(**plain), **options)
@@ -213,7 +214,7 @@ def handed_over():
 
 
 def unreadable():
-    """What cannot be read is not left out."""
+    """A file that cannot be read is an error; it is not left out."""
     nobody = {'user': 65534, 'group': 65534, 'extra_groups': []} if os.getuid() == 0 else {}
     for what, mode in (('directory', 0), ('directory', 0o444), ('file', 0)):
         tree = work / f'locked {what} {mode}'
@@ -226,7 +227,7 @@ def unreadable():
             (locked / 'below').write_text('x')
         locked.chmod(mode)
         done = run([janus_qemu, '--timeout', '20', '--initrd', tree, guests / 'status_0.elf'], env=environment(**plain), **nobody)
-        locked.chmod(0o755)  # so that it can be removed
+        locked.chmod(0o755)  # so that it can be removed afterwards
         tap.check(f'a {what} of mode {mode:o} that cannot be read is refused, and named', done.returncode == 2 and not done.stdout and
                   done.stderr.count(b'\n') == 1 and os.fsencode(locked) in done.stderr and b'Permission denied' in done.stderr, done)
 
@@ -298,14 +299,14 @@ def debugger():
 
 
 def accelerators():
-    """With a QEMU that hangs, or warns, or works, as soon as it is to use KVM."""
+    """With a QEMU that hangs, warns or works when it is told to use KVM."""
     if not os.access('/dev/kvm', os.R_OK | os.W_OK):
         return tap.skip('KVM only where a guest ran under it', 'there is no /dev/kvm here')
     for what, does, chosen in (('hangs', 'exec sleep 60', 'tcg'), ('warns', 'echo no such feature >&2', 'tcg'), ('works', ':', 'kvm')):
         fake = work / what
         fake.mkdir()
         qemu = fake / 'qemu-system-x86_64'
-        # Shows which accelerator it was given, and boots with TCG whatever it was.
+        # This QEMU records the accelerator that it was given, and always boots with TCG.
         qemu.write_text(f'''#!/bin/bash
 words=("$@")
 for i in "${{!words[@]}}"; do

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-# linux_test.py BUILD ends|all|two — programs as the first process of a Linux kernel, booted by janus-qemu --linux: how main
-# ends, all that one CPU shows, or what two show. Speaks TAP.
+# linux_test.py BUILD ends|all|two — programs as the first process of a Linux kernel, booted by janus-qemu --linux: the
+# ends of main (ends), everything on one CPU (all), or on two (two). Speaks TAP.
 import hashlib
 import os
 import pathlib
@@ -17,11 +17,11 @@ sys.path.insert(0, str(here.parent / 'programs'))
 from installed import PATIENCE, Tap, build, environment, install, programs as sizes, run, run_emulator, work_directory  # noqa: E402
 
 tap = Tap()
-SECONDS = 60  # of an emulator's processor time
+SECONDS = 60  # processor time of an emulator
 work = work_directory()
 janus_cc = install(sys.argv[1], work)
 janus_qemu = janus_cc.parent / 'janus-qemu'
-# One accelerator for all, so that a test tells the same everywhere.
+# Always the same accelerator, so that the test gives the same results everywhere.
 plain = {'JANUS_ACCELERATOR': 'tcg'} | {k: v for k, v in os.environ.items() if k == 'JANUS_KERNEL'}
 
 
@@ -43,7 +43,7 @@ def boot(*arguments, **settings):
 
 
 def ends(claim, status, *arguments, stdout=None, stderr=b'', **settings):
-    """Status, what stdout must match whole, and what stderr must hold."""
+    """Checks the status, the whole of stdout, and a part of stderr."""
     done = boot(*arguments, **settings)
     ok = done.returncode == status and (stdout is None or re.fullmatch(stdout, done.stdout)) and stderr in done.stderr
     tap.check(claim, ok and (stderr or not done.stderr), f'status {done.returncode}\n{done.stdout[-1500:]!r}\n{done.stderr[-500:]!r}')
@@ -76,7 +76,7 @@ def other_ends(ends_as):
 
 
 def same_results(cpus, names):
-    """Of the programs that print the same wherever they run; in tests/kernel_free they do so with no kernel below."""
+    """Programs that print the same everywhere; tests/kernel_free runs the same ones without a kernel."""
     for name in names:
         size, expected = sizes[name]
         if expected is not None:
@@ -129,7 +129,7 @@ def files():
     if build(janus_cc, here.parent / 'programs/treehash.c', treehash).returncode:
         return tap.skip('an initial file system is hashed as on the host', 'BearSSL is not installed')
     done = boot('--initrd', tree, treehash, '/data')
-    # Its progress is on the same console.
+    # The progress display is on the same console.
     sums = ''.join(line + '\n' for line in re.findall(r'[0-9a-f]{64}  /.+', done.stdout.decode()))
     tap.check('an initial file system is hashed as on the host', done.returncode == 0 and sums == expected, done.stdout.decode()[-1500:])
     disk = work / 'disk'

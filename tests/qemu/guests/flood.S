@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A mebibyte on the console: lines of 63 letters.
+// Prints a mebibyte to the console, in lines of 63 letters.
 #include "guest_asm.h"
         mov     $16384, %ebx
 5:      SAY     kConsole, "abcdefghijklmnopqrstuvwxyzabcdefghijklmnopqrstuvwxyzabcdefghijk\n"

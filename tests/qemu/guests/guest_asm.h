@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guest_asm.h — what the smallest of images have in common: they are entered by PVH in 32-bit mode with the start info in
-// ebx, say something on a serial port, and end in some way.
+// guest_asm.h — the common part of the smallest images: they are entered by PVH in 32-bit mode with the start info in
+// ebx, print to a serial port, and end in different ways.
         .set    kConsole, 0x3f8
         .set    kStatusPort, 0x2f8
         .set    kDoor, 0xf4
@@ -13,7 +13,7 @@
 
         .text
         .code32
-// Sends the ecx bytes at esi to the port in edx, as fast as it takes them. Clobbers eax.
+// Sends ecx bytes at esi to the port in edx, waiting for the port. Clobbers eax.
 send:   jecxz   2f
         add     $5, %edx
 1:      in      %dx, %al

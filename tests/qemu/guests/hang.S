@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says something, and then nothing ever again.
+// Prints a line, then waits for ever.
 #include "guest_asm.h"
         SAY     kConsole, "here\n"
         STAY

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shows what it was given: its command line, a new line, and the first module, which is the initial RAM file system.
+// Prints what it was given: its command line, a newline, and the first module (the initial RAM file system).
 #include "guest_asm.h"
-        .set    kModules, 12            // fields of the start info
+        .set    kModules, 12            // offsets in the start info
         .set    kModuleList, 16
         .set    kCommandLine, 24
         mov     kCommandLine(%ebx), %esi

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says that all is well and is then reset.
+// Reports status 0, then resets.
 #include "guest_asm.h"
         SAY     kStatusPort, "exit 0\n"
         TRIPLE_FAULT

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Says a status that no process can have.
+// Reports a status that no process can have.
 #include "guest_asm.h"
         SAY     kStatusPort, "exit 256\n"
         DOOR    kDone

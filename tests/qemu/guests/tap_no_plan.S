@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The console lacks its first line, and with it how many results there are.
+// The first line of the output is missing, and with it the number of results.
 #include "guest_asm.h"
         SAY     kConsole, "ok 1 - one\nok 2 - two\n"
         SAY     kStatusPort, "exit 0\n"

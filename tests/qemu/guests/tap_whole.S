@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Two tests that pass, and all of it said.
+// Two passing tests, with complete output.
 #include "guest_asm.h"
         SAY     kConsole, "1..2\nok 1 - one\nok 2 - two\n"
         SAY     kStatusPort, "exit 0\n"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// given: prints what it was given, a line each: who it is, its arguments, and the JANUS_ part of its environment.
+// given: prints, one per line, its process id, its arguments, and the JANUS_ part of its environment.
 #include <janus/rt.h>
 #include <string.h>
 #include <sys/syscall.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// guards N: says whether the kernel has MADV_GUARD_INSTALL; blocks N tasks at once, each above a guard; then one task
-// has a stack overflow, of which the others hear nothing.
+// guards N: prints whether the kernel has MADV_GUARD_INSTALL; blocks N tasks at once, each above a guard page; then one
+// task overflows its stack, which the others must not notice.
 #include <janus/rt.h>
 #include <stdlib.h>
 #include <sys/syscall.h>

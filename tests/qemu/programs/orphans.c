@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// orphans: a child that leaves a child of its own behind. Whoever is the first process inherits the grandchild; none of
-// the dead may stay, and the exit of neither is the end of the machine.
+// orphans: a child process ends and leaves a child of its own. The first process inherits that grandchild. No zombie
+// may stay, and neither exit may end the machine.
 #include <janus/rt.h>
 #include <sys/syscall.h>
 
@@ -12,7 +12,7 @@ int main(void) {
     janus_syscall(SYS_fork);
     janus_exit(0);
   }
-  // Waits until all are gone, and then says that there are none to be asked about.
+  // Waits until the kernel reports that there are no more children.
   while (janus_syscall(SYS_wait4, -1, NULL, 0, NULL) != -kNoChild) janus_yield();
   janus_print(1, "nobody is left\n");
   return kExpected;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stop: exits behind the runtime's back. Of the first process the kernel does not bear that.
+// stop: exits by a system call, without the runtime. The kernel panics if the first process does that.
 #include <janus/rt.h>
 #include <sys/syscall.h>
 
